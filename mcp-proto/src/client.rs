@@ -1,0 +1,319 @@
+//! The client's half of the protocol, as an application sees it; knows nothing of servers' machines or of transports.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::error::Misuse;
+use crate::json::Raw;
+use crate::limits::Limits;
+use crate::revision::{Revision, Side};
+use crate::rpc::ErrorObject;
+use crate::schema::{Capabilities, ClientRequest, Encode, Implementation};
+use crate::session::{
+    self, CallError, CallId, CallOptions, Close, Core, Identity, IncomingId, Method, Peer, Progress, Request,
+    Violation, ViolationPolicy, session_over_core,
+};
+use crate::time::Instant;
+
+/// What a client is.
+///
+/// ```
+/// use mcp_proto::client::Config;
+/// use mcp_proto::{Capability, Revision};
+///
+/// let config = Config::new("demo", "1.0.0").capability(Capability::Roots).revisions(&[Revision::V2025_06_18]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Config(Identity);
+
+impl Config {
+    /// A client that speaks every revision with a handshake, and offers nothing.
+    pub fn new(name: &str, version: &str) -> Self {
+        Self(Identity {
+            info: Implementation::new(name, version),
+            capabilities: Capabilities::none(),
+            instructions: None,
+            revisions: Revision::LEGACY.to_vec(),
+            also_served: Vec::new(),
+            limits: Limits::default(),
+            policy: ViolationPolicy::Ignore,
+        })
+    }
+
+    /// Who to say we are, in place of the name and version.
+    #[must_use]
+    pub fn info(mut self, info: Implementation) -> Self {
+        self.0.info = info;
+        self
+    }
+
+    /// Declares that servers may ask for this. (CAP-02)
+    #[must_use]
+    pub fn capability(mut self, capability: crate::Capability) -> Self {
+        self.0.capabilities = self.0.capabilities.with(capability);
+        self
+    }
+
+    /// Declares these capabilities in place of those declared so far.
+    #[must_use]
+    pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.0.capabilities = capabilities;
+        self
+    }
+
+    /// Speaks these revisions only.
+    #[must_use]
+    pub fn revisions(mut self, revisions: &[Revision]) -> Self {
+        self.0.revisions = revisions.to_vec();
+        self.0.revisions.sort_unstable();
+        self
+    }
+
+    /// Has servers' requests of a method that no revision knows delivered instead of refused.
+    #[must_use]
+    pub fn serve(mut self, method: &str) -> Self {
+        self.0.also_served.push(method.into());
+        self
+    }
+
+    /// The bounds of the connection.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.0.limits = limits;
+        self
+    }
+
+    /// What to do about violations; by default nothing beyond reporting them.
+    #[must_use]
+    pub const fn on_violation(mut self, policy: ViolationPolicy) -> Self {
+        self.0.policy = policy;
+        self
+    }
+}
+
+/// A client's connection: the session, without framing.
+///
+/// Four kinds of methods:
+///
+/// - **what the driver brings**: [`handle_message`](Session::handle_message), [`handle_eof`](Session::handle_eof),
+///   [`handle_timeout`](Session::handle_timeout), each with the time; they cannot fail;
+/// - **what the application does**: [`call`](Self::call), [`notify`](Self::notify_raw), [`respond`](Self::respond),
+///   [`cancel`](Self::cancel), [`close`](Self::close); they fail with [`Misuse`] and then changed nothing;
+/// - **what is handed over**: [`poll_event`](Session::poll_event), [`outbox`](Session::outbox),
+///   [`poll_timeout`](Session::poll_timeout); in any order, as often as one likes, each in O(1);
+/// - **what is the case**: [`peer`](Self::peer), [`is_closed`](Session::is_closed),
+///   [`wants_input`](Session::wants_input).
+///
+/// Nothing waits for a later call: whatever a call causes is there when it returns. Over a byte stream, wrap it in
+/// [`Stdio`](crate::stdio::Stdio).
+///
+/// ```
+/// use mcp_proto::client::{Client, Config, Event};
+/// use mcp_proto::schema::{CallTool, CallToolResult, Decode};
+/// use mcp_proto::{CallOptions, Instant, Session, StreamId};
+///
+/// let now = Instant::ZERO;
+/// let mut client = Client::new(now, Config::new("demo", "1.0.0"));
+/// assert!(client.outbox().poll_message().is_some()); // initialize
+/// let welcome = br#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25",
+///     "capabilities":{"tools":{}},"serverInfo":{"name":"weather","version":"1"}}}"#;
+/// client.handle_message(now, StreamId::ONLY, &welcome[..]);
+/// assert!(matches!(client.poll_event(), Some(Event::Ready(_))));
+///
+/// let call = client.call(now, &CallTool::new("today"), CallOptions::default()).unwrap();
+/// let answer = br#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"sunny"}]}}"#;
+/// client.handle_message(now, StreamId::ONLY, &answer[..]);
+/// let Some(Event::Completed { call: done, outcome }) = client.poll_event() else { panic!() };
+/// assert_eq!(done, call);
+/// let result = CallToolResult::decode(&outcome.unwrap()).unwrap();
+/// assert_eq!(result.content[0].as_text(), Some("sunny"));
+/// ```
+#[derive(Debug)]
+pub struct Client {
+    core: Core,
+}
+
+impl Client {
+    /// A client that has just connected: `initialize` waits in the outbox, and its deadline runs. (LIF-01)
+    #[must_use]
+    pub fn new(now: Instant, config: Config) -> Self {
+        let mut core = Core::new(Side::Client, now, config.0);
+        core.open();
+        Self { core }
+    }
+
+    /// The server, once it has answered `initialize`.
+    #[must_use]
+    pub fn peer(&self) -> Option<&Arc<Peer>> {
+        self.core.peer()
+    }
+
+    /// Calls a method of the server. The answer comes as [`Event::Completed`], exactly once.
+    ///
+    /// # Errors
+    /// [`Misuse`], and nothing was sent.
+    pub fn call<R: ClientRequest>(
+        &mut self,
+        now: Instant,
+        request: &R,
+        options: CallOptions,
+    ) -> Result<CallId, Misuse> {
+        self.core.call(now, R::METHOD, &|revision, out| request.encode(revision, out), &options)
+    }
+
+    /// Calls a method by name, one that no revision knows as well as any that may be sent.
+    ///
+    /// # Errors
+    /// [`Misuse`], and nothing was sent.
+    pub fn call_raw(
+        &mut self,
+        now: Instant,
+        method: &str,
+        params: Option<&Raw>,
+        options: CallOptions,
+    ) -> Result<CallId, Misuse> {
+        self.core.call(
+            now,
+            method,
+            &|revision, out| params.map_or(Ok(()), |raw| raw.encode(revision, out)),
+            &options,
+        )
+    }
+
+    /// Cancels a call: the server is told, and the call completes with [`CallError::Cancelled`] at once.
+    ///
+    /// # Errors
+    /// [`Misuse::Stale`] when the call is over.
+    pub fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
+        self.core.cancel(now, call, reason)
+    }
+
+    /// Sends a notification by name.
+    ///
+    /// # Errors
+    /// [`Misuse`], and nothing was sent.
+    pub fn notify_raw(&mut self, now: Instant, method: &str, params: Option<&Raw>) -> Result<(), Misuse> {
+        self.core.notify(now, method, &|revision, out| params.map_or(Ok(()), |raw| raw.encode(revision, out)))
+    }
+
+    /// Answers a request of the server with a result, which must be an object.
+    ///
+    /// # Errors
+    /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is still open.
+    pub fn respond(&mut self, now: Instant, incoming: IncomingId, result: &dyn Encode) -> Result<(), Misuse> {
+        self.core.respond(now, incoming, &|revision, out| result.encode(revision, out))
+    }
+
+    /// Answers a request of the server with an error.
+    ///
+    /// # Errors
+    /// [`Misuse::Stale`] when it was answered or cancelled.
+    pub fn respond_error(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        error: &ErrorObject,
+    ) -> Result<(), Misuse> {
+        self.core.respond_error(now, incoming, error)
+    }
+
+    /// Tells the server how far its request has come, if it wants to hear of it.
+    ///
+    /// # Errors
+    /// [`Misuse::Stale`] when it was answered or cancelled, [`Misuse::Unencodable`] when the number does not grow.
+    pub fn progress(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        progress: &Progress,
+    ) -> Result<(), Misuse> {
+        self.core.progress(now, incoming, progress)
+    }
+
+    /// Ends the connection: every open call completes with [`CallError::Lost`], then comes [`Event::Closed`].
+    ///
+    /// The protocol has no message for it (LIF-35): what waits in the outbox can still be sent, then the driver
+    /// closes the transport.
+    pub fn close(&mut self, now: Instant) {
+        self.core.close(now);
+    }
+}
+
+session_over_core!(Client, Event, Event::from_core);
+
+impl Event {
+    fn from_core(event: session::Event) -> Self {
+        match event {
+            session::Event::Closed(why) => Self::Closed(why),
+            session::Event::Completed { call, outcome } => Self::Completed { call, outcome },
+            session::Event::Notification { method, params } => {
+                Self::Notification { call: None, method, params }
+            }
+            session::Event::Progress { call, progress } => Self::Progress { call, progress },
+            session::Event::Ready(peer) => Self::Ready(peer),
+            session::Event::Request { incoming, request, .. } => {
+                Self::Request { incoming, call: None, request }
+            }
+            session::Event::RequestCancelled { incoming, reason } => {
+                Self::RequestCancelled { incoming, reason: reason.and_then(text) }
+            }
+            session::Event::Violation(violation) => Self::Violation(violation),
+        }
+    }
+}
+
+fn text(raw: Raw) -> Option<Box<str>> {
+    raw.to_text().map(Into::into)
+}
+
+/// What a client's application hears, in the order in which it came about.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// The connection is over. Nothing comes after it.
+    Closed(Close),
+    /// A call has ended. Nothing comes after it for this call.
+    Completed {
+        /// Which one.
+        call: CallId,
+        /// The result, or why there is none.
+        outcome: Result<Raw, CallError>,
+    },
+    /// The server tells of something.
+    Notification {
+        /// The call that it belongs to, where the transport says so.
+        call: Option<CallId>,
+        /// What it tells of.
+        method: Method,
+        /// The params, an object.
+        params: Option<Raw>,
+    },
+    /// A call has come further.
+    Progress {
+        /// Which one.
+        call: CallId,
+        /// How far.
+        progress: Progress,
+    },
+    /// The handshake is over: calls can be made.
+    Ready(Arc<Peer>),
+    /// The server asks for something: answer it with [`Client::respond`] or [`Client::respond_error`].
+    Request {
+        /// What to answer by.
+        incoming: IncomingId,
+        /// The call that it belongs to, where the transport says so.
+        call: Option<CallId>,
+        /// What it asks for.
+        request: Request,
+    },
+    /// The server no longer wants an answer; none can be given.
+    RequestCancelled {
+        /// To which request.
+        incoming: IncomingId,
+        /// Why, if it said so.
+        reason: Option<Box<str>>,
+    },
+    /// The server broke a rule that the connection survived.
+    Violation(Violation),
+}

@@ -1,0 +1,200 @@
+//! One JSON value as text: checked once, kept unparsed, on one line; knows nothing of what it stands for.
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+
+use bytes::Bytes;
+use serde::de::{self, Deserialize};
+use serde::ser::{self, Serialize};
+use serde_json::value::RawValue;
+
+use super::scan::{DEPTH_CEILING, Scanner};
+use super::text::unescape;
+use crate::error::Unencodable;
+
+/// One JSON value: checked, unparsed, on one line, usually a slice of the message it came in.
+///
+/// Cloning is cheap: it shares the bytes. Equality is equality of text, so `1.0` and `1` differ.
+///
+/// ```
+/// use mcp_proto::Raw;
+///
+/// let raw = Raw::from_text("{ \"city\": \"Oslo\",\n  \"days\": 3 }").unwrap();
+/// assert_eq!(raw.as_str(), r#"{"city":"Oslo","days":3}"#);
+/// assert_eq!(raw.member("days").unwrap().parse::<u8>().unwrap(), 3);
+/// assert!(Raw::from_text("{\"half\": ").is_err());
+/// ```
+#[derive(Clone, Eq, Hash, PartialEq)]
+pub struct Raw(Bytes);
+
+impl Raw {
+    /// Writes `value` as JSON. One allocation, one pass.
+    ///
+    /// # Errors
+    /// When the value's own `Serialize` fails, or it has a map key that is not a string.
+    pub fn new<T: Serialize + ?Sized>(value: &T) -> Result<Self, Unencodable> {
+        let mut out = Vec::new();
+        value.serialize(&mut serde_json::Serializer::new(&mut out)).map_err(|_| Unencodable)?;
+        // Only text that the value carried in as it was can hold a line break.
+        if memchr::memchr2(b'\n', b'\r', &out).is_some() {
+            out = compact(&out);
+        }
+        Ok(Self(out.into()))
+    }
+
+    /// Checks `text` and keeps it, on one line.
+    ///
+    /// # Errors
+    /// When the text is not one JSON value, is nested deeper than 128 levels, or holds an unpaired surrogate.
+    pub fn from_text(text: &str) -> Result<Self, Unencodable> {
+        let mut scanner = Scanner::new(text, DEPTH_CEILING);
+        let value = scanner.value().map_err(|_| Unencodable)?;
+        scanner.finish().map_err(|_| Unencodable)?;
+        Ok(Self(one_line(value, scanner.saw_line_break).into_owned().into()))
+    }
+
+    /// The empty object, `{}`.
+    #[must_use]
+    pub const fn empty_object() -> Self {
+        Self(Bytes::from_static(b"{}"))
+    }
+
+    /// What a crate-internal writer wrote: it must be one JSON value on one line.
+    pub(crate) fn from_written(text: Vec<u8>) -> Self {
+        Self(text.into())
+    }
+
+    /// Reads the value as a Rust type.
+    ///
+    /// # Errors
+    /// When the value has another shape than `T`.
+    pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_slice(&self.0)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        core::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// Whether the value is an object.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.0.first() == Some(&b'{')
+    }
+
+    /// The text of the value, if it is a string.
+    #[must_use]
+    pub fn to_text(&self) -> Option<Cow<'_, str>> {
+        unescape(&self.0)
+    }
+
+    /// The member `name`, if the value is an object that has one; the last where the name is repeated.
+    ///
+    /// Scans the value once and shares its bytes.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<Self> {
+        super::find(&self.0, name).map(|value| self.part(value))
+    }
+
+    /// The elements, if the value is an array; none otherwise. They share its bytes.
+    pub fn elements(&self) -> impl Iterator<Item = Self> + '_ {
+        super::elements(&self.0).map(|value| self.part(value))
+    }
+
+    fn part(&self, value: &[u8]) -> Self {
+        Self(self.0.slice_ref(value))
+    }
+}
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Raw {
+    fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::from_slice::<&RawValue>(&self.0).map_err(ser::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Box::<RawValue>::deserialize(deserializer)?;
+        Self::from_text(value.get()).map_err(de::Error::custom)
+    }
+}
+
+/// Where values are cut from: one message, as bytes that are borrowed for a moment or shared for good.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Frame<'a> {
+    /// Valid only while it is looked at: what is kept is copied out.
+    Borrowed(&'a [u8]),
+    /// What is kept may share these bytes.
+    Shared(&'a Bytes),
+}
+
+/// Parts smaller than this are copied out of a shared message, so that they do not keep it alive.
+const SHARED_BYTES_MIN: usize = 4096;
+
+impl<'a> Frame<'a> {
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        match self {
+            Self::Borrowed(bytes) => bytes,
+            Self::Shared(bytes) => bytes,
+        }
+    }
+
+    /// Keeps `part`, a checked value of this message.
+    pub(crate) fn keep(&self, part: &[u8], has_line_breaks: bool) -> Raw {
+        match (self, one_line(part, has_line_breaks)) {
+            (_, Cow::Owned(compacted)) => Raw(compacted.into()),
+            // A part that is most of the message costs little more than itself when it shares.
+            (Self::Shared(bytes), Cow::Borrowed(part))
+                if part.len() >= SHARED_BYTES_MIN && part.len() >= bytes.len() / 2 =>
+            {
+                Raw(bytes.slice_ref(part))
+            }
+            (_, Cow::Borrowed(part)) => Raw(Bytes::copy_from_slice(part)),
+        }
+    }
+}
+
+fn one_line(value: &[u8], has_line_breaks: bool) -> Cow<'_, [u8]> {
+    if has_line_breaks { Cow::Owned(compact(value)) } else { Cow::Borrowed(value) }
+}
+
+/// Drops the white space between the tokens of checked JSON.
+fn compact(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut in_string = false;
+    let mut escaped = false;
+    for &byte in text {
+        if in_string {
+            in_string = escaped || byte != b'"';
+            escaped = !escaped && byte == b'\\';
+        } else if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+            continue;
+        } else {
+            in_string = byte == b'"';
+        }
+        out.push(byte);
+    }
+    out
+}

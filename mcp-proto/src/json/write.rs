@@ -1,0 +1,150 @@
+//! Writing JSON text into a buffer, one token after the other; knows nothing of messages.
+
+use alloc::vec::Vec;
+
+/// Writes `text` as a JSON string, on one line.
+pub(crate) fn write_str(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let mut written = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+            continue;
+        }
+        out.extend_from_slice(bytes.get(written..at).unwrap_or_default());
+        written = at + 1;
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            _ => {
+                out.extend_from_slice(b"\\u00");
+                out.push(hex(byte >> 4));
+                out.push(hex(byte & 15));
+            }
+        }
+    }
+    out.extend_from_slice(bytes.get(written..).unwrap_or_default());
+    out.push(b'"');
+}
+
+fn hex(digit: u8) -> u8 {
+    if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }
+}
+
+/// Writes a number that is not negative, in decimal.
+pub(crate) fn write_u64(out: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [0_u8; 20];
+    let mut start = digits.len();
+    for (at, digit) in digits.iter_mut().enumerate().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        start = at;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(digits.get(start..).unwrap_or_default());
+}
+
+/// Writes an integer in decimal.
+pub(crate) fn write_i64(out: &mut Vec<u8>, number: i64) {
+    if number < 0 {
+        out.push(b'-');
+    }
+    write_u64(out, number.unsigned_abs());
+}
+
+/// An object being written: `begin`, then a value after each `key`, then `end`.
+#[derive(Debug)]
+pub(crate) struct Object<'a> {
+    out: &'a mut Vec<u8>,
+    empty: bool,
+}
+
+impl<'a> Object<'a> {
+    pub(crate) fn begin(out: &'a mut Vec<u8>) -> Self {
+        out.push(b'{');
+        Self { out, empty: true }
+    }
+
+    /// Writes the key; the caller writes exactly one value to the buffer it gets.
+    pub(crate) fn key(&mut self, key: &str) -> &mut Vec<u8> {
+        if !self.empty {
+            self.out.push(b',');
+        }
+        self.empty = false;
+        write_str(self.out, key);
+        self.out.push(b':');
+        self.out
+    }
+
+    pub(crate) fn str(&mut self, key: &str, value: &str) {
+        write_str(self.key(key), value);
+    }
+
+    /// Writes the member if there is a value for it.
+    pub(crate) fn opt_str(&mut self, key: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.str(key, value);
+        }
+    }
+
+    pub(crate) fn i64(&mut self, key: &str, value: i64) {
+        write_i64(self.key(key), value);
+    }
+
+    pub(crate) fn bool(&mut self, key: &str, value: bool) {
+        let text: &[u8] = if value { b"true" } else { b"false" };
+        self.key(key).extend_from_slice(text);
+    }
+
+    pub(crate) fn raw(&mut self, key: &str, value: &[u8]) {
+        self.key(key).extend_from_slice(value);
+    }
+
+    /// Writes a member whose key is escaped already and comes without its quotes.
+    pub(super) fn escaped(&mut self, key: &[u8], value: &[u8]) {
+        if !self.empty {
+            self.out.push(b',');
+        }
+        self.empty = false;
+        self.out.push(b'"');
+        self.out.extend_from_slice(key);
+        self.out.extend_from_slice(b"\":");
+        self.out.extend_from_slice(value);
+    }
+
+    pub(crate) fn end(self) {
+        self.out.push(b'}');
+    }
+}
+
+/// An array being written: `begin`, then a value after each `next`, then `end`.
+#[derive(Debug)]
+pub(crate) struct Array<'a> {
+    out: &'a mut Vec<u8>,
+    empty: bool,
+}
+
+impl<'a> Array<'a> {
+    pub(crate) fn begin(out: &'a mut Vec<u8>) -> Self {
+        out.push(b'[');
+        Self { out, empty: true }
+    }
+
+    /// The caller writes exactly one value to the buffer it gets.
+    pub(crate) fn next(&mut self) -> &mut Vec<u8> {
+        if !self.empty {
+            self.out.push(b',');
+        }
+        self.empty = false;
+        self.out
+    }
+
+    pub(crate) fn end(self) {
+        self.out.push(b']');
+    }
+}

@@ -1,0 +1,122 @@
+//! Every bound of a connection, with its default and what it costs; knows nothing of what is bounded.
+
+use core::time::Duration;
+
+/// Every bound of one connection: what a peer can make it hold, and how long anything can take.
+///
+/// Sizes are in bytes of JSON text. A connection's memory is the sum of the costs below; with the defaults an
+/// idle one costs well under 4 KiB, and its buffers shrink again after use.
+///
+/// ```
+/// use core::time::Duration;
+/// use mcp_proto::Limits;
+///
+/// let limits = Limits { message_bytes_max: 64 << 10, call_timeout: Duration::from_secs(5), ..Limits::default() };
+/// assert_eq!(limits.requests_max, 1024);
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Limits {
+    /// The longest message taken in, 16 MiB. A longer one is discarded up to its line end and reported; the
+    /// connection goes on. Costs up to this much while a message is incomplete. (FRM-10)
+    pub message_bytes_max: usize,
+    /// The deepest nesting of a message, 100; at most 128. Costs nothing. (T-12)
+    pub depth_max: u8,
+    /// The longest id and progress token, with quotes, 256. Costs up to twice this much per open request.
+    pub id_bytes_max: usize,
+    /// Our calls in flight, 4096; one more is [`Misuse::Blocked`](crate::Misuse::Blocked). Costs about 250
+    /// bytes each.
+    pub calls_max: usize,
+    /// Ended calls whose late answer is expected and ignored in silence, 256. Costs about 16 bytes each. (T-44)
+    pub retired_max: usize,
+    /// The peer's requests in flight, 1024; the next is answered with an error. Costs about 400 bytes each,
+    /// and their params. (SEC-18)
+    pub requests_max: usize,
+    /// Bytes of params that the peer's requests in flight may hold together, 64 MiB; the next request is
+    /// answered with an error.
+    pub requests_bytes_max: usize,
+    /// Messages in one batch, 128; a larger batch is answered with one error. (BAT-17)
+    pub batch_members_max: usize,
+    /// Events that wait to be polled, 1024; with more, `wants_input` is false. One `handle_input` can pass the
+    /// bound by as many events as its bytes hold. Costs about 200 bytes each.
+    pub events_max: usize,
+    /// Bytes of JSON that waiting events hold, 32 MiB; with more, `wants_input` is false.
+    pub events_bytes_max: usize,
+    /// Bytes waiting to be sent beyond which new calls, notifications and log messages are
+    /// [`Misuse::Blocked`](crate::Misuse::Blocked) and progress is thinned out, 1 MiB.
+    pub outbox_bytes_max: usize,
+    /// Bytes waiting to be sent beyond which nothing more is read, 64 MiB: answers are never blocked, so a peer
+    /// that asks and does not read must be held up itself.
+    pub replies_bytes_max: usize,
+    /// Error replies to texts that are no requests, in one burst, 16. (T-18, T-20)
+    pub error_replies_max: u32,
+    /// How often the burst gains one more error reply, 1 s.
+    pub error_reply_every: Duration,
+    /// Violations in a row, without one good message, that end the connection; none by default.
+    pub violations_max: Option<u32>,
+    /// Times that one request may ask for input, 16.
+    pub input_rounds_max: u32,
+    /// Questions that may be asked at a time, 16.
+    pub questions_max: usize,
+
+    /// How long a call waits for an answer, or for further progress, 60 s. (TMO-01)
+    pub call_timeout: Duration,
+    /// How long a call waits in all, whatever progress comes, 10 min. (TMO-05)
+    pub call_timeout_max: Duration,
+    /// As `call_timeout`, where a human answers, 10 min. (T-60)
+    pub human_timeout: Duration,
+    /// As `call_timeout_max`, where a human answers, 1 h.
+    pub human_timeout_max: Duration,
+    /// How long a client waits for the answer to `initialize`, 30 s. (TMO-06)
+    pub handshake_timeout: Duration,
+    /// How often to ping; not at all by default. (TMO-09)
+    pub ping_every: Option<Duration>,
+    /// How long a ping may take, 10 s.
+    pub ping_timeout: Duration,
+    /// Pings in a row without an answer that end the connection, 3. (TMO-08)
+    pub pings_missed_max: u32,
+    /// How long requests may still be answered once the peer hung up or the server was told to close, 50 ms.
+    /// (FRM-20)
+    pub drain_timeout: Duration,
+    /// How long a peer may leave more than `replies_bytes_max` unread, 60 s; then the connection ends.
+    pub stall_timeout: Duration,
+    /// How long a child process may take to exit once its stdin is closed, 2 s. (FRM-19)
+    pub exit_timeout: Duration,
+    /// How long it may take to exit once it was told to terminate, 2 s. (FRM-19)
+    pub terminate_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes_max: 16 << 20,
+            depth_max: 100,
+            id_bytes_max: 256,
+            calls_max: 4096,
+            retired_max: 256,
+            requests_max: 1024,
+            requests_bytes_max: 64 << 20,
+            batch_members_max: 128,
+            events_max: 1024,
+            events_bytes_max: 32 << 20,
+            outbox_bytes_max: 1 << 20,
+            replies_bytes_max: 64 << 20,
+            error_replies_max: 16,
+            error_reply_every: Duration::from_secs(1),
+            violations_max: None,
+            input_rounds_max: 16,
+            questions_max: 16,
+            call_timeout: Duration::from_secs(60),
+            call_timeout_max: Duration::from_secs(600),
+            human_timeout: Duration::from_secs(600),
+            human_timeout_max: Duration::from_secs(3600),
+            handshake_timeout: Duration::from_secs(30),
+            ping_every: None,
+            ping_timeout: Duration::from_secs(10),
+            pings_missed_max: 3,
+            drain_timeout: Duration::from_millis(50),
+            stall_timeout: Duration::from_secs(60),
+            exit_timeout: Duration::from_secs(2),
+            terminate_timeout: Duration::from_secs(2),
+        }
+    }
+}

@@ -1,0 +1,489 @@
+//! What the five protocol revisions say: every difference between them is a row here, and nowhere else.
+//!
+//! Three tables: one row a revision, a capability, and a method in a span of revisions. The
+//! rest of the crate asks these tables; it never compares revisions.
+
+use core::fmt;
+
+/// A revision of the protocol, oldest first.
+///
+/// On the wire it is an opaque date that is compared for equality only.
+///
+/// ```
+/// use mcp_proto::Revision;
+///
+/// assert_eq!(Revision::from_name("2025-06-18"), Some(Revision::V2025_06_18));
+/// assert_eq!(Revision::V2025_06_18.name(), "2025-06-18");
+/// assert_eq!(Revision::from_name("1999-01-01"), None);
+/// ```
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Revision {
+    /// 2024-11-05.
+    V2024_11_05,
+    /// 2025-03-26.
+    V2025_03_26,
+    /// 2025-06-18.
+    V2025_06_18,
+    /// 2025-11-25.
+    V2025_11_25,
+    /// 2026-07-28.
+    V2026_07_28,
+}
+
+impl Revision {
+    /// All revisions, oldest first.
+    pub const ALL: [Self; 5] =
+        [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
+
+    /// The revisions that open a session with `initialize`, oldest first.
+    pub const LEGACY: [Self; 4] =
+        [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25];
+
+    /// The revision that peers call `name`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|revision| revision.name() == name)
+    }
+
+    /// The date that peers know the revision by.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.rules().name
+    }
+
+    /// Whether it has a handshake and sessions, or neither.
+    #[must_use]
+    pub const fn era(self) -> Era {
+        self.rules().era
+    }
+
+    /// What holds under this revision.
+    #[must_use]
+    pub const fn rules(self) -> &'static Rules {
+        match self {
+            Self::V2024_11_05 => &RULES[0],
+            Self::V2025_03_26 => &RULES[1],
+            Self::V2025_06_18 => &RULES[2],
+            Self::V2025_11_25 => &RULES[3],
+            Self::V2026_07_28 => &RULES[4],
+        }
+    }
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Whether a revision has sessions.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Era {
+    /// A handshake opens a session, and both sides ask: up to 2025-11-25.
+    Legacy,
+    /// Every request stands alone, and only clients ask: from 2026-07-28.
+    Modern,
+}
+
+/// What holds under one revision.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Rules {
+    /// The revision's date.
+    pub name: &'static str,
+    /// Whether there are sessions.
+    pub era: Era,
+    /// Whether an array of messages is received. (BAT-01, BAT-12)
+    pub batches: bool,
+    /// An error that answers a text without a readable id says `"id":null`; otherwise it has no id. (D-01)
+    pub unknown_id_is_null: bool,
+    /// Whether a progress notification has a `message`. (PRG-07)
+    pub progress_message: bool,
+    /// The code for a resource that does not exist. (STL-46)
+    pub resource_not_found: i64,
+}
+
+const RULES: [Rules; 5] = [
+    Rules {
+        name: "2024-11-05",
+        era: Era::Legacy,
+        batches: false,
+        unknown_id_is_null: true,
+        progress_message: false,
+        resource_not_found: -32002,
+    },
+    Rules {
+        name: "2025-03-26",
+        era: Era::Legacy,
+        batches: true,
+        unknown_id_is_null: true,
+        progress_message: true,
+        resource_not_found: -32002,
+    },
+    Rules {
+        name: "2025-06-18",
+        era: Era::Legacy,
+        batches: false,
+        unknown_id_is_null: true,
+        progress_message: true,
+        resource_not_found: -32002,
+    },
+    Rules {
+        name: "2025-11-25",
+        era: Era::Legacy,
+        batches: false,
+        unknown_id_is_null: false,
+        progress_message: true,
+        resource_not_found: -32002,
+    },
+    Rules {
+        name: "2026-07-28",
+        era: Era::Modern,
+        batches: false,
+        unknown_id_is_null: false,
+        progress_message: true,
+        resource_not_found: -32602,
+    },
+];
+
+/// One side of a connection.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Side {
+    /// The side that opens the session and calls tools.
+    Client,
+    /// The side that offers them.
+    Server,
+}
+
+impl Side {
+    /// The other side.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+}
+
+/// Something that one side declares it can do. (requirements §2.3)
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Capability {
+    /// Server: completes arguments.
+    Completions,
+    /// Client: asks its user through a form.
+    ElicitationForm,
+    /// Client: sends its user to a URL.
+    ElicitationUrl,
+    /// Server: sends log messages.
+    Logging,
+    /// Server: has prompts.
+    Prompts,
+    /// Server: says when the list of prompts changed.
+    PromptsListChanged,
+    /// Server: has resources.
+    Resources,
+    /// Server: says when the list of resources changed.
+    ResourcesListChanged,
+    /// Server: says when a resource changed.
+    ResourcesSubscribe,
+    /// Client: has roots.
+    Roots,
+    /// Client: says when its roots changed.
+    RootsListChanged,
+    /// Client: samples a model.
+    Sampling,
+    /// Client: samples with context of servers.
+    SamplingContext,
+    /// Client: samples with tools.
+    SamplingTools,
+    /// Both: runs requests as tasks. (2025-11-25)
+    Tasks,
+    /// Both: cancels tasks.
+    TasksCancel,
+    /// Client: runs elicitations as tasks.
+    TasksElicitation,
+    /// Both: lists tasks.
+    TasksList,
+    /// Client: runs samplings as tasks.
+    TasksSampling,
+    /// Server: runs tool calls as tasks.
+    TasksToolsCall,
+    /// Server: has tools.
+    Tools,
+    /// Server: says when the list of tools changed.
+    ToolsListChanged,
+}
+
+/// Where a capability stands in the capability object, and in which revisions.
+#[derive(Debug)]
+pub(crate) struct CapabilityRule {
+    pub(crate) capability: Capability,
+    pub(crate) side: Side,
+    /// Members from the root down.
+    pub(crate) path: &'static [&'static str],
+    /// Written as `true` instead of as an object.
+    pub(crate) flag: bool,
+    pub(crate) since: Revision,
+    pub(crate) until: Revision,
+}
+
+use Capability as C;
+use Revision::{
+    V2024_11_05 as R1, V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4, V2026_07_28 as R5,
+};
+use Side::{Client, Server};
+
+const fn object(
+    capability: C,
+    side: Side,
+    path: &'static [&'static str],
+    since: Revision,
+    until: Revision,
+) -> CapabilityRule {
+    CapabilityRule { capability, side, path, flag: false, since, until }
+}
+
+const fn flag(
+    capability: C,
+    side: Side,
+    path: &'static [&'static str],
+    since: Revision,
+    until: Revision,
+) -> CapabilityRule {
+    CapabilityRule { capability, side, path, flag: true, since, until }
+}
+
+/// Parents stand before their children, and what shares a parent stands together.
+pub(crate) const CAPABILITIES: &[CapabilityRule] = &[
+    object(C::Completions, Server, &["completions"], R2, R5),
+    object(C::ElicitationForm, Client, &["elicitation", "form"], R3, R5),
+    object(C::ElicitationUrl, Client, &["elicitation", "url"], R4, R5),
+    object(C::Logging, Server, &["logging"], R1, R5),
+    object(C::Prompts, Server, &["prompts"], R1, R5),
+    flag(C::PromptsListChanged, Server, &["prompts", "listChanged"], R1, R5),
+    object(C::Resources, Server, &["resources"], R1, R5),
+    flag(C::ResourcesListChanged, Server, &["resources", "listChanged"], R1, R5),
+    flag(C::ResourcesSubscribe, Server, &["resources", "subscribe"], R1, R5),
+    object(C::Roots, Client, &["roots"], R1, R5),
+    flag(C::RootsListChanged, Client, &["roots", "listChanged"], R1, R4),
+    object(C::Sampling, Client, &["sampling"], R1, R5),
+    object(C::SamplingContext, Client, &["sampling", "context"], R4, R5),
+    object(C::SamplingTools, Client, &["sampling", "tools"], R4, R5),
+    object(C::Tasks, Client, &["tasks"], R4, R4),
+    object(C::TasksCancel, Client, &["tasks", "cancel"], R4, R4),
+    object(C::TasksList, Client, &["tasks", "list"], R4, R4),
+    object(C::TasksElicitation, Client, &["tasks", "requests", "elicitation", "create"], R4, R4),
+    object(C::TasksSampling, Client, &["tasks", "requests", "sampling", "createMessage"], R4, R4),
+    object(C::Tasks, Server, &["tasks"], R4, R4),
+    object(C::TasksCancel, Server, &["tasks", "cancel"], R4, R4),
+    object(C::TasksList, Server, &["tasks", "list"], R4, R4),
+    object(C::TasksToolsCall, Server, &["tasks", "requests", "tools", "call"], R4, R4),
+    object(C::Tools, Server, &["tools"], R1, R5),
+    flag(C::ToolsListChanged, Server, &["tools", "listChanged"], R1, R5),
+];
+
+impl Revision {
+    /// Whether `elicitation` has modes below it; before, it stands alone and means forms.
+    pub(crate) const fn has_elicitation_modes(self) -> bool {
+        matches!(self, Self::V2025_11_25 | Self::V2026_07_28)
+    }
+}
+
+/// Who sends a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Sender {
+    /// Either side.
+    Both,
+    /// Only that side.
+    One(Side),
+}
+
+/// How long a caller of the method waits by default. (T-60)
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Patience {
+    /// A machine answers.
+    Call,
+    /// A human answers.
+    Human,
+}
+
+/// What sending or serving a message needs beyond being known, depending on its params.
+#[derive(Debug)]
+pub(crate) struct Condition {
+    /// The member of the params that it hangs on.
+    pub(crate) member: &'static str,
+    /// The string that the member must be, or any value; `None` for the member when it is absent.
+    pub(crate) value: ConditionValue,
+    /// The capability that is needed then.
+    pub(crate) needs: Capability,
+}
+
+/// When a [`Condition`] applies.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ConditionValue {
+    /// The member is absent, or this string.
+    AbsentOr(&'static str),
+    /// The member is there.
+    Present,
+    /// The member is this string.
+    Text(&'static str),
+}
+
+/// A message of the protocol, as a span of revisions has it.
+#[derive(Debug)]
+pub(crate) struct MethodRule {
+    /// The method's name on the wire.
+    pub(crate) name: &'static str,
+    /// A request, or a notification.
+    pub(crate) is_request: bool,
+    /// Who sends it.
+    pub(crate) sender: Sender,
+    /// The first revision that has it so.
+    pub(crate) since: Revision,
+    /// The last revision that has it so.
+    pub(crate) until: Revision,
+    /// The capability that the receiver of a request, or the sender of a notification, must have declared.
+    pub(crate) needs: Option<Capability>,
+    /// What more it needs, depending on its params.
+    pub(crate) conditions: &'static [Condition],
+    /// Members of the params that must be strings.
+    pub(crate) text_params: &'static [&'static str],
+    /// How long to wait for the answer.
+    pub(crate) patience: Patience,
+    /// The server may ask for input before it answers. (STL-14)
+    pub(crate) may_ask: bool,
+    /// The machine sends and takes it itself; the application has other words for it.
+    pub(crate) internal: bool,
+}
+
+impl MethodRule {
+    /// The row for `name` under `revision`.
+    pub(crate) fn find(name: &str, is_request: bool, revision: Revision) -> Option<&'static Self> {
+        METHODS.iter().find(|rule| {
+            rule.is_request == is_request
+                && rule.since <= revision
+                && revision <= rule.until
+                && rule.name == name
+        })
+    }
+
+    /// Whether `side` may send it.
+    pub(crate) fn is_sent_by(&self, side: Side) -> bool {
+        match self.sender {
+            Sender::Both => true,
+            Sender::One(sender) => sender == side,
+        }
+    }
+}
+
+/// A request that any peer may send and that needs nothing.
+const REQUEST: MethodRule = MethodRule {
+    name: "",
+    is_request: true,
+    sender: Sender::Both,
+    since: R1,
+    until: R5,
+    needs: None,
+    conditions: &[],
+    text_params: &[],
+    patience: Patience::Call,
+    may_ask: false,
+    internal: false,
+};
+
+const fn request(name: &'static str, sender: Side, since: Revision, until: Revision) -> MethodRule {
+    MethodRule { name, sender: Sender::One(sender), since, until, ..REQUEST }
+}
+
+const fn notification(name: &'static str, sender: Side, since: Revision, until: Revision) -> MethodRule {
+    MethodRule { is_request: false, ..request(name, sender, since, until) }
+}
+
+impl MethodRule {
+    const fn needs(self, capability: Capability) -> Self {
+        Self { needs: Some(capability), ..self }
+    }
+
+    const fn text(self, text_params: &'static [&'static str]) -> Self {
+        Self { text_params, ..self }
+    }
+
+    const fn human(self, conditions: &'static [Condition]) -> Self {
+        Self { patience: Patience::Human, conditions, ..self }
+    }
+
+    const fn asking(self) -> Self {
+        Self { may_ask: true, ..self }
+    }
+
+    const fn both(self) -> Self {
+        Self { sender: Sender::Both, ..self }
+    }
+
+    const fn internal(self) -> Self {
+        Self { internal: true, ..self }
+    }
+}
+
+const MODES: &[Condition] = &[
+    Condition { member: "mode", value: ConditionValue::AbsentOr("form"), needs: C::ElicitationForm },
+    Condition { member: "mode", value: ConditionValue::Text("url"), needs: C::ElicitationUrl },
+];
+
+const SAMPLING_TOOLS: &[Condition] = &[
+    Condition { member: "tools", value: ConditionValue::Present, needs: C::SamplingTools },
+    Condition { member: "toolChoice", value: ConditionValue::Present, needs: C::SamplingTools },
+];
+
+/// Every method of every revision. (requirements §2.1, §2.2)
+pub(crate) const METHODS: &[MethodRule] = &[
+    // Requests of clients; the common ones first.
+    request("tools/call", Client, R1, R5).needs(C::Tools).text(&["name"]).asking(),
+    request("tools/list", Client, R1, R5).needs(C::Tools),
+    request("resources/list", Client, R1, R5).needs(C::Resources),
+    request("resources/read", Client, R1, R5).needs(C::Resources).text(&["uri"]).asking(),
+    request("resources/templates/list", Client, R1, R5).needs(C::Resources),
+    request("resources/subscribe", Client, R1, R4).needs(C::ResourcesSubscribe).text(&["uri"]),
+    request("resources/unsubscribe", Client, R1, R4).needs(C::ResourcesSubscribe).text(&["uri"]),
+    request("prompts/list", Client, R1, R5).needs(C::Prompts),
+    request("prompts/get", Client, R1, R5).needs(C::Prompts).text(&["name"]).asking(),
+    // The first revision has the method and no capability for it. (CAP-19)
+    request("completion/complete", Client, R1, R1),
+    request("completion/complete", Client, R2, R5).needs(C::Completions),
+    request("logging/setLevel", Client, R1, R4).needs(C::Logging).text(&["level"]),
+    request("initialize", Client, R1, R4).internal(),
+    request("ping", Client, R1, R4).both(),
+    request("server/discover", Client, R5, R5),
+    request("subscriptions/listen", Client, R5, R5),
+    // Requests of servers.
+    request("sampling/createMessage", Server, R1, R3).needs(C::Sampling).human(&[]),
+    request("sampling/createMessage", Server, R4, R4).needs(C::Sampling).human(SAMPLING_TOOLS),
+    request("roots/list", Server, R1, R4).needs(C::Roots),
+    request("elicitation/create", Server, R3, R3).needs(C::ElicitationForm).human(&[]).text(&["message"]),
+    request("elicitation/create", Server, R4, R4).human(MODES).text(&["message"]),
+    // Notifications.
+    notification("notifications/initialized", Client, R1, R4).internal(),
+    notification("notifications/cancelled", Client, R1, R5).both().internal(),
+    notification("notifications/progress", Client, R1, R4).both().internal(),
+    notification("notifications/progress", Server, R5, R5).internal(),
+    notification("notifications/message", Server, R1, R4).needs(C::Logging).text(&["level"]),
+    notification("notifications/message", Server, R5, R5).needs(C::Logging).text(&["level"]).internal(),
+    notification("notifications/tools/list_changed", Server, R1, R5).needs(C::ToolsListChanged),
+    notification("notifications/prompts/list_changed", Server, R1, R5).needs(C::PromptsListChanged),
+    notification("notifications/resources/list_changed", Server, R1, R5).needs(C::ResourcesListChanged),
+    notification("notifications/resources/updated", Server, R1, R5)
+        .needs(C::ResourcesSubscribe)
+        .text(&["uri"]),
+    notification("notifications/roots/list_changed", Client, R1, R4).needs(C::RootsListChanged),
+    notification("notifications/elicitation/complete", Server, R4, R4).text(&["elicitationId"]),
+    notification("notifications/subscriptions/acknowledged", Server, R5, R5).internal(),
+    // Tasks of 2025-11-25, both ways.
+    request("tasks/get", Client, R4, R4).both().needs(C::Tasks).text(&["taskId"]),
+    request("tasks/result", Client, R4, R4).both().needs(C::Tasks).text(&["taskId"]).human(&[]),
+    request("tasks/list", Client, R4, R4).both().needs(C::TasksList),
+    request("tasks/cancel", Client, R4, R4).both().needs(C::TasksCancel).text(&["taskId"]),
+    notification("notifications/tasks/status", Client, R4, R4).both().text(&["taskId"]),
+];

@@ -1,0 +1,259 @@
+//! Reads one message in one pass: the envelope's members are found, the values inside stay text.
+//!
+//! It knows JSON-RPC's rules for what a message is, and nothing of what its method means. Members may come in any
+//! order; a repeated envelope member is refused (T-10), an unknown one is skipped (JSON-18).
+
+use alloc::borrow::Cow;
+
+use super::ErrorObject;
+use super::id::RequestId;
+use crate::error::code;
+use crate::json::{Frame, Raw, Scanner, SyntaxError, find, unescape};
+
+/// One well-formed message.
+#[derive(Debug)]
+pub(crate) enum Message<'a> {
+    Notification {
+        method: Cow<'a, str>,
+        params: Params<'a>,
+    },
+    Request {
+        id: RequestId,
+        method: Cow<'a, str>,
+        params: Params<'a>,
+    },
+    /// A response that says how it went.
+    Response {
+        id: RequestId,
+        outcome: Result<Object<'a>, ErrorObject>,
+    },
+    /// A response that carries an id of ours and cannot be understood. (JSON-07, T-16)
+    BrokenResponse {
+        id: RequestId,
+        why: &'static str,
+    },
+    /// An error response without a usable id. (T-03)
+    OrphanError(ErrorObject),
+}
+
+/// A value that is an object, as it lies in the message.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Object<'a> {
+    pub(crate) text: &'a [u8],
+    /// The message holds line breaks between its tokens.
+    line_breaks: bool,
+}
+
+impl Object<'_> {
+    /// Keeps the object beyond the message.
+    pub(crate) fn keep(&self, frame: Frame<'_>) -> Raw {
+        frame.keep(self.text, self.line_breaks)
+    }
+}
+
+/// The params of a request or notification.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Params<'a> {
+    /// Absent, or an object: other forms are told apart by `malformed`.
+    pub(crate) object: Option<Object<'a>>,
+    /// The member `_meta`, found in the same pass.
+    pub(crate) meta: Option<&'a [u8]>,
+    /// The params are there and are no object. (JSON-17, T-09)
+    pub(crate) malformed: bool,
+}
+
+impl<'a> Params<'a> {
+    /// The member `name` of the params.
+    pub(crate) fn member(&self, name: &str) -> Option<&'a [u8]> {
+        self.object.and_then(|object| find(object.text, name))
+    }
+
+    /// The member `name` of `_meta`.
+    pub(crate) fn meta_member(&self, name: &str) -> Option<&'a [u8]> {
+        self.meta.and_then(|meta| find(meta, name))
+    }
+}
+
+/// A text that is no message.
+#[derive(Debug)]
+pub(crate) enum Malformed {
+    /// Not JSON. (JSON-13)
+    Parse(SyntaxError),
+    /// JSON, but no message. (JSON-14)
+    Invalid {
+        /// The id, if it could be read: then whoever sent a request can be told.
+        id: Option<RequestId>,
+        /// It names a method: whoever sent it may wait for an answer.
+        has_method: bool,
+        why: &'static str,
+    },
+}
+
+/// Reads `text`, one JSON value; `id_bytes_max` bounds what an id may cost.
+pub(crate) fn decode(text: &str, depth_max: u8, id_bytes_max: usize) -> Result<Message<'_>, Malformed> {
+    let mut envelope = Envelope::default();
+    let mut scanner = Scanner::new(text, depth_max);
+    let is_object = scanner.peek() == Some(b'{');
+    if is_object {
+        envelope.scan(&mut scanner).map_err(Malformed::Parse)?;
+    } else {
+        scanner.value().map_err(Malformed::Parse)?;
+    }
+    scanner.finish().map_err(Malformed::Parse)?;
+    if !is_object {
+        return Err(Malformed::Invalid { id: None, has_method: false, why: "a message is an object" });
+    }
+    envelope.line_breaks = scanner.saw_line_break;
+    envelope.classify(id_bytes_max)
+}
+
+#[derive(Default)]
+struct Envelope<'a> {
+    jsonrpc: Option<&'a [u8]>,
+    id: Option<&'a [u8]>,
+    method: Option<&'a [u8]>,
+    params: Option<&'a [u8]>,
+    meta: Option<&'a [u8]>,
+    result: Option<&'a [u8]>,
+    error: Option<&'a [u8]>,
+    repeated: bool,
+    line_breaks: bool,
+}
+
+impl<'a> Envelope<'a> {
+    fn scan(&mut self, scanner: &mut Scanner<'a>) -> Result<(), SyntaxError> {
+        scanner.expect(b'{')?;
+        if scanner.accept(b'}') {
+            return Ok(());
+        }
+        loop {
+            let key = scanner.key()?;
+            let key = unescape(key).unwrap_or_default();
+            let mut meta = None;
+            let value = if key == "params" { params(scanner, &mut meta)? } else { scanner.value()? };
+            let slot = match &*key {
+                "jsonrpc" => Some(&mut self.jsonrpc),
+                "id" => Some(&mut self.id),
+                "method" => Some(&mut self.method),
+                "params" => Some(&mut self.params),
+                "result" => Some(&mut self.result),
+                "error" => Some(&mut self.error),
+                _ => None,
+            };
+            if let Some(slot) = slot {
+                self.repeated |= slot.replace(value).is_some();
+            }
+            self.meta = meta.or(self.meta);
+            if !scanner.accept(b',') {
+                return scanner.expect(b'}');
+            }
+        }
+    }
+
+    /// Tells by the members that are there what kind of message it is. (T-01)
+    fn classify(self, id_bytes_max: usize) -> Result<Message<'a>, Malformed> {
+        let has_id = self.id.is_some_and(|id| id != b"null");
+        let id = self.id.filter(|id| id.len() <= id_bytes_max).and_then(RequestId::from_json);
+        let has_method = self.method.is_some();
+        let invalid = |why| Err(Malformed::Invalid { id: id.clone(), has_method, why });
+        if self.repeated {
+            // It may be the id that is repeated: which of the two would be answered?
+            let why = "an envelope member is repeated";
+            return Err(Malformed::Invalid { id: None, has_method, why });
+        }
+        if self.jsonrpc != Some(b"\"2.0\"") && self.jsonrpc.and_then(unescape).as_deref() != Some("2.0") {
+            let why = "`jsonrpc` is not \"2.0\"";
+            let answers = self.method.is_none() && (self.result.is_some() || self.error.is_some());
+            return match id {
+                // Whoever waits for it is better told than left waiting.
+                Some(id) if answers => Ok(Message::BrokenResponse { id, why }),
+                id => Err(Malformed::Invalid { id, has_method, why }),
+            };
+        }
+        let Some(method) = self.method else { return self.response(id) };
+        let Some(method) = unescape(method) else { return invalid("`method` is not a string") };
+        if self.result.is_some() || self.error.is_some() {
+            return invalid("a message has both a method and an outcome");
+        }
+        let params = Params {
+            object: self
+                .params
+                .filter(|text| text.starts_with(b"{"))
+                .map(|text| Object { text, line_breaks: self.line_breaks }),
+            meta: self.meta,
+            // `null` stands for absent. (T-09)
+            malformed: self.params.is_some_and(|text| !text.starts_with(b"{") && text != b"null"),
+        };
+        match (self.id, id) {
+            (None, _) => Ok(Message::Notification { method, params }),
+            (Some(_), Some(id)) => Ok(Message::Request { id, method, params }),
+            (Some(_), None) => {
+                let why =
+                    if has_id { "`id` is neither an integer nor a short string" } else { "`id` is null" };
+                Err(Malformed::Invalid { id: None, has_method, why })
+            }
+        }
+    }
+
+    fn response(self, id: Option<RequestId>) -> Result<Message<'a>, Malformed> {
+        let Some(id) = id else {
+            return match self.error.and_then(|error| error_object(error, self.line_breaks).ok()) {
+                Some(error) if self.result.is_none() => Ok(Message::OrphanError(error)),
+                _ => Err(Malformed::Invalid {
+                    id: None,
+                    has_method: false,
+                    why: "neither a request, a notification nor a response",
+                }),
+            };
+        };
+        Ok(match (self.result, self.error) {
+            (None, None) => {
+                let why = "neither a method nor an outcome";
+                return Err(Malformed::Invalid { id: Some(id), has_method: false, why });
+            }
+            (Some(_), Some(_)) => {
+                Message::BrokenResponse { id, why: "the response has both a result and an error" }
+            }
+            (Some(text), None) if text.starts_with(b"{") => {
+                let result = Object { text, line_breaks: self.line_breaks };
+                Message::Response { id, outcome: Ok(result) }
+            }
+            (Some(_), None) => Message::BrokenResponse { id, why: "the result is not an object" },
+            (None, Some(error)) => match error_object(error, self.line_breaks) {
+                Ok(error) => Message::Response { id, outcome: Err(error) },
+                Err(why) => Message::BrokenResponse { id, why },
+            },
+        })
+    }
+}
+
+/// Takes the value of `params` and finds its `_meta` on the way.
+fn params<'a>(scanner: &mut Scanner<'a>, meta: &mut Option<&'a [u8]>) -> Result<&'a [u8], SyntaxError> {
+    scanner.object_with(|key, value| {
+        if key == b"\"_meta\"" || unescape(key).as_deref() == Some("_meta") {
+            *meta = Some(value);
+        }
+    })
+}
+
+fn error_object(error: &[u8], line_breaks: bool) -> Result<ErrorObject, &'static str> {
+    let code = find(error, "code").and_then(|code| core::str::from_utf8(code).ok()?.parse().ok());
+    let message = find(error, "message").and_then(unescape);
+    let (Some(code), Some(message)) = (code, message) else {
+        return Err("the error lacks an integer `code` or a string `message`");
+    };
+    let data = find(error, "data").map(|data| Frame::Borrowed(data).keep(data, line_breaks));
+    Ok(ErrorObject { code, message: message.into(), data })
+}
+
+/// What a malformed text is called on the wire.
+impl Malformed {
+    pub(crate) fn to_error(&self) -> ErrorObject {
+        match self {
+            Self::Parse(error) => ErrorObject::new(code::PARSE_ERROR, alloc::format!("parse error: {error}")),
+            Self::Invalid { why, .. } => {
+                ErrorObject::new(code::INVALID_REQUEST, alloc::format!("invalid request: {why}"))
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Writes messages into a buffer, without the line end; knows the envelope and nothing of what it carries.
+
+use alloc::vec::Vec;
+
+use super::{ErrorObject, RequestId};
+use crate::error::Unencodable;
+use crate::json::{write_str, write_u64};
+
+const PREFIX: &[u8] = b"{\"jsonrpc\":\"2.0\"";
+
+/// Writes a request up to the value of `params`, which the caller writes along with the closing brace.
+pub(crate) fn open_request(out: &mut Vec<u8>, id: u64, method: &str) {
+    out.extend_from_slice(PREFIX);
+    out.extend_from_slice(b",\"id\":");
+    write_u64(out, id);
+    out.extend_from_slice(b",\"method\":");
+    write_str(out, method);
+}
+
+/// Writes a notification; `params` writes an object, or nothing for none.
+pub(crate) fn notification(
+    out: &mut Vec<u8>,
+    method: &str,
+    params: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
+) -> Result<(), Unencodable> {
+    out.extend_from_slice(PREFIX);
+    out.extend_from_slice(b",\"method\":");
+    write_str(out, method);
+    members(out, b",\"params\":", params)
+}
+
+/// Writes a response with a result; `result` writes an object.
+pub(crate) fn response(
+    out: &mut Vec<u8>,
+    id: &RequestId,
+    result: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
+) -> Result<(), Unencodable> {
+    out.extend_from_slice(PREFIX);
+    out.extend_from_slice(b",\"id\":");
+    id.write(out);
+    members(out, b",\"result\":", result)
+}
+
+/// Writes a response with an error. Without an id, `null_id` says whether `id` is null or left out. (D-01)
+pub(crate) fn error_line(out: &mut Vec<u8>, id: Option<&RequestId>, null_id: bool, error: &ErrorObject) {
+    out.extend_from_slice(PREFIX);
+    match id {
+        Some(id) => {
+            out.extend_from_slice(b",\"id\":");
+            id.write(out);
+        }
+        None if null_id => out.extend_from_slice(b",\"id\":null"),
+        None => {}
+    }
+    out.extend_from_slice(b",\"error\":");
+    error.write(out);
+    out.push(b'}');
+}
+
+/// Writes a member whose value must be an object, or is left out when nothing is written, and closes the message.
+fn members(
+    out: &mut Vec<u8>,
+    key: &[u8],
+    value: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
+) -> Result<(), Unencodable> {
+    let start = out.len();
+    out.extend_from_slice(key);
+    let before = out.len();
+    value(out)?;
+    match out.get(before) {
+        None => out.truncate(start),
+        Some(b'{') => {}
+        Some(_) => return Err(Unencodable),
+    }
+    out.push(b'}');
+    Ok(())
+}

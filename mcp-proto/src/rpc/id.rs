@@ -1,0 +1,166 @@
+//! The `id` of a request as it stands on the wire, which is also the form of a progress token.
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use core::fmt;
+
+use crate::json::{unescape, write_str};
+
+/// A JSON-RPC id, or a progress token: an integer or a string, kept to the digit and to the letter.
+///
+/// Two ids are equal when their type and value are (ID-04): `1` is not `"1"`, while `"A"` is `"\u0041"`.
+/// Integers from -2^63 to 2^64-1 are accepted and echoed exactly (ID-05). Anything with a fraction, an exponent
+/// or a minus before zero is refused, so that no two spellings name one id. (T-05)
+#[derive(Clone)]
+pub struct RequestId(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Negative(i64),
+    Unsigned(u64),
+    Text(Box<str>),
+    /// A string whose spelling on the wire has escapes: the spelling, with its quotes, and the value.
+    Escaped(Box<(Box<str>, Box<str>)>),
+}
+
+impl RequestId {
+    /// Reads a checked JSON value; `None` when it is no id.
+    pub(crate) fn from_json(value: &[u8]) -> Option<Self> {
+        let spelling = core::str::from_utf8(value).ok()?;
+        match value.first()? {
+            b'"' => Some(Self(match unescape(value)? {
+                Cow::Borrowed(text) => Repr::Text(text.into()),
+                Cow::Owned(text) => Repr::Escaped(Box::new((spelling.into(), text.into()))),
+            })),
+            b'-' if spelling != "-0" => spelling.parse().ok().map(|number| Self(Repr::Negative(number))),
+            b'0'..=b'9' => spelling.parse().ok().map(|number| Self(Repr::Unsigned(number))),
+            _ => None,
+        }
+    }
+
+    /// The integer, if it is one and is not negative.
+    #[must_use]
+    pub fn as_u64(&self) -> Option<u64> {
+        if let Repr::Unsigned(number) = self.0 { Some(number) } else { None }
+    }
+
+    /// The text, if it is a string.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.0 {
+            Repr::Text(text) => Some(text),
+            Repr::Escaped(both) => Some(&both.1),
+            Repr::Negative(_) | Repr::Unsigned(_) => None,
+        }
+    }
+
+    /// Writes the id as it came.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        match &self.0 {
+            Repr::Negative(number) => crate::json::write_i64(out, *number),
+            Repr::Unsigned(number) => crate::json::write_u64(out, *number),
+            Repr::Text(text) => write_str(out, text),
+            Repr::Escaped(both) => out.extend_from_slice(both.0.as_bytes()),
+        }
+    }
+
+    /// Order: integers by value, then strings by value.
+    fn key(&self) -> (i128, Option<&str>) {
+        match &self.0 {
+            Repr::Negative(number) => (i128::from(*number), None),
+            Repr::Unsigned(number) => (i128::from(*number), None),
+            Repr::Text(text) => (i128::MAX, Some(text)),
+            Repr::Escaped(both) => (i128::MAX, Some(&both.1)),
+        }
+    }
+}
+
+impl From<u64> for RequestId {
+    fn from(number: u64) -> Self {
+        Self(Repr::Unsigned(number))
+    }
+}
+
+impl From<&str> for RequestId {
+    fn from(text: &str) -> Self {
+        Self(Repr::Text(text.into()))
+    }
+}
+
+impl PartialEq for RequestId {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for RequestId {}
+
+impl PartialOrd for RequestId {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for RequestId {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// A string keeps its quotes, so that `1` and `"1"` look different.
+impl fmt::Debug for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Negative(number) => write!(f, "{number}"),
+            Repr::Unsigned(number) => write!(f, "{number}"),
+            Repr::Text(text) => write!(f, "{text:?}"),
+            Repr::Escaped(both) => write!(f, "{:?}", both.1),
+        }
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_every_legal_form_are_echoed_to_the_letter_id_05() {
+        for spelling in [
+            "0",
+            "-1",
+            "9007199254740993",
+            "18446744073709551615",
+            "-9223372036854775808",
+            "\"\"",
+            r#""\u0041b""#,
+        ] {
+            let id = RequestId::from_json(spelling.as_bytes()).unwrap();
+            let mut out = Vec::new();
+            id.write(&mut out);
+            assert_eq!(out, spelling.as_bytes());
+        }
+    }
+
+    #[test]
+    fn fractions_exponents_and_other_types_are_no_ids_id_07() {
+        for spelling in ["1.5", "1.0", "1e3", "-0", "null", "true", "[]", "{}", "18446744073709551616"] {
+            assert_eq!(RequestId::from_json(spelling.as_bytes()), None, "{spelling}");
+        }
+    }
+
+    #[test]
+    fn equality_is_of_type_and_value_id_04() {
+        let id = |text: &str| RequestId::from_json(text.as_bytes()).unwrap();
+        assert_ne!(id("1"), id("\"1\""));
+        assert_eq!(id("\"A\""), id(r#""\u0041""#));
+        assert!(id("-1") < id("0") && id("18446744073709551615") < id("\"\""));
+    }
+}

@@ -1,0 +1,148 @@
+//! What one side declares it can do: a set of known capabilities, and whatever else a peer declared, as text.
+
+use alloc::vec::Vec;
+
+use super::decode::{Decode, DecodeError};
+use crate::json::{Object, Raw, find, members};
+use crate::revision::{CAPABILITIES, Capability, CapabilityRule, Revision, Side};
+
+/// The capabilities of one side.
+///
+/// Presence counts, not truth: `{}` and `true` declare a capability; `false`, `null` and absence do not (T-41,
+/// CAP-18). Members that no revision defines are kept and can be read from [`Capabilities::raw`].
+///
+/// ```
+/// use mcp_proto::schema::Capabilities;
+/// use mcp_proto::Capability;
+///
+/// let capabilities = Capabilities::none().with(Capability::ToolsListChanged);
+/// assert!(capabilities.has(Capability::Tools)); // a part declares the whole
+/// assert!(!capabilities.has(Capability::Prompts));
+/// ```
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Capabilities {
+    known: u64,
+    raw: Option<Raw>,
+    experimental: Option<Raw>,
+}
+
+impl Capabilities {
+    /// No capability at all.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// These capabilities and one more, along with what it is a part of.
+    #[must_use]
+    pub fn with(mut self, capability: Capability) -> Self {
+        for whole in CAPABILITIES.iter().filter(|rule| rule.capability == capability) {
+            for part in CAPABILITIES.iter().filter(|rule| whole.path.starts_with(rule.path)) {
+                self.known |= bit(part.capability);
+            }
+        }
+        self
+    }
+
+    /// These capabilities with an `experimental` member, which must be an object.
+    #[must_use]
+    pub fn with_experimental(mut self, experimental: Raw) -> Self {
+        self.experimental = experimental.is_object().then_some(experimental);
+        self
+    }
+
+    /// Whether `capability` is declared.
+    #[must_use]
+    pub const fn has(&self, capability: Capability) -> bool {
+        self.known & bit(capability) != 0
+    }
+
+    /// What a peer declared, as it came; `None` for our own.
+    #[must_use]
+    pub const fn raw(&self) -> Option<&Raw> {
+        self.raw.as_ref()
+    }
+
+    /// Reads what `side` declared under `revision`; anything but an object declares nothing.
+    pub(crate) fn read(raw: &Raw, side: Side, revision: Revision) -> Self {
+        let mut known = 0;
+        for rule in rules(side, revision) {
+            let mut at = Some(raw.as_bytes());
+            for name in rule.path {
+                at = at.and_then(|object| find(object, name)).filter(|value| declares(value));
+            }
+            if at.is_some() {
+                known |= bit(rule.capability);
+            }
+        }
+        // `elicitation` without modes means forms. (CAP-08, T-43)
+        let elicitation = find(raw.as_bytes(), "elicitation").filter(|value| declares(value));
+        let modeless = elicitation.is_some_and(|value| {
+            !members(value).any(|(_, mode)| declares(mode)) || !revision.has_elicitation_modes()
+        });
+        let forms = bit(Capability::ElicitationForm);
+        if modeless && side == Side::Client && rules(side, revision).any(|rule| bit(rule.capability) == forms)
+        {
+            known |= forms;
+        }
+        Self { known, raw: Some(raw.clone()), experimental: None }
+    }
+
+    /// Writes the object that declares these capabilities to a peer of `revision`.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, side: Side, revision: Revision) {
+        let declared: Vec<&CapabilityRule> =
+            rules(side, revision).filter(|rule| self.has(rule.capability)).collect();
+        let mut object = Object::begin(out);
+        if let Some(experimental) = &self.experimental {
+            object.raw("experimental", experimental.as_bytes());
+        }
+        write_level(&mut object, &declared, 0, revision);
+        object.end();
+    }
+}
+
+fn write_level(object: &mut Object<'_>, mut rules: &[&CapabilityRule], depth: usize, revision: Revision) {
+    while let Some(name) = rules.first().and_then(|rule| rule.path.get(depth)) {
+        let same = rules.iter().take_while(|rule| rule.path.get(depth) == Some(name)).count();
+        let (group, rest) = rules.split_at(same);
+        rules = rest;
+        let is_flag = group.iter().any(|rule| rule.flag && rule.path.len() == depth + 1);
+        if is_flag {
+            object.bool(name, true);
+            continue;
+        }
+        let mut inner = Object::begin(object.key(name));
+        // A whole that has no parts of its own here stands first in its group.
+        let parts = group.iter().position(|rule| rule.path.len() > depth + 1).unwrap_or(group.len());
+        let flat = *name == "elicitation" && !revision.has_elicitation_modes();
+        if !flat {
+            write_level(&mut inner, group.get(parts..).unwrap_or_default(), depth + 1, revision);
+        }
+        inner.end();
+    }
+}
+
+fn rules(side: Side, revision: Revision) -> impl Iterator<Item = &'static CapabilityRule> {
+    CAPABILITIES
+        .iter()
+        .filter(move |rule| rule.side == side && rule.since <= revision && revision <= rule.until)
+}
+
+const fn bit(capability: Capability) -> u64 {
+    1 << capability as u64
+}
+
+fn declares(value: &[u8]) -> bool {
+    !matches!(value, b"false" | b"null")
+}
+
+impl Decode for Capabilities {
+    /// Keeps the object as text; which capabilities it declares depends on the side and the revision.
+    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
+        if raw.is_object() {
+            Ok(Self { known: 0, raw: Some(raw.clone()), experimental: None })
+        } else {
+            Err(DecodeError::new("an object", raw))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Log levels, and the request that sets one.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::ClientRequest;
+use super::decode::{Decode, DecodeError, Encode};
+use super::lifecycle::Empty;
+use crate::error::Unencodable;
+use crate::json::{Object, Raw, write_str};
+use crate::revision::Revision;
+
+/// How grave a log message is, least first. (RFC 5424)
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[expect(missing_docs, reason = "the names are RFC 5424's and say it all")]
+pub enum Level {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+impl Level {
+    /// All levels, least first.
+    pub const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
+    ];
+
+    /// The level's name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::Critical => "critical",
+            Self::Alert => "alert",
+            Self::Emergency => "emergency",
+        }
+    }
+
+    /// The level called `name`; `None` for any other word, `warn` among them. (LOG-04)
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Encode for Level {
+    fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        write_str(out, self.name());
+        Ok(())
+    }
+}
+
+impl Decode for Level {
+    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
+        raw.to_text()
+            .and_then(|name| Self::from_name(&name))
+            .ok_or_else(|| DecodeError::new("a log level", raw))
+    }
+}
+
+/// Asks for log messages of a level and above. (LOG-02)
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SetLevel {
+    /// The least level to send.
+    pub level: Level,
+}
+
+impl Encode for SetLevel {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        let mut object = Object::begin(out);
+        self.level.encode(revision, object.key("level"))?;
+        object.end();
+        Ok(())
+    }
+}
+
+impl ClientRequest for SetLevel {
+    const METHOD: &'static str = "logging/setLevel";
+    type Result = Empty;
+}

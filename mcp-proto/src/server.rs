@@ -1,0 +1,349 @@
+//! The server's half of the protocol, as an application sees it; knows nothing of clients' machines or of transports.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::error::Misuse;
+use crate::json::Raw;
+use crate::limits::Limits;
+use crate::revision::{Revision, Side};
+use crate::rpc::ErrorObject;
+use crate::schema::{Capabilities, Encode, Implementation, Level, ServerRequest};
+use crate::session::{
+    self, CallError, CallId, CallOptions, Close, Context, Core, Identity, IncomingId, Method, Peer, Progress,
+    Question, Request, Violation, ViolationPolicy, session_over_core,
+};
+use crate::time::Instant;
+
+/// What a server is.
+///
+/// ```
+/// use mcp_proto::server::Config;
+/// use mcp_proto::Capability;
+///
+/// let config = Config::new("weather", "1.0.0").capability(Capability::Tools).instructions("Ask for a city.");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Config(Identity);
+
+impl Config {
+    /// A server that speaks every revision with a handshake, and offers nothing.
+    pub fn new(name: &str, version: &str) -> Self {
+        Self(Identity {
+            info: Implementation::new(name, version),
+            capabilities: Capabilities::none(),
+            instructions: None,
+            revisions: Revision::LEGACY.to_vec(),
+            also_served: Vec::new(),
+            limits: Limits::default(),
+            policy: ViolationPolicy::Reply,
+        })
+    }
+
+    /// Who to say we are, in place of the name and version.
+    #[must_use]
+    pub fn info(mut self, info: Implementation) -> Self {
+        self.0.info = info;
+        self
+    }
+
+    /// Offers this: requests for it are delivered instead of refused. (CAP-01)
+    #[must_use]
+    pub fn capability(mut self, capability: crate::Capability) -> Self {
+        self.0.capabilities = self.0.capabilities.with(capability);
+        self
+    }
+
+    /// Offers these capabilities in place of those offered so far.
+    #[must_use]
+    pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.0.capabilities = capabilities;
+        self
+    }
+
+    /// What a model should know before it uses the server.
+    #[must_use]
+    pub fn instructions(mut self, instructions: &str) -> Self {
+        self.0.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Speaks these revisions only.
+    #[must_use]
+    pub fn revisions(mut self, revisions: &[Revision]) -> Self {
+        self.0.revisions = revisions.to_vec();
+        self.0.revisions.sort_unstable();
+        self
+    }
+
+    /// Has clients' requests of a method that no revision knows delivered instead of refused.
+    #[must_use]
+    pub fn serve(mut self, method: &str) -> Self {
+        self.0.also_served.push(method.into());
+        self
+    }
+
+    /// The bounds of the connection.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.0.limits = limits;
+        self
+    }
+
+    /// What to do about violations; by default they are answered where that helps, and reported.
+    #[must_use]
+    pub const fn on_violation(mut self, policy: ViolationPolicy) -> Self {
+        self.0.policy = policy;
+        self
+    }
+}
+
+/// A server's connection: the session, without framing.
+///
+/// Its methods come in the same four kinds as those of [`Client`](crate::client::Client). Pings, `initialize` and
+/// `logging/setLevel` are answered here; what the tables of the revision in force do not know, or what was not
+/// offered, is refused here. Over a byte stream, wrap it in [`Stdio`](crate::stdio::Stdio).
+///
+/// ```
+/// use mcp_proto::server::{Config, Event, Server};
+/// use mcp_proto::schema::CallToolResult;
+/// use mcp_proto::{Capability, Instant, Session, StreamId};
+///
+/// let now = Instant::ZERO;
+/// let mut server = Server::new(now, Config::new("weather", "1.0.0").capability(Capability::Tools));
+/// let mut tell = |server: &mut Server, text: &str| server.handle_message(now, StreamId::ONLY, text.as_bytes());
+/// tell(&mut server, r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",
+///     "capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#);
+/// tell(&mut server, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+/// assert!(matches!(server.poll_event(), Some(Event::Ready(_))));
+/// tell(&mut server, r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"today"}}"#);
+///
+/// let Some(Event::Request { incoming, request, .. }) = server.poll_event() else { panic!() };
+/// assert_eq!(request.method, "tools/call");
+/// server.respond(now, incoming, &CallToolResult::text("sunny")).unwrap();
+/// server.outbox().poll_message(); // the answer to initialize
+/// let answer = server.outbox().poll_message().unwrap();
+/// assert_eq!(&answer[..], br#"{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"sunny"}]}}"#);
+/// ```
+#[derive(Debug)]
+pub struct Server {
+    core: Core,
+}
+
+impl Server {
+    /// A server that waits for a client's first message.
+    #[must_use]
+    pub fn new(now: Instant, config: Config) -> Self {
+        Self { core: Core::new(Side::Server, now, config.0) }
+    }
+
+    /// The client, once it has said who it is.
+    #[must_use]
+    pub fn peer(&self) -> Option<&Arc<Peer>> {
+        self.core.peer()
+    }
+
+    /// The least grave log message that the client wants, once it has said so. (LOG-02)
+    #[must_use]
+    pub fn log_level(&self) -> Option<Level> {
+        self.core.log_level()
+    }
+
+    /// Answers a request with a result, which must be an object.
+    ///
+    /// # Errors
+    /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is still open.
+    pub fn respond(&mut self, now: Instant, incoming: IncomingId, result: &dyn Encode) -> Result<(), Misuse> {
+        self.core.respond(now, incoming, &|revision, out| result.encode(revision, out))
+    }
+
+    /// Answers a request with an error.
+    ///
+    /// # Errors
+    /// [`Misuse::Stale`] when it was answered or cancelled.
+    pub fn respond_error(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        error: &ErrorObject,
+    ) -> Result<(), Misuse> {
+        self.core.respond_error(now, incoming, error)
+    }
+
+    /// Answers a request with questions: it is over for the application, and comes again as a new
+    /// [`Event::Request`] with the answers and with `state` in its [`Context`].
+    ///
+    /// If the client cannot answer, the request fails for it and does not come again.
+    ///
+    /// # Errors
+    /// [`Misuse::Unsupported`] for a method that cannot ask: `tools/call`, `resources/read` and `prompts/get`
+    /// can. [`Misuse::Undeclared`] when the client did not declare what answering takes. [`Misuse::Blocked`] for
+    /// more questions or rounds than allowed. The request is still open then.
+    pub fn request_input(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        questions: &[(&str, Question)],
+        state: Option<&str>,
+    ) -> Result<(), Misuse> {
+        self.core.request_input(now, incoming, questions, state)
+    }
+
+    /// Tells the client how far its request has come, if it wants to hear of it. While the client does not read,
+    /// the latest progress of each request is kept and the rest is left out.
+    ///
+    /// # Errors
+    /// [`Misuse::Stale`] when it was answered or cancelled, [`Misuse::Unencodable`] when the number does not grow.
+    pub fn progress(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        progress: &Progress,
+    ) -> Result<(), Misuse> {
+        self.core.progress(now, incoming, progress)
+    }
+
+    /// Sends a log message, for a request or for none, unless the client asked for graver ones only.
+    ///
+    /// # Errors
+    /// [`Misuse`], and nothing was sent.
+    pub fn log(
+        &mut self,
+        now: Instant,
+        incoming: Option<IncomingId>,
+        level: Level,
+        logger: Option<&str>,
+        data: &Raw,
+    ) -> Result<(), Misuse> {
+        self.core.log(now, incoming, level, logger, data)
+    }
+
+    /// Calls a method of the client. The answer comes as [`Event::Completed`], exactly once.
+    ///
+    /// Only clients of revisions up to 2025-11-25 can be called; [`request_input`](Self::request_input) asks
+    /// every client.
+    ///
+    /// # Errors
+    /// [`Misuse`], and nothing was sent.
+    pub fn call<R: ServerRequest>(
+        &mut self,
+        now: Instant,
+        request: &R,
+        options: CallOptions,
+    ) -> Result<CallId, Misuse> {
+        self.core.call(now, R::METHOD, &|revision, out| request.encode(revision, out), &options)
+    }
+
+    /// Calls a method of the client by name.
+    ///
+    /// # Errors
+    /// [`Misuse`], and nothing was sent.
+    pub fn call_raw(
+        &mut self,
+        now: Instant,
+        method: &str,
+        params: Option<&Raw>,
+        options: CallOptions,
+    ) -> Result<CallId, Misuse> {
+        self.core.call(
+            now,
+            method,
+            &|revision, out| params.map_or(Ok(()), |raw| raw.encode(revision, out)),
+            &options,
+        )
+    }
+
+    /// Cancels a call: the client is told, and the call completes with [`CallError::Cancelled`] at once.
+    ///
+    /// # Errors
+    /// [`Misuse::Stale`] when the call is over.
+    pub fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
+        self.core.cancel(now, call, reason)
+    }
+
+    /// Sends a notification by name.
+    ///
+    /// # Errors
+    /// [`Misuse`], and nothing was sent.
+    pub fn notify_raw(&mut self, now: Instant, method: &str, params: Option<&Raw>) -> Result<(), Misuse> {
+        self.core.notify(now, method, &|revision, out| params.map_or(Ok(()), |raw| raw.encode(revision, out)))
+    }
+
+    /// Ends the connection: requests may be answered for [`Limits::drain_timeout`] more, then comes
+    /// [`Event::Closed`]. With nothing open, it comes at once.
+    pub fn close(&mut self, now: Instant) {
+        self.core.close(now);
+    }
+}
+
+session_over_core!(Server, Event, Event::from_core);
+
+impl Event {
+    fn from_core(event: session::Event) -> Self {
+        match event {
+            session::Event::Closed(why) => Self::Closed(why),
+            session::Event::Completed { call, outcome } => Self::Completed { call, outcome },
+            session::Event::Notification { method, params } => Self::Notification { method, params },
+            session::Event::Progress { call, progress } => Self::Progress { call, progress },
+            session::Event::Ready(peer) => Self::Ready(peer),
+            session::Event::Request { incoming, request, context } => {
+                Self::Request { incoming, request, context }
+            }
+            session::Event::RequestCancelled { incoming, reason } => Self::RequestCancelled {
+                incoming,
+                reason: reason.and_then(|reason| reason.to_text().map(Into::into)),
+            },
+            session::Event::Violation(violation) => Self::Violation(violation),
+        }
+    }
+}
+
+/// What a server's application hears, in the order in which it came about.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// The connection is over. Nothing comes after it.
+    Closed(Close),
+    /// A call of ours has ended. Nothing comes after it for this call.
+    Completed {
+        /// Which one.
+        call: CallId,
+        /// The result, or why there is none.
+        outcome: Result<Raw, CallError>,
+    },
+    /// The client tells of something.
+    Notification {
+        /// What it tells of.
+        method: Method,
+        /// The params, an object.
+        params: Option<Raw>,
+    },
+    /// A call of ours has come further.
+    Progress {
+        /// Which one.
+        call: CallId,
+        /// How far.
+        progress: Progress,
+    },
+    /// The client is all set: it can be called and notified.
+    Ready(Arc<Peer>),
+    /// The client asks for something: answer it.
+    Request {
+        /// What to answer by.
+        incoming: IncomingId,
+        /// What it asks for.
+        request: Request,
+        /// Who asks, and what has been asked of them.
+        context: Context,
+    },
+    /// The client no longer wants an answer; none can be given.
+    RequestCancelled {
+        /// To which request.
+        incoming: IncomingId,
+        /// Why, if it said so.
+        reason: Option<Box<str>>,
+    },
+    /// The client broke a rule that the connection survived.
+    Violation(Violation),
+}

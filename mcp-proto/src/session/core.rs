@@ -1,0 +1,371 @@
+//! The state of one connection, its clock, its ends, and its way out; what messages mean is told in `receive`, what
+//! the application does in `send`.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::batch::Batches;
+use super::calls::{Asker, Calls};
+use super::event::{Event, Events};
+use super::guard::{Guard, Violation, ViolationKind, ViolationPolicy};
+use super::incoming::IncomingTable;
+use super::outcome::{CallError, Close, Fault};
+use super::peer::Peer;
+use super::phase::{Phase, Trigger};
+use super::timers::{Timer, Timers};
+use crate::error::{Misuse, Unencodable};
+use crate::json::Raw;
+use crate::limits::Limits;
+use crate::revision::{Era, Revision, Rules, Side};
+use crate::rpc;
+use crate::schema::{Capabilities, Implementation, Level};
+use crate::time::Instant;
+use crate::wire::Outbox;
+
+/// What we are, for the whole of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) info: Implementation,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) instructions: Option<Box<str>>,
+    /// The revisions that we speak, oldest first.
+    pub(crate) revisions: Vec<Revision>,
+    /// Methods that are served although no revision has them.
+    pub(crate) also_served: Vec<Box<str>>,
+    pub(crate) limits: Limits,
+    pub(crate) policy: ViolationPolicy,
+}
+
+impl Identity {
+    /// The newest revision that we can open a session in.
+    pub(super) fn newest_legacy(&self) -> Option<Revision> {
+        self.revisions.iter().copied().filter(|revision| revision.era() == Era::Legacy).max()
+    }
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(super) side: Side,
+    pub(super) me: Identity,
+    pub(super) now: Instant,
+    pub(super) phase: Phase,
+    /// Why the connection is ending, once it is.
+    end: Option<Close>,
+    pub(super) peer: Option<Arc<Peer>>,
+    /// The least grave log message that the client wants.
+    pub(super) log_level: Option<Level>,
+    pub(super) calls: Calls,
+    pub(super) incoming: IncomingTable,
+    pub(super) batches: Batches,
+    pub(super) timers: Timers,
+    pub(super) guard: Guard,
+    pub(super) events: Events,
+    outbox: Outbox,
+    /// Params that are being written; empty between calls, kept for its memory.
+    pub(super) scratch: Vec<u8>,
+    pings_missed: u32,
+    /// What the peer had read when it was first found to be behind.
+    stalled_at: u64,
+}
+
+impl Core {
+    pub(crate) fn new(side: Side, now: Instant, me: Identity) -> Self {
+        Self {
+            side,
+            now,
+            phase: Phase::Opening,
+            end: None,
+            peer: None,
+            log_level: None,
+            calls: Calls::new(),
+            incoming: IncomingTable::default(),
+            batches: Batches::default(),
+            timers: Timers::default(),
+            guard: Guard::new(&me.limits),
+            events: Events::default(),
+            outbox: Outbox::default(),
+            scratch: Vec::new(),
+            pings_missed: 0,
+            stalled_at: 0,
+            me,
+        }
+    }
+
+    pub(crate) fn peer(&self) -> Option<&Arc<Peer>> {
+        self.peer.as_ref()
+    }
+
+    pub(crate) fn log_level(&self) -> Option<Level> {
+        self.log_level
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.me.limits
+    }
+
+    pub(crate) fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop()
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.calls.next_deadline().into_iter().chain(self.timers.next()).min()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.phase == Phase::Closed
+    }
+
+    pub(crate) fn wants_input(&self) -> bool {
+        self.phase.allows().input
+            && self.events.len() < self.limits().events_max
+            && self.events.bytes() <= self.limits().events_bytes_max
+            && self.outbox.len() <= self.limits().replies_bytes_max
+    }
+
+    /// The bytes to send, topped up with progress that had to wait for room.
+    pub(crate) fn outbox(&mut self) -> &mut Outbox {
+        while self.outbox.len() <= self.limits().outbox_bytes_max {
+            let Some(params) = self.incoming.next_deferred() else { break };
+            self.write_progress(&params);
+        }
+        &mut self.outbox
+    }
+
+    /// Time never goes back. (T-61)
+    pub(super) fn advance(&mut self, now: Instant) {
+        self.now = self.now.max(now);
+    }
+
+    pub(crate) fn handle_eof(&mut self, now: Instant) {
+        self.advance(now);
+        self.finish(Close::Peer);
+    }
+
+    pub(crate) fn close(&mut self, now: Instant) {
+        self.advance(now);
+        self.finish(Close::Local);
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        self.advance(now);
+        while let Some(wire) = self.calls.overdue(self.now) {
+            self.give_up(wire);
+        }
+        for timer in Timer::ALL {
+            if self.timers.take_due(timer, self.now) {
+                match timer {
+                    Timer::Drain => self.step(Trigger::Idle),
+                    Timer::Ping => self.ping(),
+                    Timer::Stall => self.check_stall(),
+                }
+            }
+        }
+    }
+
+    /// The time of one call is up. (TMO-02, TMO-06)
+    fn give_up(&mut self, wire: u64) {
+        let limits = &self.me.limits;
+        let Some(call) = self.calls.retire(wire, limits) else { return };
+        match call.asker {
+            Asker::Application => {
+                self.write_cancelled(wire, "timed out");
+                self.complete(wire, call.asker, Err(CallError::TimedOut));
+            }
+            Asker::Handshake => self.fault(Fault::HandshakeTimedOut),
+            Asker::KeepAlive => {
+                self.pings_missed += 1;
+                if self.pings_missed >= self.limits().pings_missed_max {
+                    self.fault(Fault::Unresponsive);
+                }
+            }
+            Asker::Question(..) => {
+                self.write_cancelled(wire, "timed out");
+                self.complete(wire, call.asker, Err(CallError::TimedOut));
+            }
+        }
+    }
+
+    /// Arms the ping timer, if pings are wanted. (TMO-09)
+    pub(super) fn arm_ping(&mut self) {
+        if let Some(every) = self.limits().ping_every {
+            self.timers.set(Timer::Ping, self.now + every);
+        }
+    }
+
+    fn ping(&mut self) {
+        if !self.phase.allows().pings {
+            return;
+        }
+        let wait = (self.limits().ping_timeout, self.limits().ping_timeout);
+        let wire = self.calls.insert(self.now, Asker::KeepAlive, false, wait);
+        self.write(|out| {
+            rpc::open_request(out, wire, "ping");
+            out.push(b'}');
+        });
+        self.arm_ping();
+    }
+
+    /// The peer answered a ping of ours.
+    pub(super) fn ponged(&mut self) {
+        self.pings_missed = 0;
+    }
+
+    /// The peer has not read what it asked for. It had its time if it read nothing at all.
+    fn check_stall(&mut self) {
+        if self.outbox.len() <= self.limits().replies_bytes_max {
+            return;
+        }
+        if self.outbox.sent_total() == self.stalled_at {
+            self.fault(Fault::Stalled);
+        } else {
+            self.arm_stall();
+        }
+    }
+
+    fn arm_stall(&mut self) {
+        self.stalled_at = self.outbox.sent_total();
+        self.timers.set(Timer::Stall, self.now + self.limits().stall_timeout);
+    }
+
+    /// The only way out for a message. What `write` writes must be one message.
+    pub(super) fn try_write<E>(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.is_closed() {
+            return Ok(());
+        }
+        self.outbox.line(write)?;
+        if self.outbox.len() > self.limits().replies_bytes_max && !self.timers.is_set(Timer::Stall) {
+            self.arm_stall();
+        }
+        Ok(())
+    }
+
+    pub(super) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let Ok(()) = self.try_write(|out| {
+            write(out);
+            Ok::<(), core::convert::Infallible>(())
+        });
+    }
+
+    pub(super) fn write_progress(&mut self, params: &[u8]) {
+        let _infallible = self.try_write(|out| {
+            rpc::notification(out, "notifications/progress", |out| {
+                out.extend_from_slice(params);
+                Ok::<(), Unencodable>(())
+            })
+        });
+    }
+
+    /// Whether there is room for new traffic.
+    pub(super) fn has_room(&self) -> Result<(), Misuse> {
+        if self.outbox.len() > self.limits().outbox_bytes_max { Err(Misuse::Blocked) } else { Ok(()) }
+    }
+
+    /// What holds in the session, or before there is one, what would in the newest one we speak.
+    pub(super) fn rules(&self) -> &'static Rules {
+        self.revision().rules()
+    }
+
+    pub(super) fn revision(&self) -> Revision {
+        match &self.peer {
+            Some(peer) => peer.revision,
+            None => self.me.newest_legacy().unwrap_or(Revision::V2025_11_25),
+        }
+    }
+
+    /// Reports a broken rule, and ends the connection when it was one too many.
+    pub(super) fn violation(
+        &mut self,
+        kind: ViolationKind,
+        detail: impl Into<alloc::borrow::Cow<'static, str>>,
+    ) {
+        self.events.push(Event::Violation(Violation { kind, detail: detail.into() }));
+        if self.me.policy == ViolationPolicy::Close {
+            self.fault(Fault::FirstViolation);
+        } else if self.guard.bad(&self.me.limits) {
+            self.fault(Fault::TooManyViolations);
+        }
+    }
+
+    pub(super) fn complete(&mut self, wire: u64, asker: Asker, outcome: Result<Raw, CallError>) {
+        match asker {
+            Asker::Application => {
+                self.events.push(Event::Completed { call: super::CallId(wire), outcome });
+            }
+            Asker::Handshake => self.welcomed(outcome),
+            Asker::KeepAlive => self.ponged(),
+            Asker::Question(incoming, index) => self.answered(incoming, index, outcome),
+        }
+    }
+
+    /// The connection ends: at once, or once what is open is answered.
+    fn finish(&mut self, why: Close) {
+        if self.end.is_none() {
+            self.end = Some(why);
+        }
+        self.step(Trigger::End);
+    }
+
+    pub(super) fn fault(&mut self, fault: Fault) {
+        if !self.is_closed() {
+            self.end = Some(Close::Fault(fault));
+            self.step(Trigger::Fault);
+        }
+    }
+
+    /// Moves on, and does what entering the next phase takes.
+    pub(super) fn step(&mut self, trigger: Trigger) {
+        let Some(next) = self.phase.next(self.side, trigger) else { return };
+        self.phase = next;
+        match next {
+            Phase::Opening | Phase::Greeted => {}
+            Phase::Ready => {
+                if let Some(peer) = &self.peer {
+                    self.events.push(Event::Ready(Arc::clone(peer)));
+                }
+                self.arm_ping();
+            }
+            Phase::Draining => {
+                self.lose_calls();
+                self.timers.clear();
+                self.timers.set(Timer::Drain, self.now + self.limits().drain_timeout);
+                self.check_drained();
+            }
+            Phase::Closed => {
+                self.lose_calls();
+                while let Some(incoming) = self.incoming.first() {
+                    self.withdraw(incoming, None);
+                }
+                self.batches.clear();
+                self.timers.clear();
+                let why = self.end.take().unwrap_or(Close::Local);
+                self.events.push(Event::Closed(why));
+            }
+        }
+    }
+
+    /// While draining: over as soon as nothing is left to answer.
+    pub(super) fn check_drained(&mut self) {
+        if self.phase == Phase::Draining && self.incoming.is_empty() && self.batches.is_empty() {
+            self.step(Trigger::Idle);
+        }
+    }
+
+    /// No answer can come any more.
+    fn lose_calls(&mut self) {
+        let lost: Vec<(u64, Asker)> = self.calls.iter().collect();
+        for (wire, asker) in lost {
+            self.calls.remove(wire);
+            match asker {
+                Asker::Application => self.complete(wire, asker, Err(CallError::Lost)),
+                // Its request cannot be answered without the input that it asked for.
+                Asker::Question(incoming, _) => self.withdraw(incoming, None),
+                Asker::Handshake | Asker::KeepAlive => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a session tells its application, for either role, and the queue it waits in.
+
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+
+use super::calls::CallId;
+use super::guard::Violation;
+use super::incoming::IncomingId;
+use super::outcome::{CallError, Close, Progress};
+use super::peer::{Context, Method, Peer, Request};
+use crate::json::Raw;
+
+/// All that either role can hear; each role's public events are a part of these.
+#[derive(Debug)]
+pub(crate) enum Event {
+    Closed(Close),
+    Completed { call: CallId, outcome: Result<Raw, CallError> },
+    Notification { method: Method, params: Option<Raw> },
+    Progress { call: CallId, progress: Progress },
+    Ready(Arc<Peer>),
+    Request { incoming: IncomingId, request: Request, context: Context },
+    RequestCancelled { incoming: IncomingId, reason: Option<Raw> },
+    Violation(Violation),
+}
+
+impl Event {
+    /// Bytes of JSON that the event holds.
+    fn weight(&self) -> usize {
+        let raw = match self {
+            Self::Completed { outcome: Ok(raw), .. } => Some(raw),
+            Self::Notification { params, .. } => params.as_ref(),
+            Self::Request { request, .. } => request.params.as_ref(),
+            Self::RequestCancelled { reason, .. } => reason.as_ref(),
+            _ => None,
+        };
+        raw.map_or(0, |raw| raw.as_bytes().len())
+    }
+}
+
+/// Events that wait to be polled, in the order in which what caused them came.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    queue: VecDeque<Event>,
+    bytes: usize,
+}
+
+impl Events {
+    pub(crate) fn push(&mut self, event: Event) {
+        self.bytes += event.weight();
+        self.queue.push_back(event);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        let event = self.queue.pop_front()?;
+        self.bytes -= event.weight();
+        if self.queue.is_empty() {
+            self.queue.shrink_to(KEPT_EVENTS_MAX);
+        }
+        Some(event)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// What an empty queue keeps room for.
+const KEPT_EVENTS_MAX: usize = 64;

@@ -1,0 +1,119 @@
+//! What may be sent and what is served: the method tables, held against what both sides declared.
+
+use crate::error::{Misuse, code};
+use crate::json::{find, unescape};
+use crate::revision::{ConditionValue, MethodRule, Revision, Side};
+use crate::rpc::{ErrorObject, Params};
+use crate::schema::Capabilities;
+
+/// The row of a request that we want to send to a peer that declared `theirs`; none for a method of no revision.
+/// (CAP-03, CAP-06, CAP-09)
+pub(crate) fn outgoing_request(
+    side: Side,
+    revision: Revision,
+    method: &str,
+    params: &[u8],
+    theirs: &Capabilities,
+) -> Result<Option<&'static MethodRule>, Misuse> {
+    let Some(rule) = known(method, true, revision)? else { return Ok(None) };
+    if rule.internal || !rule.is_sent_by(side) {
+        return Err(Misuse::Unsupported);
+    }
+    let declared = rule.needs.is_none_or(|capability| theirs.has(capability))
+        && rule.conditions.iter().all(|condition| {
+            !applies(condition.value, find(params, condition.member)) || theirs.has(condition.needs)
+        });
+    if declared { Ok(Some(rule)) } else { Err(Misuse::Undeclared) }
+}
+
+/// The row of a notification that we, who declared `ours`, want to send. (CAP-12, LOG-01)
+pub(crate) fn outgoing_notification(
+    side: Side,
+    revision: Revision,
+    method: &str,
+    ours: &Capabilities,
+) -> Result<Option<&'static MethodRule>, Misuse> {
+    let Some(rule) = known(method, false, revision)? else { return Ok(None) };
+    if rule.internal || !rule.is_sent_by(side) {
+        return Err(Misuse::Unsupported);
+    }
+    if rule.needs.is_some_and(|capability| !ours.has(capability)) {
+        return Err(Misuse::Undeclared);
+    }
+    Ok(Some(rule))
+}
+
+/// The method's row under `revision`. A method that only other revisions have is not to be used; one that no
+/// revision has is an extension's.
+fn known(method: &str, is_request: bool, revision: Revision) -> Result<Option<&'static MethodRule>, Misuse> {
+    match MethodRule::find(method, is_request, revision) {
+        None if is_of_another_revision(method, is_request) => Err(Misuse::Unsupported),
+        rule => Ok(rule),
+    }
+}
+
+/// Whether some revision has the method.
+pub(crate) fn is_of_another_revision(method: &str, is_request: bool) -> bool {
+    Revision::ALL.into_iter().any(|revision| MethodRule::find(method, is_request, revision).is_some())
+}
+
+/// Whether we, who declared `ours`, serve a request of the peer; how it is refused otherwise.
+/// (CAP-04, CAP-07, CAP-10, JSON-15, JSON-16, T-09)
+pub(crate) fn incoming_request(
+    rule: Option<&'static MethodRule>,
+    served_besides: bool,
+    side: Side,
+    method: &str,
+    params: &Params<'_>,
+    ours: &Capabilities,
+) -> Result<(), ErrorObject> {
+    match rule {
+        Some(rule) => {
+            let offered = rule.is_sent_by(side.other())
+                && !rule.internal
+                && rule.needs.is_none_or(|capability| ours.has(capability))
+                // Some mode of the method must be offered for the method to be.
+                && (rule.conditions.is_empty()
+                    || rule.needs.is_some()
+                    || rule.conditions.iter().any(|condition| ours.has(condition.needs)));
+            if !offered {
+                return Err(ErrorObject::method_not_found(method));
+            }
+        }
+        None if served_besides => {}
+        None => return Err(ErrorObject::method_not_found(method)),
+    }
+    if params.malformed {
+        return Err(ErrorObject::invalid_params("params must be an object"));
+    }
+    let Some(rule) = rule else { return Ok(()) };
+    check_text_params(rule, params)?;
+    for condition in rule.conditions {
+        if applies(condition.value, params.member(condition.member)) && !ours.has(condition.needs) {
+            return Err(ErrorObject::new(
+                code::INVALID_PARAMS,
+                alloc::format!("`{}` asks for what was not declared", condition.member),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the members that must be strings are.
+pub(crate) fn check_text_params(rule: &MethodRule, params: &Params<'_>) -> Result<(), ErrorObject> {
+    for name in rule.text_params {
+        if !params.member(name).is_some_and(|value| value.starts_with(b"\"")) {
+            return Err(ErrorObject::invalid_params(alloc::format!("`{name}` must be a string")));
+        }
+    }
+    Ok(())
+}
+
+fn applies(value: ConditionValue, found: Option<&[u8]>) -> bool {
+    let is = |wanted: &str| found.and_then(unescape).as_deref() == Some(wanted);
+    match value {
+        ConditionValue::AbsentOr(wanted) => found.is_none() || is(wanted),
+        ConditionValue::Present => found.is_some(),
+        ConditionValue::Text(wanted) => is(wanted),
+    }
+}

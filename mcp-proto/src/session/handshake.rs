@@ -1,0 +1,126 @@
+//! `initialize`, from both ends; knows nothing of what comes after it.
+
+use alloc::string::ToString;
+use alloc::sync::Arc;
+
+use super::calls::Asker;
+use super::core::Core;
+use super::outcome::{CallError, Fault};
+use super::peer::Peer;
+use super::phase::Trigger;
+use crate::error::code;
+use crate::json::{Array, Object, Raw, find};
+use crate::revision::{Era, Revision, Side};
+use crate::rpc::{self, ErrorObject, Params, RequestId};
+use crate::schema::{Capabilities, Decode, Encode, Implementation, InitializeParams, InitializeResult};
+
+impl Core {
+    /// Client: the first message out. (LIF-01, LIF-02)
+    pub(crate) fn open(&mut self) {
+        let Some(revision) = self.me.newest_legacy() else { return };
+        let wait = (self.limits().handshake_timeout, self.limits().handshake_timeout);
+        let wire = self.calls.insert(self.now, Asker::Handshake, false, wait);
+        let capabilities = self.me.capabilities.clone();
+        let info = self.me.info.clone();
+        let _infallible = self.try_write(|out| {
+            rpc::open_request(out, wire, "initialize");
+            out.extend_from_slice(b",\"params\":");
+            InitializeParams { revision, capabilities: &capabilities, info: &info }.encode(revision, out)?;
+            out.push(b'}');
+            Ok::<(), crate::error::Unencodable>(())
+        });
+    }
+
+    /// Client: `initialize` was answered. Capabilities count only from a good answer. (T-42)
+    pub(super) fn welcomed(&mut self, outcome: Result<Raw, CallError>) {
+        let result = match outcome {
+            Ok(result) => result,
+            Err(CallError::Refused(error)) => return self.fault(Fault::Refused(error)),
+            Err(other) => return self.fault(Fault::BadHandshake(other.to_string().into())),
+        };
+        let welcome = match InitializeResult::decode(&result) {
+            Ok(welcome) => welcome,
+            Err(error) => return self.fault(Fault::BadHandshake(error.to_string().into())),
+        };
+        let revision = Revision::from_name(&welcome.protocol_version)
+            .filter(|revision| revision.era() == Era::Legacy && self.me.revisions.contains(revision));
+        let Some(revision) = revision else {
+            return self.fault(Fault::NoCommonRevision(welcome.protocol_version));
+        };
+        self.peer = Some(Arc::new(Peer {
+            revision,
+            info: welcome.info,
+            capabilities: Capabilities::read(&welcome.capabilities, Side::Server, revision),
+            instructions: welcome.instructions.map(Into::into),
+        }));
+        let _infallible =
+            self.try_write(|out| rpc::notification(out, "notifications/initialized", |_| Ok(())));
+        self.step(Trigger::Welcome);
+    }
+
+    /// Server: `initialize` came. An answer without an error moves the session on. (LIF-03…05, LIF-15)
+    pub(super) fn initialize(&mut self, id: &RequestId, params: &Params<'_>) {
+        match self.negotiate(params) {
+            Ok(peer) => {
+                let revision = peer.revision;
+                self.peer = Some(Arc::new(peer));
+                self.write_welcome(id, revision);
+                self.step(Trigger::Welcome);
+            }
+            Err(error) => self.refuse(None, Some(id), &error),
+        }
+    }
+
+    fn negotiate(&self, params: &Params<'_>) -> Result<Peer, ErrorObject> {
+        let offered = params.member("protocolVersion").and_then(crate::json::unescape);
+        let Some(offered) = offered else {
+            return Err(ErrorObject::invalid_params("`protocolVersion` must be a string"));
+        };
+        let same = Revision::from_name(&offered)
+            .filter(|revision| revision.era() == Era::Legacy && self.me.revisions.contains(revision));
+        let Some(revision) = same.or_else(|| self.me.newest_legacy()) else {
+            let error = ErrorObject::new(code::INVALID_PARAMS, "no protocol version in common");
+            return Err(error.with_data(self.supported(&offered)));
+        };
+        // What a client leaves out, it does not have.
+        let object = params.object.map_or(&b"{}"[..], |object| object.text);
+        let keep =
+            |name| find(object, name).map(|value| crate::json::Frame::Borrowed(value).keep(value, true));
+        let capabilities = keep("capabilities").unwrap_or_else(Raw::empty_object);
+        let info = keep("clientInfo").and_then(|info| Implementation::decode(&info).ok());
+        Ok(Peer {
+            revision,
+            info: info.unwrap_or_default(),
+            capabilities: Capabilities::read(&capabilities, Side::Client, revision),
+            instructions: None,
+        })
+    }
+
+    fn supported(&self, requested: &str) -> Raw {
+        let mut out = alloc::vec::Vec::new();
+        let mut data = Object::begin(&mut out);
+        let mut names = Array::begin(data.key("supported"));
+        for revision in &self.me.revisions {
+            crate::json::write_str(names.next(), revision.name());
+        }
+        names.end();
+        data.str("requested", requested);
+        data.end();
+        Raw::from_written(out)
+    }
+
+    fn write_welcome(&mut self, id: &RequestId, revision: Revision) {
+        let me = self.me.clone();
+        let _infallible = self.try_write(|out| {
+            rpc::response(out, id, |out| {
+                let mut result = Object::begin(out);
+                result.str("protocolVersion", revision.name());
+                me.capabilities.write(result.key("capabilities"), Side::Server, revision);
+                me.info.encode(revision, result.key("serverInfo"))?;
+                result.opt_str("instructions", me.instructions.as_deref());
+                result.end();
+                Ok(())
+            })
+        });
+    }
+}

@@ -1,0 +1,143 @@
+//! The peer's requests that are not answered yet; knows nothing of what they ask for, except that some ask back.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::StreamId;
+use super::batch::BatchId;
+use super::peer::{Context, Request};
+use crate::json::Raw;
+use crate::rpc::RequestId;
+
+/// A request that the peer sent, until we have responded.
+#[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct IncomingId(u64);
+
+impl fmt::Debug for IncomingId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "request#{}", self.0)
+    }
+}
+
+impl fmt::Display for IncomingId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) wire: RequestId,
+    pub(crate) stream: StreamId,
+    /// The batch that the answer goes into.
+    pub(crate) batch: Option<BatchId>,
+    /// The peer wants to hear of progress, under this token.
+    pub(crate) progress_token: Option<RequestId>,
+    /// The last progress told, which the next must pass. (PRG-05)
+    pub(crate) progress: Option<f64>,
+    /// Progress that could not be sent yet: the params of the latest.
+    pub(crate) deferred: Option<Vec<u8>>,
+    /// What was asked, for asking again once input is there; only where that can be.
+    pub(crate) again: Option<Box<Again>>,
+    /// Set while the client is asked; the application has no say until the answers are in.
+    pub(crate) asking: Option<Box<Asking>>,
+    /// Bytes of params that are counted against the limit.
+    pub(crate) bytes: usize,
+}
+
+/// What it takes to deliver a request once more.
+#[derive(Clone, Debug)]
+pub(crate) struct Again {
+    pub(crate) request: Request,
+    pub(crate) context: Context,
+    pub(crate) rounds: u32,
+}
+
+/// Questions that are out.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    pub(crate) keys: Vec<Box<str>>,
+    pub(crate) answers: Vec<Option<Raw>>,
+    pub(crate) state: Option<Box<str>>,
+}
+
+/// The open requests, by the handle that the application has and by the id on the wire.
+#[derive(Debug, Default)]
+pub(crate) struct IncomingTable {
+    open: BTreeMap<IncomingId, Open>,
+    by_wire: BTreeMap<(StreamId, RequestId), IncomingId>,
+    /// Requests with deferred progress.
+    deferred: BTreeSet<IncomingId>,
+    next: u64,
+    bytes: usize,
+}
+
+impl IncomingTable {
+    pub(crate) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Bytes of params that the open requests hold.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn insert(&mut self, open: Open) -> IncomingId {
+        self.next += 1;
+        let id = IncomingId(self.next);
+        self.bytes += open.bytes;
+        self.by_wire.insert((open.stream, open.wire.clone()), id);
+        self.open.insert(id, open);
+        id
+    }
+
+    pub(crate) fn find(&self, stream: StreamId, wire: &RequestId) -> Option<IncomingId> {
+        self.by_wire.get(&(stream, wire.clone())).copied()
+    }
+
+    pub(crate) fn get(&self, id: IncomingId) -> Option<&Open> {
+        self.open.get(&id)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: IncomingId) -> Option<&mut Open> {
+        self.open.get_mut(&id)
+    }
+
+    pub(crate) fn remove(&mut self, id: IncomingId) -> Option<Open> {
+        let open = self.open.remove(&id)?;
+        self.bytes -= open.bytes;
+        self.deferred.remove(&id);
+        self.by_wire.remove(&(open.stream, open.wire.clone()));
+        Some(open)
+    }
+
+    pub(crate) fn first(&self) -> Option<IncomingId> {
+        self.open.keys().next().copied()
+    }
+
+    /// Keeps `params` of a progress notification for later, in place of what was kept before.
+    pub(crate) fn defer(&mut self, id: IncomingId, params: Vec<u8>) {
+        if let Some(open) = self.open.get_mut(&id) {
+            open.deferred = Some(params);
+            self.deferred.insert(id);
+        }
+    }
+
+    /// Takes the deferred progress of one request.
+    pub(crate) fn take_deferred(&mut self, id: IncomingId) -> Option<Vec<u8>> {
+        self.deferred.remove(&id);
+        self.open.get_mut(&id)?.deferred.take()
+    }
+
+    /// Takes the deferred progress of the oldest request that has any.
+    pub(crate) fn next_deferred(&mut self) -> Option<Vec<u8>> {
+        let id = self.deferred.first().copied()?;
+        self.take_deferred(id)
+    }
+}

@@ -1,0 +1,176 @@
+//! Asking the client for input in the middle of a request: in a session, by real requests to it.
+//!
+//! The application answers a request with questions and is done with it; once the answers are in, it gets the same
+//! request again, as new, with the answers. It does not learn how they came.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::calls::{Asker, CallOptions};
+use super::core::Core;
+use super::event::Event;
+use super::incoming::{Again, Asking, IncomingId};
+use super::outcome::CallError;
+use crate::error::{Misuse, Unencodable};
+use crate::json::Raw;
+use crate::revision::Revision;
+use crate::rpc::ErrorObject;
+use crate::schema::{Decode, DecodeError, Elicit, Encode};
+use crate::time::Instant;
+
+/// What a server can ask a client for in the middle of a request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Question {
+    /// To have its user fill in a form.
+    Elicit(Elicit),
+    /// For its roots.
+    Roots,
+    /// To sample a model: the params of `sampling/createMessage`, an object.
+    Sample(Raw),
+}
+
+impl Question {
+    fn method(&self) -> &'static str {
+        match self {
+            Self::Elicit(_) => "elicitation/create",
+            Self::Roots => "roots/list",
+            Self::Sample(_) => "sampling/createMessage",
+        }
+    }
+
+    fn write(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        match self {
+            Self::Elicit(form) => form.encode(revision, out),
+            Self::Roots => Ok(()),
+            Self::Sample(params) => params.encode(revision, out),
+        }
+    }
+}
+
+/// What a client answered, by the keys that the questions had.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Answers(Vec<(Box<str>, Raw)>);
+
+impl Answers {
+    /// The answer to the question `key`, as it came.
+    #[must_use]
+    pub fn find(&self, key: &str) -> Option<&Raw> {
+        self.0.iter().find(|(name, _)| **name == *key).map(|(_, answer)| answer)
+    }
+
+    /// The answer to the question `key`, read as a type of [`schema`](crate::schema).
+    ///
+    /// # Errors
+    /// When it is of another form.
+    pub fn decode<T: Decode>(&self, key: &str) -> Option<Result<T, DecodeError>> {
+        self.find(key).map(T::decode)
+    }
+
+    /// All answers with their keys, in the order of the questions.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Raw)> {
+        self.0.iter().map(|(key, answer)| (&**key, answer))
+    }
+}
+
+impl Core {
+    pub(crate) fn request_input(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        questions: &[(&str, Question)],
+        state: Option<&str>,
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        let open = self.incoming.get(incoming).filter(|open| open.asking.is_none());
+        let Some(open) = open else { return Err(Misuse::Stale) };
+        let Some(again) = &open.again else { return Err(Misuse::Unsupported) };
+        let limits = self.limits();
+        let fits = questions.len() <= limits.questions_max
+            && again.rounds < limits.input_rounds_max
+            && self.calls.len() + questions.len() <= limits.calls_max;
+        if !fits {
+            return Err(Misuse::Blocked);
+        }
+        self.require(self.phase.allows().traffic)?;
+        self.has_room()?;
+        // All of them must be fit to be sent before any is.
+        for (_, question) in questions {
+            let mut scratch = Vec::new();
+            self.check_call(question.method(), &|revision, out| question.write(revision, out), &mut scratch)?;
+        }
+        if let Some(open) = self.incoming.get_mut(incoming) {
+            open.asking = Some(Box::new(Asking {
+                keys: questions.iter().map(|(key, _)| (*key).into()).collect(),
+                answers: questions.iter().map(|_| None).collect(),
+                state: state.map(Into::into),
+            }));
+        }
+        for (index, (_, question)) in questions.iter().enumerate() {
+            let options = CallOptions { parent: Some(incoming), ..CallOptions::default() };
+            let params = |revision, out: &mut Vec<u8>| question.write(revision, out);
+            self.place_call(question.method(), &params, &options, Asker::Question(incoming, index))?;
+        }
+        self.check_answers(incoming);
+        Ok(())
+    }
+
+    /// One question was answered, or never will be.
+    pub(super) fn answered(&mut self, incoming: IncomingId, index: usize, outcome: Result<Raw, CallError>) {
+        let asking = self.incoming.get_mut(incoming).and_then(|open| open.asking.as_mut());
+        let Some(asking) = asking else { return };
+        match outcome {
+            Ok(answer) => {
+                if let Some(slot) = asking.answers.get_mut(index) {
+                    *slot = Some(answer);
+                }
+                self.check_answers(incoming);
+            }
+            Err(error) => {
+                // Without this answer the request cannot go on: whoever made it is told. (T-99)
+                let key = asking.keys.get(index).cloned().unwrap_or_default();
+                self.withdraw_questions(incoming);
+                if let Some(open) = self.incoming.get_mut(incoming) {
+                    open.asking = None;
+                }
+                let error = ErrorObject::internal(format!("no answer to `{key}`: {error}"));
+                let _stale = self.respond_error(self.now, incoming, &error);
+            }
+        }
+    }
+
+    /// Delivers the request anew once all of its questions are answered.
+    fn check_answers(&mut self, incoming: IncomingId) {
+        let asking = self.incoming.get(incoming).and_then(|open| open.asking.as_ref());
+        if !asking.is_some_and(|asking| asking.answers.iter().all(Option::is_some)) {
+            return;
+        }
+        let Some(mut open) = self.incoming.remove(incoming) else { return };
+        let (Some(asking), Some(again)) = (open.asking.take(), open.again.take()) else { return };
+        let Again { request, mut context, rounds } = *again;
+        let answers = asking.keys.into_iter().zip(asking.answers.into_iter().flatten()).collect();
+        context.answers = Some(Answers(answers));
+        context.state = asking.state;
+        context.log_level = self.log_level;
+        open.again =
+            Some(Box::new(Again { request: request.clone(), context: context.clone(), rounds: rounds + 1 }));
+        let incoming = self.incoming.insert(open);
+        self.events.push(Event::Request { incoming, request, context });
+    }
+
+    /// Takes back the questions of a request that needs no answers any more. (CAN-20)
+    pub(super) fn withdraw_questions(&mut self, incoming: IncomingId) {
+        let asked: Vec<u64> = self
+            .calls
+            .iter()
+            .filter(|(_, asker)| matches!(asker, Asker::Question(parent, _) if *parent == incoming))
+            .map(|(wire, _)| wire)
+            .collect();
+        for wire in asked {
+            let limits = &self.me.limits;
+            self.calls.retire(wire, limits);
+            self.write_cancelled(wire, "its request is over");
+        }
+    }
+}

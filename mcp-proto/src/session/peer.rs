@@ -1,0 +1,139 @@
+//! What is known of the other side, and what surrounds one of its requests.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::fmt;
+use core::ops::Deref;
+
+use super::input::Answers;
+use crate::json::Raw;
+use crate::revision::{Capability, MethodRule, Revision};
+use crate::schema::{Capabilities, Decode, DecodeError, Implementation, Level};
+
+/// Who is on the other side, as it said itself.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Peer {
+    /// The revision spoken with it.
+    pub revision: Revision,
+    /// Its name and version.
+    pub info: Implementation,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// What a server wants a model to know before it uses it.
+    pub instructions: Option<Box<str>>,
+}
+
+impl Peer {
+    /// Whether the peer declared `capability`.
+    #[must_use]
+    pub const fn has(&self, capability: Capability) -> bool {
+        self.capabilities.has(capability)
+    }
+}
+
+/// A method's name. One that the protocol knows costs nothing to keep.
+#[derive(Clone)]
+pub struct Method(Name);
+
+#[derive(Clone)]
+enum Name {
+    Known(&'static str),
+    Other(Box<str>),
+}
+
+impl Method {
+    pub(crate) fn new(name: &str, rule: Option<&'static MethodRule>) -> Self {
+        Self(match rule {
+            Some(rule) => Name::Known(rule.name),
+            None => Name::Other(name.into()),
+        })
+    }
+}
+
+impl Deref for Method {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match &self.0 {
+            Name::Known(name) => name,
+            Name::Other(name) => name,
+        }
+    }
+}
+
+impl PartialEq for Method {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Method {}
+
+impl PartialEq<str> for Method {
+    fn eq(&self, other: &str) -> bool {
+        &**self == other
+    }
+}
+
+impl PartialEq<&str> for Method {
+    fn eq(&self, other: &&str) -> bool {
+        &**self == *other
+    }
+}
+
+impl fmt::Debug for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
+
+/// A request of the peer: what it asks for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Request {
+    /// What is asked for.
+    pub method: Method,
+    /// The params, an object; `None` when there are none.
+    pub params: Option<Raw>,
+}
+
+impl Request {
+    /// Reads the params as a type of [`schema`](crate::schema); absent ones count as an empty object.
+    ///
+    /// # Errors
+    /// When the type requires what is not there: answer with `-32602`.
+    pub fn decode<T: Decode>(&self) -> Result<T, DecodeError> {
+        match &self.params {
+            Some(params) => T::decode(params),
+            None => T::decode(&Raw::empty_object()),
+        }
+    }
+}
+
+/// What surrounds a request: who asks, and what they want besides the answer.
+///
+/// In a session it is what the handshake said, for every request the same; without sessions it is what the
+/// request itself says. The application need not know which.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct Context {
+    /// Who asks, and in which revision.
+    pub peer: Arc<Peer>,
+    /// The least grave log message that is wanted.
+    pub log_level: Option<Level>,
+    /// Whether progress is wanted.
+    pub wants_progress: bool,
+    /// The answers to what was asked with `request_input`; `None` when nothing was.
+    pub answers: Option<Answers>,
+    /// The state that was given to `request_input`.
+    pub state: Option<Box<str>>,
+    /// The request's `_meta`, as it came.
+    pub meta: Option<Raw>,
+}

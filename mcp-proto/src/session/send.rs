@@ -1,0 +1,293 @@
+//! What the application asks a session to send; knows nothing of what comes back.
+
+use alloc::vec::Vec;
+
+use super::batch::BatchId;
+use super::calls::{Asker, CallId, CallOptions, wait};
+use super::core::Core;
+use super::gate;
+use super::incoming::IncomingId;
+use super::outcome::{CallError, Progress};
+use super::phase::Phase;
+use crate::error::{Misuse, Unencodable};
+use crate::json::{Object, Raw, with_meta, write_u64};
+use crate::revision::{Patience, Revision};
+use crate::rpc::{self, ErrorObject};
+use crate::schema::Level;
+use crate::time::Instant;
+
+/// Writes one JSON value for a peer of the given revision.
+type Write<'a> = &'a dyn Fn(Revision, &mut Vec<u8>) -> Result<(), Unencodable>;
+
+impl Core {
+    pub(crate) fn call(
+        &mut self,
+        now: Instant,
+        method: &str,
+        params: Write<'_>,
+        options: &CallOptions,
+    ) -> Result<CallId, Misuse> {
+        self.advance(now);
+        let allowed = self.phase.allows();
+        self.require(if method == "ping" { allowed.pings } else { allowed.traffic })?;
+        if options.parent.is_some_and(|parent| self.incoming.get(parent).is_none()) {
+            return Err(Misuse::Stale);
+        }
+        self.has_room()?;
+        self.place_call(method, params, options, Asker::Application).map(CallId)
+    }
+
+    /// Sends a request that may be sent now, if there is room for it among the open calls.
+    pub(super) fn place_call(
+        &mut self,
+        method: &str,
+        params: Write<'_>,
+        options: &CallOptions,
+        asker: Asker,
+    ) -> Result<u64, Misuse> {
+        if self.calls.len() >= self.limits().calls_max {
+            return Err(Misuse::Blocked);
+        }
+        let mut scratch = core::mem::take(&mut self.scratch);
+        scratch.clear();
+        let placed = self.place_written(method, params, &mut scratch, options, asker);
+        scratch.shrink_to(SCRATCH_KEPT_BYTES_MAX);
+        self.scratch = scratch;
+        placed
+    }
+
+    fn place_written(
+        &mut self,
+        method: &str,
+        params: Write<'_>,
+        scratch: &mut Vec<u8>,
+        options: &CallOptions,
+        asker: Asker,
+    ) -> Result<u64, Misuse> {
+        let patience = self.check_call(method, params, scratch)?;
+        let wire = self.calls.next_wire();
+        let params = (!scratch.is_empty()).then_some(scratch.as_slice());
+        self.write(|out| {
+            rpc::open_request(out, wire, method);
+            if options.progress {
+                out.extend_from_slice(b",\"params\":");
+                with_meta(out, params, &["progressToken"], |meta| {
+                    write_u64(meta.key("progressToken"), wire);
+                });
+            } else if let Some(params) = params {
+                out.extend_from_slice(b",\"params\":");
+                out.extend_from_slice(params);
+            }
+            out.push(b'}');
+        });
+        let wait = wait(options, patience, &self.me.limits);
+        Ok(self.calls.insert(self.now, asker, options.progress, wait))
+    }
+
+    /// Writes the params to `scratch`, and checks that the call may be made. (JSON-17, CAP-03)
+    pub(super) fn check_call(
+        &self,
+        method: &str,
+        params: Write<'_>,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Patience, Misuse> {
+        let revision = self.revision();
+        params(revision, scratch)?;
+        if scratch.first().is_some_and(|first| *first != b'{') {
+            return Err(Misuse::Unencodable);
+        }
+        let none = crate::schema::Capabilities::none();
+        let theirs = self.peer.as_ref().map_or(&none, |peer| &peer.capabilities);
+        let rule = gate::outgoing_request(self.side, revision, method, scratch, theirs)?;
+        Ok(rule.map_or(Patience::Call, |rule| rule.patience))
+    }
+
+    pub(crate) fn notify(&mut self, now: Instant, method: &str, params: Write<'_>) -> Result<(), Misuse> {
+        self.advance(now);
+        let revision = self.revision();
+        let allowed = self.phase.allows();
+        // A log message may go out before the client is all set. (D-24)
+        self.require(if method == "notifications/message" { allowed.logs } else { allowed.traffic })?;
+        gate::outgoing_notification(self.side, revision, method, &self.me.capabilities)?;
+        self.has_room()?;
+        Ok(self.try_write(|out| rpc::notification(out, method, |out| params(revision, out)))?)
+    }
+
+    /// Cancels a call of the application. (CAN-01, T-44)
+    pub(crate) fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
+        self.advance(now);
+        let wire = call.0;
+        if !self.calls.get_mut(wire).is_some_and(|call| call.asker == Asker::Application) {
+            return Err(Misuse::Stale);
+        }
+        let limits = &self.me.limits;
+        self.calls.retire(wire, limits);
+        self.write_cancelled(wire, reason);
+        self.complete(wire, Asker::Application, Err(CallError::Cancelled));
+        Ok(())
+    }
+
+    pub(super) fn write_cancelled(&mut self, wire: u64, reason: &str) {
+        // Before the session is open there is nothing but pings, which are over soon enough.
+        if self.phase == Phase::Opening {
+            return;
+        }
+        let _infallible = self.try_write(|out| {
+            rpc::notification(out, "notifications/cancelled", |out| {
+                let mut params = Object::begin(out);
+                write_u64(params.key("requestId"), wire);
+                if !reason.is_empty() {
+                    params.str("reason", reason);
+                }
+                params.end();
+                Ok(())
+            })
+        });
+    }
+
+    pub(crate) fn respond(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        result: Write<'_>,
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        let revision = self.revision();
+        self.answer(incoming, |out, wire, _| rpc::response(out, wire, |out| result(revision, out)))
+    }
+
+    pub(crate) fn respond_error(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        error: &ErrorObject,
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        self.answer(incoming, |out, wire, null_id| {
+            rpc::error_line(out, Some(wire), null_id, error);
+            Ok(())
+        })
+    }
+
+    /// Answers an open request, after the progress that still waits for room. (JSON-06, PRG-04)
+    pub(super) fn answer(
+        &mut self,
+        incoming: IncomingId,
+        write: impl FnOnce(&mut Vec<u8>, &rpc::RequestId, bool) -> Result<(), Unencodable>,
+    ) -> Result<(), Misuse> {
+        let open = self.incoming.get(incoming).filter(|open| open.asking.is_none());
+        let Some(open) = open else { return Err(Misuse::Stale) };
+        let (batch, wire) = (open.batch, open.wire.clone());
+        if let Some(params) = self.incoming.take_deferred(incoming) {
+            self.write_progress(&params);
+        }
+        let null_id = self.rules().unknown_id_is_null;
+        self.write_answer(batch, |out| write(out, &wire, null_id))?;
+        self.incoming.remove(incoming);
+        self.settle(batch);
+        self.check_drained();
+        Ok(())
+    }
+
+    /// Writes an answer where it belongs: out, or into the reply to its batch.
+    pub(super) fn write_answer(
+        &mut self,
+        batch: Option<BatchId>,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
+    ) -> Result<(), Unencodable> {
+        match batch {
+            Some(batch) => self.batches.add(batch, write),
+            None => self.try_write(write),
+        }
+    }
+
+    /// One answer less to wait for; sends the reply to the batch when it was the last.
+    pub(super) fn settle(&mut self, batch: Option<BatchId>) {
+        let Some((_, answers)) = batch.and_then(|batch| self.batches.settle(batch)) else { return };
+        self.write(|out| {
+            out.push(b'[');
+            out.extend_from_slice(&answers);
+            out.push(b']');
+        });
+    }
+
+    /// Tells how far an open request has come, if the peer wants to hear of it. (PRG-03…05)
+    pub(crate) fn progress(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        progress: &Progress,
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        let with_message = self.rules().progress_message;
+        let open = self.incoming.get_mut(incoming).filter(|open| open.asking.is_none());
+        let Some(open) = open else { return Err(Misuse::Stale) };
+        if !progress.progress.is_finite() || open.progress.is_some_and(|last| progress.progress <= last) {
+            return Err(Misuse::Unencodable);
+        }
+        let Some(token) = &open.progress_token else { return Ok(()) };
+        let mut params = Vec::new();
+        let mut object = Object::begin(&mut params);
+        token.write(object.key("progressToken"));
+        write_f64(object.key("progress"), progress.progress);
+        if let Some(total) = progress.total.filter(|total| total.is_finite()) {
+            write_f64(object.key("total"), total);
+        }
+        object.opt_str("message", progress.message.as_deref().filter(|_| with_message));
+        object.end();
+        open.progress = Some(progress.progress);
+        if self.has_room().is_ok() {
+            self.write_progress(&params);
+        } else {
+            self.incoming.defer(incoming, params);
+        }
+        Ok(())
+    }
+
+    /// Sends a log message, unless the client does not want it. (LOG-01…03)
+    pub(crate) fn log(
+        &mut self,
+        now: Instant,
+        incoming: Option<IncomingId>,
+        level: Level,
+        logger: Option<&str>,
+        data: &Raw,
+    ) -> Result<(), Misuse> {
+        if incoming.is_some_and(|incoming| self.incoming.get(incoming).is_none()) {
+            return Err(Misuse::Stale);
+        }
+        if self.log_level.is_some_and(|least| level < least) {
+            return Ok(());
+        }
+        self.notify(now, "notifications/message", &|_, out| {
+            let mut params = Object::begin(out);
+            params.str("level", level.name());
+            params.opt_str("logger", logger);
+            params.raw("data", data.as_bytes());
+            params.end();
+            Ok(())
+        })
+    }
+
+    /// Why something is not allowed now.
+    pub(super) fn require(&self, allowed: bool) -> Result<(), Misuse> {
+        match self.phase {
+            _ if allowed => Ok(()),
+            Phase::Closed | Phase::Draining => Err(Misuse::Closed),
+            Phase::Opening | Phase::Greeted | Phase::Ready => Err(Misuse::NotReady),
+        }
+    }
+}
+
+/// What the scratch buffer keeps between calls.
+const SCRATCH_KEPT_BYTES_MAX: usize = 16 * 1024;
+
+/// Writes a finite number, without a fraction where it has none.
+fn write_f64(out: &mut Vec<u8>, number: f64) {
+    let integer = number as i64;
+    if integer as f64 == number && integer.unsigned_abs() < 1 << 53 {
+        crate::json::write_i64(out, integer);
+    } else {
+        out.extend_from_slice(alloc::format!("{number:?}").as_bytes());
+    }
+}

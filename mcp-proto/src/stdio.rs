@@ -1,0 +1,186 @@
+//! A session on a byte stream: one message a line; and the steps by which a child process is ended.
+//!
+//! It knows lines and sessions, and neither pipes nor processes: the driver has those. The same framing serves Unix
+//! sockets and TCP. (FRM-01, FRM-18)
+
+use core::ops::{Deref, DerefMut};
+
+use crate::endpoint::Endpoint;
+use crate::limits::Limits;
+use crate::session::{Incoming, Session, StreamId, ViolationKind};
+use crate::time::Instant;
+use crate::wire::{Line, LineReader, Outbox};
+
+/// A [`Client`](crate::client::Client) or a [`Server`](crate::server::Server) on a byte stream.
+///
+/// It dereferences to the session, for what the application does; a driver uses its [`Endpoint`] half.
+///
+/// ```
+/// use mcp_proto::server::{Config, Server};
+/// use mcp_proto::stdio::Stdio;
+/// use mcp_proto::{Endpoint, Instant};
+///
+/// let mut server = Stdio::new(Server::new(Instant::ZERO, Config::new("quiet", "1.0.0")));
+/// for byte in b"\r\n{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\r\n" {
+///     server.handle_input(Instant::ZERO, &[*byte]);
+/// }
+/// let pong = server.outbox().poll_message().unwrap();
+/// assert_eq!(&pong[..], br#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
+/// ```
+#[derive(Debug)]
+pub struct Stdio<S> {
+    session: S,
+    lines: LineReader,
+}
+
+impl<S: Session> Stdio<S> {
+    /// Puts a session on a byte stream of its own.
+    pub fn new(session: S) -> Self {
+        let line_bytes_max = session.limits().message_bytes_max;
+        Self { session, lines: LineReader::new(line_bytes_max) }
+    }
+
+    fn handle_line(session: &mut S, now: Instant, line: Line<'_>) {
+        match line {
+            Line::Borrowed(line) => session.handle_message(now, StreamId::ONLY, Incoming::Borrowed(line)),
+            Line::Owned(line) => session.handle_message(now, StreamId::ONLY, Incoming::Owned(line)),
+            Line::TooLong => session.handle_violation(now, ViolationKind::TooLong),
+        }
+    }
+}
+
+impl<S: Session> Endpoint for Stdio<S> {
+    type Event = S::Event;
+
+    fn handle_input(&mut self, now: Instant, input: &[u8]) {
+        let mut rest = input;
+        while let Some(line) = self.lines.next(&mut rest) {
+            Self::handle_line(&mut self.session, now, line);
+        }
+    }
+
+    /// A last line without its end counts if it is a whole message. (FRM-12, T-22)
+    fn handle_eof(&mut self, now: Instant) {
+        match self.lines.finish() {
+            Some(Line::Owned(line)) if !is_whole(&line) => {
+                self.session.handle_violation(now, ViolationKind::Truncated);
+            }
+            Some(line) => Self::handle_line(&mut self.session, now, line),
+            None => {}
+        }
+        self.session.handle_eof(now);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.session.handle_timeout(now);
+    }
+
+    fn poll_event(&mut self) -> Option<S::Event> {
+        self.session.poll_event()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.session.poll_timeout()
+    }
+
+    fn outbox(&mut self) -> &mut Outbox {
+        self.session.outbox()
+    }
+
+    fn wants_input(&self) -> bool {
+        self.session.wants_input()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.session.is_closed()
+    }
+}
+
+impl<S> Deref for Stdio<S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        &self.session
+    }
+}
+
+impl<S> DerefMut for Stdio<S> {
+    fn deref_mut(&mut self) -> &mut S {
+        &mut self.session
+    }
+}
+
+fn is_whole(line: &[u8]) -> bool {
+    core::str::from_utf8(line).is_ok_and(|line| crate::json::Raw::from_text(line).is_ok())
+}
+
+/// What to do to a child process next, so that it ends. (FRM-19)
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Ending {
+    /// Close its stdin, once the outbox is sent or cannot be.
+    CloseInput,
+    /// Ask it to terminate: SIGTERM to its process group.
+    Terminate,
+    /// End it: SIGKILL to its process group. It is the last step.
+    Kill,
+}
+
+/// The steps by which a child process is ended: close its stdin, wait, terminate, wait, kill.
+///
+/// The driver starts it when the session is closed, whatever closed it, does what [`poll_step`](Self::poll_step)
+/// says, and stops once the child has exited.
+///
+/// ```
+/// use mcp_proto::stdio::{Ending, Shutdown};
+/// use mcp_proto::{Instant, Limits};
+///
+/// let limits = Limits::default();
+/// let mut shutdown = Shutdown::new(Instant::ZERO, &limits);
+/// assert_eq!(shutdown.poll_step(), Some(Ending::CloseInput));
+/// assert_eq!(shutdown.poll_step(), None);
+/// let later = shutdown.poll_timeout().unwrap();
+/// assert_eq!(later, Instant::ZERO + limits.exit_timeout);
+/// shutdown.handle_timeout(later);
+/// assert_eq!(shutdown.poll_step(), Some(Ending::Terminate));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Shutdown {
+    /// The step that is due.
+    due: Option<Ending>,
+    /// The step after it, and when.
+    next: Option<(Ending, Instant)>,
+    kill_after: core::time::Duration,
+}
+
+impl Shutdown {
+    /// Begins to end a child: the first step is due at once.
+    #[must_use]
+    pub fn new(now: Instant, limits: &Limits) -> Self {
+        Self {
+            due: Some(Ending::CloseInput),
+            next: Some((Ending::Terminate, now + limits.exit_timeout)),
+            kill_after: limits.terminate_timeout,
+        }
+    }
+
+    /// The step to do now, once.
+    pub fn poll_step(&mut self) -> Option<Ending> {
+        self.due.take()
+    }
+
+    /// When the next step is due; `None` after the last.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.next.map(|(_, at)| at)
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let Some((step, _)) = self.next.filter(|(_, at)| *at <= now) else { return };
+        self.due = Some(step);
+        self.next = match step {
+            Ending::Terminate => Some((Ending::Kill, now + self.kill_after)),
+            Ending::CloseInput | Ending::Kill => None,
+        };
+    }
+}

@@ -1,0 +1,37 @@
+//! The design's rules, as functions from source files and cargo's output to breaches.
+//!
+//! Nothing here knows where the workspace lies; `tests/workspace.rs` reads it and applies every rule.
+//! Each rule has unit tests on small planted breaches, which show that it can fail.
+
+#![allow(
+    clippy::std_instead_of_alloc,
+    clippy::std_instead_of_core,
+    reason = "these lints keep the core free of `std`"
+)]
+
+pub mod cargo;
+pub mod dependencies;
+pub mod floors;
+mod lexer;
+pub mod purity;
+pub mod revisions;
+pub mod shape;
+pub mod sources;
+pub mod surface;
+
+use std::fmt;
+
+/// One place where the workspace breaks a rule.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Breach {
+    /// Where: `path:line` for a source file, a package for a dependency.
+    pub place: String,
+    /// Which rule is broken, and by what.
+    pub what: String,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}

@@ -1,0 +1,126 @@
+//! Applies every rule of the design to this workspace; the rules and their own tests are in `src/`.
+
+#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+
+use mcp_architecture::sources::{self, SourceFile};
+use mcp_architecture::{Breach, cargo, dependencies, floors, purity, revisions, shape, surface};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+const CORE: &str = "mcp-proto/src";
+
+#[test]
+fn imports_only_go_down() {
+    assert_none(&floors::climbs(&core()));
+}
+
+#[test]
+fn the_core_names_no_std_no_clock_no_thread_and_no_hash_order() {
+    assert_none(&purity::impurities(&core()));
+}
+
+#[test]
+fn the_core_forbids_std_and_unsafe_code() {
+    let core = core();
+    let lib = core.iter().find(|file| file.path == "mcp-proto/src/lib.rs").expect("the core has a lib.rs");
+    assert_none(&purity::unkept_promises(lib));
+}
+
+#[test]
+fn only_the_table_of_rules_tells_revisions_apart() {
+    assert_none(&revisions::branches(&core()));
+}
+
+#[test]
+fn each_file_first_says_what_it_knows() {
+    assert_none(&shape::without_first_sentence(&core_and_adapters()));
+}
+
+#[test]
+fn no_file_is_two_rooms() {
+    let files = core_and_adapters();
+    for file in shape::long(&files) {
+        println!("longer than it aims to be: {file}");
+    }
+    assert_none(&shape::too_long(&files));
+}
+
+#[test]
+fn what_is_outside_the_core_uses_its_public_surface() {
+    assert_none(&surface::break_ins(&read(&["adapters", "benches", "fuzz", "tests"])));
+    assert_none(&surface::hidden_items(&core()));
+}
+
+#[test]
+fn the_dependency_trees_stay_small() {
+    let tree = ["tree", "-e", "normal", "--prefix", "none", "-p"];
+    let core = succeed(&[&tree[..], &["mcp-proto", "--no-default-features"]].concat());
+    let blocking = succeed(&[&tree[..], &["mcp-blocking"]].concat());
+    let breaches = [
+        dependencies::over_budget("mcp-proto", &core, 15),
+        dependencies::over_budget("mcp-blocking", &blocking, 20),
+    ];
+    assert_none(&breaches.into_iter().flatten().collect::<Vec<Breach>>());
+}
+
+#[test]
+fn no_dependency_needs_a_newer_compiler_than_we_promise() {
+    let metadata = succeed(&["metadata", "--format-version", "1"]);
+    assert_none(&dependencies::too_new(&metadata, &["mcp-proto", "mcp-blocking"]).unwrap());
+}
+
+#[test]
+fn the_core_links_without_std_and_the_proof_can_fail() {
+    // The workspace's lock file makes this a proof about the versions that the workspace uses.
+    let workspace = workspace();
+    fs::copy(workspace.join("Cargo.lock"), workspace.join("tests/no-std/Cargo.lock"))
+        .expect("the lock file is copied");
+
+    let proof = build_without_std(&[]);
+    assert!(proof.status.success(), "{}", String::from_utf8_lossy(&proof.stderr));
+
+    let control = build_without_std(&["--features", "plant-std"]);
+    let complaint = String::from_utf8_lossy(&control.stderr).into_owned();
+    assert!(!control.status.success(), "`std` was planted, and the build did not notice");
+    assert!(complaint.contains("`panic_impl`"), "the build failed for another reason: {complaint}");
+}
+
+fn build_without_std(arguments: &[&str]) -> Output {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../no-std");
+    let target = target.to_str().expect("the target directory is UTF-8");
+    let build = ["build", "--manifest-path", "tests/no-std/Cargo.toml", "--target-dir", target];
+    cargo::run(&workspace(), &[&build[..], arguments].concat()).expect("cargo runs")
+}
+
+/// What cargo prints when it succeeds.
+fn succeed(arguments: &[&str]) -> String {
+    let output = cargo::run(&workspace(), arguments).expect("cargo runs");
+    assert!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("cargo prints UTF-8")
+}
+
+fn core() -> Vec<SourceFile> {
+    read(&[CORE])
+}
+
+fn core_and_adapters() -> Vec<SourceFile> {
+    let mut files = read(&[CORE, "adapters"]);
+    files.retain(|file| file.path.contains("/src/"));
+    files
+}
+
+fn read(directories: &[&str]) -> Vec<SourceFile> {
+    let files = sources::read(&workspace(), directories).expect("the sources are readable");
+    assert!(!files.is_empty(), "no sources in {directories:?}: the rule was applied to nothing");
+    files
+}
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn assert_none(breaches: &[Breach]) {
+    let list: Vec<String> = breaches.iter().map(ToString::to_string).collect();
+    assert!(list.is_empty(), "{} breaches:\n{}", list.len(), list.join("\n"));
+}
