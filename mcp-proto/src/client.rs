@@ -170,13 +170,13 @@ impl Client {
         &mut self,
         now: Instant,
         method: &str,
-        params: Option<&Raw>,
+        params: Option<&dyn Encode>,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
         self.core.call(
             now,
             method,
-            &|revision, out| params.map_or(Ok(()), |raw| raw.encode(revision, out)),
+            &|revision, out| params.map_or(Ok(()), |params| params.encode(revision, out)),
             &options,
         )
     }
@@ -193,8 +193,15 @@ impl Client {
     ///
     /// # Errors
     /// [`Misuse`], and nothing was sent.
-    pub fn notify_raw(&mut self, now: Instant, method: &str, params: Option<&Raw>) -> Result<(), Misuse> {
-        self.core.notify(now, method, &|revision, out| params.map_or(Ok(()), |raw| raw.encode(revision, out)))
+    pub fn notify_raw(
+        &mut self,
+        now: Instant,
+        method: &str,
+        params: Option<&dyn Encode>,
+    ) -> Result<(), Misuse> {
+        self.core.notify(now, method, &|revision, out| {
+            params.map_or(Ok(()), |params| params.encode(revision, out))
+        })
     }
 
     /// Answers a request of the server with a result, which must be an object.

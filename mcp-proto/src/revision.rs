@@ -292,6 +292,17 @@ impl Revision {
     }
 }
 
+/// Types of content that the first revision lacks, and the first that has them. (requirements §2.4)
+const CONTENT_TYPES: &[(&str, Revision)] =
+    &[("audio", R2), ("resource_link", R3), ("tool_result", R4), ("tool_use", R4)];
+
+impl Revision {
+    /// Whether a peer of this revision may be sent content of the type `name`; a type of no revision may. (T-120)
+    pub(crate) fn has_content_type(self, name: &str) -> bool {
+        CONTENT_TYPES.iter().all(|(later, since)| *later != name || *since <= self)
+    }
+}
+
 /// Who sends a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Sender {

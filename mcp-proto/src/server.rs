@@ -243,13 +243,13 @@ impl Server {
         &mut self,
         now: Instant,
         method: &str,
-        params: Option<&Raw>,
+        params: Option<&dyn Encode>,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
         self.core.call(
             now,
             method,
-            &|revision, out| params.map_or(Ok(()), |raw| raw.encode(revision, out)),
+            &|revision, out| params.map_or(Ok(()), |params| params.encode(revision, out)),
             &options,
         )
     }
@@ -266,8 +266,15 @@ impl Server {
     ///
     /// # Errors
     /// [`Misuse`], and nothing was sent.
-    pub fn notify_raw(&mut self, now: Instant, method: &str, params: Option<&Raw>) -> Result<(), Misuse> {
-        self.core.notify(now, method, &|revision, out| params.map_or(Ok(()), |raw| raw.encode(revision, out)))
+    pub fn notify_raw(
+        &mut self,
+        now: Instant,
+        method: &str,
+        params: Option<&dyn Encode>,
+    ) -> Result<(), Misuse> {
+        self.core.notify(now, method, &|revision, out| {
+            params.map_or(Ok(()), |params| params.encode(revision, out))
+        })
     }
 
     /// Ends the connection: requests may be answered for [`Limits::drain_timeout`] more, then comes

@@ -1,14 +1,18 @@
 //! JSON text without a tree: checked values, a scanner that finds members, and splicing; knows nothing of MCP.
 
+mod parts;
 mod raw;
 mod scan;
 mod splice;
+#[cfg(test)]
+pub(crate) mod testing;
 mod text;
 mod write;
 
+pub(crate) use parts::{elements, find, members};
 pub(crate) use raw::Frame;
 pub use raw::Raw;
-pub(crate) use scan::{Scanner, SyntaxError, elements, find, members};
+pub(crate) use scan::{Scanner, SyntaxError};
 pub(crate) use splice::with_meta;
 pub(crate) use text::unescape;
 pub(crate) use write::{Array, Object, write_i64, write_str, write_u64};

@@ -35,8 +35,7 @@ impl Raw {
     /// # Errors
     /// When the value's own `Serialize` fails, or it has a map key that is not a string.
     pub fn new<T: Serialize + ?Sized>(value: &T) -> Result<Self, Unencodable> {
-        let mut out = Vec::new();
-        value.serialize(&mut serde_json::Serializer::new(&mut out)).map_err(|_| Unencodable)?;
+        let mut out = serde_json::to_vec(value).map_err(|_| Unencodable)?;
         // Only text that the value carried in as it was can hold a line break.
         if memchr::memchr2(b'\n', b'\r', &out).is_some() {
             out = compact(&out);

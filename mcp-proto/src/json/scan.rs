@@ -77,7 +77,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes the next byte that is not white space, which must be `wanted`.
-    pub(crate) fn expect(&mut self, wanted: u8) -> Scan<()> {
+    fn expect(&mut self, wanted: u8) -> Scan<()> {
         match self.peek() {
             Some(byte) if byte == wanted => {
                 self.at += 1;
@@ -88,7 +88,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes `wanted` if it comes next.
-    pub(crate) fn accept(&mut self, wanted: u8) -> bool {
+    pub(super) fn accept(&mut self, wanted: u8) -> bool {
         let found = self.peek() == Some(wanted);
         if found {
             self.at += 1;
@@ -105,39 +105,38 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes one member's key and the colon behind it; the key comes with its quotes.
-    pub(crate) fn key(&mut self) -> Scan<&'a [u8]> {
+    pub(super) fn key(&mut self) -> Scan<&'a [u8]> {
         self.peek();
         let key = self.string()?;
         self.expect(b':')?;
         Ok(key)
     }
 
-    /// As `value`, showing each member of it on the way if it is an object: key with its quotes, and value.
+    /// Takes the object that comes next: `member` is shown each key, with its quotes, and takes the value.
     ///
-    /// The object itself is one level of nesting, as it is for `value`.
-    pub(crate) fn object_with(&mut self, mut member: impl FnMut(&'a [u8], &'a [u8])) -> Scan<&'a [u8]> {
-        if self.peek() != Some(b'{') {
-            return self.value();
-        }
+    /// The object is one level of nesting, as it is for `value`.
+    pub(crate) fn object(
+        &mut self,
+        mut member: impl FnMut(&mut Self, &'a [u8]) -> Scan<()>,
+    ) -> Scan<&'a [u8]> {
+        self.peek();
         let start = self.at;
-        if self.depth_max == 0 {
-            return Err(SyntaxError { at: start, kind: SyntaxErrorKind::Depth });
-        }
-        self.at += 1;
+        self.expect(b'{')?;
+        let depth_max = self.depth_max;
+        let too_deep = SyntaxError { at: start, kind: SyntaxErrorKind::Depth };
+        self.depth_max = depth_max.checked_sub(1).ok_or(too_deep)?;
         if !self.accept(b'}') {
-            self.depth_max -= 1;
             loop {
                 let key = self.key()?;
-                let value = self.value()?;
-                member(key, value);
+                member(self, key)?;
                 if !self.accept(b',') {
                     break;
                 }
             }
-            self.depth_max += 1;
             self.expect(b'}')?;
         }
-        Ok(self.bytes.get(start..self.at).unwrap_or_default())
+        self.depth_max = depth_max;
+        Ok(self.since(start))
     }
 
     /// Checks and takes one whole value; what it was made of is returned, without the white space around it.
@@ -148,8 +147,8 @@ impl<'a> Scanner<'a> {
         'value: loop {
             match self.peek() {
                 Some(b'{') => {
-                    self.at += 1;
                     open.push(true, self)?;
+                    self.at += 1;
                     if !self.accept(b'}') {
                         self.key()?;
                         continue 'value;
@@ -157,8 +156,8 @@ impl<'a> Scanner<'a> {
                     open.pop();
                 }
                 Some(b'[') => {
-                    self.at += 1;
                     open.push(false, self)?;
+                    self.at += 1;
                     if !self.accept(b']') {
                         continue 'value;
                     }
@@ -175,7 +174,7 @@ impl<'a> Scanner<'a> {
             }
             loop {
                 if open.depth == 0 {
-                    return Ok(self.bytes.get(start..self.at).unwrap_or_default());
+                    return Ok(self.since(start));
                 }
                 let in_object = open.in_object();
                 match self.peek() {
@@ -208,7 +207,7 @@ impl<'a> Scanner<'a> {
             match self.bytes.get(self.at) {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(self.bytes.get(start..self.at).unwrap_or_default());
+                    return Ok(self.since(start));
                 }
                 Some(b'\\') => self.escape()?,
                 other => return Err(self.unexpected(other.copied())),
@@ -333,6 +332,11 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    /// What was taken from `start` on.
+    fn since(&self, start: usize) -> &'a [u8] {
+        self.bytes.get(start..self.at).unwrap_or_default()
+    }
+
     fn unexpected(&self, byte: Option<u8>) -> SyntaxError {
         let kind = if byte.is_none() { SyntaxErrorKind::End } else { SyntaxErrorKind::Unexpected };
         SyntaxError { at: self.at, kind }
@@ -365,38 +369,5 @@ impl Nesting {
     }
 }
 
-/// The members of a checked object, in order: key without its quotes, still escaped, and value.
-///
-/// Anything but an object has none. An error in the text ends the list.
-pub(crate) fn members(object: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let mut scanner = Scanner::over(object, DEPTH_CEILING);
-    let mut more = scanner.accept(b'{') && scanner.peek() != Some(b'}');
-    core::iter::from_fn(move || {
-        if !more {
-            return None;
-        }
-        let key = scanner.key().ok()?;
-        let value = scanner.value().ok()?;
-        more = scanner.accept(b',');
-        Some((key.get(1..key.len() - 1).unwrap_or_default(), value))
-    })
-}
-
-/// The elements of a checked array, in order; anything but an array has none.
-pub(crate) fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut scanner = Scanner::over(array, DEPTH_CEILING);
-    let mut more = scanner.accept(b'[') && scanner.peek() != Some(b']');
-    core::iter::from_fn(move || {
-        if !more {
-            return None;
-        }
-        let value = scanner.value().ok()?;
-        more = scanner.accept(b',');
-        Some(value)
-    })
-}
-
-/// The value of the member `name` of a checked object; the last one where the name is repeated (T-10).
-pub(crate) fn find<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    members(object).filter(|(key, _)| super::text::key_is(key, name)).map(|(_, value)| value).last()
-}
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use memchr::memmem;
 
-use super::scan::members;
+use super::parts::members;
 use super::text::key_is;
 use super::write::Object;
 
@@ -38,7 +38,7 @@ pub(crate) fn with_meta(
 
     if plain {
         let rest = object.get(1..).unwrap_or(b"}").trim_ascii_start();
-        if rest != b"}" {
+        if !rest.starts_with(b"}") {
             out.push(b',');
         }
         out.extend_from_slice(rest);

@@ -59,7 +59,7 @@ impl Iterator for Unescape<'_> {
                 let code = if (0xD800..0xDC00).contains(&high) {
                     self.take();
                     self.take();
-                    0x1_0000 + ((high - 0xD800) << 10) + self.unit().wrapping_sub(0xDC00)
+                    0x1_0000 + ((high & 0x3FF) << 10) + (self.unit() & 0x3FF)
                 } else {
                     high
                 };
@@ -69,3 +69,6 @@ impl Iterator for Unescape<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

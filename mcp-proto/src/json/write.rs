@@ -148,3 +148,6 @@ impl<'a> Array<'a> {
         self.out.push(b']');
     }
 }
+
+#[cfg(test)]
+mod tests;

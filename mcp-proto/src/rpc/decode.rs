@@ -122,32 +122,36 @@ struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     fn scan(&mut self, scanner: &mut Scanner<'a>) -> Result<(), SyntaxError> {
-        scanner.expect(b'{')?;
-        if scanner.accept(b'}') {
-            return Ok(());
-        }
-        loop {
-            let key = scanner.key()?;
+        scanner.object(|scanner, key| {
             let key = unescape(key).unwrap_or_default();
-            let mut meta = None;
-            let value = if key == "params" { params(scanner, &mut meta)? } else { scanner.value()? };
+            let value = if key == "params" { self.params(scanner)? } else { scanner.value()? };
             let slot = match &*key {
-                "jsonrpc" => Some(&mut self.jsonrpc),
-                "id" => Some(&mut self.id),
-                "method" => Some(&mut self.method),
-                "params" => Some(&mut self.params),
-                "result" => Some(&mut self.result),
-                "error" => Some(&mut self.error),
-                _ => None,
+                "jsonrpc" => &mut self.jsonrpc,
+                "id" => &mut self.id,
+                "method" => &mut self.method,
+                "params" => &mut self.params,
+                "result" => &mut self.result,
+                "error" => &mut self.error,
+                _ => return Ok(()),
             };
-            if let Some(slot) = slot {
-                self.repeated |= slot.replace(value).is_some();
-            }
-            self.meta = meta.or(self.meta);
-            if !scanner.accept(b',') {
-                return scanner.expect(b'}');
-            }
+            self.repeated |= slot.replace(value).is_some();
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Takes the value of `params` and finds its `_meta` on the way.
+    fn params(&mut self, scanner: &mut Scanner<'a>) -> Result<&'a [u8], SyntaxError> {
+        if scanner.peek() != Some(b'{') {
+            return scanner.value();
         }
+        scanner.object(|scanner, key| {
+            let value = scanner.value()?;
+            if key == b"\"_meta\"" || unescape(key).as_deref() == Some("_meta") {
+                self.meta = Some(value);
+            }
+            Ok(())
+        })
     }
 
     /// Tells by the members that are there what kind of message it is. (T-01)
@@ -225,15 +229,6 @@ impl<'a> Envelope<'a> {
             },
         })
     }
-}
-
-/// Takes the value of `params` and finds its `_meta` on the way.
-fn params<'a>(scanner: &mut Scanner<'a>, meta: &mut Option<&'a [u8]>) -> Result<&'a [u8], SyntaxError> {
-    scanner.object_with(|key, value| {
-        if key == b"\"_meta\"" || unescape(key).as_deref() == Some("_meta") {
-            *meta = Some(value);
-        }
-    })
 }
 
 fn error_object(error: &[u8], line_breaks: bool) -> Result<ErrorObject, &'static str> {

@@ -26,7 +26,7 @@ pub(crate) fn notification(
     out.extend_from_slice(PREFIX);
     out.extend_from_slice(b",\"method\":");
     write_str(out, method);
-    members(out, b",\"params\":", params)
+    member(out, b",\"params\":", Presence::Optional, params)
 }
 
 /// Writes a response with a result; `result` writes an object.
@@ -38,7 +38,8 @@ pub(crate) fn response(
     out.extend_from_slice(PREFIX);
     out.extend_from_slice(b",\"id\":");
     id.write(out);
-    members(out, b",\"result\":", result)
+    // Without a result it would be no response. (JSON-08)
+    member(out, b",\"result\":", Presence::Required, result)
 }
 
 /// Writes a response with an error. Without an id, `null_id` says whether `id` is null or left out. (D-01)
@@ -57,20 +58,28 @@ pub(crate) fn error_line(out: &mut Vec<u8>, id: Option<&RequestId>, null_id: boo
     out.push(b'}');
 }
 
-/// Writes a member whose value must be an object, or is left out when nothing is written, and closes the message.
-fn members(
+#[derive(Clone, Copy)]
+enum Presence {
+    /// Left out when nothing is written.
+    Optional,
+    Required,
+}
+
+/// Writes a member whose value must be an object, and closes the message.
+fn member(
     out: &mut Vec<u8>,
     key: &[u8],
+    presence: Presence,
     value: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
 ) -> Result<(), Unencodable> {
     let start = out.len();
     out.extend_from_slice(key);
     let before = out.len();
     value(out)?;
-    match out.get(before) {
-        None => out.truncate(start),
-        Some(b'{') => {}
-        Some(_) => return Err(Unencodable),
+    match (out.get(before), presence) {
+        (Some(b'{'), _) => {}
+        (None, Presence::Optional) => out.truncate(start),
+        _ => return Err(Unencodable),
     }
     out.push(b'}');
     Ok(())

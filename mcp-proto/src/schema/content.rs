@@ -3,9 +3,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::decode::{Decode, DecodeError, Encode, required};
+use super::decode::{Decode, DecodeError, Encode, object_text, required};
 use crate::error::Unencodable;
-use crate::json::{Object, Raw};
+use crate::json::{Object, Raw, find, unescape};
 use crate::revision::Revision;
 
 /// One block of content.
@@ -62,27 +62,33 @@ impl From<String> for Content {
 }
 
 impl Encode for Content {
+    /// A block of a type that came after `revision` cannot be written. (T-120)
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        let kind = match self {
+            Self::Audio { .. } => "audio".into(),
+            Self::Image { .. } => "image".into(),
+            Self::Other(raw) => find(object_text(raw)?, "type").and_then(unescape).unwrap_or_default(),
+            Self::Text(_) => "text".into(),
+        };
+        if !revision.has_content_type(&kind) {
+            return Err(Unencodable);
+        }
         if let Self::Other(raw) = self {
             return raw.encode(revision, out);
         }
         let mut object = Object::begin(out);
+        object.str("type", &kind);
         match self {
             Self::Audio { data, mime_type } => {
-                object.str("type", "audio");
                 object.str("data", data);
                 object.str("mimeType", mime_type);
             }
             Self::Image { data, mime_type } => {
-                object.str("type", "image");
                 object.str("data", data);
                 object.str("mimeType", mime_type);
             }
             Self::Other(_) => {}
-            Self::Text(text) => {
-                object.str("type", "text");
-                object.str("text", text);
-            }
+            Self::Text(text) => object.str("text", text),
         }
         object.end();
         Ok(())

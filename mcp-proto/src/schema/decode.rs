@@ -91,14 +91,7 @@ pub struct Json<T>(pub T);
 
 impl<T: Serialize> Encode for Json<T> {
     fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let start = out.len();
-        self.0.serialize(&mut serde_json::Serializer::new(&mut *out)).map_err(|_| Unencodable)?;
-        let written = out.get(start..).unwrap_or_default();
-        if memchr::memchr2(b'\n', b'\r', written).is_some() {
-            let compacted = Raw::new(&self.0)?;
-            out.truncate(start);
-            out.extend_from_slice(compacted.as_bytes());
-        }
+        out.extend_from_slice(Raw::new(&self.0)?.as_bytes());
         Ok(())
     }
 }
@@ -119,6 +112,20 @@ pub(crate) fn optional<T: Decode>(raw: &Raw, name: &'static str) -> Result<Optio
         }
         _ => Ok(None),
     }
+}
+
+/// Any object, as text: what a schema, arguments or a form's fields are kept as.
+pub(crate) struct AnyObject(pub(crate) Raw);
+
+impl Decode for AnyObject {
+    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
+        if raw.is_object() { Ok(Self(raw.clone())) } else { Err(DecodeError::new("an object", raw)) }
+    }
+}
+
+/// The text of `raw`, where only an object may be written.
+pub(crate) fn object_text(raw: &Raw) -> Result<&[u8], Unencodable> {
+    if raw.is_object() { Ok(raw.as_bytes()) } else { Err(Unencodable) }
 }
 
 /// The string member `name` if there is one; a value of another type counts as none.

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::ServerRequest;
-use super::decode::{Decode, DecodeError, Encode, optional, required};
+use super::decode::{AnyObject, Decode, DecodeError, Encode, object_text, optional, required};
 use crate::error::Unencodable;
 use crate::json::{Object, Raw};
 use crate::revision::Revision;
@@ -33,7 +33,7 @@ impl Encode for Elicit {
             object.str("mode", "form");
         }
         object.str("message", &self.message);
-        object.raw("requestedSchema", self.requested_schema.as_bytes());
+        object.raw("requestedSchema", object_text(&self.requested_schema)?);
         object.end();
         Ok(())
     }
@@ -41,7 +41,10 @@ impl Encode for Elicit {
 
 impl Decode for Elicit {
     fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        Ok(Self { message: required(raw, "message")?, requested_schema: required(raw, "requestedSchema")? })
+        Ok(Self {
+            message: required(raw, "message")?,
+            requested_schema: required::<AnyObject>(raw, "requestedSchema")?.0,
+        })
     }
 }
 
@@ -103,7 +106,7 @@ impl Encode for ElicitResult {
             },
         );
         if let Some(content) = &self.content {
-            object.raw("content", content.as_bytes());
+            object.raw("content", object_text(content)?);
         }
         object.end();
         Ok(())
@@ -123,7 +126,7 @@ impl Decode for ElicitResult {
                     return Err(DecodeError::new(expected, &action).within("action"));
                 }
             },
-            content: optional(raw, "content")?,
+            content: optional(raw, "content")?.map(|content: AnyObject| content.0),
         })
     }
 }

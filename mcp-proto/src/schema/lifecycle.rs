@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::ClientRequest;
 use super::capabilities::Capabilities;
-use super::decode::{Decode, DecodeError, Encode, optional, required, text_member};
+use super::decode::{AnyObject, Decode, DecodeError, Encode, optional, required, text_member};
 use crate::error::Unencodable;
 use crate::json::{Object, Raw};
 use crate::revision::{Revision, Side};
@@ -80,13 +80,9 @@ pub(crate) struct InitializeResult {
 
 impl Decode for InitializeResult {
     fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        let capabilities: Raw = required(raw, "capabilities")?;
-        if !capabilities.is_object() {
-            return Err(DecodeError::new("an object", &capabilities).within("capabilities"));
-        }
         Ok(Self {
             protocol_version: required(raw, "protocolVersion")?,
-            capabilities,
+            capabilities: required::<AnyObject>(raw, "capabilities")?.0,
             info: required(raw, "serverInfo")?,
             instructions: optional(raw, "instructions")?,
         })

@@ -5,7 +5,9 @@ use alloc::vec::Vec;
 
 use super::ClientRequest;
 use super::content::Content;
-use super::decode::{Decode, DecodeError, Encode, bool_member, optional, required, text_member};
+use super::decode::{
+    AnyObject, Decode, DecodeError, Encode, bool_member, object_text, optional, required, text_member,
+};
 use crate::error::Unencodable;
 use crate::json::{Array, Object, Raw};
 use crate::revision::Revision;
@@ -96,7 +98,7 @@ impl Encode for Tool {
         object.str("name", &self.name);
         object.opt_str("title", self.title.as_deref());
         object.opt_str("description", self.description.as_deref());
-        object.raw("inputSchema", self.input_schema.as_bytes());
+        object.raw("inputSchema", object_text(&self.input_schema)?);
         object.end();
         Ok(())
     }
@@ -108,7 +110,7 @@ impl Decode for Tool {
             name: required(raw, "name")?,
             title: text_member(raw, "title"),
             description: text_member(raw, "description"),
-            input_schema: required(raw, "inputSchema")?,
+            input_schema: required::<AnyObject>(raw, "inputSchema")?.0,
         })
     }
 }
@@ -134,10 +136,7 @@ impl Encode for CallTool {
         let mut object = Object::begin(out);
         object.str("name", &self.name);
         if let Some(arguments) = &self.arguments {
-            if !arguments.is_object() {
-                return Err(Unencodable);
-            }
-            object.raw("arguments", arguments.as_bytes());
+            object.raw("arguments", object_text(arguments)?);
         }
         object.end();
         Ok(())
@@ -146,13 +145,8 @@ impl Encode for CallTool {
 
 impl Decode for CallTool {
     fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        let arguments: Option<Raw> = optional(raw, "arguments")?;
-        match arguments {
-            Some(other) if !other.is_object() => {
-                Err(DecodeError::new("an object", &other).within("arguments"))
-            }
-            arguments => Ok(Self { name: required(raw, "name")?, arguments }),
-        }
+        let arguments: Option<AnyObject> = optional(raw, "arguments")?;
+        Ok(Self { name: required(raw, "name")?, arguments: arguments.map(|arguments| arguments.0) })
     }
 }
 

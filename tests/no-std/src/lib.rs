@@ -13,10 +13,24 @@ use core::cell::UnsafeCell;
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Calls into the core, so that it is linked and not only compiled.
+use mcp_proto::client::{self, Client};
+use mcp_proto::server::{self, Server};
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{Endpoint, Instant, Session};
+
+/// Runs a client and a server against each other, so that the core is linked and not only compiled; gives the
+/// number of bytes that the server answered with.
 #[unsafe(no_mangle)]
 pub extern "C" fn mcp_no_std_probe() -> usize {
-    mcp_proto::Revision::ALL.len()
+    let now = Instant::ZERO;
+    let mut client = Client::new(now, client::Config::new("probe", "1"));
+    let mut server = Stdio::new(Server::new(now, server::Config::new("probe", "1")));
+    while let Some(message) = client.outbox().poll_message() {
+        server.handle_input(now, &message);
+        server.handle_input(now, b"\n");
+    }
+    server.handle_eof(now);
+    server.outbox().len()
 }
 
 #[panic_handler]

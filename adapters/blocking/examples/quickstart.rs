@@ -1,0 +1,110 @@
+//! A whole MCP session between two processes, on plain threads.
+//!
+//! Run it with `cargo run --release --example quickstart -p mcp-blocking`. The program starts itself a second time
+//! as the server and talks to it over stdin and stdout.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use mcp_blocking::proto::schema::{Elicit, ElicitResult};
+use mcp_blocking::proto::{Progress, Raw};
+use mcp_blocking::{Client, Cx, Server, ToolError};
+use serde::Deserialize;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    if std::env::args().nth(1).as_deref() == Some("server") { Ok(serve()?) } else { Ok(demo()?) }
+}
+
+// ---- the server ----
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Forecast {
+    /// Where.
+    city: String,
+    /// For how many days.
+    days: u32,
+}
+
+#[derive(Deserialize, schemars::JsonSchema)]
+struct Greet {}
+
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+}
+
+fn serve() -> std::io::Result<()> {
+    Server::new("weather", "1.0.0")
+        .tool("forecast", "The weather of the next days, a day at a time", forecast)
+        .tool("greet", "Greets you by name", |_: Greet, cx| {
+            let fields = Raw::from_text(r#"{"type":"object","properties":{"name":{"type":"string"}}}"#)?;
+            let you: Name = cx.ask("name", Elicit::form("Who are you?", fields))?;
+            Ok(format!("Good morning, {}.", you.name))
+        })
+        .serve_stdio()
+}
+
+fn forecast(wanted: Forecast, cx: Cx) -> Result<String, ToolError> {
+    for day in 1..=wanted.days {
+        if cx.sleep(Duration::from_millis(120)) {
+            return Err(ToolError::failed("nobody wants to know any more"));
+        }
+        let _cancelled = cx.progress(Progress::new(day.into()).of(wanted.days.into()).message("looking up"));
+    }
+    Ok(format!("{}: {} days of sun", wanted.city, wanted.days))
+}
+
+// ---- the client ----
+
+#[expect(clippy::print_stdout, reason = "it is what the example is for")]
+fn demo() -> Result<(), mcp_blocking::Error> {
+    let began = Instant::now();
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("server");
+    let client = Client::new("quickstart", "1.0.0")
+        .on_elicitation(|form| {
+            println!("   server asks    {:?}", form.message);
+            println!("   user answers   \"Ada\"");
+            let fields = Raw::from_text(r#"{"name":"Ada"}"#);
+            fields.map_or_else(|_| ElicitResult::decline(), ElicitResult::accept)
+        })
+        .spawn(command)?;
+    let server = client.peer();
+    println!("1. connected to \"{}\" {} in another process", server.info.name, server.info.version);
+    println!("   revision       {} ({:?} era)", server.revision, server.revision.era());
+
+    println!("2. tools");
+    for tool in client.list_tools()? {
+        println!("   {:<14} {}", tool.name, tool.description.unwrap_or_default());
+    }
+
+    println!("3. a call with progress");
+    let arguments = serde_json::json!({"city": "Oslo", "days": 4});
+    let result = client
+        .call_tool("forecast", &arguments)
+        .progress(|progress| {
+            let total = progress.total.unwrap_or(1.0);
+            let bar = "#".repeat((progress.progress / total * 20.0) as usize);
+            println!("   progress       [{bar:<20}] {} of {total}", progress.progress);
+        })
+        .wait()?;
+    println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));
+
+    println!("4. a call that is cancelled");
+    let arguments = serde_json::json!({"city": "Atlantis", "days": 100_000});
+    let mut endless = client.call_tool("forecast", &arguments).progress(|_| {}).start()?;
+    let first = endless.next_progress();
+    println!("   progress       {} of 100000, too slow", first.map_or(0.0, |progress| progress.progress));
+    endless.cancel("too slow");
+    client.ping()?;
+    println!("   cancelled, and the server still answers a ping");
+
+    println!("5. a tool that asks back");
+    let result = client.call_tool("greet", &serde_json::json!({})).wait()?;
+    println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));
+
+    let status = client.close()?;
+    let status = status.map_or("unknown".into(), |status| status.to_string());
+    println!("6. closed; the server ended with {status}, all in {} ms", began.elapsed().as_millis());
+    Ok(())
+}

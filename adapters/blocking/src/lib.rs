@@ -1,0 +1,59 @@
+//! The Model Context Protocol on plain threads: no async runtime, no event loop.
+//!
+//! All protocol logic is in [`mcp_proto`]; here are a clock, threads that read and write, child processes, signals,
+//! and handles that read like ordinary code.
+//!
+//! A server:
+//!
+//! ```no_run
+//! use mcp_blocking::Server;
+//! # use mcp_blocking::proto::Raw;
+//!
+//! fn main() -> std::io::Result<()> {
+//!     let schema = Raw::from_text(r#"{"type":"object","properties":{"city":{"type":"string"}}}"#).unwrap();
+//!     Server::new("weather", "1.0.0")
+//!         .tool_raw("today", "Today's weather in a city", schema, |arguments, _cx| {
+//!             let city = arguments.member("city").ok_or("which city?")?;
+//!             Ok(format!("sunny in {city}"))
+//!         })
+//!         .serve_stdio()
+//! }
+//! ```
+//!
+//! A client:
+//!
+//! ```no_run
+//! use std::process::Command;
+//! use mcp_blocking::Client;
+//!
+//! # fn main() -> Result<(), mcp_blocking::Error> {
+//! let client = Client::new("demo", "1.0.0").spawn(Command::new("weather-server"))?;
+//! for tool in client.list_tools()? {
+//!     println!("{}", tool.name);
+//! }
+//! let result = client.call_tool("today", &serde_json::json!({"city": "Oslo"})).wait()?;
+//! println!("{}", result.content[0].as_text().unwrap_or("?"));
+//! client.close()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! With the feature `schemars`, `Server::tool` derives the schema of a tool's arguments from their Rust type.
+
+mod call;
+mod child;
+mod client;
+mod clock;
+mod cx;
+mod error;
+mod link;
+mod pool;
+mod server;
+mod signal;
+
+pub use call::{Call, Pending};
+pub use client::{Client, Connection};
+pub use cx::{Cx, ToolError};
+pub use error::Error;
+pub use mcp_proto as proto;
+pub use server::Server;

@@ -1,0 +1,105 @@
+//! Threads that run handlers: as many as are needed, up to a bound; knows nothing of what it runs.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A bounded pool. Jobs beyond the bound wait in order; how many can wait is bounded by whoever submits.
+pub(crate) struct Pool {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    state: Mutex<State>,
+    work: Condvar,
+    threads_max: usize,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Job>,
+    threads: usize,
+    idle: usize,
+    /// The pool is gone: nothing new will come.
+    over: bool,
+}
+
+/// How long a thread without work stays.
+const IDLE: Duration = Duration::from_secs(10);
+
+impl Pool {
+    pub(crate) fn new(threads_max: usize) -> Self {
+        let state = Mutex::new(State::default());
+        Self { inner: Arc::new(Inner { state, work: Condvar::new(), threads_max: threads_max.max(1) }) }
+    }
+
+    /// Runs `job` on a thread of the pool, soon.
+    pub(crate) fn run(&self, job: impl FnOnce() + Send + 'static) {
+        let mut state = self.inner.lock();
+        state.waiting.push_back(Box::new(job));
+        if state.idle >= state.waiting.len() || state.threads >= self.inner.threads_max {
+            self.inner.work.notify_one();
+            return;
+        }
+        state.threads += 1;
+        drop(state);
+        let inner = Arc::clone(&self.inner);
+        let started = thread::Builder::new().name("mcp-handler".into()).spawn(move || inner.work());
+        if started.is_err() {
+            let mut state = self.inner.lock();
+            state.threads -= 1;
+            // Without a single thread nothing would ever run: better here than never.
+            let stranded = if state.threads == 0 { state.waiting.pop_front() } else { None };
+            drop(state);
+            if let Some(job) = stranded {
+                job();
+            }
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.inner.lock().over = true;
+        self.inner.work.notify_all();
+    }
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").field("threads_max", &self.inner.threads_max).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.waiting.pop_front() {
+                drop(state);
+                job();
+                state = self.lock();
+                continue;
+            }
+            if state.over {
+                break;
+            }
+            state.idle += 1;
+            let (after, timeout) =
+                self.work.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner);
+            state = after;
+            state.idle -= 1;
+            if timeout.timed_out() && state.waiting.is_empty() {
+                break;
+            }
+        }
+        state.threads -= 1;
+    }
+}

@@ -1,0 +1,80 @@
+//! The parts of values against the tree that `serde_json` makes of them.
+
+use std::string::String;
+use std::vec::Vec;
+
+use proptest::prelude::*;
+use serde_json::{Map, Value};
+
+use super::*;
+use crate::json::testing;
+use crate::json::text::unescape;
+
+fn parse(text: &[u8]) -> Value {
+    serde_json::from_slice(text).unwrap()
+}
+
+/// Takes `text` apart as far as it goes and holds every part against `value`.
+fn assert_same(text: &[u8], value: &Value) {
+    match value {
+        Value::Object(object) => {
+            let keys = |key: &[u8]| unescape(&[b"\"", key, b"\""].concat()).unwrap().into_owned();
+            let last: Map<String, Value> =
+                members(text).map(|(key, value)| (keys(key), parse(value))).collect();
+            assert_eq!(&last, object);
+            assert_eq!(elements(text).count(), 0);
+            for (name, value) in object {
+                assert_same(find(text, name).unwrap(), value);
+            }
+            assert_eq!(find(text, "no such name"), None);
+        }
+        Value::Array(array) => {
+            assert_eq!(members(text).count(), 0);
+            let found: Vec<&[u8]> = elements(text).collect();
+            assert_eq!(found.len(), array.len());
+            found.iter().zip(array).for_each(|(text, value)| assert_same(text, value));
+        }
+        _ => {
+            assert_eq!(members(text).count() + elements(text).count(), 0);
+            assert_eq!(find(text, ""), None);
+            assert_eq!(&parse(text), value);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn members_elements_and_find_see_what_serde_sees_t_10(text in testing::text()) {
+        assert_same(text.as_bytes(), &parse(text.as_bytes()));
+    }
+
+    #[test]
+    fn objects_are_seen_as_serde_sees_them_t_10(text in testing::object_text()) {
+        assert_same(text.as_bytes(), &parse(text.as_bytes()));
+    }
+
+    #[test]
+    fn unchecked_bytes_end_the_list_and_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..48)) {
+        for opened in [bytes.clone(), [b"{\"".as_slice(), &bytes].concat(), [b"[".as_slice(), &bytes].concat()] {
+            assert!(members(&opened).take(100).count() < 100);
+            assert!(elements(&opened).take(100).count() < 100);
+            let _any = find(&opened, "a");
+        }
+    }
+}
+
+#[test]
+fn the_last_of_repeated_members_wins_however_its_key_is_spelled_t_10() {
+    let object = br#"{"a":1,"\u0061":2,"b":{"a":9},"A":7}"#;
+    assert_eq!(find(object, "a"), Some(&b"2"[..]));
+    assert_eq!(find(object, "A"), Some(&b"7"[..]));
+    assert_eq!(find(object, r"\u0061"), None);
+    assert_eq!(members(object).count(), 4);
+}
+
+#[test]
+fn members_of_members_and_text_in_strings_are_not_members() {
+    assert_eq!(find(br#"{"x":{"a":1},"y":"\"a\":2","z":["a"]}"#, "a"), None);
+}

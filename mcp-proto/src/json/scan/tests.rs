@@ -1,0 +1,350 @@
+//! The scanner against `serde_json`, at its limits and at every alignment.
+
+use std::string::{String, ToString};
+use std::vec::Vec;
+use std::{format, vec};
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::*;
+use crate::json::testing;
+
+fn scan(text: &str, depth_max: u8) -> Scan<&str> {
+    let mut scanner = Scanner::new(text, depth_max);
+    let value = scanner.value()?;
+    scanner.finish()?;
+    Ok(core::str::from_utf8(value).unwrap())
+}
+
+fn accepts(text: &str) -> bool {
+    scan(text, DEPTH_CEILING).is_ok()
+}
+
+/// Whether `serde_json` reads `text` as a tree; `None` where it gives up for reasons that are its own.
+fn serde_accepts(text: &str) -> Option<bool> {
+    match serde_json::from_str::<Value>(text) {
+        Ok(_) => Some(true),
+        Err(error) => {
+            let why = error.to_string();
+            let own = why.starts_with("number out of range") || why.starts_with("recursion limit");
+            (!own).then_some(false)
+        }
+    }
+}
+
+fn assert_agrees(text: &str) {
+    if let Some(accepted) = serde_accepts(text) {
+        assert_eq!(accepts(text), accepted, "{text:?}");
+    }
+}
+
+/// Every text of up to `length` characters of `alphabet`.
+fn for_each_text(alphabet: &[char], length: usize, check: impl Fn(&str)) {
+    let mut texts = vec![String::new()];
+    for _ in 0..length {
+        texts =
+            texts.iter().flat_map(|text| alphabet.iter().map(move |next| format!("{text}{next}"))).collect();
+        texts.iter().for_each(|text| check(text));
+    }
+}
+
+/// Pieces of JSON, whole and broken, to make soup of.
+const SCRAPS: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "\\",
+    "\\u",
+    "d83d",
+    "\\ud83d",
+    "\\udE00",
+    "\\u00e9",
+    "00",
+    "\\n",
+    "\\/",
+    "0",
+    "1",
+    "-",
+    "+",
+    ".",
+    "e",
+    "E",
+    "12",
+    "true",
+    "tru",
+    "false",
+    "null",
+    " ",
+    "\n",
+    "\r",
+    "\t",
+    "\u{c}",
+    "\u{a0}",
+    "\u{7f}",
+    "\u{1f}",
+    "\0",
+    "é",
+    "\u{1f600}",
+    "\"a\"",
+    "\"a\":",
+    "{}",
+    "[]",
+    "\u{feff}",
+    "//",
+    "'",
+    "NaN",
+];
+
+#[derive(Clone, Debug)]
+enum Edit {
+    Cut(Index, Index),
+    Drop(Index),
+    Insert(Index, &'static str),
+    Repeat(Index, Index),
+}
+
+impl Edit {
+    fn any() -> impl Strategy<Value = Self> {
+        let at = any::<Index>;
+        prop_oneof![
+            (at(), at()).prop_map(|(from, to)| Self::Cut(from, to)),
+            at().prop_map(Self::Drop),
+            (at(), select(SCRAPS)).prop_map(|(at, scrap)| Self::Insert(at, scrap)),
+            (at(), at()).prop_map(|(from, to)| Self::Repeat(from, to)),
+        ]
+    }
+
+    fn apply(&self, text: &mut Vec<char>) {
+        let place = |index: &Index| index.index(text.len() + 1);
+        match self {
+            Self::Cut(from, to) => {
+                let (from, to) = (place(from), place(to));
+                text.drain(from.min(to)..from.max(to));
+            }
+            Self::Drop(at) if !text.is_empty() => {
+                text.remove(at.index(text.len()));
+            }
+            Self::Drop(_) => {}
+            Self::Insert(at, scrap) => {
+                let at = place(at);
+                text.splice(at..at, scrap.chars());
+            }
+            Self::Repeat(from, to) => {
+                let (from, to) = (place(from), place(to));
+                let again = text[from.min(to)..from.max(to)].to_vec();
+                text.splice(from.min(to)..from.min(to), again);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    #[test]
+    fn every_spelling_of_every_value_is_json(text in testing::text()) {
+        prop_assert!(accepts(&text));
+        assert_agrees(&text);
+    }
+
+    #[test]
+    fn a_damaged_text_is_json_exactly_if_serde_says_so(
+        text in testing::text(),
+        edits in proptest::collection::vec(Edit::any(), 1..4),
+    ) {
+        let mut characters: Vec<char> = text.chars().collect();
+        edits.iter().for_each(|edit| edit.apply(&mut characters));
+        assert_agrees(&characters.into_iter().collect::<String>());
+    }
+
+    #[test]
+    fn soup_is_json_exactly_if_serde_says_so(scraps in proptest::collection::vec(select(SCRAPS), 0..12)) {
+        assert_agrees(&scraps.concat());
+        assert_agrees(&format!("\"{}\"", scraps.concat()));
+        assert_agrees(&format!("[{}]", scraps.join(",")));
+    }
+
+    #[test]
+    fn any_bytes_are_json_exactly_if_serde_says_so(bytes in proptest::collection::vec(any::<u8>(), 0..32)) {
+        assert_agrees(&String::from_utf8_lossy(&bytes));
+        // Bytes that are no UTF-8 never get here; if they did, nothing would panic.
+        let mut scanner = Scanner::over(&bytes, DEPTH_CEILING);
+        let _any = scanner.value();
+        let _any = scanner.finish();
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_json_t_12(number in "-?(0|[1-9][0-9]{0,400})(\\.[0-9]{1,40})?([eE][+-]?[0-9]{1,12})?") {
+        prop_assert!(serde_json::from_str::<&RawValue>(&number).is_ok());
+        prop_assert_eq!(scan(&number, 0), Ok(&*number));
+    }
+
+    #[test]
+    fn a_value_is_given_without_the_white_space_around_it(
+        before in "[ \t\r\n]{0,9}", text in testing::text(), after in "[ \t\r\n]{0,9}",
+    ) {
+        let whole = format!("{before}{text}{after}");
+        let mut scanner = Scanner::new(&whole, DEPTH_CEILING);
+        prop_assert_eq!(scanner.value(), Ok(text.as_bytes()));
+        prop_assert_eq!(scanner.finish(), Ok(()));
+        // A checked string holds no raw line break, so all that there are lie between tokens.
+        prop_assert_eq!(scanner.saw_line_break, whole.contains(['\n', '\r']));
+    }
+
+    #[test]
+    fn an_object_is_walked_as_it_is_scanned(text in testing::object_text(), depth_max in 0_u8..8) {
+        let mut walker = Scanner::new(&text, depth_max);
+        let walked = walker.object(|scanner, key| {
+            assert!(key.len() >= 2 && key.starts_with(b"\"") && key.ends_with(b"\""));
+            scanner.value().map(drop)
+        });
+        let scanned = Scanner::new(&text, depth_max).value();
+        prop_assert_eq!(walked.is_ok(), scanned.is_ok());
+        prop_assert!(walked.is_err() || walked == scanned);
+        prop_assert!(walked.is_err() || walker.depth_max == depth_max);
+    }
+
+    #[test]
+    fn an_error_lies_inside_the_text(text in testing::text(), cut in any::<Index>()) {
+        let end = (0..=cut.index(text.len() + 1)).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+        if let Err(error) = scan(&text[..end], DEPTH_CEILING) {
+            prop_assert!(error.at <= end);
+            prop_assert!(error.kind != SyntaxErrorKind::End || error.at == end);
+            prop_assert!(error.kind != SyntaxErrorKind::Unexpected);
+        }
+    }
+
+    #[test]
+    fn plain_bytes_are_skipped_up_to_the_first_special_one(
+        bytes in proptest::collection::vec(prop_oneof![4 => 0x20_u8..=0xFF, 1 => any::<u8>()], 0..64),
+        start in 0_usize..16,
+    ) {
+        let start = start.min(bytes.len());
+        let mut scanner = Scanner { at: start, ..Scanner::over(&bytes, 0) };
+        scanner.skip_plain();
+        let special = bytes[start..].iter().position(|byte| is_special(*byte));
+        prop_assert_eq!(scanner.at, special.map_or(bytes.len(), |at| start + at));
+    }
+}
+
+fn is_special(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
+#[test]
+fn every_special_byte_is_found_at_every_alignment_behind_every_filler() {
+    let specials: Vec<u8> = (0..=255).filter(|byte| is_special(*byte)).collect();
+    for filler in (0..=255_u8).filter(|byte| !is_special(*byte)) {
+        for lead in 0..10 {
+            for &special in &specials {
+                // A second special byte right behind shows that the lowest one wins.
+                for tail in [&[][..], &[filler; 9], &[special; 9]] {
+                    let bytes = [&[filler; 10][..lead], &[special], tail].concat();
+                    let mut scanner = Scanner::over(&bytes, 0);
+                    scanner.skip_plain();
+                    assert_eq!(scanner.at, lead, "{bytes:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_short_text_is_json_exactly_if_serde_says_so() {
+    for_each_text(&['{', '}', '[', ']', ',', ':', '"', '\\', '1', '-', ' ', 'n', '\n'], 4, assert_agrees);
+    for_each_text(&['{', '}', '[', ']', ','], 7, assert_agrees);
+    for_each_text(&['0', '7', '-', '+', '.', 'e', 'E'], 5, assert_agrees);
+    for_each_text(&['a', ':', ',', '1'], 5, |inner| assert_agrees(&format!("{{\"a\":{inner}}}")));
+}
+
+#[test]
+fn every_control_byte_in_a_string_is_refused_t_11() {
+    for byte in 0..=0x7F_u8 {
+        let plain = format!("\"{}\"", char::from(byte));
+        assert_eq!(accepts(&plain), !is_special(byte), "{plain:?}");
+        let escaped = format!("\"\\{}\"", char::from(byte));
+        assert_eq!(accepts(&escaped), b"\"\\/bfnrt".contains(&byte), "{escaped:?}");
+        assert!(accepts(&format!("\"\\u{byte:04x}\"")));
+    }
+}
+
+#[test]
+fn surrogate_escapes_come_in_pairs_or_not_at_all_t_11() {
+    let edges = ["0000", "0022", "d7ff", "d800", "D9ab", "dbff", "dc00", "DDef", "dfff", "e000", "ffff"];
+    for first in edges {
+        assert_agrees(&format!("\"\\u{first}\""));
+        for between in ["", "a", "\\n", "\\\\"] {
+            for second in edges {
+                assert_agrees(&format!("\"\\u{first}{between}\\u{second}\""));
+                assert_agrees(&format!("{{\"\\u{first}{between}\\u{second}\":0}}"));
+            }
+        }
+    }
+    for half in [r#""\ud800""#, r#""\ud800\u0041""#, r#""\ud800\ud800""#, r#""\udc00""#, r#""\ud800x""#] {
+        assert_eq!(scan(half, 0).map_err(|error| error.kind), Err(SyntaxErrorKind::Surrogate), "{half}");
+    }
+}
+
+#[test]
+fn separators_of_other_alphabets_are_no_white_space_frm_13() {
+    for text in ["\u{feff}1", "\u{a0}1", "1\u{2028}", "[1\u{2029}]", "\u{85}1", "1\u{c}"] {
+        assert!(!accepts(text), "{text:?}");
+    }
+    assert!(accepts("\"\u{2028}\u{2029}\u{85}\u{feff}\""));
+}
+
+fn nested(levels: usize, open: &str, close: &str) -> String {
+    format!("{}{}", open.repeat(levels), close.repeat(levels))
+}
+
+#[test]
+fn the_depth_limit_is_the_number_of_levels_t_12() {
+    for limit in [0, 1, 2, 64, 127, 128, 255] {
+        let levels = usize::from(limit.min(DEPTH_CEILING));
+        for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
+            let (open, close, per) = (open, close, open.matches(['[', '{']).count());
+            for inner in ["1", "\"\"", "null"] {
+                let text = |levels: usize| format!("{}{inner}{}", open.repeat(levels), close.repeat(levels));
+                let fits = levels / per;
+                assert!(scan(&text(fits), limit).is_ok(), "{limit} {open}");
+                let error = scan(&text(fits + 1), limit).unwrap_err();
+                assert_eq!(error.kind, SyntaxErrorKind::Depth, "{limit} {open}");
+            }
+        }
+        let empty = nested(levels + 1, "[", "]");
+        assert_eq!(scan(&empty, limit).unwrap_err().at, levels, "the bracket too many is named");
+    }
+}
+
+#[test]
+fn breadth_is_not_depth() {
+    let wide = format!("[{}[]]", "[[]],{\"a\":{}},".repeat(10_000));
+    assert!(scan(&wide, 3).is_ok());
+    assert!(scan(&wide, 2).is_err());
+}
+
+#[test]
+fn a_million_brackets_are_refused_at_the_limit_without_recursion_t_12() {
+    for (open, close) in [("[", "]"), ("{\"\":", "}"), ("[{\"\":", "}]")] {
+        let text = nested(1_000_000, open, close);
+        let error = scan(&text, u8::MAX).unwrap_err();
+        assert_eq!(error.kind, SyntaxErrorKind::Depth);
+        assert!(error.at <= 128 * 5, "it gives up at once: {}", error.at);
+    }
+}
+
+#[test]
+fn an_error_says_where_and_why() {
+    let error = |text| scan(text, 2).unwrap_err().to_string();
+    assert_eq!(error("[1,]"), "unexpected byte at byte 3");
+    assert_eq!(error("[1"), "unexpected end at byte 2");
+    assert_eq!(error("[[[]]]"), "nested too deeply at byte 2");
+    assert_eq!(error(r#"["\ud800"]"#), "unpaired surrogate escape at byte 2");
+}

@@ -1,0 +1,78 @@
+//! What is written, read back by `serde_json`.
+
+use std::string::{String, ToString};
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::json::testing;
+
+fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut out = Vec::new();
+    write(&mut out);
+    String::from_utf8(out).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn a_string_reads_back_as_it_was_on_one_line_frm_02(text in testing::string()) {
+        let out = written(|out| write_str(out, &text));
+        prop_assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
+        prop_assert!(!out.bytes().any(|byte| byte < 0x20));
+    }
+
+    #[test]
+    fn integers_are_written_as_serde_writes_them(unsigned in any::<u64>(), shift in 0_u32..64) {
+        let signed = (unsigned >> shift).cast_signed();
+        prop_assert_eq!(written(|out| write_u64(out, unsigned >> shift)), (unsigned >> shift).to_string());
+        prop_assert_eq!(written(|out| write_i64(out, signed)), signed.to_string());
+        prop_assert_eq!(written(|out| write_i64(out, signed.wrapping_neg())), signed.wrapping_neg().to_string());
+    }
+}
+
+#[test]
+fn integers_at_the_edges_are_written_in_full() {
+    for number in [0, 1, 9, 10, 99, 100, u64::from(u32::MAX), 1 << 53, u64::MAX - 1, u64::MAX] {
+        assert_eq!(written(|out| write_u64(out, number)), number.to_string());
+    }
+    for number in [0, -1, -9, -10, i64::MIN, i64::MIN + 1, i64::MAX] {
+        assert_eq!(written(|out| write_i64(out, number)), number.to_string());
+    }
+}
+
+#[test]
+fn every_control_character_is_escaped() {
+    for character in ('\0'..='\u{1f}').chain(['"', '\\', '\u{7f}', '\u{2028}']) {
+        let text = character.to_string();
+        let out = written(|out| write_str(out, &text));
+        assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
+    }
+}
+
+#[test]
+fn objects_and_arrays_are_put_together_with_commas_between() {
+    let out = written(|out| {
+        let mut object = Object::begin(out);
+        object.str("k\"ey", "\n");
+        object.opt_str("none", None);
+        object.opt_str("some", Some(""));
+        object.i64("i", -7);
+        object.bool("yes", true);
+        object.bool("no", false);
+        object.raw("raw", b"[null]");
+        object.escaped(br"\u0061", b"1");
+        Object::begin(object.key("empty")).end();
+        let mut array = Array::begin(object.key("list"));
+        write_u64(array.next(), 1);
+        Array::begin(array.next()).end();
+        array.end();
+        object.end();
+    });
+    let wanted = json!({
+        "k\"ey": "\n", "some": "", "i": -7, "yes": true, "no": false, "raw": [null], "a": 1, "empty": {}, "list": [1, []]
+    });
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), wanted);
+}
