@@ -66,7 +66,7 @@
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::string_slice))]
 
 extern crate alloc;
-#[cfg(any(test, feature = "std"))]
+#[cfg(test)]
 extern crate std;
 
 pub mod client;

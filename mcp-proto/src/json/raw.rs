@@ -197,3 +197,6 @@ fn compact(text: &[u8]) -> Vec<u8> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,3 +52,6 @@ pub(crate) fn with_meta(
     }
     out.push(b'}');
 }
+
+#[cfg(test)]
+mod tests;

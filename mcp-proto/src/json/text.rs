@@ -15,11 +15,10 @@ pub(crate) fn unescape(quoted: &[u8]) -> Option<Cow<'_, str>> {
 
 /// Whether a checked key, without its quotes and still escaped, is `name`.
 pub(crate) fn key_is(key: &[u8], name: &str) -> bool {
-    if key == name.as_bytes() {
-        return true;
+    if memchr::memchr(b'\\', key).is_none() {
+        return key == name.as_bytes();
     }
-    memchr::memchr(b'\\', key).is_some()
-        && core::str::from_utf8(key).is_ok_and(|key| Unescape { rest: key }.eq(name.chars()))
+    core::str::from_utf8(key).is_ok_and(|key| Unescape { rest: key }.eq(name.chars()))
 }
 
 /// The characters of a checked string's inside.

@@ -33,7 +33,12 @@ impl Event {
             Self::RequestCancelled { reason, .. } => reason.as_ref(),
             _ => None,
         };
-        raw.map_or(0, |raw| raw.as_bytes().len())
+        let method = match self {
+            Self::Notification { method, .. } => Some(method),
+            Self::Request { request, .. } => Some(&request.method),
+            _ => None,
+        };
+        raw.map_or(0, |raw| raw.as_bytes().len()) + method.map_or(0, |method| method.len())
     }
 }
 

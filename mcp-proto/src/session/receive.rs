@@ -99,6 +99,10 @@ impl Core {
         }
         let batch = self.batches.begin(origin.stream);
         for member in elements(array) {
+            // One of them may have ended the connection.
+            if !self.phase.allows().input {
+                return;
+            }
             let text = core::str::from_utf8(member).unwrap_or_default();
             self.single(Origin { batch: Some(batch), ..origin }, text);
         }

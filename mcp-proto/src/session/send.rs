@@ -29,11 +29,15 @@ impl Core {
     ) -> Result<CallId, Misuse> {
         self.advance(now);
         let allowed = self.phase.allows();
-        self.require(if method == "ping" { allowed.pings } else { allowed.traffic })?;
+        if method == "ping" {
+            self.require(allowed.pings)?;
+        } else {
+            self.require(allowed.traffic)?;
+            self.has_room()?;
+        }
         if options.parent.is_some_and(|parent| self.incoming.get(parent).is_none()) {
             return Err(Misuse::Stale);
         }
-        self.has_room()?;
         self.place_call(method, params, options, Asker::Application).map(CallId)
     }
 

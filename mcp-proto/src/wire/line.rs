@@ -175,3 +175,6 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
+
+#[cfg(test)]
+mod tests;

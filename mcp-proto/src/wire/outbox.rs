@@ -114,3 +114,6 @@ impl Buf for Outbox {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

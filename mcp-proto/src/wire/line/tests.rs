@@ -1,0 +1,205 @@
+//! Lines against a model, for every way to split a stream.
+
+use std::vec::Vec;
+use std::{format, vec};
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+
+/// A line of the model; `None` is one that passed the limit.
+type Found = Option<Vec<u8>>;
+
+/// What the lines of a whole stream are, said in the words of the requirements. (FRM-07…13)
+fn model(stream: &[u8], max: usize) -> Vec<Found> {
+    let mut lines = Vec::new();
+    for (at, line) in stream.split(|byte| *byte == b'\n').enumerate() {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = if at == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
+        if line.len() > max {
+            lines.push(None);
+        } else if !line.iter().all(|byte| b" \t\r".contains(byte)) {
+            lines.push(Some(line.to_vec()));
+        }
+    }
+    lines
+}
+
+fn found(line: Line<'_>) -> Found {
+    match line {
+        Line::Borrowed(line) => Some(line.to_vec()),
+        Line::Owned(line) => Some(line.to_vec()),
+        Line::TooLong => None,
+    }
+}
+
+fn read<'a>(reader: &mut LineReader, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Found> {
+    let mut lines = Vec::new();
+    for mut chunk in chunks {
+        while let Some(line) = reader.next(&mut chunk) {
+            lines.push(found(line));
+        }
+        assert!(chunk.is_empty(), "all of the input is used up");
+    }
+    lines
+}
+
+fn read_all<'a>(max: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Found> {
+    let mut reader = LineReader::new(max);
+    let mut lines = read(&mut reader, chunks);
+    lines.extend(reader.finish().map(found));
+    lines
+}
+
+/// Pieces of streams in which line ends, marks and blanks are common.
+const SCRAPS: &[&[u8]] = &[
+    b"\n",
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b"\xEF\xBB\xBF",
+    b"\xEF",
+    b"\xBB\xBF",
+    b" ",
+    b"\t",
+    b"a",
+    b"{}",
+    b"\0",
+    b"\xFF",
+    "\u{2028}".as_bytes(),
+    "\u{85}".as_bytes(),
+    b"xxxxxxxxxxxx",
+];
+
+fn stream() -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(select(SCRAPS), 0..24).prop_map(|scraps| scraps.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2048))]
+
+    #[test]
+    fn any_split_of_any_stream_gives_the_same_lines_frm_07(
+        stream in stream(), max in 0_usize..20, sizes in proptest::collection::vec(0_usize..9, 1..40),
+    ) {
+        let wanted = model(&stream, max);
+        let mut rest = &stream[..];
+        let mut chunks = Vec::new();
+        for size in sizes.iter().cycle().take(stream.len() * 40 + 1) {
+            let (chunk, after) = rest.split_at((*size).min(rest.len()));
+            chunks.push(chunk);
+            rest = after;
+        }
+        chunks.push(rest);
+        prop_assert_eq!(read_all(max, chunks), wanted.clone());
+        prop_assert_eq!(read_all(max, [&stream[..]]), wanted.clone());
+        prop_assert_eq!(read_all(max, stream.chunks(1)), wanted.clone());
+        prop_assert_eq!(read_all(usize::MAX, stream.chunks(2)), model(&stream, usize::MAX));
+        for at in 0..=stream.len() {
+            prop_assert_eq!(read_all(max, [&stream[..at], &stream[at..]]), wanted.clone(), "split at {}", at);
+        }
+    }
+
+    #[test]
+    fn long_lines_come_whole_whatever_their_length_and_pieces(
+        lengths in proptest::collection::vec(prop_oneof![0_usize..40, 4090_usize..4100, 0_usize..20_000], 1..6),
+        size in 1_usize..6000, max in prop_oneof![Just(4096_usize), Just(usize::MAX), 0_usize..20_000],
+    ) {
+        let stream: Vec<u8> = lengths.iter().flat_map(|length| [vec![b'x'; *length], b"\r\n".to_vec()].concat()).collect();
+        prop_assert_eq!(read_all(max, stream.chunks(size)), model(&stream, max));
+    }
+}
+
+#[test]
+fn a_line_may_be_as_long_as_the_limit_with_everything_that_is_dropped_from_it_frm_10() {
+    for stream in ["\u{feff}abc\r\n", "abc\r\n", "abc\n", "\u{feff}abc\n", "\u{feff}abc", "abc\r"] {
+        let (fits, too_long) = (vec![Some(b"abc".to_vec())], vec![None]);
+        for size in 1..10 {
+            assert_eq!(read_all(3, stream.as_bytes().chunks(size)), fits, "{stream:?}");
+            assert_eq!(read_all(2, stream.as_bytes().chunks(size)), too_long, "{stream:?}");
+        }
+    }
+}
+
+#[test]
+fn crlf_blank_lines_and_one_byte_order_mark_are_dropped_frm_08_frm_09() {
+    let lines =
+        |stream: &str| read_all(99, [stream.as_bytes()]).into_iter().map(Option::unwrap).collect::<Vec<_>>();
+    assert_eq!(lines("{1}\r\n\n \t\r\n{2}\n"), [b"{1}", b"{2}"]);
+    assert_eq!(lines("\u{feff}{}\n\u{feff}{}"), ["{}".as_bytes(), "\u{feff}{}".as_bytes()]);
+    assert_eq!(lines("\u{feff}\u{feff}"), ["\u{feff}".as_bytes()]);
+    assert_eq!(lines("\n\u{feff}"), ["\u{feff}".as_bytes()], "only at the start of the stream");
+    assert_eq!(lines("a\r\r\n"), [b"a\r"], "only one CR");
+}
+
+#[test]
+fn only_lf_ends_a_line_frm_13() {
+    let stream = "{\"a\u{2028}b\u{2029}c\u{85}d\re\u{c}f\u{b}\"}";
+    assert_eq!(read_all(99, [stream.as_bytes()]), [Some(stream.as_bytes().to_vec())]);
+}
+
+#[test]
+fn a_line_too_long_is_reported_once_and_the_next_one_is_read_frm_10_frm_11() {
+    let stream = [vec![b'x'; 100_000], b"\n{}\n".to_vec(), vec![b'y'; 11], b"\n[]".to_vec()].concat();
+    for size in [1, 7, 4096, 200_000] {
+        assert_eq!(
+            read_all(10, stream.chunks(size)),
+            [None, Some(b"{}".to_vec()), None, Some(b"[]".to_vec())]
+        );
+    }
+}
+
+#[test]
+fn discarding_holds_nothing_t_21() {
+    let mut reader = LineReader::new(1000);
+    let chunk = [b'x'; 512];
+    let mut lines = Vec::new();
+    for _ in 0..100_000 {
+        lines.extend(read(&mut reader, [&chunk[..]]));
+        assert!(reader.partial.capacity() <= KEPT_BYTES_MAX);
+    }
+    assert_eq!(lines, [None]);
+    assert_eq!(reader.finish(), None, "it was reported already");
+}
+
+#[test]
+fn a_byte_at_a_time_costs_no_more_than_the_bytes() {
+    // Were the line looked at anew with every byte, this would take hours.
+    let line = vec![b'x'; 2 << 20];
+    let stream = [&line[..], b"\n"].concat();
+    assert_eq!(read_all(usize::MAX, stream.chunks(1)), [Some(line)]);
+}
+
+#[test]
+fn a_long_line_from_pieces_is_handed_over_and_the_buffer_shrinks_after_it() {
+    let mut reader = LineReader::new(usize::MAX);
+    let long = vec![b'x'; 1 << 20];
+    assert!(read(&mut reader, [&long[..]]).is_empty());
+    let mut rest = &b"\r\n"[..];
+    let Some(Line::Owned(line)) = reader.next(&mut rest) else { panic!("not handed over") };
+    assert_eq!(line, long);
+    assert_eq!(reader.partial.capacity(), 0);
+
+    // A blank line as long leaves nothing behind either.
+    let blank = vec![b' '; 1 << 20];
+    assert!(read(&mut reader, [&blank[..], b"\n"]).is_empty());
+    assert!(reader.partial.capacity() <= KEPT_BYTES_MAX);
+
+    let mut rest = &b"abc"[..];
+    assert_eq!(reader.next(&mut rest), None);
+    let mut rest = &b"d\nnext"[..];
+    assert_eq!(reader.next(&mut rest), Some(Line::Borrowed(b"abcd")), "a short one is lent");
+    assert_eq!(rest, b"next");
+}
+
+#[test]
+fn the_end_of_the_stream_ends_the_last_line_once_frm_12() {
+    let mut reader = LineReader::new(99);
+    assert!(read(&mut reader, [&b"{}\r"[..]]).is_empty());
+    assert_eq!(reader.finish(), Some(Line::Owned(Bytes::from_static(b"{}"))));
+    assert_eq!(reader.finish(), None);
+    for nothing in ["", "\n", " \r", "\u{feff}", "\u{feff}\r\n \t"] {
+        assert_eq!(read_all(9, [nothing.as_bytes()]), [], "{}", format!("{nothing:?}"));
+    }
+}

@@ -1,0 +1,124 @@
+//! The outbox against a model queue.
+
+use std::collections::VecDeque;
+use std::string::String;
+use std::vec;
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Advance(usize),
+    Fail(Vec<u8>),
+    Line(Vec<u8>),
+    Message,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let text = || {
+        prop_oneof![
+            "[ -~]{0,20}".prop_map(String::into_bytes),
+            (0_usize..100_000).prop_map(|length| vec![b'x'; length]),
+        ]
+    };
+    prop_oneof![
+        3 => text().prop_map(Step::Line),
+        1 => text().prop_map(Step::Fail),
+        3 => prop_oneof![0_usize..30, 0_usize..150_000].prop_map(Step::Advance),
+        1 => Just(Step::Message),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn bytes_come_out_as_they_went_in_however_they_are_taken(steps in proptest::collection::vec(step(), 0..40)) {
+        let mut outbox = Outbox::default();
+        let mut model: VecDeque<u8> = VecDeque::new();
+        let mut taken = 0;
+        let mut mid_message = false;
+        for step in steps {
+            match step {
+                Step::Line(text) => {
+                    outbox.line(|out| { out.extend_from_slice(&text); Ok::<(), ()>(()) }).unwrap();
+                    model.extend(text.iter().chain(b"\n"));
+                }
+                Step::Fail(text) => {
+                    let failed = outbox.line(|out| { out.extend_from_slice(&text); Err("no") });
+                    prop_assert_eq!(failed, Err("no"));
+                }
+                Step::Advance(count) => {
+                    outbox.advance(count);
+                    let drained: Vec<u8> = model.drain(..count.min(model.len())).collect();
+                    taken += drained.len() as u64;
+                    mid_message = drained.last().map_or(mid_message, |last| *last != b'\n');
+                }
+                Step::Message if mid_message => {}
+                Step::Message => {
+                    let end = model.iter().position(|byte| *byte == b'\n');
+                    let wanted: Option<Vec<u8>> = end.map(|end| model.drain(..=end).take(end).collect());
+                    taken += end.map_or(0, |end| end as u64 + 1);
+                    prop_assert_eq!(outbox.poll_message().map(Vec::from), wanted);
+                }
+            }
+            prop_assert_eq!(outbox.len(), model.len());
+            prop_assert_eq!((outbox.remaining(), outbox.is_empty()), (model.len(), model.is_empty()));
+            prop_assert_eq!(outbox.sent_total(), taken);
+            prop_assert!(outbox.chunk() == model.make_contiguous());
+            // What was sent is not held for long.
+            prop_assert!(outbox.sent <= KEPT_BYTES_MAX.max(outbox.len()));
+        }
+    }
+}
+
+fn put(outbox: &mut Outbox, length: usize) {
+    outbox
+        .line(|out| {
+            out.resize(out.len() + length, b'x');
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn an_outbox_that_was_emptied_shrinks() {
+    let mut outbox = Outbox::default();
+    put(&mut outbox, 10 << 20);
+    outbox.advance(usize::MAX);
+    assert!(outbox.is_empty() && outbox.buffer.capacity() <= KEPT_BYTES_MAX);
+}
+
+#[test]
+fn an_outbox_that_is_never_quite_empty_stays_small() {
+    let mut outbox = Outbox::default();
+    put(&mut outbox, 100);
+    for _ in 0..200_000 {
+        put(&mut outbox, 100);
+        outbox.advance(101);
+        assert!(outbox.buffer.capacity() <= 4 * KEPT_BYTES_MAX);
+    }
+    assert_eq!(outbox.len(), 101);
+}
+
+#[test]
+fn a_long_queue_taken_in_small_bites_costs_no_more_than_its_bytes() {
+    // Were the rest moved with every bite, this would move 40 TB.
+    let mut outbox = Outbox::default();
+    put(&mut outbox, 32 << 20);
+    let mut bites = 0;
+    while outbox.has_remaining() {
+        outbox.advance(16);
+        bites += 1;
+    }
+    assert_eq!(bites, (32 << 20) / 16 + 1);
+}
+
+#[test]
+#[should_panic(expected = "a message holds a line break")]
+fn a_line_break_inside_a_message_is_a_bug_of_ours_frm_02() {
+    let _never = Outbox::default().line(|out| {
+        out.extend_from_slice(b"{\n}");
+        Ok::<(), ()>(())
+    });
+}
