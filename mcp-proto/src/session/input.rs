@@ -12,67 +12,11 @@ use super::core::Core;
 use super::event::Event;
 use super::incoming::{Again, Asking, IncomingId};
 use super::outcome::CallError;
-use crate::error::{Misuse, Unencodable};
+use super::question::{Answers, Question};
+use crate::error::Misuse;
 use crate::json::Raw;
-use crate::revision::Revision;
 use crate::rpc::ErrorObject;
-use crate::schema::{Decode, DecodeError, Elicit, Encode};
 use crate::time::Instant;
-
-/// What a server can ask a client for in the middle of a request.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Question {
-    /// To have its user fill in a form.
-    Elicit(Elicit),
-    /// For its roots.
-    Roots,
-    /// To sample a model: the params of `sampling/createMessage`, an object.
-    Sample(Raw),
-}
-
-impl Question {
-    fn method(&self) -> &'static str {
-        match self {
-            Self::Elicit(_) => "elicitation/create",
-            Self::Roots => "roots/list",
-            Self::Sample(_) => "sampling/createMessage",
-        }
-    }
-
-    fn write(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        match self {
-            Self::Elicit(form) => form.encode(revision, out),
-            Self::Roots => Ok(()),
-            Self::Sample(params) => params.encode(revision, out),
-        }
-    }
-}
-
-/// What a client answered, by the keys that the questions had.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Answers(Vec<(Box<str>, Raw)>);
-
-impl Answers {
-    /// The answer to the question `key`, as it came.
-    #[must_use]
-    pub fn find(&self, key: &str) -> Option<&Raw> {
-        self.0.iter().find(|(name, _)| **name == *key).map(|(_, answer)| answer)
-    }
-
-    /// The answer to the question `key`, read as a type of [`schema`](crate::schema).
-    ///
-    /// # Errors
-    /// When it is of another form.
-    pub fn decode<T: Decode>(&self, key: &str) -> Option<Result<T, DecodeError>> {
-        self.find(key).map(T::decode)
-    }
-
-    /// All answers with their keys, in the order of the questions.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Raw)> {
-        self.0.iter().map(|(key, answer)| (&**key, answer))
-    }
-}
 
 impl Core {
     pub(crate) fn request_input(
@@ -150,7 +94,7 @@ impl Core {
         let (Some(asking), Some(again)) = (open.asking.take(), open.again.take()) else { return };
         let Again { request, mut context, rounds } = *again;
         let answers = asking.keys.into_iter().zip(asking.answers.into_iter().flatten()).collect();
-        context.answers = Some(Answers(answers));
+        context.answers = Some(Answers::new(answers));
         context.state = asking.state;
         context.log_level = self.log_level;
         open.again =

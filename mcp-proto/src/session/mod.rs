@@ -15,6 +15,7 @@ mod input;
 mod outcome;
 mod peer;
 mod phase;
+mod question;
 mod receive;
 mod send;
 mod timers;
@@ -24,9 +25,9 @@ pub use calls::{CallId, CallOptions};
 pub(crate) use event::Event;
 pub use guard::{Violation, ViolationKind, ViolationPolicy};
 pub use incoming::IncomingId;
-pub use input::{Answers, Question};
 pub use outcome::{CallError, Close, Fault, Progress};
 pub use peer::{Context, Method, Peer, Request};
+pub use question::{Answers, Question};
 
 use bytes::Bytes;
 

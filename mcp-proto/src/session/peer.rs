@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::ops::Deref;
 
-use super::input::Answers;
+use super::question::Answers;
 use crate::json::Raw;
 use crate::revision::{Capability, MethodRule, Revision};
 use crate::schema::{Capabilities, Decode, DecodeError, Implementation, Level};
