@@ -231,7 +231,7 @@ pub(crate) struct CapabilityRule {
 }
 
 use Capability as C;
-use Revision::{
+pub(crate) use Revision::{
     V2024_11_05 as R1, V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4, V2026_07_28 as R5,
 };
 use Side::{Client, Server};
@@ -286,6 +286,11 @@ pub(crate) const CAPABILITIES: &[CapabilityRule] = &[
 ];
 
 impl Revision {
+    /// Whether this is one of the revisions of `range`.
+    pub(crate) fn is_in(self, range: &core::ops::RangeInclusive<Self>) -> bool {
+        range.contains(&self)
+    }
+
     /// Whether `elicitation` has modes below it; before, it stands alone and means forms.
     pub(crate) const fn has_elicitation_modes(self) -> bool {
         matches!(self, Self::V2025_11_25 | Self::V2026_07_28)

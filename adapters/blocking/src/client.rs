@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use mcp_proto::client::{Client as Machine, Config, Event};
 use mcp_proto::schema::{
-    CallTool, CallToolResult, ClientRequest, Decode, Elicit, ElicitResult, Empty, Encode, Level, ListTools,
-    Ping, SetLevel, Tool,
+    CallTool, CallToolResult, ClientRequest, Decode, Elicit, ElicitResult, Encode, Level, ListTools, Ping,
+    SetLevel, Tool,
 };
 use mcp_proto::stdio::{Ending, Shutdown};
 use mcp_proto::{
@@ -297,7 +297,9 @@ impl Connection {
         let mut tools = Vec::new();
         let mut cursor = None;
         for _ in 0..PAGES_MAX {
-            let page = self.call(ListTools { cursor: cursor.clone() }).wait()?;
+            let mut request = ListTools::new();
+            request.cursor.clone_from(&cursor);
+            let page = self.call(request).wait()?;
             tools.extend(page.tools);
             if page.next_cursor.is_none() {
                 return Ok(tools);
@@ -314,9 +316,7 @@ impl Connection {
     pub fn call_tool(&self, name: &str, arguments: &(impl Serialize + ?Sized)) -> Call<'_, CallToolResult> {
         // What cannot be written is refused when the call is made: no JSON is no object.
         let arguments = Raw::new(arguments).unwrap_or_else(|_| not_an_object());
-        let mut call = CallTool::new(name);
-        call.arguments = Some(arguments);
-        self.call(call)
+        self.call(CallTool::new(name).arguments(arguments))
     }
 
     /// Makes any request that has a type.
@@ -334,7 +334,7 @@ impl Connection {
     /// # Errors
     /// When it is not.
     pub fn ping(&self) -> Result<(), Error> {
-        self.call(Ping).wait().map(|Empty| ())
+        self.call(Ping::new()).wait().map(|_empty| ())
     }
 
     /// Asks for log messages of this level and above; they come as notifications.
@@ -342,7 +342,7 @@ impl Connection {
     /// # Errors
     /// When the server offers no log messages, or the call fails.
     pub fn set_log_level(&self, level: Level) -> Result<(), Error> {
-        self.call(SetLevel { level }).wait().map(|Empty| ())
+        self.call(SetLevel::new(level)).wait().map(|_empty| ())
     }
 
     /// Sends a notification.

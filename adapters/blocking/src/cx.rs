@@ -83,11 +83,12 @@ impl Cx {
         let result: ElicitResult = self.ask_any(key, Question::Elicit(form))?;
         match (result.action, result.content) {
             (ElicitAction::Accept, content) => {
-                let content = content.unwrap_or_else(Raw::empty_object);
+                let content = content.map_or_else(Raw::empty_object, |content| content.0);
                 content.parse().map_err(|error| ToolError::failed(format!("the answer to `{key}`: {error}")))
             }
             (ElicitAction::Decline, _) => Err(ToolError::failed(format!("the user declined `{key}`"))),
             (ElicitAction::Cancel, _) => Err(ToolError::failed(format!("the user cancelled `{key}`"))),
+            (other, _) => Err(ToolError::failed(format!("the user did not answer `{key}`: {other}"))),
         }
     }
 

@@ -68,7 +68,7 @@ impl Server {
         schema.insert("type".into(), "object".into());
         schema.remove("title");
         let schema = Raw::new(&schema).unwrap_or_else(|_| any_object());
-        self.tool_with(Tool::new(name, description, schema), handler)
+        self.tool_with(Tool::new(name, schema).description(description), handler)
     }
 
     /// Adds a tool whose arguments are a Rust type, described by hand.
@@ -100,7 +100,7 @@ impl Server {
     where
         R: Into<CallToolResult>,
     {
-        self.add(Tool::new(name, description, schema), move |arguments, cx| {
+        self.add(Tool::new(name, schema).description(description), move |arguments, cx| {
             handler(arguments, cx).map(Into::into)
         })
     }
@@ -335,7 +335,7 @@ fn call_tool(link: &Arc<Link<Machine>>, incoming: IncomingId, call: CallTool, co
 fn run_tool(cx: Cx, call: CallTool) {
     let Cx { link, incoming, carried, .. } = cx.clone();
     let Some(handler) = link.shared.handlers.get(&call.name) else { return };
-    let arguments = call.arguments.unwrap_or_else(Raw::empty_object);
+    let arguments = call.arguments.map_or_else(Raw::empty_object, |arguments| arguments.0);
     let outcome = catch_unwind(AssertUnwindSafe(|| handler(arguments, cx)));
     link.with(|state, _| state.open.running.remove(&incoming));
     match outcome {

@@ -2,6 +2,7 @@
 
 mod parts;
 mod raw;
+mod reader;
 mod scan;
 mod splice;
 #[cfg(test)]
@@ -12,7 +13,8 @@ mod write;
 pub(crate) use parts::{elements, find, members};
 pub(crate) use raw::Frame;
 pub use raw::Raw;
+pub use reader::{Kind, Reader};
 pub(crate) use scan::{Scanner, SyntaxError};
 pub(crate) use splice::with_meta;
 pub(crate) use text::unescape;
-pub(crate) use write::{Array, Object, write_i64, write_str, write_u64};
+pub(crate) use write::{Array, Object, write_f64, write_i64, write_str, write_u64};

@@ -110,8 +110,22 @@ impl Raw {
         super::elements(&self.0).map(|value| self.part(value))
     }
 
+    /// `null`.
+    pub(crate) const fn null() -> Self {
+        Self(Bytes::from_static(b"null"))
+    }
+
+    pub(super) fn shared(&self) -> &Bytes {
+        &self.0
+    }
+
+    /// A checked value inside `source`, sharing its bytes.
+    pub(super) fn part_of(source: &Bytes, value: &[u8]) -> Self {
+        Self(source.slice_ref(value))
+    }
+
     fn part(&self, value: &[u8]) -> Self {
-        Self(self.0.slice_ref(value))
+        Self::part_of(&self.0, value)
     }
 }
 

@@ -76,6 +76,11 @@ impl<'a> Scanner<'a> {
         None
     }
 
+    /// What is not taken yet.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
     /// Takes the next byte that is not white space, which must be `wanted`.
     fn expect(&mut self, wanted: u8) -> Scan<()> {
         match self.peek() {

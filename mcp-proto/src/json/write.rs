@@ -57,6 +57,18 @@ pub(crate) fn write_i64(out: &mut Vec<u8>, number: i64) {
     write_u64(out, number.unsigned_abs());
 }
 
+/// Writes a finite number, without a fraction where it has none; any other as `null`.
+pub(crate) fn write_f64(out: &mut Vec<u8>, number: f64) {
+    let integer = number as i64;
+    if integer as f64 == number && integer.unsigned_abs() < 1 << 53 {
+        write_i64(out, integer);
+    } else if number.is_finite() {
+        out.extend_from_slice(alloc::format!("{number:?}").as_bytes());
+    } else {
+        out.extend_from_slice(b"null");
+    }
+}
+
 /// An object being written: `begin`, then a value after each `key`, then `end`.
 #[derive(Debug)]
 pub(crate) struct Object<'a> {

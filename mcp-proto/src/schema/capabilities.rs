@@ -2,8 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::decode::{Decode, DecodeError};
-use crate::json::{Object, Raw, find, members};
+use super::decode::{Decode, DecodeError, Encode};
+use crate::error::Unencodable;
+use crate::json::{Kind, Object, Raw, Reader, find, members};
 use crate::revision::{CAPABILITIES, Capability, CapabilityRule, Revision, Side};
 
 /// The capabilities of one side.
@@ -64,7 +65,8 @@ impl Capabilities {
     }
 
     /// Reads what `side` declared under `revision`; anything but an object declares nothing.
-    pub(crate) fn read(raw: &Raw, side: Side, revision: Revision) -> Self {
+    #[must_use]
+    pub fn declared(raw: &Raw, side: Side, revision: Revision) -> Self {
         let mut known = 0;
         for rule in rules(side, revision) {
             let mut at = Some(raw.as_bytes());
@@ -86,6 +88,12 @@ impl Capabilities {
             known |= forms;
         }
         Self { known, raw: Some(raw.clone()), experimental: None }
+    }
+
+    /// These capabilities, read as what `side` declared under `revision`, if they came from a peer.
+    #[must_use]
+    pub fn seen_from(&self, side: Side, revision: Revision) -> Self {
+        self.raw.as_ref().map_or_else(|| self.clone(), |raw| Self::declared(raw, side, revision))
     }
 
     /// Writes the object that declares these capabilities to a peer of `revision`.
@@ -136,13 +144,31 @@ fn declares(value: &[u8]) -> bool {
     !matches!(value, b"false" | b"null")
 }
 
+/// Keeps the object as text; which capabilities it declares depends on the side and the revision.
 impl Decode for Capabilities {
-    /// Keeps the object as text; which capabilities it declares depends on the side and the revision.
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        if raw.is_object() {
-            Ok(Self { known: 0, raw: Some(raw.clone()), experimental: None })
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        if reader.kind() == Some(Kind::Object) {
+            Ok(Self { known: 0, raw: Some(reader.raw()), experimental: None })
         } else {
-            Err(DecodeError::new("an object", raw))
+            Err(DecodeError::expected("an object", reader))
         }
+    }
+}
+
+/// What a peer declared is written as it came; what we declare, for our side of a peer of `revision`.
+impl Encode for Capabilities {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        match &self.raw {
+            Some(raw) => return raw.encode(revision, out),
+            None => {
+                // Tasks are on both sides; all else is on one.
+                let of_client =
+                    |capability| rules(Side::Client, revision).any(|rule| rule.capability == capability);
+                let of_server = rules(Side::Server, revision)
+                    .any(|rule| self.has(rule.capability) && !of_client(rule.capability));
+                self.write(out, if of_server { Side::Server } else { Side::Client }, revision);
+            }
+        }
+        Ok(())
     }
 }

@@ -1,16 +1,98 @@
-//! Content blocks: what tools return and prompts hold.
+//! Content blocks: what tools return, prompts hold and models say.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::decode::{Decode, DecodeError, Encode, object_text, required};
+use super::common::{Annotations, Icon};
+use super::decode::{Decode, DecodeError, Encode};
+use super::macros::object;
+use super::meta::Meta;
+use super::open::List;
+use super::resources::ResourceContents;
 use crate::error::Unencodable;
-use crate::json::{Object, Raw, find, unescape};
-use crate::revision::Revision;
+use crate::json::{Kind, Raw, Reader};
+use crate::revision::{R3, R4, R5, Revision};
+
+object! {
+    /// Words.
+    pub struct Text tagged "type" = "text" {
+        /// The words.
+        required text: String = "text",
+        /// How to use it.
+        optional annotations: Annotations = "annotations",
+        /// What travels along.
+        optional meta: Meta = "_meta" in R3..=R5,
+    }
+}
+
+object! {
+    /// A picture.
+    pub struct Image tagged "type" = "image" {
+        /// The bytes, in base64.
+        required data: String = "data",
+        /// What they are.
+        required mime_type: String = "mimeType",
+        /// How to use it.
+        optional annotations: Annotations = "annotations",
+        /// What travels along.
+        optional meta: Meta = "_meta" in R3..=R5,
+    }
+}
+
+object! {
+    /// Sound. (since 2025-03-26)
+    pub struct Audio tagged "type" = "audio" {
+        /// The bytes, in base64.
+        required data: String = "data",
+        /// What they are.
+        required mime_type: String = "mimeType",
+        /// How to use it.
+        optional annotations: Annotations = "annotations",
+        /// What travels along.
+        optional meta: Meta = "_meta" in R3..=R5,
+    }
+}
+
+object! {
+    /// A resource, with what it holds.
+    pub struct EmbeddedResource tagged "type" = "resource" {
+        /// The resource.
+        required resource: ResourceContents = "resource",
+        /// How to use it.
+        optional annotations: Annotations = "annotations",
+        /// What travels along.
+        optional meta: Meta = "_meta" in R3..=R5,
+    }
+}
+
+object! {
+    /// A resource to be read. (since 2025-06-18)
+    pub struct ResourceLink tagged "type" = "resource_link" {
+        /// What to read it by.
+        required uri: String = "uri",
+        /// A name for machines.
+        required name: String = "name",
+        /// A name for people.
+        optional title: String = "title",
+        /// What it is.
+        optional description: String = "description",
+        /// What its bytes are.
+        optional mime_type: String = "mimeType",
+        /// How many bytes it has.
+        optional size: u64 = "size",
+        /// Pictures of it.
+        optional icons: List<Icon> = "icons" in R4..=R5,
+        /// How to use it.
+        optional annotations: Annotations = "annotations",
+        /// What travels along.
+        optional meta: Meta = "_meta",
+    }
+}
 
 /// One block of content.
 ///
-/// A block of a type that is not known here is kept as it came. (T-119)
+/// A block of a type that is not known here is kept as it came (T-119). For a peer whose revision does not know a
+/// type, the block is written as words that say what it was (T-120).
 ///
 /// ```
 /// use mcp_proto::schema::Content;
@@ -18,100 +100,99 @@ use crate::revision::Revision;
 /// let block: Content = "sunny".into();
 /// assert_eq!(block.as_text(), Some("sunny"));
 /// ```
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Content {
-    /// Sound, in base64. (since 2025-03-26)
-    Audio {
-        /// The bytes, in base64.
-        data: String,
-        /// What they are.
-        mime_type: String,
-    },
-    /// A picture, in base64.
-    Image {
-        /// The bytes, in base64.
-        data: String,
-        /// What they are.
-        mime_type: String,
-    },
-    /// Anything else, as it stands in JSON.
-    Other(Raw),
+    /// Sound. (since 2025-03-26)
+    Audio(Audio),
+    /// A picture.
+    Image(Image),
+    /// A resource, with what it holds.
+    Resource(EmbeddedResource),
+    /// A resource to be read. (since 2025-06-18)
+    ResourceLink(ResourceLink),
     /// Words.
-    Text(String),
+    Text(Text),
+    /// A block of another type, as it came.
+    Other(Raw),
 }
 
 impl Content {
     /// The words, if it is text.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
-        if let Self::Text(text) = self { Some(text) } else { None }
+        if let Self::Text(text) = self { Some(&text.text) } else { None }
     }
 }
 
 impl From<&str> for Content {
     fn from(text: &str) -> Self {
-        Self::Text(text.into())
+        Self::Text(Text::new(text))
     }
 }
 
 impl From<String> for Content {
     fn from(text: String) -> Self {
-        Self::Text(text)
+        Self::Text(Text::new(text))
     }
 }
 
+macro_rules! from_block {
+    ($($variant:ident($block:ty)),*) => {$(
+        impl From<$block> for Content {
+            fn from(block: $block) -> Self {
+                Self::$variant(block)
+            }
+        }
+    )*};
+}
+
+from_block!(Audio(Audio), Image(Image), Resource(EmbeddedResource), ResourceLink(ResourceLink), Text(Text));
+
 impl Encode for Content {
-    /// A block of a type that came after `revision` cannot be written. (T-120)
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let kind = match self {
-            Self::Audio { .. } => "audio".into(),
-            Self::Image { .. } => "image".into(),
-            Self::Other(raw) => find(object_text(raw)?, "type").and_then(unescape).unwrap_or_default(),
-            Self::Text(_) => "text".into(),
-        };
-        if !revision.has_content_type(&kind) {
-            return Err(Unencodable);
-        }
-        if let Self::Other(raw) = self {
-            return raw.encode(revision, out);
-        }
-        let mut object = Object::begin(out);
-        object.str("type", &kind);
         match self {
-            Self::Audio { data, mime_type } => {
-                object.str("data", data);
-                object.str("mimeType", mime_type);
+            Self::Audio(audio) if !revision.has_content_type("audio") => {
+                stand_in(revision, out, alloc::format!("[audio: {}]", audio.mime_type))
             }
-            Self::Image { data, mime_type } => {
-                object.str("data", data);
-                object.str("mimeType", mime_type);
+            Self::ResourceLink(link) if !revision.has_content_type("resource_link") => {
+                stand_in(revision, out, alloc::format!("[{}]({})", link.name, link.uri))
             }
-            Self::Other(_) => {}
-            Self::Text(text) => object.str("text", text),
+            Self::Audio(block) => block.encode(revision, out),
+            Self::Image(block) => block.encode(revision, out),
+            Self::Resource(block) => block.encode(revision, out),
+            Self::ResourceLink(block) => block.encode(revision, out),
+            Self::Text(block) => block.encode(revision, out),
+            Self::Other(raw) => raw.encode(revision, out),
         }
-        object.end();
-        Ok(())
     }
+}
+
+/// Words in place of a block that the peer does not know.
+fn stand_in(revision: Revision, out: &mut Vec<u8>, words: String) -> Result<(), Unencodable> {
+    Text::new(words).encode(revision, out)
 }
 
 impl Decode for Content {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        if !raw.is_object() {
-            return Err(DecodeError::new("a content block", raw));
-        }
-        let kind: String = required(raw, "type")?;
-        // Annotations and `_meta` are kept by keeping the whole block.
-        let plain = raw.member("annotations").is_none() && raw.member("_meta").is_none();
-        Ok(match kind.as_str() {
-            "text" if plain => Self::Text(required(raw, "text")?),
-            "image" if plain => {
-                Self::Image { data: required(raw, "data")?, mime_type: required(raw, "mimeType")? }
-            }
-            "audio" if plain => {
-                Self::Audio { data: required(raw, "data")?, mime_type: required(raw, "mimeType")? }
-            }
-            _ => Self::Other(raw.clone()),
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(match &*block_type(reader)? {
+            "audio" => Self::Audio(Audio::read(reader)?),
+            "image" => Self::Image(Image::read(reader)?),
+            "resource" => Self::Resource(EmbeddedResource::read(reader)?),
+            "resource_link" => Self::ResourceLink(ResourceLink::read(reader)?),
+            "text" => Self::Text(Text::read(reader)?),
+            _ => Self::Other(reader.raw()),
         })
+    }
+}
+
+/// The `type` of the object that comes next.
+pub(super) fn block_type(reader: &mut Reader<'_>) -> Result<String, DecodeError> {
+    if reader.kind() != Some(Kind::Object) {
+        return Err(DecodeError::expected("a content block", reader));
+    }
+    match reader.peek_member("type") {
+        Some(raw) => String::decode(&raw).map_err(|error| error.within("type")),
+        None => Err(DecodeError::missing("type")),
     }
 }

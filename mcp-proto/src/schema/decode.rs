@@ -1,5 +1,6 @@
-//! How types and JSON text meet: the traits, the error that names the place, and the readers they share.
+//! How types and JSON text meet: the traits, the error that names the place, and the plain types.
 
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
@@ -7,7 +8,7 @@ use core::fmt;
 use serde::Serialize;
 
 use crate::error::Unencodable;
-use crate::json::Raw;
+use crate::json::{Kind, Raw, Reader, write_f64, write_i64, write_str, write_u64};
 use crate::revision::Revision;
 
 /// A value that can be written as JSON for a peer of a given revision.
@@ -15,20 +16,37 @@ pub trait Encode {
     /// Writes exactly one JSON value, on one line, that a peer of `revision` understands.
     ///
     /// # Errors
-    /// When the value has no JSON form. What was written is then discarded.
+    /// When the value has no form that such a peer understands. What was written is then discarded.
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable>;
 }
 
 /// A value that can be read from JSON.
 pub trait Decode: Sized {
-    /// Reads `raw`; parts that are kept share its bytes.
+    /// Takes one value. On an error, how much was taken is not said: whoever goes on keeps a copy of the reader.
     ///
     /// # Errors
     /// When the value lacks what the type requires. Members that the type does not know never are an error.
-    fn decode(raw: &Raw) -> Result<Self, DecodeError>;
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
+
+    /// Reads all of `raw`; parts that are kept as text share its bytes.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
+        Self::read(&mut Reader::new(raw))
+    }
 }
 
 /// Why JSON could not be read as a type: where, what was expected there, and what stood there.
+///
+/// ```
+/// use mcp_proto::Raw;
+/// use mcp_proto::schema::{Decode, ListToolsResult};
+///
+/// let raw = Raw::from_text(r#"{"tools":{}}"#).unwrap();
+/// let error = ListToolsResult::decode(&raw).unwrap_err();
+/// assert_eq!(error.to_string(), "expected an array at \"/tools\", found {}");
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DecodeError {
     /// The place, as a JSON pointer (RFC 6901).
@@ -40,12 +58,21 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    pub(crate) fn new(expected: &'static str, found: &Raw) -> Self {
-        Self { pointer: String::new(), expected, found: Some(found.clone()) }
+    /// What comes next in `reader` is not what was `expected`.
+    #[must_use]
+    pub fn expected(expected: &'static str, reader: &Reader<'_>) -> Self {
+        Self { pointer: String::new(), expected, found: Some(reader.clone().raw()) }
+    }
+
+    /// The member `name` is not there.
+    #[must_use]
+    pub fn missing(name: &str) -> Self {
+        Self { pointer: String::new(), expected: "a value", found: None }.within(name)
     }
 
     /// The same error, seen from one level further out.
-    pub(crate) fn within(mut self, member: impl fmt::Display) -> Self {
+    #[must_use]
+    pub fn within(mut self, member: impl fmt::Display) -> Self {
         let member = member.to_string().replace('~', "~0").replace('/', "~1");
         self.pointer.insert_str(0, &member);
         self.pointer.insert(0, '/');
@@ -55,8 +82,13 @@ impl DecodeError {
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let found = if self.found.is_some() { "found another value" } else { "found nothing" };
-        write!(f, "expected {} at \"{}\", {found}", self.expected, self.pointer)
+        write!(f, "expected {} at \"{}\", found ", self.expected, self.pointer)?;
+        match &self.found {
+            // Enough to recognise it by.
+            Some(found) if found.as_bytes().len() <= 40 => found.fmt(f),
+            Some(_) => f.write_str("another value"),
+            None => f.write_str("nothing"),
+        }
     }
 }
 
@@ -70,17 +102,16 @@ impl Encode for Raw {
 }
 
 impl Decode for Raw {
-    fn decode(raw: &Self) -> Result<Self, DecodeError> {
-        Ok(raw.clone())
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(reader.raw())
     }
 }
 
 /// Any `serde` value as JSON, the same for every revision.
 ///
 /// ```
-/// use mcp_proto::Raw;
+/// use mcp_proto::Revision;
 /// use mcp_proto::schema::{Encode, Json};
-/// # use mcp_proto::Revision;
 ///
 /// let mut out = Vec::new();
 /// Json(&["a", "b"]).encode(Revision::V2025_11_25, &mut out).unwrap();
@@ -96,62 +127,96 @@ impl<T: Serialize> Encode for Json<T> {
     }
 }
 
-/// The member `name`, which must be there and decode.
-pub(crate) fn required<T: Decode>(raw: &Raw, name: &'static str) -> Result<T, DecodeError> {
-    match raw.member(name) {
-        Some(value) => T::decode(&value).map_err(|error| error.within(name)),
-        None => Err(DecodeError { pointer: String::new(), expected: "a member", found: None }.within(name)),
-    }
-}
-
-/// The member `name` if it is there and not null; it must decode.
-pub(crate) fn optional<T: Decode>(raw: &Raw, name: &'static str) -> Result<Option<T>, DecodeError> {
-    match raw.member(name) {
-        Some(value) if value.as_bytes() != b"null" => {
-            T::decode(&value).map(Some).map_err(|error| error.within(name))
+macro_rules! plain {
+    ($($type:ty, $expected:literal, $read:expr, $write:expr;)*) => {$(
+        impl Decode for $type {
+            fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+                let read: fn(&mut Reader<'_>) -> Option<Self> = $read;
+                read(reader).ok_or_else(|| DecodeError::expected($expected, reader))
+            }
         }
-        _ => Ok(None),
+
+        impl Encode for $type {
+            fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+                let write: fn(&mut Vec<u8>, &Self) = $write;
+                write(out, self);
+                Ok(())
+            }
+        }
+    )*};
+}
+
+plain! {
+    bool, "true or false", |reader| reader.bool(),
+        |out, value| out.extend_from_slice(if *value { b"true" } else { b"false" });
+    i64, "an integer", |reader| reader.integer(), |out, value| write_i64(out, *value);
+    u64, "an integer that is not negative", |reader| natural(reader), |out, value| write_u64(out, *value);
+    f64, "a number", |reader| reader.float(), |out, value| write_f64(out, *value);
+    String, "a string", |reader| reader.text().map(Into::into), |out, value| write_str(out, value);
+    Box<str>, "a string", |reader| reader.text().map(Into::into), |out, value| write_str(out, value);
+}
+
+fn natural(reader: &mut Reader<'_>) -> Option<u64> {
+    let before = reader.clone();
+    let number = reader.integer().and_then(|number| u64::try_from(number).ok());
+    if number.is_none() {
+        *reader = before;
+    }
+    number
+}
+
+impl<T: Encode> Encode for Vec<T> {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        self.as_slice().encode(revision, out)
     }
 }
 
-/// Any object, as text: what a schema, arguments or a form's fields are kept as.
-pub(crate) struct AnyObject(pub(crate) Raw);
-
-impl Decode for AnyObject {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        if raw.is_object() { Ok(Self(raw.clone())) } else { Err(DecodeError::new("an object", raw)) }
+impl<T: Encode> Encode for [T] {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        let mut array = crate::json::Array::begin(out);
+        for element in self {
+            element.encode(revision, array.next())?;
+        }
+        array.end();
+        Ok(())
     }
 }
 
-/// The text of `raw`, where only an object may be written.
-pub(crate) fn object_text(raw: &Raw) -> Result<&[u8], Unencodable> {
-    if raw.is_object() { Ok(raw.as_bytes()) } else { Err(Unencodable) }
-}
-
-/// The string member `name` if there is one; a value of another type counts as none.
-pub(crate) fn text_member(raw: &Raw, name: &str) -> Option<String> {
-    raw.member(name).and_then(|value| value.to_text().map(Into::into))
-}
-
-/// Whether the member `name` is `true`.
-pub(crate) fn bool_member(raw: &Raw, name: &str) -> bool {
-    raw.member(name).is_some_and(|value| value.as_bytes() == b"true")
-}
-
-impl Decode for String {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        raw.to_text().map(Into::into).ok_or_else(|| DecodeError::new("a string", raw))
-    }
-}
-
+/// Every element must be good.
 impl<T: Decode> Decode for Vec<T> {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        if raw.as_bytes().first() != Some(&b'[') {
-            return Err(DecodeError::new("an array", raw));
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut all = Self::new();
+        let before = reader.clone();
+        let walked = reader.elements(|index, reader| {
+            all.push(T::read(reader).map_err(|error| error.within(index))?);
+            Ok(())
+        });
+        match walked {
+            Some(walked) => walked.map(|()| all),
+            None => Err(DecodeError::expected("an array", &before)),
         }
-        raw.elements()
-            .enumerate()
-            .map(|(index, element)| T::decode(&element).map_err(|error| error.within(index)))
-            .collect()
     }
+}
+
+impl<T: Encode> Encode for Box<T> {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        (**self).encode(revision, out)
+    }
+}
+
+impl<T: Decode> Decode for Box<T> {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        T::read(reader).map(Self::new)
+    }
+}
+
+/// Walks the object that comes next.
+pub(crate) fn read_object(
+    reader: &mut Reader<'_>,
+    member: impl FnMut(&str, &mut Reader<'_>) -> Result<(), DecodeError>,
+) -> Result<(), DecodeError> {
+    if reader.kind() != Some(Kind::Object) {
+        return Err(DecodeError::expected("an object", reader));
+    }
+    reader.members(member).unwrap_or(Ok(()))
 }

@@ -1,132 +1,71 @@
-//! Asking a client's user through a form.
+//! Asking a client's user: through a form, or by sending them somewhere.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
-use super::ServerRequest;
-use super::decode::{AnyObject, Decode, DecodeError, Encode, object_text, optional, required};
-use crate::error::Unencodable;
-use crate::json::{Object, Raw};
-use crate::revision::Revision;
+use super::macros::{message, object, words};
+use super::meta::Meta;
+use super::open::AnyObject;
 
-/// Asks the client's user to fill in a form.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct Elicit {
-    /// What the user is told.
-    pub message: String,
-    /// The form, as a flat JSON Schema object.
-    pub requested_schema: Raw,
+object! {
+    /// Asks the client's user to fill in a form. (since 2025-06-18)
+    pub struct Elicit {
+        /// What the user is told.
+        required message: String = "message",
+        /// The form, as a flat JSON Schema object.
+        required requested_schema: AnyObject = "requestedSchema",
+        /// What travels along.
+        optional meta: Meta = "_meta",
+    }
 }
 
 impl Elicit {
     /// A form.
-    pub fn form(message: impl Into<String>, requested_schema: Raw) -> Self {
-        Self { message: message.into(), requested_schema }
+    pub fn form(message: impl Into<String>, requested_schema: impl Into<AnyObject>) -> Self {
+        Self::new(message, requested_schema)
     }
 }
 
-impl Encode for Elicit {
-    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let mut object = Object::begin(out);
-        if revision.has_elicitation_modes() {
-            object.str("mode", "form");
-        }
-        object.str("message", &self.message);
-        object.raw("requestedSchema", object_text(&self.requested_schema)?);
-        object.end();
-        Ok(())
-    }
-}
+message!(ServerRequest "elicitation/create": Elicit => ElicitResult);
 
-impl Decode for Elicit {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        Ok(Self {
-            message: required(raw, "message")?,
-            requested_schema: required::<AnyObject>(raw, "requestedSchema")?.0,
-        })
-    }
-}
-
-impl ServerRequest for Elicit {
-    const METHOD: &'static str = "elicitation/create";
-    type Result = ElicitResult;
-}
-
-/// What the user did.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum ElicitAction {
-    /// Filled it in.
-    Accept,
-    /// Went away without an answer.
-    Cancel,
-    /// Said no.
-    Decline,
-}
-
-/// What came of asking.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct ElicitResult {
+words! {
     /// What the user did.
-    pub action: ElicitAction,
-    /// The fields of the form, an object, when it was accepted.
-    pub content: Option<Raw>,
+    pub enum ElicitAction {
+        /// Filled it in.
+        Accept = "accept",
+        /// Went away without an answer.
+        Cancel = "cancel",
+        /// Said no.
+        Decline = "decline",
+    }
+}
+
+object! {
+    /// What came of asking.
+    pub struct ElicitResult {
+        /// What the user did.
+        required action: ElicitAction = "action",
+        /// The fields of the form, when it was accepted.
+        optional content: AnyObject = "content",
+        /// What travels along.
+        optional meta: Meta = "_meta",
+    }
 }
 
 impl ElicitResult {
     /// The user filled in the form; `content` is an object of its fields.
-    #[must_use]
-    pub const fn accept(content: Raw) -> Self {
-        Self { action: ElicitAction::Accept, content: Some(content) }
+    pub fn accept(content: impl Into<AnyObject>) -> Self {
+        Self::new(ElicitAction::Accept).content(content)
     }
 
     /// The user said no.
     #[must_use]
-    pub const fn decline() -> Self {
-        Self { action: ElicitAction::Decline, content: None }
+    pub fn decline() -> Self {
+        Self::new(ElicitAction::Decline)
     }
 
     /// The user went away.
     #[must_use]
-    pub const fn cancel() -> Self {
-        Self { action: ElicitAction::Cancel, content: None }
-    }
-}
-
-impl Encode for ElicitResult {
-    fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let mut object = Object::begin(out);
-        object.str(
-            "action",
-            match self.action {
-                ElicitAction::Accept => "accept",
-                ElicitAction::Cancel => "cancel",
-                ElicitAction::Decline => "decline",
-            },
-        );
-        if let Some(content) = &self.content {
-            object.raw("content", object_text(content)?);
-        }
-        object.end();
-        Ok(())
-    }
-}
-
-impl Decode for ElicitResult {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        let action: Raw = required(raw, "action")?;
-        Ok(Self {
-            action: match action.to_text().as_deref() {
-                Some("accept") => ElicitAction::Accept,
-                Some("cancel") => ElicitAction::Cancel,
-                Some("decline") => ElicitAction::Decline,
-                _ => {
-                    let expected = "accept, decline or cancel";
-                    return Err(DecodeError::new(expected, &action).within("action"));
-                }
-            },
-            content: optional(raw, "content")?.map(|content: AnyObject| content.0),
-        })
+    pub fn cancel() -> Self {
+        Self::new(ElicitAction::Cancel)
     }
 }

@@ -1,127 +1,91 @@
-//! The handshake's types, and the results that say nothing.
+//! Who is who, and the handshake.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
-use super::ClientRequest;
 use super::capabilities::Capabilities;
-use super::decode::{AnyObject, Decode, DecodeError, Encode, optional, required, text_member};
-use crate::error::Unencodable;
-use crate::json::{Object, Raw};
-use crate::revision::{Revision, Side};
+use super::common::{Icon, ResultType};
+use super::macros::{message, object};
+use super::meta::Meta;
+use super::open::List;
+use crate::revision::{R3, R4, R5};
 
-/// The name and version of an implementation, for people to read: behaviour must not hang on them. (STL-06)
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct Implementation {
-    /// A name for machines.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-    /// A name for people. (since 2025-06-18)
-    pub title: Option<String>,
-}
-
-impl Implementation {
-    /// An implementation without a title.
-    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
-        Self { name: name.into(), version: version.into(), title: None }
+object! {
+    /// The name and version of an implementation, for people to read: behaviour must not hang on them. (STL-06)
+    pub struct Implementation {
+        /// A name for machines.
+        required name: String = "name",
+        /// Its version.
+        required version: String = "version",
+        /// A name for people.
+        optional title: String = "title" in R3..=R5,
+        /// What it is.
+        optional description: String = "description" in R4..=R5,
+        /// Pictures of it.
+        optional icons: List<Icon> = "icons" in R4..=R5,
+        /// Where to read about it: a URL.
+        optional website_url: String = "websiteUrl" in R4..=R5,
     }
 }
 
-impl Encode for Implementation {
-    fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let mut object = Object::begin(out);
-        object.str("name", &self.name);
-        object.str("version", &self.version);
-        object.opt_str("title", self.title.as_deref());
-        object.end();
-        Ok(())
+object! {
+    /// Opens a session. (up to 2025-11-25, LIF-01)
+    pub struct Initialize {
+        /// The revision that the client would speak.
+        required protocol_version: String = "protocolVersion",
+        /// What the client can do.
+        required capabilities: Capabilities = "capabilities",
+        /// Who it is.
+        required client_info: Implementation = "clientInfo",
+        /// What travels along.
+        optional meta: Meta = "_meta",
     }
 }
 
-impl Decode for Implementation {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        Ok(Self {
-            name: required(raw, "name")?,
-            version: required(raw, "version")?,
-            title: text_member(raw, "title"),
-        })
+object! {
+    /// What a server says to open a session. (up to 2025-11-25, LIF-07)
+    pub struct InitializeResult {
+        /// The revision to speak.
+        required protocol_version: String = "protocolVersion",
+        /// What the server can do.
+        required capabilities: Capabilities = "capabilities",
+        /// Who it is.
+        required server_info: Implementation = "serverInfo",
+        /// What a model should know before it uses the server.
+        optional instructions: String = "instructions",
+        /// What travels along.
+        optional meta: Meta = "_meta",
     }
 }
 
-/// The params of `initialize`. (LIF-01)
-#[derive(Debug)]
-pub(crate) struct InitializeParams<'a> {
-    pub(crate) revision: Revision,
-    pub(crate) capabilities: &'a Capabilities,
-    pub(crate) info: &'a Implementation,
-}
+message!(ClientRequest "initialize": Initialize => InitializeResult);
 
-impl Encode for InitializeParams<'_> {
-    fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let mut object = Object::begin(out);
-        object.str("protocolVersion", self.revision.name());
-        self.capabilities.write(object.key("capabilities"), Side::Client, self.revision);
-        self.info.encode(self.revision, object.key("clientInfo"))?;
-        object.end();
-        Ok(())
+object! {
+    /// Says that the client is all set. (up to 2025-11-25, LIF-08)
+    pub struct Initialized {
+        /// What travels along.
+        optional meta: Meta = "_meta",
     }
 }
 
-/// The result of `initialize`, as it is read. (LIF-07)
-#[derive(Debug)]
-pub(crate) struct InitializeResult {
-    pub(crate) protocol_version: String,
-    pub(crate) capabilities: Raw,
-    pub(crate) info: Implementation,
-    pub(crate) instructions: Option<String>,
-}
+message!(ClientNotification "notifications/initialized": Initialized);
 
-impl Decode for InitializeResult {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        Ok(Self {
-            protocol_version: required(raw, "protocolVersion")?,
-            capabilities: required::<AnyObject>(raw, "capabilities")?.0,
-            info: required(raw, "serverInfo")?,
-            instructions: optional(raw, "instructions")?,
-        })
+object! {
+    /// Asks whether the peer is there; either side may. (up to 2025-11-25)
+    pub struct Ping {
+        /// What travels along.
+        optional meta: Meta = "_meta",
     }
 }
 
-/// Asks whether the peer is there; either side may.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Ping;
+message!(ClientRequest "ping": Ping => Empty);
+message!(ServerRequest "ping": Ping => Empty);
 
-impl Encode for Ping {
-    fn encode(&self, _: Revision, _: &mut Vec<u8>) -> Result<(), Unencodable> {
-        Ok(())
-    }
-}
-
-impl ClientRequest for Ping {
-    const METHOD: &'static str = "ping";
-    type Result = Empty;
-}
-
-impl super::ServerRequest for Ping {
-    const METHOD: &'static str = "ping";
-    type Result = Empty;
-}
-
-/// A result that says nothing but that it worked.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Empty;
-
-impl Encode for Empty {
-    fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        out.extend_from_slice(b"{}");
-        Ok(())
-    }
-}
-
-impl Decode for Empty {
-    fn decode(_: &Raw) -> Result<Self, DecodeError> {
-        Ok(Self)
+object! {
+    /// A result that says nothing but that it worked.
+    pub struct Empty {
+        /// How the result came about. (since 2026-07-28)
+        stamped result_type: ResultType = "resultType" in R5..=R5,
+        /// What travels along.
+        optional meta: Meta = "_meta",
     }
 }

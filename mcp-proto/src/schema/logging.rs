@@ -1,13 +1,16 @@
 //! Log levels, and the request that sets one.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::ClientRequest;
 use super::decode::{Decode, DecodeError, Encode};
 use super::lifecycle::Empty;
+use super::macros::{message, object};
+use super::meta::Meta;
+use super::open::Open;
 use crate::error::Unencodable;
-use crate::json::{Object, Raw, write_str};
+use crate::json::{Raw, Reader, write_str};
 use crate::revision::Revision;
 
 /// How grave a log message is, least first. (RFC 5424)
@@ -73,30 +76,39 @@ impl Encode for Level {
 }
 
 impl Decode for Level {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        raw.to_text()
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let before = reader.clone();
+        reader
+            .text()
             .and_then(|name| Self::from_name(&name))
-            .ok_or_else(|| DecodeError::new("a log level", raw))
+            .ok_or_else(|| DecodeError::expected("a log level", &before))
     }
 }
 
-/// Asks for log messages of a level and above. (LOG-02)
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct SetLevel {
-    /// The least level to send.
-    pub level: Level,
-}
-
-impl Encode for SetLevel {
-    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let mut object = Object::begin(out);
-        self.level.encode(revision, object.key("level"))?;
-        object.end();
-        Ok(())
+object! {
+    /// Asks for log messages of a level and above. (up to 2025-11-25, LOG-02)
+    pub struct SetLevel {
+        /// The least level to send.
+        required level: Level = "level",
+        /// What travels along.
+        optional meta: Meta = "_meta",
     }
 }
 
-impl ClientRequest for SetLevel {
-    const METHOD: &'static str = "logging/setLevel";
-    type Result = Empty;
+message!(ClientRequest "logging/setLevel": SetLevel => Empty);
+
+object! {
+    /// A log message.
+    pub struct LogMessage {
+        /// How grave it is.
+        required level: Open<Level> = "level",
+        /// Who says it.
+        optional logger: String = "logger",
+        /// What it says: anything.
+        required data: Raw = "data",
+        /// What travels along.
+        optional meta: Meta = "_meta",
+    }
 }
+
+message!(ServerNotification "notifications/message": LogMessage);

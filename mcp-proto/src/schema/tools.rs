@@ -3,193 +3,161 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::ClientRequest;
+use super::common::{CacheScope, Icon, ResultType};
 use super::content::Content;
-use super::decode::{
-    AnyObject, Decode, DecodeError, Encode, bool_member, object_text, optional, required, text_member,
-};
-use crate::error::Unencodable;
-use crate::json::{Array, Object, Raw};
-use crate::revision::Revision;
+use super::macros::{message, object, words};
+use super::meta::Meta;
+use super::open::{AnyObject, List, Members};
+use super::tasks::TaskRequest;
+use crate::json::Raw;
+use crate::revision::{R2, R3, R4, R5};
 
-/// Asks for a page of the tools.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct ListTools {
-    /// Where to go on: what the page before said, to the letter. (PAG-01)
-    pub cursor: Option<String>,
-}
-
-impl Encode for ListTools {
-    fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let mut object = Object::begin(out);
-        object.opt_str("cursor", self.cursor.as_deref());
-        object.end();
-        Ok(())
+object! {
+    /// Asks for a page of the tools.
+    pub struct ListTools {
+        /// Where to go on: what the page before said, to the letter. (PAG-01)
+        optional cursor: String = "cursor",
+        /// What travels along.
+        optional meta: Meta = "_meta",
     }
 }
 
-impl ClientRequest for ListTools {
-    const METHOD: &'static str = "tools/list";
-    type Result = ListToolsResult;
-}
-
-/// A page of the tools.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct ListToolsResult {
-    /// The tools of this page.
-    pub tools: Vec<Tool>,
-    /// Where the next page begins; `None` on the last one, while an empty string goes on. (PAG-04)
-    pub next_cursor: Option<String>,
-}
-
-impl ListToolsResult {
-    /// The last page.
-    #[must_use]
-    pub fn new(tools: Vec<Tool>) -> Self {
-        Self { tools, next_cursor: None }
+object! {
+    /// A page of the tools.
+    pub struct ListToolsResult {
+        /// The tools of this page.
+        required tools: List<Tool> = "tools",
+        /// Where the next page begins; `None` on the last one, while an empty string goes on. (PAG-04)
+        optional next_cursor: String = "nextCursor",
+        /// How the result came about. (since 2026-07-28)
+        stamped result_type: ResultType = "resultType" in R5..=R5,
+        /// For how many milliseconds the result is good. (since 2026-07-28)
+        stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
+        /// Who may share it. (since 2026-07-28)
+        stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
+        /// What travels along.
+        optional meta: Meta = "_meta",
     }
 }
 
-impl Encode for ListToolsResult {
-    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let mut object = Object::begin(out);
-        let mut tools = Array::begin(object.key("tools"));
-        for tool in &self.tools {
-            tool.encode(revision, tools.next())?;
-        }
-        tools.end();
-        object.opt_str("nextCursor", self.next_cursor.as_deref());
-        object.end();
-        Ok(())
+message!(ClientRequest "tools/list": ListTools => ListToolsResult);
+
+object! {
+    /// A tool, as it is listed.
+    pub struct Tool {
+        /// What it is called by.
+        required name: String = "name",
+        /// A name for people.
+        optional title: String = "title" in R3..=R5,
+        /// What it does, for a model to read.
+        optional description: String = "description",
+        /// The JSON Schema of its arguments, an object, verbatim.
+        required input_schema: AnyObject = "inputSchema",
+        /// The JSON Schema of its structured results, verbatim.
+        optional output_schema: Raw = "outputSchema" in R3..=R5,
+        /// Hints on what it does to the world.
+        optional annotations: ToolAnnotations = "annotations" in R2..=R5,
+        /// Pictures of it.
+        optional icons: List<Icon> = "icons" in R4..=R5,
+        /// How it is run. (2025-11-25)
+        optional execution: ToolExecution = "execution" in R4..=R4,
+        /// What travels along.
+        optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
-impl Decode for ListToolsResult {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        Ok(Self { tools: required(raw, "tools")?, next_cursor: optional(raw, "nextCursor")? })
+object! {
+    /// Hints on what a tool does to the world. They come from the server and are to be trusted as far as it is.
+    /// (since 2025-03-26, SEC-04)
+    pub struct ToolAnnotations {
+        /// A name for people.
+        optional title: String = "title",
+        /// It changes nothing.
+        optional read_only: bool = "readOnlyHint",
+        /// What it changes may be lost.
+        optional destructive: bool = "destructiveHint",
+        /// Doing it again changes nothing more.
+        optional idempotent: bool = "idempotentHint",
+        /// It deals with the world outside.
+        optional open_world: bool = "openWorldHint",
     }
 }
 
-/// A tool, as it is listed.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct Tool {
-    /// What it is called by.
-    pub name: String,
-    /// A name for people. (since 2025-06-18)
-    pub title: Option<String>,
-    /// What it does, for a model to read.
-    pub description: Option<String>,
-    /// The JSON Schema of its arguments, an object, verbatim.
-    pub input_schema: Raw,
-}
-
-impl Tool {
-    /// A tool that takes what `input_schema`, a JSON Schema object, says.
-    pub fn new(name: impl Into<String>, description: impl Into<String>, input_schema: Raw) -> Self {
-        Self { name: name.into(), title: None, description: Some(description.into()), input_schema }
+object! {
+    /// How a tool is run. (2025-11-25)
+    pub struct ToolExecution {
+        /// Whether it can be called as a task.
+        optional task_support: TaskSupport = "taskSupport",
     }
 }
 
-impl Encode for Tool {
-    fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let mut object = Object::begin(out);
-        object.str("name", &self.name);
-        object.opt_str("title", self.title.as_deref());
-        object.opt_str("description", self.description.as_deref());
-        object.raw("inputSchema", object_text(&self.input_schema)?);
-        object.end();
-        Ok(())
+words! {
+    /// Whether a tool can be called as a task. (2025-11-25)
+    pub enum TaskSupport {
+        /// It cannot; the default.
+        Forbidden = "forbidden",
+        /// It can.
+        Optional = "optional",
+        /// It must.
+        Required = "required",
     }
 }
 
-impl Decode for Tool {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        Ok(Self {
-            name: required(raw, "name")?,
-            title: text_member(raw, "title"),
-            description: text_member(raw, "description"),
-            input_schema: required::<AnyObject>(raw, "inputSchema")?.0,
-        })
+object! {
+    /// Calls a tool.
+    pub struct CallTool {
+        /// Which one.
+        required name: String = "name",
+        /// Its arguments, an object.
+        optional arguments: AnyObject = "arguments",
+        /// Asks for the call to be run as a task. (2025-11-25)
+        optional task: TaskRequest = "task" in R4..=R4,
+        /// What the client answered to the server's questions. (since 2026-07-28)
+        optional input_responses: Members = "inputResponses" in R5..=R5,
+        /// The state that came with the questions, to the letter. (since 2026-07-28)
+        optional request_state: String = "requestState" in R5..=R5,
+        /// What travels along.
+        optional meta: Meta = "_meta",
     }
 }
 
-/// Calls a tool.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct CallTool {
-    /// Which one.
-    pub name: String,
-    /// Its arguments, an object.
-    pub arguments: Option<Raw>,
-}
+message!(ClientRequest "tools/call": CallTool => CallToolResult);
 
-impl CallTool {
-    /// A call of the tool `name` without arguments.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), arguments: None }
+object! {
+    /// What a tool returned, or how it failed.
+    ///
+    /// ```
+    /// use mcp_proto::schema::CallToolResult;
+    ///
+    /// let result = CallToolResult::text("12 degrees");
+    /// assert_eq!(result.content[0].as_text(), Some("12 degrees"));
+    /// assert!(!result.is_error);
+    /// ```
+    pub struct CallToolResult {
+        /// What it says.
+        required content: List<Content> = "content",
+        /// The same for machines; `null` differs from none. (T-107)
+        optional structured_content: Raw = "structuredContent" in R3..=R5,
+        /// The tool ran and failed; `content` says how.
+        flag is_error: bool = "isError",
+        /// How the result came about. (since 2026-07-28)
+        stamped result_type: ResultType = "resultType" in R5..=R5,
+        /// What travels along.
+        optional meta: Meta = "_meta",
     }
-}
-
-impl Encode for CallTool {
-    fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let mut object = Object::begin(out);
-        object.str("name", &self.name);
-        if let Some(arguments) = &self.arguments {
-            object.raw("arguments", object_text(arguments)?);
-        }
-        object.end();
-        Ok(())
-    }
-}
-
-impl Decode for CallTool {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        let arguments: Option<AnyObject> = optional(raw, "arguments")?;
-        Ok(Self { name: required(raw, "name")?, arguments: arguments.map(|arguments| arguments.0) })
-    }
-}
-
-impl ClientRequest for CallTool {
-    const METHOD: &'static str = "tools/call";
-    type Result = CallToolResult;
-}
-
-/// What a tool returned, or how it failed.
-///
-/// ```
-/// use mcp_proto::schema::CallToolResult;
-///
-/// let result = CallToolResult::text("12 degrees");
-/// assert_eq!(result.content[0].as_text(), Some("12 degrees"));
-/// assert!(!result.is_error);
-/// ```
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct CallToolResult {
-    /// What it says.
-    pub content: Vec<Content>,
-    /// The same for machines; `null` differs from none. (since 2025-06-18, T-107)
-    pub structured_content: Option<Raw>,
-    /// The tool ran and failed; `content` says how.
-    pub is_error: bool,
 }
 
 impl CallToolResult {
-    /// A result with these blocks.
-    #[must_use]
-    pub fn new(content: Vec<Content>) -> Self {
-        Self { content, ..Self::default() }
-    }
-
     /// A result of one block of text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::new(Vec::from([Content::Text(text.into())]))
+        Self::new(Vec::from([Content::from(text.into())]))
     }
 
     /// A failure that says `text`.
     pub fn error(text: impl Into<String>) -> Self {
-        Self { is_error: true, ..Self::text(text) }
+        let mut result = Self::text(text);
+        result.is_error = true;
+        result
     }
 }
 
@@ -205,31 +173,24 @@ impl From<&str> for CallToolResult {
     }
 }
 
-impl Encode for CallToolResult {
-    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let mut object = Object::begin(out);
-        let mut content = Array::begin(object.key("content"));
-        for block in &self.content {
-            block.encode(revision, content.next())?;
-        }
-        content.end();
-        if let Some(structured) = &self.structured_content {
-            object.raw("structuredContent", structured.as_bytes());
-        }
-        if self.is_error {
-            object.bool("isError", true);
-        }
-        object.end();
-        Ok(())
+impl From<Content> for CallToolResult {
+    fn from(block: Content) -> Self {
+        Self::new(Vec::from([block]))
     }
 }
 
-impl Decode for CallToolResult {
-    fn decode(raw: &Raw) -> Result<Self, DecodeError> {
-        Ok(Self {
-            content: required(raw, "content")?,
-            structured_content: raw.member("structuredContent"),
-            is_error: bool_member(raw, "isError"),
-        })
+impl From<Vec<Content>> for CallToolResult {
+    fn from(blocks: Vec<Content>) -> Self {
+        Self::new(blocks)
     }
 }
+
+object! {
+    /// Says that the list of tools changed.
+    pub struct ToolsListChanged {
+        /// What travels along.
+        optional meta: Meta = "_meta",
+    }
+}
+
+message!(ServerNotification "notifications/tools/list_changed": ToolsListChanged);

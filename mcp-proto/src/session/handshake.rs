@@ -12,7 +12,7 @@ use crate::error::code;
 use crate::json::{Array, Object, Raw, find};
 use crate::revision::{Era, Revision, Side};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
-use crate::schema::{Capabilities, Decode, Encode, Implementation, InitializeParams, InitializeResult};
+use crate::schema::{Capabilities, Decode, Encode, Implementation, Initialize, InitializeResult};
 
 impl Core {
     /// Client: the first message out. (LIF-01, LIF-02)
@@ -25,7 +25,7 @@ impl Core {
         let _infallible = self.try_write(|out| {
             rpc::open_request(out, wire, "initialize");
             out.extend_from_slice(b",\"params\":");
-            InitializeParams { revision, capabilities: &capabilities, info: &info }.encode(revision, out)?;
+            Initialize::new(revision.name(), capabilities, info).encode(revision, out)?;
             out.push(b'}');
             Ok::<(), crate::error::Unencodable>(())
         });
@@ -49,8 +49,8 @@ impl Core {
         };
         self.peer = Some(Arc::new(Peer {
             revision,
-            info: welcome.info,
-            capabilities: Capabilities::read(&welcome.capabilities, Side::Server, revision),
+            info: welcome.server_info,
+            capabilities: welcome.capabilities.seen_from(Side::Server, revision),
             instructions: welcome.instructions.map(Into::into),
         }));
         let _infallible =
@@ -90,8 +90,8 @@ impl Core {
         let info = keep("clientInfo").and_then(|info| Implementation::decode(&info).ok());
         Ok(Peer {
             revision,
-            info: info.unwrap_or_default(),
-            capabilities: Capabilities::read(&capabilities, Side::Client, revision),
+            info: info.unwrap_or_else(|| Implementation::new("", "")),
+            capabilities: Capabilities::declared(&capabilities, Side::Client, revision),
             instructions: None,
         })
     }

@@ -11,7 +11,7 @@ use crate::revision::{Capability, MethodRule, Revision};
 use crate::schema::{Capabilities, Decode, DecodeError, Implementation, Level};
 
 /// Who is on the other side, as it said itself.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Peer {
     /// The revision spoken with it.
@@ -95,7 +95,7 @@ impl fmt::Display for Method {
 }
 
 /// A request of the peer: what it asks for.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Request {
     /// What is asked for.
@@ -121,7 +121,7 @@ impl Request {
 ///
 /// In a session it is what the handshake said, for every request the same; without sessions it is what the
 /// request itself says. The application need not know which.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Context {
     /// Who asks, and in which revision.

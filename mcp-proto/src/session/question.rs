@@ -9,7 +9,7 @@ use crate::revision::Revision;
 use crate::schema::{Decode, DecodeError, Elicit, Encode};
 
 /// What a server can ask a client for in the middle of a request.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Question {
     /// To have its user fill in a form.

@@ -10,7 +10,7 @@ use super::incoming::IncomingId;
 use super::outcome::{CallError, Progress};
 use super::phase::Phase;
 use crate::error::{Misuse, Unencodable};
-use crate::json::{Object, Raw, with_meta, write_u64};
+use crate::json::{Object, Raw, with_meta, write_f64, write_u64};
 use crate::revision::{Patience, Revision};
 use crate::rpc::{self, ErrorObject};
 use crate::schema::Level;
@@ -285,13 +285,3 @@ impl Core {
 
 /// What the scratch buffer keeps between calls.
 const SCRATCH_KEPT_BYTES_MAX: usize = 16 * 1024;
-
-/// Writes a finite number, without a fraction where it has none.
-fn write_f64(out: &mut Vec<u8>, number: f64) {
-    let integer = number as i64;
-    if integer as f64 == number && integer.unsigned_abs() < 1 << 53 {
-        crate::json::write_i64(out, integer);
-    } else {
-        out.extend_from_slice(alloc::format!("{number:?}").as_bytes());
-    }
-}

@@ -1,0 +1,196 @@
+//! A cursor that reads typed values from checked JSON in one pass; knows nothing of the types.
+//!
+//! What is read is a [`Raw`], so the grammar needs no second check: the cursor only has to find where values end.
+//! Parts that are kept share the bytes they came in.
+
+use alloc::borrow::Cow;
+
+use bytes::Bytes;
+
+use super::raw::Raw;
+use super::scan::{DEPTH_CEILING, Scanner};
+use super::text::unescape;
+
+/// Reads the values of one checked JSON text, from front to back.
+///
+/// Each method takes exactly one value, or leaves the cursor where it was.
+///
+/// ```
+/// use mcp_proto::Raw;
+/// use mcp_proto::schema::{DecodeError, Reader};
+///
+/// let raw = Raw::from_text(r#"{"name":"Oslo","days":3}"#).unwrap();
+/// let mut days = None;
+/// Reader::new(&raw).members(|key, reader| {
+///     match key {
+///         "days" => days = reader.integer(),
+///         _ => reader.skip(),
+///     }
+///     Ok::<(), DecodeError>(())
+/// });
+/// assert_eq!(days, Some(3));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    source: &'a Bytes,
+    scanner: Scanner<'a>,
+}
+
+/// What kind of value comes next.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// `[…]`
+    Array,
+    /// `true` or `false`
+    Bool,
+    /// `null`
+    Null,
+    /// A number.
+    Number,
+    /// `{…}`
+    Object,
+    /// `"…"`
+    Text,
+}
+
+impl<'a> Reader<'a> {
+    /// Starts at the value itself.
+    #[must_use]
+    pub fn new(raw: &'a Raw) -> Self {
+        let source = raw.shared();
+        Self { source, scanner: Scanner::over(source, DEPTH_CEILING) }
+    }
+
+    /// What comes next; `None` at the end.
+    pub fn kind(&mut self) -> Option<Kind> {
+        Some(match self.scanner.peek()? {
+            b'[' => Kind::Array,
+            b't' | b'f' => Kind::Bool,
+            b'n' => Kind::Null,
+            b'{' => Kind::Object,
+            b'"' => Kind::Text,
+            _ => Kind::Number,
+        })
+    }
+
+    /// Takes the next value as text.
+    pub fn raw(&mut self) -> Raw {
+        let value = self.scanner.value().unwrap_or(b"null");
+        if value == b"null" { Raw::null() } else { Raw::part_of(self.source, value) }
+    }
+
+    /// Takes the next value and forgets it.
+    pub fn skip(&mut self) {
+        let _checked = self.scanner.value();
+    }
+
+    /// Takes the next value if it is a string.
+    pub fn text(&mut self) -> Option<Cow<'a, str>> {
+        if self.kind() != Some(Kind::Text) {
+            return None;
+        }
+        self.scanner.value().ok().and_then(unescape)
+    }
+
+    /// Takes the next value if it is `true` or `false`.
+    pub fn bool(&mut self) -> Option<bool> {
+        if self.kind() != Some(Kind::Bool) {
+            return None;
+        }
+        self.scanner.value().ok().map(|value| value == b"true")
+    }
+
+    /// Takes the next value if it is a whole number that fits; `3.0` and `3e0` are whole, too.
+    pub fn integer(&mut self) -> Option<i64> {
+        let before = self.scanner.clone();
+        let number = self.number_text().and_then(|text| {
+            text.parse().ok().or_else(|| {
+                let number: f64 = text.parse().ok()?;
+                let whole = number as i64;
+                (whole as f64 == number && whole.unsigned_abs() < 1 << 53).then_some(whole)
+            })
+        });
+        self.or_back(before, number)
+    }
+
+    /// Takes the next value if it is a number that is finite as an `f64`.
+    pub fn float(&mut self) -> Option<f64> {
+        let before = self.scanner.clone();
+        let number = self.number_text().and_then(|text| text.parse().ok()).filter(|n: &f64| n.is_finite());
+        self.or_back(before, number)
+    }
+
+    /// Takes the next value if it is an object, showing each member: `member` must take its value.
+    ///
+    /// `None`, with nothing taken, when it is not an object; an error of `member` ends the walk.
+    pub fn members<E>(
+        &mut self,
+        mut member: impl FnMut(&str, &mut Self) -> Result<(), E>,
+    ) -> Option<Result<(), E>> {
+        if !self.scanner.accept(b'{') {
+            return None;
+        }
+        if self.scanner.accept(b'}') {
+            return Some(Ok(()));
+        }
+        loop {
+            let key = self.scanner.key().ok().and_then(unescape).unwrap_or_default();
+            if let Err(error) = member(&key, self) {
+                return Some(Err(error));
+            }
+            if !self.scanner.accept(b',') {
+                self.scanner.accept(b'}');
+                return Some(Ok(()));
+            }
+        }
+    }
+
+    /// Takes the next value if it is an array, showing each element: `element` must take it.
+    ///
+    /// `None`, with nothing taken, when it is not an array; an error of `element` ends the walk.
+    pub fn elements<E>(
+        &mut self,
+        mut element: impl FnMut(usize, &mut Self) -> Result<(), E>,
+    ) -> Option<Result<(), E>> {
+        if !self.scanner.accept(b'[') {
+            return None;
+        }
+        if self.scanner.accept(b']') {
+            return Some(Ok(()));
+        }
+        for index in 0.. {
+            if let Err(error) = element(index, self) {
+                return Some(Err(error));
+            }
+            if !self.scanner.accept(b',') {
+                break;
+            }
+        }
+        self.scanner.accept(b']');
+        Some(Ok(()))
+    }
+
+    /// Looks at a member of the object that comes next, without taking anything; the first where it is repeated.
+    ///
+    /// Looks no further than that member, which is cheap where it stands first.
+    pub fn peek_member(&mut self, name: &str) -> Option<Raw> {
+        self.scanner.peek();
+        let mut members = super::members(self.scanner.rest());
+        let (_, value) = members.find(|(key, _)| super::text::key_is(key, name))?;
+        Some(Raw::part_of(self.source, value))
+    }
+
+    fn number_text(&mut self) -> Option<&'a str> {
+        if self.kind() != Some(Kind::Number) {
+            return None;
+        }
+        self.scanner.value().ok().and_then(|value| core::str::from_utf8(value).ok())
+    }
+
+    fn or_back<T>(&mut self, before: Scanner<'a>, value: Option<T>) -> Option<T> {
+        if value.is_none() {
+            self.scanner = before;
+        }
+        value
+    }
+}

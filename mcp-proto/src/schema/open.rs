@@ -1,0 +1,299 @@
+//! What keeps types open: members, list elements and words that a type does not know.
+
+use alloc::boxed::Box;
+use alloc::vec::{self, Vec};
+use core::ops::{Deref, DerefMut};
+use core::slice;
+
+use super::decode::{Decode, DecodeError, Encode, read_object};
+use crate::error::Unencodable;
+use crate::json::{Kind, Object, Raw, Reader};
+use crate::revision::Revision;
+
+/// Members of an object, by name, in order: those that a type does not know, or a map of anything.
+///
+/// ```
+/// use mcp_proto::Raw;
+/// use mcp_proto::schema::{Decode, Tool};
+///
+/// let raw = Raw::from_text(r#"{"name":"x","inputSchema":{"type":"object"},"vendor":7}"#).unwrap();
+/// let tool = Tool::decode(&raw).unwrap();
+/// assert_eq!(tool.extra.find("vendor").unwrap().as_str(), "7");
+/// ```
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Members(Vec<(Box<str>, Raw)>);
+
+impl Members {
+    /// No members.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// The value of the member `name`; the last one where the name is repeated.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Raw> {
+        self.0.iter().rev().find(|(key, _)| **key == *name).map(|(_, value)| value)
+    }
+
+    /// Sets the member `name`, in place of what it was.
+    pub fn set(&mut self, name: &str, value: Raw) {
+        self.remove(name);
+        self.0.push((name.into(), value));
+    }
+
+    /// Takes the member `name` out.
+    pub fn remove(&mut self, name: &str) -> Option<Raw> {
+        let found = self.find(name).cloned();
+        self.0.retain(|(key, _)| **key != *name);
+        found
+    }
+
+    /// The members in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Raw)> {
+        self.0.iter().map(|(key, value)| (&**key, value))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Keeps the value that comes next under `name`.
+    pub(crate) fn keep(&mut self, name: &str, reader: &mut Reader<'_>) {
+        let value = reader.raw();
+        self.push(name, value);
+    }
+
+    /// Adds a member, whether the name is there already or not: in constant time, as peers can send many.
+    pub(crate) fn push(&mut self, name: &str, value: Raw) {
+        self.0.push((name.into(), value));
+    }
+
+    /// Writes the members into an object, but for those that `written` says are there already.
+    pub(crate) fn write(&self, object: &mut Object<'_>, mut written: impl FnMut(&str) -> bool) {
+        for (key, value) in self.iter() {
+            if !written(key) {
+                object.raw(key, value.as_bytes());
+            }
+        }
+    }
+}
+
+impl Encode for Members {
+    fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        let mut object = Object::begin(out);
+        self.write(&mut object, |_| false);
+        object.end();
+        Ok(())
+    }
+}
+
+impl Decode for Members {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut members = Self::new();
+        read_object(reader, |key, reader| {
+            members.keep(key, reader);
+            Ok(())
+        })?;
+        Ok(members)
+    }
+}
+
+/// A list in which one bad element costs that element, and not the list.
+///
+/// It reads like a slice of the good ones. The bad ones are in [`broken`](Self::broken), each with its place and
+/// its text; they are not written out again.
+///
+/// ```
+/// use mcp_proto::Raw;
+/// use mcp_proto::schema::{Decode, ListToolsResult};
+///
+/// let raw = Raw::from_text(r#"{"tools":[{"name":"good","inputSchema":{}},{"title":"no name"}]}"#).unwrap();
+/// let page = ListToolsResult::decode(&raw).unwrap();
+/// assert_eq!(page.tools.len(), 1);
+/// assert_eq!(page.tools.broken[0].pointer, "/1/name");
+/// ```
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct List<T> {
+    /// The good elements, in order.
+    pub items: Vec<T>,
+    /// What is wrong with the others; each pointer begins with the element's place in the list.
+    pub broken: Vec<DecodeError>,
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), broken: Vec::new() }
+    }
+}
+
+impl<T> Deref for List<T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.items
+    }
+}
+
+impl<T> DerefMut for List<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.items
+    }
+}
+
+impl<T> From<Vec<T>> for List<T> {
+    fn from(items: Vec<T>) -> Self {
+        Self { items, broken: Vec::new() }
+    }
+}
+
+impl<T, const N: usize> From<[T; N]> for List<T> {
+    fn from(items: [T; N]) -> Self {
+        Vec::from(items).into()
+    }
+}
+
+impl<T> FromIterator<T> for List<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        Vec::from_iter(items).into()
+    }
+}
+
+impl<T> IntoIterator for List<T> {
+    type Item = T;
+    type IntoIter = vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a List<T> {
+    type Item = &'a T;
+    type IntoIter = slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.iter()
+    }
+}
+
+impl<T: Encode> Encode for List<T> {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        self.items.encode(revision, out)
+    }
+}
+
+impl<T: Decode> Decode for List<T> {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut list = Self::default();
+        let before = reader.clone();
+        let walked = reader.elements(|index, reader| {
+            let element = reader.clone();
+            match T::read(reader) {
+                Ok(item) => list.items.push(item),
+                Err(error) => {
+                    *reader = element;
+                    reader.skip();
+                    list.broken.push(error.within(index));
+                }
+            }
+            Ok::<(), DecodeError>(())
+        });
+        match walked {
+            Some(_) => Ok(list),
+            None => Err(DecodeError::expected("an array", &before)),
+        }
+    }
+}
+
+/// A JSON object as text. It can be made of any text, and writing one that is no object fails.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AnyObject(pub Raw);
+
+impl Deref for AnyObject {
+    type Target = Raw;
+
+    fn deref(&self) -> &Raw {
+        &self.0
+    }
+}
+
+impl From<Raw> for AnyObject {
+    fn from(raw: Raw) -> Self {
+        Self(raw)
+    }
+}
+
+impl Encode for AnyObject {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        if self.0.is_object() { self.0.encode(revision, out) } else { Err(Unencodable) }
+    }
+}
+
+impl Decode for AnyObject {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        if reader.kind() == Some(Kind::Object) {
+            Ok(Self(reader.raw()))
+        } else {
+            Err(DecodeError::expected("an object", reader))
+        }
+    }
+}
+
+/// A value of a known kind, or whatever else stood there.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Open<T> {
+    /// A value that the type knows.
+    Known(T),
+    /// Another one, as it came.
+    Other(Raw),
+}
+
+impl<T> Open<T> {
+    /// The value, if it is known.
+    pub const fn known(&self) -> Option<&T> {
+        if let Self::Known(value) = self { Some(value) } else { None }
+    }
+}
+
+impl<T> From<T> for Open<T> {
+    fn from(value: T) -> Self {
+        Self::Known(value)
+    }
+}
+
+impl<T: PartialEq> PartialEq<T> for Open<T> {
+    fn eq(&self, other: &T) -> bool {
+        self.known() == Some(other)
+    }
+}
+
+impl<T: Encode> Encode for Open<T> {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        match self {
+            Self::Known(value) => value.encode(revision, out),
+            Self::Other(raw) => raw.encode(revision, out),
+        }
+    }
+}
+
+impl<T: Decode> Decode for Open<T> {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let before = reader.clone();
+        Ok(match T::read(reader) {
+            Ok(value) => Self::Known(value),
+            Err(_) => {
+                *reader = before;
+                Self::Other(reader.raw())
+            }
+        })
+    }
+}
