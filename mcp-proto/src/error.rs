@@ -79,4 +79,14 @@ pub mod code {
     pub const INTERNAL_ERROR: i64 = -32603;
     /// No such resource, up to revision 2025-11-25.
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
+    /// A header differs from the body, is missing or malformed. (since 2026-07-28)
+    pub const HEADER_MISMATCH: i64 = -32020;
+    /// The request needs a capability that the client did not declare. (since 2026-07-28)
+    pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
+    /// The server does not speak the revision of the request. (since 2026-07-28)
+    pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
+    /// The user must go to a URL first. (2025-11-25)
+    pub const URL_ELICITATION_REQUIRED: i64 = -32042;
+    /// The user rejected a sampling. (up to 2025-11-25)
+    pub const USER_REJECTED: i64 = -1;
 }

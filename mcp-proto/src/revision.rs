@@ -291,6 +291,16 @@ impl Revision {
         range.contains(&self)
     }
 
+    /// Whether one message of a conversation with a model can hold several blocks. (T-118)
+    pub(crate) const fn has_content_lists(self) -> bool {
+        matches!(self, Self::V2025_11_25 | Self::V2026_07_28)
+    }
+
+    /// Whether forms have words with names to choose from, and several at a time.
+    pub(crate) const fn has_titled_choices(self) -> bool {
+        matches!(self, Self::V2025_11_25 | Self::V2026_07_28)
+    }
+
     /// Whether `elicitation` has modes below it; before, it stands alone and means forms.
     pub(crate) const fn has_elicitation_modes(self) -> bool {
         matches!(self, Self::V2025_11_25 | Self::V2026_07_28)

@@ -210,6 +210,27 @@ impl<T: Decode> Decode for Box<T> {
     }
 }
 
+/// `null` for none.
+impl<T: Encode> Encode for Option<T> {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        match self {
+            Some(value) => value.encode(revision, out),
+            None => Raw::null().encode(revision, out),
+        }
+    }
+}
+
+/// `null` for none.
+impl<T: Decode> Decode for Option<T> {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        if reader.kind() == Some(Kind::Null) {
+            reader.skip();
+            return Ok(None);
+        }
+        T::read(reader).map(Some)
+    }
+}
+
 /// Walks the object that comes next.
 pub(crate) fn read_object(
     reader: &mut Reader<'_>,

@@ -1,18 +1,27 @@
 //! Asking a client's user: through a form, or by sending them somewhere.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
+use super::decode::{Decode, DecodeError, Encode};
+use super::form::Form;
 use super::macros::{message, object, words};
 use super::meta::Meta;
-use super::open::AnyObject;
+use super::open::{AnyObject, Open};
+use super::tasks::TaskRequest;
+use crate::error::Unencodable;
+use crate::json::{Raw, Reader, unescape};
+use crate::revision::{R4, Revision};
 
 object! {
     /// Asks the client's user to fill in a form. (since 2025-06-18)
     pub struct Elicit {
         /// What the user is told.
         required message: String = "message",
-        /// The form, as a flat JSON Schema object.
-        required requested_schema: AnyObject = "requestedSchema",
+        /// The form. One that is not of the restricted kind is kept as it came.
+        required requested_schema: Open<Form> = "requestedSchema",
+        /// Asks for it to be run as a task. (2025-11-25)
+        optional task: TaskRequest = "task" in R4..=R4,
         /// What travels along.
         optional meta: Meta = "_meta",
     }
@@ -20,17 +29,73 @@ object! {
 
 impl Elicit {
     /// A form.
-    pub fn form(message: impl Into<String>, requested_schema: impl Into<AnyObject>) -> Self {
+    pub fn form(message: impl Into<String>, requested_schema: impl Into<Open<Form>>) -> Self {
         Self::new(message, requested_schema)
+    }
+}
+
+impl From<Raw> for Open<Form> {
+    fn from(raw: Raw) -> Self {
+        match Form::decode(&raw) {
+            Ok(form) => Self::Known(form),
+            Err(_) => Self::Other(raw),
+        }
     }
 }
 
 message!(ServerRequest "elicitation/create": Elicit => ElicitResult);
 
+object! {
+    /// Asks the client to send its user to a URL. (since 2025-11-25)
+    pub struct ElicitUrl tagged "mode" = "url" {
+        /// What the user is told.
+        required message: String = "message",
+        /// Where to go. Shown in full, opened only with consent. (SEC-07)
+        required url: String = "url",
+        /// What its end is told by. (2025-11-25)
+        optional elicitation_id: String = "elicitationId" in R4..=R4,
+        /// Asks for it to be run as a task. (2025-11-25)
+        optional task: TaskRequest = "task" in R4..=R4,
+        /// What travels along.
+        optional meta: Meta = "_meta",
+    }
+}
+
+message!(ServerRequest "elicitation/create": ElicitUrl => ElicitResult);
+
+/// Either way of asking a user, by its mode; without one it is a form. (SEC-08)
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AnyElicit {
+    /// Through a form.
+    Form(Elicit),
+    /// By sending them somewhere. (since 2025-11-25)
+    Url(ElicitUrl),
+}
+
+impl Encode for AnyElicit {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        match self {
+            Self::Form(form) => form.encode(revision, out),
+            Self::Url(url) => url.encode(revision, out),
+        }
+    }
+}
+
+impl Decode for AnyElicit {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mode = reader.peek_member("mode");
+        if mode.as_ref().and_then(|mode| unescape(mode.as_bytes())).as_deref() == Some("url") {
+            return ElicitUrl::read(reader).map(Self::Url);
+        }
+        Elicit::read(reader).map(Self::Form)
+    }
+}
+
 words! {
     /// What the user did.
     pub enum ElicitAction {
-        /// Filled it in.
+        /// Filled it in, or went there.
         Accept = "accept",
         /// Went away without an answer.
         Cancel = "cancel",
@@ -69,3 +134,13 @@ impl ElicitResult {
         Self::new(ElicitAction::Cancel)
     }
 }
+
+object! {
+    /// Says that the user is done with what they were sent away for. (2025-11-25)
+    pub struct ElicitationComplete {
+        /// Which elicitation.
+        required elicitation_id: String = "elicitationId",
+    }
+}
+
+message!(ServerNotification "notifications/elicitation/complete": ElicitationComplete);

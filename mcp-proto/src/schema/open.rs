@@ -214,6 +214,89 @@ impl<T: Decode> Decode for List<T> {
     }
 }
 
+/// Values of one type by name, in order; one bad value costs that value, and not the map.
+///
+/// The bad ones are in [`broken`](Self::broken), each with its place and its text; they are not written out again.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Map<T> {
+    /// The good values with their names, in order.
+    pub items: Vec<(Box<str>, T)>,
+    /// What is wrong with the others; each pointer begins with the value's name.
+    pub broken: Vec<DecodeError>,
+}
+
+impl<T> Map<T> {
+    /// Nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { items: Vec::new(), broken: Vec::new() }
+    }
+
+    /// The value called `name`; the last one where the name is repeated.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&T> {
+        self.items.iter().rev().find(|(key, _)| **key == *name).map(|(_, value)| value)
+    }
+
+    /// The same, with one more value; it takes the place of one of its name.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<T>) -> Self {
+        self.items.retain(|(key, _)| **key != *name);
+        self.items.push((name.into(), value.into()));
+        self
+    }
+
+    /// The values with their names, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
+        self.items.iter().map(|(key, value)| (&**key, value))
+    }
+}
+
+impl<T> Default for Map<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: Into<Box<str>>, T> FromIterator<(K, T)> for Map<T> {
+    fn from_iter<I: IntoIterator<Item = (K, T)>>(values: I) -> Self {
+        Self {
+            items: values.into_iter().map(|(key, value)| (key.into(), value)).collect(),
+            broken: Vec::new(),
+        }
+    }
+}
+
+impl<T: Encode> Encode for Map<T> {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        let mut object = Object::begin(out);
+        for (key, value) in &self.items {
+            value.encode(revision, object.key(key))?;
+        }
+        object.end();
+        Ok(())
+    }
+}
+
+impl<T: Decode> Decode for Map<T> {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut map = Self::new();
+        read_object(reader, |key, reader| {
+            let value = reader.clone();
+            match T::read(reader) {
+                Ok(item) => map.items.push((key.into(), item)),
+                Err(error) => {
+                    *reader = value;
+                    reader.skip();
+                    map.broken.push(error.within(key));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(map)
+    }
+}
+
 /// A JSON object as text. It can be made of any text, and writing one that is no object fails.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AnyObject(pub Raw);
