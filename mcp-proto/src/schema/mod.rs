@@ -6,6 +6,8 @@ mod decode;
 mod elicitation;
 mod lifecycle;
 mod logging;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 pub use capabilities::Capabilities;

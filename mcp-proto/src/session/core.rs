@@ -244,6 +244,16 @@ impl Core {
         Ok(())
     }
 
+    /// Where the outbox ends now, for `take_back`.
+    pub(super) fn outbox_mark(&self) -> usize {
+        self.outbox.mark()
+    }
+
+    /// Takes back what was written since `mark`; nothing was sent in between.
+    pub(super) fn take_back(&mut self, mark: usize) {
+        self.outbox.take_back(mark);
+    }
+
     pub(super) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let Ok(()) = self.try_write(|out| {
             write(out);
