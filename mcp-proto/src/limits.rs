@@ -68,7 +68,7 @@ pub struct Limits {
     pub human_timeout_max: Duration,
     /// How long a client waits for the answer to `initialize`, 30 s. (TMO-06)
     pub handshake_timeout: Duration,
-    /// How often to ping; not at all by default. (TMO-09)
+    /// How often to ping, at most once a millisecond; not at all by default. (TMO-09)
     pub ping_every: Option<Duration>,
     /// How long a ping may take, 10 s.
     pub ping_timeout: Duration,

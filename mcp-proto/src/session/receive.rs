@@ -190,14 +190,14 @@ impl Core {
     }
 
     fn request(&mut self, origin: Origin<'_>, id: RequestId, method: &str, params: &Params<'_>) {
-        // Answered in every phase, at once. (T-26, TMO-10)
-        if method == "ping" {
-            return self.accept(origin.batch, &id);
-        }
         if self.incoming.find(origin.stream, &id).is_some() {
             let error = ErrorObject::new(code::INVALID_REQUEST, format!("request id {id} is already in use"));
             self.refuse(origin.batch, Some(&id), &error);
             return self.violation(ViolationKind::DuplicateId, format!("{id} is still open"));
+        }
+        // Answered in every phase, at once. (T-26, TMO-10)
+        if method == "ping" {
+            return self.accept(origin.batch, &id);
         }
         if method == "initialize" && self.side == Side::Server && self.phase == Phase::Opening {
             return self.initialize(&id, params);
