@@ -17,7 +17,7 @@ use core::time::Duration;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
     /// The longest message taken in, 16 MiB. A longer one is discarded up to its line end and reported; the
-    /// connection goes on. Costs up to this much while a message is incomplete. (FRM-10)
+    /// connection goes on. Costs up to twice this much while a message is incomplete. (FRM-10)
     pub message_bytes_max: usize,
     /// The deepest nesting of a message, 100; at most 128. Costs nothing. (T-12)
     pub depth_max: u8,
@@ -68,7 +68,7 @@ pub struct Limits {
     pub human_timeout_max: Duration,
     /// How long a client waits for the answer to `initialize`, 30 s. (TMO-06)
     pub handshake_timeout: Duration,
-    /// How often to ping; not at all by default. (TMO-09)
+    /// How often to ping, at most once a millisecond; not at all by default. (TMO-09)
     pub ping_every: Option<Duration>,
     /// How long a ping may take, 10 s.
     pub ping_timeout: Duration,

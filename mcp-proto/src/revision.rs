@@ -296,6 +296,11 @@ impl Revision {
         matches!(self, Self::V2025_11_25 | Self::V2026_07_28)
     }
 
+    /// Whether the structured content of a result can be any JSON, and not only an object.
+    pub(crate) const fn has_any_structured_content(self) -> bool {
+        matches!(self, Self::V2026_07_28)
+    }
+
     /// Whether forms have words with names to choose from, and several at a time.
     pub(crate) const fn has_titled_choices(self) -> bool {
         matches!(self, Self::V2025_11_25 | Self::V2026_07_28)
@@ -341,10 +346,12 @@ pub(crate) enum Patience {
 pub(crate) struct Condition {
     /// The member of the params that it hangs on.
     pub(crate) member: &'static str,
-    /// The string that the member must be, or any value; `None` for the member when it is absent.
+    /// What the member must be.
     pub(crate) value: ConditionValue,
     /// The capability that is needed then.
     pub(crate) needs: Capability,
+    /// Only whoever sends must heed it; whoever receives ignores the member.
+    pub(crate) binds_sender_only: bool,
 }
 
 /// When a [`Condition`] applies.
@@ -352,7 +359,9 @@ pub(crate) struct Condition {
 pub(crate) enum ConditionValue {
     /// The member is absent, or this string.
     AbsentOr(&'static str),
-    /// The member is there.
+    /// The member is a string other than this.
+    OtherThan(&'static str),
+    /// The member is there, and not `null`.
     Present,
     /// The member is this string.
     Text(&'static str),
@@ -437,8 +446,12 @@ impl MethodRule {
         Self { text_params, ..self }
     }
 
-    const fn human(self, conditions: &'static [Condition]) -> Self {
-        Self { patience: Patience::Human, conditions, ..self }
+    const fn human(self) -> Self {
+        Self { patience: Patience::Human, ..self }
+    }
+
+    const fn on(self, conditions: &'static [Condition]) -> Self {
+        Self { conditions, ..self }
     }
 
     const fn asking(self) -> Self {
@@ -454,20 +467,37 @@ impl MethodRule {
     }
 }
 
-const MODES: &[Condition] = &[
-    Condition { member: "mode", value: ConditionValue::AbsentOr("form"), needs: C::ElicitationForm },
-    Condition { member: "mode", value: ConditionValue::Text("url"), needs: C::ElicitationUrl },
+const fn when(member: &'static str, value: ConditionValue, needs: Capability) -> Condition {
+    Condition { member, value, needs, binds_sender_only: false }
+}
+
+/// A condition that only whoever sends must heed.
+const fn sent_when(member: &'static str, value: ConditionValue, needs: Capability) -> Condition {
+    Condition { member, value, needs, binds_sender_only: true }
+}
+
+/// A request runs as a task only at a peer that declared so, and is an ordinary one to others. (TSK-02, TSK-07)
+const AS_TASK: &[Condition] = &[sent_when("task", ConditionValue::Present, C::TasksToolsCall)];
+
+const ELICITATION: &[Condition] = &[
+    when("mode", ConditionValue::AbsentOr("form"), C::ElicitationForm),
+    when("mode", ConditionValue::Text("url"), C::ElicitationUrl),
+    sent_when("task", ConditionValue::Present, C::TasksElicitation),
 ];
 
-const SAMPLING_TOOLS: &[Condition] = &[
-    Condition { member: "tools", value: ConditionValue::Present, needs: C::SamplingTools },
-    Condition { member: "toolChoice", value: ConditionValue::Present, needs: C::SamplingTools },
+const SAMPLING: &[Condition] = &[
+    when("tools", ConditionValue::Present, C::SamplingTools),
+    when("toolChoice", ConditionValue::Present, C::SamplingTools),
+    sent_when("includeContext", ConditionValue::OtherThan("none"), C::SamplingContext),
+    sent_when("task", ConditionValue::Present, C::TasksSampling),
 ];
 
 /// Every method of every revision. (requirements §2.1, §2.2)
 pub(crate) const METHODS: &[MethodRule] = &[
     // Requests of clients; the common ones first.
-    request("tools/call", Client, R1, R5).needs(C::Tools).text(&["name"]).asking(),
+    request("tools/call", Client, R1, R3).needs(C::Tools).text(&["name"]).asking(),
+    request("tools/call", Client, R4, R4).needs(C::Tools).text(&["name"]).asking().on(AS_TASK),
+    request("tools/call", Client, R5, R5).needs(C::Tools).text(&["name"]).asking(),
     request("tools/list", Client, R1, R5).needs(C::Tools),
     request("resources/list", Client, R1, R5).needs(C::Resources),
     request("resources/read", Client, R1, R5).needs(C::Resources).text(&["uri"]).asking(),
@@ -485,11 +515,11 @@ pub(crate) const METHODS: &[MethodRule] = &[
     request("server/discover", Client, R5, R5),
     request("subscriptions/listen", Client, R5, R5),
     // Requests of servers.
-    request("sampling/createMessage", Server, R1, R3).needs(C::Sampling).human(&[]),
-    request("sampling/createMessage", Server, R4, R4).needs(C::Sampling).human(SAMPLING_TOOLS),
+    request("sampling/createMessage", Server, R1, R3).needs(C::Sampling).human(),
+    request("sampling/createMessage", Server, R4, R4).needs(C::Sampling).human().on(SAMPLING),
     request("roots/list", Server, R1, R4).needs(C::Roots),
-    request("elicitation/create", Server, R3, R3).needs(C::ElicitationForm).human(&[]).text(&["message"]),
-    request("elicitation/create", Server, R4, R4).human(MODES).text(&["message"]),
+    request("elicitation/create", Server, R3, R3).needs(C::ElicitationForm).human().text(&["message"]),
+    request("elicitation/create", Server, R4, R4).human().on(ELICITATION).text(&["message"]),
     // Notifications.
     notification("notifications/initialized", Client, R1, R4).internal(),
     notification("notifications/cancelled", Client, R1, R5).both().internal(),
@@ -508,8 +538,11 @@ pub(crate) const METHODS: &[MethodRule] = &[
     notification("notifications/subscriptions/acknowledged", Server, R5, R5).internal(),
     // Tasks of 2025-11-25, both ways.
     request("tasks/get", Client, R4, R4).both().needs(C::Tasks).text(&["taskId"]),
-    request("tasks/result", Client, R4, R4).both().needs(C::Tasks).text(&["taskId"]).human(&[]),
+    request("tasks/result", Client, R4, R4).both().needs(C::Tasks).text(&["taskId"]).human(),
     request("tasks/list", Client, R4, R4).both().needs(C::TasksList),
     request("tasks/cancel", Client, R4, R4).both().needs(C::TasksCancel).text(&["taskId"]),
     notification("notifications/tasks/status", Client, R4, R4).both().text(&["taskId"]),
 ];
+
+#[cfg(test)]
+mod tests;

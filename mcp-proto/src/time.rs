@@ -84,3 +84,29 @@ impl fmt::Display for Instant {
         fmt::Debug::fmt(self, f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn arithmetic_saturates_and_never_panics_t_61(nanos in any::<u64>(), secs in any::<u64>(), subsec in 0_u32..1_000_000_000) {
+            let (at, by) = (Instant::from_nanos(nanos), Duration::new(secs, subsec));
+            let wanted = u128::from(nanos) + by.as_nanos();
+            prop_assert_eq!(u128::from((at + by).as_nanos()), wanted.min(u128::from(u64::MAX)));
+            prop_assert!(at + by >= at);
+            prop_assert_eq!((at + by).duration_since(at), by.min(Instant::MAX.duration_since(at)));
+            prop_assert_eq!(at.duration_since(at + by), Duration::ZERO);
+            prop_assert_eq!(Instant::from_elapsed(Duration::from_nanos(nanos)), at);
+        }
+    }
+
+    #[test]
+    fn a_moment_reads_as_seconds() {
+        assert_eq!(alloc::format!("{}", Instant::from_nanos(12_000_000_034)), "12.000000034s");
+        assert_eq!(Instant::from_millis(u64::MAX), Instant::MAX);
+    }
+}

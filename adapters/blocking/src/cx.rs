@@ -80,7 +80,7 @@ impl Cx {
     /// The question itself, for `?` to pass on; [`ToolError::failed`] when the user declined, or answered with
     /// something that is no `T`.
     pub fn ask<T: DeserializeOwned>(&self, key: &str, form: Elicit) -> Result<T, ToolError> {
-        let result: ElicitResult = self.ask_any(key, Question::Elicit(form))?;
+        let result: ElicitResult = self.ask_any(key, Question::from(form))?;
         match (result.action, result.content) {
             (ElicitAction::Accept, content) => {
                 let content = content.map_or_else(Raw::empty_object, |content| content.0);

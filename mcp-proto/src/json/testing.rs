@@ -1,8 +1,8 @@
 //! JSON for property tests: any value, spelled in any way that the grammar allows.
 
-use std::string::{String, ToString};
-use std::vec::Vec;
-use std::{format, vec};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use proptest::prelude::*;
 use proptest::sample::select;

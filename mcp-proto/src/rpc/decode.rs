@@ -83,8 +83,9 @@ pub(crate) enum Malformed {
     Invalid {
         /// The id, if it could be read: then whoever sent a request can be told.
         id: Option<RequestId>,
-        /// It names a method: whoever sent it may wait for an answer.
-        has_method: bool,
+        /// It may be meant as a request: with an id it names a method, and without one it at least is no response.
+        /// A response is never answered. (T-08)
+        answerable: bool,
         why: &'static str,
     },
 }
@@ -101,7 +102,7 @@ pub(crate) fn decode(text: &str, depth_max: u8, id_bytes_max: usize) -> Result<M
     }
     scanner.finish().map_err(Malformed::Parse)?;
     if !is_object {
-        return Err(Malformed::Invalid { id: None, has_method: false, why: "a message is an object" });
+        return Err(Malformed::Invalid { id: None, answerable: true, why: "a message is an object" });
     }
     envelope.line_breaks = scanner.saw_line_break;
     envelope.classify(id_bytes_max)
@@ -117,6 +118,7 @@ struct Envelope<'a> {
     result: Option<&'a [u8]>,
     error: Option<&'a [u8]>,
     repeated: bool,
+    repeated_id: bool,
     line_breaks: bool,
 }
 
@@ -134,7 +136,9 @@ impl<'a> Envelope<'a> {
                 "error" => &mut self.error,
                 _ => return Ok(()),
             };
-            self.repeated |= slot.replace(value).is_some();
+            let repeated = slot.replace(value).is_some();
+            self.repeated |= repeated;
+            self.repeated_id |= repeated && key == "id";
             Ok(())
         })?;
         Ok(())
@@ -158,25 +162,25 @@ impl<'a> Envelope<'a> {
     fn classify(self, id_bytes_max: usize) -> Result<Message<'a>, Malformed> {
         let has_id = self.id.is_some_and(|id| id != b"null");
         let id = self.id.filter(|id| id.len() <= id_bytes_max).and_then(RequestId::from_json);
-        let has_method = self.method.is_some();
-        let invalid = |why| Err(Malformed::Invalid { id: id.clone(), has_method, why });
-        if self.repeated {
-            // It may be the id that is repeated: which of the two would be answered?
-            let why = "an envelope member is repeated";
-            return Err(Malformed::Invalid { id: None, has_method, why });
-        }
-        if self.jsonrpc != Some(b"\"2.0\"") && self.jsonrpc.and_then(unescape).as_deref() != Some("2.0") {
-            let why = "`jsonrpc` is not \"2.0\"";
-            let answers = self.method.is_none() && (self.result.is_some() || self.error.is_some());
+        let has_outcome = self.result.is_some() || self.error.is_some();
+        // Of two ids, which would be answered?
+        let id = id.filter(|_| !self.repeated_id);
+        let answerable = if id.is_some() { self.method.is_some() } else { !has_outcome };
+        let invalid = |why| Err(Malformed::Invalid { id: id.clone(), answerable, why });
+        let is_2_0 =
+            self.jsonrpc == Some(b"\"2.0\"") || self.jsonrpc.and_then(unescape).as_deref() == Some("2.0");
+        if self.repeated || !is_2_0 {
+            let why =
+                if self.repeated { "an envelope member is repeated" } else { "`jsonrpc` is not \"2.0\"" };
             return match id {
                 // Whoever waits for it is better told than left waiting.
-                Some(id) if answers => Ok(Message::BrokenResponse { id, why }),
-                id => Err(Malformed::Invalid { id, has_method, why }),
+                Some(id) if has_outcome && self.method.is_none() => Ok(Message::BrokenResponse { id, why }),
+                id => Err(Malformed::Invalid { id, answerable, why }),
             };
         }
         let Some(method) = self.method else { return self.response(id) };
         let Some(method) = unescape(method) else { return invalid("`method` is not a string") };
-        if self.result.is_some() || self.error.is_some() {
+        if has_outcome {
             return invalid("a message has both a method and an outcome");
         }
         let params = Params {
@@ -194,7 +198,7 @@ impl<'a> Envelope<'a> {
             (Some(_), None) => {
                 let why =
                     if has_id { "`id` is neither an integer nor a short string" } else { "`id` is null" };
-                Err(Malformed::Invalid { id: None, has_method, why })
+                Err(Malformed::Invalid { id: None, answerable: true, why })
             }
         }
     }
@@ -205,7 +209,7 @@ impl<'a> Envelope<'a> {
                 Some(error) if self.result.is_none() => Ok(Message::OrphanError(error)),
                 _ => Err(Malformed::Invalid {
                     id: None,
-                    has_method: false,
+                    answerable: self.result.is_none() && self.error.is_none(),
                     why: "neither a request, a notification nor a response",
                 }),
             };
@@ -213,7 +217,7 @@ impl<'a> Envelope<'a> {
         Ok(match (self.result, self.error) {
             (None, None) => {
                 let why = "neither a method nor an outcome";
-                return Err(Malformed::Invalid { id: Some(id), has_method: false, why });
+                return Err(Malformed::Invalid { id: Some(id), answerable: false, why });
             }
             (Some(_), Some(_)) => {
                 Message::BrokenResponse { id, why: "the response has both a result and an error" }
@@ -252,3 +256,6 @@ impl Malformed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -84,3 +84,6 @@ fn member(
     out.push(b'}');
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,7 +40,10 @@ impl ErrorObject {
     /// The method is not served here.
     #[must_use]
     pub fn method_not_found(method: &str) -> Self {
-        Self::new(code::METHOD_NOT_FOUND, alloc::format!("method not found: {method}"))
+        // Enough of the name to recognise it: it is the peer's, and may be long or more than one line. (JSON-19)
+        let name: alloc::string::String =
+            method.chars().filter(|c| !c.is_control()).take(METHOD_CHARS_MAX).collect();
+        Self::new(code::METHOD_NOT_FOUND, alloc::format!("method not found: {name}"))
     }
 
     /// The receiver failed. Say nothing in the message that the peer should not know. (LOG-08)
@@ -65,6 +68,9 @@ impl ErrorObject {
         object.end();
     }
 }
+
+/// What an error message quotes of a method's name.
+const METHOD_CHARS_MAX: usize = 64;
 
 impl fmt::Display for ErrorObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -83,8 +83,7 @@ impl Capabilities {
             !members(value).any(|(_, mode)| declares(mode)) || !revision.has_elicitation_modes()
         });
         let forms = bit(Capability::ElicitationForm);
-        if modeless && side == Side::Client && rules(side, revision).any(|rule| bit(rule.capability) == forms)
-        {
+        if modeless && rules(side, revision).any(|rule| bit(rule.capability) == forms) {
             known |= forms;
         }
         Self { known, raw: Some(raw.clone()), experimental: None }
@@ -172,3 +171,6 @@ impl Encode for Capabilities {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,12 @@ pub trait Encode {
     /// # Errors
     /// When the value has no form that such a peer understands. What was written is then discarded.
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable>;
+
+    /// Whether a peer of `revision` is sent this at all, where it is an optional member of something.
+    fn is_for(&self, revision: Revision) -> bool {
+        let _ = revision;
+        true
+    }
 }
 
 /// A value that can be read from JSON.

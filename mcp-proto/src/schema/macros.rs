@@ -159,7 +159,9 @@ macro_rules! object {
     };
     (@write optional $value:expr, $revision:ident, $object:ident, $key:literal) => {
         if let Some(value) = &$value {
-            $crate::schema::Encode::encode(value, $revision, $object.key($key))?;
+            if $crate::schema::Encode::is_for(value, $revision) {
+                $crate::schema::Encode::encode(value, $revision, $object.key($key))?;
+            }
         }
     };
     (@write flag $value:expr, $revision:ident, $object:ident, $key:literal) => {

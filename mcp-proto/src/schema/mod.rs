@@ -72,8 +72,8 @@ pub use tasks::{
     TaskRequest, TaskStatus, UpdateTask,
 };
 pub use tools::{
-    CallTool, CallToolResult, ListTools, ListToolsResult, TaskSupport, Tool, ToolAnnotations, ToolExecution,
-    ToolsListChanged,
+    CallTool, CallToolResult, ListTools, ListToolsResult, Structured, TaskSupport, Tool, ToolAnnotations,
+    ToolExecution, ToolsListChanged,
 };
 
 /// A request that clients send: ties a method to its params and its result.
@@ -103,3 +103,6 @@ pub trait ServerNotification: Encode {
     /// The method's name on the wire.
     const METHOD: &'static str;
 }
+
+#[cfg(test)]
+mod tests;

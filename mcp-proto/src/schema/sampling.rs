@@ -10,7 +10,7 @@ use super::macros::{message, object, words};
 use super::meta::Meta;
 use super::open::{AnyObject, List};
 use super::tasks::TaskRequest;
-use super::tools::Tool;
+use super::tools::{Structured, Tool};
 use crate::error::Unencodable;
 use crate::json::{Kind, Raw, Reader};
 use crate::revision::{R4, R5, Revision};
@@ -165,7 +165,7 @@ object! {
         /// What it says.
         required content: List<Content> = "content",
         /// The same for machines; `null` differs from none. (T-107)
-        optional structured_content: Raw = "structuredContent",
+        optional structured_content: Structured = "structuredContent",
         /// It failed.
         flag is_error: bool = "isError",
         /// What travels along.

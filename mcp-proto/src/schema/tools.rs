@@ -2,15 +2,18 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Deref;
 
 use super::common::{CacheScope, Icon, ResultType};
 use super::content::Content;
+use super::decode::{Decode, DecodeError, Encode};
 use super::macros::{message, object, words};
 use super::meta::Meta;
 use super::open::{AnyObject, List, Members};
 use super::tasks::TaskRequest;
-use crate::json::Raw;
-use crate::revision::{R2, R3, R4, R5};
+use crate::error::Unencodable;
+use crate::json::{Raw, Reader};
+use crate::revision::{R2, R3, R4, R5, Revision};
 
 object! {
     /// Asks for a page of the tools.
@@ -137,13 +140,47 @@ object! {
         /// What it says.
         required content: List<Content> = "content",
         /// The same for machines; `null` differs from none. (T-107)
-        optional structured_content: Raw = "structuredContent" in R3..=R5,
+        optional structured_content: Structured = "structuredContent" in R3..=R5,
         /// The tool ran and failed; `content` says how.
         flag is_error: bool = "isError",
         /// How the result came about. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
         /// What travels along.
         optional meta: Meta = "_meta",
+    }
+}
+
+/// A result for machines: any JSON, of which peers before 2026-07-28 are sent objects only.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Structured(pub Raw);
+
+impl Deref for Structured {
+    type Target = Raw;
+
+    fn deref(&self) -> &Raw {
+        &self.0
+    }
+}
+
+impl From<Raw> for Structured {
+    fn from(raw: Raw) -> Self {
+        Self(raw)
+    }
+}
+
+impl Encode for Structured {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        self.0.encode(revision, out)
+    }
+
+    fn is_for(&self, revision: Revision) -> bool {
+        self.0.is_object() || revision.has_any_structured_content()
+    }
+}
+
+impl Decode for Structured {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self(reader.raw()))
     }
 }
 

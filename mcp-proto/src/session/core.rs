@@ -4,6 +4,7 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::batch::Batches;
 use super::calls::{Asker, Calls};
@@ -190,7 +191,7 @@ impl Core {
     /// Arms the ping timer, if pings are wanted. (TMO-09)
     pub(super) fn arm_ping(&mut self) {
         if let Some(every) = self.limits().ping_every {
-            self.timers.set(Timer::Ping, self.now + every);
+            self.timers.set(Timer::Ping, self.now + every.max(PERIOD_MIN));
         }
     }
 
@@ -226,7 +227,7 @@ impl Core {
 
     fn arm_stall(&mut self) {
         self.stalled_at = self.outbox.sent_total();
-        self.timers.set(Timer::Stall, self.now + self.limits().stall_timeout);
+        self.timers.set(Timer::Stall, self.now + self.limits().stall_timeout.max(PERIOD_MIN));
     }
 
     /// The only way out for a message. What `write` writes must be one message.
@@ -242,6 +243,16 @@ impl Core {
             self.arm_stall();
         }
         Ok(())
+    }
+
+    /// Where the outbox ends now, for `take_back`.
+    pub(super) fn outbox_mark(&self) -> usize {
+        self.outbox.mark()
+    }
+
+    /// Takes back what was written since `mark`; nothing was sent in between.
+    pub(super) fn take_back(&mut self, mark: usize) {
+        self.outbox.take_back(mark);
     }
 
     pub(super) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
@@ -358,8 +369,11 @@ impl Core {
     /// No answer can come any more.
     fn lose_calls(&mut self) {
         let lost: Vec<(u64, Asker)> = self.calls.iter().collect();
+        // All of them first: what is told of one must not be undone for another.
+        for (wire, _) in &lost {
+            self.calls.remove(*wire);
+        }
         for (wire, asker) in lost {
-            self.calls.remove(wire);
             match asker {
                 Asker::Application => self.complete(wire, asker, Err(CallError::Lost)),
                 // Its request cannot be answered without the input that it asked for.
@@ -369,3 +383,6 @@ impl Core {
         }
     }
 }
+
+/// Timers that set themselves anew wait at least this long, so that no driver spins.
+const PERIOD_MIN: Duration = Duration::from_millis(1);

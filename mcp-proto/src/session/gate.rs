@@ -2,7 +2,7 @@
 
 use crate::error::{Misuse, code};
 use crate::json::{find, unescape};
-use crate::revision::{ConditionValue, MethodRule, Revision, Side};
+use crate::revision::{Condition, ConditionValue, MethodRule, Revision, Side};
 use crate::rpc::{ErrorObject, Params};
 use crate::schema::Capabilities;
 
@@ -75,7 +75,7 @@ pub(crate) fn incoming_request(
                 // Some mode of the method must be offered for the method to be.
                 && (rule.conditions.is_empty()
                     || rule.needs.is_some()
-                    || rule.conditions.iter().any(|condition| ours.has(condition.needs)));
+                    || binding(rule).any(|condition| ours.has(condition.needs)));
             if !offered {
                 return Err(ErrorObject::method_not_found(method));
             }
@@ -88,7 +88,7 @@ pub(crate) fn incoming_request(
     }
     let Some(rule) = rule else { return Ok(()) };
     check_text_params(rule, params)?;
-    for condition in rule.conditions {
+    for condition in binding(rule) {
         if applies(condition.value, params.member(condition.member)) && !ours.has(condition.needs) {
             return Err(ErrorObject::new(
                 code::INVALID_PARAMS,
@@ -97,6 +97,11 @@ pub(crate) fn incoming_request(
         }
     }
     Ok(())
+}
+
+/// The conditions that whoever receives a request heeds.
+fn binding(rule: &MethodRule) -> impl Iterator<Item = &Condition> {
+    rule.conditions.iter().filter(|condition| !condition.binds_sender_only)
 }
 
 /// Whether the members that must be strings are.
@@ -113,7 +118,10 @@ fn applies(value: ConditionValue, found: Option<&[u8]>) -> bool {
     let is = |wanted: &str| found.and_then(unescape).as_deref() == Some(wanted);
     match value {
         ConditionValue::AbsentOr(wanted) => found.is_none() || is(wanted),
-        ConditionValue::Present => found.is_some(),
+        ConditionValue::OtherThan(unwanted) => {
+            found.is_some_and(|value| value.starts_with(b"\"")) && !is(unwanted)
+        }
+        ConditionValue::Present => found.is_some_and(|value| value != b"null"),
         ConditionValue::Text(wanted) => is(wanted),
     }
 }

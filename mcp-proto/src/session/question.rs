@@ -13,11 +13,17 @@ use crate::schema::{Decode, DecodeError, Elicit, Encode};
 #[non_exhaustive]
 pub enum Question {
     /// To have its user fill in a form.
-    Elicit(Elicit),
+    Elicit(Box<Elicit>),
     /// For its roots.
     Roots,
     /// To sample a model: the params of `sampling/createMessage`, an object.
     Sample(Raw),
+}
+
+impl From<Elicit> for Question {
+    fn from(form: Elicit) -> Self {
+        Self::Elicit(Box::new(form))
+    }
 }
 
 impl Question {

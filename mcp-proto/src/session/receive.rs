@@ -130,15 +130,16 @@ impl Core {
             Malformed::Parse(error) => {
                 self.unreadable(origin.batch, ViolationKind::NotJson, format!("{error}").into(), &reply);
             }
-            Malformed::Invalid { id: None, why, .. } => {
+            Malformed::Invalid { id: None, answerable: true, why } => {
                 self.unreadable(origin.batch, ViolationKind::Invalid, (*why).into(), &reply);
             }
-            Malformed::Invalid { id: Some(id), has_method, why } => {
+            Malformed::Invalid { id: None, why, .. } => self.violation(ViolationKind::Invalid, *why),
+            Malformed::Invalid { id: Some(id), answerable, why } => {
                 let ours = id.as_u64().is_some_and(|wire| self.calls.get_mut(wire).is_some());
-                if ours && !has_method {
+                if ours && !answerable {
                     return self.response(id, Err(CallError::Invalid((*why).into())));
                 }
-                if *has_method || self.me.policy == ViolationPolicy::Reply {
+                if *answerable || self.me.policy == ViolationPolicy::Reply {
                     self.refuse(origin.batch, Some(id), &reply);
                 }
                 self.violation(ViolationKind::Invalid, *why);
@@ -189,14 +190,14 @@ impl Core {
     }
 
     fn request(&mut self, origin: Origin<'_>, id: RequestId, method: &str, params: &Params<'_>) {
-        // Answered in every phase, at once. (T-26, TMO-10)
-        if method == "ping" {
-            return self.accept(origin.batch, &id);
-        }
         if self.incoming.find(origin.stream, &id).is_some() {
             let error = ErrorObject::new(code::INVALID_REQUEST, format!("request id {id} is already in use"));
             self.refuse(origin.batch, Some(&id), &error);
             return self.violation(ViolationKind::DuplicateId, format!("{id} is still open"));
+        }
+        // Answered in every phase, at once. (T-26, TMO-10)
+        if method == "ping" {
+            return self.accept(origin.batch, &id);
         }
         if method == "initialize" && self.side == Side::Server && self.phase == Phase::Opening {
             return self.initialize(&id, params);

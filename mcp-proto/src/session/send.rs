@@ -182,11 +182,19 @@ impl Core {
         let open = self.incoming.get(incoming).filter(|open| open.asking.is_none());
         let Some(open) = open else { return Err(Misuse::Stale) };
         let (batch, wire) = (open.batch, open.wire.clone());
-        if let Some(params) = self.incoming.take_deferred(incoming) {
-            self.write_progress(&params);
+        let deferred = self.incoming.take_deferred(incoming);
+        let mark = self.outbox_mark();
+        if let Some(params) = &deferred {
+            self.write_progress(params);
         }
         let null_id = self.rules().unknown_id_is_null;
-        self.write_answer(batch, |out| write(out, &wire, null_id))?;
+        if let Err(error) = self.write_answer(batch, |out| write(out, &wire, null_id)) {
+            self.take_back(mark);
+            if let Some(params) = deferred {
+                self.incoming.defer(incoming, params);
+            }
+            return Err(error.into());
+        }
         self.incoming.remove(incoming);
         self.settle(batch);
         self.check_drained();

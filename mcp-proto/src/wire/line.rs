@@ -67,7 +67,7 @@ impl LineReader {
                 self.state = State::Line;
                 continue;
             }
-            if self.partial.len() + piece.len() > self.line_bytes_max.saturating_add(3) {
+            if self.partial.len() + piece.len() > self.line_bytes_max.saturating_add(TRIMMED_BYTES_MAX) {
                 self.drop_partial();
                 self.state = State::Line;
                 return Some(Line::TooLong);
@@ -113,8 +113,7 @@ impl LineReader {
         if self.state == State::Discarding {
             return false;
         }
-        // A byte order mark and a CR may yet be dropped from it.
-        if self.partial.len() + rest.len() > self.line_bytes_max.saturating_add(4) {
+        if self.partial.len() + rest.len() > self.line_bytes_max.saturating_add(TRIMMED_BYTES_MAX) {
             self.drop_partial();
             self.state = State::Discarding;
             return true;
@@ -171,6 +170,9 @@ enum Taken {
 }
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// What may be dropped from a line before its length counts: a byte order mark and a CR.
+const TRIMMED_BYTES_MAX: usize = BOM.len() + 1;
 
 fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))

@@ -67,6 +67,16 @@ impl Outbox {
         Some(message)
     }
 
+    /// Where the buffer ends.
+    pub(crate) fn mark(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Drops the lines that were added since `mark` was taken, if none were sent since.
+    pub(crate) fn take_back(&mut self, mark: usize) {
+        self.buffer.truncate(mark.max(self.sent));
+    }
+
     /// Adds what `write` writes as one line. What it writes must not hold a line break; on an error nothing
     /// is added.
     pub(crate) fn line<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {

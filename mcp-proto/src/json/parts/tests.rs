@@ -1,7 +1,7 @@
 //! The parts of values against the tree that `serde_json` makes of them.
 
-use std::string::String;
-use std::vec::Vec;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use proptest::prelude::*;
 use serde_json::{Map, Value};

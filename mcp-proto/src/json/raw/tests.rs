@@ -1,10 +1,10 @@
 //! `Raw` on one line, through `serde`, and what it shares.
 
-use std::borrow::ToOwned;
-use std::collections::BTreeMap;
-use std::format;
-use std::string::{String, ToString};
-use std::vec::Vec;
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -54,7 +54,7 @@ proptest! {
             prop_assert_eq!(&Raw::from_text(&pretty).unwrap(), &plain);
         }
         let carried = RawValue::from_string(pretty).unwrap();
-        prop_assert_eq!(Raw::new(&carried).unwrap(), plain.clone());
+        prop_assert_eq!(&Raw::new(&carried).unwrap(), &plain);
         let inside = Raw::new(&[&carried]).unwrap();
         prop_assert_eq!(inside.to_string(), format!("[{plain}]"));
     }
@@ -78,7 +78,8 @@ proptest! {
 
     #[test]
     fn what_is_kept_is_the_part_and_shares_only_what_is_big(
-        before in 0_usize..9000, length in 2_usize..9000, after in 0_usize..9000, shared in any::<bool>(),
+        before in 0_usize..9000, length in prop_oneof![2_usize..9000, 4095_usize..4098], after in 0_usize..9000,
+        shared in any::<bool>(),
     ) {
         let part = format!("\"{}\"", "x".repeat(length - 2));
         let bytes = Bytes::from(format!("{}{part}{}", " ".repeat(before), " ".repeat(after)));
@@ -139,7 +140,7 @@ fn the_deepest_value_can_be_written_and_read_again_without_recursion() {
     let text = format!("{}{}", "[".repeat(128), "]".repeat(128));
     let raw = Raw::from_text(&text).unwrap();
     let carried = Raw::new(&[&raw]).unwrap();
-    assert_eq!(carried.parse::<Vec<Raw>>().unwrap(), [raw.clone()]);
+    assert_eq!(carried.parse::<Vec<Raw>>().unwrap(), core::slice::from_ref(&raw));
     assert!(raw.parse::<Value>().is_err(), "a tree of it is refused, not overflown");
 }
 

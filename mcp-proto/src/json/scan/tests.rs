@@ -1,8 +1,8 @@
 //! The scanner against `serde_json`, at its limits and at every alignment.
 
-use std::string::{String, ToString};
-use std::vec::Vec;
-use std::{format, vec};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

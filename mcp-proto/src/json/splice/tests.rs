@@ -1,6 +1,6 @@
 //! Splicing into `_meta` against a model on trees.
 
-use std::string::String;
+use alloc::string::String;
 
 use proptest::prelude::*;
 use proptest::sample::subsequence;

@@ -1,6 +1,6 @@
 //! Strings against `serde_json`.
 
-use std::string::String;
+use alloc::string::String;
 
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ proptest! {
 
     #[test]
     fn unchecked_text_never_panics(inner in "(\\\\u[dD][89abcdefAB][0-9a-f]{2}|\\\\u?|\"|[a-f0-9]|é){0,12}") {
-        let _any = unescape(std::format!("\"{inner}\"").as_bytes());
+        let _any = unescape(alloc::format!("\"{inner}\"").as_bytes());
         let _any = key_is(inner.as_bytes(), "a");
     }
 }

@@ -1,6 +1,6 @@
 //! What is written, read back by `serde_json`.
 
-use std::string::{String, ToString};
+use alloc::string::{String, ToString};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Lines against a model, for every way to split a stream.
 
-use std::vec::Vec;
-use std::{format, vec};
+use alloc::vec;
+use alloc::vec::Vec;
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -92,12 +92,12 @@ proptest! {
             rest = after;
         }
         chunks.push(rest);
-        prop_assert_eq!(read_all(max, chunks), wanted.clone());
-        prop_assert_eq!(read_all(max, [&stream[..]]), wanted.clone());
-        prop_assert_eq!(read_all(max, stream.chunks(1)), wanted.clone());
+        prop_assert_eq!(&read_all(max, chunks), &wanted);
+        prop_assert_eq!(&read_all(max, [&stream[..]]), &wanted);
+        prop_assert_eq!(&read_all(max, stream.chunks(1)), &wanted);
         prop_assert_eq!(read_all(usize::MAX, stream.chunks(2)), model(&stream, usize::MAX));
         for at in 0..=stream.len() {
-            prop_assert_eq!(read_all(max, [&stream[..at], &stream[at..]]), wanted.clone(), "split at {}", at);
+            prop_assert_eq!(&read_all(max, [&stream[..at], &stream[at..]]), &wanted, "split at {}", at);
         }
     }
 
@@ -200,6 +200,6 @@ fn the_end_of_the_stream_ends_the_last_line_once_frm_12() {
     assert_eq!(reader.finish(), Some(Line::Owned(Bytes::from_static(b"{}"))));
     assert_eq!(reader.finish(), None);
     for nothing in ["", "\n", " \r", "\u{feff}", "\u{feff}\r\n \t"] {
-        assert_eq!(read_all(9, [nothing.as_bytes()]), [], "{}", format!("{nothing:?}"));
+        assert_eq!(read_all(9, [nothing.as_bytes()]), [], "{nothing:?}");
     }
 }

@@ -1,0 +1,318 @@
+//! How types hold against what they do not know: the rest survives, and an error names the place.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::json::{Raw, testing};
+use crate::revision::Revision;
+
+fn raw(value: &Value) -> Raw {
+    Raw::new(value).unwrap()
+}
+
+fn decoded<T: Decode>(value: &Value) -> Result<T, DecodeError> {
+    T::decode(&raw(value))
+}
+
+fn encoded<T: Encode + ?Sized>(value: &T, revision: Revision) -> Value {
+    let mut out = Vec::new();
+    value.encode(revision, &mut out).unwrap();
+    serde_json::from_slice(&out).unwrap()
+}
+
+/// Reads, writes again for the newest revision but one, and compares.
+fn goes_round<T: Decode + Encode>(value: &Value) {
+    let read: T = decoded(value).unwrap();
+    assert_eq!(&encoded(&read, Revision::V2025_11_25), value);
+}
+
+#[test]
+fn unknown_members_words_and_content_survive_json_18_t_119() {
+    goes_round::<Tool>(&json!({
+        "name": "x", "inputSchema": {"type": "object", "x-vendor": [1]}, "vendor": {"a": null},
+        "annotations": {"readOnlyHint": true, "mood": "good"}, "icons": [{"src": "data:,", "glow": 1}],
+    }));
+    goes_round::<CallToolResult>(&json!({
+        "content": [
+            {"type": "text", "text": "a", "annotations": {"audience": ["robot", "user"], "priority": 0.6}},
+            {"type": "hologram", "beams": 3},
+            {"type": "image", "data": "", "mimeType": "image/png", "alt": "x"},
+        ],
+        "tools": [], "isError": false,
+    }));
+    goes_round::<CreateMessageResult>(&json!({
+        "role": "oracle", "content": {"type": "text", "text": "a"}, "model": "m", "stopReason": "boredom",
+    }));
+    goes_round::<Task>(&json!({
+        "taskId": "1", "status": "dreaming", "createdAt": "", "lastUpdatedAt": "", "ttl": null,
+    }));
+    goes_round::<LogMessage>(&json!({"level": "shouting", "data": null}));
+    goes_round::<Complete>(&json!({
+        "ref": {"type": "ref/tool", "name": "x"}, "argument": {"name": "a", "value": "b"},
+    }));
+}
+
+#[test]
+fn an_optional_member_of_another_type_costs_itself_and_is_kept() {
+    let tool: Tool = decoded(&json!({"name": "x", "title": 5, "inputSchema": {}, "icons": "none"})).unwrap();
+    assert_eq!((tool.title.as_deref(), tool.icons.as_ref()), (None, None));
+    assert_eq!(tool.extra.find("title").unwrap().as_str(), "5");
+    let written = encoded(&tool, Revision::V2025_11_25);
+    assert_eq!(written, json!({"name": "x", "inputSchema": {}, "title": 5, "icons": "none"}));
+    // What is set later takes its place.
+    let written = encoded(&tool.title("X"), Revision::V2025_11_25);
+    assert_eq!(written["title"], "X");
+}
+
+#[test]
+fn one_bad_element_costs_that_element() {
+    let page: ListToolsResult = decoded(&json!({"tools": [
+        {"name": "a", "inputSchema": {}}, {"name": 5, "inputSchema": {}}, "c", {"name": "d", "inputSchema": {}},
+    ]}))
+    .unwrap();
+    let names: Vec<&str> = page.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["a", "d"]);
+    let broken: Vec<(&str, &str)> =
+        page.tools.broken.iter().map(|error| (error.pointer.as_str(), error.expected)).collect();
+    assert_eq!(broken, [("/1/name", "a string"), ("/2", "an object")]);
+    assert_eq!(page.tools.broken[1].found.as_ref().unwrap().as_str(), "\"c\"");
+}
+
+#[test]
+fn an_error_names_the_place_and_what_stood_there() {
+    let at = |error: DecodeError| (error.pointer, error.expected, error.found.map(|found| found.to_string()));
+    let found = |text: &str| Some(String::from(text));
+    assert_eq!(
+        at(decoded::<GetPromptResult>(&json!({"messages": 5})).unwrap_err()),
+        ("/messages".into(), "an array", found("5"))
+    );
+    assert_eq!(
+        at(decoded::<Complete>(
+            &json!({"ref": {"type": "ref/prompt", "name": 1}, "argument": {"name": "", "value": ""}})
+        )
+        .unwrap_err()),
+        ("/ref/name".into(), "a string", found("1"))
+    );
+    assert_eq!(
+        at(decoded::<Tool>(&json!({"inputSchema": {}})).unwrap_err()),
+        ("/name".into(), "a value", None)
+    );
+    assert_eq!(
+        at(decoded::<ElicitUrl>(&json!({"mode": "form", "message": "", "url": ""})).unwrap_err()),
+        ("/mode".into(), "\"url\"", found("\"form\""))
+    );
+    let escaped = DecodeError::missing("x").within("a/b~c");
+    assert_eq!(escaped.pointer, "/a~1b~0c/x");
+}
+
+#[test]
+fn structured_content_of_null_is_not_none_t_107() {
+    let null: CallToolResult = decoded(&json!({"content": [], "structuredContent": null})).unwrap();
+    assert_eq!(null.structured_content.as_ref().map(|raw| raw.as_str().to_string()), Some("null".into()));
+    let none: CallToolResult = decoded(&json!({"content": []})).unwrap();
+    assert!(none.structured_content.is_none());
+    assert_eq!(encoded(&null, Revision::V2026_07_28)["structuredContent"], Value::Null);
+    // Peers of revisions that want an object there get none of it.
+    assert_eq!(encoded(&null, Revision::V2025_11_25), json!({"content": []}));
+}
+
+#[test]
+fn an_older_peer_is_sent_nothing_newer_than_itself_t_120() {
+    let tool = Tool::new("x", Raw::empty_object())
+        .title("X")
+        .output_schema(Raw::empty_object())
+        .annotations(ToolAnnotations::new().read_only(true))
+        .icons([Icon::new("data:,")])
+        .execution(ToolExecution::new().task_support(TaskSupport::Optional));
+    let keys = |revision| {
+        let written = encoded(&tool, revision);
+        written.as_object().unwrap().keys().map(|key| key.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(Revision::V2024_11_05), ["inputSchema", "name"]);
+    assert_eq!(keys(Revision::V2025_03_26), ["annotations", "inputSchema", "name"]);
+    assert_eq!(keys(Revision::V2025_06_18), ["annotations", "inputSchema", "name", "outputSchema", "title"]);
+    assert!(keys(Revision::V2025_11_25).contains(&"execution".into()));
+    assert!(!keys(Revision::V2026_07_28).contains(&"execution".into()));
+
+    let audio = Content::from(Audio::new("", "audio/wav"));
+    assert_eq!(encoded(&audio, Revision::V2024_11_05), json!({"type": "text", "text": "[audio: audio/wav]"}));
+    assert_eq!(encoded(&audio, Revision::V2025_03_26)["type"], "audio");
+    let link = Content::from(ResourceLink::new("file:///a", "a"));
+    assert_eq!(encoded(&link, Revision::V2025_03_26), json!({"type": "text", "text": "[a](file:///a)"}));
+    assert_eq!(encoded(&link, Revision::V2025_06_18)["type"], "resource_link");
+}
+
+#[test]
+fn several_blocks_go_only_to_peers_that_know_lists_of_them_t_118() {
+    let mut out = Vec::new();
+    let one = SamplingContent::from(Vec::from([SamplingBlock::from("a")]));
+    assert_eq!(encoded(&one, Revision::V2025_06_18), json!({"type": "text", "text": "a"}));
+    assert_eq!(encoded(&one, Revision::V2025_11_25), json!([{"type": "text", "text": "a"}]));
+    let two = SamplingContent::from(Vec::from([SamplingBlock::from("a"), "b".into()]));
+    assert!(two.encode(Revision::V2025_06_18, &mut out).is_err());
+    assert_eq!(two.text(), "ab");
+}
+
+#[test]
+fn the_modern_revision_is_stamped_and_the_others_are_not() {
+    let page = ListToolsResult::new(Vec::new());
+    let stamped = json!({"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"});
+    assert_eq!(encoded(&page, Revision::V2026_07_28), stamped);
+    for revision in Revision::LEGACY {
+        assert_eq!(encoded(&page, revision), json!({"tools": []}));
+    }
+    // A result of an older server does not say, and is complete. (JSON-21)
+    let old: ListToolsResult = decoded(&json!({"tools": []})).unwrap();
+    assert_eq!(old.result_type, ResultType::Complete);
+}
+
+#[test]
+fn what_must_be_an_object_is_not_written_as_anything_else() {
+    for text in ["[]", "null", "7"] {
+        let mut out = Vec::new();
+        let not_an_object = Raw::from_text(text).unwrap();
+        assert!(Tool::new("x", not_an_object.clone()).encode(Revision::V2025_11_25, &mut out).is_err());
+        assert!(CallTool::new("x").arguments(not_an_object).encode(Revision::V2025_11_25, &mut out).is_err());
+    }
+}
+
+#[test]
+fn log_levels_are_eight_words_in_order_log_04() {
+    let mut last = None;
+    for level in Level::ALL {
+        assert_eq!(Level::from_name(level.name()), Some(level));
+        assert!(last < Some(level));
+        last = Some(level);
+    }
+    for word in ["warn", "Warning", "trace", ""] {
+        assert_eq!(Level::from_name(word), None);
+        assert!(decoded::<Level>(&json!(word)).is_err());
+    }
+}
+
+#[test]
+fn meta_keys_have_a_grammar_and_reserved_prefixes() {
+    for key in ["progressToken", "a/b", "com.example/x", "a-1.b2/x_y.z-w", "x/", "1", ""] {
+        assert!(Meta::is_key(key), "{key:?}");
+    }
+    for key in ["1a/x", "a-/x", ".a/x", "a./x", "a..b/x", "/x", "a b/x", "a/-x", "a/x-", "a/x/y"] {
+        assert!(!Meta::is_key(key), "{key:?}");
+    }
+    for key in ["io.modelcontextprotocol/x", "dev.mcp/x", "com.mcp.tools/x", "mcp.dev/x", "tools.mcp.com/x"] {
+        assert!(Meta::is_reserved(key), "{key:?}");
+    }
+    for key in ["com.example.mcp.x.y/z", "com.example/mcp", "mcp/x", "x"] {
+        assert!(!Meta::is_reserved(key), "{key:?}");
+    }
+}
+
+#[test]
+fn reserved_keys_read_typed_and_anything_else_counts_as_absent() {
+    let meta: Meta = decoded(&json!({
+        "progressToken": "1", "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
+        "io.modelcontextprotocol/logLevel": "warn", "io.modelcontextprotocol/related-task": {"taskId": "t"},
+    }))
+    .unwrap();
+    assert_eq!(meta.progress_token(), Some("1".into()));
+    assert_eq!(meta.protocol_version().as_deref(), Some("2026-07-28"));
+    assert_eq!(meta.client_info().unwrap().name, "c");
+    assert_eq!(meta.related_task().unwrap().task_id, "t");
+    assert_eq!(meta.log_level(), None);
+    assert!(meta.members.find(key::LOG_LEVEL).is_some());
+}
+
+#[test]
+fn a_form_checks_answers_and_fills_in_defaults() {
+    let form = Form::new(Map::new())
+        .field("name", TextField::new().min_length(2).max_length(5))
+        .optional_field("age", NumberField::integer().minimum(0.0).maximum(150.0).default(30.0))
+        .optional_field("ok", BoolField::new().default(true))
+        .optional_field("colour", ChoiceField::titled([("r", "Red"), ("g", "Green")]).default("g"))
+        .optional_field("days", ChoicesField::of(["mo", "tu", "we"]).min_items(1).max_items(2));
+    let at = |answer: Value| form.check(&raw(&answer)).err().map(|error| error.pointer);
+    assert_eq!(
+        at(json!({"name": "Ada", "age": 36, "ok": false, "colour": "r", "days": ["mo"], "more": 1})),
+        None
+    );
+    for (answer, pointer) in [
+        (json!({}), "/name"),
+        (json!({"name": "A"}), "/name"),
+        (json!({"name": "Augusta"}), "/name"),
+        (json!({"name": "Ada", "age": 1.5}), "/age"),
+        (json!({"name": "Ada", "age": 200}), "/age"),
+        (json!({"name": "Ada", "ok": "yes"}), "/ok"),
+        (json!({"name": "Ada", "colour": "Red"}), "/colour"),
+        (json!({"name": "Ada", "days": ["su"]}), "/days"),
+        (json!({"name": "Ada", "days": ["mo", "tu", "we"]}), "/days"),
+        (json!([]), ""),
+    ] {
+        assert_eq!(at(answer.clone()).as_deref(), Some(pointer), "{answer}");
+    }
+    let filled = form.with_defaults(&raw(&json!({"name": "Ada", "ok": false})));
+    let filled: Value = filled.parse().unwrap();
+    assert_eq!(filled, json!({"name": "Ada", "ok": false, "age": 30, "colour": "g"}));
+}
+
+#[test]
+fn a_choice_is_written_as_the_peer_knows_choices() {
+    let form = Form::new(Map::new()).field("c", ChoiceField::titled([("r", "Red"), ("g", "Green")]));
+    let field = |revision| encoded(&form, revision)["properties"]["c"].clone();
+    let options = json!([{"const": "r", "title": "Red"}, {"const": "g", "title": "Green"}]);
+    assert_eq!(field(Revision::V2025_11_25), json!({"type": "string", "oneOf": options}));
+    let plain = json!({"type": "string", "enum": ["r", "g"], "enumNames": ["Red", "Green"]});
+    assert_eq!(field(Revision::V2025_06_18), plain);
+    let several = Form::new(Map::new()).field("c", ChoicesField::of(["a"]));
+    assert!(several.encode(Revision::V2025_06_18, &mut Vec::new()).is_err());
+}
+
+#[test]
+fn json_of_any_serde_value_stands_on_one_line() {
+    let pretty = serde_json::value::RawValue::from_string("{\n \"a\": 1\r\n}".into()).unwrap();
+    let mut out = Vec::new();
+    Json(pretty).encode(Revision::V2025_11_25, &mut out).unwrap();
+    assert_eq!(out, br#"{"a":1}"#);
+}
+
+#[test]
+fn a_flood_of_unknown_members_costs_linear_work() {
+    let many = |count: usize| {
+        let members: Vec<String> = (0..count).map(|index| alloc::format!("\"u{index}\":0")).collect();
+        Raw::from_text(&alloc::format!("{{{},\"name\":\"x\",\"inputSchema\":{{}}}}", members.join(",")))
+            .unwrap()
+    };
+    let tool = Tool::decode(&many(100_000)).unwrap();
+    assert_eq!(tool.extra.len(), 100_000);
+}
+
+proptest! {
+    #[test]
+    fn no_value_makes_a_decoder_panic(value in testing::value()) {
+        let value = raw(&value);
+        let _ = Tool::decode(&value);
+        let _ = CallToolResult::decode(&value);
+        let _ = CreateMessage::decode(&value);
+        let _ = AnyElicit::decode(&value);
+        let _ = Complete::decode(&value);
+        let _ = DetailedTask::decode(&value);
+        let _ = InputRequired::decode(&value);
+        let _ = ReadResourceResult::decode(&value);
+        let _ = SubscriptionFilter::decode(&value);
+    }
+
+    #[test]
+    fn members_that_a_type_does_not_know_go_round(more in testing::object()) {
+        let mut value = json!({"uri": "a:b", "name": "n"});
+        for (key, member) in more {
+            value.as_object_mut().unwrap().entry(key).or_insert(member);
+        }
+        // As text says it: parsing rounds.
+        let value: Value = raw(&value).parse().unwrap();
+        let resource: Resource = decoded(&value).unwrap();
+        prop_assert_eq!(encoded(&resource, Revision::V2025_11_25), value);
+    }
+}
