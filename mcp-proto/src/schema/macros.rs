@@ -85,9 +85,10 @@ macro_rules! object {
                 $crate::schema::decode::read_object(reader, |key, reader| {
                     match key {
                         $($tag => {
+                            let before = reader.clone();
                             if reader.text().as_deref() != Some($word) {
                                 return Err($crate::schema::DecodeError::expected(
-                                    concat!("\"", $word, "\""), reader,
+                                    concat!("\"", $word, "\""), &before,
                                 ).within($tag));
                             }
                         })?
