@@ -63,6 +63,10 @@
 #![forbid(unsafe_code)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_alloc, clippy::std_instead_of_core)]
 #![warn(clippy::indexing_slicing, clippy::string_slice)]
+#![cfg_attr(
+    not(feature = "schema"),
+    allow(dead_code, reason = "some tables and helpers serve its types alone")
+)]
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::string_slice))]
 
 extern crate alloc;

@@ -6,40 +6,65 @@ use alloc::vec::Vec;
 use crate::error::Unencodable;
 use crate::json::Raw;
 use crate::revision::Revision;
-use crate::schema::{Decode, DecodeError, Elicit, Encode};
+#[cfg(feature = "schema")]
+use crate::schema::{CreateMessage, Elicit};
+use crate::schema::{Decode, DecodeError, Encode};
 
 /// What a server can ask a client for in the middle of a request.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Question {
     /// To have its user fill in a form.
+    #[cfg(feature = "schema")]
     Elicit(Box<Elicit>),
+    /// A request of the protocol by its name: params are an object, or none.
+    Raw(Box<str>, Option<Raw>),
     /// For its roots.
     Roots,
-    /// To sample a model: the params of `sampling/createMessage`, an object.
-    Sample(Raw),
+    /// To sample a model.
+    #[cfg(feature = "schema")]
+    Sample(Box<CreateMessage>),
 }
 
+#[cfg(feature = "schema")]
 impl From<Elicit> for Question {
     fn from(form: Elicit) -> Self {
         Self::Elicit(Box::new(form))
     }
 }
 
+#[cfg(feature = "schema")]
+impl From<CreateMessage> for Question {
+    fn from(sampling: CreateMessage) -> Self {
+        Self::Sample(Box::new(sampling))
+    }
+}
+
 impl Question {
-    pub(crate) fn method(&self) -> &'static str {
+    /// A request of the protocol by its name; `params` is an object.
+    pub fn raw(method: impl Into<Box<str>>, params: Raw) -> Self {
+        Self::Raw(method.into(), Some(params))
+    }
+
+    pub(crate) fn method(&self) -> &str {
         match self {
+            #[cfg(feature = "schema")]
             Self::Elicit(_) => "elicitation/create",
+            Self::Raw(method, _) => method,
             Self::Roots => "roots/list",
+            #[cfg(feature = "schema")]
             Self::Sample(_) => "sampling/createMessage",
         }
     }
 
     pub(crate) fn write(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         match self {
+            #[cfg(feature = "schema")]
             Self::Elicit(form) => form.encode(revision, out),
+            Self::Raw(_, params) => params.as_ref().map_or(Ok(()), |params| params.encode(revision, out)),
             Self::Roots => Ok(()),
-            Self::Sample(params) => params.encode(revision, out),
+            #[cfg(feature = "schema")]
+            Self::Sample(sampling) => sampling.encode(revision, out),
         }
     }
 }
