@@ -1,0 +1,120 @@
+//! A client and a server of the core in one process, and every line that went between them.
+//!
+//! It knows the machines' public surface; whoever uses it says what the applications do.
+
+use mcp_proto::client::{self, Client};
+use mcp_proto::server::{self, Server};
+use mcp_proto::{Capability, Instant, Revision, Session, Side, StreamId};
+use serde_json::Value;
+
+use crate::compare;
+
+/// What servers offer here.
+const OFFERED: &[Capability] = &[
+    Capability::Completions,
+    Capability::Logging,
+    Capability::PromptsListChanged,
+    Capability::ResourcesListChanged,
+    Capability::ResourcesSubscribe,
+    Capability::TasksCancel,
+    Capability::TasksList,
+    Capability::TasksToolsCall,
+    Capability::ToolsListChanged,
+];
+
+/// What clients can do here.
+const ABLE: &[Capability] = &[
+    Capability::ElicitationForm,
+    Capability::ElicitationUrl,
+    Capability::RootsListChanged,
+    Capability::SamplingContext,
+    Capability::SamplingTools,
+    Capability::TasksCancel,
+    Capability::TasksElicitation,
+    Capability::TasksList,
+    Capability::TasksSampling,
+];
+
+/// A connection.
+#[derive(Debug)]
+pub struct Pair {
+    /// The time, for both.
+    pub now: Instant,
+    /// One side.
+    pub client: Client,
+    /// The other.
+    pub server: Server,
+    /// Every line in order, with who sent it.
+    pub lines: Vec<(Side, Value)>,
+}
+
+impl Pair {
+    /// Both sides can do whatever `revision` has; the handshake is over.
+    ///
+    /// # Panics
+    /// When it fails.
+    #[must_use]
+    pub fn new(revision: Revision) -> Self {
+        let now = Instant::ZERO;
+        let mut ours = client::Config::new("client", "1").revisions(&[revision]);
+        for capability in ABLE {
+            ours = ours.capability(*capability);
+        }
+        let mut theirs = server::Config::new("server", "2").revisions(&[revision]).instructions("Ask.");
+        for capability in OFFERED {
+            theirs = theirs.capability(*capability);
+        }
+        let (client, server) = (Client::new(now, ours), Server::new(now, theirs));
+        let mut pair = Self { now, client, server, lines: Vec::new() };
+        pair.carry();
+        let ready = pair.client.poll_event();
+        assert!(matches!(ready, Some(client::Event::Ready(_))), "{revision}: {ready:?}");
+        let ready = pair.server.poll_event();
+        assert!(matches!(ready, Some(server::Event::Ready(_))), "{revision}: {ready:?}");
+        pair
+    }
+
+    /// Carries every line to the other side, until there is none.
+    pub fn carry(&mut self) {
+        loop {
+            let mut is_quiet = true;
+            while let Some(line) = self.client.outbox().poll_message() {
+                self.note(Side::Client, &line);
+                self.server.handle_message(self.now, StreamId::ONLY, line);
+                is_quiet = false;
+            }
+            while let Some(line) = self.server.outbox().poll_message() {
+                self.note(Side::Server, &line);
+                self.client.handle_message(self.now, StreamId::ONLY, line);
+                is_quiet = false;
+            }
+            if is_quiet {
+                return;
+            }
+        }
+    }
+
+    fn note(&mut self, side: Side, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let value = compare::parse(line).unwrap_or_else(|error| panic!("{side:?} sent {text}: {error}"));
+        self.lines.push((side, value));
+    }
+
+    /// Has the server take in a line that no machine of ours would send.
+    pub fn tell_server(&mut self, line: &Value) {
+        self.lines.push((Side::Client, line.clone()));
+        self.server.handle_message(self.now, StreamId::ONLY, line.to_string().as_bytes());
+    }
+
+    /// Has the client take in a line that no machine of ours would send.
+    pub fn tell_client(&mut self, line: &Value) {
+        self.lines.push((Side::Server, line.clone()));
+        self.client.handle_message(self.now, StreamId::ONLY, line.to_string().as_bytes());
+    }
+
+    /// The server's next line, which goes nowhere.
+    pub fn server_line(&mut self) -> Option<Value> {
+        let line = self.server.outbox().poll_message()?;
+        Some(compare::parse(&line).expect("JSON on one line"))
+    }
+}

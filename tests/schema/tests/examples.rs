@@ -1,0 +1,117 @@
+//! The published examples, as they are and with one thing wrong in them.
+
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "the counts are the result")]
+
+use std::collections::BTreeMap;
+
+use mcp_proto::Revision;
+use mcp_schema_tests::check::{Failures, round_trip};
+use mcp_schema_tests::codec::{Written, write};
+use mcp_schema_tests::envelope::Envelope;
+use mcp_schema_tests::mutate::{Kind, Mutation, Outcome, came_through, mutations, names};
+use mcp_schema_tests::registry::{Cover, Part, cover};
+use mcp_schema_tests::spec::{self, Example, Spec};
+use serde_json::{Map, Value};
+
+const REVISION: Revision = Revision::V2026_07_28;
+
+/// What a refusal may name instead of what is wrong: what is missing by it.
+const NAMED_INSTEAD: &[(&str, &str)] = &[
+    // What resource contents are is told by which of the two they have.
+    ("blob", "text"),
+];
+
+/// The published examples that are not as their own schema says, with what a type adds to them.
+const LACKING: &[(&str, &str)] = &[
+    // It lacks both members that say how long it keeps. (D-17)
+    (
+        "ReadResourceResultResponse/read-resource-result-response.json",
+        r#"{"cacheScope":"private","ttlMs":0}"#,
+    ),
+];
+
+fn read() -> Option<(Spec, Vec<Example>)> {
+    let directory = spec::directory()?;
+    let spec = Spec::read(&directory, REVISION);
+    let mut examples = spec::examples(REVISION)?;
+    for (file, lacking) in LACKING {
+        let mut found = examples.iter_mut().filter(|example| example.file == *file);
+        let example = found.next().expect("an example");
+        // The response's own definition also allows a result that asks for input, and so next to anything.
+        let result = example.definition.strip_suffix("Response").expect("a response");
+        assert!(spec.validate(result, &example.value["result"]).is_err(), "{file} lacks nothing");
+        let lacking: Map<String, Value> = serde_json::from_str(lacking).expect("an object");
+        example.value["result"].as_object_mut().expect("an object").extend(lacking);
+    }
+    Some((spec, examples))
+}
+
+#[test]
+fn every_published_example_goes_through_its_type_unharmed() {
+    let Some((spec, examples)) = read() else { return };
+    let mut failures = Failures::default();
+    let (mut typed, mut enveloped) = (0, 0);
+    for example in &examples {
+        let cover = cover(&spec, &example.definition);
+        let result = if let Some(part) = cover.part(&example.value) {
+            typed += 1;
+            let text = part.of(&example.value).to_string();
+            round_trip(&spec, &example.definition, part, &example.value, &text)
+        } else if matches!(cover, Cover::Envelope) {
+            enveloped += 1;
+            Envelope::new(REVISION).check(&example.definition, &example.value)
+        } else {
+            Err(format!("is not checked: {cover:?}"))
+        };
+        if let Err(error) = result {
+            failures.add(REVISION, &example.file, &error, &example.value);
+        }
+    }
+    println!("{} examples: {typed} through types, {enveloped} through the machines", examples.len());
+    failures.finish();
+    assert!(examples.len() >= 100, "there are more examples than {}", examples.len());
+}
+
+#[test]
+fn what_is_wrong_in_an_example_costs_no_more_than_itself() {
+    let Some((spec, examples)) = read() else { return };
+    let mut failures = Failures::default();
+    let mut counts: BTreeMap<(Kind, Outcome), usize> = BTreeMap::new();
+    for example in &examples {
+        let Some(part) = cover(&spec, &example.definition).part(&example.value) else { continue };
+        for mutation in mutations(&part.of(&example.value)) {
+            match outcome(part, &mutation) {
+                Ok(outcome) => *counts.entry((mutation.kind, outcome)).or_default() += 1,
+                Err(error) => {
+                    let Mutation { kind, place, value } = &mutation;
+                    failures.add(REVISION, &example.file, &format!("{kind:?} {place:?}: {error}"), value);
+                }
+            }
+        }
+    }
+    for ((kind, outcome), count) in &counts {
+        println!("{kind:?} -> {outcome:?}: {count}");
+    }
+    let all: usize = counts.values().sum();
+    println!("{all} examples with one thing wrong");
+    failures.finish();
+    assert!(all >= 2000, "{all} are too few");
+}
+
+fn outcome(part: Part, mutation: &Mutation) -> Result<Outcome, String> {
+    let typed = match part.codec.read(&mutation.value.to_string()) {
+        Ok(typed) => typed,
+        Err(error) => {
+            let instead = |(wrong, named): &(&str, &str)| {
+                let parent = mutation.place.strip_suffix(wrong);
+                parent.is_some_and(|parent| error.pointer.strip_suffix(named) == Some(parent))
+            };
+            let named = names(&error.pointer, &mutation.place) || NAMED_INSTEAD.iter().any(instead);
+            return if named { Ok(Outcome::Refused) } else { Err(format!("is refused elsewhere: {error}")) };
+        }
+    };
+    match write(&*typed, REVISION)? {
+        Written::As(written) => came_through(mutation, &written, &format!("{typed:?}")),
+        Written::Not => Err("is read and cannot be written".to_owned()),
+    }
+}

@@ -1,0 +1,95 @@
+//! What the schemas name, the types know: nothing of it ends up among the unknown members.
+
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "the counts are the result")]
+
+use mcp_proto::Raw;
+use mcp_proto::schema::{Decode, Meta, key};
+use mcp_schema_tests::check::{Failures, closed_instances, held};
+use mcp_schema_tests::spec;
+
+/// Values of each definition.
+const COUNT: u64 = 60;
+
+/// Members that are named and yet kept as they came: what they say is what absence says, or they do not fit.
+const KEPT: &[&str] = &[
+    // A flag that is `false`.
+    "(\"isError\", false)",
+    "(\"required\", false)",
+    // The mode without a mode.
+    "(\"mode\", \"form\")",
+    // The schemas let a size be negative.
+    "(\"size\", -1)",
+    "(\"size\", -9223372036854775808)",
+];
+
+#[test]
+fn what_the_schema_names_no_type_keeps_as_unknown() {
+    let Some(specs) = spec::all() else { return };
+    let mut failures = Failures::default();
+    let mut values = 0;
+    for spec in &specs {
+        for (name, cover) in held(spec) {
+            for (whole, _) in closed_instances(spec, name, COUNT) {
+                let Some(part) = cover.part(&whole) else { continue };
+                let Ok(typed) = part.codec.read(&part.of(&whole).to_string()) else { continue };
+                values += 1;
+                for unknown in unknown(&format!("{typed:?}")) {
+                    failures.add(spec.revision, name, &format!("does not know {unknown}"), &whole);
+                }
+            }
+        }
+    }
+    println!("{values} values");
+    failures.finish();
+}
+
+/// (requirements §2.5)
+#[test]
+fn what_the_schema_reserves_in_meta_is_read_typed() {
+    let Some(specs) = spec::all() else { return };
+    let spec = specs.last().expect("a schema");
+    let names = spec.definitions().map(|(name, _)| name).filter(|name| name.ends_with("MetaObject"));
+    let mut read = 0;
+    for name in names {
+        for (value, _) in closed_instances(spec, name, COUNT) {
+            let raw = Raw::from_text(&value.to_string()).expect("JSON");
+            let meta = Meta::decode(&raw).expect("an object");
+            for member in value.as_object().expect("an object").keys() {
+                assert!(reads(&meta, member), "{name}: {member} of {value}");
+                read += 1;
+            }
+        }
+    }
+    println!("{read} reserved members");
+}
+
+fn reads(meta: &Meta, member: &str) -> bool {
+    match member {
+        key::CLIENT_CAPABILITIES => meta.client_capabilities().is_some(),
+        key::CLIENT_INFO => meta.client_info().is_some(),
+        key::LOG_LEVEL => meta.log_level().is_some(),
+        key::PROGRESS_TOKEN => meta.progress_token().is_some(),
+        key::PROTOCOL_VERSION => meta.protocol_version().is_some(),
+        key::SERVER_INFO => meta.server_info().is_some(),
+        key::SUBSCRIPTION_ID => meta.subscription_id().is_some(),
+        _ => false,
+    }
+}
+
+/// What stands among the unknown members in the debug output of a type, and where a type kept text for a value.
+fn unknown(debug: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, start) in debug.match_indices("extra: Members([") {
+        let mut rest = &debug[at + start.len()..];
+        while let Some(kept) = KEPT.iter().find(|kept| rest.starts_with(**kept)) {
+            rest = rest[kept.len()..].trim_start_matches(", ");
+        }
+        if !rest.starts_with("])") {
+            found.push(rest.chars().take(40).collect());
+        }
+    }
+    for start in ["Other({", "Other(["] {
+        found.extend(debug.match_indices(start).map(|(at, _)| debug[at..].chars().take(40).collect()));
+    }
+    found
+}

@@ -1,0 +1,81 @@
+//! What is written for a peer of an older revision is what that revision knows.
+
+#![allow(clippy::print_stdout, reason = "the counts are the result")]
+
+use std::collections::BTreeSet;
+
+use mcp_schema_tests::check::{Failures, Older, closed_instances, down, held};
+use mcp_schema_tests::spec;
+use mcp_schema_tests::strict::strict;
+
+/// Values of each definition.
+const COUNT: u64 = 60;
+
+/// Definitions of which some values have no form for some older peer, by how their names start: a list of blocks, a
+/// block for tools, sound, a choice of several.
+const UNENCODABLE: &[&str] =
+    &["CreateMessage", "ElicitRequest", "PrimitiveSchemaDefinition", "SamplingMessage"];
+
+/// What is written although an older schema does not allow it: the definition, a part of the complaint, and why.
+const ACCEPTED: &[(&str, &str, &str)] = &[
+    (
+        "CancelledNotification",
+        "\"requestId\" is a required",
+        "OPEN: without an id it has no form but in 2025-11-25",
+    ),
+    ("CreateMessageRequest", "outputSchema", "OPEN: any schema, of which older peers know objects only"),
+    ("ListToolsResult", "outputSchema", "OPEN: the same"),
+    ("Tool", "outputSchema", "OPEN: the same"),
+    ("ElicitRequest", "\"requestedSchema\" is a required", "OPEN: a URL has no form before 2025-11-25"),
+    ("ElicitRequest", "\"elicitationId\" is a required", "OPEN: 2025-11-25 has no URL without an id"),
+    ("ElicitRequest", "\"mode\":\"url\"", "OPEN: the same"),
+    ("ElicitRequest", "'mode' was unexpected", "OPEN: a form's mode is written before there were modes"),
+    (
+        "ElicitResult",
+        "is not of types",
+        "the content is the application's: a list answers a question for a list",
+    ),
+];
+
+/// What is written is as the older schema says, and has no member that it does not name. (T-120)
+#[test]
+fn what_is_written_for_an_older_peer_is_what_it_knows() {
+    let Some(specs) = spec::all() else { return };
+    let mut failures = Failures::default();
+    let mut accepted = BTreeSet::new();
+    for (at, older) in specs.iter().enumerate() {
+        let strict = strict(older);
+        for spec in &specs[at + 1..] {
+            let (mut fit, mut unencodable) = (0, 0);
+            for (name, cover) in held(spec) {
+                for (whole, _) in closed_instances(spec, name, COUNT) {
+                    let Some(part) = cover.part(&whole) else { continue };
+                    match down(spec, older, &strict, name, part, &whole) {
+                        Ok(Older::Fits) => fit += 1,
+                        Ok(Older::Unknown) => {}
+                        Ok(Older::Unencodable) => {
+                            unencodable += 1;
+                            if !UNENCODABLE.iter().any(|start| name.starts_with(start)) {
+                                let why = format!("has no form for {}", older.revision);
+                                failures.add(spec.revision, name, &why, &whole);
+                            }
+                        }
+                        Err(error) => match acceptance(name, &error) {
+                            Some(index) => _ = accepted.insert(index),
+                            None => failures.add(spec.revision, name, &error, &whole),
+                        },
+                    }
+                }
+            }
+            println!("{} for {}: {fit} fit, {unencodable} have no form", spec.revision, older.revision);
+        }
+    }
+    failures.finish();
+    let stale: Vec<_> =
+        (0..ACCEPTED.len()).filter(|at| !accepted.contains(at)).map(|at| ACCEPTED[at]).collect();
+    assert!(stale.is_empty(), "accepted and no longer so: {stale:?}");
+}
+
+fn acceptance(name: &str, error: &str) -> Option<usize> {
+    ACCEPTED.iter().position(|(definition, part, _)| name.starts_with(definition) && error.contains(part))
+}
