@@ -104,7 +104,7 @@ fn demo() -> Result<(), mcp_blocking::Error> {
     println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));
 
     let status = client.close()?;
-    let status = status.map_or("unknown".into(), |status| status.to_string());
+    let status = status.map_or_else(|| "unknown".into(), |status| status.to_string());
     println!("6. closed; the server ended with {status}, all in {} ms", began.elapsed().as_millis());
     Ok(())
 }

@@ -25,26 +25,19 @@ pub(crate) struct Child {
 struct State {
     /// Present until the child is reaped; while it is, its id is its own.
     process: Option<Process>,
+    /// How it exited, if the system says.
     status: Option<ExitStatus>,
     stderr: VecDeque<String>,
     stderr_done: bool,
 }
 
 impl Child {
-    /// Starts `command` in a process group of its own, with pipes to and from it.
-    ///
-    /// `on_exit` runs on a thread of ours once the child has exited.
-    pub(crate) fn spawn(
-        mut command: Command,
-        on_exit: impl FnOnce(&Self) + Send + 'static,
-    ) -> io::Result<(Arc<Self>, ChildStdout, ChildStdin)> {
+    /// Starts `command` in a process group of its own, with pipes to and from it. It is to be [`watch`](Self::watch)ed.
+    pub(crate) fn spawn(mut command: Command) -> io::Result<(Arc<Self>, ChildStdout, ChildStdin)> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         group::detach(&mut command);
         let mut process = command.spawn()?;
-        let missing = || io::Error::other("the child has no pipes");
-        let stdout = process.stdout.take().ok_or_else(missing)?;
-        let stdin = process.stdin.take().ok_or_else(missing)?;
-        let stderr = process.stderr.take().ok_or_else(missing)?;
+        let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let child = Arc::new(Self {
             id: process.id(),
             state: Mutex::new(State {
@@ -55,14 +48,32 @@ impl Child {
             }),
             changed: Condvar::new(),
         });
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            child.end_now();
+            return Err(io::Error::other("the child has no pipes"));
+        };
         let reader = Arc::clone(&child);
-        thread::Builder::new().name("mcp-stderr".into()).spawn(move || reader.read_stderr(stderr))?;
-        let waiter = Arc::clone(&child);
-        thread::Builder::new().name("mcp-child".into()).spawn(move || {
-            waiter.reap();
-            on_exit(&waiter);
-        })?;
-        Ok((child, stdout, stdin))
+        let started =
+            thread::Builder::new().name("mcp-stderr".into()).spawn(move || reader.read_stderr(stderr));
+        match started {
+            Ok(_) => Ok((child, stdout, stdin)),
+            Err(error) => {
+                child.end_now();
+                Err(error)
+            }
+        }
+    }
+
+    /// Reaps the child once it exits, on a thread of ours, which then runs `on_exit`. If there is no thread for it,
+    /// the child is ended.
+    pub(crate) fn watch(self: &Arc<Self>, on_exit: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let watched = Arc::clone(self);
+        let watch = move || {
+            watched.reap();
+            on_exit();
+        };
+        let started = thread::Builder::new().name("mcp-child".into()).spawn(watch);
+        started.map(drop).inspect_err(|_| self.end_now())
     }
 
     /// How the child exited, if it has.
@@ -74,22 +85,22 @@ impl Child {
     pub(crate) fn last_words(&self) -> Vec<String> {
         let give_up = Instant::now() + Duration::from_millis(200);
         let mut state = self.lock();
-        while state.status.is_some() && !state.stderr_done && Instant::now() < give_up {
+        while state.process.is_none() && !state.stderr_done && Instant::now() < give_up {
             let left = give_up.saturating_duration_since(Instant::now());
             state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.stderr.iter().cloned().collect()
     }
 
-    /// Waits until the child has exited, for as long as `patience`.
-    pub(crate) fn wait(&self, patience: Duration) -> Option<ExitStatus> {
+    /// Waits until the child has exited, for as long as `patience`; true when it has.
+    pub(crate) fn wait(&self, patience: Duration) -> bool {
         let give_up = Instant::now() + patience;
         let mut state = self.lock();
-        while state.status.is_none() && Instant::now() < give_up {
+        while state.process.is_some() && Instant::now() < give_up {
             let left = give_up.saturating_duration_since(Instant::now());
             state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        state.status
+        state.process.is_none()
     }
 
     /// Asks the child and all it started to terminate.
@@ -106,6 +117,12 @@ impl Child {
         if let Some(process) = &mut state.process {
             group::kill(self.id, process);
         }
+    }
+
+    /// Ends the child while nobody watches it.
+    fn end_now(&self) {
+        self.kill();
+        self.reap();
     }
 
     /// Waits for the child to exit, ends what it left behind in its group, and reaps it.

@@ -1,13 +1,12 @@
 //! Clients: connecting, calling, and answering what servers ask.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Command, ExitStatus};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
 
 use mcp_proto::client::{Client as Machine, Config, Event};
@@ -17,8 +16,7 @@ use mcp_proto::schema::{
 };
 use mcp_proto::stdio::{Ending, Shutdown};
 use mcp_proto::{
-    CallId, Capability, Close, Endpoint, ErrorObject, IncomingId, Limits, Misuse, Peer, Raw, Request,
-    Revision,
+    CallId, Capability, Close, ErrorObject, IncomingId, Limits, Misuse, Peer, Raw, Request, Revision,
 };
 use serde::Serialize;
 
@@ -26,7 +24,8 @@ use crate::call::{Call, Slot};
 use crate::child::Child;
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::link::{Link, Role};
+use crate::link::{LAST_EVENTS, Link, Role, State};
+use crate::notices::Notices;
 use crate::pool::Pool;
 
 /// A client that is being put together, and then connects.
@@ -95,7 +94,7 @@ impl Client {
 
     /// Has `hear` hear of the server's notifications, log messages among them, in order, on one thread.
     ///
-    /// While it is busy, up to 1,024 wait; then the connection waits, so it must not wait for a call.
+    /// While it is busy, up to 1,024 wait; then nothing more is read, so it must not wait for a call.
     pub fn on_notification(mut self, hear: impl FnMut(&str, Option<&Raw>) + Send + 'static) -> Self {
         self.notified = Some(Box::new(hear));
         self
@@ -128,24 +127,18 @@ impl Client {
     /// # Errors
     /// [`Error::Io`] when it cannot be started; [`Error::Start`], with its last words, when no session opens.
     pub fn spawn(self, command: Command) -> Result<Connection, Error> {
-        let exited: Arc<Mutex<Option<Arc<Link<Machine>>>>> = Arc::default();
-        let on_exit = Arc::clone(&exited);
-        let (child, stdout, stdin) = Child::spawn(command, move |_| {
-            let link = on_exit.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(link) = link {
-                end_after_exit(&link);
-            }
-        })?;
-        let (link, machine) = self.link();
-        *exited.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&link));
-        if child.status().is_some() {
-            // It exited before there was anybody to tell.
-            end_after_exit(&link);
-        }
-        machine.open(link, stdout, stdin, Some(child))
+        let (child, stdout, stdin) = Child::spawn(command)?;
+        let (link, opening) = self.link();
+        // Its output may be held open by others; the connection ends all the same.
+        let watching = Arc::clone(&link);
+        child.watch(move || watching.end_within(Machine::LAST_INPUT))?;
+        opening.open(link, stdout, stdin, Some(child))
     }
 
     /// Connects over a pair of byte streams; waits until the session is open.
+    ///
+    /// The writer is dropped at the end, which must tell the server. A bare `TcpStream` or `UnixStream` is shut down
+    /// besides, so the reader may be a clone of it.
     ///
     /// # Errors
     /// [`Error::Start`] when no session opens.
@@ -164,10 +157,11 @@ impl Client {
         let shared = Shared {
             handlers: self.handlers,
             pool: Pool::new(self.threads_max),
-            notify: self.notified.and_then(notifier),
+            heard: self.notified.is_some().then(Condvar::new),
             on_violation: self.on_violation,
         };
-        (Link::new(clock, machine, shared), Opening { limits: self.limits })
+        let opening = Opening { limits: self.limits, notified: self.notified };
+        (Link::new(clock, machine, shared), opening)
     }
 }
 
@@ -177,35 +171,21 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Starts the thread that hands notifications to the application.
-fn notifier(mut hear: Notified) -> Option<Notify> {
-    let (sender, receiver) = sync_channel::<(Box<str>, Option<Raw>)>(NOTIFICATIONS_MAX);
-    let started = thread::Builder::new().name("mcp-notify".into()).spawn(move || {
-        while let Ok((method, params)) = receiver.recv() {
-            hear(&method, params.as_ref());
-        }
-    });
-    started.ok().map(|_| sender)
-}
-
-type Notify = SyncSender<(Box<str>, Option<Raw>)>;
-
-/// Notifications that wait for the application; then the connection waits.
-const NOTIFICATIONS_MAX: usize = 1024;
-
-/// How long a server's last output may take to arrive once its process is gone.
-const LAST_OUTPUT: Duration = Duration::from_millis(500);
-
-/// The server's process is gone. Its output may be held open by others; it ends all the same.
-fn end_after_exit(link: &Arc<Link<Machine>>) {
-    if !link.wait_until(LAST_OUTPUT, |state| state.session.is_closed()) {
-        link.with(|state, now| state.session.handle_eof(now));
+/// Hands notifications to the application until the connection is over.
+fn notify(link: &Arc<Link<Machine>>, heard: &Condvar, mut hear: Notified) {
+    let next = |state: &mut State<Machine>| match state.open.notices.pop() {
+        None if state.open.closed.is_none() => None,
+        next => Some(next),
+    };
+    while let Some((method, params)) = link.take(heard, next) {
+        let _panicked = catch_unwind(AssertUnwindSafe(|| hear(&method, params.as_ref())));
     }
 }
 
 /// A connection whose session is not open yet.
 struct Opening {
     limits: Limits,
+    notified: Option<Notified>,
 }
 
 impl Opening {
@@ -216,18 +196,12 @@ impl Opening {
         writer: impl Write + Send + 'static,
         child: Option<Arc<Child>>,
     ) -> Result<Connection, Error> {
-        link.start(reader, writer)?;
-        let runner = {
-            let (link, child, limits) = (Arc::clone(&link), child.clone(), self.limits);
-            let run = move || {
-                link.run();
-                if let Some(child) = &child {
-                    end_child(&link, child, &limits);
-                }
-            };
-            thread::Builder::new().name("mcp-client".into()).spawn(run)?
-        };
-        let inner = Inner { link, child, runner: Mutex::new(Some(runner)) };
+        let started = self.start(&link, reader, writer, child.clone());
+        let runner = started.inspect_err(|_| {
+            link.with(|state, now| state.session.close(now));
+            child.iter().for_each(|child| child.kill());
+        })?;
+        let inner = Inner { link, child, runner: runner.thread().id(), running: Mutex::new(Some(runner)) };
         let connection = Connection { inner: Arc::new(inner) };
         let link = &connection.inner.link;
         link.wait_until(Duration::MAX, |state| state.open.peer.is_some() || state.open.closed.is_some());
@@ -235,6 +209,35 @@ impl Opening {
             None => Ok(connection),
             Some(why) => Err(connection.failed_start(why)),
         }
+    }
+
+    /// Starts the threads of a connection, and gives the one that sees to its end.
+    fn start(
+        self,
+        link: &Arc<Link<Machine>>,
+        reader: impl Read + Send + 'static,
+        writer: impl Write + Send + 'static,
+        child: Option<Arc<Child>>,
+    ) -> io::Result<JoinHandle<()>> {
+        if let Some(hear) = self.notified {
+            let link = Arc::clone(link);
+            let listen = move || {
+                if let Some(heard) = &link.shared.heard {
+                    notify(&link, heard, hear);
+                }
+            };
+            thread::Builder::new().name("mcp-notify".into()).spawn(listen)?;
+        }
+        link.start(reader, writer)?;
+        let (link, limits) = (Arc::clone(link), self.limits);
+        let run = move || {
+            link.run();
+            match &child {
+                Some(child) => end_child(&link, child, &limits),
+                None => link.wait_written(),
+            }
+        };
+        thread::Builder::new().name("mcp-client".into()).spawn(run)
     }
 }
 
@@ -252,7 +255,7 @@ fn end_child(link: &Arc<Link<Machine>>, child: &Child, limits: &Limits) {
             Some(deadline) => link.clock.until(deadline),
             None => AFTER_KILL,
         };
-        if child.wait(patience).is_some() || shutdown.poll_timeout().is_none() {
+        if child.wait(patience) || shutdown.poll_timeout().is_none() {
             return;
         }
         shutdown.handle_timeout(link.clock.now());
@@ -274,7 +277,9 @@ pub struct Connection {
 struct Inner {
     link: Arc<Link<Machine>>,
     child: Option<Arc<Child>>,
-    runner: Mutex<Option<JoinHandle<()>>>,
+    /// The thread that sees to the end of the connection.
+    runner: ThreadId,
+    running: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Connection {
@@ -296,16 +301,14 @@ impl Connection {
     pub fn list_tools(&self) -> Result<Vec<Tool>, Error> {
         let mut tools = Vec::new();
         let mut cursor = None;
-        for _ in 0..PAGES_MAX {
+        let mut seen = HashSet::new();
+        while seen.len() < PAGES_MAX && seen.insert(cursor.clone()) {
             let mut request = ListTools::new();
-            request.cursor.clone_from(&cursor);
+            request.cursor = cursor;
             let page = self.call(request).wait()?;
             tools.extend(page.tools);
             if page.next_cursor.is_none() {
                 return Ok(tools);
-            }
-            if page.next_cursor == cursor {
-                break;
             }
             cursor = page.next_cursor;
         }
@@ -350,7 +353,7 @@ impl Connection {
     /// # Errors
     /// When it cannot be sent.
     pub fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
-        let send = |state: &mut crate::link::State<Machine>, now| {
+        let send = |state: &mut State<Machine>, now| {
             state.session.notify_raw(now, method, params.map(|params| params as &dyn Encode))
         };
         Ok(self.inner.link.with_room(NOTIFY_PATIENCE, send)?)
@@ -363,6 +366,8 @@ impl Connection {
     /// When the server broke a rule that the connection did not survive.
     pub fn close(self) -> Result<Option<ExitStatus>, Error> {
         self.inner.end();
+        // The last events may be on their way out, on another thread.
+        self.inner.link.wait_until(LAST_EVENTS, |state| state.open.closed.is_some());
         match self.inner.link.with(|state, _| state.open.closed.clone()) {
             Some(why @ Close::Fault(_)) => Err(Error::Closed(why)),
             _ => Ok(self.inner.child.as_ref().and_then(|child| child.status())),
@@ -407,8 +412,12 @@ impl fmt::Debug for Connection {
 impl Inner {
     fn end(&self) {
         self.link.with(|state, now| state.session.close(now));
-        let runner = self.runner.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(runner) = runner {
+        if thread::current().id() == self.runner {
+            return; // A handle was dropped by what this very thread called: it sees to the end afterwards.
+        }
+        // Whoever comes second waits as well.
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(runner) = running.take() {
             let _panicked = runner.join();
         }
     }
@@ -422,8 +431,9 @@ impl Drop for Inner {
 
 pub(crate) struct Shared {
     handlers: HashMap<&'static str, Handler>,
-    pool: Pool,
-    notify: Option<Notify>,
+    pool: Pool<IncomingId>,
+    /// Somebody hears notifications: there may be one, or nothing ever again.
+    heard: Option<Condvar>,
     on_violation: Option<ViolationHandler>,
 }
 
@@ -431,6 +441,7 @@ pub(crate) struct Shared {
 #[derive(Default)]
 pub(crate) struct Open {
     calls: HashMap<CallId, Arc<Slot>>,
+    notices: Notices,
     peer: Option<Arc<Peer>>,
     closed: Option<Close>,
 }
@@ -444,6 +455,13 @@ impl Open {
 impl Role for Machine {
     type Open = Open;
     type Shared = Shared;
+
+    /// The answers of a server that is gone.
+    const LAST_INPUT: Duration = Duration::from_millis(500);
+
+    fn has_room(open: &Open) -> bool {
+        open.notices.has_room()
+    }
 
     fn dispatch(link: &Arc<Link<Self>>, event: Event) {
         match event {
@@ -459,11 +477,13 @@ impl Role for Machine {
             }
             Event::Request { incoming, request, .. } => {
                 let answering = Arc::clone(link);
-                link.shared.pool.run(move || answer(&answering, incoming, &request));
+                link.shared.pool.run(incoming, move || answer(&answering, incoming, &request));
             }
+            Event::RequestCancelled { incoming, .. } => link.shared.pool.withdraw(&incoming),
             Event::Notification { method, params, .. } => {
-                if let Some(notify) = &link.shared.notify {
-                    let _over = notify.send(((*method).into(), params));
+                if let Some(heard) = &link.shared.heard {
+                    link.with(|state, _| state.open.notices.push((method, params)));
+                    heard.notify_one();
                 }
             }
             Event::Violation(violation) => {
@@ -472,7 +492,12 @@ impl Role for Machine {
                 }
             }
             Event::Ready(peer) => link.with(|state, _| state.open.peer = Some(peer)),
-            Event::Closed(why) => link.with(|state, _| state.open.closed = Some(why)),
+            Event::Closed(why) => {
+                link.with(|state, _| state.open.closed = Some(why));
+                if let Some(heard) = &link.shared.heard {
+                    heard.notify_one();
+                }
+            }
             _ => {}
         }
     }

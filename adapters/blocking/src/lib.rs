@@ -47,6 +47,7 @@ mod clock;
 mod cx;
 mod error;
 mod link;
+mod notices;
 mod pool;
 mod server;
 mod signal;

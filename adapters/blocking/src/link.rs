@@ -3,7 +3,10 @@
 //! Reading and writing happen at the same time, so two peers with full pipes never wait for each other. Whoever
 //! changes the session hands out the events that this caused; one thread at a time does, so they stay in order.
 
+use std::any::Any;
 use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -20,6 +23,14 @@ pub(crate) trait Role: Session + Send + Sized + 'static {
     type Open: Default + Send;
     /// What never changes while connected.
     type Shared: Send + Sync;
+
+    /// How long what the peer sent before it stopped reading may still take to arrive.
+    const LAST_INPUT: Duration;
+
+    /// Whether there is room for what more input brings.
+    fn has_room(_: &Self::Open) -> bool {
+        true
+    }
 
     /// Hands one event on. Called by one thread at a time, in order, without the lock; must not wait for anything
     /// that needs the connection to go on.
@@ -46,6 +57,8 @@ pub(crate) struct State<R: Role> {
     dispatching: bool,
     /// What the deadline's thread sleeps until; `None` for as long as it takes.
     sleeping_until: Option<Instant>,
+    /// The writer is in the middle of a write.
+    writing_since: Option<Instant>,
     /// The writer has sent all there was, or cannot send any more.
     written: bool,
 }
@@ -58,6 +71,7 @@ impl<R: Role> Link<R> {
                 open: R::Open::default(),
                 dispatching: false,
                 sleeping_until: None,
+                writing_since: None,
                 written: false,
             }),
             shared,
@@ -128,12 +142,17 @@ impl<R: Role> Link<R> {
         }
     }
 
-    /// Waits until all that the closed session had to send is sent, but not for longer than `patience`.
-    pub(crate) fn wait_written(&self, patience: Duration) {
-        let give_up = self.clock.now() + patience;
+    /// Waits until all that the closed session had to send is sent, for as long as the peer goes on reading.
+    pub(crate) fn wait_written(&self) {
+        let began = self.clock.now();
         let mut state = self.lock();
-        while !state.written && !self.clock.until(give_up).is_zero() {
-            state = wait_timeout(&self.room, state, self.clock.until(give_up));
+        while !state.written {
+            let stuck = state.writing_since.unwrap_or(began) + WRITE_PATIENCE;
+            let left = self.clock.until(stuck.min(began + FLUSH_MAX));
+            if left.is_zero() {
+                return;
+            }
+            state = wait_timeout(&self.room, state, left);
         }
     }
 
@@ -151,6 +170,19 @@ impl<R: Role> Link<R> {
         true
     }
 
+    /// Waits until `take` finds something, trying again at each `changed`.
+    pub(crate) fn take<T>(&self, changed: &Condvar, mut take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
+        let mut state = self.lock();
+        loop {
+            if let Some(taken) = take(&mut state) {
+                drop(state);
+                self.room.notify_all();
+                return taken;
+            }
+            state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State<R>> {
         // The session cannot be left in between by a panic of ours that matters more than going on.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -161,12 +193,13 @@ impl<R: Role> Link<R> {
         loop {
             self.wake(&mut state);
             if state.dispatching {
-                return;
+                break;
             }
             let Some(event) = state.session.poll_event() else { break };
             state.dispatching = true;
             drop(state);
-            R::dispatch(self, event);
+            // A panic of the application's must not keep later events from being handed out.
+            let _panicked = catch_unwind(AssertUnwindSafe(|| R::dispatch(self, event)));
             state = self.lock();
             state.dispatching = false;
         }
@@ -189,9 +222,10 @@ impl<R: Role> Link<R> {
 
     fn read(self: Arc<Self>, mut reader: impl Read) {
         let mut buffer = vec![0; READ_BYTES_MAX];
+        let wants_input = |state: &State<R>| state.session.wants_input() && R::has_room(&state.open);
         loop {
             let mut state = self.lock();
-            while !state.session.wants_input() && !state.session.is_closed() {
+            while !(state.session.is_closed() || wants_input(&state)) {
                 state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             if state.session.is_closed() {
@@ -210,10 +244,11 @@ impl<R: Role> Link<R> {
         }
     }
 
-    fn write(self: Arc<Self>, mut writer: impl Write) {
+    fn write(self: Arc<Self>, mut writer: impl Write + 'static) {
         let mut chunk = Vec::new();
         loop {
             let mut state = self.lock();
+            state.writing_since = None;
             while !state.session.outbox().has_remaining() && !state.session.is_closed() {
                 state = self.writable.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
@@ -225,28 +260,37 @@ impl<R: Role> Link<R> {
             if count == 0 {
                 break;
             }
+            state.writing_since = Some(self.clock.now());
             drop(state);
             self.room.notify_all();
             if writer.write_all(&chunk).and_then(|()| writer.flush()).is_err() {
-                // Whoever does not take bytes any more is gone, as is what would have been sent. (EPIPE)
-                self.with(|state, now| {
-                    state.session.handle_eof(now);
-                    let rest = state.session.outbox().remaining();
-                    state.session.outbox().advance(rest);
-                });
+                // Whoever does not take bytes any more is gone; what it said before may still arrive. (EPIPE)
+                self.end_within(R::LAST_INPUT);
                 self.wait_closed();
                 break;
             }
         }
-        drop(writer);
+        hang_up(writer);
         self.lock().written = true;
         self.room.notify_all();
     }
 
-    /// A server that lost its reader may still have handlers running.
+    /// The peer is gone: gives its last output `patience` to arrive, then ends the connection.
+    pub(crate) fn end_within(self: &Arc<Self>, patience: Duration) {
+        if !self.wait_until(patience, |state| state.session.is_closed()) {
+            self.with(|state, now| state.session.handle_eof(now));
+        }
+    }
+
+    /// A server that lost its reader may still have handlers running. What they say goes nowhere.
     fn wait_closed(&self) {
         let mut state = self.lock();
-        while !state.session.is_closed() {
+        loop {
+            let rest = state.session.outbox().remaining();
+            state.session.outbox().advance(rest);
+            if state.session.is_closed() {
+                return;
+            }
             state = self.writable.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -263,6 +307,26 @@ const READ_BYTES_MAX: usize = 64 * 1024;
 
 /// What one write is given.
 const WRITE_BYTES_MAX: usize = 64 * 1024;
+
+/// How long one write may take once the connection is over, and all of them together.
+const WRITE_PATIENCE: Duration = Duration::from_millis(60);
+const FLUSH_MAX: Duration = Duration::from_secs(2);
+
+/// How long the last events of a connection that is over may take to be handed out.
+pub(crate) const LAST_EVENTS: Duration = Duration::from_millis(500);
+
+/// Tells the peer that nothing follows. A pipe ends when it is dropped; a socket, which the reader has as well, does
+/// not.
+fn hang_up(writer: impl Write + 'static) {
+    let stream: &dyn Any = &writer;
+    if let Some(socket) = stream.downcast_ref::<TcpStream>() {
+        let _gone = socket.shutdown(Shutdown::Write);
+    }
+    #[cfg(unix)]
+    if let Some(socket) = stream.downcast_ref::<std::os::unix::net::UnixStream>() {
+        let _gone = socket.shutdown(Shutdown::Write);
+    }
+}
 
 fn wait_timeout<'a, T>(
     condition: &Condvar,

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::clock::Clock;
 use crate::cx::{Cancelled, Carried, Cx, Failure, ToolError};
-use crate::link::{Link, Role};
+use crate::link::{LAST_EVENTS, Link, Role};
 use crate::pool::Pool;
 use crate::signal::{self, Closeable};
 
@@ -166,13 +166,17 @@ impl Server {
     /// cannot survive.
     pub fn serve_stdio(self) -> io::Result<()> {
         let (stdin, stdout) = standard_streams()?;
-        let link = self.start(stdin, stdout)?;
+        let link = self.link();
+        // Before the first word: whoever hears one may send a signal.
         let closeable: Arc<dyn Closeable> = Arc::new(OnSignal(Arc::clone(&link)));
         signal::close_on_signal(Arc::downgrade(&closeable));
-        finish(&link)
+        run(&link, stdin, stdout)
     }
 
     /// Serves on a pair of byte streams until the client hangs up.
+    ///
+    /// The writer is dropped at the end, which must tell the client. A bare `TcpStream` or `UnixStream` is shut down
+    /// besides, so the reader may be a clone of it.
     ///
     /// # Errors
     /// As [`serve_stdio`](Self::serve_stdio).
@@ -181,14 +185,10 @@ impl Server {
         reader: impl Read + Send + 'static,
         writer: impl Write + Send + 'static,
     ) -> io::Result<()> {
-        finish(&self.start(reader, writer)?)
+        run(&self.link(), reader, writer)
     }
 
-    fn start(
-        self,
-        reader: impl Read + Send + 'static,
-        writer: impl Write + Send + 'static,
-    ) -> io::Result<Arc<Link<Machine>>> {
+    fn link(self) -> Arc<Link<Machine>> {
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config);
         let shared = Shared {
@@ -198,9 +198,7 @@ impl Server {
             pool: Pool::new(self.threads_max),
             on_violation: self.on_violation,
         };
-        let link = Link::new(clock, machine, shared);
-        link.start(reader, writer)?;
-        Ok(link)
+        Link::new(clock, machine, shared)
     }
 }
 
@@ -210,18 +208,22 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Runs a connection to its end.
-fn finish(link: &Arc<Link<Machine>>) -> io::Result<()> {
+/// Runs a connection from its beginning to its end.
+fn run(
+    link: &Arc<Link<Machine>>,
+    reader: impl Read + Send + 'static,
+    writer: impl Write + Send + 'static,
+) -> io::Result<()> {
+    link.start(reader, writer)?;
     link.run();
-    link.wait_written(FLUSH_PATIENCE);
+    link.wait_written();
+    // The last events may be on their way out, on another thread.
+    link.wait_until(LAST_EVENTS, |state| state.open.closed.is_some());
     match link.with(|state, _| state.open.closed.take()) {
         Some(Close::Fault(fault)) => Err(io::Error::other(fault)),
         Some(Close::Local | Close::Peer) | None => Ok(()),
     }
 }
-
-/// How long what is left to send may take once the connection is over.
-const FLUSH_PATIENCE: Duration = Duration::from_millis(30);
 
 fn any_object() -> Raw {
     Raw::from_text(r#"{"type":"object"}"#).unwrap_or_else(|_| Raw::empty_object())
@@ -254,7 +256,7 @@ pub(crate) struct Shared {
     tools: Vec<Tool>,
     handlers: HashMap<String, ToolHandler>,
     page_max: usize,
-    pool: Pool,
+    pool: Pool<IncomingId>,
     on_violation: Option<ViolationHandler>,
 }
 
@@ -269,10 +271,14 @@ impl Role for Machine {
     type Open = Open;
     type Shared = Shared;
 
+    /// What was asked can no longer be answered.
+    const LAST_INPUT: Duration = Duration::ZERO;
+
     fn dispatch(link: &Arc<Link<Self>>, event: Event) {
         match event {
             Event::Request { incoming, request, context } => serve(link, incoming, &request, context),
             Event::RequestCancelled { incoming, .. } => {
+                link.shared.pool.withdraw(&incoming);
                 let cancelled = link.with(|state, _| state.open.running.remove(&incoming));
                 if let Some(cancelled) = cancelled {
                     cancelled.set();
@@ -328,7 +334,7 @@ fn call_tool(link: &Arc<Link<Machine>>, incoming: IncomingId, call: CallTool, co
     link.with(|state, _| state.open.running.insert(incoming, Arc::clone(&cancelled)));
     let carried = Carried::from_context(&context);
     let cx = Cx { link: Arc::clone(link), incoming, context, carried, cancelled };
-    link.shared.pool.run(move || run_tool(cx, call));
+    link.shared.pool.run(incoming, move || run_tool(cx, call));
 }
 
 /// Runs a tool's handler to its end, whatever that is.

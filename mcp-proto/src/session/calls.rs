@@ -39,7 +39,8 @@ impl fmt::Display for CallId {
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct CallOptions {
-    /// Asks the peer to tell of its progress. (PRG-01)
+    /// Asks the peer to tell of its progress (PRG-01). A `progressToken` in the params does the same; the token on
+    /// the wire is the session's own.
     pub progress: bool,
     /// How long to wait for an answer or for further progress; `None` for the limit that fits the method.
     /// (TMO-03)

@@ -24,21 +24,24 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// Bytes of JSON that the event holds.
+    /// Bytes of the peer's that the event holds.
     fn weight(&self) -> usize {
-        let raw = match self {
-            Self::Completed { outcome: Ok(raw), .. } => Some(raw),
-            Self::Notification { params, .. } => params.as_ref(),
-            Self::Request { request, .. } => request.params.as_ref(),
-            Self::RequestCancelled { reason, .. } => reason.as_ref(),
-            _ => None,
-        };
-        let method = match self {
-            Self::Notification { method, .. } => Some(method),
-            Self::Request { request, .. } => Some(&request.method),
-            _ => None,
-        };
-        raw.map_or(0, |raw| raw.as_bytes().len()) + method.map_or(0, |method| method.len())
+        let raw = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
+        match self {
+            Self::Closed(_) | Self::Ready(_) => 0,
+            Self::Completed { outcome: Ok(result), .. } => result.as_bytes().len(),
+            Self::Completed { outcome: Err(CallError::Refused(error)), .. } => {
+                error.message.len() + raw(&error.data)
+            }
+            Self::Completed { outcome: Err(_), .. } => 0,
+            Self::Notification { method, params } => method.len() + raw(params),
+            Self::Progress { progress, .. } => progress.message.as_ref().map_or(0, |message| message.len()),
+            Self::Request { request, context, .. } => {
+                request.method.len() + raw(&request.params) + raw(&context.meta)
+            }
+            Self::RequestCancelled { reason, .. } => raw(reason),
+            Self::Violation(violation) => violation.detail.len(),
+        }
     }
 }
 

@@ -91,6 +91,11 @@ impl Guard {
         Self { replies_left: limits.error_replies_max, refilled: Instant::ZERO, in_a_row: 0 }
     }
 
+    /// Violations so far without a good message in between.
+    pub(crate) fn in_a_row(&self) -> u32 {
+        self.in_a_row
+    }
+
     /// A good message came.
     pub(crate) fn good(&mut self) {
         self.in_a_row = 0;
@@ -109,7 +114,12 @@ impl Guard {
         if earned > 0 {
             let earned = u32::try_from(earned).unwrap_or(u32::MAX);
             self.replies_left = self.replies_left.saturating_add(earned).min(limits.error_replies_max);
-            self.refilled = now;
+            // What is left of the time counts towards the next one, unless the allowance is full.
+            self.refilled = if self.replies_left == limits.error_replies_max {
+                now
+            } else {
+                self.refilled + limits.error_reply_every.saturating_mul(earned)
+            };
         }
         let allowed = self.replies_left > 0;
         self.replies_left = self.replies_left.saturating_sub(1);

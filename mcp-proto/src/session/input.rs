@@ -44,6 +44,9 @@ impl Core {
             let mut scratch = Vec::new();
             self.check_call(question.method(), &|revision, out| question.write(revision, out), &mut scratch)?;
         }
+        if let Some(params) = self.incoming.take_deferred(incoming) {
+            self.write_progress(&params);
+        }
         if let Some(open) = self.incoming.get_mut(incoming) {
             open.asking = Some(Box::new(Asking {
                 keys: questions.iter().map(|(key, _)| (*key).into()).collect(),

@@ -110,7 +110,7 @@ impl Core {
     }
 
     fn message(&mut self, origin: Origin<'_>, message: Message<'_>) {
-        self.guard.good();
+        let violations = self.guard.in_a_row();
         match message {
             Message::Notification { method, params } => self.notification(origin, &method, &params),
             Message::Request { id, method, params } => self.request(origin, id, &method, &params),
@@ -120,6 +120,9 @@ impl Core {
             }
             Message::BrokenResponse { id, why } => self.response(&id, Err(CallError::Invalid(why.into()))),
             Message::OrphanError(error) => self.orphan(error),
+        }
+        if self.guard.in_a_row() == violations {
+            self.guard.good();
         }
     }
 

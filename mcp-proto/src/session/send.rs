@@ -10,7 +10,7 @@ use super::incoming::IncomingId;
 use super::outcome::{CallError, Progress};
 use super::phase::Phase;
 use crate::error::{Misuse, Unencodable};
-use crate::json::{Object, Raw, with_meta, write_f64, write_u64};
+use crate::json::{Object, Raw, find, with_meta, write_f64, write_u64};
 use crate::revision::{Patience, Revision};
 use crate::rpc::{self, ErrorObject};
 use crate::schema::Level;
@@ -71,9 +71,11 @@ impl Core {
         let patience = self.check_call(method, params, scratch)?;
         let wire = self.calls.next_wire();
         let params = (!scratch.is_empty()).then_some(scratch.as_slice());
+        // A token of the application's own could be another call's: it only says that progress is wanted. (PRG-02)
+        let wants_progress = options.progress || params.is_some_and(has_progress_token);
         self.write(|out| {
             rpc::open_request(out, wire, method);
-            if options.progress {
+            if wants_progress {
                 out.extend_from_slice(b",\"params\":");
                 with_meta(out, params, &["progressToken"], |meta| {
                     write_u64(meta.key("progressToken"), wire);
@@ -85,7 +87,7 @@ impl Core {
             out.push(b'}');
         });
         let wait = wait(options, patience, &self.me.limits);
-        Ok(self.calls.insert(self.now, asker, options.progress, wait))
+        Ok(self.calls.insert(self.now, asker, wants_progress, wait))
     }
 
     /// Writes the params to `scratch`, and checks that the call may be made. (JSON-17, CAP-03)
@@ -249,6 +251,8 @@ impl Core {
         object.end();
         open.progress = Some(progress.progress);
         if self.has_room().is_ok() {
+            // What waited for room is out of date now.
+            self.incoming.take_deferred(incoming);
             self.write_progress(&params);
         } else {
             self.incoming.defer(incoming, params);
@@ -289,6 +293,13 @@ impl Core {
             Phase::Opening | Phase::Greeted | Phase::Ready => Err(Misuse::NotReady),
         }
     }
+}
+
+fn has_progress_token(params: &[u8]) -> bool {
+    // Most params do not mention it, and those that do may mean something else.
+    (memchr::memmem::find(params, b"progressToken").is_some()
+        || memchr::memmem::find(params, b"\\u").is_some())
+        && find(params, "_meta").is_some_and(|meta| find(meta, "progressToken").is_some())
 }
 
 /// What the scratch buffer keeps between calls.

@@ -2,10 +2,13 @@
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "the counts are the result")]
 
+use std::collections::BTreeSet;
+
 use mcp_proto::Raw;
 use mcp_proto::schema::{Decode, Meta, key};
 use mcp_schema_tests::check::{Failures, closed_instances, held};
 use mcp_schema_tests::spec;
+use serde_json::Value;
 
 /// Values of each definition.
 const COUNT: u64 = 60;
@@ -28,12 +31,14 @@ fn what_the_schema_names_no_type_keeps_as_unknown() {
     let mut failures = Failures::default();
     let mut values = 0;
     for spec in &specs {
+        let mut words = BTreeSet::new();
+        collect_words(spec.schema(), &mut words);
         for (name, cover) in held(spec) {
             for (whole, _) in closed_instances(spec, name, COUNT) {
                 let Some(part) = cover.part(&whole) else { continue };
                 let Ok(typed) = part.codec.read(&part.of(&whole).to_string()) else { continue };
                 values += 1;
-                for unknown in unknown(&format!("{typed:?}")) {
+                for unknown in unknown(&format!("{typed:?}"), &words) {
                     failures.add(spec.revision, name, &format!("does not know {unknown}"), &whole);
                 }
             }
@@ -76,8 +81,22 @@ fn reads(meta: &Meta, member: &str) -> bool {
     }
 }
 
-/// What stands among the unknown members in the debug output of a type, and where a type kept text for a value.
-fn unknown(debug: &str) -> Vec<String> {
+/// Every word that some schema lets one choose from.
+fn collect_words<'a>(schema: &'a Value, words: &mut BTreeSet<&'a str>) {
+    match schema {
+        Value::Array(elements) => elements.iter().for_each(|element| collect_words(element, words)),
+        Value::Object(members) => {
+            let choices = members.get("enum").and_then(Value::as_array).into_iter().flatten();
+            words.extend(choices.filter_map(Value::as_str));
+            members.values().for_each(|member| collect_words(member, words));
+        }
+        _ => {}
+    }
+}
+
+/// What stands among the unknown members in the debug output of a type, and where a type kept text for a value or one
+/// of these words.
+fn unknown(debug: &str, words: &BTreeSet<&str>) -> Vec<String> {
     let mut found = Vec::new();
     for (at, start) in debug.match_indices("extra: Members([") {
         let mut rest = &debug[at + start.len()..];
@@ -90,6 +109,10 @@ fn unknown(debug: &str) -> Vec<String> {
     }
     for start in ["Other({", "Other(["] {
         found.extend(debug.match_indices(start).map(|(at, _)| debug[at..].chars().take(40).collect()));
+    }
+    for (at, start) in debug.match_indices("Other(\"") {
+        let word = debug[at + start.len()..].split('"').next().unwrap_or_default();
+        found.extend(words.get(word).map(|word| format!("the word {word}")));
     }
     found
 }

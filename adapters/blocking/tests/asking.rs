@@ -1,0 +1,258 @@
+//! Asking back: what servers ask of clients in the middle of a call, and how clients answer.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use common::{
+    client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story, success, tool,
+};
+use mcp_blocking::proto::schema::{Elicit, ElicitResult};
+use mcp_blocking::proto::{ErrorObject, Limits, Question, Raw, code};
+use mcp_blocking::{Client, Cx, Server, ToolError};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Age {
+    age: u8,
+}
+
+fn form(message: &str) -> Elicit {
+    Elicit::form(message, raw(json!({"type": "object", "properties": {}})))
+}
+
+/// Asks two questions, the second with the first answer in it.
+fn introduce(_: Value, cx: Cx) -> Result<String, ToolError> {
+    let Name { name } = cx.ask("name", form("Who are you?"))?;
+    let Age { age } = cx.ask("age", form(&format!("How old are you, {name}?")))?;
+    Ok(format!("{name}, {age}"))
+}
+
+fn inn() -> Server {
+    server().tool_with(tool("introduce"), introduce)
+}
+
+fn guest() -> Client {
+    client().on_elicitation(|form| {
+        ElicitResult::accept(match &*form.message {
+            "Who are you?" => raw(json!({"name": "Ada"})),
+            "How old are you, Ada?" => raw(json!({"age": 36})),
+            other => panic!("asked {other:?}"),
+        })
+    })
+}
+
+#[test]
+fn a_handler_asks_twice_and_has_both_answers_in_the_end() {
+    story(|| {
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&runs);
+        let server = server().tool_with(tool("introduce"), move |arguments: Value, cx| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            introduce(arguments, cx)
+        });
+        let (client, serving) = pair(guest(), server);
+        assert_eq!(success(client.call_tool("introduce", &json!({})).wait()), "Ada, 36");
+        assert_eq!(runs.load(Ordering::Relaxed), 3, "from the top after each answer");
+        part(client, serving);
+    });
+}
+
+#[test]
+fn many_calls_ask_at_once_and_each_gets_its_own_answers() {
+    story(|| {
+        let echoing =
+            client().on_elicitation(|form| ElicitResult::accept(raw(json!({"name": form.message}))));
+        let server = server().threads_max(2).tool_with(tool("who"), |arguments: Value, cx| {
+            let who = arguments["who"].as_str().ok_or("who?")?;
+            let Name { name } = cx.ask("name", form(who))?;
+            Ok(name)
+        });
+        let (client, serving) = pair(echoing, server);
+        std::thread::scope(|scope| {
+            for guest in 0..32 {
+                let client = &client;
+                scope.spawn(move || {
+                    let who = format!("guest {guest}");
+                    assert_eq!(success(client.call_tool("who", &json!({"who": who})).wait()), who);
+                });
+            }
+        });
+        part(client, serving);
+    });
+}
+
+#[test]
+fn whoever_declines_is_told_so_in_the_result() {
+    story(|| {
+        for (answer, word) in
+            [(ElicitResult::decline as fn() -> _, "declined"), (ElicitResult::cancel, "cancelled")]
+        {
+            let (client, serving) = pair(client().on_elicitation(move |_| answer()), inn());
+            let why = failure(client.call_tool("introduce", &json!({})).wait());
+            assert_eq!(why, format!("the user {word} `name`"));
+            part(client, serving);
+        }
+    });
+}
+
+#[test]
+fn an_answer_of_another_form_fails_the_tool() {
+    story(|| {
+        let answering = client().on_elicitation(|_| ElicitResult::accept(raw(json!({"nom": "Ada"}))));
+        let (client, serving) = pair(answering, inn());
+        let why = failure(client.call_tool("introduce", &json!({})).wait());
+        assert!(why.contains("the answer to `name`") && why.contains("missing field"), "{why}");
+        part(client, serving);
+    });
+}
+
+#[test]
+fn a_client_that_takes_no_questions_is_told_what_was_missing() {
+    story(|| {
+        let (client, serving) = pair(client(), inn());
+        let error = refusal(client.call_tool("introduce", &json!({})).wait());
+        assert_eq!(error.code, code::INTERNAL_ERROR);
+        assert!(error.message.contains("`name`"), "{error}");
+        client.ping().unwrap();
+        part(client, serving);
+    });
+}
+
+#[test]
+fn a_server_that_asks_without_end_is_stopped() {
+    story(|| {
+        let server = server().limits(Limits { input_rounds_max: 3, ..Limits::default() }).tool_with(
+            tool("nag"),
+            |_: Value, cx| -> Result<String, ToolError> {
+                for round in 0.. {
+                    let _: Value = cx.ask(&round.to_string(), form("And now?"))?;
+                }
+                unreachable!()
+            },
+        );
+        let (client, serving) =
+            pair(client().on_elicitation(|_| ElicitResult::accept(Raw::empty_object())), server);
+        let error = refusal(client.call_tool("nag", &json!({})).wait());
+        assert_eq!(error.code, code::INTERNAL_ERROR);
+        part(client, serving);
+    });
+}
+
+#[test]
+fn models_and_roots_can_be_asked_for_too() {
+    story(|| {
+        let server = server().tool_with(tool("survey"), |_: Value, cx| {
+            let roots: Raw = cx.ask_any("roots", Question::Roots)?;
+            let params = raw(json!({"messages": [], "maxTokens": 1, "seen": roots.parse::<Value>()?}));
+            let sample: Raw = cx.ask_any("sample", Question::raw("sampling/createMessage", params))?;
+            Ok(sample.to_string())
+        });
+        let answering =
+            client().on_roots(|| raw(json!({"roots": [{"uri": "file:///home"}]}))).on_sampling(|params| {
+                let params: Value = params.parse().map_err(|_| ErrorObject::invalid_params("no JSON"))?;
+                let uri = &params["seen"]["roots"][0]["uri"];
+                Ok(raw(json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": uri}})))
+            });
+        let (client, serving) = pair(answering, server);
+        let said: Value =
+            serde_json::from_str(&success(client.call_tool("survey", &json!({})).wait())).unwrap();
+        assert_eq!(said["content"]["text"], "file:///home");
+        part(client, serving);
+    });
+}
+
+#[test]
+fn a_model_that_refuses_fails_the_call_that_asked_it() {
+    story(|| {
+        let server = server().tool_with(tool("survey"), |_: Value, cx| {
+            let params = raw(json!({"messages": [], "maxTokens": 1}));
+            let sample: Raw = cx.ask_any("sample", Question::raw("sampling/createMessage", params))?;
+            Ok(sample.to_string())
+        });
+        let answering = client().on_sampling(|_| Err(ErrorObject::new(-1, "the user said no")));
+        let (client, serving) = pair(answering, server);
+        let error = refusal(client.call_tool("survey", &json!({})).wait());
+        assert!(error.message.contains("`sample`") && error.message.contains("the user said no"), "{error}");
+        part(client, serving);
+    });
+}
+
+#[test]
+fn a_clients_handler_that_panics_answers_with_an_error_and_keeps_its_words() {
+    story(|| {
+        let asked = AtomicUsize::new(0);
+        let nervous = client().on_elicitation(move |_| {
+            assert!(asked.fetch_add(1, Ordering::Relaxed) > 0, "the secret word");
+            ElicitResult::decline()
+        });
+        let (client, mut hand) = connect_by_hand(nervous);
+        let params = json!({"message": "?", "requestedSchema": {"type": "object", "properties": {}}});
+        hand.request(1, "elicitation/create", &params);
+        let answer = hand.hear();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(code::INTERNAL_ERROR)));
+        assert!(!answer.to_string().contains("secret"), "{answer}");
+        hand.request(2, "elicitation/create", &params);
+        assert_eq!(hand.hear()["result"]["action"], "decline");
+        hand.request(3, "elicitation/create", &json!({"message": 5}));
+        assert_eq!(hand.hear()["error"]["code"], code::INVALID_PARAMS);
+        hand.request(4, "roots/list", &json!({}));
+        assert_eq!(hand.hear()["error"]["code"], code::METHOD_NOT_FOUND);
+        client.close().unwrap();
+    });
+}
+
+#[test]
+fn a_call_that_is_cancelled_takes_its_question_back() {
+    story(|| {
+        let runs = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&runs);
+        let server = inn().tool_with(tool("introduce"), move |arguments: Value, cx| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            introduce(arguments, cx)
+        });
+        let (mut hand, serving) = serve_by_hand(server);
+        hand.greet(json!({"elicitation": {}}));
+        hand.call_tool(1, "introduce", &json!({}));
+        let question = hand.hear();
+        assert_eq!(question["method"], "elicitation/create");
+        hand.notify("notifications/cancelled", &json!({"requestId": 1}));
+        let taken_back = hand.hear_notification("notifications/cancelled");
+        assert_eq!(taken_back["requestId"], question["id"]);
+        // The user was quicker than the news: the answer changes nothing.
+        hand.answer(&question, &json!({"action": "accept", "content": {"name": "Ada"}}));
+        hand.request(2, "ping", &json!({}));
+        assert_eq!(hand.hear()["id"], 2);
+        assert_eq!(runs.load(Ordering::Relaxed), 1);
+        drop(hand);
+        serving.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_question_waits_for_a_slow_user_while_the_connection_goes_on() {
+    story(|| {
+        let (think, thought) = std::sync::mpsc::channel::<()>();
+        let thought = Mutex::new(thought);
+        let slow = client().on_elicitation(move |_| {
+            thought.lock().unwrap().recv().unwrap();
+            ElicitResult::decline()
+        });
+        let (client, serving) = pair(slow, inn());
+        let open = client.call_tool("introduce", &json!({})).start().unwrap();
+        client.ping().unwrap();
+        assert_eq!(client.list_tools().unwrap().len(), 1);
+        think.send(()).unwrap();
+        assert_eq!(failure(open.wait()), "the user declined `name`");
+        part(client, serving);
+    });
+}

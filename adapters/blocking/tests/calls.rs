@@ -1,0 +1,275 @@
+//! Calling: tools as functions, how they fail, lists with pages, and what is left once a connection is closed.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{
+    client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story, success, tool,
+};
+use mcp_blocking::proto::schema::ListTools;
+use mcp_blocking::proto::{CallError, Close, ErrorObject, Misuse, Raw, code};
+use mcp_blocking::{Error, Server, ToolError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Deserialize, JsonSchema)]
+struct Forecast {
+    city: String,
+    #[serde(default)]
+    days: u8,
+}
+
+fn weather() -> Server {
+    server().tool("forecast", "The weather", |wanted: Forecast, _| {
+        Ok(format!("{} days of sun in {}", wanted.days, wanted.city))
+    })
+}
+
+#[test]
+fn a_tool_is_called_with_typed_arguments() {
+    story(|| {
+        let (client, serving) = pair(client(), weather());
+        assert_eq!(&*client.peer().info.name, "story");
+        let outcome = client.call_tool("forecast", &json!({"city": "Oslo", "days": 3})).wait();
+        assert_eq!(success(outcome), "3 days of sun in Oslo");
+
+        let listed = client.list_tools().unwrap();
+        let schema: Value = listed[0].input_schema.parse().unwrap();
+        assert_eq!(schema["type"], "object");
+        assert_eq!(schema["required"], json!(["city"]));
+        assert_eq!(schema["properties"]["city"]["type"], "string");
+        part(client, serving);
+    });
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_for_the_model_to_mend() {
+    story(|| {
+        let (client, serving) = pair(client(), weather());
+        let why = failure(client.call_tool("forecast", &json!({"city": 3})).wait());
+        assert!(why.contains("invalid arguments") && why.contains("string"), "{why}");
+        // No arguments at all are an empty object, which lacks the city.
+        let params = raw(json!({"name": "forecast"}));
+        let result: Value = client.call_raw("tools/call", params).wait().unwrap().parse().unwrap();
+        assert_eq!(result["isError"], true);
+        assert!(result["content"][0]["text"].as_str().unwrap().contains("city"), "{result}");
+        part(client, serving);
+    });
+}
+
+#[test]
+fn what_is_no_call_of_a_tool_is_refused() {
+    story(|| {
+        let (client, serving) = pair(client(), weather());
+        let unknown = refusal(client.call_tool("oracle", &json!({})).wait());
+        assert_eq!(unknown.code, code::INVALID_PARAMS);
+        assert!(unknown.message.contains("oracle"), "{unknown}");
+        let nameless = refusal(client.call_raw("tools/call", raw(json!({"arguments": {}}))).wait());
+        assert_eq!(nameless.code, code::INVALID_PARAMS);
+        let array = client.call_tool("forecast", &json!(["Oslo"])).wait();
+        assert!(matches!(array, Err(Error::Misuse(Misuse::Unencodable))), "{array:?}");
+        let strange = refusal(client.call_raw("weather/predict", Raw::empty_object()).wait());
+        assert_eq!(strange.code, code::METHOD_NOT_FOUND);
+        part(client, serving);
+    });
+}
+
+#[test]
+fn a_tool_fails_in_the_way_it_chose() {
+    story(|| {
+        let server = server().tool_with(tool("fail"), |how: Value, _| -> Result<String, ToolError> {
+            match how["how"].as_str() {
+                Some("failed") => Err(ToolError::failed("it rained")),
+                Some("refused") => Err(ToolError::refused(ErrorObject::new(-32000, "not today"))),
+                Some("parsed") => Ok("x".parse::<u8>()?.to_string()),
+                _ => Err("what else?")?,
+            }
+        });
+        let (client, serving) = pair(client(), server);
+        let fail = |how: &str| client.call_tool("fail", &json!({"how": how})).wait();
+        assert_eq!(failure(fail("failed")), "it rained");
+        let refused = refusal(fail("refused"));
+        assert_eq!((refused.code, &*refused.message), (-32000, "not today"));
+        assert!(failure(fail("parsed")).contains("invalid digit"));
+        assert_eq!(failure(fail("")), "what else?");
+        part(client, serving);
+    });
+}
+
+#[test]
+fn a_handler_that_panics_takes_nothing_else_down_and_its_words_stay_here() {
+    story(|| {
+        let server =
+            weather().threads_max(1).tool_with(tool("panic"), |_: Value, _| -> Result<String, ToolError> {
+                panic!("the secret word")
+            });
+        let (mut hand, serving) = serve_by_hand(server);
+        hand.greet(json!({}));
+        hand.call_tool(1, "panic", &json!({}));
+        let answer = hand.hear();
+        assert_eq!(answer["id"], 1);
+        assert_eq!(answer["error"]["code"], code::INTERNAL_ERROR);
+        assert!(!answer.to_string().contains("secret"), "{answer}");
+        hand.call_tool(2, "forecast", &json!({"city": "Oslo"}));
+        let answer = hand.hear();
+        assert_eq!(
+            (&answer["id"], &answer["result"]["content"][0]["text"]),
+            (&json!(2), &json!("0 days of sun in Oslo"))
+        );
+        drop(hand);
+        serving.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn tools_are_listed_in_the_order_in_which_they_were_added_over_all_pages() {
+    story(|| {
+        let names = ["zebra", "ant", "mole", "bee", "yak"];
+        let server = names.iter().fold(server().page_max(2), |server, name| {
+            server.tool_raw(name, "An animal", raw(json!({"type": "object"})), |_, _| Ok("hello"))
+        });
+        // One that is added again takes the place of the first.
+        let server = server.tool_with(tool("ant"), |_: Value, _| Ok("the second ant"));
+        let (client, serving) = pair(client(), server);
+        let listed = client.list_tools().unwrap();
+        assert_eq!(listed.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), names);
+        assert_eq!(success(client.call_tool("ant", &json!({})).wait()), "the second ant");
+
+        let page = client.call(ListTools::default()).wait().unwrap();
+        assert_eq!(page.tools.len(), 2);
+        let lost = refusal(client.call(ListTools::new().cursor("99")).wait());
+        assert_eq!(lost.code, code::INVALID_PARAMS);
+        part(client, serving);
+    });
+}
+
+#[test]
+fn a_list_without_tools_has_one_page() {
+    story(|| {
+        let (client, mut hand) = connect_by_hand(client());
+        let listing = std::thread::spawn(move || client.list_tools().map(|tools| tools.len()));
+        let asked = hand.hear();
+        hand.answer(&asked, &json!({"tools": []}));
+        assert_eq!(listing.join().unwrap().unwrap(), 0);
+    });
+}
+
+#[test]
+fn a_list_that_goes_in_circles_is_given_up() {
+    story(|| {
+        for circle in [&["a", "a"][..], &["a", "b", "a"], &["", "b", "c", ""]] {
+            let (client, mut hand) = connect_by_hand(client());
+            let pages = AtomicUsize::new(0);
+            std::thread::scope(|scope| {
+                let listing = scope.spawn(|| {
+                    let listed = client.list_tools();
+                    drop(client);
+                    listed
+                });
+                while let Some(asked) = hand.hear_or_end() {
+                    let page = pages.fetch_add(1, Ordering::Relaxed);
+                    assert!(page < circle.len(), "asked for a page once more: {asked}");
+                    hand.answer(&asked, &json!({"tools": [], "nextCursor": circle[page]}));
+                }
+                assert!(matches!(listing.join().unwrap(), Err(Error::Pages)));
+            });
+            assert_eq!(pages.into_inner(), circle.len());
+        }
+    });
+}
+
+#[test]
+fn an_answer_that_is_none_is_said_to_be_none() {
+    story(|| {
+        let (client, mut hand) = connect_by_hand(client());
+        let first = client.call_tool("any", &json!({})).start().unwrap();
+        let second = client.call_tool("any", &json!({})).start().unwrap();
+        let (asked_first, asked_second) = (hand.hear(), hand.hear());
+        hand.answer(&asked_second, &json!({"content": "nothing but text"}));
+        hand.answer(&asked_first, &json!({"content": []}));
+        assert!(matches!(second.wait(), Err(Error::Decode(_))));
+        assert!(first.wait().unwrap().content.is_empty());
+    });
+}
+
+#[test]
+fn a_server_that_hangs_up_loses_the_open_calls_at_once() {
+    story(|| {
+        let (client, mut hand) = connect_by_hand(client());
+        let open = client.call_tool("any", &json!({})).start().unwrap();
+        hand.hear();
+        drop(hand);
+        assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
+        common::eventually("the connection knows of its end", || client.closed() == Some(Close::Peer));
+        assert!(matches!(client.ping(), Err(Error::Misuse(Misuse::Closed))));
+        assert_eq!(client.close().unwrap(), None);
+    });
+}
+
+#[test]
+fn nothing_works_once_a_connection_is_closed_and_nothing_hangs() {
+    story(|| {
+        let (client, mut hand) = connect_by_hand(client());
+        let other = client.clone();
+        let mut open = client.call_tool("any", &json!({})).progress(|_| {}).start().unwrap();
+        hand.hear();
+        client.close().unwrap();
+        assert_eq!(open.next_progress(), None);
+        assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
+        assert_eq!(other.closed(), Some(Close::Local));
+        assert!(matches!(other.ping(), Err(Error::Misuse(Misuse::Closed))));
+        let call = other.call_tool("any", &json!({})).wait();
+        assert!(matches!(call, Err(Error::Misuse(Misuse::Closed))), "{call:?}");
+        assert!(matches!(other.list_tools(), Err(Error::Misuse(Misuse::Closed))));
+        let told = other.notify_raw("notifications/roots/list_changed", None);
+        assert!(matches!(told, Err(Error::Misuse(_))), "{told:?}");
+        assert!(other.stderr().is_empty());
+        assert_eq!(hand.hear_or_end(), None, "the server is hung up on");
+        other.close().unwrap();
+    });
+}
+
+#[test]
+fn dropping_the_last_handle_closes_the_connection() {
+    story(|| {
+        let (client, serving) = pair(client(), weather());
+        let other = client.clone();
+        drop(client);
+        other.ping().unwrap();
+        drop(other);
+        serving.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_fault_of_the_peer_is_told_on_both_sides() {
+    story(|| {
+        // The server answers in a revision that nobody speaks.
+        let (from_client, to_server) = std::io::pipe().unwrap();
+        let (from_server, to_client) = std::io::pipe().unwrap();
+        let connecting = std::thread::spawn(move || client().connect(from_server, to_server).map(drop));
+        let mut hand = common::Hand::new(from_client, to_client);
+        let hello = hand.hear();
+        hand.answer(
+            &hello,
+            &json!({"protocolVersion": "1999-01-01", "capabilities": {},
+            "serverInfo": {"name": "old", "version": "1"}}),
+        );
+        let failed = connecting.join().unwrap();
+        let Err(Error::Start { why: Close::Fault(_), status: None, .. }) = &failed else {
+            panic!("{failed:?}")
+        };
+        assert!(failed.unwrap_err().to_string().contains("1999-01-01"));
+
+        // The client breaks the rules more often than the server allows.
+        let limits = mcp_blocking::proto::Limits { violations_max: Some(2), ..Default::default() };
+        let (mut hand, serving) = serve_by_hand(weather().limits(limits));
+        hand.say_line("this\nis\nno\nJSON");
+        let ended = serving.join().unwrap();
+        assert!(ended.unwrap_err().to_string().contains("too often"));
+    });
+}

@@ -1,0 +1,310 @@
+//! A server as a child: how it is started, watched and ended, and what is left of it.
+
+#![cfg(unix)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use common::{client, eventually, example, story, success, welcome};
+use mcp_blocking::proto::{CallError, Close, Fault, Limits, ViolationKind};
+use mcp_blocking::{Client, Connection, Error};
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, getpgid, getpgrp};
+use serde_json::json;
+
+/// A shell that runs `script`. In it, `welcome` takes `initialize` and `initialized` as any server would, and
+/// `$ECHO` is a whole server.
+fn sh(script: &str) -> Command {
+    let welcome = json!({"jsonrpc": "2.0", "id": 1, "result": welcome()});
+    let mut command = Command::new("sh");
+    let functions = r#"say() { printf '%s\n' "$1"; }; welcome() { read -r _; say "$WELCOME"; read -r _; }"#;
+    command.arg("-c").arg(format!("{functions}\n{script}"));
+    command.env("WELCOME", welcome.to_string()).env("ECHO", example("echo_server").get_program());
+    command
+}
+
+/// A client that loses patience quickly, where it is to lose it.
+fn impatient() -> Client {
+    let limits = Limits {
+        exit_timeout: Duration::from_millis(50),
+        terminate_timeout: Duration::from_millis(50),
+        ..Limits::default()
+    };
+    client().limits(limits)
+}
+
+/// A client that never does.
+fn patient() -> Client {
+    let limits = Limits {
+        exit_timeout: Duration::from_secs(3600),
+        terminate_timeout: Duration::from_secs(3600),
+        ..Limits::default()
+    };
+    client().limits(limits)
+}
+
+/// The number on the first line of the child's stderr.
+fn process_on_stderr(client: &Connection) -> Pid {
+    eventually("the child has said a number", || !client.stderr().is_empty());
+    Pid::from_raw(client.stderr()[0].parse().unwrap())
+}
+
+/// Whether a process runs. One that only waits to be reaped by somebody else does not.
+fn is_alive(process: Pid) -> bool {
+    if kill(process, None) == Err(Errno::ESRCH) {
+        return false;
+    }
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    !stat.contains(") Z ")
+}
+
+#[test]
+fn a_child_serves_and_ends_when_its_input_does() {
+    story(|| {
+        let client = patient().spawn(example("echo_server")).unwrap();
+        assert_eq!(&*client.peer().info.name, "echo");
+        assert_eq!(success(client.call_tool("echo", &json!({"text": "hello"})).wait()), "hello");
+        assert_eq!(client.list_tools().unwrap().len(), 4);
+        assert_eq!(client.close().unwrap().unwrap().code(), Some(0));
+    });
+}
+
+#[test]
+fn a_child_has_a_process_group_of_its_own() {
+    story(|| {
+        let client = patient().spawn(sh("echo $$ >&2; exec $ECHO")).unwrap();
+        let child = process_on_stderr(&client);
+        assert_eq!(getpgid(Some(child)).unwrap(), child);
+        assert_ne!(getpgrp(), child);
+        client.close().unwrap();
+    });
+}
+
+#[test]
+fn a_program_that_is_not_there_is_said_not_to_be() {
+    story(|| {
+        let failed = client().spawn(Command::new("/no/such/server"));
+        assert!(matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::NotFound));
+    });
+}
+
+#[test]
+fn a_child_that_fails_to_start_has_its_last_words_heard() {
+    story(|| {
+        let script = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo \"line $i\" >&2; done; exit 7";
+        let failed = client().spawn(sh(script)).map(drop).unwrap_err();
+        let Error::Start { why: Close::Peer, status: Some(status), stderr } = &failed else {
+            panic!("{failed:?}")
+        };
+        assert_eq!(status.code(), Some(7));
+        assert_eq!(*stderr, (69..=100).map(|line| format!("line {line}")).collect::<Vec<_>>());
+        let said = failed.to_string();
+        assert!(said.contains("exit status: 7") && said.contains("stderr: line 100"), "{said}");
+    });
+}
+
+#[test]
+fn last_words_are_bounded_however_long_their_lines() {
+    story(|| {
+        let script =
+            "head -c 1000000 /dev/zero | tr '\\0' x >&2; echo >&2; printf '\\377 the end' >&2; exit 1";
+        let failed = client().spawn(sh(script)).map(drop).unwrap_err();
+        let Error::Start { stderr, .. } = failed else { panic!("{failed:?}") };
+        assert_eq!(stderr.len(), 32);
+        assert!(stderr.iter().all(|line| line.len() <= 1024));
+        assert_eq!(stderr[31], "\u{fffd} the end");
+    });
+}
+
+#[test]
+fn a_child_that_does_not_answer_is_given_up_and_ended() {
+    story(|| {
+        let limits = Limits {
+            handshake_timeout: Duration::from_millis(50),
+            exit_timeout: Duration::from_millis(50),
+            ..Limits::default()
+        };
+        let failed = client().limits(limits).spawn(sh("echo $$ >&2; exec sleep 1000")).map(drop).unwrap_err();
+        let Error::Start { why, status: Some(status), stderr } = failed else { panic!("{failed:?}") };
+        assert_eq!(why, Close::Fault(Fault::HandshakeTimedOut));
+        assert_eq!(status.signal(), Some(Signal::SIGTERM as i32));
+        assert!(!is_alive(Pid::from_raw(stderr[0].parse().unwrap())));
+    });
+}
+
+#[test]
+fn a_child_that_ignores_the_end_of_its_input_is_told_to_terminate() {
+    story(|| {
+        let client = impatient().spawn(sh("welcome; exec sleep 1000")).unwrap();
+        assert_eq!(client.close().unwrap().unwrap().signal(), Some(Signal::SIGTERM as i32));
+
+        // It may take its time for that, and say how it ended.
+        let limits = Limits {
+            terminate_timeout: Duration::from_secs(3600),
+            exit_timeout: Duration::from_millis(50),
+            ..Limits::default()
+        };
+        let client =
+            client_with(limits).spawn(sh("trap 'exit 7' TERM; welcome; while :; do sleep 1; done")).unwrap();
+        assert_eq!(client.close().unwrap().unwrap().code(), Some(7));
+    });
+}
+
+fn client_with(limits: Limits) -> Client {
+    client().limits(limits)
+}
+
+#[test]
+fn a_child_that_ignores_that_too_is_killed() {
+    story(|| {
+        let client = impatient().spawn(sh("trap '' TERM; welcome; while :; do sleep 1; done")).unwrap();
+        assert_eq!(client.close().unwrap().unwrap().signal(), Some(Signal::SIGKILL as i32));
+    });
+}
+
+#[test]
+fn a_child_with_a_full_pipe_is_ended_all_the_same() {
+    story(|| {
+        let client = impatient().spawn(sh("welcome; exec sleep 1000")).unwrap();
+        let open = client.call_tool("any", &json!({"text": "x".repeat(500_000)})).start().unwrap();
+        let status = client.close().unwrap().unwrap();
+        assert_eq!(status.signal(), Some(Signal::SIGTERM as i32));
+        assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
+    });
+}
+
+#[test]
+fn grandchildren_do_not_survive_their_parent() {
+    story(|| {
+        // One that ends when it is asked to, and one that has to be killed.
+        for (client, script) in [
+            (patient(), "sleep 1000 & echo $! >&2; exec $ECHO"),
+            (impatient(), "trap '' TERM; sleep 1000 & echo $! >&2; welcome; wait"),
+        ] {
+            let client = client.spawn(sh(script)).unwrap();
+            let grandchild = process_on_stderr(&client);
+            assert!(is_alive(grandchild));
+            client.close().unwrap();
+            eventually("the grandchild is gone", || !is_alive(grandchild));
+        }
+    });
+}
+
+#[test]
+fn dropping_the_connection_leaves_no_orphan() {
+    story(|| {
+        let client =
+            impatient().spawn(sh("echo $$ >&2; trap '' TERM; welcome; while :; do sleep 1; done")).unwrap();
+        let child = process_on_stderr(&client);
+        assert!(is_alive(child));
+        drop(client);
+        assert!(!is_alive(child), "it was waited for");
+    });
+}
+
+#[test]
+fn whoever_closes_second_waits_as_well_and_hears_how_it_ended() {
+    story(|| {
+        let client = patient().spawn(sh("welcome; read -r _; sleep 0.05; exit 3")).unwrap();
+        let handles: Vec<_> = (0..8).map(|_| client.clone()).collect();
+        drop(client);
+        let closing = handles.into_iter().map(|handle| std::thread::spawn(move || handle.close().unwrap()));
+        let closing: Vec<_> = closing.collect();
+        for closed in closing {
+            assert_eq!(closed.join().unwrap().unwrap().code(), Some(3));
+        }
+    });
+}
+
+#[test]
+fn a_child_that_exits_loses_the_open_calls_at_once() {
+    story(|| {
+        let client = patient().spawn(sh("welcome; read -r _; exit 3")).unwrap();
+        let outcome = client.call_tool("any", &json!({})).wait();
+        assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
+        eventually("the connection knows of its end", || client.closed() == Some(Close::Peer));
+        assert_eq!(client.close().unwrap().unwrap().code(), Some(3));
+    });
+}
+
+#[test]
+fn a_child_that_is_killed_by_others_is_noticed() {
+    story(|| {
+        let client = patient().spawn(sh("echo $$ >&2; exec $ECHO")).unwrap();
+        let open = client.call_tool("sleep", &json!({"number": 3_600_000})).start().unwrap();
+        kill(process_on_stderr(&client), Signal::SIGKILL).unwrap();
+        assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
+        assert_eq!(client.close().unwrap().unwrap().signal(), Some(Signal::SIGKILL as i32));
+    });
+}
+
+#[test]
+fn the_last_answer_of_a_child_that_exits_is_heard() {
+    story(|| {
+        let answer =
+            json!({"jsonrpc": "2.0", "id": 2, "result": {"content": [{"type": "text", "text": "goodbye"}]}});
+        for _ in 0..20 {
+            let mut command = sh("welcome; read -r _; say \"$ANSWER\"");
+            command.env("ANSWER", answer.to_string());
+            let client = patient().spawn(command).unwrap();
+            assert_eq!(success(client.call_tool("any", &json!({})).wait()), "goodbye");
+            assert_eq!(client.close().unwrap().unwrap().code(), Some(0));
+        }
+    });
+}
+
+#[test]
+fn a_child_that_says_more_than_the_protocol_is_understood() {
+    story(|| {
+        let (says, hears) = channel();
+        let says = std::sync::Mutex::new(says);
+        let script = "echo 'Welcome to the echo server!'; echo; welcome; echo DEBUG: got a call; exec $ECHO";
+        let client = patient()
+            .on_violation(move |violation| {
+                let _story_is_over = says.lock().unwrap().send(violation.kind);
+            })
+            .spawn(sh(script))
+            .unwrap();
+        client.ping().unwrap();
+        assert_eq!(hears.recv().unwrap(), ViolationKind::NotJson);
+        assert_eq!(hears.recv().unwrap(), ViolationKind::NotJson);
+        assert_eq!(client.close().unwrap().unwrap().code(), Some(0));
+    });
+}
+
+/// A grandchild in a session of its own is in no group of ours, and cannot be ended.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_grandchild_that_keeps_the_pipes_open_keeps_nobody_waiting() {
+    story(|| {
+        let script = "setsid sh -c 'echo $$ >&2; exec sleep 1000' & welcome; read -r _; exit 5";
+        let client = patient().spawn(sh(script)).unwrap();
+        let grandchild = process_on_stderr(&client);
+        let outcome = client.call_tool("any", &json!({})).wait();
+        assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
+        assert_eq!(client.stderr()[0], grandchild.to_string());
+        assert_eq!(client.close().unwrap().unwrap().code(), Some(5));
+        assert!(is_alive(grandchild));
+        kill(grandchild, Signal::SIGKILL).unwrap();
+    });
+}
+
+#[test]
+fn a_child_that_floods_its_stderr_is_not_held_up() {
+    story(|| {
+        let script = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); echo \"a rather long line, number $i\" >&2; done; exec $ECHO";
+        let client = patient().spawn(sh(script)).unwrap();
+        client.ping().unwrap();
+        eventually("its last line is there", || {
+            client.stderr().last().is_some_and(|line| line.ends_with("number 5000"))
+        });
+        assert_eq!(client.stderr().len(), 32);
+        client.close().unwrap();
+    });
+}

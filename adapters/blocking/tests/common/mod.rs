@@ -1,0 +1,220 @@
+//! What the stories share: a deadline, a client and a server in one process, and peers that are played by hand.
+
+#![allow(dead_code, reason = "each file of stories uses a part of it")]
+
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use mcp_blocking::proto::schema::{CallToolResult, Tool};
+use mcp_blocking::proto::{CallError, ErrorObject, Raw};
+use mcp_blocking::{Client, Connection, Error, Server};
+use serde_json::{Value, json};
+
+/// How long any story may take. It is no measure of speed: only what hangs takes this long.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Tells a story, which must come to an end.
+pub(crate) fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
+    let (over, ended) = channel();
+    let told = thread::spawn(move || {
+        let end = tell();
+        let _nobody_waits = over.send(());
+        end
+    });
+    match ended.recv_timeout(PATIENCE) {
+        Err(RecvTimeoutError::Timeout) => panic!("the story hangs: it is not over after {PATIENCE:?}"),
+        Ok(()) | Err(RecvTimeoutError::Disconnected) => match told.join() {
+            Ok(end) => end,
+            Err(panic) => std::panic::resume_unwind(panic),
+        },
+    }
+}
+
+/// Waits until something that nobody tells of has come about.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE / 2, "still not: {what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+pub(crate) type Serving = JoinHandle<io::Result<()>>;
+
+/// A client and a server in this process, joined by pipes.
+pub(crate) fn pair(client: Client, server: Server) -> (Connection, Serving) {
+    let (from_client, to_server) = io::pipe().unwrap();
+    let (from_server, to_client) = io::pipe().unwrap();
+    let serving = thread::spawn(move || server.serve(from_client, to_client));
+    (client.connect(from_server, to_server).unwrap(), serving)
+}
+
+/// Ends both, and both must end well.
+pub(crate) fn part(client: Connection, serving: Serving) {
+    assert_eq!(client.close().unwrap(), None);
+    serving.join().unwrap().unwrap();
+}
+
+pub(crate) fn client() -> Client {
+    Client::new("story", "1.0.0")
+}
+
+pub(crate) fn server() -> Server {
+    Server::new("story", "1.0.0")
+}
+
+/// A tool that takes any object.
+pub(crate) fn tool(name: &str) -> Tool {
+    Tool::new(name, raw(json!({"type": "object"}))).description("Part of a story")
+}
+
+pub(crate) fn raw(value: Value) -> Raw {
+    Raw::new(&value).unwrap()
+}
+
+/// What a tool said.
+pub(crate) fn said(result: &CallToolResult) -> &str {
+    result.content[0].as_text().unwrap()
+}
+
+/// What a tool said that succeeded.
+pub(crate) fn success(outcome: Result<CallToolResult, Error>) -> String {
+    let result = outcome.unwrap();
+    assert!(!result.is_error, "{result:?}");
+    said(&result).to_owned()
+}
+
+/// What a tool said that failed.
+pub(crate) fn failure(outcome: Result<CallToolResult, Error>) -> String {
+    let result = outcome.unwrap();
+    assert!(result.is_error, "{result:?}");
+    said(&result).to_owned()
+}
+
+/// The protocol's error that a call ended with.
+pub(crate) fn refusal<T: std::fmt::Debug>(outcome: Result<T, Error>) -> ErrorObject {
+    match outcome {
+        Err(Error::Call(CallError::Refused(error))) => error,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+/// One of the examples, which cargo builds with the tests.
+pub(crate) fn example(name: &str) -> Command {
+    let mut path: PathBuf = std::env::current_exe().unwrap();
+    path.pop();
+    path.set_file_name("examples");
+    path.push(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    assert!(path.exists(), "{} is missing; `cargo test -p mcp-blocking` builds it", path.display());
+    Command::new(path)
+}
+
+/// A peer that is played by hand, line by line.
+pub(crate) struct Hand<R = PipeReader, W = PipeWriter> {
+    pub(crate) reader: BufReader<R>,
+    pub(crate) writer: W,
+}
+
+impl<R: io::Read, W: Write> Hand<R, W> {
+    pub(crate) fn new(reader: R, writer: W) -> Self {
+        Self { reader: BufReader::new(reader), writer }
+    }
+
+    pub(crate) fn say(&mut self, message: &Value) {
+        self.say_line(&message.to_string());
+    }
+
+    pub(crate) fn say_line(&mut self, line: &str) {
+        writeln!(self.writer, "{line}").unwrap();
+    }
+
+    /// The next message, which must come.
+    pub(crate) fn hear(&mut self) -> Value {
+        let message = self.hear_or_end();
+        message.unwrap_or_else(|| panic!("the stream ended where a message was to come"))
+    }
+
+    pub(crate) fn hear_or_end(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        let count = self.reader.read_line(&mut line).unwrap();
+        (count > 0).then(|| serde_json::from_str(&line).unwrap())
+    }
+
+    /// The next message that is not a notification.
+    pub(crate) fn hear_answer(&mut self) -> Value {
+        loop {
+            let message = self.hear();
+            if message.get("id").is_some() {
+                return message;
+            }
+        }
+    }
+
+    pub(crate) fn hear_notification(&mut self, method: &str) -> Value {
+        let message = self.hear();
+        assert_eq!(message["method"], method, "{message}");
+        message["params"].clone()
+    }
+
+    /// As a client: opens a session.
+    pub(crate) fn greet(&mut self, capabilities: Value) -> Value {
+        self.say(&json!({"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": capabilities,
+            "clientInfo": {"name": "hand", "version": "1"},
+        }}));
+        let welcome = self.hear();
+        assert_eq!(welcome["id"], "hello", "{welcome}");
+        self.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        welcome
+    }
+
+    /// As a client: calls a tool.
+    pub(crate) fn call_tool(&mut self, id: u64, name: &str, arguments: &Value) {
+        let params = json!({"name": name, "arguments": arguments});
+        self.request(id, "tools/call", &params);
+    }
+
+    pub(crate) fn request(&mut self, id: u64, method: &str, params: &Value) {
+        self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+    }
+
+    pub(crate) fn notify(&mut self, method: &str, params: &Value) {
+        self.say(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    pub(crate) fn answer(&mut self, to: &Value, result: &Value) {
+        self.say(&json!({"jsonrpc": "2.0", "id": to["id"], "result": result}));
+    }
+}
+
+/// A server whose client is played by hand, and has not said anything yet.
+pub(crate) fn serve_by_hand(server: Server) -> (Hand, Serving) {
+    let (from_client, to_server) = io::pipe().unwrap();
+    let (from_server, to_client) = io::pipe().unwrap();
+    let serving = thread::spawn(move || server.serve(from_client, to_client));
+    (Hand::new(from_server, to_server), serving)
+}
+
+/// A client whose server is played by hand, and has offered tools and log messages.
+pub(crate) fn connect_by_hand(client: Client) -> (Connection, Hand) {
+    let (from_client, to_server) = io::pipe().unwrap();
+    let (from_server, to_client) = io::pipe().unwrap();
+    let connecting = thread::spawn(move || client.connect(from_server, to_server).unwrap());
+    let mut hand = Hand::new(from_client, to_client);
+    let hello = hand.hear();
+    hand.answer(&hello, &welcome());
+    hand.hear_notification("notifications/initialized");
+    (connecting.join().unwrap(), hand)
+}
+
+/// The result of `initialize`.
+pub(crate) fn welcome() -> Value {
+    json!({
+        "protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}},
+        "serverInfo": {"name": "hand", "version": "1"},
+    })
+}

@@ -1,0 +1,258 @@
+//! Many at once: calls from many threads, handlers on few, and clients that ask for more than they can have.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Condvar, Mutex};
+
+use common::{client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool};
+use mcp_blocking::Server;
+use mcp_blocking::proto::Limits;
+use serde_json::{Value, json};
+
+/// A door that opens once, and counts who waits before it.
+#[derive(Default)]
+struct Door {
+    open: Mutex<bool>,
+    opened: Condvar,
+    waiting: AtomicUsize,
+    waiting_max: AtomicUsize,
+    passed: AtomicUsize,
+}
+
+impl Door {
+    fn pass(&self) {
+        let waiting = self.waiting.fetch_add(1, Ordering::SeqCst) + 1;
+        self.waiting_max.fetch_max(waiting, Ordering::SeqCst);
+        let mut open = self.open.lock().unwrap();
+        while !*open {
+            open = self.opened.wait(open).unwrap();
+        }
+        drop(open);
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        self.passed.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn open(&self) {
+        *self.open.lock().unwrap() = true;
+        self.opened.notify_all();
+    }
+
+    fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::SeqCst)
+    }
+}
+
+/// A server whose one tool goes through the door.
+fn porter(door: &Arc<Door>) -> Server {
+    let door = Arc::clone(door);
+    server().tool_with(tool("pass"), move |arguments: Value, _| {
+        door.pass();
+        Ok(arguments["name"].to_string())
+    })
+}
+
+#[test]
+fn a_thousand_calls_from_many_threads_share_one_connection() {
+    story(|| {
+        let running = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+        let counted = Arc::clone(&running);
+        let server = server().threads_max(4).tool_with(tool("echo"), move |arguments: Value, _| {
+            let now = counted.0.fetch_add(1, Ordering::SeqCst) + 1;
+            counted.1.fetch_max(now, Ordering::SeqCst);
+            std::thread::yield_now();
+            counted.0.fetch_sub(1, Ordering::SeqCst);
+            Ok(arguments["text"].to_string())
+        });
+        let (client, serving) = pair(client(), server);
+        let done = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for caller in 0..64 {
+                let (client, done) = (&client, &done);
+                scope.spawn(move || {
+                    // Each makes all of its calls before it waits for the first.
+                    let texts: Vec<_> = (0..16).map(|number| format!("{caller}/{number}")).collect();
+                    let open: Vec<_> = texts
+                        .iter()
+                        .map(|text| client.call_tool("echo", &json!({"text": text})).start().unwrap())
+                        .collect();
+                    for (text, open) in texts.iter().zip(open) {
+                        assert_eq!(success(open.wait()), format!("{text:?}"));
+                        done.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(done.into_inner(), 1024);
+        let most = running.1.load(Ordering::SeqCst);
+        assert!((1..=4).contains(&most), "{most} handlers ran at a time");
+        part(client, serving);
+    });
+}
+
+#[test]
+fn handlers_run_at_the_same_time_up_to_the_bound() {
+    story(|| {
+        for threads_max in [1, 3, 8] {
+            let door = Arc::new(Door::default());
+            let (client, serving) = pair(client(), porter(&door).threads_max(threads_max));
+            let open: Vec<_> = (0..20)
+                .map(|name| client.call_tool("pass", &json!({"name": name})).start().unwrap())
+                .collect();
+            common::eventually("all threads are in use", || door.waiting() == threads_max);
+            // The connection is not one of them.
+            client.ping().unwrap();
+            assert_eq!(client.list_tools().unwrap().len(), 1);
+            assert_eq!(door.waiting(), threads_max);
+            door.open();
+            for (name, open) in open.into_iter().enumerate() {
+                assert_eq!(success(open.wait()), name.to_string());
+            }
+            assert_eq!(door.waiting_max.load(Ordering::SeqCst), threads_max);
+            part(client, serving);
+        }
+    });
+}
+
+#[test]
+fn with_one_thread_handlers_run_one_after_the_other_in_order() {
+    story(|| {
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let said = Arc::clone(&order);
+        let server = server().threads_max(1).tool_with(tool("say"), move |arguments: Value, _| {
+            said.lock().unwrap().push(arguments["number"].as_u64().unwrap());
+            Ok("said")
+        });
+        let (client, serving) = pair(client(), server);
+        let open: Vec<_> = (0..200)
+            .map(|number| client.call_tool("say", &json!({"number": number})).start().unwrap())
+            .collect();
+        for open in open {
+            assert_eq!(success(open.wait()), "said");
+        }
+        assert_eq!(*order.lock().unwrap(), (0..200).collect::<Vec<_>>());
+        part(client, serving);
+    });
+}
+
+#[test]
+fn requests_that_are_cancelled_while_they_wait_are_not_kept() {
+    story(|| {
+        let door = Arc::new(Door::default());
+        let begun = Arc::new(AtomicUsize::new(0));
+        let beginning = Arc::clone(&begun);
+        let server = porter(&door).threads_max(1).tool_with(tool("never"), move |_: Value, _| {
+            beginning.fetch_add(1, Ordering::SeqCst);
+            Ok("too late")
+        });
+        let server = server.tool_with(tool("last"), |_: Value, _| Ok("last"));
+        let (mut hand, serving) = serve_by_hand(server);
+        hand.greet(json!({}));
+        hand.call_tool(0, "pass", &json!({"name": 0}));
+        common::eventually("the one thread is in use", || door.waiting() == 1);
+        // Many more than may be open at a time.
+        for id in 1..5000 {
+            hand.call_tool(id, "never", &json!({"text": "x".repeat(100)}));
+            hand.notify("notifications/cancelled", &json!({"requestId": id}));
+        }
+        hand.call_tool(5000, "last", &json!({}));
+        // Answered in its turn, by no thread of theirs.
+        hand.request(5001, "tools/list", &json!({}));
+        assert_eq!(hand.hear()["id"], 5001);
+        door.open();
+        assert_eq!(hand.hear()["id"], 0);
+        let answer = hand.hear();
+        assert_eq!((&answer["id"], &answer["result"]["content"][0]["text"]), (&json!(5000), &json!("last")));
+        drop(hand);
+        serving.join().unwrap().unwrap();
+        assert_eq!(begun.load(Ordering::SeqCst), 0, "none of them was ever begun");
+        common::eventually("the server and all it held are gone", || Arc::strong_count(&begun) == 1);
+    });
+}
+
+#[test]
+fn a_client_keeps_no_questions_that_were_taken_back() {
+    story(|| {
+        let (says, hears) = channel();
+        let says = Mutex::new(says);
+        let door = Arc::new(Door::default());
+        let slow = Arc::clone(&door);
+        let (all_said, all_heard) = channel();
+        let answering = client()
+            .on_sampling(move |params| {
+                says.lock().unwrap().send(params.member("number").unwrap().to_string()).unwrap();
+                slow.pass();
+                Ok(params)
+            })
+            .on_notification(move |_, _| all_said.send(()).unwrap());
+        let (client, mut hand) = connect_by_hand(answering);
+        let params = |number: u64| json!({"messages": [], "maxTokens": 1, "number": number});
+        // As many as a client answers at a time; each of them is answered by a thread of its own.
+        for number in 0..16 {
+            hand.request(number, "sampling/createMessage", &params(number));
+        }
+        common::eventually("all threads are in use", || door.waiting() == 16);
+        for number in 16..3000 {
+            hand.request(number, "sampling/createMessage", &params(number));
+            hand.notify("notifications/cancelled", &json!({"requestId": number}));
+        }
+        hand.request(3000, "sampling/createMessage", &params(3000));
+        hand.notify("notifications/story", &json!({}));
+        all_heard.recv().unwrap();
+        door.open();
+        let mut answered: Vec<_> = (0..17).map(|_| hand.hear()["id"].as_u64().unwrap()).collect();
+        answered.sort_unstable();
+        assert_eq!(answered, (0..16).chain([3000]).collect::<Vec<_>>());
+        client.close().unwrap();
+        assert_eq!(hears.try_iter().count(), 17, "whoever was taken back was never asked");
+    });
+}
+
+#[test]
+fn more_requests_than_allowed_are_refused_and_the_rest_is_answered() {
+    story(|| {
+        let door = Arc::new(Door::default());
+        let limits = Limits { requests_max: 8, ..Limits::default() };
+        let (mut hand, serving) = serve_by_hand(porter(&door).threads_max(2).limits(limits));
+        hand.greet(json!({}));
+        for id in 0..20 {
+            hand.call_tool(id, "pass", &json!({"name": id}));
+        }
+        for id in 8..20 {
+            let refused = hand.hear();
+            assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(id), &json!(-32603)));
+        }
+        door.open();
+        let mut answered: Vec<_> = (0..8).map(|_| hand.hear()["id"].as_u64().unwrap()).collect();
+        answered.sort_unstable();
+        assert_eq!(answered, (0..8).collect::<Vec<_>>());
+        drop(hand);
+        serving.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn more_calls_than_allowed_wait_for_room() {
+    story(|| {
+        let limits = Limits { calls_max: 4, ..Limits::default() };
+        let server =
+            server().tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()));
+        let (client, serving) = pair(client().limits(limits), server);
+        std::thread::scope(|scope| {
+            for caller in 0..32 {
+                let client = &client;
+                scope.spawn(move || {
+                    for number in 0..8 {
+                        let text = caller * 8 + number;
+                        let outcome = client.call_tool("echo", &json!({"text": text})).wait();
+                        assert_eq!(success(outcome), text.to_string());
+                    }
+                });
+            }
+        });
+        part(client, serving);
+    });
+}

@@ -1,0 +1,336 @@
+//! Full pipes: both sides say more than a pipe holds, and peers that do not read, or only a little at a time.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use common::{
+    Hand, client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool, welcome,
+};
+use mcp_blocking::Error;
+use mcp_blocking::proto::schema::{Level, Ping};
+use mcp_blocking::proto::{CallError, Close, Limits, Misuse};
+use serde_json::{Value, json};
+
+const FOR_EVER: Duration = Duration::from_secs(3600);
+const SOON: Duration = Duration::from_millis(50);
+
+/// More than a pipe holds.
+fn large(filling: &str) -> String {
+    filling.repeat(200_000)
+}
+
+/// Bounds that are reached at once.
+fn narrow() -> Limits {
+    Limits { outbox_bytes_max: 10_000, events_max: 2, events_bytes_max: 10_000, ..Limits::default() }
+}
+
+#[test]
+fn both_sides_flood_at_once_and_nobody_waits_for_ever() {
+    story(|| {
+        let heard = Arc::new(AtomicUsize::new(0));
+        let hearing = Arc::clone(&heard);
+        let client = client().limits(narrow()).on_notification(move |_, _| {
+            hearing.fetch_add(1, Ordering::Relaxed);
+        });
+        let server = server().limits(narrow()).logging().threads_max(4).tool_with(
+            tool("flood"),
+            |arguments: Value, cx| {
+                for number in 0..10 {
+                    cx.log(Level::Info, &json!({"number": number, "text": "log".repeat(10_000)}))?;
+                }
+                Ok(arguments["text"].as_str().unwrap().replace('x', "y"))
+            },
+        );
+        let (client, serving) = pair(client, server);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..4 {
+                        let outcome = client.call_tool("flood", &json!({"text": large("x")})).wait();
+                        assert!(success(outcome) == large("y"));
+                    }
+                });
+            }
+        });
+        part(client, serving);
+        common::eventually("all is heard", || heard.load(Ordering::Relaxed) == 8 * 4 * 10);
+    });
+}
+
+#[test]
+fn a_client_hears_and_gives_up_while_its_own_words_are_stuck() {
+    story(|| {
+        let (says, hears) = channel();
+        let listening = client().limits(narrow()).on_notification(move |_, params| {
+            let _story_is_over = says.send(params.unwrap().member("data").unwrap().to_string());
+        });
+        let (client, mut hand) = connect_by_hand(listening);
+        // The server does not read: the first call fills the pipe and the outbox, the others find no room.
+        let call = |timeout| client.call_tool("any", &json!({"text": large("x")})).timeout(timeout);
+        let first = call(FOR_EVER).start().unwrap();
+        for _ in 0..2 {
+            let outcome = call(SOON).wait();
+            let gave_up =
+                matches!(outcome, Err(Error::Call(CallError::TimedOut) | Error::Misuse(Misuse::Blocked)));
+            assert!(gave_up, "{outcome:?}");
+        }
+        for number in 0..100 {
+            hand.notify("notifications/message", &json!({"level": "info", "data": number}));
+            assert_eq!(hears.recv().unwrap(), number.to_string());
+        }
+        // And the answer to the call that is stuck behind the pipe, for the sake of the argument.
+        hand.answer(&json!({"id": 2}), &json!({"content": [{"type": "text", "text": "I guessed it"}]}));
+        assert_eq!(success(first.wait()), "I guessed it");
+        client.close().unwrap();
+    });
+}
+
+#[test]
+fn a_call_waits_for_room_and_goes_out_once_there_is() {
+    story(|| {
+        let (client, mut hand) = connect_by_hand(client().limits(narrow()));
+        let calling = std::thread::spawn(move || {
+            let open: Vec<_> = (0..10)
+                .map(|number| client.call_tool("any", &json!({"number": number, "text": large("x")})))
+                .map(|call| call.start().unwrap())
+                .collect();
+            open.into_iter().map(|open| success(open.wait())).collect::<Vec<_>>()
+        });
+        for number in 0..10 {
+            let asked = hand.hear();
+            assert_eq!(asked["params"]["arguments"]["number"], number);
+            hand.answer(&asked, &json!({"content": [{"type": "text", "text": number.to_string()}]}));
+        }
+        let said = calling.join().unwrap();
+        assert_eq!(said, (0..10).map(|number| number.to_string()).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_server_goes_on_reading_while_its_answers_are_stuck() {
+    story(|| {
+        let (says, hears) = channel();
+        let says = Mutex::new(says);
+        let server = server().tool_with(tool("large"), |_: Value, _| Ok(large("x"))).tool_with(
+            tool("sleep"),
+            move |_: Value, cx| {
+                let says = says.lock().unwrap().clone();
+                says.send("asleep")?;
+                assert!(cx.sleep(FOR_EVER));
+                says.send("cancelled")?;
+                Ok("never heard")
+            },
+        );
+        let (mut hand, serving) = serve_by_hand(server);
+        hand.greet(json!({}));
+        for id in 0..20 {
+            hand.call_tool(id, "large", &json!({}));
+        }
+        hand.call_tool(20, "sleep", &json!({}));
+        assert_eq!(hears.recv().unwrap(), "asleep");
+        hand.notify("notifications/cancelled", &json!({"requestId": 20}));
+        assert_eq!(hears.recv().unwrap(), "cancelled");
+        let mut answered: Vec<_> = (0..20).map(|_| hand.hear()["id"].as_u64().unwrap()).collect();
+        answered.sort_unstable();
+        assert_eq!(answered, (0..20).collect::<Vec<_>>());
+        drop(hand);
+        serving.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_handler_whose_words_are_stuck_is_freed_when_the_client_hangs_up() {
+    story(|| {
+        let (says, hears) = channel();
+        let says = Mutex::new(says);
+        let server = server().limits(narrow()).logging().tool_with(tool("flood"), move |_: Value, cx| {
+            let says = says.lock().unwrap().clone();
+            says.send(Ok(()))?;
+            loop {
+                if let Err(misuse) = cx.log(Level::Info, &large("x")) {
+                    says.send(Err(misuse))?;
+                    return Ok("never heard");
+                }
+            }
+        });
+        let (mut hand, serving) = serve_by_hand(server);
+        hand.greet(json!({}));
+        hand.call_tool(1, "flood", &json!({}));
+        assert_eq!(hears.recv().unwrap(), Ok(()));
+        hand.hear_notification("notifications/message");
+        drop(hand);
+        serving.join().unwrap().unwrap();
+        assert!(matches!(hears.recv().unwrap(), Err(Misuse::Closed | Misuse::Stale)));
+    });
+}
+
+#[test]
+fn a_client_that_asks_and_never_reads_is_hung_up_on() {
+    story(|| {
+        let limits = Limits { replies_bytes_max: 100_000, stall_timeout: SOON, ..Limits::default() };
+        let server = server().limits(limits).tool_with(tool("large"), |_: Value, _| Ok(large("x")));
+        let (mut hand, serving) = serve_by_hand(server);
+        hand.greet(json!({}));
+        let asking = std::thread::spawn(move || {
+            // The server stops reading at some point; it hangs up at another.
+            for id in 0.. {
+                let line =
+                    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "large"}});
+                if writeln!(hand.writer, "{line}").is_err() {
+                    return id;
+                }
+            }
+            0
+        });
+        let ended = serving.join().unwrap().unwrap_err();
+        assert!(ended.to_string().contains("does not read"), "{ended}");
+        let asked: u64 = asking.join().unwrap();
+        assert!(asked > 1);
+    });
+}
+
+/// Gives a few bytes at a time, and is interrupted in between.
+struct Trickle(PipeReader, usize);
+
+impl Read for Trickle {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.1 += 1;
+        if self.1.is_multiple_of(3) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let count = buffer.len().min(1 + self.1 % 7);
+        self.0.read(&mut buffer[..count])
+    }
+}
+
+/// Takes a few bytes at a time, and is interrupted in between.
+struct Sip(PipeWriter, usize);
+
+impl Write for Sip {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.1 += 1;
+        if self.1.is_multiple_of(3) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        self.0.write(&bytes[..bytes.len().min(1 + self.1 % 11)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[test]
+fn streams_may_take_and_give_as_little_as_they_like() {
+    story(|| {
+        let (from_client, to_server) = io::pipe().unwrap();
+        let (from_server, to_client) = io::pipe().unwrap();
+        let server = server().tool_with(tool("echo"), |arguments: Value, _| {
+            Ok(arguments["text"].as_str().unwrap().to_owned())
+        });
+        let serving = std::thread::spawn(move || server.serve(Trickle(from_client, 0), Sip(to_client, 0)));
+        let client = client().connect(Trickle(from_server, 1), Sip(to_server, 1)).unwrap();
+        let text = "grüße, \"Ada\"\n".repeat(200);
+        assert_eq!(success(client.call_tool("echo", &json!({"text": text})).wait()), text);
+        part(client, serving);
+    });
+}
+
+#[test]
+fn sockets_do_as_well_and_are_hung_up() {
+    fn meet<S: Read + Write + Send + 'static>(ours: [S; 2], theirs: [S; 2]) {
+        let server =
+            server().tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()));
+        let [reader, writer] = theirs;
+        let serving = std::thread::spawn(move || server.serve(reader, writer));
+        let [reader, writer] = ours;
+        let client = client().connect(reader, writer).unwrap();
+        assert_eq!(success(client.call_tool("echo", &json!({"text": 5})).wait()), "5");
+        part(client, serving);
+    }
+    story(|| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let ours = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (theirs, _) = listener.accept().unwrap();
+        meet([ours.try_clone().unwrap(), ours], [theirs.try_clone().unwrap(), theirs]);
+        #[cfg(unix)]
+        {
+            let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+            meet([ours.try_clone().unwrap(), ours], [theirs.try_clone().unwrap(), theirs]);
+        }
+    });
+}
+
+/// A pipe that breaks when it is told to, and says when somebody noticed.
+struct Brittle {
+    pipe: PipeWriter,
+    breaks: Receiver<()>,
+    noticed: Sender<()>,
+}
+
+impl Write for Brittle {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.breaks.try_recv().is_ok() {
+            let _story_is_over = self.noticed.send(());
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        self.pipe.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pipe.flush()
+    }
+}
+
+#[test]
+fn a_server_that_stopped_reading_is_heard_to_its_end() {
+    story(|| {
+        let (from_client, to_server) = io::pipe().unwrap();
+        let (from_server, to_client) = io::pipe().unwrap();
+        let (break_it, breaks) = channel();
+        let (noticed, notices) = channel();
+        let brittle = Brittle { pipe: to_server, breaks, noticed };
+        let connecting = std::thread::spawn(move || client().connect(from_server, brittle).unwrap());
+        let mut hand = Hand::new(from_client, to_client);
+        let hello = hand.hear();
+        hand.answer(&hello, &welcome());
+        hand.hear_notification("notifications/initialized");
+        let client = connecting.join().unwrap();
+
+        let open = client.call_tool("last", &json!({})).start().unwrap();
+        let asked = hand.hear();
+        // It takes this call, answers it, and exits: what else is sent to it meanwhile finds a broken pipe.
+        break_it.send(()).unwrap();
+        client.notify_raw("notifications/story", Some(&raw(json!({})))).unwrap();
+        notices.recv().unwrap();
+        let ping = client.call(Ping::new()).timeout(Duration::from_millis(20)).wait();
+        assert!(matches!(ping, Err(Error::Call(CallError::TimedOut))), "it ended too soon: {ping:?}");
+        hand.answer(&asked, &json!({"content": [{"type": "text", "text": "goodbye"}]}));
+        drop(hand);
+        assert_eq!(success(open.wait()), "goodbye");
+        common::eventually("the connection is over", || client.closed() == Some(Close::Peer));
+    });
+}
+
+#[test]
+fn a_server_that_stopped_reading_and_says_nothing_is_given_up() {
+    story(|| {
+        let (client, Hand { reader, mut writer }) = connect_by_hand(client());
+        let open = client.call_tool("any", &json!({})).start().unwrap();
+        drop(reader);
+        // The first bytes after the end find it out.
+        let outcome = client.ping();
+        assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
+        assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
+        writer.flush().unwrap();
+        client.close().unwrap();
+    });
+}

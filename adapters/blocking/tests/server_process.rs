@@ -1,0 +1,237 @@
+//! A server as a process: it ends promptly and cleanly, whatever ends it and whatever it is doing.
+
+#![cfg(unix)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+#![allow(clippy::print_stdout, reason = "how long the ends take is worth a look")]
+
+mod common;
+
+use std::io::{Read, Write};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Hand, example, story};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+
+/// A process that does not outlive its story.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _gone = self.0.kill();
+        let _reaped = self.0.wait();
+    }
+}
+
+type Pipes = Hand<ChildStdout, ChildStdin>;
+
+fn start() -> (Process, Pipes, ChildStderr) {
+    let mut command = example("echo_server");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let hand = Hand::new(child.stdout.take().unwrap(), child.stdin.take().unwrap());
+    let stderr = child.stderr.take().unwrap();
+    (Process(child), hand, stderr)
+}
+
+fn signal(process: &Process, signal: Signal) {
+    kill(Pid::from_raw(process.0.id().cast_signed()), signal).unwrap();
+}
+
+/// Waits for the end, which must be a good one.
+fn ends_well(mut process: Process, mut stderr: ChildStderr) {
+    let status = process.0.wait().unwrap();
+    let mut said = String::new();
+    stderr.read_to_string(&mut said).unwrap();
+    assert_eq!((status.code(), &*said), (Some(0), ""), "{status}");
+}
+
+/// What a server is doing when its end comes.
+#[derive(Clone, Copy, Debug)]
+enum Doing {
+    /// Waiting for a client's first word.
+    Nothing,
+    /// Waiting for a client's next word.
+    Idle,
+    /// Running a handler that takes an hour.
+    Busy,
+    /// Sending to a client that does not read.
+    Stuck,
+}
+
+/// What ends it. Its stdin stays open unless it is that.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Eof,
+    Int,
+    Term,
+}
+
+/// How long a server takes to end.
+fn time_to_end(doing: Doing, end: End) -> Duration {
+    let (mut process, mut hand, stderr) = start();
+    match doing {
+        Doing::Nothing => {
+            // It runs once it answers.
+            hand.request(1, "ping", &json!({}));
+            hand.hear();
+        }
+        Doing::Idle => drop(hand.greet(json!({}))),
+        Doing::Busy => {
+            hand.greet(json!({}));
+            hand.call_tool(1, "sleep", &json!({"number": 3_600_000}));
+            hand.request(2, "ping", &json!({}));
+            assert_eq!(hand.hear()["id"], 2);
+        }
+        Doing::Stuck => {
+            hand.greet(json!({}));
+            hand.call_tool(1, "flood", &json!({"number": 1_000_000}));
+            hand.hear_notification("notifications/message");
+        }
+    }
+    let Hand { reader: stdout, writer: stdin } = hand;
+    let mut stdin = Some(stdin);
+    let began = Instant::now();
+    match end {
+        End::Eof => drop(stdin.take()),
+        End::Int => signal(&process, Signal::SIGINT),
+        End::Term => signal(&process, Signal::SIGTERM),
+    }
+    process.0.wait().unwrap();
+    let took = began.elapsed();
+    ends_well(process, stderr);
+    drop((stdin, stdout));
+    took
+}
+
+#[test]
+fn a_server_ends_promptly_whatever_ends_it_and_whatever_it_is_doing() {
+    story(|| {
+        for doing in [Doing::Nothing, Doing::Idle, Doing::Busy, Doing::Stuck] {
+            for end in [End::Eof, End::Int, End::Term] {
+                let took = time_to_end(doing, end);
+                println!("{doing:?}, {end:?}: {:.1} ms", took.as_secs_f64() * 1000.0);
+                // It is to take 100 ms at most; the rest is for a machine that is busy with other things.
+                assert!(took < Duration::from_secs(1), "{doing:?}, {end:?}: {took:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn requests_followed_by_the_end_at_once_are_answered() {
+    story(|| {
+        let (process, mut hand, stderr) = start();
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "n", "version": "1"}});
+        hand.request(1, "initialize", &hello);
+        hand.notify("notifications/initialized", &json!({}));
+        hand.request(2, "tools/list", &json!({}));
+        let last = r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#;
+        // The last line lacks its end.
+        hand.writer.write_all(last.as_bytes()).unwrap();
+        let Hand { mut reader, writer } = hand;
+        drop(writer);
+        let mut all = String::new();
+        reader.read_to_string(&mut all).unwrap();
+        let ids: Vec<_> =
+            all.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone()).collect();
+        assert_eq!(ids, [1, 2, 3]);
+        ends_well(process, stderr);
+    });
+}
+
+#[test]
+fn handlers_may_finish_after_the_end_of_the_input() {
+    story(|| {
+        let limits =
+            mcp_blocking::proto::Limits { drain_timeout: Duration::from_secs(20), ..Default::default() };
+        let server = common::server().limits(limits).threads_max(2).tool_with(
+            common::tool("work"),
+            |arguments: Value, cx| {
+                assert!(!cx.sleep(Duration::from_millis(2)));
+                Ok(arguments["number"].to_string())
+            },
+        );
+        let (mut hand, serving) = common::serve_by_hand(server);
+        hand.greet(json!({}));
+        for id in 0..50 {
+            hand.call_tool(id, "work", &json!({"number": id}));
+        }
+        let Hand { reader, writer } = hand;
+        drop(writer);
+        let mut hand = Hand::new(reader, std::io::sink());
+        let mut answered: Vec<_> = (0..50).map(|_| hand.hear()["id"].as_u64().unwrap()).collect();
+        answered.sort_unstable();
+        assert_eq!(answered, (0..50).collect::<Vec<_>>());
+        assert_eq!(hand.hear_or_end(), None, "and there is nothing to wait for any more");
+        serving.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn an_answer_is_not_cut_off_while_its_reader_reads() {
+    story(|| {
+        let (process, mut hand, stderr) = start();
+        hand.greet(json!({}));
+        let text = "x".repeat(1_600_000);
+        hand.call_tool(1, "echo", &json!({"text": text}));
+        // Its first bytes are here, so it is being sent when the end comes.
+        let mut all = vec![0; 10];
+        hand.reader.read_exact(&mut all).unwrap();
+        let Hand { mut reader, writer } = hand;
+        drop(writer);
+        let mut piece = [0; 8192];
+        loop {
+            let count = reader.read(&mut piece).unwrap();
+            if count == 0 {
+                break;
+            }
+            all.extend_from_slice(&piece[..count]);
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        assert!(all.ends_with(b"\n"), "cut off after {} bytes", all.len());
+        let answer: Value = serde_json::from_slice(&all).unwrap();
+        assert_eq!(answer["result"]["content"][0]["text"].as_str().map(str::len), Some(text.len()));
+        ends_well(process, stderr);
+    });
+}
+
+#[test]
+fn a_server_whose_reader_is_gone_ends_well() {
+    story(|| {
+        for doing in ["ping", "flood"] {
+            let (process, mut hand, stderr) = start();
+            hand.greet(json!({}));
+            if doing == "flood" {
+                hand.call_tool(1, "flood", &json!({"number": 1_000_000}));
+                hand.hear_notification("notifications/message");
+            }
+            let Hand { reader, mut writer } = hand;
+            drop(reader);
+            // Its stdin stays open: only the answer finds out. It may have, and be gone.
+            let _gone = writeln!(writer, "{}", json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}));
+            ends_well(process, stderr);
+            drop(writer);
+        }
+    });
+}
+
+#[test]
+fn what_a_panic_says_goes_to_stderr_only() {
+    story(|| {
+        let (mut process, mut hand, mut stderr) = start();
+        hand.greet(json!({}));
+        hand.call_tool(1, "panic", &json!({}));
+        let answer = hand.hear();
+        assert_eq!(answer["error"]["code"], -32603);
+        assert!(!answer.to_string().contains("as it was asked to"), "{answer}");
+        drop(hand);
+        let status: ExitStatus = process.0.wait().unwrap();
+        assert_eq!(status.code(), Some(0));
+        let mut said = String::new();
+        stderr.read_to_string(&mut said).unwrap();
+        assert!(said.contains("as it was asked to"), "{said}");
+    });
+}

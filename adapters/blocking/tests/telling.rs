@@ -1,0 +1,246 @@
+//! Telling without being asked: notifications, log messages, and what is heard of broken rules.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use common::{client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool};
+use mcp_blocking::proto::schema::Level;
+use mcp_blocking::proto::{CallError, Misuse, ViolationKind};
+use mcp_blocking::{Client, Error, Server};
+use serde_json::{Value, json};
+
+/// A client that passes on what it is told.
+fn listening() -> (Client, Receiver<(String, Value)>) {
+    let (says, hears) = channel();
+    let client = client().on_notification(move |method, params| {
+        let params = params.map_or(Value::Null, |params| params.parse().unwrap());
+        let _story_is_over = says.send((method.to_owned(), params));
+    });
+    (client, hears)
+}
+
+fn chatty() -> Server {
+    server().logging().tool_with(tool("chat"), |_: Value, cx| {
+        for level in Level::ALL {
+            cx.log(level, &json!({"said": level.name()}))?;
+        }
+        Ok("that is all")
+    })
+}
+
+#[test]
+fn notifications_are_heard_in_the_order_in_which_they_came() {
+    story(|| {
+        let (client, hears) = listening();
+        let (client, mut hand) = connect_by_hand(client);
+        let telling = std::thread::spawn(move || {
+            // More than wait for a slow listener.
+            for number in 0..3000 {
+                hand.notify("notifications/message", &json!({"level": "info", "data": number}));
+            }
+            hand
+        });
+        for number in 0..3000 {
+            let (method, params) = hears.recv().unwrap();
+            assert_eq!((&*method, &params["data"]), ("notifications/message", &json!(number)));
+        }
+        drop(telling.join().unwrap());
+        drop(client);
+    });
+}
+
+#[test]
+fn log_messages_come_before_the_answer_of_their_call_and_not_below_the_level() {
+    story(|| {
+        let (client, hears) = listening();
+        let (client, serving) = pair(client, chatty());
+        for least in [Level::Debug, Level::Warning, Level::Emergency] {
+            client.set_log_level(least).unwrap();
+            assert_eq!(success(client.call_tool("chat", &json!({})).wait()), "that is all");
+            for level in Level::ALL.into_iter().filter(|level| *level >= least) {
+                let (method, params) = hears.recv().unwrap();
+                assert_eq!(method, "notifications/message");
+                assert_eq!(params, json!({"level": level.name(), "data": {"said": level.name()}}));
+            }
+        }
+        part(client, serving);
+        assert!(hears.recv().is_err(), "nothing was left over, and the listener is gone");
+    });
+}
+
+#[test]
+fn a_server_without_logging_says_so_to_both_sides() {
+    story(|| {
+        let server = server().tool_with(tool("chat"), |_: Value, cx| {
+            assert_eq!(cx.log(Level::Error, "hello"), Err(Misuse::Undeclared));
+            Ok("nothing said")
+        });
+        let (client, serving) = pair(client(), server);
+        assert!(matches!(client.set_log_level(Level::Info), Err(Error::Misuse(Misuse::Undeclared))));
+        assert_eq!(success(client.call_tool("chat", &json!({})).wait()), "nothing said");
+        part(client, serving);
+    });
+}
+
+#[test]
+fn what_is_told_before_the_end_arrives() {
+    story(|| {
+        let (client, mut hand) = connect_by_hand(client());
+        let text = "x".repeat(500_000);
+        client.notify_raw("notifications/story", Some(&raw(json!({"text": text})))).unwrap();
+        client.notify_raw("notifications/end", None).unwrap();
+        let closing = std::thread::spawn(|| client.close().unwrap());
+        assert_eq!(hand.hear_notification("notifications/story")["text"], text);
+        hand.hear_notification("notifications/end");
+        assert_eq!(hand.hear_or_end(), None);
+        closing.join().unwrap();
+    });
+}
+
+#[test]
+fn a_notification_without_an_object_is_not_sent() {
+    story(|| {
+        let (client, mut hand) = connect_by_hand(client());
+        let told = client.notify_raw("notifications/initialized", None);
+        assert!(matches!(told, Err(Error::Misuse(Misuse::Unsupported))), "the machine says this itself");
+        client.notify_raw("notifications/story", None).unwrap();
+        hand.hear_notification("notifications/story");
+        client.close().unwrap();
+    });
+}
+
+#[test]
+fn a_slow_listener_holds_up_neither_deadlines_nor_the_end() {
+    story(|| {
+        let (wake, woken) = channel::<()>();
+        let slow = client().on_notification(move |_, _| {
+            let _story_is_over = woken.recv();
+        });
+        let (client, mut hand) = connect_by_hand(slow);
+        let telling = std::thread::spawn(move || {
+            // Until the client does not read any more, and then until it hangs up.
+            let text = "x".repeat(1000);
+            let line = json!({"jsonrpc": "2.0", "method": "notifications/message",
+                "params": {"level": "info", "data": text}});
+            while std::io::Write::write_all(&mut hand.writer, format!("{line}\n").as_bytes()).is_ok() {}
+        });
+        for _ in 0..3 {
+            let outcome = client.call_tool("any", &json!({})).timeout(Duration::from_millis(50)).wait();
+            assert!(matches!(outcome, Err(Error::Call(CallError::TimedOut))), "{outcome:?}");
+        }
+        client.close().unwrap();
+        drop(wake);
+        telling.join().unwrap();
+    });
+}
+
+#[test]
+fn a_listener_that_panics_hears_the_next_one() {
+    story(|| {
+        let (says, hears) = channel();
+        let nervous = client().on_notification(move |method, _| {
+            assert_ne!(method, "notifications/boo");
+            let _story_is_over = says.send(method.to_owned());
+        });
+        let (client, mut hand) = connect_by_hand(nervous);
+        hand.notify("notifications/boo", &json!({}));
+        hand.notify("notifications/fine", &json!({}));
+        assert_eq!(hears.recv().unwrap(), "notifications/fine");
+        client.close().unwrap();
+    });
+}
+
+#[test]
+fn broken_rules_are_heard_of_on_both_sides_and_survived() {
+    story(|| {
+        let (says, hears) = channel();
+        let says = Mutex::new(says);
+        let hear = move |violation: &mcp_blocking::proto::Violation| {
+            let _story_is_over = says.lock().unwrap().send(violation.kind);
+        };
+        let hear = Arc::new(hear);
+        let on_client = Arc::clone(&hear);
+        let (client, mut hand) =
+            connect_by_hand(client().on_violation(move |violation| on_client(violation)));
+        hand.say_line("server ready");
+        assert_eq!(hears.recv().unwrap(), ViolationKind::NotJson);
+        hand.say(&json!({"jsonrpc": "2.0", "id": 99, "result": {}}));
+        assert_eq!(hears.recv().unwrap(), ViolationKind::UnknownResponse);
+        let pinging = std::thread::spawn(move || client.ping());
+        let ping = hand.hear();
+        hand.answer(&ping, &json!({}));
+        pinging.join().unwrap().unwrap();
+
+        let (mut hand, serving) = serve_by_hand(chatty().on_violation(move |violation| hear(violation)));
+        hand.greet(json!({}));
+        hand.say_line("{\"jsonrpc\":\"2.0\",");
+        assert_eq!(hears.recv().unwrap(), ViolationKind::NotJson);
+        assert_eq!(hand.hear()["error"]["code"], -32700);
+        hand.request(1, "ping", &json!({}));
+        assert_eq!(hand.hear()["id"], 1);
+        drop(hand);
+        serving.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_judge_that_panics_keeps_no_event_from_being_handed_out() {
+    story(|| {
+        let (client, mut hand) = connect_by_hand(client().on_violation(|violation| panic!("{violation}")));
+        hand.say_line("server ready");
+        let calling = std::thread::spawn(move || {
+            let outcome = success(client.call_tool("any", &json!({})).wait());
+            client.close().unwrap();
+            outcome
+        });
+        let asked = hand.hear();
+        hand.say_line("server still ready");
+        hand.answer(&asked, &json!({"content": [{"type": "text", "text": "well"}]}));
+        assert_eq!(calling.join().unwrap(), "well");
+
+        let (mut hand, serving) = serve_by_hand(chatty().on_violation(|violation| panic!("{violation}")));
+        hand.greet(json!({}));
+        hand.say_line("hello");
+        assert_eq!(hand.hear()["error"]["code"], -32700);
+        hand.call_tool(1, "chat", &json!({}));
+        assert_eq!(hand.hear_answer()["id"], 1);
+        drop(hand);
+        serving.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_connection_can_be_closed_by_what_it_calls() {
+    story(|| {
+        // By its listener.
+        let handle: Arc<Mutex<Option<mcp_blocking::Connection>>> = Arc::default();
+        let (says, hears) = channel();
+        let closing = Arc::clone(&handle);
+        let listening = client().on_notification(move |_, _| {
+            let client = closing.lock().unwrap().take().unwrap();
+            let _story_is_over = says.send(client.close().is_ok());
+        });
+        let (client, mut hand) = connect_by_hand(listening);
+        *handle.lock().unwrap() = Some(client);
+        hand.notify("notifications/message", &json!({"level": "info", "data": 1}));
+        assert!(hears.recv().unwrap());
+        assert_eq!(hand.hear_or_end(), None);
+
+        // By its answer to a question: the answer is not sent any more.
+        let handle: Arc<Mutex<Option<mcp_blocking::Connection>>> = Arc::default();
+        let closing = Arc::clone(&handle);
+        let answering = common::client().on_roots(move || {
+            drop(closing.lock().unwrap().take());
+            raw(json!({"roots": []}))
+        });
+        let (client, mut hand) = connect_by_hand(answering);
+        *handle.lock().unwrap() = Some(client);
+        hand.request(1, "roots/list", &json!({}));
+        assert_eq!(hand.hear_or_end(), None);
+    });
+}

@@ -1,0 +1,234 @@
+//! Waiting for a call: progress, deadlines, and calls that nobody wants any more.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use common::{client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool};
+use mcp_blocking::proto::{CallError, Misuse, Progress};
+use mcp_blocking::{Error, Server, ToolError};
+use serde_json::{Value, json};
+
+const FOR_EVER: Duration = Duration::from_secs(3600);
+const SOON: Duration = Duration::from_millis(50);
+
+fn counting() -> Server {
+    server().tool_with(tool("count"), |wanted: Value, cx| {
+        let steps = wanted["steps"].as_u64().ok_or("how many?")? as u32;
+        for step in 1..=steps {
+            cx.progress(Progress::new(step.into()).of(steps.into()).message(format!("step {step}")))?;
+        }
+        Ok("counted")
+    })
+}
+
+#[test]
+fn progress_is_heard_in_order_and_before_the_answer() {
+    story(|| {
+        let (client, serving) = pair(client(), counting());
+        let mut heard = Vec::new();
+        let outcome = client
+            .call_tool("count", &json!({"steps": 100}))
+            .progress(|progress| heard.push((progress.progress as u32, progress.total, progress.message)))
+            .wait();
+        assert_eq!(success(outcome), "counted");
+        let all: Vec<_> =
+            (1..=100).map(|step| (step, Some(100.0), Some(format!("step {step}").into()))).collect();
+        assert_eq!(heard, all);
+        part(client, serving);
+    });
+}
+
+#[test]
+fn progress_that_nobody_hears_is_not_kept_for_ever() {
+    story(|| {
+        let (client, serving) = pair(client(), counting());
+        let call = client.call_tool("count", &json!({"steps": 1000})).progress(|_| {});
+        let mut open = call.start().unwrap();
+        let mut last = 0.0;
+        while let Some(progress) = open.next_progress() {
+            assert!(progress.progress > last);
+            last = progress.progress;
+        }
+        assert_eq!(last, 1000.0, "the latest is kept");
+        assert_eq!(success(open.wait()), "counted");
+
+        // Without a wish for it none is sent.
+        let mut quiet = client.call_tool("count", &json!({"steps": 3})).start().unwrap();
+        assert!(quiet.next_progress().is_none());
+        assert_eq!(success(quiet.wait()), "counted");
+        part(client, serving);
+    });
+}
+
+#[test]
+fn progress_must_grow_and_its_request_must_be_open() {
+    story(|| {
+        let (left, taken) = channel();
+        let left = Mutex::new(left);
+        let server = server().tool_with(tool("odd"), move |_: Value, cx| {
+            cx.progress(Progress::new(2.0))?;
+            assert_eq!(cx.progress(Progress::new(2.0)), Err(Misuse::Unencodable));
+            assert_eq!(cx.progress(Progress::new(f64::NAN)), Err(Misuse::Unencodable));
+            left.lock().unwrap().send(cx)?;
+            Ok("odd")
+        });
+        let (client, serving) = pair(client(), server);
+        assert_eq!(success(client.call_tool("odd", &json!({})).progress(|_| {}).wait()), "odd");
+        let cx = taken.recv().unwrap();
+        assert_eq!(cx.progress(Progress::new(3.0)), Err(Misuse::Stale), "it was answered");
+        assert!(!cx.is_cancelled(), "answered is not cancelled");
+        part(client, serving);
+    });
+}
+
+/// A server whose one tool sleeps, and says when it begins and how it ends.
+fn sleeping(says: std::sync::mpsc::Sender<&'static str>) -> Server {
+    let says = Mutex::new(says);
+    server().tool_with(tool("sleep"), move |_: Value, cx| -> Result<String, ToolError> {
+        let says = says.lock().unwrap().clone();
+        says.send("asleep")?;
+        let cancelled = cx.sleep(FOR_EVER);
+        assert_eq!(cancelled, cx.is_cancelled());
+        says.send(if cancelled { "cancelled" } else { "slept" })?;
+        Err(ToolError::failed("nobody hears this"))
+    })
+}
+
+#[test]
+fn a_call_that_is_dropped_is_cancelled_there() {
+    story(|| {
+        let (says, hears) = channel();
+        let (client, serving) = pair(client(), sleeping(says));
+        for cancel in [drop, |open: mcp_blocking::Pending<_>| open.cancel("changed my mind")] {
+            let open = client.call_tool("sleep", &json!({})).start().unwrap();
+            assert_eq!(hears.recv().unwrap(), "asleep");
+            cancel(open);
+            assert_eq!(hears.recv().unwrap(), "cancelled");
+        }
+        client.ping().unwrap();
+        part(client, serving);
+    });
+}
+
+#[test]
+fn the_server_is_told_which_call_is_cancelled_and_why() {
+    story(|| {
+        let (client, mut hand) = connect_by_hand(client());
+        let open = client.call_tool("any", &json!({})).start().unwrap();
+        let asked = hand.hear();
+        open.cancel("changed my mind");
+        let told = hand.hear_notification("notifications/cancelled");
+        assert_eq!((&told["requestId"], &told["reason"]), (&asked["id"], &json!("changed my mind")));
+        // Its answer was under way; the next call is not confused by it.
+        hand.answer(&asked, &json!({"content": [{"type": "text", "text": "late"}]}));
+        let open = client.call_tool("any", &json!({})).start().unwrap();
+        let asked = hand.hear();
+        hand.answer(&asked, &json!({"content": [{"type": "text", "text": "right"}]}));
+        assert_eq!(success(open.wait()), "right");
+
+        // One that is waited for to its end is not cancelled; nor is one whose end is there.
+        let answered = client.call_tool("any", &json!({})).start().unwrap();
+        let asked = hand.hear();
+        hand.answer(&asked, &json!({"content": []}));
+        hand.request(7, "ping", &json!({}));
+        assert_eq!(hand.hear()["id"], 7);
+        drop(answered);
+        client.notify_raw("notifications/story", None).unwrap();
+        hand.hear_notification("notifications/story");
+        client.close().unwrap();
+    });
+}
+
+#[test]
+fn a_call_times_out_and_the_server_is_told() {
+    story(|| {
+        let (says, hears) = channel();
+        let (client, serving) = pair(client(), sleeping(says));
+        let outcome = client.call_tool("sleep", &json!({})).timeout(SOON).wait();
+        assert!(matches!(outcome, Err(Error::Call(CallError::TimedOut))), "{outcome:?}");
+        assert_eq!((hears.recv().unwrap(), hears.recv().unwrap()), ("asleep", "cancelled"));
+        client.ping().unwrap();
+        part(client, serving);
+    });
+}
+
+#[test]
+fn the_nearest_deadline_counts_whichever_was_set_first() {
+    story(|| {
+        let (client, hand) = connect_by_hand(client());
+        let call = |timeout| client.call_tool("any", &json!({})).timeout(timeout).start().unwrap();
+        let (late, soon, later) = (call(FOR_EVER), call(SOON), call(FOR_EVER));
+        assert!(matches!(soon.wait(), Err(Error::Call(CallError::TimedOut))));
+        // The clock's thread sleeps for an hour now; the next deadline must wake it.
+        assert!(matches!(call(SOON).wait(), Err(Error::Call(CallError::TimedOut))));
+        client.close().unwrap();
+        for open in [late, later] {
+            assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
+        }
+        drop(hand);
+    });
+}
+
+#[test]
+fn progress_keeps_a_call_alive_up_to_its_cap() {
+    story(|| {
+        let (client, mut hand) = connect_by_hand(client());
+        let open = client
+            .call_tool("any", &json!({}))
+            .progress(|_| {})
+            .timeout(FOR_EVER)
+            .timeout_max(SOON)
+            .start()
+            .unwrap();
+        let token = hand.hear()["params"]["_meta"]["progressToken"].clone();
+        hand.notify("notifications/progress", &json!({"progressToken": token, "progress": 1}));
+        assert!(matches!(open.wait(), Err(Error::Call(CallError::TimedOut))));
+        hand.hear_notification("notifications/cancelled");
+        client.close().unwrap();
+    });
+}
+
+#[test]
+fn a_listener_that_panics_cancels_its_call_only() {
+    story(|| {
+        let (says, hears) = channel();
+        let server = sleeping(says).tool_with(tool("begin"), |_: Value, cx| {
+            cx.progress(Progress::new(1.0))?;
+            let cancelled = cx.sleep(FOR_EVER);
+            assert!(cancelled);
+            Ok("never heard")
+        });
+        let (client, serving) = pair(client(), server);
+        let client = Arc::new(client);
+        let caller = Arc::clone(&client);
+        let panicked = std::thread::spawn(move || {
+            let hear = |_| panic!("too much progress");
+            caller.call_tool("begin", &json!({})).progress(hear).wait().map(drop)
+        });
+        assert!(panicked.join().is_err());
+        let open = client.call_tool("sleep", &json!({})).start().unwrap();
+        assert_eq!(hears.recv().unwrap(), "asleep");
+        drop(open);
+        assert_eq!(hears.recv().unwrap(), "cancelled");
+        part(Arc::into_inner(client).unwrap(), serving);
+    });
+}
+
+#[test]
+fn handlers_notice_that_the_client_is_gone() {
+    story(|| {
+        let (says, hears) = channel();
+        let (mut hand, serving) = serve_by_hand(sleeping(says));
+        hand.greet(json!({}));
+        hand.call_tool(1, "sleep", &json!({}));
+        assert_eq!(hears.recv().unwrap(), "asleep");
+        drop(hand);
+        serving.join().unwrap().unwrap();
+        assert_eq!(hears.recv().unwrap(), "cancelled");
+    });
+}

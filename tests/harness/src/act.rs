@@ -1,0 +1,133 @@
+//! What an application does to a machine, as data, and the handles it does it by; knows nothing of what comes of it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use mcp_proto::schema::Level;
+use mcp_proto::{CallId, CallOptions, ErrorObject, IncomingId, Instant, Misuse, Progress, Question, Raw};
+
+use crate::role::Role;
+use crate::witness::{Seen, Witness};
+
+/// One action of an application. Calls and requests go by their numbers: `call#2`, `request#1`.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "each is the method of that name")]
+pub enum Act {
+    Ask { request: u64, questions: Vec<(String, Question)>, state: Option<String> },
+    Call { method: String, params: Option<Raw>, options: CallOptions },
+    Cancel { call: u64, reason: String },
+    Close,
+    Fail { request: u64, error: ErrorObject },
+    Log { level: Level, data: Raw },
+    Notify { method: String, params: Option<Raw> },
+    Progress { request: u64, progress: Progress },
+    Respond { request: u64, result: Raw },
+}
+
+/// What became of an action.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Done {
+    /// A call was made.
+    Call(CallId),
+    /// It was refused.
+    Misuse(Misuse),
+    /// It was done.
+    Ok,
+    /// No such call or request was ever seen.
+    Unknown,
+}
+
+impl fmt::Display for Done {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call(call) => write!(f, "{call}"),
+            Self::Misuse(misuse) => write!(f, "{misuse:?}"),
+            Self::Ok => f.write_str("ok"),
+            Self::Unknown => f.write_str("unknown handle"),
+        }
+    }
+}
+
+impl From<Result<(), Misuse>> for Done {
+    fn from(done: Result<(), Misuse>) -> Self {
+        done.map_or_else(Self::Misuse, |()| Self::Ok)
+    }
+}
+
+/// The calls and requests that were seen, by their numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Handles {
+    calls: BTreeMap<u64, CallId>,
+    requests: BTreeMap<u64, IncomingId>,
+}
+
+impl Handles {
+    /// Takes note of an event.
+    pub fn note(&mut self, event: &impl Witness) {
+        if let Seen::Request(incoming) = event.seen() {
+            self.requests.insert(number(incoming), incoming);
+        }
+    }
+
+    /// The call with this number.
+    #[must_use]
+    pub fn call(&self, number: u64) -> Option<CallId> {
+        self.calls.get(&number).copied()
+    }
+
+    /// The request with this number.
+    #[must_use]
+    pub fn request(&self, number: u64) -> Option<IncomingId> {
+        self.requests.get(&number).copied()
+    }
+
+    /// Does it.
+    pub fn perform<R: Role>(&mut self, now: Instant, act: &Act, machine: &mut R) -> Done {
+        match act {
+            Act::Ask { request, questions, state } => {
+                let questions: Vec<(&str, Question)> =
+                    questions.iter().map(|(key, question)| (key.as_str(), question.clone())).collect();
+                self.with(*request, |incoming| {
+                    machine.request_input(now, incoming, &questions, state.as_deref())
+                })
+            }
+            Act::Call { method, params, options } => {
+                match machine.call_raw(now, method, params.as_ref(), options.clone()) {
+                    Ok(call) => {
+                        self.calls.insert(number(call), call);
+                        Done::Call(call)
+                    }
+                    Err(misuse) => Done::Misuse(misuse),
+                }
+            }
+            Act::Cancel { call, reason } => {
+                self.call(*call).map_or(Done::Unknown, |call| machine.cancel(now, call, reason).into())
+            }
+            Act::Close => {
+                machine.close(now);
+                Done::Ok
+            }
+            Act::Fail { request, error } => {
+                self.with(*request, |incoming| machine.respond_error(now, incoming, error))
+            }
+            Act::Log { level, data } => machine.log(now, None, *level, None, data).into(),
+            Act::Notify { method, params } => machine.notify_raw(now, method, params.as_ref()).into(),
+            Act::Progress { request, progress } => {
+                self.with(*request, |incoming| machine.progress(now, incoming, progress))
+            }
+            Act::Respond { request, result } => {
+                self.with(*request, |incoming| machine.respond(now, incoming, result))
+            }
+        }
+    }
+
+    fn with(&self, request: u64, act: impl FnOnce(IncomingId) -> Result<(), Misuse>) -> Done {
+        self.request(request).map_or(Done::Unknown, |incoming| act(incoming).into())
+    }
+}
+
+/// The number in a handle's name.
+fn number(handle: impl fmt::Display) -> u64 {
+    let name = handle.to_string();
+    name.split('#').next_back().and_then(|digits| digits.parse().ok()).unwrap_or_default()
+}

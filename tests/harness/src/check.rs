@@ -1,0 +1,340 @@
+//! One machine under watch: every byte, event and deadline is held against the promises as it passes.
+//!
+//! It knows the books ([`Ledger`]) and the wire ([`WireRules`]) and brings them together with time; it knows nothing
+//! of what a scenario expects.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use bytes::Buf;
+use mcp_proto::schema::Level;
+use mcp_proto::{
+    CallId, CallOptions, Endpoint, ErrorObject, IncomingId, Instant, Limits, Misuse, Outbox, Peer, Progress,
+    Question, Raw, Side,
+};
+
+use crate::ledger::Ledger;
+use crate::role::Role;
+use crate::transcript::Transcript;
+use crate::wire::WireRules;
+use crate::witness::Witness;
+
+/// A machine whose every breach of a promise panics, with the transcript of what led there.
+///
+/// It is driven as the machine itself is, through [`Endpoint`] and [`Role`]. Watched are: one end per call; one
+/// answer per incoming request; whole, legal lines; no storm of errors; progress that grows and never follows its
+/// response; cancels that follow their request; a misuse that sends nothing; deadlines that lie ahead once
+/// `handle_timeout` returns; and nothing after `Closed`.
+#[derive(Debug)]
+pub struct Checked<R: Role> {
+    inner: R,
+    now: Instant,
+    wire: WireRules,
+    ledger: Ledger,
+    transcript: Transcript,
+    label: String,
+    /// Bytes of the outbox that were looked at, since the beginning.
+    observed: u64,
+    /// Lines that were sent.
+    lines: usize,
+    /// It hung up or was hung up on: what still comes in is not taken in.
+    is_ending: bool,
+}
+
+impl<R: Role> Checked<R> {
+    /// Puts a machine under watch, before anything happened to it.
+    pub fn new(inner: R) -> Self {
+        let limits = inner.limits().clone();
+        let mut checked = Self {
+            inner,
+            now: Instant::ZERO,
+            wire: WireRules::new(R::SIDE, limits),
+            ledger: Ledger::default(),
+            transcript: Transcript::default(),
+            label: String::new(),
+            observed: 0,
+            lines: 0,
+            is_ending: false,
+        };
+        checked.observe();
+        checked
+    }
+
+    /// Has failures say this too: a seed, a file, a split point.
+    pub fn label(&mut self, label: impl Display) {
+        self.label = label.to_string();
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub const fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// The books.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The machine itself, to look at.
+    #[must_use]
+    pub const fn inner(&self) -> &R {
+        &self.inner
+    }
+
+    /// How many lines the machine has sent.
+    #[must_use]
+    pub const fn lines_sent(&self) -> usize {
+        self.lines
+    }
+
+    /// Fails with all that is known.
+    ///
+    /// # Panics
+    /// Always.
+    pub fn breach(&self, what: impl Display) -> ! {
+        let label = if self.label.is_empty() { String::new() } else { format!("\n  in: {}", self.label) };
+        panic!("{:?} at {}: {what}{label}\n{}", R::SIDE, self.now, self.transcript)
+    }
+
+    fn hold<T>(&self, checked: Result<T, String>) -> T {
+        checked.unwrap_or_else(|breach| self.breach(breach))
+    }
+
+    fn advance(&mut self, now: Instant) {
+        self.now = self.now.max(now);
+    }
+
+    /// Looks at what the machine added to its outbox; true if there was anything.
+    fn observe(&mut self) -> bool {
+        let now = self.now;
+        let outbox = self.inner.outbox();
+        let skip = usize::try_from(self.observed.saturating_sub(outbox.sent_total())).unwrap_or(usize::MAX);
+        let added = outbox.chunk().get(skip..).unwrap_or_default().to_vec();
+        if outbox.chunk().len() != outbox.len() {
+            self.breach("the outbox shows less than it has");
+        }
+        if added.is_empty() {
+            return false;
+        }
+        self.observed += added.len() as u64;
+        if added.last() != Some(&b'\n') {
+            self.breach("the outbox ends in the middle of a message (FRM-01)");
+        }
+        for line in added.split_inclusive(|byte| *byte == b'\n') {
+            let line = line.get(..line.len() - 1).unwrap_or_default();
+            self.lines += 1;
+            self.transcript.note_bytes(now, "<", line);
+            let checked = self.wire.check(now, line);
+            self.hold(checked);
+        }
+        if self.ledger.is_closed() {
+            self.breach("bytes were added after `Closed`");
+        }
+        true
+    }
+
+    /// After an action of the application: what it added, and what it must not have.
+    fn acted<T>(&mut self, what: &str, done: Result<T, Misuse>) -> Result<T, Misuse> {
+        let shown = match &done {
+            Ok(_) => "ok".to_owned(),
+            Err(misuse) => format!("{misuse:?}"),
+        };
+        self.transcript.note(self.now, "@", format!("{what} = {shown}"));
+        let added = self.observe();
+        if added && done.is_err() {
+            self.breach(format!("`{what}` was a misuse and sent something"));
+        }
+        done
+    }
+}
+
+impl<R: Role> Endpoint for Checked<R> {
+    type Event = R::Event;
+
+    fn handle_input(&mut self, now: Instant, input: &[u8]) {
+        self.advance(now);
+        for line in input.split_inclusive(|byte| *byte == b'\n') {
+            self.transcript.note_bytes(now, ">", line);
+        }
+        if !self.is_ending {
+            self.wire.hear(input);
+        }
+        self.inner.handle_input(now, input);
+        self.observe();
+        self.wire.settle();
+    }
+
+    fn handle_eof(&mut self, now: Instant) {
+        self.advance(now);
+        self.transcript.note(now, "eof", "");
+        if !std::mem::replace(&mut self.is_ending, true) {
+            self.wire.hear_end();
+        }
+        self.inner.handle_eof(now);
+        self.observe();
+        self.wire.settle();
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.advance(now);
+        let due = self.inner.poll_timeout().is_some_and(|at| at <= self.now);
+        self.inner.handle_timeout(now);
+        if due {
+            self.transcript.note(now, "timeout", "");
+        }
+        if self.observe() && !due {
+            self.breach("a timeout that was not due sent something");
+        }
+        if let Some(at) = self.inner.poll_timeout().filter(|at| *at <= self.now) {
+            self.breach(format!("after `handle_timeout` the deadline {at} does not lie ahead"));
+        }
+    }
+
+    fn poll_event(&mut self) -> Option<R::Event> {
+        let event = self.inner.poll_event()?;
+        self.transcript.note(self.now, "!", event.tell());
+        let checked = self.ledger.event(event.seen());
+        self.hold(checked);
+        if self.ledger.is_closed() && !self.inner.is_closed() {
+            self.breach("`Closed` came and `is_closed` is false");
+        }
+        Some(event)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let deadline = self.inner.poll_timeout();
+        if self.inner.is_closed() && deadline.is_some() {
+            self.breach("a deadline after the end");
+        }
+        deadline
+    }
+
+    fn outbox(&mut self) -> &mut Outbox {
+        self.observe();
+        self.inner.outbox()
+    }
+
+    fn wants_input(&self) -> bool {
+        let wants = self.inner.wants_input();
+        if wants && self.inner.is_closed() {
+            self.breach("it wants input after the end");
+        }
+        wants
+    }
+
+    fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+}
+
+impl<R: Role> Role for Checked<R> {
+    const SIDE: Side = R::SIDE;
+
+    fn peer(&self) -> Option<&Arc<Peer>> {
+        self.inner.peer()
+    }
+
+    fn limits(&self) -> &Limits {
+        self.inner.limits()
+    }
+
+    fn call_raw(
+        &mut self,
+        now: Instant,
+        method: &str,
+        params: Option<&Raw>,
+        options: CallOptions,
+    ) -> Result<CallId, Misuse> {
+        self.advance(now);
+        let done = self.inner.call_raw(now, method, params, options);
+        if let Ok(call) = done {
+            let checked = self.ledger.called(call);
+            self.hold(checked);
+        }
+        self.acted(&format!("call {method}"), done)
+    }
+
+    fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
+        self.advance(now);
+        let done = self.inner.cancel(now, call, reason);
+        if done.is_ok() {
+            self.hold(self.ledger.cancelled(call));
+        }
+        self.acted(&format!("cancel {call}"), done)
+    }
+
+    fn notify_raw(&mut self, now: Instant, method: &str, params: Option<&Raw>) -> Result<(), Misuse> {
+        self.advance(now);
+        let done = self.inner.notify_raw(now, method, params);
+        self.acted(&format!("notify {method}"), done)
+    }
+
+    fn respond(&mut self, now: Instant, incoming: IncomingId, result: &Raw) -> Result<(), Misuse> {
+        self.advance(now);
+        let done = self.inner.respond(now, incoming, result);
+        if done.is_ok() {
+            let checked = self.ledger.answered(incoming);
+            self.hold(checked);
+        }
+        self.acted(&format!("respond {incoming}"), done)
+    }
+
+    fn respond_error(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        error: &ErrorObject,
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        let done = self.inner.respond_error(now, incoming, error);
+        if done.is_ok() {
+            let checked = self.ledger.answered(incoming);
+            self.hold(checked);
+        }
+        self.acted(&format!("fail {incoming}"), done)
+    }
+
+    fn progress(&mut self, now: Instant, incoming: IncomingId, progress: &Progress) -> Result<(), Misuse> {
+        self.advance(now);
+        let done = self.inner.progress(now, incoming, progress);
+        self.acted(&format!("progress {incoming}"), done)
+    }
+
+    fn close(&mut self, now: Instant) {
+        self.advance(now);
+        self.is_ending = true;
+        self.inner.close(now);
+        let _ok = self.acted("close", Ok(()));
+    }
+
+    fn log(
+        &mut self,
+        now: Instant,
+        incoming: Option<IncomingId>,
+        level: Level,
+        logger: Option<&str>,
+        data: &Raw,
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        let done = self.inner.log(now, incoming, level, logger, data);
+        self.acted(&format!("log {level}"), done)
+    }
+
+    fn request_input(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        questions: &[(&str, Question)],
+        state: Option<&str>,
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        let done = self.inner.request_input(now, incoming, questions, state);
+        if done.is_ok() {
+            let checked = self.ledger.answered(incoming);
+            self.hold(checked);
+        }
+        self.acted(&format!("ask {incoming}"), done)
+    }
+}

@@ -1,0 +1,59 @@
+//! What a test of an MCP peer needs and no peer has: two peers in one process, virtual time, scripted lines, and
+//! checkers of the promises; knows the public surface of `mcp_proto` and nothing of its insides.
+//!
+//! Four tools, from the inside out:
+//!
+//! - [`Checked`] wraps one machine and holds every call, byte, event and deadline against the promises; a breach
+//!   panics with the transcript of all that happened;
+//! - [`Solo`] is one checked machine whose peer is the test itself, line by line;
+//! - [`Pair`] is a client and a server on two links with latency, chunking, stalls and cuts, in virtual time;
+//! - [`Script`] and [`Golden`] are scenarios as data: they are replayed with every split point of their input and
+//!   in every poll order, and each replay must show the same.
+//!
+//! ```
+//! use mcp_harness::Solo;
+//! use mcp_proto::{Capability, Revision, server};
+//!
+//! let mut server = Solo::server(server::Config::new("weather", "1.0.0").capability(Capability::Tools));
+//! server.greet(Revision::V2025_06_18, "{}");
+//! server.say(r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"today"}}"#);
+//! server.expect_events(&[r#"request#1 tools/call {"name":"today"}"#]);
+//! server.respond(1, r#"{"content":[]}"#).unwrap();
+//! server.expect_lines(&[r#"{"jsonrpc":"2.0","id":"a","result":{"content":[]}}"#]);
+//! ```
+
+#![allow(clippy::panic, reason = "a test kit reports by panicking")]
+
+mod act;
+mod check;
+mod diff;
+mod golden;
+mod ledger;
+mod link;
+mod methods;
+mod pair;
+mod parse;
+mod peer;
+mod player;
+mod role;
+mod script;
+mod seed;
+mod transcript;
+mod wire;
+mod witness;
+
+pub use act::{Act, Done, Handles};
+pub use check::Checked;
+pub use golden::Golden;
+pub use ledger::Ledger;
+pub use link::{Chunking, Link};
+pub use pair::Pair;
+pub use peer::{ClientSolo, ServerSolo, Solo, initialize};
+pub use role::Role;
+pub use script::{
+    Cut, Play, Polls, Script, Step, Trace, assert_chunk_free, assert_deterministic, assert_order_free, play,
+};
+pub use seed::Seed;
+pub use transcript::Transcript;
+pub use wire::WireRules;
+pub use witness::{Seen, Witness};

@@ -1,0 +1,280 @@
+//! Words of the golden format and of tests, read; knows nothing of machines. What cannot be read is the test's mistake,
+//! and panics.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use mcp_proto::schema::{Decode, Elicit, Level};
+use mcp_proto::{Capability, ErrorObject, Limits, Progress, Question, Raw, Revision};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::act::Act;
+
+/// A JSON value as text.
+pub(crate) fn raw(text: &str) -> Raw {
+    Raw::from_text(text).unwrap_or_else(|_| panic!("not JSON: {text}"))
+}
+
+/// Params; empty text is none.
+pub(crate) fn params(text: &str) -> Option<Raw> {
+    (!text.is_empty()).then(|| raw(text))
+}
+
+/// A JSON value.
+pub(crate) fn value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("not JSON: {error}: {text}"))
+}
+
+/// A JSON text as a tree, whatever its numbers: one that no float can hold counts as zero.
+pub(crate) fn tree(text: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice(text).or_else(|error| {
+        let raw: &RawValue = serde_json::from_slice(text)?;
+        if error.is_syntax() { serde_json::from_str(&without_giants(raw.get())) } else { Err(error) }
+    })
+}
+
+/// The same JSON with numbers that no float can hold replaced.
+fn without_giants(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = match first {
+            '"' => {
+                let mut escaped = true;
+                let closes = |character| {
+                    let closes = character == '"' && !escaped;
+                    escaped = character == '\\' && !escaped;
+                    closes
+                };
+                rest.find(closes).map_or(rest.len(), |end| end + 1)
+            }
+            '-' | '0'..='9' => {
+                let end = rest.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E'));
+                let end = end.unwrap_or(rest.len());
+                let (number, after) = rest.split_at(end);
+                let fits = number.parse().is_ok_and(f64::is_finite);
+                out.push_str(if fits { number } else { "0" });
+                rest = after;
+                continue;
+            }
+            other => other.len_utf8(),
+        };
+        let (token, after) = rest.split_at(end);
+        out.push_str(token);
+        rest = after;
+    }
+    out
+}
+
+/// A time: `50ms`, `60s`, `10m`.
+pub(crate) fn duration(text: &str) -> Duration {
+    let digits = text.trim_end_matches(char::is_alphabetic);
+    let count: u64 = digits.parse().unwrap_or_else(|_| panic!("not a time: {text}"));
+    match text.get(digits.len()..) {
+        Some("ms") => Duration::from_millis(count),
+        Some("s") => Duration::from_secs(count),
+        Some("m") => Duration::from_secs(60 * count),
+        _ => panic!("not a time: {text}"),
+    }
+}
+
+/// Bytes with the escapes `\n`, `\r`, `\t`, `\\` and `\xNN`.
+pub(crate) fn bytes(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut chars = text.chars();
+    while let Some(next) = chars.next() {
+        if next != '\\' {
+            out.extend_from_slice(next.encode_utf8(&mut [0; 4]).as_bytes());
+            continue;
+        }
+        match chars.next() {
+            Some('n') => out.push(b'\n'),
+            Some('r') => out.push(b'\r'),
+            Some('t') => out.push(b'\t'),
+            Some('\\') => out.push(b'\\'),
+            Some('x') => {
+                let digits: String = chars.by_ref().take(2).collect();
+                out.push(u8::from_str_radix(&digits, 16).unwrap_or_else(|_| panic!("not an escape: {text}")));
+            }
+            _ => panic!("not an escape: {text}"),
+        }
+    }
+    out
+}
+
+/// Revisions by name, with spaces between them.
+pub(crate) fn revisions(text: &str) -> Vec<Revision> {
+    text.split_whitespace()
+        .map(|name| Revision::from_name(name).unwrap_or_else(|| panic!("no revision: {name}")))
+        .collect()
+}
+
+/// A capability by the name of its variant.
+pub(crate) fn capability(name: &str) -> Capability {
+    by_name(name, &CAPABILITIES)
+}
+
+/// Sets one limit: `message_bytes_max=64`.
+pub(crate) fn limit(limits: &mut Limits, setting: &str) {
+    let Some((name, text)) = setting.split_once('=') else { panic!("not a limit: {setting}") };
+    let count = || text.parse().unwrap_or_else(|_| panic!("not a number: {setting}"));
+    match name {
+        "batch_members_max" => limits.batch_members_max = count(),
+        "calls_max" => limits.calls_max = count(),
+        "call_timeout" => limits.call_timeout = duration(text),
+        "call_timeout_max" => limits.call_timeout_max = duration(text),
+        "depth_max" => limits.depth_max = u8::try_from(count()).unwrap_or(u8::MAX),
+        "drain_timeout" => limits.drain_timeout = duration(text),
+        "error_replies_max" => limits.error_replies_max = u32::try_from(count()).unwrap_or(u32::MAX),
+        "handshake_timeout" => limits.handshake_timeout = duration(text),
+        "human_timeout" => limits.human_timeout = duration(text),
+        "input_rounds_max" => limits.input_rounds_max = u32::try_from(count()).unwrap_or(u32::MAX),
+        "message_bytes_max" => limits.message_bytes_max = count(),
+        "ping_every" => limits.ping_every = Some(duration(text)),
+        "ping_timeout" => limits.ping_timeout = duration(text),
+        "requests_max" => limits.requests_max = count(),
+        "violations_max" => limits.violations_max = u32::try_from(count()).ok(),
+        _ => panic!("no such limit: {setting}"),
+    }
+}
+
+/// An action: `call tools/list`, `respond request#1 {…}`, and so on.
+pub(crate) fn act(text: &str) -> Act {
+    let (verb, rest) = word(text);
+    match verb {
+        "ask" => ask(rest),
+        "call" => call(rest),
+        "cancel" => {
+            let (call, reason) = word(rest);
+            Act::Cancel { call: number(call), reason: reason.into() }
+        }
+        "close" => Act::Close,
+        "fail" => {
+            let (request, rest) = word(rest);
+            let (code, message) = word(rest);
+            let code = code.parse().unwrap_or_else(|_| panic!("not a code: {text}"));
+            Act::Fail { request: number(request), error: ErrorObject::new(code, message) }
+        }
+        "log" => {
+            let (level, data) = word(rest);
+            Act::Log { level: by_name_of(level, &Level::ALL, |level| level.name().into()), data: raw(data) }
+        }
+        "notify" => {
+            let (method, rest) = word(rest);
+            Act::Notify { method: method.into(), params: params(rest) }
+        }
+        "progress" => progress(rest),
+        "respond" => {
+            let (request, result) = word(rest);
+            Act::Respond { request: number(request), result: raw(result) }
+        }
+        _ => panic!("no such action: {text}"),
+    }
+}
+
+/// `request#1 [state=words] {"key":"roots","other":{"elicit":{…}}}`
+fn ask(text: &str) -> Act {
+    let (request, mut rest) = word(text);
+    let mut state = None;
+    if let Some(found) = rest.strip_prefix("state=") {
+        let (found, after) = word(found);
+        state = Some(found.to_owned());
+        rest = after;
+    }
+    let Value::Object(asked) = value(rest) else { panic!("not an object: {rest}") };
+    let questions = asked.into_iter().map(|(key, asked)| (key, question(&asked))).collect();
+    Act::Ask { request: number(request), questions, state }
+}
+
+fn question(asked: &Value) -> Question {
+    if asked == "roots" {
+        return Question::Roots;
+    }
+    if let Some(form) = asked.get("elicit") {
+        let form = Elicit::decode(&raw(&form.to_string()));
+        return Question::from(form.unwrap_or_else(|error| panic!("not a form: {error}")));
+    }
+    match asked.get("sample") {
+        Some(params) => Question::raw("sampling/createMessage", raw(&params.to_string())),
+        None => panic!("no such question: {asked}"),
+    }
+}
+
+/// `tools/call [+progress] [timeout=5s] [max=10s] [{…}]`
+fn call(text: &str) -> Act {
+    let (method, mut rest) = word(text);
+    let mut options = mcp_proto::CallOptions::default();
+    while !rest.is_empty() && !rest.starts_with(['{', '[']) {
+        let (option, after) = word(rest);
+        match option.split_once('=') {
+            None if option == "+progress" => options.progress = true,
+            Some(("timeout", time)) => options.timeout = Some(duration(time)),
+            Some(("max", time)) => options.timeout_max = Some(duration(time)),
+            _ => panic!("no such option: {option}"),
+        }
+        rest = after;
+    }
+    Act::Call { method: method.into(), params: params(rest), options }
+}
+
+/// `request#1 1[/10] [words]`
+fn progress(text: &str) -> Act {
+    let (request, rest) = word(text);
+    let (numbers, message) = word(rest);
+    let (done, total) = numbers.split_once('/').map_or((numbers, None), |(done, total)| (done, Some(total)));
+    let number_of = |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("not a number: {text}"));
+    let mut progress = Progress::new(number_of(done));
+    if let Some(total) = total {
+        progress = progress.of(number_of(total));
+    }
+    if !message.is_empty() {
+        progress = progress.message(message);
+    }
+    Act::Progress { request: number(request), progress }
+}
+
+/// The first word, and what follows it.
+pub(crate) fn word(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    text.split_once(' ').map_or((text, ""), |(first, rest)| (first, rest.trim_start()))
+}
+
+fn number(handle: &str) -> u64 {
+    let digits = handle.split('#').next_back().unwrap_or_default();
+    digits.parse().unwrap_or_else(|_| panic!("not a handle: {handle}"))
+}
+
+fn by_name<T: Copy + Debug>(name: &str, all: &[T]) -> T {
+    by_name_of(name, all, |value| format!("{value:?}"))
+}
+
+fn by_name_of<T: Copy>(name: &str, all: &[T], name_of: impl Fn(&T) -> String) -> T {
+    let found = all.iter().find(|value| name_of(value) == name);
+    found.copied().unwrap_or_else(|| panic!("nothing is called {name}"))
+}
+
+const CAPABILITIES: [Capability; 22] = [
+    Capability::Completions,
+    Capability::ElicitationForm,
+    Capability::ElicitationUrl,
+    Capability::Logging,
+    Capability::Prompts,
+    Capability::PromptsListChanged,
+    Capability::Resources,
+    Capability::ResourcesListChanged,
+    Capability::ResourcesSubscribe,
+    Capability::Roots,
+    Capability::RootsListChanged,
+    Capability::Sampling,
+    Capability::SamplingContext,
+    Capability::SamplingTools,
+    Capability::Tasks,
+    Capability::TasksCancel,
+    Capability::TasksElicitation,
+    Capability::TasksList,
+    Capability::TasksSampling,
+    Capability::TasksToolsCall,
+    Capability::Tools,
+    Capability::ToolsListChanged,
+];

@@ -1,0 +1,364 @@
+//! One checked machine whose peer is the test itself: lines in, lines and events out, time as it pleases; knows nothing
+//! of what the lines mean.
+
+use std::collections::VecDeque;
+use std::fmt::Display;
+use std::time::Duration;
+
+use bytes::Buf;
+use mcp_proto::client::{self, Client};
+use mcp_proto::schema::Level;
+use mcp_proto::server::{self, Server};
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{
+    CallId, CallOptions, Endpoint, ErrorObject, IncomingId, Instant, Misuse, Progress, Question, Revision,
+};
+use serde_json::{Value, json};
+
+use crate::act::Handles;
+use crate::check::Checked;
+use crate::parse;
+use crate::role::Role;
+use crate::witness::Witness;
+
+/// A client that the test plays the server of.
+pub type ClientSolo = Solo<Stdio<Client>>;
+
+/// A server that the test plays the client of.
+pub type ServerSolo = Solo<Stdio<Server>>;
+
+/// One machine, and a test that says and hears lines.
+#[derive(Debug)]
+pub struct Solo<R: Role> {
+    /// The machine.
+    pub machine: Checked<R>,
+    /// What time it is.
+    pub now: Instant,
+    /// Lines that were heard and not looked at.
+    lines: VecDeque<String>,
+    half: Vec<u8>,
+    events: VecDeque<R::Event>,
+    handles: Handles,
+    /// While set, what the machine has to send and to tell stays where it is.
+    pub is_deaf: bool,
+}
+
+impl<R: Role> Solo<R> {
+    /// Begins with a machine to which nothing has happened.
+    pub fn new(machine: R) -> Self {
+        let mut solo = Self {
+            machine: Checked::new(machine),
+            now: Instant::ZERO,
+            lines: VecDeque::new(),
+            half: Vec::new(),
+            events: VecDeque::new(),
+            handles: Handles::default(),
+            is_deaf: false,
+        };
+        solo.poll();
+        solo
+    }
+
+    /// Says one line.
+    pub fn say(&mut self, line: impl AsRef<[u8]>) {
+        let mut line = line.as_ref().to_vec();
+        line.push(b'\n');
+        self.say_bytes(&line);
+    }
+
+    /// Says bytes.
+    pub fn say_bytes(&mut self, bytes: &[u8]) {
+        self.machine.handle_input(self.now, bytes);
+        self.poll();
+    }
+
+    /// Hangs up.
+    pub fn say_eof(&mut self) {
+        self.machine.handle_eof(self.now);
+        self.poll();
+    }
+
+    /// Lets time pass; each timer goes off when it is due.
+    pub fn wait(&mut self, time: Duration) {
+        let until = self.now + time;
+        while let Some(at) = self.machine.poll_timeout().filter(|at| *at <= until) {
+            self.now = self.now.max(at);
+            self.machine.handle_timeout(self.now);
+            self.poll();
+        }
+        self.now = until;
+        self.machine.handle_timeout(until);
+        self.poll();
+    }
+
+    /// The lines that the machine sent since they were last asked for.
+    pub fn take_lines(&mut self) -> Vec<String> {
+        self.lines.drain(..).collect()
+    }
+
+    /// The events since they were last asked for.
+    pub fn take_events(&mut self) -> Vec<R::Event> {
+        self.events.drain(..).collect()
+    }
+
+    /// The events since they were last asked for, in the words of golden transcripts.
+    pub fn take_told(&mut self) -> Vec<String> {
+        self.events.drain(..).map(|event| event.tell()).collect()
+    }
+
+    /// The next line that the machine sent, read.
+    pub fn hear(&mut self) -> Value {
+        let Some(line) = self.lines.pop_front() else { self.fail("it said nothing") };
+        parse::value(&line)
+    }
+
+    /// The machine must have said these lines and no others.
+    pub fn expect_lines(&mut self, expected: &[&str]) {
+        let heard = self.take_lines();
+        if heard != expected {
+            self.fail(format!("expected to hear\n{expected:#?}\nand heard\n{heard:#?}"));
+        }
+    }
+
+    /// The machine must have told these events and no others.
+    pub fn expect_events(&mut self, expected: &[&str]) {
+        let told = self.take_told();
+        if told != expected {
+            self.fail(format!("expected the events\n{expected:#?}\nand got\n{told:#?}"));
+        }
+    }
+
+    /// The machine must have said and told nothing.
+    pub fn expect_silence(&mut self) {
+        self.expect_lines(&[]);
+        self.expect_events(&[]);
+    }
+
+    /// The next line must be an error with this id, spelled in JSON, and this code. An empty id is an absent one.
+    pub fn expect_error(&mut self, id: &str, code: i64) -> Value {
+        let error = self.hear();
+        let found = error.get("id").map_or_else(String::new, Value::to_string);
+        if found != id || error["error"]["code"] != code {
+            self.fail(format!("expected the error {code} for the id {id} and heard {error}"));
+        }
+        error
+    }
+
+    /// The next line must be a result with this id, spelled in JSON.
+    pub fn expect_result(&mut self, id: &str) -> Value {
+        let mut answer = self.hear();
+        if answer["id"] != parse::value(id) || !answer["result"].is_object() {
+            self.fail(format!("expected a result for the id {id} and heard {answer}"));
+        }
+        answer["result"].take()
+    }
+
+    /// A ping is answered, and nothing else happens: the machine is alive.
+    pub fn expect_alive(&mut self) {
+        self.say(r#"{"jsonrpc":"2.0","id":"alive?","method":"ping"}"#);
+        self.expect_lines(&[r#"{"jsonrpc":"2.0","id":"alive?","result":{}}"#]);
+        self.expect_events(&[]);
+    }
+
+    /// The request with this number, which must have been told of.
+    pub fn request(&self, number: u64) -> IncomingId {
+        self.handles.request(number).unwrap_or_else(|| self.fail(format!("request#{number} never came")))
+    }
+
+    /// Calls a method; empty params are none.
+    ///
+    /// # Errors
+    /// The machine's [`Misuse`].
+    pub fn call(&mut self, method: &str, params: &str) -> Result<CallId, Misuse> {
+        self.call_with(method, params, CallOptions::default())
+    }
+
+    /// Calls a method in a given way; empty params are none.
+    ///
+    /// # Errors
+    /// The machine's [`Misuse`].
+    pub fn call_with(&mut self, method: &str, params: &str, options: CallOptions) -> Result<CallId, Misuse> {
+        let done = self.machine.call_raw(self.now, method, parse::params(params).as_ref(), options);
+        self.poll();
+        done
+    }
+
+    /// Cancels a call.
+    ///
+    /// # Errors
+    /// The machine's [`Misuse`].
+    pub fn cancel(&mut self, call: CallId, reason: &str) -> Result<(), Misuse> {
+        let done = self.machine.cancel(self.now, call, reason);
+        self.poll();
+        done
+    }
+
+    /// Sends a notification; empty params are none.
+    ///
+    /// # Errors
+    /// The machine's [`Misuse`].
+    pub fn notify(&mut self, method: &str, params: &str) -> Result<(), Misuse> {
+        let done = self.machine.notify_raw(self.now, method, parse::params(params).as_ref());
+        self.poll();
+        done
+    }
+
+    /// Answers the request with this number.
+    ///
+    /// # Errors
+    /// The machine's [`Misuse`].
+    pub fn respond(&mut self, request: u64, result: &str) -> Result<(), Misuse> {
+        let incoming = self.request(request);
+        let done = self.machine.respond(self.now, incoming, &parse::raw(result));
+        self.poll();
+        done
+    }
+
+    /// Refuses the request with this number.
+    ///
+    /// # Errors
+    /// The machine's [`Misuse`].
+    pub fn respond_error(&mut self, request: u64, error: &ErrorObject) -> Result<(), Misuse> {
+        let incoming = self.request(request);
+        let done = self.machine.respond_error(self.now, incoming, error);
+        self.poll();
+        done
+    }
+
+    /// Tells of the progress of the request with this number.
+    ///
+    /// # Errors
+    /// The machine's [`Misuse`].
+    pub fn progress(&mut self, request: u64, progress: &Progress) -> Result<(), Misuse> {
+        let incoming = self.request(request);
+        let done = self.machine.progress(self.now, incoming, progress);
+        self.poll();
+        done
+    }
+
+    /// Closes the connection from this side.
+    pub fn close(&mut self) {
+        self.machine.close(self.now);
+        self.poll();
+    }
+
+    /// Takes what the machine has to send and to tell.
+    pub fn poll(&mut self) {
+        if self.is_deaf {
+            return;
+        }
+        let outbox = self.machine.outbox();
+        let taken = outbox.len();
+        self.half.extend_from_slice(outbox.chunk());
+        outbox.advance(taken);
+        let half = std::mem::take(&mut self.half);
+        for line in half.split_inclusive(|byte| *byte == b'\n') {
+            match line.strip_suffix(b"\n") {
+                Some(line) => self.lines.push_back(String::from_utf8_lossy(line).into_owned()),
+                None => self.half = line.to_vec(),
+            }
+        }
+        while let Some(event) = self.machine.poll_event() {
+            self.handles.note(&event);
+            self.events.push_back(event);
+        }
+    }
+
+    /// Fails with all that is known.
+    ///
+    /// # Panics
+    /// Always.
+    pub fn fail(&self, what: impl Display) -> ! {
+        self.machine.breach(what)
+    }
+}
+
+impl ClientSolo {
+    /// A client that has just connected; its `initialize` was heard.
+    #[must_use]
+    pub fn client(config: client::Config) -> Self {
+        Self::new(Stdio::new(Client::new(Instant::ZERO, config)))
+    }
+
+    /// Answers its `initialize`, hears `initialized`, and takes the event.
+    pub fn greet(&mut self, revision: Revision, capabilities: &str) {
+        let initialize = self.hear();
+        let welcome = json!({"jsonrpc": "2.0", "id": initialize["id"], "result": {
+            "protocolVersion": revision.name(),
+            "capabilities": parse::value(capabilities),
+            "serverInfo": {"name": "s", "version": "1"},
+        }});
+        self.say(welcome.to_string());
+        self.expect_lines(&[r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#]);
+        self.expect_events(&[&format!("ready {revision} s 1")]);
+    }
+
+    /// A client in a session of this revision with a server that declared these capabilities. Its next id is 2.
+    #[must_use]
+    pub fn ready(config: client::Config, revision: Revision, capabilities: &str) -> Self {
+        let mut client = Self::client(config);
+        client.greet(revision, capabilities);
+        client
+    }
+}
+
+impl ServerSolo {
+    /// A server that waits for a client.
+    #[must_use]
+    pub fn server(config: server::Config) -> Self {
+        Self::new(Stdio::new(Server::new(Instant::ZERO, config)))
+    }
+
+    /// Says `initialize` and `initialized`, hears the answer, and takes the event.
+    pub fn greet(&mut self, revision: Revision, capabilities: &str) {
+        self.say(initialize("0", revision.name(), capabilities));
+        let welcome = self.expect_result("0");
+        if welcome["protocolVersion"] != revision.name() {
+            self.fail(format!("expected {revision} and heard {welcome}"));
+        }
+        self.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        self.expect_events(&[&format!("ready {revision} c 1")]);
+    }
+
+    /// A server in a session of this revision with a client that declared these capabilities.
+    #[must_use]
+    pub fn ready(config: server::Config, revision: Revision, capabilities: &str) -> Self {
+        let mut server = Self::server(config);
+        server.greet(revision, capabilities);
+        server
+    }
+
+    /// Logs, for no request.
+    ///
+    /// # Errors
+    /// The machine's [`Misuse`].
+    pub fn log(&mut self, level: Level, data: &str) -> Result<(), Misuse> {
+        let done = self.machine.log(self.now, None, level, None, &parse::raw(data));
+        self.poll();
+        done
+    }
+
+    /// Asks back on the request with this number.
+    ///
+    /// # Errors
+    /// The machine's [`Misuse`].
+    pub fn ask(
+        &mut self,
+        request: u64,
+        questions: &[(&str, Question)],
+        state: Option<&str>,
+    ) -> Result<(), Misuse> {
+        let incoming = self.request(request);
+        let done = self.machine.request_input(self.now, incoming, questions, state);
+        self.poll();
+        done
+    }
+}
+
+/// An `initialize` request, with an id and capabilities in JSON.
+#[must_use]
+pub fn initialize(id: &str, version: &str, capabilities: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{capabilities},"clientInfo":{{"name":"c","version":"1"}}}}}}"#
+    )
+}

@@ -1,0 +1,21 @@
+//! Reproducible randomness from one number; knows nothing of what it is used for.
+
+/// A stream of numbers that depends on nothing but the number it began with. (splitmix64)
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Seed(pub u64);
+
+impl Seed {
+    /// The next number.
+    pub const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// The next number below `bound`; zero for a bound of zero.
+    pub const fn below(&mut self, bound: usize) -> usize {
+        if bound == 0 { 0 } else { (self.next() % bound as u64) as usize }
+    }
+}

@@ -1,0 +1,361 @@
+//! What may stand on the wire: every line that one side sends, held against all that both sides sent before.
+//!
+//! It reads JSON with `serde_json` and frames lines by itself, so that it shares no code with what it checks. It
+//! knows nothing of events, handles or deadlines.
+
+use std::collections::BTreeMap;
+
+use mcp_proto::{Instant, Limits, Revision, Side};
+use serde_json::Value;
+
+use crate::methods::{forbids, is_early_notification, is_early_request};
+use crate::parse::tree;
+
+/// The rules of the wire for what `side` sends.
+#[derive(Clone, Debug)]
+pub struct WireRules {
+    side: Side,
+    limits: Limits,
+    revision: Option<Revision>,
+    ours: Value,
+    theirs: Value,
+    /// The peer is all set: other requests than pings may be sent.
+    is_settled: bool,
+    /// Our requests, by id.
+    sent: BTreeMap<u64, Sent>,
+    /// The peer's messages that wait for an answer, by the spelling of their id, oldest first.
+    received: BTreeMap<String, Vec<Received>>,
+    /// Cancels and answers that came in; they count once what came with them had its effect.
+    cancels: Vec<String>,
+    answers: Vec<u64>,
+    initialize: Option<(String, Value)>,
+    idless_errors: f64,
+    idless_at: Instant,
+    partial: Vec<u8>,
+}
+
+#[derive(Clone, Debug)]
+struct Sent {
+    method: String,
+    is_answered: bool,
+    is_cancelled: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Received {
+    /// The progress token, spelled.
+    token: Option<String>,
+    progress: Option<f64>,
+    /// The peer took it back.
+    is_cancelled: bool,
+}
+
+impl WireRules {
+    /// The rules for a side that has sent nothing yet.
+    #[must_use]
+    pub fn new(side: Side, limits: Limits) -> Self {
+        Self {
+            side,
+            idless_errors: f64::from(limits.error_replies_max),
+            limits,
+            revision: None,
+            ours: Value::Null,
+            theirs: Value::Null,
+            is_settled: false,
+            sent: BTreeMap::new(),
+            received: BTreeMap::new(),
+            cancels: Vec::new(),
+            answers: Vec::new(),
+            initialize: None,
+            idless_at: Instant::ZERO,
+            partial: Vec::new(),
+        }
+    }
+
+    /// The revision that was agreed on, as the wire shows it.
+    #[must_use]
+    pub const fn revision(&self) -> Option<Revision> {
+        self.revision
+    }
+
+    /// The peer's bytes came in. What they allow may be sent from now on.
+    pub fn hear(&mut self, input: &[u8]) {
+        let mut rest = input;
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let mut line = std::mem::take(&mut self.partial);
+            line.extend_from_slice(rest.get(..end).unwrap_or_default());
+            self.hear_line(&line);
+            rest = rest.get(end + 1..).unwrap_or_default();
+        }
+        self.partial.extend_from_slice(rest);
+    }
+
+    /// The peer will send nothing more; an unfinished line may have been a message.
+    pub fn hear_end(&mut self) {
+        let line = std::mem::take(&mut self.partial);
+        self.hear_line(&line);
+    }
+
+    /// What came in has had its effect: cancels and answers count from now on.
+    pub fn settle(&mut self) {
+        for id in std::mem::take(&mut self.cancels) {
+            if let Some(waiting) = self.received.get_mut(&id) {
+                waiting.retain(|received| !received.is_cancelled);
+            }
+        }
+        for id in std::mem::take(&mut self.answers) {
+            if let Some(sent) = self.sent.get_mut(&id) {
+                sent.is_answered = true;
+            }
+        }
+    }
+
+    /// Holds one line, without its end, against the rules.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&mut self, now: Instant, line: &[u8]) -> Result<(), String> {
+        if line.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
+            return Err("a message holds a line break (FRM-02)".into());
+        }
+        let message = tree(line).map_err(|error| format!("not JSON: {error}"))?;
+        match &message {
+            Value::Object(_) => self.check_message(now, &message, false),
+            Value::Array(members) => {
+                if !self.revision.is_some_and(|revision| revision.rules().batches) {
+                    return Err("an array, where the revision has none (FRM-15)".into());
+                }
+                if members.is_empty() {
+                    return Err("an empty array (BAT-06)".into());
+                }
+                members.iter().try_for_each(|member| self.check_message(now, member, true))
+            }
+            _ => Err("neither an object nor an array (JSON-01)".into()),
+        }
+    }
+
+    fn hear_line(&mut self, line: &[u8]) {
+        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+        match tree(line) {
+            Ok(Value::Array(members)) => members.iter().for_each(|member| self.hear_message(member)),
+            Ok(message) => self.hear_message(&message),
+            Err(_) => {}
+        }
+    }
+
+    fn hear_message(&mut self, message: &Value) {
+        let id = message.get("id").filter(|id| id.is_number() || id.is_string()).map(Value::to_string);
+        let method = message.get("method").and_then(Value::as_str);
+        let is_response = message.get("method").is_none()
+            && message.get("result").or_else(|| message.get("error")).is_some();
+        match (id, method) {
+            (Some(id), _) if is_response => self.hear_response(&id, message),
+            (Some(id), method) => {
+                if method == Some("initialize") && self.revision.is_none() {
+                    let params = message.get("params").cloned().unwrap_or_default();
+                    self.initialize = Some((id.clone(), params));
+                }
+                let token = message.pointer("/params/_meta/progressToken").map(Value::to_string);
+                let received = Received { token, ..Received::default() };
+                self.received.entry(id).or_default().push(received);
+            }
+            (None, Some("notifications/cancelled")) => {
+                let id = message.pointer("/params/requestId").map(Value::to_string).unwrap_or_default();
+                let waiting = self.received.get_mut(&id).into_iter().flatten();
+                if let Some(received) = waiting.into_iter().find(|received| !received.is_cancelled) {
+                    received.is_cancelled = true;
+                    self.cancels.push(id);
+                }
+            }
+            (None, Some("notifications/initialized")) if self.side == Side::Server => {
+                self.is_settled |= self.revision.is_some() || self.initialize.is_some();
+            }
+            (None, _) => {}
+        }
+    }
+
+    fn hear_response(&mut self, id: &str, message: &Value) {
+        let Ok(id) = id.parse() else { return };
+        let Some(sent) = self.sent.get(&id) else { return };
+        self.answers.push(id);
+        if sent.method == "initialize" && self.revision.is_none() {
+            let revision = message.pointer("/result/protocolVersion").and_then(Value::as_str);
+            self.revision = revision.and_then(Revision::from_name);
+            self.theirs = message.pointer("/result/capabilities").cloned().unwrap_or_default();
+            self.is_settled = self.revision.is_some();
+        }
+    }
+
+    fn check_message(&mut self, now: Instant, message: &Value, in_batch: bool) -> Result<(), String> {
+        if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+            return Err("`jsonrpc` is not \"2.0\" (JSON-01)".into());
+        }
+        if let Some(params) = message.get("params").filter(|params| !params.is_object()) {
+            return Err(format!("params are {params}, not an object (JSON-17)"));
+        }
+        match (message.get("id"), message.get("method")) {
+            (Some(id), Some(Value::String(method))) => self.check_request(id, method, message),
+            (None, Some(Value::String(method))) => self.check_notification(method, message),
+            (_, Some(_)) => Err("`method` is not a string".into()),
+            (id, None) => self.check_response(now, id, message, in_batch),
+        }
+    }
+
+    fn check_request(&mut self, id: &Value, method: &str, message: &Value) -> Result<(), String> {
+        let Some(id) = id.as_u64().filter(|id| *id < 1 << 53) else {
+            return Err(format!("the request id is {id} (JSON-02, ID-06)"));
+        };
+        let sent = Sent { method: method.into(), is_answered: false, is_cancelled: false };
+        if self.sent.insert(id, sent).is_some() {
+            return Err(format!("the request id {id} was used before (ID-01)"));
+        }
+        if !self.is_settled && !is_early_request(method, self.side) {
+            return Err(format!("{method} left before the handshake was over (LIF-09, LIF-10)"));
+        }
+        if method == "initialize" {
+            if self.sent.values().any(|sent| sent.method != "initialize" && sent.method != "ping") {
+                return Err("`initialize` is not the first (LIF-01)".into());
+            }
+            self.ours = message.pointer("/params/capabilities").cloned().unwrap_or_default();
+            return Ok(());
+        }
+        self.check_table(message, true)
+    }
+
+    fn check_notification(&mut self, method: &str, message: &Value) -> Result<(), String> {
+        if !self.is_settled && !is_early_notification(method, self.side) {
+            return Err(format!("{method} left before the handshake was over (LIF-09, LIF-10)"));
+        }
+        match method {
+            "notifications/cancelled" => self.check_cancel(message)?,
+            "notifications/progress" => self.check_progress(message)?,
+            _ => {}
+        }
+        self.check_table(message, false)
+    }
+
+    fn check_table(&self, message: &Value, is_request: bool) -> Result<(), String> {
+        let Some(revision) = self.revision else { return Ok(()) };
+        forbids(message, is_request, self.side, revision, &self.ours, &self.theirs)
+            .map_or(Ok(()), |why| Err(format!("{why} (CAP-03)")))
+    }
+
+    /// A cancel names a request of ours, after it and once. (CAN-01, CAN-02)
+    fn check_cancel(&mut self, message: &Value) -> Result<(), String> {
+        let id = message.pointer("/params/requestId").unwrap_or(&Value::Null);
+        let Some(sent) = id.as_u64().and_then(|id| self.sent.get_mut(&id)) else {
+            return Err(format!("a cancel of {id}, which was not sent (CAN-01)"));
+        };
+        if sent.method == "initialize" {
+            return Err("a cancel of `initialize` (CAN-02)".into());
+        }
+        if std::mem::replace(&mut sent.is_cancelled, true) {
+            return Err(format!("{id} was cancelled twice (CAN-01)"));
+        }
+        if sent.is_answered {
+            return Err(format!("a cancel of {id}, which was answered (CAN-01)"));
+        }
+        Ok(())
+    }
+
+    /// Progress has the token of an open request, and grows. (PRG-03…05)
+    fn check_progress(&mut self, message: &Value) -> Result<(), String> {
+        let token = message.pointer("/params/progressToken").unwrap_or(&Value::Null).to_string();
+        let progress = message.pointer("/params/progress").and_then(Value::as_f64);
+        let Some(progress) = progress else { return Err("progress is not a number".into()) };
+        if self.revision == Some(Revision::V2024_11_05) && message.pointer("/params/message").is_some() {
+            return Err("progress has no message in 2024-11-05 (PRG-07)".into());
+        }
+        let mut open =
+            self.received.values_mut().flatten().filter(|received| received.token.as_ref() == Some(&token));
+        let Some(received) = open.next() else {
+            return Err(format!("progress for {token}, which is no open request's (PRG-03, PRG-04)"));
+        };
+        if received.progress.is_some_and(|last| progress <= last) {
+            return Err(format!("progress {progress} does not grow (PRG-05)"));
+        }
+        received.progress = Some(progress);
+        Ok(())
+    }
+
+    fn check_response(
+        &mut self,
+        now: Instant,
+        id: Option<&Value>,
+        message: &Value,
+        in_batch: bool,
+    ) -> Result<(), String> {
+        match (message.get("result"), message.get("error")) {
+            (Some(Value::Object(_)), None) => {}
+            (Some(_), None) => return Err("the result is not an object (JSON-08)".into()),
+            (None, Some(error)) => {
+                let is_whole = error.get("code").is_some_and(Value::is_i64)
+                    && error.get("message").is_some_and(Value::is_string);
+                if !is_whole {
+                    return Err("the error lacks its code or message (JSON-09)".into());
+                }
+            }
+            (Some(_), Some(_)) => return Err("both a result and an error (JSON-07)".into()),
+            (None, None) => return Err("neither a result nor an error (JSON-07)".into()),
+        }
+        match id {
+            None | Some(Value::Null) => self.check_idless(now, id.is_some(), message, in_batch),
+            Some(id) => self.check_answer(&id.to_string(), message),
+        }
+    }
+
+    /// An answer answers something, once. (JSON-05, JSON-06)
+    fn check_answer(&mut self, id: &str, message: &Value) -> Result<(), String> {
+        let waiting = self.received.get_mut(id).filter(|waiting| !waiting.is_empty());
+        let Some(waiting) = waiting else {
+            return Err(format!("an answer to {id}, which does not wait for one (JSON-05, CAN-03)"));
+        };
+        // With two of one id, the refusal is the later one's. (ID-09)
+        if message.get("error").is_some() {
+            waiting.pop();
+        } else {
+            waiting.remove(0);
+        }
+        if self.side == Side::Server
+            && self.revision.is_none()
+            && let Some((initialize, params)) = &self.initialize
+            && initialize == id
+            && let Some(revision) = message.pointer("/result/protocolVersion").and_then(Value::as_str)
+        {
+            self.revision = Revision::from_name(revision);
+            self.theirs = params.get("capabilities").cloned().unwrap_or_default();
+            self.ours = message.pointer("/result/capabilities").cloned().unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// An error that names no request: in the revision's form, and never a storm of them. (D-01, T-20)
+    fn check_idless(
+        &mut self,
+        now: Instant,
+        is_null: bool,
+        message: &Value,
+        in_batch: bool,
+    ) -> Result<(), String> {
+        if message.get("error").is_none() {
+            return Err("a result without an id (JSON-06)".into());
+        }
+        if let Some(revision) = self.revision
+            && revision.rules().unknown_id_is_null != is_null
+        {
+            return Err(format!("an error without an id has the wrong form for {revision} (D-01)"));
+        }
+        if in_batch {
+            return Ok(());
+        }
+        let every = self.limits.error_reply_every.as_secs_f64().max(1e-9);
+        let earned = now.duration_since(self.idless_at).as_secs_f64() / every;
+        self.idless_at = self.idless_at.max(now);
+        self.idless_errors = (self.idless_errors + earned).min(f64::from(self.limits.error_replies_max));
+        self.idless_errors -= 1.0;
+        if self.idless_errors < -1e-6 {
+            return Err("more errors without an id than the limit allows (T-18, T-20)".into());
+        }
+        Ok(())
+    }
+}

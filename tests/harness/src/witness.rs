@@ -1,0 +1,161 @@
+//! Both roles' events in one neutral form, for checkers and for people; knows nothing of what they should be.
+
+use std::fmt::{Debug, Write};
+
+use mcp_proto::{
+    CallError, CallId, Close, Context, ErrorObject, IncomingId, Peer, Progress, Raw, Request, client, server,
+};
+
+/// What a checker needs to know of an event.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Seen<'a> {
+    /// The connection is over.
+    Closed(&'a Close),
+    /// A call has ended.
+    Completed(CallId),
+    /// Anything else.
+    Other,
+    /// A call has come further.
+    Progress(CallId),
+    /// The handshake is over.
+    Ready(&'a Peer),
+    /// The peer asks.
+    Request(IncomingId),
+    /// The peer no longer wants an answer.
+    RequestCancelled(IncomingId),
+}
+
+/// An event that can be held against rules and shown.
+pub trait Witness: Debug {
+    /// What a checker needs to know of it.
+    fn seen(&self) -> Seen<'_>;
+
+    /// The event in one line, as golden transcripts have it. Words that are for people only are left out.
+    fn tell(&self) -> String;
+}
+
+impl Witness for client::Event {
+    fn seen(&self) -> Seen<'_> {
+        match self {
+            Self::Closed(why) => Seen::Closed(why),
+            Self::Completed { call, .. } => Seen::Completed(*call),
+            Self::Progress { call, .. } => Seen::Progress(*call),
+            Self::Ready(peer) => Seen::Ready(peer),
+            Self::Request { incoming, .. } => Seen::Request(*incoming),
+            Self::RequestCancelled { incoming, .. } => Seen::RequestCancelled(*incoming),
+            _ => Seen::Other,
+        }
+    }
+
+    fn tell(&self) -> String {
+        match self {
+            Self::Closed(why) => closed(why),
+            Self::Completed { call, outcome } => completed(*call, outcome),
+            Self::Notification { method, params, .. } => with_params(method, params.as_ref()),
+            Self::Progress { call, progress } => progressed(*call, progress),
+            Self::Ready(peer) => ready(peer),
+            Self::Request { incoming, request, .. } => asked(*incoming, request),
+            Self::RequestCancelled { incoming, reason } => cancelled(*incoming, reason.as_deref()),
+            Self::Violation(violation) => format!("violation {:?}", violation.kind),
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+impl Witness for server::Event {
+    fn seen(&self) -> Seen<'_> {
+        match self {
+            Self::Closed(why) => Seen::Closed(why),
+            Self::Completed { call, .. } => Seen::Completed(*call),
+            Self::Progress { call, .. } => Seen::Progress(*call),
+            Self::Ready(peer) => Seen::Ready(peer),
+            Self::Request { incoming, .. } => Seen::Request(*incoming),
+            Self::RequestCancelled { incoming, .. } => Seen::RequestCancelled(*incoming),
+            _ => Seen::Other,
+        }
+    }
+
+    fn tell(&self) -> String {
+        match self {
+            Self::Closed(why) => closed(why),
+            Self::Completed { call, outcome } => completed(*call, outcome),
+            Self::Notification { method, params } => with_params(method, params.as_ref()),
+            Self::Progress { call, progress } => progressed(*call, progress),
+            Self::Ready(peer) => ready(peer),
+            Self::Request { incoming, request, context } => {
+                format!("{}{}", asked(*incoming, request), surroundings(context))
+            }
+            Self::RequestCancelled { incoming, reason } => cancelled(*incoming, reason.as_deref()),
+            Self::Violation(violation) => format!("violation {:?}", violation.kind),
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+fn ready(peer: &Peer) -> String {
+    format!("ready {} {} {}", peer.revision, peer.info.name, peer.info.version)
+}
+
+fn closed(why: &Close) -> String {
+    match why {
+        Close::Fault(fault) => format!("closed {}", variant(fault)),
+        other => format!("closed {}", variant(other)),
+    }
+}
+
+fn completed(call: CallId, outcome: &Result<Raw, CallError>) -> String {
+    match outcome {
+        Ok(result) => format!("{call} ok {result}"),
+        Err(CallError::Refused(error)) => format!("{call} refused {}", error_object(error)),
+        Err(other) => format!("{call} {}", variant(other)),
+    }
+}
+
+fn error_object(error: &ErrorObject) -> String {
+    let data = error.data.as_ref().map_or_else(String::new, |data| format!(" {data}"));
+    format!("{} {:?}{data}", error.code, error.message)
+}
+
+fn progressed(call: CallId, progress: &Progress) -> String {
+    let total = progress.total.map_or_else(String::new, |total| format!(" of {total}"));
+    let message = progress.message.as_ref().map_or_else(String::new, |message| format!(" {message:?}"));
+    format!("{call} at {}{total}{message}", progress.progress)
+}
+
+fn asked(incoming: IncomingId, request: &Request) -> String {
+    format!("{incoming} {}", with_params(&request.method, request.params.as_ref()))
+}
+
+fn surroundings(context: &Context) -> String {
+    let mut words = String::new();
+    if let Some(level) = context.log_level {
+        let _infallible = write!(words, " level={level}");
+    }
+    if let Some(answers) = &context.answers {
+        for (key, answer) in answers.iter() {
+            let _infallible = write!(words, " {key}={answer}");
+        }
+    }
+    if let Some(state) = &context.state {
+        let _infallible = write!(words, " state={state:?}");
+    }
+    words
+}
+
+fn cancelled(incoming: IncomingId, reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("{incoming} cancelled {reason:?}"),
+        None => format!("{incoming} cancelled"),
+    }
+}
+
+fn with_params(method: &str, params: Option<&Raw>) -> String {
+    params.map_or_else(|| method.to_owned(), |params| format!("{method} {params}"))
+}
+
+/// The name of a value's variant.
+fn variant(value: &impl Debug) -> String {
+    let shown = format!("{value:?}");
+    shown.split(['(', ' ', '{']).next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,295 @@
+//! A peer that does not read, and an application that does not poll: what waits is bounded, and nothing that was promised
+//! is lost.
+
+use std::time::Duration;
+
+use bytes::Buf;
+use mcp_harness::{ClientSolo, Pair, Role, ServerSolo};
+use mcp_proto::{
+    CallOptions, Capability, Endpoint, ErrorObject, Limits, Misuse, Progress, Question, Revision, client,
+    server,
+};
+
+const R3: Revision = Revision::V2025_06_18;
+
+fn narrow() -> Limits {
+    Limits { outbox_bytes_max: 300, ..Limits::default() }
+}
+
+fn server(limits: Limits) -> ServerSolo {
+    let config = server::Config::new("s", "1")
+        .capability(Capability::Tools)
+        .capability(Capability::Logging)
+        .limits(limits);
+    ServerSolo::ready(config, R3, r#"{"roots":{}}"#)
+}
+
+fn tool(solo: &mut ServerSolo, id: u32) {
+    solo.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","_meta":{{"progressToken":{id}}}}}}}"#));
+}
+
+/// Fills the outbox of a server that nobody reads.
+fn fill(solo: &mut ServerSolo) {
+    solo.is_deaf = true;
+    while solo.log(mcp_proto::schema::Level::Info, "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"").is_ok() {}
+}
+
+#[test]
+fn new_traffic_is_blocked_and_what_is_owed_is_not() {
+    let mut solo = server(narrow());
+    for id in 1..=4 {
+        tool(&mut solo, id);
+    }
+    let open = solo.call("roots/list", "").unwrap();
+    let requests: Vec<_> = (1..=4).map(|id| solo.request(id)).collect();
+    fill(&mut solo);
+    assert_eq!(solo.call("roots/list", ""), Err(Misuse::Blocked));
+    assert_eq!(solo.notify("notifications/x", ""), Err(Misuse::Blocked));
+    assert_eq!(
+        solo.machine.request_input(solo.now, requests[0], &[("a", Question::Roots)], None),
+        Err(Misuse::Blocked)
+    );
+    solo.cancel(open, "").unwrap();
+    solo.respond(2, "{}").unwrap();
+    solo.respond_error(3, &ErrorObject::internal("x")).unwrap();
+    solo.say(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
+    solo.say(r#"{"jsonrpc":"2.0","id":"u","method":"x/y"}"#);
+    solo.is_deaf = false;
+    solo.poll();
+    let heard = solo.take_lines();
+    let tail: Vec<&str> = heard[heard.len() - 5..].iter().map(String::as_str).collect();
+    assert!(
+        tail[0].contains("notifications/cancelled")
+            && tail[1].contains("\"id\":2")
+            && tail[2].contains("\"id\":3")
+    );
+    assert!(tail[3].contains("\"id\":\"p\"") && tail[4].contains("\"id\":\"u\""), "{tail:#?}");
+    solo.call("roots/list", "").unwrap();
+}
+
+#[test]
+fn progress_is_thinned_to_the_latest_of_each_request() {
+    let mut solo = server(narrow());
+    tool(&mut solo, 1);
+    tool(&mut solo, 2);
+    fill(&mut solo);
+    for step in 1..=100 {
+        solo.progress(1, &Progress::new(f64::from(step))).unwrap();
+        solo.progress(2, &Progress::new(f64::from(step) * 10.0)).unwrap();
+    }
+    solo.is_deaf = false;
+    solo.poll();
+    solo.poll();
+    let told: Vec<String> =
+        solo.take_lines().into_iter().filter(|line| line.contains("progress\"")).collect();
+    assert_eq!(
+        told,
+        [
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":100}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1000}}"#,
+        ]
+    );
+}
+
+#[test]
+fn thinned_progress_leaves_before_its_answer_prg_04() {
+    let mut solo = server(narrow());
+    tool(&mut solo, 1);
+    fill(&mut solo);
+    solo.progress(1, &Progress::new(1.0)).unwrap();
+    solo.progress(1, &Progress::new(2.0)).unwrap();
+    solo.respond(1, "{}").unwrap();
+    solo.is_deaf = false;
+    solo.poll();
+    let heard = solo.take_lines();
+    assert!(
+        heard[heard.len() - 2].contains("\"progress\":2") && heard[heard.len() - 1].contains("\"result\""),
+        "{heard:#?}"
+    );
+}
+
+#[test]
+fn thinned_progress_is_never_overtaken_by_newer_prg_05() {
+    // The driver drains what `outbox` showed; before it looks again, there is room and newer progress.
+    let mut solo = server(narrow());
+    tool(&mut solo, 1);
+    fill(&mut solo);
+    solo.progress(1, &Progress::new(1.0)).unwrap();
+    let outbox = solo.machine.outbox();
+    let waiting = outbox.len();
+    outbox.advance(waiting);
+    // The checker holds that progress grows on the wire.
+    solo.progress(1, &Progress::new(2.0)).unwrap();
+    solo.is_deaf = false;
+    solo.poll();
+    let heard = solo.take_lines();
+    assert!(heard.last().unwrap().contains("\"progress\":2"), "{heard:#?}");
+}
+
+#[test]
+fn thinned_progress_of_a_request_that_asks_is_not_lost_or_late_prg_05() {
+    let mut solo = server(Limits { outbox_bytes_max: 600, ..Limits::default() });
+    tool(&mut solo, 1);
+    fill(&mut solo);
+    solo.progress(1, &Progress::new(1.0)).unwrap();
+    let outbox = solo.machine.outbox();
+    let waiting = outbox.len();
+    outbox.advance(waiting);
+    let incoming = solo.request(1);
+    solo.machine.request_input(solo.now, incoming, &[("a", Question::Roots)], None).unwrap();
+    solo.is_deaf = false;
+    solo.poll();
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#);
+    solo.progress(2, &Progress::new(2.0)).unwrap();
+    solo.respond(2, "{}").unwrap();
+    let steps: Vec<String> =
+        solo.take_lines().into_iter().filter(|line| line.contains("progressToken")).collect();
+    assert!(steps.last().unwrap().contains("\"progress\":2"), "{steps:#?}");
+}
+
+#[test]
+fn a_cancelled_request_takes_its_thinned_progress_along() {
+    let mut solo = server(narrow());
+    tool(&mut solo, 1);
+    fill(&mut solo);
+    solo.progress(1, &Progress::new(1.0)).unwrap();
+    solo.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    solo.is_deaf = false;
+    solo.poll();
+    assert!(solo.take_lines().iter().all(|line| !line.contains("progress\"")));
+}
+
+#[test]
+fn a_refused_answer_sends_nothing_even_with_progress_waiting() {
+    let mut solo = server(narrow());
+    tool(&mut solo, 1);
+    fill(&mut solo);
+    solo.progress(1, &Progress::new(1.0)).unwrap();
+    // The checker holds that a misuse sends nothing.
+    assert_eq!(solo.respond(1, "[]"), Err(Misuse::Unencodable));
+}
+
+#[test]
+fn events_that_wait_hold_up_reading_until_they_are_taken() {
+    let limits = Limits { events_max: 5, ..Limits::default() };
+    let mut solo = server(limits);
+    solo.is_deaf = true;
+    for id in 0..5 {
+        assert!(solo.machine.wants_input());
+        tool(&mut solo, id);
+    }
+    assert!(!solo.machine.wants_input());
+    solo.machine.poll_event().unwrap();
+    assert!(solo.machine.wants_input());
+}
+
+#[test]
+fn a_peer_that_asks_and_does_not_read_is_held_up_and_then_given_up() {
+    let limits =
+        Limits { replies_bytes_max: 1000, stall_timeout: Duration::from_secs(60), ..Limits::default() };
+    let mut solo = server(limits);
+    solo.is_deaf = true;
+    let mut asked = 0;
+    while solo.machine.wants_input() {
+        asked += 1;
+        solo.say(format!(r#"{{"jsonrpc":"2.0","id":{asked},"method":"ping"}}"#));
+    }
+    assert!(asked < 40, "{asked} pings");
+    assert_eq!(solo.machine.poll_timeout(), Some(solo.now + Duration::from_secs(60)));
+    solo.wait(Duration::from_secs(60));
+    let closed = std::iter::from_fn(|| solo.machine.poll_event()).last();
+    assert!(
+        matches!(closed, Some(server::Event::Closed(mcp_proto::Close::Fault(mcp_proto::Fault::Stalled)))),
+        "{closed:?}"
+    );
+}
+
+#[test]
+fn a_peer_that_reads_slowly_is_not_given_up() {
+    let limits =
+        Limits { replies_bytes_max: 1000, stall_timeout: Duration::from_secs(60), ..Limits::default() };
+    let mut solo = server(limits);
+    solo.is_deaf = true;
+    for id in 0..1000 {
+        if solo.machine.wants_input() {
+            solo.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
+        } else {
+            solo.wait(Duration::from_secs(59));
+            let now = solo.now;
+            solo.machine.handle_timeout(now);
+            solo.machine.outbox().advance(1);
+        }
+    }
+    assert!(!solo.machine.is_closed());
+}
+
+#[test]
+fn calls_in_flight_are_bounded() {
+    let limits = Limits { calls_max: 3, ..Limits::default() };
+    let mut solo = ClientSolo::ready(client::Config::new("c", "1").limits(limits), R3, r#"{"tools":{}}"#);
+    for _ in 0..3 {
+        solo.call("tools/list", "").unwrap();
+    }
+    assert_eq!(solo.call("tools/list", ""), Err(Misuse::Blocked));
+    solo.say(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+    solo.call("tools/list", "").unwrap();
+}
+
+#[test]
+fn two_peers_with_full_narrow_pipes_do_not_lock_each_other_up() {
+    for seed in 0..20 {
+        let config = server::Config::new("s", "1").capability(Capability::Tools).limits(narrow());
+        let mut pair = Pair::ready(client::Config::new("c", "1").capability(Capability::Roots), config);
+        pair.shuffle(seed, 40);
+        pair.to_client.capacity = 64;
+        pair.to_server.capacity = 64;
+        let calls: Vec<_> = (0..30).map(|_| pair.call("tools/list", "{}").unwrap()).collect();
+        let mut ended = 0;
+        for _ in 0..200 {
+            pair.drive();
+            while let Some(event) = pair.server_events.pop_front() {
+                if let server::Event::Request { incoming, .. } = event {
+                    let now = pair.now;
+                    let _blocked = pair.server.call_raw(now, "roots/list", None, CallOptions::default());
+                    pair.respond(incoming, r#"{"tools":[{"name":"a tool with a name that is long"}]}"#)
+                        .unwrap();
+                }
+            }
+            while let Some(event) = pair.client_events.pop_front() {
+                match event {
+                    client::Event::Request { incoming, .. } => {
+                        let now = pair.now;
+                        let roots = mcp_proto::Raw::from_text(r#"{"roots":[]}"#).unwrap();
+                        pair.client.respond(now, incoming, &roots).unwrap();
+                    }
+                    client::Event::Completed { outcome, .. } => {
+                        outcome.unwrap();
+                        ended += 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        assert_eq!(ended, calls.len(), "{}", pair.transcript());
+    }
+}
+
+#[test]
+fn a_busy_application_holds_up_its_peer_and_loses_nothing() {
+    let config = server::Config::new("s", "1")
+        .capability(Capability::Tools)
+        .limits(Limits { events_max: 4, ..Limits::default() });
+    let mut pair = Pair::ready(client::Config::new("c", "1"), config);
+    pair.to_server.capacity = 200;
+    pair.is_server_busy = true;
+    for _ in 0..50 {
+        pair.call("tools/list", "{}").unwrap();
+    }
+    pair.drive();
+    assert!(pair.to_server.bytes_in_flight() >= 100, "the pipe is full");
+    pair.is_server_busy = false;
+    pair.drive();
+    let requests =
+        pair.server_events.iter().filter(|event| matches!(event, server::Event::Request { .. })).count();
+    assert_eq!(requests, 50);
+}

@@ -1,0 +1,223 @@
+//! The checkers themselves: each must be able to fail.
+
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
+
+use mcp_harness::{Cut, Ledger, Play, Polls, Script, Seen, ServerSolo, Step, WireRules, initialize};
+use mcp_proto::{Capability, Close, Instant, Limits, Revision, Side, server};
+
+/// The rules for a server in a session of 2025-06-18 with a client that has roots.
+fn wire() -> WireRules {
+    let mut wire = WireRules::new(Side::Server, Limits::default());
+    wire.hear((initialize("0", "2025-06-18", r#"{"roots":{}}"#) + "\n").as_bytes());
+    wire.check(Instant::ZERO, br#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"logging":{}},"serverInfo":{"name":"s","version":"1"}}}"#).unwrap();
+    wire.hear(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+    wire.hear(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{\"progressToken\":\"t\"}}}\n");
+    wire.settle();
+    assert_eq!(wire.revision(), Some(Revision::V2025_06_18));
+    wire
+}
+
+fn breach(wire: &mut WireRules, line: &str) -> String {
+    wire.check(Instant::ZERO, line.as_bytes()).expect_err(line)
+}
+
+#[test]
+fn lines_that_are_no_message_are_breaches() {
+    for line in [
+        "",
+        "{",
+        "{}\n",
+        "{}\r",
+        "7",
+        "null",
+        "[]",
+        r#"[{"jsonrpc":"2.0","method":"x"}]"#,
+        r#"{"id":1,"result":{}}"#,
+    ] {
+        breach(&mut wire(), line);
+    }
+}
+
+#[test]
+fn answers_that_answer_nothing_or_twice_are_breaches() {
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+    let mut wire = wire();
+    breach(&mut wire, r#"{"jsonrpc":"2.0","id":"1","result":{}}"#);
+    breach(&mut wire, r#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
+    wire.check(Instant::ZERO, answer.as_bytes()).unwrap();
+    breach(&mut wire, answer);
+}
+
+#[test]
+fn answers_without_one_outcome_are_breaches() {
+    for rest in [
+        "",
+        r#","result":{},"error":{"code":1,"message":"m"}"#,
+        r#","result":[]"#,
+        r#","error":{"code":1}"#,
+        r#","error":{"code":1.5,"message":"m"}"#,
+    ] {
+        breach(&mut wire(), &format!(r#"{{"jsonrpc":"2.0","id":1{rest}}}"#));
+    }
+    breach(&mut wire(), r#"{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}"#);
+    breach(&mut wire(), r#"{"jsonrpc":"2.0","id":null,"result":{}}"#);
+}
+
+#[test]
+fn an_answer_after_its_cancel_is_a_breach() {
+    let mut wire = wire();
+    wire.hear(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n");
+    wire.settle();
+    breach(&mut wire, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    breach(
+        &mut wire,
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1}}"#,
+    );
+}
+
+#[test]
+fn requests_that_repeat_ids_or_come_too_early_or_undeclared_are_breaches() {
+    let roots = r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#;
+    breach(&mut WireRules::new(Side::Server, Limits::default()), roots);
+    let mut wire = wire();
+    wire.check(Instant::ZERO, roots.as_bytes()).unwrap();
+    breach(&mut wire, roots);
+    for (method, rest) in [
+        ("sampling/createMessage", ""),
+        ("elicitation/create", ""),
+        ("tools/list", ""),
+        ("tasks/list", ""),
+        ("server/discover", ""),
+        ("roots/list", r#","params":[]"#),
+    ] {
+        breach(&mut wire, &format!(r#"{{"jsonrpc":"2.0","id":9,"method":"{method}"{rest}}}"#));
+    }
+    for id in ["null", "1.5", "\"x\"", "9007199254740993"] {
+        breach(&mut wire, &format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list"}}"#));
+    }
+    breach(&mut wire, r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
+}
+
+#[test]
+fn progress_that_shrinks_or_belongs_to_nothing_is_a_breach() {
+    let told = |token: &str, progress: u32| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":{progress}}}}}"#
+        )
+    };
+    let mut wire = wire();
+    breach(&mut wire, &told("\"other\"", 1));
+    wire.check(Instant::ZERO, told("\"t\"", 2).as_bytes()).unwrap();
+    breach(&mut wire, &told("\"t\"", 2));
+    wire.check(Instant::ZERO, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
+    breach(&mut wire, &told("\"t\"", 3));
+}
+
+#[test]
+fn cancels_of_nothing_or_twice_or_of_what_was_answered_are_breaches() {
+    let cancel = |id: u32| {
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+    };
+    let mut wire = wire();
+    breach(&mut wire, &cancel(1));
+    for id in 1..=2 {
+        wire.check(
+            Instant::ZERO,
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list"}}"#).as_bytes(),
+        )
+        .unwrap();
+    }
+    wire.check(Instant::ZERO, cancel(1).as_bytes()).unwrap();
+    breach(&mut wire, &cancel(1));
+    wire.hear(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n");
+    wire.settle();
+    breach(&mut wire, &cancel(2));
+}
+
+#[test]
+fn a_storm_of_errors_is_a_breach() {
+    let mut wire = wire();
+    let error = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}"#;
+    for _ in 0..Limits::default().error_replies_max {
+        wire.check(Instant::ZERO, error).unwrap();
+    }
+    wire.check(Instant::ZERO, error).unwrap_err();
+    wire.check(Instant::from_millis(5000), error).unwrap();
+}
+
+#[test]
+fn the_books_find_calls_that_end_twice_or_never() {
+    let mut solo = ServerSolo::ready(server::Config::new("s", "1"), Revision::V2025_06_18, r#"{"roots":{}}"#);
+    let call = solo.call("roots/list", "").unwrap();
+    let mut ledger = Ledger::default();
+    ledger.event(Seen::Completed(call)).unwrap_err();
+    let mut ledger = Ledger::default();
+    ledger.called(call).unwrap();
+    ledger.called(call).unwrap_err();
+    let mut ledger = Ledger::default();
+    ledger.called(call).unwrap();
+    ledger.clone().event(Seen::Closed(&Close::Peer)).unwrap_err();
+    ledger.event(Seen::Completed(call)).unwrap();
+    ledger.clone().event(Seen::Completed(call)).unwrap_err();
+    ledger.clone().event(Seen::Progress(call)).unwrap_err();
+    ledger.cancelled(call).unwrap_err();
+    ledger.event(Seen::Closed(&Close::Peer)).unwrap();
+    ledger.event(Seen::Other).unwrap_err();
+}
+
+#[test]
+fn the_books_find_requests_that_are_answered_twice_or_forgotten() {
+    let mut solo = ServerSolo::ready(
+        server::Config::new("s", "1").capability(Capability::Tools),
+        Revision::V2025_06_18,
+        "{}",
+    );
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
+    let incoming = solo.request(1);
+    let mut ledger = Ledger::default();
+    ledger.answered(incoming).unwrap_err();
+    let mut ledger = Ledger::default();
+    ledger.event(Seen::Request(incoming)).unwrap();
+    assert_eq!(ledger.open_requests().collect::<Vec<_>>(), [incoming]);
+    ledger.clone().event(Seen::Request(incoming)).unwrap_err();
+    ledger.clone().event(Seen::Closed(&Close::Local)).unwrap_err();
+    ledger.answered(incoming).unwrap();
+    ledger.clone().answered(incoming).unwrap_err();
+    ledger.clone().event(Seen::RequestCancelled(incoming)).unwrap_err();
+    ledger.event(Seen::Closed(&Close::Local)).unwrap();
+}
+
+#[test]
+#[should_panic(expected = "shows something else")]
+fn two_ways_that_differ_are_found() {
+    // A machine that is another one each time it is made.
+    let count = std::cell::Cell::new(0);
+    let machine = || {
+        count.set(count.get() + 1);
+        let name = format!("s{}", count.get());
+        mcp_proto::stdio::Stdio::new(server::Server::new(Instant::ZERO, server::Config::new(&name, "1")))
+    };
+    let script =
+        Script { steps: vec![Step::Input((initialize("0", "2025-06-18", "{}") + "\n").into_bytes())] };
+    mcp_harness::assert_order_free(machine, &script);
+}
+
+#[test]
+#[should_panic(expected = "expected the error")]
+fn a_failure_shows_the_transcript() {
+    let mut solo = ServerSolo::server(server::Config::new("s", "1"));
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    solo.expect_error("1", -32601);
+}
+
+#[test]
+fn a_trace_names_what_was_done_and_when() {
+    let script = Script {
+        steps: vec![Step::Input((initialize("0", "2025-06-18", "{}") + "\n").into_bytes()), Step::Eof],
+    };
+    let machine =
+        mcp_proto::stdio::Stdio::new(server::Server::new(Instant::ZERO, server::Config::new("s", "1")));
+    let trace = mcp_harness::play(machine, &script, Play { cut: Cut::Whole, polls: Polls::Late });
+    assert_eq!((trace.lines.len(), trace.events.len()), (1, 1));
+    assert_eq!(trace.moments, [(None, false), (None, true)]);
+}

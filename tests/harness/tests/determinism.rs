@@ -1,0 +1,268 @@
+//! The same inputs give the same everything, in whatever order the machine is polled; and small worlds, explored whole.
+
+#![expect(clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
+
+use std::time::Duration;
+
+use mcp_harness::{
+    Act, Cut, Play, Polls, Script, Seed, Step, assert_chunk_free, assert_deterministic, assert_order_free,
+    initialize, play,
+};
+use mcp_proto::client::{self, Client};
+use mcp_proto::server::{self, Server};
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{
+    CallOptions, Capability, ErrorObject, Instant, Limits, Progress, Question, Raw, ViolationPolicy,
+};
+
+fn input(line: impl Into<String>) -> Step {
+    Step::Input((line.into() + "\n").into_bytes())
+}
+
+fn raw(text: &str) -> Raw {
+    Raw::from_text(text).unwrap()
+}
+
+fn limits() -> Limits {
+    Limits {
+        ping_every: Some(Duration::from_secs(45)),
+        calls_max: 3,
+        retired_max: 1,
+        requests_max: 2,
+        ..Limits::default()
+    }
+}
+
+fn new_client() -> Stdio<Client> {
+    let config = client::Config::new("c", "1").capability(Capability::Roots).limits(limits());
+    Stdio::new(Client::new(Instant::ZERO, config))
+}
+
+fn new_server() -> Stdio<Server> {
+    let config = server::Config::new("s", "1")
+        .capability(Capability::Tools)
+        .capability(Capability::Logging)
+        .limits(limits());
+    Stdio::new(Server::new(Instant::ZERO, config))
+}
+
+fn welcome() -> Step {
+    input(
+        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-03-26","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#,
+    )
+}
+
+fn greeting() -> [Step; 2] {
+    [
+        input(initialize("0", "2025-03-26", r#"{"roots":{}}"#)),
+        input(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#),
+    ]
+}
+
+/// What can happen to a client, each on its own. Ids and numbers are those of the first call and request.
+fn client_steps() -> Vec<Step> {
+    let options =
+        CallOptions { progress: true, timeout: Some(Duration::from_secs(10)), ..CallOptions::default() };
+    vec![
+        Step::Act(Act::Call { method: "tools/list".into(), params: None, options }),
+        Step::Act(Act::Cancel { call: 2, reason: "r".into() }),
+        Step::Act(Act::Respond { request: 1, result: raw("{}") }),
+        Step::Act(Act::Close),
+        welcome(),
+        input(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#),
+        input(r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}"#),
+        input(
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}"#,
+        ),
+        input(r#"{"jsonrpc":"2.0","id":7,"method":"roots/list"}"#),
+        input(r#"[{"jsonrpc":"2.0","id":7,"method":"roots/list"},{"jsonrpc":"2.0","id":2,"result":{}}]"#),
+        input(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#),
+        Step::Wait(Duration::from_secs(10)),
+        Step::Wait(Duration::from_secs(45)),
+        Step::Eof,
+    ]
+}
+
+/// What can happen to a server, each on its own.
+fn server_steps() -> Vec<Step> {
+    vec![
+        Step::Act(Act::Respond { request: 1, result: raw("{}") }),
+        Step::Act(Act::Ask {
+            request: 1,
+            questions: vec![("a".into(), Question::Roots), ("b".into(), Question::Roots)],
+            state: None,
+        }),
+        Step::Act(Act::Progress { request: 1, progress: Progress::new(1.0) }),
+        Step::Act(Act::Call { method: "roots/list".into(), params: None, options: CallOptions::default() }),
+        Step::Act(Act::Cancel { call: 1, reason: String::new() }),
+        Step::Act(Act::Close),
+        input(
+            r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":"p"}}}"#,
+        ),
+        input(
+            r#"[{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t"}},{"jsonrpc":"2.0","id":8,"method":"ping"}]"#,
+        ),
+        input(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#),
+        input(r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#),
+        input(r#"{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"m"}}"#),
+        Step::Wait(Duration::from_secs(60)),
+        Step::Eof,
+    ]
+}
+
+/// All sequences of so many steps.
+fn sequences(steps: &[Step], length: u32) -> impl Iterator<Item = Vec<Step>> + '_ {
+    (0..steps.len().pow(length)).map(move |mut number| {
+        (0..length)
+            .map(|_| {
+                let step = steps[number % steps.len()].clone();
+                number /= steps.len();
+                step
+            })
+            .collect()
+    })
+}
+
+fn with_start(start: &[Step], rest: Vec<Step>) -> Script {
+    Script { steps: start.iter().cloned().chain(rest).collect() }
+}
+
+const PLAIN: Play = Play { cut: Cut::Steps, polls: Polls::OutboxFirst };
+
+#[test]
+fn every_world_of_four_steps_of_a_client_keeps_the_promises() {
+    for rest in sequences(&client_steps(), 4) {
+        play(new_client(), &with_start(&[], rest), PLAIN);
+    }
+}
+
+#[test]
+fn every_world_of_four_steps_of_a_client_that_is_ready_keeps_the_promises() {
+    for rest in sequences(&client_steps(), 4) {
+        play(new_client(), &with_start(&[welcome()], rest), PLAIN);
+    }
+}
+
+#[test]
+fn every_world_of_four_steps_of_a_server_that_is_ready_keeps_the_promises() {
+    let request = input(
+        r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":"p"}}}"#,
+    );
+    let [hello, ready] = greeting();
+    for rest in sequences(&server_steps(), 4) {
+        play(new_server(), &with_start(&[hello.clone(), ready.clone(), request.clone()], rest), PLAIN);
+    }
+}
+
+#[test]
+fn every_world_of_three_steps_is_the_same_in_every_poll_order() {
+    let orders = [Polls::EventsFirst, Polls::Late, Polls::Nervous, Polls::Seeded(Seed(7))];
+    for rest in sequences(&client_steps(), 3) {
+        let script = with_start(&[welcome()], rest);
+        let base = play(new_client(), &script, PLAIN);
+        for polls in orders {
+            assert_eq!(base, play(new_client(), &script, Play { cut: Cut::Whole, polls }), "{polls:?}");
+        }
+    }
+    for rest in sequences(&server_steps(), 3) {
+        let script = with_start(&greeting(), rest);
+        let base = play(new_server(), &script, PLAIN);
+        for polls in orders {
+            assert_eq!(base, play(new_server(), &script, Play { cut: Cut::Whole, polls }), "{polls:?}");
+        }
+    }
+}
+
+#[test]
+fn random_long_worlds_are_cut_and_order_free() {
+    for seed in 0..60 {
+        let mut random = Seed(seed);
+        let mut steps = vec![welcome()];
+        let all = client_steps();
+        // Without the steps that end it, so that it gets long.
+        steps.extend(
+            (0..12)
+                .map(|_| all[random.below(all.len() - 1)].clone())
+                .filter(|step| !matches!(step, Step::Act(Act::Close))),
+        );
+        let script = Script { steps };
+        assert_order_free(new_client, &script);
+        assert_deterministic(new_client, &script);
+
+        let mut steps = greeting().to_vec();
+        let all = server_steps();
+        steps.extend(
+            (0..12)
+                .map(|_| all[random.below(all.len() - 1)].clone())
+                .filter(|step| !matches!(step, Step::Act(Act::Close))),
+        );
+        let script = Script { steps };
+        assert_order_free(new_server, &script);
+        assert_deterministic(new_server, &script);
+    }
+}
+
+#[test]
+fn every_split_of_everything_at_once_shows_the_same() {
+    let steps: Vec<Step> = greeting()
+        .into_iter()
+        .chain(server_steps().into_iter().filter(|step| matches!(step, Step::Input(_))))
+        .collect();
+    assert_chunk_free(new_server, &Script { steps });
+    let steps: Vec<Step> = client_steps().into_iter().filter(|step| matches!(step, Step::Input(_))).collect();
+    assert_chunk_free(new_client, &Script { steps });
+}
+
+#[test]
+fn the_rule_for_violations_is_chunk_free_as_well() {
+    for policy in [ViolationPolicy::Close, ViolationPolicy::Ignore, ViolationPolicy::Reply] {
+        let machine = || {
+            let limits = Limits {
+                violations_max: Some(4),
+                error_replies_max: 2,
+                message_bytes_max: 200,
+                ..Limits::default()
+            };
+            let config = server::Config::new("s", "1")
+                .capability(Capability::Tools)
+                .limits(limits)
+                .on_violation(policy);
+            Stdio::new(Server::new(Instant::ZERO, config))
+        };
+        let mut steps = greeting().to_vec();
+        steps.extend([
+            input(r#"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#),
+            input("garbage"),
+            input("[1,{\"jsonrpc\":\"2.0\",\"method\":\"x\"},2]"),
+            input("x".repeat(300)),
+            input(r#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#),
+            input("{}"),
+            input("{}"),
+            input("{}"),
+            input("{}"),
+            input("{}"),
+            Step::Act(Act::Fail { request: 1, error: ErrorObject::internal("x") }),
+        ]);
+        assert_chunk_free(machine, &Script { steps: steps.clone() });
+        assert_order_free(machine, &Script { steps });
+    }
+}
+
+#[test]
+fn a_long_life_leaves_no_deadline_behind() {
+    let mut steps = vec![welcome()];
+    for id in 2..40 {
+        let options = CallOptions { timeout: Some(Duration::from_secs(id)), ..CallOptions::default() };
+        steps.push(Step::Act(Act::Call { method: "tools/list".into(), params: None, options }));
+        steps.push(match id % 3 {
+            0 => input(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)),
+            1 => Step::Act(Act::Cancel { call: id, reason: String::new() }),
+            _ => Step::Wait(Duration::from_secs(id)),
+        });
+    }
+    let config = client::Config::new("c", "1");
+    let machine = Stdio::new(Client::new(Instant::ZERO, config));
+    // `play` sees to it that with no deadline waiting changes nothing.
+    let trace = play(machine, &Script { steps }, PLAIN);
+    assert_eq!(trace.moments.last().unwrap().0, None);
+}

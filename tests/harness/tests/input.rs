@@ -1,0 +1,252 @@
+//! Asking the client in the middle of a request: the server's half of `request_input` in sessions.
+
+use std::time::Duration;
+
+use mcp_harness::{Pair, Role, ServerSolo};
+use mcp_proto::schema::{Elicit, ElicitAction, ElicitResult};
+use mcp_proto::{Capability, ErrorObject, Limits, Misuse, Question, Raw, Revision, client, server};
+
+const R3: Revision = Revision::V2025_06_18;
+
+fn config() -> server::Config {
+    server::Config::new("s", "1")
+        .capability(Capability::Tools)
+        .capability(Capability::Prompts)
+        .capability(Capability::Resources)
+}
+
+fn server(capabilities: &str) -> ServerSolo {
+    let mut solo = ServerSolo::ready(config(), R3, capabilities);
+    solo.say(r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"t","_meta":{"progressToken":"p"}}}"#);
+    solo.take_events();
+    solo
+}
+
+fn form() -> Question {
+    Question::from(Elicit::form("Who are you?", Raw::empty_object()))
+}
+
+const ALL: &str = r#"{"roots":{},"sampling":{},"elicitation":{}}"#;
+
+#[test]
+fn a_handler_asks_and_gets_its_request_again_with_answers_and_state() {
+    let mut solo = server(ALL);
+    solo.ask(1, &[("who", form()), ("where", Question::Roots)], Some("step 1")).unwrap();
+    assert_eq!(solo.take_lines().len(), 2);
+    solo.say(r#"{"jsonrpc":"2.0","id":2,"result":{"roots":[]}}"#);
+    solo.expect_events(&[]);
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"name":"Ada"}}}"#);
+    let events = solo.take_events();
+    let [server::Event::Request { request, context, incoming }] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(request.method, "tools/call");
+    assert_eq!(request.params.as_ref().unwrap().member("name").unwrap().as_str(), "\"t\"");
+    assert_eq!(context.state.as_deref(), Some("step 1"));
+    assert!(context.wants_progress && context.meta.is_some());
+    let answers = context.answers.as_ref().unwrap();
+    assert_eq!(answers.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["who", "where"]);
+    assert_eq!(answers.decode::<ElicitResult>("who").unwrap().unwrap().action, ElicitAction::Accept);
+    assert!(answers.find("nobody").is_none());
+    let incoming = *incoming;
+    let now = solo.now;
+    solo.machine.respond(now, incoming, &Raw::empty_object()).unwrap();
+    solo.poll();
+    solo.expect_lines(&[r#"{"jsonrpc":"2.0","id":"q","result":{}}"#]);
+}
+
+#[test]
+fn while_it_asks_the_application_has_no_say() {
+    let mut solo = server(ALL);
+    solo.ask(1, &[("where", Question::Roots)], None).unwrap();
+    solo.take_lines();
+    assert_eq!(solo.respond(1, "{}"), Err(Misuse::Stale));
+    assert_eq!(solo.respond_error(1, &ErrorObject::internal("x")), Err(Misuse::Stale));
+    assert_eq!(solo.progress(1, &mcp_proto::Progress::new(1.0)), Err(Misuse::Stale));
+    assert_eq!(solo.ask(1, &[("where", Question::Roots)], None), Err(Misuse::Stale));
+    solo.expect_silence();
+}
+
+#[test]
+fn only_three_methods_can_ask_and_every_one_of_them_can() {
+    for (method, params, may) in [
+        ("tools/call", r#"{"name":"t"}"#, true),
+        ("prompts/get", r#"{"name":"t"}"#, true),
+        ("resources/read", r#"{"uri":"a:b"}"#, true),
+        ("tools/list", "{}", false),
+        ("resources/templates/list", "{}", false),
+    ] {
+        let mut solo = ServerSolo::ready(config(), R3, ALL);
+        solo.say(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#));
+        assert_eq!(
+            solo.ask(1, &[("a", Question::Roots)], None),
+            if may { Ok(()) } else { Err(Misuse::Unsupported) }
+        );
+    }
+}
+
+#[test]
+fn a_question_that_cannot_be_asked_asks_none_of_them() {
+    let mut solo = server(r#"{"roots":{}}"#);
+    assert_eq!(solo.ask(1, &[("a", Question::Roots), ("b", form())], None), Err(Misuse::Undeclared));
+    let sample = Question::raw("sampling/createMessage", Raw::from_text("[]").unwrap());
+    let mut with_sampling = server(r#"{"roots":{},"sampling":{}}"#);
+    assert_eq!(
+        with_sampling.ask(1, &[("a", Question::Roots), ("b", sample)], None),
+        Err(Misuse::Unencodable)
+    );
+    solo.expect_silence();
+    with_sampling.expect_silence();
+    solo.respond(1, "{}").unwrap();
+}
+
+#[test]
+fn elicitation_is_not_asked_where_the_revision_has_none() {
+    let mut solo = ServerSolo::ready(config(), Revision::V2025_03_26, ALL);
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
+    assert_eq!(solo.ask(1, &[("a", form())], None), Err(Misuse::Unsupported));
+    solo.expect_lines(&[]);
+    solo.ask(1, &[("a", Question::Roots)], None).unwrap();
+}
+
+#[test]
+fn a_refused_or_broken_answer_fails_the_request_and_takes_the_others_back_t_99() {
+    for answer in [r#""error":{"code":-1,"message":"no"}"#, r#""result":7"#] {
+        let mut solo = server(ALL);
+        solo.ask(1, &[("a", Question::Roots), ("b", form())], None).unwrap();
+        solo.take_lines();
+        solo.say(format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#));
+        assert_eq!(solo.hear()["params"]["requestId"], 2);
+        solo.expect_error("\"q\"", -32603);
+        solo.say(r#"{"jsonrpc":"2.0","id":2,"result":{"action":"cancel"}}"#);
+        solo.expect_silence();
+    }
+}
+
+#[test]
+fn a_question_that_times_out_fails_the_request() {
+    let mut solo = server(ALL);
+    solo.ask(1, &[("a", Question::Roots), ("b", form())], None).unwrap();
+    solo.take_lines();
+    solo.wait(Duration::from_secs(60));
+    let mut cancelled =
+        [solo.hear()["params"]["requestId"].as_u64(), solo.hear()["params"]["requestId"].as_u64()];
+    cancelled.sort();
+    assert_eq!(cancelled, [Some(1), Some(2)]);
+    solo.expect_error("\"q\"", -32603);
+    solo.expect_silence();
+}
+
+#[test]
+fn rounds_and_questions_are_bounded() {
+    let limits = Limits { input_rounds_max: 3, questions_max: 2, ..Limits::default() };
+    let mut solo = ServerSolo::ready(config().limits(limits), R3, ALL);
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
+    let roots = || ("a", Question::Roots);
+    assert_eq!(solo.ask(1, &[roots(), roots(), roots()], None), Err(Misuse::Blocked));
+    for round in 1..=3 {
+        solo.ask(round, &[roots()], None).unwrap();
+        solo.say(format!(r#"{{"jsonrpc":"2.0","id":{round},"result":{{"roots":[]}}}}"#));
+    }
+    assert_eq!(solo.ask(4, &[roots()], None), Err(Misuse::Blocked));
+    solo.respond(4, "{}").unwrap();
+    solo.take_lines();
+}
+
+#[test]
+fn asking_nothing_brings_the_request_back_with_its_state() {
+    let mut solo = server(ALL);
+    solo.ask(1, &[], Some("later")).unwrap();
+    solo.expect_lines(&[]);
+    let told = solo.take_told();
+    assert!(
+        told.len() == 1
+            && told[0].starts_with("request#2 tools/call")
+            && told[0].ends_with("state=\"later\""),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn questions_count_as_calls_in_flight() {
+    let limits = Limits { calls_max: 2, ..Limits::default() };
+    let mut solo = ServerSolo::ready(config().limits(limits), R3, ALL);
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
+    solo.call("roots/list", "").unwrap();
+    solo.take_lines();
+    assert_eq!(solo.ask(1, &[("a", Question::Roots), ("b", Question::Roots)], None), Err(Misuse::Blocked));
+    solo.expect_lines(&[]);
+    solo.ask(1, &[("a", Question::Roots)], None).unwrap();
+}
+
+#[test]
+fn before_initialized_nothing_is_asked_lif_10() {
+    let mut solo = ServerSolo::server(config());
+    solo.say(mcp_harness::initialize("0", "2025-06-18", ALL));
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
+    assert_eq!(solo.ask(1, &[("a", Question::Roots)], None), Err(Misuse::NotReady));
+    solo.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    solo.ask(1, &[("a", Question::Roots)], None).unwrap();
+}
+
+#[test]
+fn progress_goes_on_growing_over_rounds_prg_05() {
+    let mut solo = server(ALL);
+    solo.progress(1, &mcp_proto::Progress::new(5.0)).unwrap();
+    solo.ask(1, &[("a", Question::Roots)], None).unwrap();
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#);
+    assert_eq!(solo.progress(2, &mcp_proto::Progress::new(5.0)), Err(Misuse::Unencodable));
+    solo.progress(2, &mcp_proto::Progress::new(6.0)).unwrap();
+}
+
+#[test]
+fn the_end_of_the_connection_ends_questions_and_their_request_in_silence() {
+    let mut solo = server(ALL);
+    solo.ask(1, &[("a", Question::Roots), ("b", form())], None).unwrap();
+    solo.take_lines();
+    solo.say_eof();
+    solo.expect_events(&["closed Peer"]);
+    assert_eq!(solo.respond(1, "{}"), Err(Misuse::Stale));
+}
+
+#[test]
+fn a_server_that_closes_while_it_asks_takes_back_all_its_questions_or_none() {
+    let mut solo = server(ALL);
+    solo.ask(1, &[("a", Question::Roots), ("b", form()), ("c", Question::Roots)], None).unwrap();
+    solo.take_lines();
+    solo.close();
+    let cancels = solo.take_lines().iter().filter(|line| line.contains("notifications/cancelled")).count();
+    assert!(cancels == 0 || cancels == 3, "{cancels} of 3 questions were taken back");
+}
+
+#[test]
+fn a_whole_conversation_between_two_peers_of_every_revision() {
+    for revision in Revision::LEGACY {
+        let client = client::Config::new("c", "1")
+            .capability(Capability::Roots)
+            .capability(Capability::Sampling)
+            .capability(Capability::ElicitationForm)
+            .revisions(&[revision]);
+        let mut pair = Pair::ready(client, config());
+        let call = pair.call("tools/call", r#"{"name":"greet"}"#).unwrap();
+        let (incoming, _, context) = pair.next_request();
+        assert!(context.answers.is_none());
+        let sample = Question::raw(
+            "sampling/createMessage",
+            Raw::from_text(r#"{"messages":[],"maxTokens":5}"#).unwrap(),
+        );
+        let now = pair.now;
+        pair.server
+            .request_input(now, incoming, &[("a", Question::Roots), ("b", sample)], Some("s"))
+            .unwrap();
+        for _ in 0..2 {
+            let (incoming, request) = pair.next_client_request();
+            let result =
+                if request.method == "roots/list" { r#"{"roots":[]}"# } else { r#"{"role":"assistant"}"# };
+            let now = pair.now;
+            pair.client.respond(now, incoming, &Raw::from_text(result).unwrap()).unwrap();
+        }
+        let (incoming, _, context) = pair.next_request();
+        assert_eq!(context.answers.unwrap().find("a").unwrap().as_str(), r#"{"roots":[]}"#);
+        pair.respond(incoming, r#"{"content":[]}"#).unwrap();
+        assert_eq!(pair.outcome(call).unwrap().as_str(), r#"{"content":[]}"#);
+    }
+}

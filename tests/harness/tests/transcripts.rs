@@ -1,0 +1,117 @@
+//! Golden transcripts: each is replayed as it is, with every split point of its input, byte by byte, and in other poll
+//! orders, and must always show what is written.
+//!
+//! After an intended change, `MCP_HARNESS_BLESS=1 cargo test -p mcp-harness --test transcripts` rewrites them; read
+//! the difference before it is kept.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcp_harness::Golden;
+use mcp_proto::{Revision, Side};
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts")
+}
+
+/// One test a file.
+macro_rules! golden {
+    ($($name:ident)*) => {
+        $(
+            #[test]
+            fn $name() {
+                Golden::load(&directory().join(concat!(stringify!($name), ".txt"))).assert();
+            }
+        )*
+
+        const NAMES: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+golden! {
+    client_bad_welcome
+    client_cancel
+    client_chatter
+    client_eof
+    client_handshake_timeout
+    client_keepalive
+    client_modern_answer
+    client_negotiates_down
+    client_r1_session
+    client_r2_batches
+    client_r2_session
+    client_r3_session
+    client_r4_session
+    client_refused
+    client_refused_without_id
+    client_requests
+    client_responses
+    client_timeouts
+    client_unknown_version
+    server_ask_undeclared
+    server_calls
+    server_cancel
+    server_changes
+    server_close
+    server_crlf
+    server_envelopes
+    server_eof_truncated
+    server_eof_whole
+    server_error_storm
+    server_ids
+    server_logging
+    server_negotiation
+    server_open_ids
+    server_overlong
+    server_policy_close
+    server_r1_garbage
+    server_r1_progress
+    server_r1_tools
+    server_r2_batch_cancelled
+    server_r2_batches
+    server_r2_only
+    server_r3_arrays
+    server_r3_asks
+    server_r4_ask_cancelled
+    server_r4_ask_refused
+    server_r4_asks_three
+    server_r4_garbage
+    server_r4_progress
+    server_responses
+    server_violations_max
+}
+
+#[test]
+fn every_file_has_its_test() {
+    let mut stems: Vec<String> = Golden::load_all(&directory())
+        .iter()
+        .map(|golden| golden.path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    stems.sort();
+    assert_eq!(stems, NAMES);
+}
+
+#[test]
+fn both_roles_and_every_revision_have_transcripts() {
+    let golden = Golden::load_all(&directory());
+    for revision in Revision::LEGACY {
+        for side in [Side::Client, Side::Server] {
+            let spoken = golden.iter().filter(|golden| golden.side == side).any(|golden| {
+                fs::read_to_string(&golden.path).unwrap().contains(&format!("! ready {revision}"))
+            });
+            assert!(spoken, "{side:?} {revision}");
+        }
+    }
+}
+
+#[test]
+fn a_transcript_that_shows_something_else_says_where() {
+    let text = concat!(
+        "role: server\n\n",
+        "> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n",
+        "< {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n",
+    );
+    let mismatch = Golden::parse(Path::new("wrong"), text).mismatch().unwrap();
+    assert!(mismatch.contains("- < {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}"), "{mismatch}");
+    assert!(mismatch.contains("+ < {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"), "{mismatch}");
+}
