@@ -382,6 +382,8 @@ pub(crate) struct MethodRule {
     pub(crate) until: Revision,
     /// The capability that the receiver of a request, or the sender of a notification, must have declared.
     pub(crate) needs: Option<Capability>,
+    /// The capability that whoever serves it must have declared, where none can be declared to the sender. (CAP-04)
+    pub(crate) offered_with: Option<Capability>,
     /// What more it needs, depending on its params.
     pub(crate) conditions: &'static [Condition],
     /// Members of the params that must be strings.
@@ -422,6 +424,7 @@ const REQUEST: MethodRule = MethodRule {
     since: R1,
     until: R5,
     needs: None,
+    offered_with: None,
     conditions: &[],
     text_params: &[],
     patience: Patience::Call,
@@ -440,6 +443,10 @@ const fn notification(name: &'static str, sender: Side, since: Revision, until: 
 impl MethodRule {
     const fn needs(self, capability: Capability) -> Self {
         Self { needs: Some(capability), ..self }
+    }
+
+    const fn offered_with(self, capability: Capability) -> Self {
+        Self { offered_with: Some(capability), ..self }
     }
 
     const fn text(self, text_params: &'static [&'static str]) -> Self {
@@ -507,7 +514,7 @@ pub(crate) const METHODS: &[MethodRule] = &[
     request("prompts/list", Client, R1, R5).needs(C::Prompts),
     request("prompts/get", Client, R1, R5).needs(C::Prompts).text(&["name"]).asking(),
     // The first revision has the method and no capability for it. (CAP-19)
-    request("completion/complete", Client, R1, R1),
+    request("completion/complete", Client, R1, R1).offered_with(C::Completions),
     request("completion/complete", Client, R2, R5).needs(C::Completions),
     request("logging/setLevel", Client, R1, R4).needs(C::Logging).text(&["level"]),
     request("initialize", Client, R1, R4).internal(),

@@ -5,6 +5,8 @@
 //! - `required field: T = "key"`: the object is not one without it;
 //! - `optional field: T = "key"`: an `Option<T>`. A value that is no `T` is kept among the unknown members, so it
 //!   costs nothing but itself and is written out again;
+//! - `strict field: T = "key"`: an `Option<T>` that must be a `T` where it is there and not `null`, because taking it
+//!   for absent would lose something;
 //! - `stamped field: T = "key"`: always written, the type's default when nothing else was said;
 //! - `flag field: bool = "key"`: written when true. An explicit `false` is kept among the unknown members;
 //! - `in A..=B` behind a field: revisions whose peers know it; to others it is not written;
@@ -137,6 +139,9 @@ macro_rules! object {
     (@new $name:ident; [$($args:tt)*]; [$($init:tt)*]; optional $field:ident: $type:ty, $($rest:tt)*) => {
         $crate::schema::macros::object!(@new $name; [$($args)*]; [$($init)* $field: None,]; $($rest)*);
     };
+    (@new $name:ident; [$($args:tt)*]; [$($init:tt)*]; strict $field:ident: $type:ty, $($rest:tt)*) => {
+        $crate::schema::macros::object!(@new $name; [$($args)*]; [$($init)* $field: None,]; $($rest)*);
+    };
     (@new $name:ident; [$($args:tt)*]; [$($init:tt)*]; flag $field:ident: $type:ty, $($rest:tt)*) => {
         $crate::schema::macros::object!(@new $name; [$($args)*]; [$($init)* $field: false,]; $($rest)*);
     };
@@ -147,6 +152,7 @@ macro_rules! object {
     (@type required $type:ty) => { $type };
     (@type stamped $type:ty) => { $type };
     (@type optional $type:ty) => { Option<$type> };
+    (@type strict $type:ty) => { Option<$type> };
     (@type flag $type:ty) => { bool };
 
     (@known $revision:ident) => { true };
@@ -165,6 +171,7 @@ macro_rules! object {
             }
         }
     };
+    (@write strict $($rest:tt)*) => { $crate::schema::macros::object!(@write optional $($rest)*) };
     (@write flag $value:expr, $revision:ident, $object:ident, $key:literal) => {
         if $value {
             $object.bool($key, true);
@@ -174,6 +181,7 @@ macro_rules! object {
     (@is_set required $value:expr) => { true };
     (@is_set stamped $value:expr) => { true };
     (@is_set optional $value:expr) => { $value.is_some() };
+    (@is_set strict $value:expr) => { $value.is_some() };
     (@is_set flag $value:expr) => { $value };
 
     (@read required $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {
@@ -184,6 +192,13 @@ macro_rules! object {
     };
     (@read optional $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {
         $field = $crate::schema::macros::read_lenient($reader, &mut $extra, $key)
+    };
+    (@read strict $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {
+        if $reader.kind() == Some($crate::json::Kind::Null) {
+            $extra.keep($key, $reader);
+        } else {
+            $crate::schema::macros::object!(@read required $type, $reader, $field, $extra, $key);
+        }
     };
     (@read flag $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {{
         $field = $crate::schema::macros::read_lenient($reader, &mut $extra, $key);
@@ -197,6 +212,7 @@ macro_rules! object {
     };
     (@take stamped $field:ident, $key:literal) => { $field.unwrap_or_default() };
     (@take optional $field:ident, $key:literal) => { $field };
+    (@take strict $field:ident, $key:literal) => { $field };
     (@take flag $field:ident, $key:literal) => { $field.unwrap_or(false) };
 
     (@setter stamped $(#[$doc:meta])* $field:ident $type:ty) => {};
@@ -211,6 +227,7 @@ macro_rules! object {
             self
         }
     };
+    (@setter strict $($rest:tt)*) => { $crate::schema::macros::object!(@setter optional $($rest)*); };
     (@setter flag $(#[$doc:meta])* $field:ident $type:ty) => {};
 }
 

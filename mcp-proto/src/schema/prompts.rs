@@ -57,7 +57,7 @@ object! {
         /// The prompts of this page.
         required prompts: List<Prompt> = "prompts",
         /// Where the next page begins; `None` on the last one, while an empty string goes on. (PAG-04)
-        optional next_cursor: String = "nextCursor",
+        strict next_cursor: String = "nextCursor",
         /// How the result came about. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
         /// For how many milliseconds the result is good. (since 2026-07-28)

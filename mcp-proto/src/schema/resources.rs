@@ -165,7 +165,7 @@ object! {
         /// The resources of this page.
         required resources: List<Resource> = "resources",
         /// Where the next page begins; `None` on the last one, while an empty string goes on. (PAG-04)
-        optional next_cursor: String = "nextCursor",
+        strict next_cursor: String = "nextCursor",
         /// How the result came about. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
         /// For how many milliseconds the result is good. (since 2026-07-28)
@@ -195,7 +195,7 @@ object! {
         /// The templates of this page.
         required resource_templates: List<ResourceTemplate> = "resourceTemplates",
         /// Where the next page begins; `None` on the last one, while an empty string goes on. (PAG-04)
-        optional next_cursor: String = "nextCursor",
+        strict next_cursor: String = "nextCursor",
         /// How the result came about. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
         /// For how many milliseconds the result is good. (since 2026-07-28)

@@ -118,7 +118,7 @@ object! {
         /// The tasks of this page.
         required tasks: List<Task> = "tasks",
         /// Where the next page begins; `None` on the last one, while an empty string goes on. (PAG-04)
-        optional next_cursor: String = "nextCursor",
+        strict next_cursor: String = "nextCursor",
         /// What travels along.
         optional meta: Meta = "_meta",
     }

@@ -31,7 +31,7 @@ object! {
         /// The tools of this page.
         required tools: List<Tool> = "tools",
         /// Where the next page begins; `None` on the last one, while an empty string goes on. (PAG-04)
-        optional next_cursor: String = "nextCursor",
+        strict next_cursor: String = "nextCursor",
         /// How the result came about. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
         /// For how many milliseconds the result is good. (since 2026-07-28)

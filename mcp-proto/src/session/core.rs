@@ -208,7 +208,7 @@ impl Core {
         self.arm_ping();
     }
 
-    /// The peer answered a ping of ours.
+    /// The peer showed that it is there.
     pub(super) fn ponged(&mut self) {
         self.pings_missed = 0;
     }

@@ -71,7 +71,7 @@ pub(crate) fn incoming_request(
         Some(rule) => {
             let offered = rule.is_sent_by(side.other())
                 && !rule.internal
-                && rule.needs.is_none_or(|capability| ours.has(capability))
+                && rule.needs.or(rule.offered_with).is_none_or(|capability| ours.has(capability))
                 // Some mode of the method must be offered for the method to be.
                 && (rule.conditions.is_empty()
                     || rule.needs.is_some()

@@ -123,6 +123,8 @@ impl Core {
         }
         if self.guard.in_a_row() == violations {
             self.guard.good();
+            // Whoever speaks is there, even if its answer to a ping comes too late. (TMO-08)
+            self.ponged();
         }
     }
 

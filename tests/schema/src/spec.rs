@@ -9,7 +9,7 @@ use std::{env, fmt, fs};
 
 use jsonschema::Validator;
 use mcp_proto::Revision;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// One revision's schema.
 pub struct Spec {
@@ -156,12 +156,29 @@ impl Spec {
     }
 
     fn validator(&self, name: &str) -> Validator {
+        let mut used = Map::new();
+        self.collect(&json!({ "$ref": format!("#/{}/{name}", self.root) }), &mut used);
         let schema = json!({
             "$schema": self.schema["$schema"],
             "$ref": format!("#/{}/{name}", self.root),
-            self.root: self.schema[self.root],
+            self.root: used,
         });
         let options = jsonschema::options().should_validate_formats(true);
         options.build(&schema).unwrap_or_else(|error| panic!("{name} of {}: {error}", self.revision))
+    }
+
+    /// Adds the definitions that `schema` needs.
+    fn collect(&self, schema: &Value, used: &mut Map<String, Value>) {
+        if let Some((name, definition)) =
+            self.reference(schema).and_then(|name| Some((name, self.definition(name)?)))
+            && used.insert(name.to_owned(), definition.clone()).is_none()
+        {
+            self.collect(definition, used);
+        }
+        match schema {
+            Value::Array(elements) => elements.iter().for_each(|element| self.collect(element, used)),
+            Value::Object(members) => members.values().for_each(|member| self.collect(member, used)),
+            _ => {}
+        }
     }
 }
