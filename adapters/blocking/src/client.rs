@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use mcp_proto::client::{Client as Machine, Config, Event};
 use mcp_proto::schema::{
-    CallTool, CallToolResult, ClientRequest, Decode, Elicit, ElicitResult, Encode, Level, ListTools, Ping,
-    SetLevel, Tool,
+    CallTool, CallToolResult, ClientRequest, CreateMessage, CreateMessageResult, Decode, Elicit,
+    ElicitResult, ElicitUrl, Encode, Level, ListRoots, ListRootsResult, ListTools, Ping, Root, SetLevel,
+    Tool,
 };
 use mcp_proto::stdio::{Ending, Shutdown};
 use mcp_proto::{
@@ -24,9 +25,21 @@ use crate::call::{Call, Slot};
 use crate::child::Child;
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::link::{LAST_EVENTS, Link, Role, State};
+use crate::link::{AfterClose, LAST_EVENTS, Link, Role, State};
 use crate::notices::Notices;
 use crate::pool::Pool;
+
+/// What handlers are found by: the method, and for elicitations its mode. (SEC-08)
+const FORM: &str = "elicitation/create";
+const URL: &str = "elicitation/create url";
+
+fn handler_key(request: &Request) -> &str {
+    let mode = request.params.as_ref().and_then(|params| params.member("mode"));
+    if request.method == FORM && mode.as_ref().and_then(Raw::to_text).as_deref() == Some("url") {
+        return URL;
+    }
+    &request.method
+}
 
 /// A client that is being put together, and then connects.
 ///
@@ -59,36 +72,52 @@ impl Client {
     }
 
     /// Has `answer` fill in the forms that servers show to the user. (CAP-02)
+    ///
+    /// A [`Form`](mcp_proto::schema::Form) can fill in its own defaults and check an answer.
     pub fn on_elicitation(self, answer: impl Fn(Elicit) -> ElicitResult + Send + Sync + 'static) -> Self {
-        self.handle("elicitation/create", Capability::ElicitationForm, move |form: Elicit| Ok(answer(form)))
+        self.declare(Capability::ElicitationForm).handle(FORM, move |form: Elicit| Ok(answer(form)))
     }
 
-    /// Has `sample` ask a model for what servers ask of it: params and result of `sampling/createMessage`.
+    /// Has `answer` send the user where servers want them to go. The URL is to be shown in full and opened only with
+    /// consent. (since 2025-11-25, SEC-07)
+    pub fn on_url_elicitation(
+        self,
+        answer: impl Fn(ElicitUrl) -> ElicitResult + Send + Sync + 'static,
+    ) -> Self {
+        self.declare(Capability::ElicitationUrl).handle(URL, move |url: ElicitUrl| Ok(answer(url)))
+    }
+
+    /// Has `sample` ask a model for what servers ask of it. An error says that it will not.
     pub fn on_sampling(
         self,
-        sample: impl Fn(Raw) -> Result<Raw, ErrorObject> + Send + Sync + 'static,
+        sample: impl Fn(CreateMessage) -> Result<CreateMessageResult, ErrorObject> + Send + Sync + 'static,
     ) -> Self {
-        self.handle("sampling/createMessage", Capability::Sampling, sample)
+        self.declare(Capability::Sampling).handle("sampling/createMessage", sample)
     }
 
-    /// Has `roots` say which roots there are: the result of `roots/list`.
-    pub fn on_roots(self, roots: impl Fn() -> Raw + Send + Sync + 'static) -> Self {
-        self.handle("roots/list", Capability::Roots, move |_: Raw| Ok(roots()))
+    /// Has `roots` say which roots there are.
+    pub fn on_roots(self, roots: impl Fn() -> Vec<Root> + Send + Sync + 'static) -> Self {
+        let answer = move |_: ListRoots| Ok(ListRootsResult::new(roots()));
+        self.declare(Capability::Roots).handle("roots/list", answer)
+    }
+
+    /// Declares one more thing that servers may ask for, such as sampling with tools.
+    pub fn declare(mut self, capability: Capability) -> Self {
+        self.config = self.config.capability(capability);
+        self
     }
 
     fn handle<Q: Decode, A: Encode + 'static>(
         mut self,
-        method: &'static str,
-        capability: Capability,
+        key: &'static str,
         answer: impl Fn(Q) -> Result<A, ErrorObject> + Send + Sync + 'static,
     ) -> Self {
-        self.config = self.config.capability(capability);
         let handler = move |request: &Request| {
             let question =
                 request.decode().map_err(|error| ErrorObject::invalid_params(error.to_string()))?;
             Ok(Box::new(answer(question)?) as Box<dyn Encode>)
         };
-        self.handlers.insert(method, Box::new(handler));
+        self.handlers.insert(key, Box::new(handler));
         self
     }
 
@@ -228,7 +257,8 @@ impl Opening {
             };
             thread::Builder::new().name("mcp-notify".into()).spawn(listen)?;
         }
-        link.start(reader, writer)?;
+        let after_close = if child.is_some() { AfterClose::ReadOn } else { AfterClose::Drop };
+        link.start(reader, writer, after_close)?;
         let (link, limits) = (Arc::clone(link), self.limits);
         let run = move || {
             link.run();
@@ -505,7 +535,7 @@ impl Role for Machine {
 
 /// Answers a request of the server.
 fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: &Request) {
-    let answer = match link.shared.handlers.get(&*request.method) {
+    let answer = match link.shared.handlers.get(handler_key(request)) {
         Some(handler) => catch_unwind(AssertUnwindSafe(|| handler(request)))
             .unwrap_or_else(|_panic| Err(ErrorObject::internal("the handler failed"))),
         None => Err(ErrorObject::method_not_found(&request.method)),

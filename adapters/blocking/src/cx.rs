@@ -182,7 +182,7 @@ pub(crate) enum Failure {
     /// It needs an answer first.
     Ask(String, Box<Question>),
     /// It ran and failed: a result with `isError`.
-    Failed(CallToolResult),
+    Failed(Box<CallToolResult>),
     /// The request itself fails.
     Refused(ErrorObject),
 }
@@ -190,7 +190,7 @@ pub(crate) enum Failure {
 impl ToolError {
     /// The tool ran and failed, and says why.
     pub fn failed(why: impl Into<String>) -> Self {
-        Self(Failure::Failed(CallToolResult::error(why)))
+        Self(Failure::Failed(Box::new(CallToolResult::error(why))))
     }
 
     /// The request itself fails with an error of the protocol.

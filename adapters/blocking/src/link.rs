@@ -88,9 +88,10 @@ impl<R: Role> Link<R> {
         self: &Arc<Self>,
         reader: impl Read + Send + 'static,
         writer: impl Write + Send + 'static,
+        after_close: AfterClose,
     ) -> io::Result<()> {
         let link = Arc::clone(self);
-        thread::Builder::new().name("mcp-read".into()).spawn(move || link.read(reader))?;
+        thread::Builder::new().name("mcp-read".into()).spawn(move || link.read(reader, after_close))?;
         let link = Arc::clone(self);
         thread::Builder::new().name("mcp-write".into()).spawn(move || link.write(writer))?;
         Ok(())
@@ -220,7 +221,7 @@ impl<R: Role> Link<R> {
         }
     }
 
-    fn read(self: Arc<Self>, mut reader: impl Read) {
+    fn read(self: Arc<Self>, mut reader: impl Read, after_close: AfterClose) {
         let mut buffer = vec![0; READ_BYTES_MAX];
         let wants_input = |state: &State<R>| state.session.wants_input() && R::has_room(&state.open);
         loop {
@@ -229,6 +230,10 @@ impl<R: Role> Link<R> {
                 state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             if state.session.is_closed() {
+                drop(state);
+                if after_close == AfterClose::ReadOn {
+                    exhaust(reader, &mut buffer);
+                }
                 return;
             }
             drop(state);
@@ -299,6 +304,27 @@ impl<R: Role> Link<R> {
 impl<R: Role> std::fmt::Debug for Link<R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Link").finish_non_exhaustive()
+    }
+}
+
+/// What becomes of the reader once the session is closed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum AfterClose {
+    /// It is dropped: whose stream it is may go on for ever.
+    Drop,
+    /// It is read to its end, which is bounded: a child that still has something to say while it ends must not find
+    /// nobody listening.
+    ReadOn,
+}
+
+/// Reads to the end and forgets.
+fn exhaust(mut reader: impl Read, buffer: &mut [u8]) {
+    loop {
+        match reader.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(count) if count > 0 => {}
+            Ok(_) | Err(_) => return,
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::clock::Clock;
 use crate::cx::{Cancelled, Carried, Cx, Failure, ToolError};
-use crate::link::{LAST_EVENTS, Link, Role};
+use crate::link::{AfterClose, LAST_EVENTS, Link, Role};
 use crate::pool::Pool;
 use crate::signal::{self, Closeable};
 
@@ -214,7 +214,7 @@ fn run(
     reader: impl Read + Send + 'static,
     writer: impl Write + Send + 'static,
 ) -> io::Result<()> {
-    link.start(reader, writer)?;
+    link.start(reader, writer, AfterClose::Drop)?;
     link.run();
     link.wait_written();
     // The last events may be on their way out, on another thread.
@@ -346,7 +346,7 @@ fn run_tool(cx: Cx, call: CallTool) {
     link.with(|state, _| state.open.running.remove(&incoming));
     match outcome {
         Ok(Ok(result)) => respond(&link, incoming, &Ok(result)),
-        Ok(Err(ToolError(Failure::Failed(result)))) => respond(&link, incoming, &Ok(result)),
+        Ok(Err(ToolError(Failure::Failed(result)))) => respond(&link, incoming, &Ok(*result)),
         Ok(Err(ToolError(Failure::Refused(error)))) => refuse(&link, incoming, error),
         Ok(Err(ToolError(Failure::Ask(key, question)))) => {
             let state_so_far = carried.to_state();

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use common::{
     client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story, success, tool,
 };
-use mcp_blocking::proto::schema::{Elicit, ElicitResult};
+use mcp_blocking::proto::schema::{CreateMessageResult, Elicit, ElicitResult, Role, Root};
 use mcp_blocking::proto::{ErrorObject, Limits, Question, Raw, code};
 use mcp_blocking::{Client, Cx, Server, ToolError};
 use serde::Deserialize;
@@ -157,12 +157,11 @@ fn models_and_roots_can_be_asked_for_too() {
             let sample: Raw = cx.ask_any("sample", Question::raw("sampling/createMessage", params))?;
             Ok(sample.to_string())
         });
-        let answering =
-            client().on_roots(|| raw(json!({"roots": [{"uri": "file:///home"}]}))).on_sampling(|params| {
-                let params: Value = params.parse().map_err(|_| ErrorObject::invalid_params("no JSON"))?;
-                let uri = &params["seen"]["roots"][0]["uri"];
-                Ok(raw(json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": uri}})))
-            });
+        let answering = client().on_roots(|| vec![Root::new("file:///home")]).on_sampling(|params| {
+            let seen: Value = params.extra.find("seen").unwrap().parse().unwrap();
+            let uri = seen["roots"][0]["uri"].as_str().unwrap();
+            Ok(CreateMessageResult::new(Role::Assistant, uri, "m"))
+        });
         let (client, serving) = pair(answering, server);
         let said: Value =
             serde_json::from_str(&success(client.call_tool("survey", &json!({})).wait())).unwrap();

@@ -76,6 +76,18 @@ fn a_child_serves_and_ends_when_its_input_does() {
 }
 
 #[test]
+fn a_child_that_speaks_while_it_ends_is_let_finish() {
+    story(|| {
+        // Whatever it says late must find somebody reading, or it would die of it.
+        let script = r#"welcome; while read -r _; do :; done
+            i=0; while [ $i -lt 2000 ]; do i=$((i+1)); say "late words that nobody needs, number $i"; done
+            echo done >&2; exit 3"#;
+        let client = patient().spawn(sh(script)).unwrap();
+        assert_eq!(client.close().unwrap().unwrap().code(), Some(3));
+    });
+}
+
+#[test]
 fn a_child_has_a_process_group_of_its_own() {
     story(|| {
         let client = patient().spawn(sh("echo $$ >&2; exec $ECHO")).unwrap();

@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use common::{client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool};
 use mcp_blocking::Server;
 use mcp_blocking::proto::Limits;
+use mcp_blocking::proto::schema::{CreateMessageResult, Role};
 use serde_json::{Value, json};
 
 /// A door that opens once, and counts who waits before it.
@@ -183,9 +184,9 @@ fn a_client_keeps_no_questions_that_were_taken_back() {
         let (all_said, all_heard) = channel();
         let answering = client()
             .on_sampling(move |params| {
-                says.lock().unwrap().send(params.member("number").unwrap().to_string()).unwrap();
+                says.lock().unwrap().send(params.extra.find("number").unwrap().to_string()).unwrap();
                 slow.pass();
-                Ok(params)
+                Ok(CreateMessageResult::new(Role::Assistant, "said", "m"))
             })
             .on_notification(move |_, _| all_said.send(()).unwrap());
         let (client, mut hand) = connect_by_hand(answering);

@@ -137,5 +137,6 @@ pub trait ServerNotification: Encode {
     const METHOD: &'static str;
 }
 
-#[cfg(all(test, feature = "schema"))]
+#[cfg(test)]
+#[cfg(feature = "schema")]
 mod tests;
