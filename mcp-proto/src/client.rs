@@ -96,14 +96,14 @@ impl Config {
 ///
 /// Four kinds of methods:
 ///
-/// - **what the driver brings**: [`handle_message`](Session::handle_message), [`handle_eof`](Session::handle_eof),
-///   [`handle_timeout`](Session::handle_timeout), each with the time; they cannot fail;
+/// - **what the driver brings**: [`handle_message`](crate::Session::handle_message), [`handle_eof`](crate::Session::handle_eof),
+///   [`handle_timeout`](crate::Session::handle_timeout), each with the time; they cannot fail;
 /// - **what the application does**: [`call`](Self::call), [`notify`](Self::notify_raw), [`respond`](Self::respond),
 ///   [`cancel`](Self::cancel), [`close`](Self::close); they fail with [`Misuse`] and then changed nothing;
-/// - **what is handed over**: [`poll_event`](Session::poll_event), [`outbox`](Session::outbox),
-///   [`poll_timeout`](Session::poll_timeout); in any order, as often as one likes, each in O(1);
-/// - **what is the case**: [`peer`](Self::peer), [`is_closed`](Session::is_closed),
-///   [`wants_input`](Session::wants_input).
+/// - **what is handed over**: [`poll_event`](crate::Session::poll_event), [`outbox`](crate::Session::outbox),
+///   [`poll_timeout`](crate::Session::poll_timeout); in any order, as often as one likes, each in O(1);
+/// - **what is the case**: [`peer`](Self::peer), [`is_closed`](crate::Session::is_closed),
+///   [`wants_input`](crate::Session::wants_input).
 ///
 /// Nothing waits for a later call: whatever a call causes is there when it returns. Over a byte stream, wrap it in
 /// [`Stdio`](crate::stdio::Stdio).

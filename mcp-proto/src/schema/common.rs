@@ -32,6 +32,15 @@ object! {
     }
 }
 
+impl Icon {
+    /// Whether the source is of a scheme that an icon may have: `https:` or `data:`. (SEC-11)
+    #[must_use]
+    pub fn is_safe(&self) -> bool {
+        let scheme = self.src.split_once(':').map_or("", |(scheme, _)| scheme);
+        scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("data")
+    }
+}
+
 words! {
     /// The background an icon is made for.
     pub enum Theme {

@@ -11,13 +11,15 @@ use super::open::{AnyObject, Open};
 use super::tasks::TaskRequest;
 use crate::error::Unencodable;
 use crate::json::{Raw, Reader, unescape};
-use crate::revision::{R4, Revision};
+use crate::revision::{R4, R5, Revision};
 
 object! {
     /// Asks the client's user to fill in a form. (since 2025-06-18)
     pub struct Elicit {
         /// What the user is told.
         required message: String = "message",
+        /// `form`, or nothing, which says the same. (since 2025-11-25, SEC-08)
+        optional mode: String = "mode" in R4..=R5,
         /// The form. One that is not of the restricted kind is kept as it came.
         required requested_schema: Open<Form> = "requestedSchema",
         /// Asks for it to be run as a task. (2025-11-25)
@@ -47,7 +49,7 @@ message!(ServerRequest "elicitation/create": Elicit => ElicitResult);
 
 object! {
     /// Asks the client to send its user to a URL. (since 2025-11-25)
-    pub struct ElicitUrl tagged "mode" = "url" {
+    pub struct ElicitUrl tagged "mode" = "url" checked ElicitUrl::check {
         /// What the user is told.
         required message: String = "message",
         /// Where to go. Shown in full, opened only with consent. (SEC-07)
@@ -58,6 +60,15 @@ object! {
         optional task: TaskRequest = "task" in R4..=R4,
         /// What travels along.
         optional meta: Meta = "_meta",
+    }
+}
+
+impl ElicitUrl {
+    /// Forms were there first, and the first revision with URLs wants an id with each.
+    fn check(&self, revision: Revision) -> Result<(), Unencodable> {
+        let fits =
+            revision.is_in(&(R5..=R5)) || (revision.is_in(&(R4..=R4)) && self.elicitation_id.is_some());
+        if fits { Ok(()) } else { Err(Unencodable) }
     }
 }
 

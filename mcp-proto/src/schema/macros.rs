@@ -10,6 +10,8 @@
 //! - `stamped field: T = "key"`: always written, the type's default when nothing else was said;
 //! - `flag field: bool = "key"`: written when true. An explicit `false` is kept among the unknown members;
 //! - `in A..=B` behind a field: revisions whose peers know it; to others it is not written;
+//! - `checked path` behind the struct's name: a function of the object and a revision that fails where a peer of the
+//!   revision could make nothing of it;
 //! - `tagged "key" = "word"` behind the struct's name: a member that always is there and says what the object is.
 //!
 //! Every object has a `new` of what is required, a method that sets each optional field, and keeps what it does not
@@ -19,7 +21,7 @@
 macro_rules! object {
     (
         $(#[$doc:meta])*
-        pub struct $name:ident $(tagged $tag:literal = $word:literal)? {
+        pub struct $name:ident $(tagged $tag:literal = $word:literal)? $(checked $check:path)? {
             $(
                 $(#[$field_doc:meta])*
                 $mode:ident $field:ident : $type:ty = $key:literal $(in $range:expr)?
@@ -50,6 +52,7 @@ macro_rules! object {
                 revision: $crate::revision::Revision,
                 object: &mut $crate::json::Object<'_>,
             ) -> Result<(), $crate::error::Unencodable> {
+                $($check(self, revision)?;)?
                 $(object.str($tag, $word);)?
                 $(
                     if $crate::schema::macros::object!(@known revision $($range)?) {

@@ -105,8 +105,8 @@ pub use tasks::{
 };
 #[cfg(feature = "schema")]
 pub use tools::{
-    CallTool, CallToolResult, ListTools, ListToolsResult, Structured, TaskSupport, Tool, ToolAnnotations,
-    ToolExecution, ToolsListChanged,
+    CallTool, CallToolResult, ListTools, ListToolsResult, OutputSchema, Structured, TaskSupport, Tool,
+    ToolAnnotations, ToolExecution, ToolsListChanged,
 };
 
 /// A request that clients send: ties a method to its params and its result.

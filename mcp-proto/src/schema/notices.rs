@@ -4,18 +4,26 @@ use alloc::string::String;
 
 use super::macros::{message, object};
 use super::meta::Meta;
-use crate::revision::{R2, R5};
+use crate::error::Unencodable;
+use crate::revision::{R2, R4, R5, Revision};
 use crate::rpc::RequestId;
 
 object! {
     /// Says that a request's answer is no longer wanted.
-    pub struct Cancelled {
+    pub struct Cancelled checked Cancelled::check {
         /// Which request. One revision's schema leaves it open; without it, it says nothing. (D-05)
         optional request_id: RequestId = "requestId",
         /// Why.
         optional reason: String = "reason",
         /// What travels along.
         optional meta: Meta = "_meta",
+    }
+}
+
+impl Cancelled {
+    /// Only one revision has a form for it without an id.
+    fn check(&self, revision: Revision) -> Result<(), Unencodable> {
+        if self.request_id.is_some() || revision.is_in(&(R4..=R4)) { Ok(()) } else { Err(Unencodable) }
     }
 }
 

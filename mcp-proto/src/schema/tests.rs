@@ -124,7 +124,7 @@ fn structured_content_of_null_is_not_none_t_107() {
 fn an_older_peer_is_sent_nothing_newer_than_itself_t_120() {
     let tool = Tool::new("x", Raw::empty_object())
         .title("X")
-        .output_schema(Raw::empty_object())
+        .output_schema(raw(&json!({"type": "object"})))
         .annotations(ToolAnnotations::new().read_only(true))
         .icons([Icon::new("data:,")])
         .execution(ToolExecution::new().task_support(TaskSupport::Optional));
@@ -191,6 +191,16 @@ fn log_levels_are_eight_words_in_order_log_04() {
     for word in ["warn", "Warning", "trace", ""] {
         assert_eq!(Level::from_name(word), None);
         assert!(decoded::<Level>(&json!(word)).is_err());
+    }
+}
+
+#[test]
+fn icons_are_shown_from_safe_places_only_sec_11() {
+    for src in ["https://a/b.png", "HTTPS://a", "data:image/png;base64,"] {
+        assert!(Icon::new(src).is_safe(), "{src}");
+    }
+    for src in ["http://a", "javascript:alert(1)", "file:///a", "ftp://a", "ws://a", "https", "", "/a.png"] {
+        assert!(!Icon::new(src).is_safe(), "{src}");
     }
 }
 

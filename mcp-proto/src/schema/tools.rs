@@ -57,7 +57,7 @@ object! {
         /// The JSON Schema of its arguments, an object, verbatim.
         required input_schema: AnyObject = "inputSchema",
         /// The JSON Schema of its structured results, verbatim.
-        optional output_schema: Raw = "outputSchema" in R3..=R5,
+        optional output_schema: OutputSchema = "outputSchema" in R3..=R5,
         /// Hints on what it does to the world.
         optional annotations: ToolAnnotations = "annotations" in R2..=R5,
         /// Pictures of it.
@@ -150,39 +150,57 @@ object! {
     }
 }
 
-/// A result for machines: any JSON, of which peers before 2026-07-28 are sent objects only.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Structured(pub Raw);
+/// Declares JSON text that not every revision takes in every form.
+macro_rules! text_for_some {
+    ($(#[$doc:meta])* $name:ident, $is_for:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Eq, PartialEq)]
+        pub struct $name(pub Raw);
 
-impl Deref for Structured {
-    type Target = Raw;
+        impl Deref for $name {
+            type Target = Raw;
 
-    fn deref(&self) -> &Raw {
-        &self.0
-    }
+            fn deref(&self) -> &Raw {
+                &self.0
+            }
+        }
+
+        impl From<Raw> for $name {
+            fn from(raw: Raw) -> Self {
+                Self(raw)
+            }
+        }
+
+        impl Encode for $name {
+            fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+                self.0.encode(revision, out)
+            }
+
+            fn is_for(&self, revision: Revision) -> bool {
+                let is_for: fn(&Raw) -> bool = $is_for;
+                revision.has_any_structured_content() || is_for(&self.0)
+            }
+        }
+
+        impl Decode for $name {
+            fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+                Ok(Self(reader.raw()))
+            }
+        }
+    };
 }
 
-impl From<Raw> for Structured {
-    fn from(raw: Raw) -> Self {
-        Self(raw)
-    }
-}
+text_for_some!(
+    /// A result for machines: any JSON, of which peers before 2026-07-28 are sent objects only.
+    Structured,
+    Raw::is_object
+);
 
-impl Encode for Structured {
-    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        self.0.encode(revision, out)
-    }
-
-    fn is_for(&self, revision: Revision) -> bool {
-        self.0.is_object() || revision.has_any_structured_content()
-    }
-}
-
-impl Decode for Structured {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self(reader.raw()))
-    }
-}
+text_for_some!(
+    /// The JSON Schema of structured results: any, of which peers before 2026-07-28 are sent those of objects only.
+    OutputSchema,
+    |schema| schema.member("type").is_some_and(|kind| kind.to_text().as_deref() == Some("object"))
+);
 
 impl CallToolResult {
     /// A result of one block of text.

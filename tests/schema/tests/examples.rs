@@ -112,6 +112,8 @@ fn outcome(part: Part, mutation: &Mutation) -> Result<Outcome, String> {
     };
     match write(&*typed, REVISION)? {
         Written::As(written) => came_through(mutation, &written, &format!("{typed:?}")),
+        // A cancellation without an id is read, and means nothing; this revision has no form for it. (D-05)
+        Written::Not if mutation.place.ends_with("/requestId") => Ok(Outcome::Refused),
         Written::Not => Err("is read and cannot be written".to_owned()),
     }
 }

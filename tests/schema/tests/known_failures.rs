@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it stands")]
 
-use mcp_proto::schema::{Annotations, ClientRequest};
 use mcp_proto::schema::{
-    CallToolResult, Content, Decode, Empty, Encode, ListToolsResult, Resource, Role, SetLevel,
+    Annotations, CallToolResult, ClientRequest, Content, Decode, Empty, Encode, ListToolsResult, Resource,
+    ResultType, Role, SetLevel, StopReason,
 };
 use mcp_proto::{Raw, Revision};
 
@@ -94,4 +94,14 @@ fn one_bad_tool_costs_that_tool() {
     let places: Vec<&str> = page.tools.broken.iter().map(|error| error.pointer.as_str()).collect();
     assert_eq!(places, ["/1/name", "/2"]);
     assert_eq!(page.next_cursor.as_deref(), Some(""));
+}
+
+/// The schemas have any string there; the words are the prose's. (requirements §2.1, STL-15)
+#[test]
+fn the_words_that_only_the_prose_names_are_known() {
+    let reasons = [StopReason::EndTurn, StopReason::MaxTokens, StopReason::StopSequence, StopReason::ToolUse];
+    assert_eq!(reasons.map(|it| it.name().to_owned()), ["endTurn", "maxTokens", "stopSequence", "toolUse"]);
+    let types = [ResultType::Complete, ResultType::InputRequired, ResultType::Task];
+    assert_eq!(types.map(|it| it.name().to_owned()), ["complete", "input_required", "task"]);
+    assert_eq!(read::<StopReason>(r#""toolUse""#), StopReason::ToolUse);
 }
