@@ -160,10 +160,10 @@ impl Cancelled {
     }
 
     fn wait(&self, patience: Duration) -> bool {
-        let give_up = Instant::now() + patience;
+        let began = Instant::now();
         let mut set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
         while !*set {
-            let left = give_up.saturating_duration_since(Instant::now());
+            let left = patience.saturating_sub(began.elapsed());
             if left.is_zero() {
                 break;
             }

@@ -157,9 +157,10 @@ impl Server {
 
     /// Serves on stdin and stdout until the client hangs up, or SIGINT or SIGTERM comes.
     ///
-    /// Requests that are open then may still be answered for [`Limits::drain_timeout`]. Both streams are this
-    /// server's from now on: what else is printed to stdout corrupts the protocol. A thread stays blocked on
-    /// stdin if it is still open at the end, so let the process end.
+    /// Requests that are open then may still be answered for [`Limits::drain_timeout`], and what is left to send is
+    /// sent for as long as the client goes on reading, 2 s at most. Both streams are this server's from now on:
+    /// what else is printed to stdout corrupts the protocol. A thread stays blocked on stdin if it is still open at
+    /// the end, so let the process end.
     ///
     /// # Errors
     /// When the streams cannot be had, a thread cannot be started, or the client broke a rule that the connection

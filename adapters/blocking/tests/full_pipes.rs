@@ -19,7 +19,7 @@ use mcp_blocking::proto::schema::{Level, Ping};
 use mcp_blocking::proto::{CallError, Close, Limits, Misuse};
 use serde_json::{Value, json};
 
-const FOR_EVER: Duration = Duration::from_secs(3600);
+const FOR_EVER: Duration = Duration::MAX;
 const SOON: Duration = Duration::from_millis(50);
 
 /// More than a pipe holds.

@@ -1,0 +1,72 @@
+//! What a connection leaves behind: no thread, no open file, no child. It is alone in its process, so it can count.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+
+use std::io::{PipeReader, PipeWriter};
+
+use common::{Hand, client, connect_by_hand, eventually, example, pair, part, server, story, success, tool};
+use mcp_blocking::proto::schema::ElicitResult;
+use mcp_blocking::{Client, Server};
+use serde_json::{Value, json};
+
+fn count(what: &str) -> usize {
+    std::fs::read_dir(format!("/proc/self/{what}")).unwrap().count()
+}
+
+fn children() -> String {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    tasks.filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("children")).ok()).collect()
+}
+
+fn busy_client() -> Client {
+    client().on_notification(|_, _| {}).on_elicitation(|_| ElicitResult::decline())
+}
+
+fn busy_server() -> Server {
+    server().logging().tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()))
+}
+
+/// Every way of using a connection up.
+fn live_and_let_go() {
+    let (client, serving) = pair(busy_client(), busy_server());
+    assert_eq!(success(client.call_tool("echo", &json!({"text": 1})).wait()), "1");
+    part(client, serving);
+
+    let (client, serving) = pair(busy_client(), busy_server());
+    drop(client.call_tool("echo", &json!({"text": 1})).start().unwrap());
+    drop(client);
+    serving.join().unwrap().unwrap();
+
+    let (client, hand): (_, Hand<PipeReader, PipeWriter>) = connect_by_hand(busy_client());
+    drop(hand);
+    client.close().unwrap();
+
+    let client = busy_client().spawn(example("echo_server")).unwrap();
+    assert_eq!(success(client.call_tool("echo", &json!({"text": "hello"})).wait()), "hello");
+    client.close().unwrap();
+
+    let client = busy_client().spawn(example("echo_server")).unwrap();
+    drop(client);
+
+    busy_client().spawn(std::process::Command::new("true")).map(drop).unwrap_err();
+    busy_client().spawn(std::process::Command::new("/no/such/server")).map(drop).unwrap_err();
+}
+
+#[test]
+fn connections_leave_nothing_behind() {
+    story(|| {
+        // What is started once for the whole process.
+        live_and_let_go();
+        eventually("only this story runs", || count("task") <= 3);
+        let files = count("fd");
+        for _ in 0..20 {
+            live_and_let_go();
+        }
+        eventually("only this story runs", || count("task") <= 3);
+        assert_eq!(count("fd"), files);
+        assert_eq!(children(), "");
+    });
+}
