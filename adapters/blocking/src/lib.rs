@@ -58,3 +58,8 @@ pub use cx::{Cx, ToolError};
 pub use error::Error;
 pub use mcp_proto as proto;
 pub use server::Server;
+
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
