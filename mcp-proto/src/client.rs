@@ -204,6 +204,12 @@ impl Client {
         })
     }
 
+    /// Why the connection is over, once it is: known before [`Event::Closed`] is polled.
+    #[must_use]
+    pub fn closed(&self) -> Option<&Close> {
+        self.core.closed()
+    }
+
     /// Answers a request of the server with a result, which must be an object.
     ///
     /// # Errors

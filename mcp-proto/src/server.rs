@@ -144,6 +144,12 @@ impl Server {
         self.core.peer()
     }
 
+    /// Why the connection is over, once it is: known before [`Event::Closed`] is polled.
+    #[must_use]
+    pub fn closed(&self) -> Option<&Close> {
+        self.core.closed()
+    }
+
     /// The least grave log message that the client wants, once it has said so. (LOG-02)
     #[must_use]
     pub fn log_level(&self) -> Option<Level> {

@@ -17,6 +17,9 @@ use crate::link::Link;
 /// Progress that nobody has looked at is kept up to this many; then the oldest gives way.
 const PROGRESS_MAX: usize = 256;
 
+/// The same for the bytes of its words; the latest is kept however long it is.
+const PROGRESS_BYTES_MAX: usize = 1 << 20;
+
 /// A call that is about to be made: say how, then [`wait`](Self::wait) or [`start`](Self::start) it.
 #[must_use = "a call is made by `wait` or `start`"]
 pub struct Call<'c, T> {
@@ -185,6 +188,7 @@ pub(crate) struct Slot {
 #[derive(Debug, Default)]
 struct SlotState {
     progress: VecDeque<Progress>,
+    progress_bytes: usize,
     outcome: Option<Result<Raw, CallError>>,
     over: bool,
 }
@@ -194,13 +198,28 @@ enum News {
     Over(Result<Raw, CallError>),
 }
 
+impl SlotState {
+    fn take_progress(&mut self) -> Option<Progress> {
+        let progress = self.progress.pop_front()?;
+        self.progress_bytes -= words(&progress);
+        Some(progress)
+    }
+}
+
+fn words(progress: &Progress) -> usize {
+    progress.message.as_ref().map_or(0, |message| message.len())
+}
+
 impl Slot {
     pub(crate) fn progress(&self, progress: Progress) {
         let mut state = self.lock();
-        if state.progress.len() >= PROGRESS_MAX {
-            state.progress.pop_front();
-        }
+        state.progress_bytes += words(&progress);
         state.progress.push_back(progress);
+        while state.progress.len() > PROGRESS_MAX
+            || (state.progress_bytes > PROGRESS_BYTES_MAX && state.progress.len() > 1)
+        {
+            state.take_progress();
+        }
         self.changed.notify_all();
     }
 
@@ -214,7 +233,7 @@ impl Slot {
     fn next(&self) -> News {
         let mut state = self.lock();
         loop {
-            if let Some(progress) = state.progress.pop_front() {
+            if let Some(progress) = state.take_progress() {
                 return News::Progress(progress);
             }
             if state.over {
@@ -227,7 +246,7 @@ impl Slot {
     fn next_progress(&self) -> Option<Progress> {
         let mut state = self.lock();
         loop {
-            if let Some(progress) = state.progress.pop_front() {
+            if let Some(progress) = state.take_progress() {
                 return Some(progress);
             }
             if state.over {

@@ -398,7 +398,7 @@ impl Connection {
         self.inner.end();
         // The last events may be on their way out, on another thread.
         self.inner.link.wait_until(LAST_EVENTS, |state| state.open.closed.is_some());
-        match self.inner.link.with(|state, _| state.open.closed.clone()) {
+        match self.closed() {
             Some(why @ Close::Fault(_)) => Err(Error::Closed(why)),
             _ => Ok(self.inner.child.as_ref().and_then(|child| child.status())),
         }
@@ -407,7 +407,7 @@ impl Connection {
     /// How the connection ended, if it has.
     #[must_use]
     pub fn closed(&self) -> Option<Close> {
-        self.inner.link.with(|state, _| state.open.closed.clone())
+        self.inner.link.with(|state, _| state.session.closed().cloned())
     }
 
     /// The last lines that the server wrote to stderr.

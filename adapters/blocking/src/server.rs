@@ -220,7 +220,7 @@ fn run(
     link.wait_written();
     // The last events may be on their way out, on another thread.
     link.wait_until(LAST_EVENTS, |state| state.open.closed.is_some());
-    match link.with(|state, _| state.open.closed.take()) {
+    match link.with(|state, _| state.session.closed().cloned()) {
         Some(Close::Fault(fault)) => Err(io::Error::other(fault)),
         Some(Close::Local | Close::Peer) | None => Ok(()),
     }

@@ -13,8 +13,9 @@ static LISTENERS: OnceLock<Listeners> = OnceLock::new();
 
 /// Closes `target` at SIGINT or SIGTERM, for as long as it lives.
 ///
-/// A program that handles these signals itself keeps its handlers, and nothing happens here. Once nothing that was
-/// to be closed is left, the signals end the process as they would have without us.
+/// A program that handles one of these signals itself, or was started with one ignored, keeps them all as they are,
+/// and nothing happens here. Once nothing that was to be closed is left, the signals end the process at once, with
+/// exit code 130.
 pub(crate) fn close_on_signal(target: Weak<dyn Closeable>) {
     let listeners = LISTENERS.get_or_init(|| {
         let _taken_by_the_program = ctrlc::try_set_handler(close_all);

@@ -121,7 +121,7 @@ object! {
         /// What the user did.
         required action: ElicitAction = "action",
         /// The fields of the form, when it was accepted.
-        optional content: AnyObject = "content",
+        strict content: AnyObject = "content",
         /// What travels along.
         optional meta: Meta = "_meta",
     }

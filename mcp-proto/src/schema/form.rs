@@ -1,6 +1,7 @@
 //! The restricted kind of JSON Schema that forms are made of: building one, filling in its defaults, checking answers.
 
 use alloc::borrow::ToOwned;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -55,13 +56,14 @@ impl Form {
     #[must_use]
     pub fn with_defaults(&self, content: &Raw) -> Raw {
         let mut filled: Map<Raw> = Map::decode(content).unwrap_or_default();
-        for (name, field) in self.properties.iter() {
+        let given: BTreeSet<String> = filled.iter().map(|(name, _)| name.to_owned()).collect();
+        for (name, field) in self.properties.iter().filter(|(name, _)| !given.contains(*name)) {
             let default = match field {
                 Open::Known(field) => field.default_value(),
                 Open::Other(raw) => raw.member("default"),
             };
-            if let (None, Some(default)) = (filled.find(name), default) {
-                filled = filled.with(name, default);
+            if let Some(default) = default {
+                filled.items.push((name.into(), default));
             }
         }
         let mut out = Vec::new();
@@ -79,13 +81,12 @@ impl Form {
     /// The first field that is wrong, and what it must be.
     pub fn check(&self, content: &Raw) -> Result<(), DecodeError> {
         let answers: Map<Raw> = Map::decode(content)?;
-        for name in self.required.iter().flatten() {
-            if answers.find(name).is_none() {
-                return Err(DecodeError::missing(name));
-            }
+        let answers: BTreeMap<&str, &Raw> = answers.iter().collect();
+        if let Some(name) = self.required.iter().flatten().find(|name| !answers.contains_key(name.as_str())) {
+            return Err(DecodeError::missing(name));
         }
-        for (name, answer) in answers.iter() {
-            if let Some(Open::Known(field)) = self.properties.find(name) {
+        for (name, field) in self.properties.iter() {
+            if let (Open::Known(field), Some(answer)) = (field, answers.get(name)) {
                 field.check(answer).map_err(|error| error.within(name))?;
             }
         }

@@ -24,6 +24,6 @@ object! {
         /// What is asked for.
         required method: String = "method",
         /// With what.
-        optional params: AnyObject = "params",
+        strict params: AnyObject = "params",
     }
 }

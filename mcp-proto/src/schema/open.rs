@@ -107,6 +107,9 @@ impl Decode for Members {
     }
 }
 
+/// Bad parts of one list or map that are kept: enough to see what is wrong, and no more than a peer can make of it.
+const BROKEN_MAX: usize = 64;
+
 /// A list in which one bad element costs that element, and not the list.
 ///
 /// It reads like a slice of the good ones. The bad ones are in [`broken`](Self::broken), each with its place and
@@ -125,7 +128,7 @@ impl Decode for Members {
 pub struct List<T> {
     /// The good elements, in order.
     pub items: Vec<T>,
-    /// What is wrong with the others; each pointer begins with the element's place in the list.
+    /// What is wrong with the others, the first 64 of them; each pointer begins with the element's place in the list.
     pub broken: Vec<DecodeError>,
 }
 
@@ -202,7 +205,9 @@ impl<T: Decode> Decode for List<T> {
                 Err(error) => {
                     *reader = element;
                     reader.skip();
-                    list.broken.push(error.within(index));
+                    if list.broken.len() < BROKEN_MAX {
+                        list.broken.push(error.within(index));
+                    }
                 }
             }
             Ok::<(), DecodeError>(())
@@ -221,7 +226,7 @@ impl<T: Decode> Decode for List<T> {
 pub struct Map<T> {
     /// The good values with their names, in order.
     pub items: Vec<(Box<str>, T)>,
-    /// What is wrong with the others; each pointer begins with the value's name.
+    /// What is wrong with the others, the first 64 of them; each pointer begins with the value's name.
     pub broken: Vec<DecodeError>,
 }
 
@@ -288,7 +293,9 @@ impl<T: Decode> Decode for Map<T> {
                 Err(error) => {
                     *reader = value;
                     reader.skip();
-                    map.broken.push(error.within(key));
+                    if map.broken.len() < BROKEN_MAX {
+                        map.broken.push(error.within(key));
+                    }
                 }
             }
             Ok(())

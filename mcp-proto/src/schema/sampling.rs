@@ -33,7 +33,7 @@ object! {
         /// What ends its speech.
         optional stop_sequences: List<String> = "stopSequences",
         /// Anything for the model's provider.
-        optional metadata: AnyObject = "metadata",
+        strict metadata: AnyObject = "metadata",
         /// Tools that the model may use. (since 2025-11-25, CAP-09)
         optional tools: List<Tool> = "tools" in R4..=R5,
         /// Whether it uses them. (since 2025-11-25)

@@ -162,7 +162,7 @@ object! {
         /// What it asks, when it waits for input. (TSK-29)
         optional input_requests: Map<InputRequest> = "inputRequests",
         /// Its answer, when it is completed.
-        optional result: AnyObject = "result",
+        strict result: AnyObject = "result",
         /// How it failed, when it did: an error object.
         optional error: Raw = "error",
         /// How this result came about: `task` where it is the answer to the request that it runs. (TSK-27)

@@ -181,6 +181,31 @@ fn what_must_be_an_object_is_not_written_as_anything_else() {
 }
 
 #[test]
+fn arguments_that_are_no_object_are_an_error_and_not_none_json_16() {
+    for arguments in [json!([]), json!("x"), json!(7)] {
+        let error = decoded::<CallTool>(&json!({"name": "x", "arguments": arguments})).unwrap_err();
+        assert_eq!((error.pointer.as_str(), error.expected), ("/arguments", "an object"));
+    }
+    assert!(decoded::<CallTool>(&json!({"name": "x", "arguments": null})).unwrap().arguments.is_none());
+}
+
+#[test]
+fn a_flood_of_bad_elements_keeps_the_first_of_them() {
+    let page: ListToolsResult = decoded(&json!({"tools": Vec::from([1; 1000])})).unwrap();
+    assert_eq!((page.tools.len(), page.tools.broken.len()), (0, 64));
+}
+
+#[test]
+fn a_form_of_many_fields_is_checked_in_linear_work() {
+    let field = json!({"type": "boolean", "default": true});
+    let fields: serde_json::Map<String, Value> =
+        (0..100_000).map(|index| (alloc::format!("f{index}"), field.clone())).collect();
+    let form: Form = decoded(&json!({"type": "object", "properties": fields})).unwrap();
+    let filled = form.with_defaults(&Raw::empty_object());
+    assert!(form.check(&filled).is_ok());
+}
+
+#[test]
 fn log_levels_are_eight_words_in_order_log_04() {
     let mut last = None;
     for level in Level::ALL {

@@ -112,7 +112,7 @@ object! {
         /// Which one.
         required name: String = "name",
         /// Its arguments, an object.
-        optional arguments: AnyObject = "arguments",
+        strict arguments: AnyObject = "arguments",
         /// Asks for the call to be run as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
         /// What the client answered to the server's questions. (since 2026-07-28)

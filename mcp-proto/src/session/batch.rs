@@ -1,9 +1,10 @@
 //! Batches of 2025-03-26: gathering the answers to the members of one array; knows nothing of what they say.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::StreamId;
+use crate::rpc::RequestId;
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct BatchId(u64);
@@ -15,13 +16,17 @@ struct Batch {
     waiting: usize,
     /// The answers so far, with commas between them.
     answers: Vec<u8>,
+    /// The ids of its requests, which are taken until the reply is sent.
+    ids: Vec<RequestId>,
 }
 
 /// The batches that are not answered yet.
 #[derive(Debug, Default)]
 pub(crate) struct Batches {
     open: BTreeMap<BatchId, Batch>,
+    ids: BTreeSet<(StreamId, RequestId)>,
     next: u64,
+    bytes: usize,
 }
 
 impl Batches {
@@ -29,8 +34,26 @@ impl Batches {
     pub(crate) fn begin(&mut self, stream: StreamId) -> BatchId {
         self.next += 1;
         let id = BatchId(self.next);
-        self.open.insert(id, Batch { stream, waiting: 1, answers: Vec::new() });
+        self.open.insert(id, Batch { stream, waiting: 1, answers: Vec::new(), ids: Vec::new() });
         id
+    }
+
+    /// Bytes of answers that wait for others of their batch.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether a request of an open batch has this id. (BAT-18)
+    pub(crate) fn has_id(&self, stream: StreamId, id: &RequestId) -> bool {
+        !self.ids.is_empty() && self.ids.contains(&(stream, id.clone()))
+    }
+
+    /// A request of the batch has this id.
+    pub(crate) fn take_id(&mut self, batch: BatchId, id: &RequestId) {
+        if let Some(open) = self.open.get_mut(&batch) {
+            self.ids.insert((open.stream, id.clone()));
+            open.ids.push(id.clone());
+        }
     }
 
     /// One more answer is to come.
@@ -51,7 +74,9 @@ impl Batches {
         if start > 0 {
             batch.answers.push(b',');
         }
-        write(&mut batch.answers).inspect_err(|_| batch.answers.truncate(start))
+        let written = write(&mut batch.answers).inspect_err(|_| batch.answers.truncate(start));
+        self.bytes += batch.answers.len() - start;
+        written
     }
 
     /// An expected answer is in, or will never come; the whole reply when it was the last and there is any.
@@ -63,11 +88,17 @@ impl Batches {
             return None;
         }
         let batch = self.open.remove(&id)?;
+        self.bytes -= batch.answers.len();
+        for id in batch.ids {
+            self.ids.remove(&(batch.stream, id));
+        }
         (!batch.answers.is_empty()).then_some((batch.stream, batch.answers))
     }
 
     pub(crate) fn clear(&mut self) {
         self.open.clear();
+        self.ids.clear();
+        self.bytes = 0;
     }
 
     /// Whether answers wait for others of their batch.

@@ -114,6 +114,11 @@ impl Core {
         self.calls.next_deadline().into_iter().chain(self.timers.next()).min()
     }
 
+    /// Why the connection is over, once it is.
+    pub(crate) fn closed(&self) -> Option<&Close> {
+        self.end.as_ref().filter(|_| self.is_closed())
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.phase == Phase::Closed
     }
@@ -353,7 +358,7 @@ impl Core {
                 }
                 self.batches.clear();
                 self.timers.clear();
-                let why = self.end.take().unwrap_or(Close::Local);
+                let why = self.end.clone().unwrap_or(Close::Local);
                 self.events.push(Event::Closed(why));
             }
         }

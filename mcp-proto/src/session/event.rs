@@ -37,7 +37,11 @@ impl Event {
             Self::Notification { method, params } => method.len() + raw(params),
             Self::Progress { progress, .. } => progress.message.as_ref().map_or(0, |message| message.len()),
             Self::Request { request, context, .. } => {
-                request.method.len() + raw(&request.params) + raw(&context.meta)
+                let answers = context.answers.as_ref().map_or(0, |answers| {
+                    answers.iter().map(|(key, answer)| key.len() + answer.as_bytes().len()).sum()
+                });
+                let state = context.state.as_ref().map_or(0, |state| state.len());
+                request.method.len() + raw(&request.params) + raw(&context.meta) + answers + state
             }
             Self::RequestCancelled { reason, .. } => raw(reason),
             Self::Violation(violation) => violation.detail.len(),

@@ -17,7 +17,7 @@ use crate::schema::{Capabilities, Decode, Encode, Implementation, Initialize, In
 impl Core {
     /// Client: the first message out. (LIF-01, LIF-02)
     pub(crate) fn open(&mut self) {
-        let Some(revision) = self.me.newest_legacy() else { return };
+        let Some(revision) = self.me.newest_legacy() else { return self.fault(Fault::NothingToOffer) };
         let wait = (self.limits().handshake_timeout, self.limits().handshake_timeout);
         let wire = self.calls.insert(self.now, Asker::Handshake, false, wait);
         let capabilities = self.me.capabilities.clone();

@@ -101,6 +101,14 @@ impl IncomingTable {
         self.by_wire.get(&(stream, wire.clone())).copied()
     }
 
+    /// An open request holds more than it did.
+    pub(crate) fn add_bytes(&mut self, id: IncomingId, bytes: usize) {
+        if let Some(open) = self.open.get_mut(&id) {
+            open.bytes += bytes;
+            self.bytes += bytes;
+        }
+    }
+
     pub(crate) fn get(&self, id: IncomingId) -> Option<&Open> {
         self.open.get(&id)
     }

@@ -65,13 +65,23 @@ impl Core {
 
     /// One question was answered, or never will be.
     pub(super) fn answered(&mut self, incoming: IncomingId, index: usize, outcome: Result<Raw, CallError>) {
+        let (held, bytes_max) = (self.incoming.bytes(), self.limits().requests_bytes_max);
         let asking = self.incoming.get_mut(incoming).and_then(|open| open.asking.as_mut());
         let Some(asking) = asking else { return };
+        // Answers are held until all are there, and count like the params of the request.
+        let outcome = match outcome {
+            Ok(answer) if held + answer.as_bytes().len() > bytes_max => {
+                Err(CallError::Invalid("more than this side can hold".into()))
+            }
+            outcome => outcome,
+        };
         match outcome {
             Ok(answer) => {
+                let bytes = answer.as_bytes().len();
                 if let Some(slot) = asking.answers.get_mut(index) {
                     *slot = Some(answer);
                 }
+                self.incoming.add_bytes(incoming, bytes);
                 self.check_answers(incoming);
             }
             Err(error) => {

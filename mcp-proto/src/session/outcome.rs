@@ -51,6 +51,8 @@ pub enum Fault {
     HandshakeTimedOut,
     /// The server answered with a revision that we do not speak: its name. (LIF-06, T-30)
     NoCommonRevision(String),
+    /// None of the revisions that we were told to speak opens a session.
+    NothingToOffer,
     /// The server refused `initialize`. (LIF-15)
     Refused(ErrorObject),
     /// The peer asked for more than it read, for too long.
@@ -70,6 +72,7 @@ impl fmt::Display for Fault {
             Self::NoCommonRevision(name) => {
                 write!(f, "the server answered with protocol version {name:?}, which is not supported here")
             }
+            Self::NothingToOffer => f.write_str("no revision to speak opens a session"),
             Self::Refused(error) => write!(f, "the server refused initialize: {error}"),
             Self::Stalled => f.write_str("the peer does not read what it asked for"),
             Self::TooManyViolations => f.write_str("the peer violated the protocol too often"),

@@ -90,6 +90,8 @@ impl Core {
             Some("an empty batch")
         } else if elements(array).nth(self.limits().batch_members_max).is_some() {
             Some("too many messages in one batch")
+        } else if self.batches.bytes() > self.limits().replies_bytes_max {
+            Some("too many answers wait for others of their batch")
         } else {
             None
         };
@@ -195,10 +197,13 @@ impl Core {
     }
 
     fn request(&mut self, origin: Origin<'_>, id: RequestId, method: &str, params: &Params<'_>) {
-        if self.incoming.find(origin.stream, &id).is_some() {
+        if self.incoming.find(origin.stream, &id).is_some() || self.batches.has_id(origin.stream, &id) {
             let error = ErrorObject::new(code::INVALID_REQUEST, format!("request id {id} is already in use"));
             self.refuse(origin.batch, Some(&id), &error);
             return self.violation(ViolationKind::DuplicateId, format!("{id} is still open"));
+        }
+        if let Some(batch) = origin.batch {
+            self.batches.take_id(batch, &id);
         }
         // Answered in every phase, at once. (T-26, TMO-10)
         if method == "ping" {
@@ -268,7 +273,8 @@ impl Core {
             state: None,
             meta: params.meta.map(|meta| origin.frame.keep(meta, true)),
         };
-        let bytes = request.params.as_ref().map_or(0, |params| params.as_bytes().len());
+        let kept = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
+        let bytes = kept(&request.params) + kept(&context.meta);
         let may_ask = rule.is_some_and(|rule| rule.may_ask);
         let again = may_ask
             .then(|| Box::new(Again { request: request.clone(), context: context.clone(), rounds: 0 }));

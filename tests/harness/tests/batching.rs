@@ -242,7 +242,8 @@ fn a_batch_of_too_many_is_one_error_bat_17() {
     let config = server::Config::new("s", "1").capability(Capability::Tools);
     let limits = Limits { batch_members_max: 3, ..Limits::default() };
     let mut solo = ServerSolo::ready(config.limits(limits), R2, "{}");
-    solo.say(format!("[{PING},{PING},{PING}]"));
+    let ping = |id: u32| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+    solo.say(format!("[{},{},{}]", ping(1), ping(2), ping(3)));
     assert_eq!(answers(&solo.hear()).len(), 3);
     solo.say(format!("[{PING},{PING},{},{PING}]", list(1)));
     solo.expect_error("null", -32600);
@@ -259,6 +260,43 @@ fn an_id_twice_in_a_batch_is_one_error_bat_18() {
     let mut found = answers(&solo.hear());
     found.sort();
     assert_eq!(found, [("1".to_string(), false), ("1".to_string(), true)]);
+}
+
+#[test]
+fn an_id_is_taken_until_the_reply_to_its_batch_is_sent_bat_18_id_09() {
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let mut solo = server();
+    solo.say(format!("[{ping},{ping}]"));
+    let mut found = answers(&solo.hear());
+    found.sort();
+    assert_eq!(found, [("1".to_string(), false), ("1".to_string(), true)]);
+    solo.expect_events(&["violation DuplicateId"]);
+    // The answer to 1 waits for the one to 2.
+    solo.say(format!("[{ping},{}]", list(2)));
+    solo.say(ping);
+    solo.expect_error("1", -32600);
+    solo.expect_events(&["request#1 tools/list", "violation DuplicateId"]);
+    solo.respond(1, "{}").unwrap();
+    assert_eq!(answers(&solo.hear()).len(), 2);
+    solo.say(ping);
+    solo.expect_lines(&[r#"{"jsonrpc":"2.0","id":1,"result":{}}"#]);
+}
+
+#[test]
+fn answers_that_wait_for_others_of_their_batch_are_bounded_sec_19() {
+    let limits = Limits { replies_bytes_max: 1000, ..Limits::default() };
+    let config = server::Config::new("s", "1").capability(Capability::Tools);
+    let mut solo = ServerSolo::ready(config.limits(limits), R2, "{}");
+    solo.say(format!("[{},{}]", list(1), list(2)));
+    solo.take_events();
+    solo.respond(1, &format!(r#"{{"x":"{}"}}"#, "x".repeat(2000))).unwrap();
+    solo.say(format!("[{}]", list(3)));
+    solo.expect_error("null", -32600);
+    solo.expect_events(&["violation Batch"]);
+    solo.respond(2, "{}").unwrap();
+    assert_eq!(answers(&solo.hear()).len(), 2);
+    solo.say(format!("[{}]", list(3)));
+    solo.expect_events(&["request#3 tools/list"]);
 }
 
 #[test]

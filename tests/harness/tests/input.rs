@@ -250,3 +250,21 @@ fn a_whole_conversation_between_two_peers_of_every_revision() {
         assert_eq!(pair.outcome(call).unwrap().as_str(), r#"{"content":[]}"#);
     }
 }
+
+#[test]
+fn answers_that_wait_for_others_count_like_params_sec_19() {
+    let limits = Limits { requests_bytes_max: 4000, ..Limits::default() };
+    let mut solo = ServerSolo::ready(config().limits(limits), R3, ALL);
+    solo.say(r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"t"}}"#);
+    solo.take_events();
+    solo.ask(1, &[("who", form()), ("where", Question::Roots)], None).unwrap();
+    solo.take_lines();
+    let name = "x".repeat(5000);
+    solo.say(format!(
+        r#"{{"jsonrpc":"2.0","id":1,"result":{{"action":"accept","content":{{"name":"{name}"}}}}}}"#
+    ));
+    let lines = solo.take_lines();
+    assert!(lines.iter().any(|line| line.contains(r#""id":"q","error""#)), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("notifications/cancelled")), "{lines:#?}");
+    solo.expect_events(&[]);
+}

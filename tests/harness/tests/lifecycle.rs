@@ -322,3 +322,17 @@ fn there_is_no_shutdown_message_lif_35_t_14() {
     solo.expect_lines(&[]);
     solo.expect_events(&["closed Local"]);
 }
+
+#[test]
+fn a_client_with_nothing_to_offer_is_closed_from_the_start_lif_19() {
+    for revisions in [&[][..], &[Revision::V2026_07_28][..]] {
+        let now = mcp_proto::Instant::ZERO;
+        let mut client = client::Client::new(now, client::Config::new("c", "1").revisions(revisions));
+        let event = mcp_proto::Session::poll_event(&mut client);
+        assert!(
+            matches!(event, Some(client::Event::Closed(Close::Fault(Fault::NothingToOffer)))),
+            "{event:?}"
+        );
+        assert_eq!(client.closed(), Some(&Close::Fault(Fault::NothingToOffer)));
+    }
+}
