@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::limits::Limits;
-use crate::revision::{Revision, Side};
+use crate::revision::{Era, Revision, Side};
 use crate::rpc::ErrorObject;
-use crate::schema::{Capabilities, ClientRequest, Encode, Implementation};
+use crate::schema::{Capabilities, ClientRequest, Encode, Implementation, Level};
 use crate::session::{
-    self, CallError, CallId, CallOptions, Close, Core, Identity, IncomingId, Method, Peer, Progress, Request,
-    Violation, ViolationPolicy, session_over_core,
+    self, CallError, CallId, CallOptions, Close, Core, Filter, Identity, IncomingId, Method, Peer, Progress,
+    Request, Violation, ViolationPolicy, session_over_core,
 };
 use crate::time::Instant;
 
@@ -28,16 +28,18 @@ use crate::time::Instant;
 pub struct Config(Identity);
 
 impl Config {
-    /// A client that speaks every revision with a handshake, and offers nothing.
+    /// A client that speaks every revision, and offers nothing.
     pub fn new(name: &str, version: &str) -> Self {
         Self(Identity {
             info: Implementation::new(name, version),
             capabilities: Capabilities::none(),
             instructions: None,
-            revisions: Revision::LEGACY.to_vec(),
+            revisions: Revision::ALL.to_vec(),
             also_served: Vec::new(),
             limits: Limits::default(),
             policy: ViolationPolicy::Ignore,
+            expected: None,
+            tells_info: true,
         })
     }
 
@@ -67,6 +69,22 @@ impl Config {
     pub fn revisions(mut self, revisions: &[Revision]) -> Self {
         self.0.revisions = revisions.to_vec();
         self.0.revisions.sort_unstable();
+        self
+    }
+
+    /// Expects a server of this era, as it was the last time: one of the legacy era is not asked first which it is
+    /// of. If it is of the other after all, that is found out. (LIF-31)
+    #[must_use]
+    pub const fn expect(mut self, era: Era) -> Self {
+        self.0.expected = Some(era);
+        self
+    }
+
+    /// Does not tell servers the name and version with each request. A session's handshake always tells them.
+    /// (STL-02)
+    #[must_use]
+    pub const fn without_info(mut self) -> Self {
+        self.0.tells_info = false;
         self
     }
 
@@ -115,10 +133,10 @@ impl Config {
 ///
 /// let now = Instant::ZERO;
 /// let mut client = Client::new(now, Config::new("demo", "1.0.0"));
-/// assert!(client.outbox().poll_message().is_some()); // initialize
-/// let welcome = br#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25",
-///     "capabilities":{"tools":{}},"serverInfo":{"name":"weather","version":"1"}}}"#;
-/// client.handle_message(now, StreamId::ONLY, &welcome[..]);
+/// assert!(client.outbox().poll_message().is_some()); // server/discover
+/// let server = br#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],
+///     "capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}}"#;
+/// client.handle_message(now, StreamId::ONLY, &server[..]);
 /// assert!(matches!(client.poll_event(), Some(Event::Ready(_))));
 ///
 /// let call = client.call(now, &CallTool::new("today"), CallOptions::default()).unwrap();
@@ -135,7 +153,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that has just connected: `initialize` waits in the outbox, and its deadline runs. (LIF-01)
+    /// A client that has just connected: the question which era the server is of waits in the outbox, or
+    /// `initialize`, and its deadline runs. (LIF-01, LIF-26)
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Self {
         let mut core = Core::new(Side::Client, now, config.0);
@@ -143,7 +162,7 @@ impl Client {
         Self { core }
     }
 
-    /// The server, once it has answered `initialize`.
+    /// The server, once it has said who it is.
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         self.core.peer()
@@ -179,6 +198,41 @@ impl Client {
             &|revision, out| params.map_or(Ok(()), |params| params.encode(revision, out)),
             &options,
         )
+    }
+
+    /// Listens to changes, for as long as the call is open: [`Event::Listening`] says of what the server will tell,
+    /// [`Event::Notification`] with this call tells of it. Cancel the call to end it.
+    ///
+    /// # Errors
+    /// [`Misuse`], and nothing was sent.
+    pub fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
+        self.core.listen(now, filter, &options)
+    }
+
+    /// Wants log messages of `level` and above. Where each request says so for itself, all from now on do, and the
+    /// call is completed at once. (LOG-02, LOG-05)
+    ///
+    /// # Errors
+    /// [`Misuse::Undeclared`] when the server sends none.
+    pub fn set_log_level(
+        &mut self,
+        now: Instant,
+        level: Level,
+        options: CallOptions,
+    ) -> Result<CallId, Misuse> {
+        self.core.set_log_level(now, level, &options)
+    }
+
+    /// What to connect with once more, when the server went away instead of saying which era it is of: some end at
+    /// the first message that they do not know. `None` when that is not what happened. (T-36)
+    #[must_use]
+    pub fn fallback(&self) -> Option<Config> {
+        self.core.fallback().map(Config)
+    }
+
+    /// What is listened to, with the calls that do: after a reconnection, what to listen to anew. (STL-38)
+    pub fn listening(&self) -> impl Iterator<Item = (CallId, &Filter)> {
+        self.core.listening()
     }
 
     /// Cancels a call: the server is told, and the call completes with [`CallError::Cancelled`] at once.
@@ -256,23 +310,25 @@ impl Client {
 session_over_core!(Client, Event, Event::from_core);
 
 impl Event {
-    fn from_core(event: session::Event) -> Self {
-        match event {
+    fn from_core(event: session::Event) -> Option<Self> {
+        Some(match event {
             session::Event::Closed(why) => Self::Closed(why),
             session::Event::Completed { call, outcome } => Self::Completed { call, outcome },
-            session::Event::Notification { method, params } => {
-                Self::Notification { call: None, method, params }
+            session::Event::Listening { call, filter } => Self::Listening { call, filter },
+            session::Event::Notification { call, method, params } => {
+                Self::Notification { call, method, params }
             }
             session::Event::Progress { call, progress } => Self::Progress { call, progress },
             session::Event::Ready(peer) => Self::Ready(peer),
-            session::Event::Request { incoming, request, .. } => {
-                Self::Request { incoming, call: None, request }
+            session::Event::Request { incoming, call, request, .. } => {
+                Self::Request { incoming, call, request }
             }
             session::Event::RequestCancelled { incoming, reason } => {
                 Self::RequestCancelled { incoming, reason: reason.and_then(text) }
             }
             session::Event::Violation(violation) => Self::Violation(violation),
-        }
+            session::Event::Unwatched { .. } | session::Event::Watched { .. } => return None,
+        })
     }
 }
 
@@ -293,9 +349,16 @@ pub enum Event {
         /// The result, or why there is none.
         outcome: Result<Raw, CallError>,
     },
+    /// A subscription is open.
+    Listening {
+        /// Which call.
+        call: CallId,
+        /// Of what the server will tell, which can be less than it was asked for.
+        filter: Filter,
+    },
     /// The server tells of something.
     Notification {
-        /// The call that it belongs to, where the transport says so.
+        /// The call that it belongs to, where that can be known.
         call: Option<CallId>,
         /// What it tells of.
         method: Method,
@@ -309,13 +372,13 @@ pub enum Event {
         /// How far.
         progress: Progress,
     },
-    /// The handshake is over: calls can be made.
+    /// The server has said who it is: calls can be made.
     Ready(Arc<Peer>),
     /// The server asks for something: answer it with [`Client::respond`] or [`Client::respond_error`].
     Request {
         /// What to answer by.
         incoming: IncomingId,
-        /// The call that it belongs to, where the transport says so.
+        /// The call that it belongs to, where that can be known.
         call: Option<CallId>,
         /// What it asks for.
         request: Request,

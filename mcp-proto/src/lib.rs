@@ -94,8 +94,8 @@ pub use limits::Limits;
 pub use revision::{Capability, Era, Revision, Rules, Side};
 pub use rpc::{ErrorObject, RequestId};
 pub use session::{
-    Answers, CallError, CallId, CallOptions, Close, Context, Fault, Incoming, IncomingId, Method, Peer,
-    Progress, Question, Request, Session, StreamId, Violation, ViolationKind, ViolationPolicy,
+    Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, Incoming, IncomingId,
+    Method, Peer, Progress, Question, Request, Session, StreamId, Violation, ViolationKind, ViolationPolicy,
 };
 pub use time::Instant;
 pub use wire::Outbox;

@@ -26,6 +26,9 @@ pub struct Limits {
     /// Our calls in flight, 4096; one more is [`Misuse::Blocked`](crate::Misuse::Blocked). Costs about 250
     /// bytes each.
     pub calls_max: usize,
+    /// Bytes of params and states that are kept to make calls again with input, 64 MiB; one more call is
+    /// [`Misuse::Blocked`](crate::Misuse::Blocked). Only calls that can ask for input keep theirs.
+    pub calls_bytes_max: usize,
     /// Ended calls whose late answer is expected and ignored in silence, 256. Costs about 16 bytes each. (T-44)
     pub retired_max: usize,
     /// The peer's requests in flight, 1024; the next is answered with an error. Costs about 400 bytes each,
@@ -57,6 +60,15 @@ pub struct Limits {
     pub input_rounds_max: u32,
     /// Questions that may be asked at a time, 16.
     pub questions_max: usize,
+    /// Subscriptions to changes that a server holds, 256; the next is refused. Costs about 200 bytes each.
+    pub subscriptions_max: usize,
+    /// Resources in one subscription, 256; a larger one is refused. Costs about 100 bytes each.
+    pub subscription_uris_max: usize,
+    /// Bytes of URIs that all subscriptions of a server hold, 1 MiB; the next is refused.
+    pub subscriptions_bytes_max: usize,
+    /// Bytes of answers that a client keeps to use again, for as long as the server says that they are good; 0, so
+    /// none. (STL-42)
+    pub cache_bytes_max: usize,
 
     /// How long a call waits for an answer, or for further progress, 60 s. (TMO-01)
     pub call_timeout: Duration,
@@ -68,7 +80,11 @@ pub struct Limits {
     pub human_timeout_max: Duration,
     /// How long a client waits for the answer to `initialize`, 30 s. (TMO-06)
     pub handshake_timeout: Duration,
-    /// How often to ping, at most once a millisecond; not at all by default. (TMO-09)
+    /// How long a client waits for the answer that tells the server's era, 5 s; then it takes the server for one that
+    /// wants `initialize`. (TMO-15)
+    pub probe_timeout: Duration,
+    /// How often to ping, at most once a millisecond; not at all by default, and not where the revision has no pings.
+    /// (TMO-09)
     pub ping_every: Option<Duration>,
     /// How long a ping may take, 10 s.
     pub ping_timeout: Duration,
@@ -92,6 +108,7 @@ impl Default for Limits {
             depth_max: 100,
             id_bytes_max: 256,
             calls_max: 4096,
+            calls_bytes_max: 64 << 20,
             retired_max: 256,
             requests_max: 1024,
             requests_bytes_max: 64 << 20,
@@ -105,11 +122,16 @@ impl Default for Limits {
             violations_max: None,
             input_rounds_max: 16,
             questions_max: 16,
+            subscriptions_max: 256,
+            subscription_uris_max: 256,
+            subscriptions_bytes_max: 1 << 20,
+            cache_bytes_max: 0,
             call_timeout: Duration::from_secs(60),
             call_timeout_max: Duration::from_secs(600),
             human_timeout: Duration::from_secs(600),
             human_timeout_max: Duration::from_secs(3600),
             handshake_timeout: Duration::from_secs(30),
+            probe_timeout: Duration::from_secs(5),
             ping_every: None,
             ping_timeout: Duration::from_secs(10),
             pings_missed_max: 3,

@@ -102,6 +102,10 @@ pub struct Rules {
     pub progress_message: bool,
     /// The code for a resource that does not exist. (STL-46)
     pub resource_not_found: i64,
+    /// The code for a request that needs a capability of the client which it did not declare. (CAP-15)
+    pub missing_capability: i64,
+    /// Whether servers send requests, and clients responses. (STL-13, FRM-16, FRM-17)
+    pub servers_ask: bool,
 }
 
 const RULES: [Rules; 5] = [
@@ -112,6 +116,8 @@ const RULES: [Rules; 5] = [
         unknown_id_is_null: true,
         progress_message: false,
         resource_not_found: -32002,
+        missing_capability: -32603,
+        servers_ask: true,
     },
     Rules {
         name: "2025-03-26",
@@ -120,6 +126,8 @@ const RULES: [Rules; 5] = [
         unknown_id_is_null: true,
         progress_message: true,
         resource_not_found: -32002,
+        missing_capability: -32603,
+        servers_ask: true,
     },
     Rules {
         name: "2025-06-18",
@@ -128,6 +136,8 @@ const RULES: [Rules; 5] = [
         unknown_id_is_null: true,
         progress_message: true,
         resource_not_found: -32002,
+        missing_capability: -32603,
+        servers_ask: true,
     },
     Rules {
         name: "2025-11-25",
@@ -136,6 +146,8 @@ const RULES: [Rules; 5] = [
         unknown_id_is_null: false,
         progress_message: true,
         resource_not_found: -32002,
+        missing_capability: -32603,
+        servers_ask: true,
     },
     Rules {
         name: "2026-07-28",
@@ -144,6 +156,8 @@ const RULES: [Rules; 5] = [
         unknown_id_is_null: false,
         progress_message: true,
         resource_not_found: -32602,
+        missing_capability: -32021,
+        servers_ask: false,
     },
 ];
 
@@ -301,6 +315,11 @@ impl Revision {
         matches!(self, Self::V2026_07_28)
     }
 
+    /// Whether capabilities name extensions.
+    pub(crate) const fn has_extensions(self) -> bool {
+        matches!(self, Self::V2026_07_28)
+    }
+
     /// Whether forms have words with names to choose from, and several at a time.
     pub(crate) const fn has_titled_choices(self) -> bool {
         matches!(self, Self::V2025_11_25 | Self::V2026_07_28)
@@ -394,6 +413,8 @@ pub(crate) struct MethodRule {
     pub(crate) may_ask: bool,
     /// The machine sends and takes it itself; the application has other words for it.
     pub(crate) internal: bool,
+    /// The result says for how long it is good; these notifications end that early. (STL-39, STL-42)
+    pub(crate) cached_until: Option<&'static [&'static str]>,
 }
 
 impl MethodRule {
@@ -405,6 +426,15 @@ impl MethodRule {
                 && revision <= rule.until
                 && rule.name == name
         })
+    }
+
+    /// The row for something that a server asks of a client of `revision`, by whichever way it asks. (STL-16)
+    pub(crate) fn question(name: &str, revision: Revision) -> Option<&'static Self> {
+        let spoken = |rule: &&Self| rule.since <= revision && revision <= rule.until && rule.name == name;
+        QUESTIONS
+            .iter()
+            .find(spoken)
+            .or_else(|| METHODS.iter().filter(|rule| rule.is_request && rule.is_sent_by(Server)).find(spoken))
     }
 
     /// Whether `side` may send it.
@@ -430,6 +460,7 @@ const REQUEST: MethodRule = MethodRule {
     patience: Patience::Call,
     may_ask: false,
     internal: false,
+    cached_until: None,
 };
 
 const fn request(name: &'static str, sender: Side, since: Revision, until: Revision) -> MethodRule {
@@ -472,6 +503,10 @@ impl MethodRule {
     const fn internal(self) -> Self {
         Self { internal: true, ..self }
     }
+
+    const fn cached_until(self, notifications: &'static [&'static str]) -> Self {
+        Self { cached_until: Some(notifications), ..self }
+    }
 }
 
 const fn when(member: &'static str, value: ConditionValue, needs: Capability) -> Condition {
@@ -499,19 +534,46 @@ const SAMPLING: &[Condition] = &[
     sent_when("task", ConditionValue::Present, C::TasksSampling),
 ];
 
+/// Says that the list of tools changed.
+pub(crate) const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+/// Says that the list of prompts changed.
+pub(crate) const PROMPTS_CHANGED: &str = "notifications/prompts/list_changed";
+/// Says that the list of resources changed.
+pub(crate) const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
+/// Says that one resource changed.
+pub(crate) const RESOURCE_UPDATED: &str = "notifications/resources/updated";
+
+/// What servers ask for in results, where they send no requests. (STL-16)
+const QUESTIONS: &[MethodRule] = &[
+    request("elicitation/create", Server, R5, R5).human().on(ELICITATION).text(&["message"]),
+    request("roots/list", Server, R5, R5).needs(C::Roots),
+    request("sampling/createMessage", Server, R5, R5).needs(C::Sampling).human().on(SAMPLING),
+];
+
 /// Every method of every revision. (requirements §2.1, §2.2)
 pub(crate) const METHODS: &[MethodRule] = &[
     // Requests of clients; the common ones first.
     request("tools/call", Client, R1, R3).needs(C::Tools).text(&["name"]).asking(),
     request("tools/call", Client, R4, R4).needs(C::Tools).text(&["name"]).asking().on(AS_TASK),
     request("tools/call", Client, R5, R5).needs(C::Tools).text(&["name"]).asking(),
-    request("tools/list", Client, R1, R5).needs(C::Tools),
-    request("resources/list", Client, R1, R5).needs(C::Resources),
-    request("resources/read", Client, R1, R5).needs(C::Resources).text(&["uri"]).asking(),
-    request("resources/templates/list", Client, R1, R5).needs(C::Resources),
+    request("tools/list", Client, R1, R4).needs(C::Tools),
+    request("tools/list", Client, R5, R5).needs(C::Tools).cached_until(&[TOOLS_CHANGED]),
+    request("resources/list", Client, R1, R4).needs(C::Resources),
+    request("resources/list", Client, R5, R5).needs(C::Resources).cached_until(&[RESOURCES_CHANGED]),
+    request("resources/read", Client, R1, R4).needs(C::Resources).text(&["uri"]).asking(),
+    request("resources/read", Client, R5, R5)
+        .needs(C::Resources)
+        .text(&["uri"])
+        .asking()
+        .cached_until(&[RESOURCES_CHANGED, RESOURCE_UPDATED]),
+    request("resources/templates/list", Client, R1, R4).needs(C::Resources),
+    request("resources/templates/list", Client, R5, R5)
+        .needs(C::Resources)
+        .cached_until(&[RESOURCES_CHANGED]),
     request("resources/subscribe", Client, R1, R4).needs(C::ResourcesSubscribe).text(&["uri"]),
     request("resources/unsubscribe", Client, R1, R4).needs(C::ResourcesSubscribe).text(&["uri"]),
-    request("prompts/list", Client, R1, R5).needs(C::Prompts),
+    request("prompts/list", Client, R1, R4).needs(C::Prompts),
+    request("prompts/list", Client, R5, R5).needs(C::Prompts).cached_until(&[PROMPTS_CHANGED]),
     request("prompts/get", Client, R1, R5).needs(C::Prompts).text(&["name"]).asking(),
     // The first revision has the method and no capability for it. (CAP-19)
     request("completion/complete", Client, R1, R1).offered_with(C::Completions),
@@ -519,8 +581,8 @@ pub(crate) const METHODS: &[MethodRule] = &[
     request("logging/setLevel", Client, R1, R4).needs(C::Logging).text(&["level"]),
     request("initialize", Client, R1, R4).internal(),
     request("ping", Client, R1, R4).both(),
-    request("server/discover", Client, R5, R5),
-    request("subscriptions/listen", Client, R5, R5),
+    request("server/discover", Client, R5, R5).cached_until(&[]),
+    request("subscriptions/listen", Client, R5, R5).internal(),
     // Requests of servers.
     request("sampling/createMessage", Server, R1, R3).needs(C::Sampling).human(),
     request("sampling/createMessage", Server, R4, R4).needs(C::Sampling).human().on(SAMPLING),
@@ -534,12 +596,10 @@ pub(crate) const METHODS: &[MethodRule] = &[
     notification("notifications/progress", Server, R5, R5).internal(),
     notification("notifications/message", Server, R1, R4).needs(C::Logging).text(&["level"]),
     notification("notifications/message", Server, R5, R5).needs(C::Logging).text(&["level"]).internal(),
-    notification("notifications/tools/list_changed", Server, R1, R5).needs(C::ToolsListChanged),
-    notification("notifications/prompts/list_changed", Server, R1, R5).needs(C::PromptsListChanged),
-    notification("notifications/resources/list_changed", Server, R1, R5).needs(C::ResourcesListChanged),
-    notification("notifications/resources/updated", Server, R1, R5)
-        .needs(C::ResourcesSubscribe)
-        .text(&["uri"]),
+    notification(TOOLS_CHANGED, Server, R1, R5).needs(C::ToolsListChanged),
+    notification(PROMPTS_CHANGED, Server, R1, R5).needs(C::PromptsListChanged),
+    notification(RESOURCES_CHANGED, Server, R1, R5).needs(C::ResourcesListChanged),
+    notification(RESOURCE_UPDATED, Server, R1, R5).needs(C::ResourcesSubscribe).text(&["uri"]),
     notification("notifications/roots/list_changed", Client, R1, R4).needs(C::RootsListChanged),
     notification("notifications/elicitation/complete", Server, R4, R4).text(&["elicitationId"]),
     notification("notifications/subscriptions/acknowledged", Server, R5, R5).internal(),

@@ -11,8 +11,8 @@ use crate::revision::{Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::{Capabilities, Encode, Implementation, Level, ServerRequest};
 use crate::session::{
-    self, CallError, CallId, CallOptions, Close, Context, Core, Identity, IncomingId, Method, Peer, Progress,
-    Question, Request, Violation, ViolationPolicy, session_over_core,
+    self, CallError, CallId, CallOptions, Change, Close, Context, Core, Identity, IncomingId, Method, Peer,
+    Progress, Question, Request, Violation, ViolationPolicy, session_over_core,
 };
 use crate::time::Instant;
 
@@ -28,16 +28,18 @@ use crate::time::Instant;
 pub struct Config(Identity);
 
 impl Config {
-    /// A server that speaks every revision with a handshake, and offers nothing.
+    /// A server that speaks every revision, and offers nothing.
     pub fn new(name: &str, version: &str) -> Self {
         Self(Identity {
             info: Implementation::new(name, version),
             capabilities: Capabilities::none(),
             instructions: None,
-            revisions: Revision::LEGACY.to_vec(),
+            revisions: Revision::ALL.to_vec(),
             also_served: Vec::new(),
             limits: Limits::default(),
             policy: ViolationPolicy::Reply,
+            expected: None,
+            tells_info: true,
         })
     }
 
@@ -138,7 +140,7 @@ impl Server {
         Self { core: Core::new(Side::Server, now, config.0) }
     }
 
-    /// The client, once it has said who it is.
+    /// The client of the session, once there is one. Requests bring who makes them in their [`Context`].
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         self.core.peer()
@@ -196,6 +198,30 @@ impl Server {
         self.core.request_input(now, incoming, questions, state)
     }
 
+    /// Refuses a request that would have to ask what its client did not declare: after
+    /// [`request_input`](Self::request_input) failed with [`Misuse::Undeclared`]. The error says what is missing.
+    /// (CAP-15)
+    ///
+    /// # Errors
+    /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`] when a question cannot be written.
+    pub fn refuse_undeclared(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        questions: &[(&str, Question)],
+    ) -> Result<(), Misuse> {
+        self.core.refuse_undeclared(now, incoming, questions)
+    }
+
+    /// Tells every client that listens that something changed; nobody listening is fine. (CAP-12)
+    ///
+    /// # Errors
+    /// [`Misuse::Undeclared`] when such changes were not declared, [`Misuse::Blocked`] when too much waits to be
+    /// sent; nobody was told then.
+    pub fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
+        self.core.changed(now, change)
+    }
+
     /// Tells the client how far its request has come, if it wants to hear of it. While the client does not read,
     /// the latest progress of each request is kept and the rest is left out.
     ///
@@ -210,7 +236,9 @@ impl Server {
         self.core.progress(now, incoming, progress)
     }
 
-    /// Sends a log message, for a request or for none, unless the client asked for graver ones only.
+    /// Sends a log message, for a request or for none, unless the client does not want it: it may have asked for
+    /// graver ones only; and one that makes requests without a session hears only of requests that ask for messages.
+    /// (LOG-01…07)
     ///
     /// # Errors
     /// [`Misuse`], and nothing was sent.
@@ -293,14 +321,14 @@ impl Server {
 session_over_core!(Server, Event, Event::from_core);
 
 impl Event {
-    fn from_core(event: session::Event) -> Self {
-        match event {
+    fn from_core(event: session::Event) -> Option<Self> {
+        Some(match event {
             session::Event::Closed(why) => Self::Closed(why),
             session::Event::Completed { call, outcome } => Self::Completed { call, outcome },
-            session::Event::Notification { method, params } => Self::Notification { method, params },
+            session::Event::Notification { method, params, .. } => Self::Notification { method, params },
             session::Event::Progress { call, progress } => Self::Progress { call, progress },
             session::Event::Ready(peer) => Self::Ready(peer),
-            session::Event::Request { incoming, request, context } => {
+            session::Event::Request { incoming, request, context, .. } => {
                 Self::Request { incoming, request, context }
             }
             session::Event::RequestCancelled { incoming, reason } => Self::RequestCancelled {
@@ -308,7 +336,10 @@ impl Event {
                 reason: reason.and_then(|reason| reason.to_text().map(Into::into)),
             },
             session::Event::Violation(violation) => Self::Violation(violation),
-        }
+            session::Event::Unwatched { uri } => Self::Unwatched { uri },
+            session::Event::Watched { uri } => Self::Watched { uri },
+            session::Event::Listening { .. } => return None,
+        })
     }
 }
 
@@ -339,7 +370,7 @@ pub enum Event {
         /// How far.
         progress: Progress,
     },
-    /// The client is all set: it can be called and notified.
+    /// The client's session is open: it can be called and notified. Clients without sessions never cause it.
     Ready(Arc<Peer>),
     /// The client asks for something: answer it.
     Request {
@@ -357,6 +388,16 @@ pub enum Event {
         /// Why, if it said so.
         reason: Option<Box<str>>,
     },
+    /// Nobody listens to changes of this resource any more.
+    Unwatched {
+        /// Which one.
+        uri: Box<str>,
+    },
     /// The client broke a rule that the connection survived.
     Violation(Violation),
+    /// Somebody listens to changes of this resource: tell of them with [`Server::changed`].
+    Watched {
+        /// Which one.
+        uri: Box<str>,
+    },
 }

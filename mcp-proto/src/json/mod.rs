@@ -16,5 +16,5 @@ pub use raw::Raw;
 pub use reader::{Kind, Reader};
 pub(crate) use scan::{Scanner, SyntaxError};
 pub(crate) use splice::with_meta;
-pub(crate) use text::unescape;
+pub(crate) use text::{unescape, unescape_key};
 pub(crate) use write::{Array, Object, write_f64, write_i64, write_str, write_u64};

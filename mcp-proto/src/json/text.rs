@@ -6,11 +6,18 @@ use alloc::string::String;
 /// The text of a checked JSON string, which comes with its quotes; `None` when it is not a string.
 pub(crate) fn unescape(quoted: &[u8]) -> Option<Cow<'_, str>> {
     let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    let inner = core::str::from_utf8(inner).ok()?;
+    // What is no text has no escapes either.
+    core::str::from_utf8(inner).ok()?;
+    Some(unescape_key(inner))
+}
+
+/// The text of a checked key, which comes without its quotes.
+pub(crate) fn unescape_key(key: &[u8]) -> Cow<'_, str> {
+    let inner = core::str::from_utf8(key).unwrap_or_default();
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
-        return Some(Cow::Borrowed(inner));
+        return Cow::Borrowed(inner);
     }
-    Some(Cow::Owned(Unescape { rest: inner }.collect::<String>()))
+    Cow::Owned(Unescape { rest: inner }.collect::<String>())
 }
 
 /// Whether a checked key, without its quotes and still escaped, is `name`.

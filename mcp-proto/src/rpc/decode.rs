@@ -42,9 +42,16 @@ pub(crate) struct Object<'a> {
     pub(crate) text: &'a [u8],
     /// The message holds line breaks between its tokens.
     line_breaks: bool,
+    /// The member `resultType`, found in the same pass.
+    kind: Option<&'a [u8]>,
 }
 
-impl Object<'_> {
+impl<'a> Object<'a> {
+    /// What a result says it is; nothing that anyone knows when it says so in another form than a word.
+    pub(crate) fn kind(&self) -> Option<Cow<'a, str>> {
+        self.kind.map(|kind| unescape(kind).unwrap_or(Cow::Borrowed("?")))
+    }
+
     /// Keeps the object beyond the message.
     pub(crate) fn keep(&self, frame: Frame<'_>) -> Raw {
         frame.keep(self.text, self.line_breaks)
@@ -116,6 +123,7 @@ struct Envelope<'a> {
     params: Option<&'a [u8]>,
     meta: Option<&'a [u8]>,
     result: Option<&'a [u8]>,
+    kind: Option<&'a [u8]>,
     error: Option<&'a [u8]>,
     repeated: bool,
     repeated_id: bool,
@@ -126,7 +134,19 @@ impl<'a> Envelope<'a> {
     fn scan(&mut self, scanner: &mut Scanner<'a>) -> Result<(), SyntaxError> {
         scanner.object(|scanner, key| {
             let key = unescape(key).unwrap_or_default();
-            let value = if key == "params" { self.params(scanner)? } else { scanner.value()? };
+            let value = match &*key {
+                "params" => {
+                    let (value, meta) = object_with(scanner, "_meta")?;
+                    self.meta = meta;
+                    value
+                }
+                "result" => {
+                    let (value, kind) = object_with(scanner, "resultType")?;
+                    self.kind = kind;
+                    value
+                }
+                _ => scanner.value()?,
+            };
             let slot = match &*key {
                 "jsonrpc" => &mut self.jsonrpc,
                 "id" => &mut self.id,
@@ -142,20 +162,6 @@ impl<'a> Envelope<'a> {
             Ok(())
         })?;
         Ok(())
-    }
-
-    /// Takes the value of `params` and finds its `_meta` on the way.
-    fn params(&mut self, scanner: &mut Scanner<'a>) -> Result<&'a [u8], SyntaxError> {
-        if scanner.peek() != Some(b'{') {
-            return scanner.value();
-        }
-        scanner.object(|scanner, key| {
-            let value = scanner.value()?;
-            if key == b"\"_meta\"" || unescape(key).as_deref() == Some("_meta") {
-                self.meta = Some(value);
-            }
-            Ok(())
-        })
     }
 
     /// Tells by the members that are there what kind of message it is. (T-01)
@@ -184,10 +190,11 @@ impl<'a> Envelope<'a> {
             return invalid("a message has both a method and an outcome");
         }
         let params = Params {
-            object: self
-                .params
-                .filter(|text| text.starts_with(b"{"))
-                .map(|text| Object { text, line_breaks: self.line_breaks }),
+            object: self.params.filter(|text| text.starts_with(b"{")).map(|text| Object {
+                text,
+                line_breaks: self.line_breaks,
+                kind: None,
+            }),
             meta: self.meta,
             // `null` stands for absent. (T-09)
             malformed: self.params.is_some_and(|text| !text.starts_with(b"{") && text != b"null"),
@@ -223,7 +230,7 @@ impl<'a> Envelope<'a> {
                 Message::BrokenResponse { id, why: "the response has both a result and an error" }
             }
             (Some(text), None) if text.starts_with(b"{") => {
-                let result = Object { text, line_breaks: self.line_breaks };
+                let result = Object { text, line_breaks: self.line_breaks, kind: self.kind };
                 Message::Response { id, outcome: Ok(result) }
             }
             (Some(_), None) => Message::BrokenResponse { id, why: "the result is not an object" },
@@ -233,6 +240,25 @@ impl<'a> Envelope<'a> {
             },
         })
     }
+}
+
+/// Takes a value, and if it is an object finds its member `name` on the way.
+fn object_with<'a>(
+    scanner: &mut Scanner<'a>,
+    name: &str,
+) -> Result<(&'a [u8], Option<&'a [u8]>), SyntaxError> {
+    if scanner.peek() != Some(b'{') {
+        return Ok((scanner.value()?, None));
+    }
+    let mut found = None;
+    let object = scanner.object(|scanner, key| {
+        let value = scanner.value()?;
+        if unescape(key).as_deref() == Some(name) {
+            found = Some(value);
+        }
+        Ok(())
+    })?;
+    Ok((object, found))
 }
 
 fn error_object(error: &[u8], line_breaks: bool) -> Result<ErrorObject, &'static str> {

@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 
 use super::decode::{Decode, DecodeError, Encode};
+use super::meta::Meta;
+use super::open::Members;
 use crate::error::Unencodable;
 use crate::json::{Kind, Object, Raw, Reader, find, members};
 use crate::revision::{CAPABILITIES, Capability, CapabilityRule, Revision, Side};
@@ -25,6 +27,7 @@ pub struct Capabilities {
     known: u64,
     raw: Option<Raw>,
     experimental: Option<Raw>,
+    extensions: Members,
 }
 
 impl Capabilities {
@@ -50,6 +53,37 @@ impl Capabilities {
     pub fn with_experimental(mut self, experimental: Raw) -> Self {
         self.experimental = experimental.is_object().then_some(experimental);
         self
+    }
+
+    /// These capabilities with the extension `id`, for peers of a revision that has extensions; `settings` is an
+    /// object. An id without a prefix is none, and is not declared. (since 2026-07-28, CAP-17)
+    #[must_use]
+    pub fn with_extension(mut self, id: &str, settings: Raw) -> Self {
+        if Meta::is_key(id) && id.contains('/') && settings.is_object() {
+            self.extensions.set(id, settings);
+        }
+        self
+    }
+
+    /// The settings of the extension `id`, if it is declared. (since 2026-07-28)
+    #[must_use]
+    pub fn extension(&self, id: &str) -> Option<Raw> {
+        match &self.raw {
+            Some(raw) => {
+                raw.member("extensions")?.member(id).filter(|settings| declares(settings.as_bytes()))
+            }
+            None => self.extensions.find(id).cloned(),
+        }
+    }
+
+    /// Whether we declare an extension that the peer of these capabilities declared too. (LIF-34, STL-48)
+    pub(crate) fn shares_extension(&self, ours: &Self) -> bool {
+        ours.extensions.iter().any(|(id, _)| self.extension(id).is_some())
+    }
+
+    /// Whether all of `others` are declared.
+    pub(crate) const fn has_all(&self, others: &Self) -> bool {
+        self.known & others.known == others.known
     }
 
     /// Whether `capability` is declared.
@@ -86,7 +120,7 @@ impl Capabilities {
         if modeless && rules(side, revision).any(|rule| bit(rule.capability) == forms) {
             known |= forms;
         }
-        Self { known, raw: Some(raw.clone()), experimental: None }
+        Self { known, raw: Some(raw.clone()), ..Self::default() }
     }
 
     /// These capabilities, read as what `side` declared under `revision`, if they came from a peer.
@@ -104,6 +138,11 @@ impl Capabilities {
             object.raw("experimental", experimental.as_bytes());
         }
         write_level(&mut object, &declared, 0, revision);
+        if revision.has_extensions() && !self.extensions.is_empty() {
+            let mut extensions = Object::begin(object.key("extensions"));
+            self.extensions.write(&mut extensions, |_| false);
+            extensions.end();
+        }
         object.end();
     }
 }
@@ -147,7 +186,7 @@ fn declares(value: &[u8]) -> bool {
 impl Decode for Capabilities {
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         if reader.kind() == Some(Kind::Object) {
-            Ok(Self { known: 0, raw: Some(reader.raw()), experimental: None })
+            Ok(Self { raw: Some(reader.raw()), ..Self::default() })
         } else {
             Err(DecodeError::expected("an object", reader))
         }

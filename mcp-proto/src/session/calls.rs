@@ -1,13 +1,16 @@
 //! Our requests that are not answered yet: their ids, their deadlines, their progress.
 //!
 //! It does not know what was asked, except for who wants the answer. Wire ids are integers that count up and are
-//! never used again in a connection (ID-01, ID-06); the progress token of a call is its wire id.
+//! never used again in a connection (ID-01, ID-06); the progress token of a call is its wire id. A call that is made
+//! again with input gets a new wire id and stays the same call (ID-11).
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::fmt;
 use core::time::Duration;
 
 use super::incoming::IncomingId;
+use super::rounds::{Input, Retry};
 use crate::limits::Limits;
 use crate::revision::Patience;
 use crate::time::Instant;
@@ -49,6 +52,8 @@ pub struct CallOptions {
     pub timeout_max: Option<Duration>,
     /// The request of the peer that this call is made for. (D-32)
     pub parent: Option<IncomingId>,
+    /// Asks the server even where the cache holds an answer that is still good. (STL-42)
+    pub fresh: bool,
 }
 
 /// Who wants the answer.
@@ -60,21 +65,54 @@ pub(crate) enum Asker {
     Handshake,
     /// The session itself: it is a ping that keeps the connection alive.
     KeepAlive,
+    /// The application listens to changes with it.
+    Listen,
+    /// Nobody: what it was for is over.
+    Nobody,
+    /// The session itself: it is `server/discover`, to find out which era the server is of.
+    Probe,
     /// A request that asked for input: the answer to its question number so-and-so.
     Question(IncomingId, usize),
+    /// A call that listens: it is the subscription to its resource number so-and-so.
+    Subscribe(CallId, usize),
 }
 
 #[derive(Debug)]
 pub(crate) struct Call {
+    /// What the application knows it by: the wire id of its first round.
+    pub(crate) id: CallId,
     pub(crate) asker: Asker,
+    /// The peer has the request and owes the answer.
+    pub(crate) is_sent: bool,
     /// How long to wait from each sign of life.
     patience: Duration,
     /// When to give up, whatever signs of life there are. (TMO-05, T-57)
     give_up: Instant,
-    deadline: Instant,
+    deadline: Option<Instant>,
     pub(crate) wants_progress: bool,
+    /// The request asked for log messages. (T-92)
+    pub(crate) wants_logs: bool,
     /// The last progress, which the next must pass. (PRG-05)
     pub(crate) progress: Option<f64>,
+    /// What it takes to make the call again, where the peer may ask for input.
+    pub(crate) retry: Option<Box<Retry>>,
+    /// The input that the peer asked for, while it is gathered.
+    pub(crate) input: Option<Box<Input>>,
+    /// Where the result goes in the cache, if it may.
+    pub(crate) cache_as: Option<Box<[u8]>>,
+}
+
+impl Call {
+    /// Whether the application may cancel it.
+    pub(crate) fn is_application(&self) -> bool {
+        matches!(self.asker, Asker::Application | Asker::Listen)
+    }
+
+    /// Bytes that are kept for making the call again.
+    fn kept(&self) -> usize {
+        self.retry.as_ref().map_or(0, |retry| retry.params.len())
+            + self.input.as_ref().map_or(0, |input| input.kept())
+    }
 }
 
 /// The open calls, by wire id.
@@ -87,6 +125,10 @@ pub(crate) struct Calls {
     next_wire: u64,
     /// Ended without an answer, which may still come. (T-44)
     retired: BTreeSet<u64>,
+    /// The latest wire id of each call that was made again.
+    moved: BTreeMap<CallId, u64>,
+    /// Bytes that are kept for making calls again.
+    bytes: usize,
 }
 
 impl Calls {
@@ -97,6 +139,8 @@ impl Calls {
             next_deadline: None,
             next_wire: 1,
             retired: BTreeSet::new(),
+            moved: BTreeMap::new(),
+            bytes: 0,
         }
     }
 
@@ -119,39 +163,124 @@ impl Calls {
         let wire = self.next_wire;
         self.next_wire += 1;
         let give_up = now + wait.1;
-        let deadline = (now + wait.0).min(give_up);
-        let call = Call { asker, patience: wait.0, give_up, deadline, wants_progress, progress: None };
+        let call = Call {
+            id: CallId(wire),
+            asker,
+            is_sent: true,
+            patience: wait.0,
+            give_up,
+            deadline: None,
+            wants_progress,
+            wants_logs: false,
+            progress: None,
+            retry: None,
+            input: None,
+            cache_as: None,
+        };
         self.open.insert(wire, call);
-        self.deadlines.insert((deadline, wire));
-        self.cache_deadline();
+        self.set_deadline(wire, Some((now + wait.0).min(give_up)));
         wire
+    }
+
+    /// Adds a call that is not on its way by itself, and waits for as long as it takes.
+    pub(crate) fn insert_unsent(&mut self, asker: Asker) -> u64 {
+        let wire = self.insert(Instant::ZERO, asker, false, (Duration::MAX, Duration::MAX));
+        self.set_deadline(wire, None);
+        if let Some(call) = self.open.get_mut(&wire) {
+            call.is_sent = false;
+        }
+        wire
+    }
+
+    /// Keeps what it takes to make a call again.
+    pub(crate) fn keep_retry(&mut self, wire: u64, retry: Retry) {
+        if let Some(call) = self.open.get_mut(&wire) {
+            self.bytes += retry.params.len();
+            call.retry = Some(Box::new(retry));
+        }
+    }
+
+    /// Keeps the input that the peer asked for; until it is there, the call is not on its way.
+    pub(crate) fn keep_input(&mut self, wire: u64, input: Input) {
+        if let Some(call) = self.open.get_mut(&wire) {
+            self.bytes += input.kept();
+            call.is_sent = false;
+            call.input = Some(Box::new(input));
+        }
+    }
+
+    pub(crate) fn take_input(&mut self, wire: u64) -> Option<Box<Input>> {
+        let input = self.open.get_mut(&wire)?.input.take()?;
+        self.bytes -= input.kept();
+        Some(input)
+    }
+
+    /// Bytes that are kept for making calls again.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The wire id that `call` has now.
+    pub(crate) fn wire_of(&self, call: CallId) -> Option<u64> {
+        let wire = self.moved.get(&call).copied().unwrap_or(call.0);
+        self.open.get(&wire).filter(|open| open.id == call).map(|_| wire)
+    }
+
+    /// Gives a call that is made again its new wire id; it waits anew, up to its cap. (ID-11, T-98)
+    pub(crate) fn renew(&mut self, now: Instant, wire: u64) -> Option<u64> {
+        self.set_deadline(wire, None);
+        let mut call = self.open.remove(&wire)?;
+        let renewed = self.next_wire;
+        self.next_wire += 1;
+        call.progress = None;
+        call.is_sent = true;
+        let deadline = (now + call.patience).min(call.give_up);
+        self.moved.insert(call.id, renewed);
+        self.open.insert(renewed, call);
+        self.set_deadline(renewed, Some(deadline));
+        Some(renewed)
+    }
+
+    pub(crate) fn get(&self, wire: u64) -> Option<&Call> {
+        self.open.get(&wire)
     }
 
     pub(crate) fn get_mut(&mut self, wire: u64) -> Option<&mut Call> {
         self.open.get_mut(&wire)
     }
 
-    /// The open calls' wire ids and who wants their answers, oldest first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Asker)> + '_ {
-        self.open.iter().map(|(wire, call)| (*wire, call.asker))
+    /// The open calls with their wire ids, oldest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Call)> + '_ {
+        self.open.iter().map(|(wire, call)| (*wire, call))
     }
 
     /// Ends a call.
     pub(crate) fn remove(&mut self, wire: u64) -> Option<Call> {
+        self.set_deadline(wire, None);
         let call = self.open.remove(&wire)?;
-        self.deadlines.remove(&(call.deadline, wire));
-        self.cache_deadline();
+        self.moved.remove(&call.id);
+        self.bytes -= call.kept();
         Some(call)
     }
 
     /// Ends a call whose answer may still come, and is then ignored in silence. (CAN-05, TMO-07)
     pub(crate) fn retire(&mut self, wire: u64, limits: &Limits) -> Option<Call> {
         let call = self.remove(wire)?;
+        self.expect_late(wire, limits);
+        Some(call)
+    }
+
+    /// Something more may come for `wire`, which is over.
+    pub(crate) fn expect_late(&mut self, wire: u64, limits: &Limits) {
         self.retired.insert(wire);
         while self.retired.len() > limits.retired_max {
             self.retired.pop_first();
         }
-        Some(call)
+    }
+
+    /// Whether something more may come for `wire`, which is over.
+    pub(crate) fn is_retired(&self, wire: u64) -> bool {
+        self.retired.contains(&wire)
     }
 
     /// Whether an answer to `wire` was to be expected late; it is expected once.
@@ -161,13 +290,30 @@ impl Calls {
 
     /// There was a sign of life: the call may wait anew, up to its cap. (TMO-04)
     pub(crate) fn extend(&mut self, now: Instant, wire: u64) {
-        if let Some(call) = self.open.get_mut(&wire) {
-            let deadline = (now + call.patience).min(call.give_up);
-            self.deadlines.remove(&(call.deadline, wire));
-            call.deadline = deadline;
-            self.deadlines.insert((deadline, wire));
-            self.cache_deadline();
+        let deadline = self.open.get(&wire).map(|call| (now + call.patience).min(call.give_up));
+        self.set_deadline(wire, deadline);
+    }
+
+    /// Whether the call may wait longer than it has.
+    pub(crate) fn may_extend(&self, now: Instant, wire: u64) -> bool {
+        self.open.get(&wire).is_some_and(|call| now < call.give_up)
+    }
+
+    /// Has the call looked at again at `at`, or never; not later than its cap.
+    pub(crate) fn wait_until(&mut self, wire: u64, at: Option<Instant>) {
+        let capped = self.open.get(&wire).and_then(|call| at.map(|at| at.min(call.give_up)));
+        self.set_deadline(wire, capped);
+    }
+
+    fn set_deadline(&mut self, wire: u64, deadline: Option<Instant>) {
+        let Some(call) = self.open.get_mut(&wire) else { return };
+        if let Some(old) = core::mem::replace(&mut call.deadline, deadline) {
+            self.deadlines.remove(&(old, wire));
         }
+        if let Some(deadline) = deadline {
+            self.deadlines.insert((deadline, wire));
+        }
+        self.next_deadline = self.deadlines.first().map(|(deadline, _)| *deadline);
     }
 
     /// A call whose time is up, the longest overdue first.
@@ -177,10 +323,6 @@ impl Calls {
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.next_deadline
-    }
-
-    fn cache_deadline(&mut self) {
-        self.next_deadline = self.deadlines.first().map(|(deadline, _)| *deadline);
     }
 }
 

@@ -7,18 +7,24 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::batch::Batches;
-use super::calls::{Asker, Calls};
+use super::cache::Cache;
+use super::calls::{Asker, CallId, Calls};
+use super::changes::Subscribers;
 use super::event::{Event, Events};
 use super::guard::{Guard, Violation, ViolationKind, ViolationPolicy};
 use super::incoming::IncomingTable;
+use super::listen::Listens;
 use super::outcome::{CallError, Close, Fault};
 use super::peer::Peer;
 use super::phase::{Phase, Trigger};
+use super::probe::Opening;
+use super::rounds::WaitsFor;
+use super::stamp::Stamp;
 use super::timers::{Timer, Timers};
 use crate::error::{Misuse, Unencodable};
 use crate::json::Raw;
 use crate::limits::Limits;
-use crate::revision::{Era, Revision, Rules, Side};
+use crate::revision::{Era, MethodRule, Revision, Rules, Side};
 use crate::rpc;
 use crate::schema::{Capabilities, Implementation, Level};
 use crate::time::Instant;
@@ -36,12 +42,16 @@ pub(crate) struct Identity {
     pub(crate) also_served: Vec<Box<str>>,
     pub(crate) limits: Limits,
     pub(crate) policy: ViolationPolicy,
+    /// Client: the era that the server is known to be of.
+    pub(crate) expected: Option<Era>,
+    /// Whether each message says who we are, where it may. (STL-02, STL-05)
+    pub(crate) tells_info: bool,
 }
 
 impl Identity {
-    /// The newest revision that we can open a session in.
-    pub(super) fn newest_legacy(&self) -> Option<Revision> {
-        self.revisions.iter().copied().filter(|revision| revision.era() == Era::Legacy).max()
+    /// The newest revision of an era that we speak.
+    pub(crate) fn newest(&self, era: Era) -> Option<Revision> {
+        self.revisions.iter().copied().filter(|revision| revision.era() == era).max()
     }
 }
 
@@ -55,11 +65,19 @@ pub(crate) struct Core {
     /// Why the connection is ending, once it is.
     end: Option<Close>,
     pub(super) peer: Option<Arc<Peer>>,
+    /// The revision to speak as long as nothing is agreed on.
+    pub(super) trying: Revision,
+    pub(super) opening: Opening,
+    /// What our messages say of us, where each says it for itself.
+    pub(super) stamp: Arc<Stamp>,
     /// The least grave log message that the client wants.
     pub(super) log_level: Option<Level>,
     pub(super) calls: Calls,
     pub(super) incoming: IncomingTable,
     pub(super) batches: Batches,
+    pub(super) listens: Listens,
+    pub(super) subscribers: Subscribers,
+    pub(super) cache: Cache,
     pub(super) timers: Timers,
     pub(super) guard: Guard,
     pub(super) events: Events,
@@ -73,16 +91,24 @@ pub(crate) struct Core {
 
 impl Core {
     pub(crate) fn new(side: Side, now: Instant, me: Identity) -> Self {
+        let modern = me.newest(Era::Modern);
+        let trying = me.newest(Era::Legacy).or(modern).unwrap_or(Revision::V2025_11_25);
         Self {
             side,
             now,
             phase: Phase::Opening,
             end: None,
             peer: None,
+            trying,
+            opening: Opening::default(),
+            stamp: Arc::new(Stamp::new(&me, side, modern.unwrap_or(trying))),
             log_level: None,
             calls: Calls::new(),
             incoming: IncomingTable::default(),
             batches: Batches::default(),
+            listens: Listens::default(),
+            subscribers: Subscribers::default(),
+            cache: Cache::default(),
             timers: Timers::default(),
             guard: Guard::new(&me.limits),
             events: Events::default(),
@@ -170,27 +196,44 @@ impl Core {
         }
     }
 
-    /// The time of one call is up. (TMO-02, TMO-06)
+    /// The time of one call is up, or what it waited for has come. (TMO-02, TMO-06)
     fn give_up(&mut self, wire: u64) {
+        let may_wait = self.calls.may_extend(self.now, wire);
+        match self.waits_for_input(wire) {
+            Some(WaitsFor::Time) if may_wait => return self.call_again(wire),
+            // Whoever has to answer first is on this side.
+            Some(WaitsFor::Answers) if may_wait => return self.calls.extend(self.now, wire),
+            _ => {}
+        }
+        let Some(call) = self.calls.get(wire) else { return };
+        if may_wait && call.is_application() && self.side == Side::Client && !self.incoming.is_empty() {
+            return self.calls.extend(self.now, wire);
+        }
+        let (is_sent, asker) = (call.is_sent, call.asker);
+        let input = self.calls.take_input(wire);
         let limits = &self.me.limits;
         let Some(call) = self.calls.retire(wire, limits) else { return };
-        match call.asker {
-            Asker::Application => {
-                self.write_cancelled(wire, "timed out");
-                self.complete(wire, call.asker, Err(CallError::TimedOut));
-            }
-            Asker::Handshake => self.fault(Fault::HandshakeTimedOut),
+        self.withdraw_input(input);
+        match asker {
+            Asker::Handshake => return self.fault(Fault::HandshakeTimedOut),
+            Asker::Probe => return self.probe_timed_out(),
             Asker::KeepAlive => {
                 self.pings_missed += 1;
                 if self.pings_missed >= self.limits().pings_missed_max {
                     self.fault(Fault::Unresponsive);
                 }
+                return;
             }
-            Asker::Question(..) => {
-                self.write_cancelled(wire, "timed out");
-                self.complete(wire, call.asker, Err(CallError::TimedOut));
-            }
+            Asker::Application
+            | Asker::Listen
+            | Asker::Nobody
+            | Asker::Question(..)
+            | Asker::Subscribe(..) => {}
         }
+        if is_sent {
+            self.write_cancelled(wire, "timed out");
+        }
+        self.complete(call.id, asker, Err(CallError::TimedOut));
     }
 
     /// Arms the ping timer, if pings are wanted. (TMO-09)
@@ -201,7 +244,7 @@ impl Core {
     }
 
     fn ping(&mut self) {
-        if !self.phase.allows().pings {
+        if !self.phase.allows().pings || MethodRule::find("ping", true, self.revision()).is_none() {
             return;
         }
         let wait = (self.limits().ping_timeout, self.limits().ping_timeout);
@@ -281,16 +324,13 @@ impl Core {
         if self.outbox.len() > self.limits().outbox_bytes_max { Err(Misuse::Blocked) } else { Ok(()) }
     }
 
-    /// What holds in the session, or before there is one, what would in the newest one we speak.
+    /// What holds between the two, or before anything is agreed on, what would if we had our way.
     pub(super) fn rules(&self) -> &'static Rules {
         self.revision().rules()
     }
 
     pub(super) fn revision(&self) -> Revision {
-        match &self.peer {
-            Some(peer) => peer.revision,
-            None => self.me.newest_legacy().unwrap_or(Revision::V2025_11_25),
-        }
+        self.peer.as_ref().map_or(self.trying, |peer| peer.revision)
     }
 
     /// Reports a broken rule, and ends the connection when it was one too many.
@@ -307,14 +347,19 @@ impl Core {
         }
     }
 
-    pub(super) fn complete(&mut self, wire: u64, asker: Asker, outcome: Result<Raw, CallError>) {
+    pub(super) fn complete(&mut self, call: CallId, asker: Asker, outcome: Result<Raw, CallError>) {
         match asker {
-            Asker::Application => {
-                self.events.push(Event::Completed { call: super::CallId(wire), outcome });
+            Asker::Application => self.events.push(Event::Completed { call, outcome }),
+            Asker::Listen => {
+                self.unlisten(call);
+                self.events.push(Event::Completed { call, outcome });
             }
             Asker::Handshake => self.welcomed(outcome),
+            Asker::Probe => self.probed(outcome),
             Asker::KeepAlive => self.ponged(),
+            Asker::Nobody => {}
             Asker::Question(incoming, index) => self.answered(incoming, index, outcome),
+            Asker::Subscribe(listen, index) => self.subscribed(listen, index, &outcome),
         }
     }
 
@@ -346,6 +391,7 @@ impl Core {
                 self.arm_ping();
             }
             Phase::Draining => {
+                self.end_subscriptions();
                 self.lose_calls();
                 self.timers.clear();
                 self.timers.set(Timer::Drain, self.now + self.limits().drain_timeout);
@@ -373,17 +419,21 @@ impl Core {
 
     /// No answer can come any more.
     fn lose_calls(&mut self) {
-        let lost: Vec<(u64, Asker)> = self.calls.iter().collect();
+        let lost: Vec<(u64, CallId, Asker)> =
+            self.calls.iter().map(|(wire, call)| (wire, call.id, call.asker)).collect();
         // All of them first: what is told of one must not be undone for another.
-        for (wire, _) in &lost {
+        for (wire, ..) in &lost {
+            let input = self.calls.take_input(*wire);
             self.calls.remove(*wire);
+            self.withdraw_input(input);
         }
-        for (wire, asker) in lost {
+        for (_, call, asker) in lost {
             match asker {
-                Asker::Application => self.complete(wire, asker, Err(CallError::Lost)),
+                Asker::Application | Asker::Listen => self.complete(call, asker, Err(CallError::Lost)),
                 // Its request cannot be answered without the input that it asked for.
                 Asker::Question(incoming, _) => self.withdraw(incoming, None),
-                Asker::Handshake | Asker::KeepAlive => {}
+                Asker::Handshake | Asker::KeepAlive | Asker::Nobody | Asker::Probe | Asker::Subscribe(..) => {
+                }
             }
         }
     }

@@ -1,9 +1,11 @@
 //! What a session tells its application, for either role, and the queue it waits in.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
 use super::calls::CallId;
+use super::filter::Filter;
 use super::guard::Violation;
 use super::incoming::IncomingId;
 use super::outcome::{CallError, Close, Progress};
@@ -15,12 +17,15 @@ use crate::json::Raw;
 pub(crate) enum Event {
     Closed(Close),
     Completed { call: CallId, outcome: Result<Raw, CallError> },
-    Notification { method: Method, params: Option<Raw> },
+    Listening { call: CallId, filter: Filter },
+    Notification { call: Option<CallId>, method: Method, params: Option<Raw> },
     Progress { call: CallId, progress: Progress },
     Ready(Arc<Peer>),
-    Request { incoming: IncomingId, request: Request, context: Context },
+    Request { incoming: IncomingId, call: Option<CallId>, request: Request, context: Context },
     RequestCancelled { incoming: IncomingId, reason: Option<Raw> },
+    Unwatched { uri: Box<str> },
     Violation(Violation),
+    Watched { uri: Box<str> },
 }
 
 impl Event {
@@ -34,7 +39,8 @@ impl Event {
                 error.message.len() + raw(&error.data)
             }
             Self::Completed { outcome: Err(_), .. } => 0,
-            Self::Notification { method, params } => method.len() + raw(params),
+            Self::Listening { filter, .. } => filter.bytes(),
+            Self::Notification { method, params, .. } => method.len() + raw(params),
             Self::Progress { progress, .. } => progress.message.as_ref().map_or(0, |message| message.len()),
             Self::Request { request, context, .. } => {
                 let answers = context.answers.as_ref().map_or(0, |answers| {
@@ -44,6 +50,7 @@ impl Event {
                 request.method.len() + raw(&request.params) + raw(&context.meta) + answers + state
             }
             Self::RequestCancelled { reason, .. } => raw(reason),
+            Self::Unwatched { uri } | Self::Watched { uri } => uri.len(),
             Self::Violation(violation) => violation.detail.len(),
         }
     }

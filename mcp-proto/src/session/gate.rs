@@ -7,16 +7,17 @@ use crate::rpc::{ErrorObject, Params};
 use crate::schema::Capabilities;
 
 /// The row of a request that we want to send to a peer that declared `theirs`; none for a method of no revision.
-/// (CAP-03, CAP-06, CAP-09)
+/// `by_itself`: the machine sends it, and not the application. (CAP-03, CAP-06, CAP-09)
 pub(crate) fn outgoing_request(
     side: Side,
     revision: Revision,
     method: &str,
     params: &[u8],
     theirs: &Capabilities,
+    by_itself: bool,
 ) -> Result<Option<&'static MethodRule>, Misuse> {
     let Some(rule) = known(method, true, revision)? else { return Ok(None) };
-    if rule.internal || !rule.is_sent_by(side) {
+    if (rule.internal && !by_itself) || !rule.is_sent_by(side) {
         return Err(Misuse::Unsupported);
     }
     let declared = rule.needs.is_none_or(|capability| theirs.has(capability))
@@ -41,6 +42,33 @@ pub(crate) fn outgoing_notification(
         return Err(Misuse::Undeclared);
     }
     Ok(Some(rule))
+}
+
+/// What the client must have declared for us to ask this of it, by its row and params; which row there is depends on
+/// the revision. `besides` are added. (CAP-06, CAP-09, CAP-16)
+pub(crate) fn question_needs(
+    rule: &MethodRule,
+    params: Option<&[u8]>,
+    besides: Capabilities,
+) -> Capabilities {
+    let applying = rule.conditions.iter().filter(|condition| {
+        applies(condition.value, params.and_then(|params| find(params, condition.member)))
+    });
+    let needs = rule.needs.into_iter().chain(applying.map(|condition| condition.needs));
+    needs.fold(besides, Capabilities::with)
+}
+
+/// Whether a question of the peer is one that we, who declared `ours`, can be asked. (T-96)
+pub(crate) fn is_fit_question(rule: &MethodRule, params: Option<&[u8]>, ours: &Capabilities) -> bool {
+    let member = |name| params.and_then(|params| find(params, name));
+    params.is_none_or(|params| params.starts_with(b"{"))
+        && rule.needs.is_none_or(|capability| ours.has(capability))
+        && rule.text_params.iter().all(|name| member(name).is_some_and(|value| value.starts_with(b"\"")))
+        && binding(rule)
+            .all(|condition| !applies(condition.value, member(condition.member)) || ours.has(condition.needs))
+        && (rule.conditions.is_empty()
+            || rule.needs.is_some()
+            || binding(rule).any(|condition| applies(condition.value, member(condition.member))))
 }
 
 /// The method's row under `revision`. A method that only other revisions have is not to be used; one that no

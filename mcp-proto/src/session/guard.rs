@@ -46,6 +46,10 @@ pub enum ViolationKind {
     UnknownResponse,
     /// Progress that did not grow. (PRG-16)
     StaleProgress,
+    /// A request from a side that sends none. (T-93)
+    UnexpectedRequest,
+    /// A change that belongs to no subscription of ours, or came before it was acknowledged. (T-100)
+    UnknownSubscription,
 }
 
 impl fmt::Display for ViolationKind {
@@ -61,6 +65,8 @@ impl fmt::Display for ViolationKind {
             Self::Truncated => "message cut off",
             Self::UnknownResponse => "unknown response",
             Self::StaleProgress => "progress that did not grow",
+            Self::UnexpectedRequest => "a request from a side that sends none",
+            Self::UnknownSubscription => "a change for no subscription",
         })
     }
 }

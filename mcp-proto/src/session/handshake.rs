@@ -9,15 +9,15 @@ use super::outcome::{CallError, Fault};
 use super::peer::Peer;
 use super::phase::Trigger;
 use crate::error::code;
-use crate::json::{Array, Object, Raw, find};
+use crate::json::{Object, Raw, find};
 use crate::revision::{Era, Revision, Side};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Encode, Implementation, Initialize, InitializeResult};
 
 impl Core {
-    /// Client: the first message out. (LIF-01, LIF-02)
-    pub(crate) fn open(&mut self) {
-        let Some(revision) = self.me.newest_legacy() else { return self.fault(Fault::NothingToOffer) };
+    /// Client: opens a session. (LIF-01, LIF-02, LIF-19)
+    pub(super) fn initialize_in(&mut self, revision: Revision) {
+        self.trying = revision;
         let wait = (self.limits().handshake_timeout, self.limits().handshake_timeout);
         let wire = self.calls.insert(self.now, Asker::Handshake, false, wait);
         let capabilities = self.me.capabilities.clone();
@@ -35,7 +35,7 @@ impl Core {
     pub(super) fn welcomed(&mut self, outcome: Result<Raw, CallError>) {
         let result = match outcome {
             Ok(result) => result,
-            Err(CallError::Refused(error)) => return self.fault(Fault::Refused(error)),
+            Err(CallError::Refused(error)) => return self.initialize_refused(error),
             Err(other) => return self.fault(Fault::BadHandshake(other.to_string().into())),
         };
         let welcome = match InitializeResult::decode(&result) {
@@ -58,7 +58,7 @@ impl Core {
         self.step(Trigger::Welcome);
     }
 
-    /// Server: `initialize` came. An answer without an error moves the session on. (LIF-03…05, LIF-15)
+    /// Server: `initialize` came. An answer without an error moves the session on. (LIF-03…05, LIF-15, LIF-33)
     pub(super) fn initialize(&mut self, id: &RequestId, params: &Params<'_>) {
         match self.negotiate(params) {
             Ok(peer) => {
@@ -78,8 +78,8 @@ impl Core {
         };
         let same = Revision::from_name(&offered)
             .filter(|revision| revision.era() == Era::Legacy && self.me.revisions.contains(revision));
-        let Some(revision) = same.or_else(|| self.me.newest_legacy()) else {
-            let error = ErrorObject::new(code::INVALID_PARAMS, "no protocol version in common");
+        let Some(revision) = same.or_else(|| self.me.newest(Era::Legacy)) else {
+            let error = ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "this server opens no sessions");
             return Err(error.with_data(self.supported(&offered)));
         };
         // What a client leaves out, it does not have.
@@ -94,19 +94,6 @@ impl Core {
             capabilities: Capabilities::declared(&capabilities, Side::Client, revision),
             instructions: None,
         })
-    }
-
-    fn supported(&self, requested: &str) -> Raw {
-        let mut out = alloc::vec::Vec::new();
-        let mut data = Object::begin(&mut out);
-        let mut names = Array::begin(data.key("supported"));
-        for revision in &self.me.revisions {
-            crate::json::write_str(names.next(), revision.name());
-        }
-        names.end();
-        data.str("requested", requested);
-        data.end();
-        Raw::from_written(out)
     }
 
     fn write_welcome(&mut self, id: &RequestId, revision: Revision) {

@@ -2,14 +2,18 @@
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::StreamId;
 use super::batch::BatchId;
-use super::peer::{Context, Request};
+use super::calls::CallId;
+use super::peer::{Context, Peer, Request};
 use crate::json::Raw;
+use crate::revision::MethodRule;
 use crate::rpc::RequestId;
+use crate::schema::Level;
 
 /// A request that the peer sent, until we have responded.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -27,12 +31,29 @@ impl fmt::Display for IncomingId {
     }
 }
 
+/// Where the answer to a request goes.
+#[derive(Clone, Debug)]
+pub(crate) enum ReplyTo {
+    /// To the peer, as a response.
+    Peer {
+        wire: RequestId,
+        stream: StreamId,
+        /// The batch that the response goes into.
+        batch: Option<BatchId>,
+    },
+    /// Into the next round of a call of ours that asked for input, as the answer to its question number `index`.
+    Call { call: CallId, index: usize },
+}
+
 #[derive(Debug)]
 pub(crate) struct Open {
-    pub(crate) wire: RequestId,
-    pub(crate) stream: StreamId,
-    /// The batch that the answer goes into.
-    pub(crate) batch: Option<BatchId>,
+    pub(crate) reply: ReplyTo,
+    /// Who asks, and in which revision the answer is written.
+    pub(crate) peer: Arc<Peer>,
+    /// What the tables say of the method, if they know it.
+    pub(crate) rule: Option<&'static MethodRule>,
+    /// The least grave log message that is wanted for this request, where each request says so for itself.
+    pub(crate) log_level: Option<Level>,
     /// The peer wants to hear of progress, under this token.
     pub(crate) progress_token: Option<RequestId>,
     /// The last progress told, which the next must pass. (PRG-05)
@@ -74,6 +95,16 @@ pub(crate) struct IncomingTable {
     bytes: usize,
 }
 
+impl Open {
+    /// The batch that the response goes into.
+    pub(crate) fn batch(&self) -> Option<BatchId> {
+        match &self.reply {
+            ReplyTo::Peer { batch, .. } => *batch,
+            ReplyTo::Call { .. } => None,
+        }
+    }
+}
+
 impl IncomingTable {
     pub(crate) fn len(&self) -> usize {
         self.open.len()
@@ -92,7 +123,9 @@ impl IncomingTable {
         self.next += 1;
         let id = IncomingId(self.next);
         self.bytes += open.bytes;
-        self.by_wire.insert((open.stream, open.wire.clone()), id);
+        if let ReplyTo::Peer { wire, stream, .. } = &open.reply {
+            self.by_wire.insert((*stream, wire.clone()), id);
+        }
         self.open.insert(id, open);
         id
     }
@@ -121,7 +154,9 @@ impl IncomingTable {
         let open = self.open.remove(&id)?;
         self.bytes -= open.bytes;
         self.deferred.remove(&id);
-        self.by_wire.remove(&(open.stream, open.wire.clone()));
+        if let ReplyTo::Peer { wire, stream, .. } = &open.reply {
+            self.by_wire.remove(&(*stream, wire.clone()));
+        }
         Some(open)
     }
 

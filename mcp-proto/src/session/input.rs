@@ -1,4 +1,4 @@
-//! Asking the client for input in the middle of a request: in a session, by real requests to it.
+//! Asking the client for input in the middle of a request: by the answer to it, or in a session by real requests.
 //!
 //! The application answers a request with questions and is done with it; once the answers are in, it gets the same
 //! request again, as new, with the answers. It does not learn how they came.
@@ -12,10 +12,14 @@ use super::core::Core;
 use super::event::Event;
 use super::incoming::{Again, Asking, IncomingId};
 use super::outcome::CallError;
+use super::peer::Peer;
 use super::question::{Answers, Question};
+use super::{gate, stateless};
 use crate::error::Misuse;
-use crate::json::Raw;
-use crate::rpc::ErrorObject;
+use crate::json::{Object, Raw};
+use crate::revision::MethodRule;
+use crate::rpc::{self, ErrorObject};
+use crate::schema::Capabilities;
 use crate::time::Instant;
 
 impl Core {
@@ -29,20 +33,35 @@ impl Core {
         self.advance(now);
         let open = self.incoming.get(incoming).filter(|open| open.asking.is_none());
         let Some(open) = open else { return Err(Misuse::Stale) };
+        if !open.rule.is_some_and(|rule| rule.may_ask) {
+            return Err(Misuse::Unsupported);
+        }
+        let is_repeated = |(index, (key, _)): (usize, &(&str, Question))| {
+            questions.iter().take(index).any(|(earlier, _)| earlier == key)
+        };
+        if (questions.is_empty() && state.is_none()) || questions.iter().enumerate().any(is_repeated) {
+            return Err(Misuse::Unencodable);
+        }
+        if questions.len() > self.limits().questions_max {
+            return Err(Misuse::Blocked);
+        }
+        if !open.peer.revision.rules().servers_ask {
+            return self.require_input(incoming, questions, state);
+        }
         let Some(again) = &open.again else { return Err(Misuse::Unsupported) };
         let limits = self.limits();
-        let fits = questions.len() <= limits.questions_max
-            && again.rounds < limits.input_rounds_max
-            && self.calls.len() + questions.len() <= limits.calls_max;
+        let fits =
+            again.rounds < limits.input_rounds_max && self.calls.len() + questions.len() <= limits.calls_max;
         if !fits {
             return Err(Misuse::Blocked);
         }
         self.require(self.phase.allows().traffic)?;
         self.has_room()?;
         // All of them must be fit to be sent before any is.
-        for (_, question) in questions {
+        for (index, (_, question)) in questions.iter().enumerate() {
             let mut scratch = Vec::new();
-            self.check_call(question.method(), &|revision, out| question.write(revision, out), &mut scratch)?;
+            let params = |revision, out: &mut Vec<u8>| question.write(revision, out);
+            self.check_call(question.method(), &params, &mut scratch, Asker::Question(incoming, index))?;
         }
         if let Some(params) = self.incoming.take_deferred(incoming) {
             self.write_progress(&params);
@@ -61,6 +80,56 @@ impl Core {
         }
         self.check_answers(incoming);
         Ok(())
+    }
+
+    /// Answers a request that stands alone with questions; it comes again, if it does, as another. (STL-13…17, STL-27)
+    fn require_input(
+        &mut self,
+        incoming: IncomingId,
+        questions: &[(&str, Question)],
+        state: Option<&str>,
+    ) -> Result<(), Misuse> {
+        let Some(open) = self.incoming.get(incoming) else { return Err(Misuse::Stale) };
+        let mut result = Vec::new();
+        let mut object = Object::begin(&mut result);
+        object.str("resultType", "input_required");
+        if !questions.is_empty() {
+            let mut requests = Object::begin(object.key("inputRequests"));
+            for (key, question) in questions {
+                write_question(requests.key(key), question, &open.peer)?;
+            }
+            requests.end();
+        }
+        object.opt_str("requestState", state);
+        object.end();
+        self.stamp.finish_result(&mut result, 0, open.rule);
+        self.answer(incoming, |out, wire, _| {
+            rpc::response(out, wire, |out| {
+                out.extend_from_slice(&result);
+                Ok(())
+            })
+        })
+    }
+
+    /// Refuses a request that would have to ask what the client did not declare. (CAP-15)
+    pub(crate) fn refuse_undeclared(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        questions: &[(&str, Question)],
+    ) -> Result<(), Misuse> {
+        let Some(open) = self.incoming.get(incoming) else { return Err(Misuse::Stale) };
+        let revision = open.peer.revision;
+        let mut needs = Capabilities::none();
+        for (_, question) in questions {
+            let mut params = Vec::new();
+            question.write(revision, &mut params)?;
+            if let Some(rule) = MethodRule::question(question.method(), revision) {
+                needs = gate::question_needs(rule, Some(&params), needs);
+            }
+        }
+        let error = stateless::missing(&needs, revision);
+        self.respond_error(now, incoming, &error)
     }
 
     /// One question was answered, or never will be.
@@ -113,7 +182,7 @@ impl Core {
         open.again =
             Some(Box::new(Again { request: request.clone(), context: context.clone(), rounds: rounds + 1 }));
         let incoming = self.incoming.insert(open);
-        self.events.push(Event::Request { incoming, request, context });
+        self.events.push(Event::Request { incoming, call: None, request, context });
     }
 
     /// Takes back the questions of a request that needs no answers any more. (CAN-20)
@@ -121,7 +190,7 @@ impl Core {
         let asked: Vec<u64> = self
             .calls
             .iter()
-            .filter(|(_, asker)| matches!(asker, Asker::Question(parent, _) if *parent == incoming))
+            .filter(|(_, call)| matches!(call.asker, Asker::Question(parent, _) if parent == incoming))
             .map(|(wire, _)| wire)
             .collect();
         for wire in asked {
@@ -130,4 +199,28 @@ impl Core {
             self.write_cancelled(wire, "its request is over");
         }
     }
+}
+
+/// Writes one question to a client that did declare what answering it takes. (CAP-16)
+fn write_question(out: &mut Vec<u8>, question: &Question, peer: &Peer) -> Result<(), Misuse> {
+    let mut params = Vec::new();
+    question.write(peer.revision, &mut params)?;
+    if params.first().is_some_and(|first| *first != b'{') {
+        return Err(Misuse::Unencodable);
+    }
+    let Some(rule) = MethodRule::question(question.method(), peer.revision) else {
+        return Err(Misuse::Unsupported);
+    };
+    let params = (!params.is_empty()).then_some(params.as_slice());
+    let needs = gate::question_needs(rule, params, Capabilities::none());
+    if !peer.capabilities.has_all(&needs) {
+        return Err(Misuse::Undeclared);
+    }
+    let mut request = Object::begin(out);
+    request.str("method", rule.name);
+    if let Some(params) = params {
+        request.raw("params", params);
+    }
+    request.end();
+    Ok(())
 }

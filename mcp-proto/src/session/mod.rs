@@ -4,25 +4,36 @@
 //! messages travel.
 
 mod batch;
+mod cache;
 mod calls;
+mod changes;
 mod core;
 mod event;
+mod filter;
 mod gate;
 mod guard;
 mod handshake;
 mod incoming;
 mod input;
+mod listen;
+mod notices;
 mod outcome;
 mod peer;
 mod phase;
+mod probe;
 mod question;
 mod receive;
+mod requests;
+mod rounds;
 mod send;
+mod stamp;
+mod stateless;
 mod timers;
 
 pub(crate) use self::core::{Core, Identity};
 pub use calls::{CallId, CallOptions};
 pub(crate) use event::Event;
+pub use filter::{Change, Filter};
 pub use guard::{Violation, ViolationKind, ViolationPolicy};
 pub use incoming::IncomingId;
 pub use outcome::{CallError, Close, Fault, Progress};
@@ -147,7 +158,8 @@ macro_rules! session_over_core {
             }
 
             fn poll_event(&mut self) -> Option<$event> {
-                self.core.poll_event().map($make)
+                // What the other role alone hears never comes about in this one.
+                self.core.poll_event().and_then($make)
             }
 
             fn poll_timeout(&self) -> Option<Instant> {

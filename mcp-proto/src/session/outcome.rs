@@ -22,6 +22,10 @@ pub enum CallError {
     Rounds,
     /// No answer came in time; the peer was told that none is wanted any more. (TMO-13)
     TimedOut,
+    /// The peer asked for input, and this side answered with an error: the call is not made again. (T-99)
+    Unanswered(ErrorObject),
+    /// The server ended the subscription without a last word. (STL-37)
+    Withdrawn,
 }
 
 impl fmt::Display for CallError {
@@ -33,6 +37,8 @@ impl fmt::Display for CallError {
             Self::Refused(error) => error.fmt(f),
             Self::Rounds => f.write_str("the peer asked for input too often"),
             Self::TimedOut => f.write_str("no answer came in time"),
+            Self::Unanswered(error) => write!(f, "a question of the peer was not answered: {error}"),
+            Self::Withdrawn => f.write_str("the server ended the subscription"),
         }
     }
 }
@@ -47,13 +53,13 @@ pub enum Fault {
     BadHandshake(Box<str>),
     /// The policy is to close at the first violation, and there was one.
     FirstViolation,
-    /// `initialize` was not answered in time. (TMO-06)
+    /// `initialize` was not answered in time, or the server's era could not be found out. (TMO-06)
     HandshakeTimedOut,
-    /// The server answered with a revision that we do not speak: its name. (LIF-06, T-30)
+    /// The server speaks none of our revisions: what it speaks. (LIF-06, T-30, T-32)
     NoCommonRevision(String),
-    /// None of the revisions that we were told to speak opens a session.
+    /// We were told to speak no revision at all.
     NothingToOffer,
-    /// The server refused `initialize`. (LIF-15)
+    /// The server refused `initialize`, or `server/discover` where there is nothing to fall back to. (LIF-15)
     Refused(ErrorObject),
     /// The peer asked for more than it read, for too long.
     Stalled,
@@ -68,12 +74,12 @@ impl fmt::Display for Fault {
         match self {
             Self::BadHandshake(why) => write!(f, "the answer to initialize is invalid: {why}"),
             Self::FirstViolation => f.write_str("the peer violated the protocol"),
-            Self::HandshakeTimedOut => f.write_str("initialize was not answered in time"),
+            Self::HandshakeTimedOut => f.write_str("the server did not answer in time"),
             Self::NoCommonRevision(name) => {
-                write!(f, "the server answered with protocol version {name:?}, which is not supported here")
+                write!(f, "the server speaks protocol version {name:?}, which is not supported here")
             }
-            Self::NothingToOffer => f.write_str("no revision to speak opens a session"),
-            Self::Refused(error) => write!(f, "the server refused initialize: {error}"),
+            Self::NothingToOffer => f.write_str("there is no revision to speak"),
+            Self::Refused(error) => write!(f, "the server refused to be connected to: {error}"),
             Self::Stalled => f.write_str("the peer does not read what it asked for"),
             Self::TooManyViolations => f.write_str("the peer violated the protocol too often"),
             Self::Unresponsive => f.write_str("the peer stopped answering pings"),

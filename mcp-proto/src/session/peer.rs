@@ -137,3 +137,9 @@ pub struct Context {
     /// The request's `_meta`, as it came.
     pub meta: Option<Raw>,
 }
+
+impl Context {
+    pub(crate) const fn new(peer: Arc<Peer>) -> Self {
+        Self { peer, log_level: None, wants_progress: false, answers: None, state: None, meta: None }
+    }
+}

@@ -1,19 +1,22 @@
 //! What the application asks a session to send; knows nothing of what comes back.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::batch::BatchId;
 use super::calls::{Asker, CallId, CallOptions, wait};
 use super::core::Core;
 use super::gate;
-use super::incoming::IncomingId;
+use super::incoming::{IncomingId, ReplyTo};
 use super::outcome::{CallError, Progress};
 use super::phase::Phase;
-use crate::error::{Misuse, Unencodable};
+use super::rounds::Retry;
+use super::stamp::asks_for_logs;
+use crate::error::{Misuse, Unencodable, code};
 use crate::json::{Object, Raw, find, with_meta, write_f64, write_u64};
-use crate::revision::{Patience, Revision};
+use crate::revision::{Capability, Era, MethodRule, Patience, Revision, Side};
 use crate::rpc::{self, ErrorObject};
-use crate::schema::Level;
+use crate::schema::{Level, key};
 use crate::time::Instant;
 
 /// Writes one JSON value for a peer of the given revision.
@@ -35,10 +38,47 @@ impl Core {
             self.require(allowed.traffic)?;
             self.has_room()?;
         }
-        if options.parent.is_some_and(|parent| self.incoming.get(parent).is_none()) {
-            return Err(Misuse::Stale);
+        if let Some(parent) = options.parent {
+            let parent = self.incoming.get(parent).ok_or(Misuse::Stale)?;
+            // Whoever made it takes no requests. (FRM-17, STL-13)
+            if !parent.peer.revision.rules().servers_ask {
+                return Err(Misuse::Unsupported);
+            }
         }
         self.place_call(method, params, options, Asker::Application).map(CallId)
+    }
+
+    /// Client: has the server send log messages of `level` and above: by a call, or with every request from now on.
+    pub(crate) fn set_log_level(
+        &mut self,
+        now: Instant,
+        level: Level,
+        options: &CallOptions,
+    ) -> Result<CallId, Misuse> {
+        if self.rules().servers_ask {
+            return self.call(
+                now,
+                "logging/setLevel",
+                &|_, out| {
+                    let mut params = Object::begin(out);
+                    params.str("level", level.name());
+                    params.end();
+                    Ok(())
+                },
+                options,
+            );
+        }
+        self.advance(now);
+        self.require(self.phase.allows().traffic)?;
+        let declared = self.peer.as_ref().is_some_and(|peer| peer.has(Capability::Logging));
+        if !declared {
+            return Err(Misuse::Undeclared);
+        }
+        self.log_level = Some(level);
+        let wire = self.calls.insert_unsent(Asker::Application);
+        self.calls.remove(wire);
+        self.complete(CallId(wire), Asker::Application, Ok(Raw::empty_object()));
+        Ok(CallId(wire))
     }
 
     /// Sends a request that may be sent now, if there is room for it among the open calls.
@@ -68,35 +108,56 @@ impl Core {
         options: &CallOptions,
         asker: Asker,
     ) -> Result<u64, Misuse> {
-        let patience = self.check_call(method, params, scratch)?;
-        let wire = self.calls.next_wire();
+        let rule = self.check_call(method, params, scratch, asker)?;
         let params = (!scratch.is_empty()).then_some(scratch.as_slice());
+        let cache_as = self.cache_key(rule, params);
+        if let Some(result) = self.cached(cache_as.as_ref(), options) {
+            let wire = self.calls.insert_unsent(asker);
+            self.calls.remove(wire);
+            self.complete(CallId(wire), asker, Ok(result));
+            return Ok(wire);
+        }
+        let is_stateless = self.side == Side::Client && !self.rules().servers_ask;
+        let retry = rule.filter(|rule| is_stateless && rule.may_ask);
+        if retry.is_some() && self.calls.bytes() + scratch.len() > self.limits().calls_bytes_max {
+            return Err(Misuse::Blocked);
+        }
+        let wire = self.calls.next_wire();
         // A token of the application's own could be another call's: it only says that progress is wanted. (PRG-02)
         let wants_progress = options.progress || params.is_some_and(has_progress_token);
-        self.write(|out| {
-            rpc::open_request(out, wire, method);
-            if wants_progress {
+        let token = wants_progress.then_some(wire);
+        if is_stateless {
+            let (stamp, log_level) = (Arc::clone(&self.stamp), self.log_level);
+            self.write(|out| {
+                rpc::open_request(out, wire, method);
                 out.extend_from_slice(b",\"params\":");
-                with_meta(out, params, &["progressToken"], |meta| {
-                    write_u64(meta.key("progressToken"), wire);
-                });
-            } else if let Some(params) = params {
-                out.extend_from_slice(b",\"params\":");
-                out.extend_from_slice(params);
-            }
-            out.push(b'}');
-        });
-        let wait = wait(options, patience, &self.me.limits);
-        Ok(self.calls.insert(self.now, asker, wants_progress, wait))
+                stamp.write_params(out, params, token, log_level);
+                out.push(b'}');
+            });
+        } else {
+            self.write(|out| write_request(out, wire, method, params, token));
+        }
+        let wants_logs = is_stateless && (self.log_level.is_some() || asks_for_logs(params));
+        let patience = rule.map_or(Patience::Call, |rule| rule.patience);
+        self.calls.insert(self.now, asker, wants_progress, wait(options, patience, &self.me.limits));
+        if let Some(call) = self.calls.get_mut(wire) {
+            call.wants_logs = wants_logs;
+            call.cache_as = cache_as;
+        }
+        if let Some(rule) = retry {
+            self.calls.keep_retry(wire, Retry::new(rule.name, scratch));
+        }
+        Ok(wire)
     }
 
-    /// Writes the params to `scratch`, and checks that the call may be made. (JSON-17, CAP-03)
+    /// Writes the params to `scratch`, and checks that the call may be made: its row, if it has one. (JSON-17, CAP-03)
     pub(super) fn check_call(
         &self,
         method: &str,
         params: Write<'_>,
         scratch: &mut Vec<u8>,
-    ) -> Result<Patience, Misuse> {
+        asker: Asker,
+    ) -> Result<Option<&'static MethodRule>, Misuse> {
         let revision = self.revision();
         params(revision, scratch)?;
         if scratch.first().is_some_and(|first| *first != b'{') {
@@ -104,8 +165,8 @@ impl Core {
         }
         let none = crate::schema::Capabilities::none();
         let theirs = self.peer.as_ref().map_or(&none, |peer| &peer.capabilities);
-        let rule = gate::outgoing_request(self.side, revision, method, scratch, theirs)?;
-        Ok(rule.map_or(Patience::Call, |rule| rule.patience))
+        let by_itself = asker != Asker::Application;
+        gate::outgoing_request(self.side, revision, method, scratch, theirs, by_itself)
     }
 
     pub(crate) fn notify(&mut self, now: Instant, method: &str, params: Write<'_>) -> Result<(), Misuse> {
@@ -122,14 +183,17 @@ impl Core {
     /// Cancels a call of the application. (CAN-01, T-44)
     pub(crate) fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
         self.advance(now);
-        let wire = call.0;
-        if !self.calls.get_mut(wire).is_some_and(|call| call.asker == Asker::Application) {
-            return Err(Misuse::Stale);
-        }
+        let wire = self.calls.wire_of(call).ok_or(Misuse::Stale)?;
+        let open = self.calls.get(wire).filter(|open| open.is_application()).ok_or(Misuse::Stale)?;
+        let (is_sent, asker) = (open.is_sent, open.asker);
+        let input = self.calls.take_input(wire);
         let limits = &self.me.limits;
         self.calls.retire(wire, limits);
-        self.write_cancelled(wire, reason);
-        self.complete(wire, Asker::Application, Err(CallError::Cancelled));
+        self.withdraw_input(input);
+        if is_sent {
+            self.write_cancelled(wire, reason);
+        }
+        self.complete(call, asker, Err(CallError::Cancelled));
         Ok(())
     }
 
@@ -158,10 +222,33 @@ impl Core {
         result: Write<'_>,
     ) -> Result<(), Misuse> {
         self.advance(now);
-        let revision = self.revision();
-        self.answer(incoming, |out, wire, _| rpc::response(out, wire, |out| result(revision, out)))
+        let open = self.incoming.get(incoming).ok_or(Misuse::Stale)?;
+        let (revision, rule) = (open.peer.revision, open.rule);
+        if let ReplyTo::Call { call, index } = open.reply {
+            let mut answer = Vec::new();
+            result(revision, &mut answer)?;
+            if !answer.starts_with(b"{") {
+                return Err(Misuse::Unencodable);
+            }
+            self.incoming.remove(incoming);
+            self.input_given(call, index, Ok(Raw::from_written(answer)));
+            return Ok(());
+        }
+        let stamp = (!revision.rules().servers_ask).then(|| Arc::clone(&self.stamp));
+        self.answer(incoming, |out, wire, _| {
+            rpc::response(out, wire, |out| {
+                let start = out.len();
+                result(revision, out)?;
+                if let Some(stamp) = stamp {
+                    stamp.finish_result(out, start, rule);
+                }
+                Ok(())
+            })
+        })
     }
 
+    /// Answers with an error; a code that stands for something other revisions write otherwise is translated.
+    /// (STL-46, CAP-15)
     pub(crate) fn respond_error(
         &mut self,
         now: Instant,
@@ -169,8 +256,21 @@ impl Core {
         error: &ErrorObject,
     ) -> Result<(), Misuse> {
         self.advance(now);
+        let open = self.incoming.get(incoming).ok_or(Misuse::Stale)?;
+        let rules = open.peer.revision.rules();
+        let mut error = error.clone();
+        error.code = match error.code {
+            code::RESOURCE_NOT_FOUND => rules.resource_not_found,
+            code::MISSING_CLIENT_CAPABILITY => rules.missing_capability,
+            code => code,
+        };
+        if let ReplyTo::Call { call, index } = open.reply {
+            self.incoming.remove(incoming);
+            self.input_given(call, index, Err(error));
+            return Ok(());
+        }
         self.answer(incoming, |out, wire, null_id| {
-            rpc::error_line(out, Some(wire), null_id, error);
+            rpc::error_line(out, Some(wire), null_id, &error);
             Ok(())
         })
     }
@@ -183,7 +283,7 @@ impl Core {
     ) -> Result<(), Misuse> {
         let open = self.incoming.get(incoming).filter(|open| open.asking.is_none());
         let Some(open) = open else { return Err(Misuse::Stale) };
-        let (batch, wire) = (open.batch, open.wire.clone());
+        let ReplyTo::Peer { wire, batch, .. } = open.reply.clone() else { return Err(Misuse::Stale) };
         let deferred = self.incoming.take_deferred(incoming);
         let mark = self.outbox_mark();
         if let Some(params) = &deferred {
@@ -233,9 +333,9 @@ impl Core {
         progress: &Progress,
     ) -> Result<(), Misuse> {
         self.advance(now);
-        let with_message = self.rules().progress_message;
         let open = self.incoming.get_mut(incoming).filter(|open| open.asking.is_none());
         let Some(open) = open else { return Err(Misuse::Stale) };
+        let with_message = open.peer.revision.rules().progress_message;
         if !progress.progress.is_finite() || open.progress.is_some_and(|last| progress.progress <= last) {
             return Err(Misuse::Unencodable);
         }
@@ -269,20 +369,38 @@ impl Core {
         logger: Option<&str>,
         data: &Raw,
     ) -> Result<(), Misuse> {
-        if incoming.is_some_and(|incoming| self.incoming.get(incoming).is_none()) {
-            return Err(Misuse::Stale);
-        }
-        if self.log_level.is_some_and(|least| level < least) {
-            return Ok(());
-        }
-        self.notify(now, "notifications/message", &|_, out| {
+        self.advance(now);
+        let open = match incoming {
+            Some(incoming) => Some(self.incoming.get(incoming).ok_or(Misuse::Stale)?),
+            None => None,
+        };
+        let stateless = open.filter(|open| !open.peer.revision.rules().servers_ask);
+        let write = |out: &mut Vec<u8>| {
             let mut params = Object::begin(out);
             params.str("level", level.name());
             params.opt_str("logger", logger);
             params.raw("data", data.as_bytes());
             params.end();
             Ok(())
-        })
+        };
+        if let Some(open) = stateless {
+            // Each request says whether it wants any. (LOG-05…07)
+            let is_wanted = open.log_level.is_some_and(|least| level >= least);
+            if !self.me.capabilities.has(Capability::Logging) {
+                return Err(Misuse::Undeclared);
+            }
+            if !is_wanted {
+                return Ok(());
+            }
+            self.has_room()?;
+            return Ok(self.try_write(|out| rpc::notification(out, "notifications/message", write))?);
+        }
+        // Where there is no session, nobody hears what belongs to no request. (LOG-06)
+        let is_unheard = self.phase == Phase::Opening && self.me.newest(Era::Modern).is_some();
+        if is_unheard || self.log_level.is_some_and(|least| level < least) {
+            return Ok(());
+        }
+        self.notify(now, "notifications/message", &|_, out| write(out))
     }
 
     /// Why something is not allowed now.
@@ -293,6 +411,21 @@ impl Core {
             Phase::Opening | Phase::Greeted | Phase::Ready => Err(Misuse::NotReady),
         }
     }
+}
+
+/// Writes a request of a session.
+fn write_request(out: &mut Vec<u8>, wire: u64, method: &str, params: Option<&[u8]>, token: Option<u64>) {
+    rpc::open_request(out, wire, method);
+    if let Some(token) = token {
+        out.extend_from_slice(b",\"params\":");
+        with_meta(out, params, &[key::PROGRESS_TOKEN], |meta| {
+            write_u64(meta.key(key::PROGRESS_TOKEN), token);
+        });
+    } else if let Some(params) = params {
+        out.extend_from_slice(b",\"params\":");
+        out.extend_from_slice(params);
+    }
+    out.push(b'}');
 }
 
 fn has_progress_token(params: &[u8]) -> bool {

@@ -1,0 +1,270 @@
+//! Hearing of changes: a client's subscriptions, in both eras; knows nothing of how a server comes to tell of them.
+//!
+//! A subscription is a long call. Without sessions it is one request that stays open, and what belongs to it is tagged
+//! with its id. In a session it is a set of `resources/subscribe`, and what the server tells of by itself is handed to
+//! whoever listens for it. (STL-29…38, T-100…T-104, T-122)
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::calls::{Asker, CallId, CallOptions};
+use super::core::Core;
+use super::event::Event;
+use super::filter::Filter;
+use super::guard::ViolationKind;
+use super::outcome::CallError;
+use super::peer::Method;
+use crate::error::Misuse;
+use crate::json::{Object, Raw, unescape};
+use crate::revision::{MethodRule, PROMPTS_CHANGED, RESOURCE_UPDATED, RESOURCES_CHANGED, TOOLS_CHANGED};
+use crate::rpc::{Params, RequestId};
+use crate::schema::key;
+use crate::time::Instant;
+
+/// The open subscriptions of a client.
+#[derive(Debug, Default)]
+pub(crate) struct Listens {
+    open: BTreeMap<CallId, Listen>,
+    /// How many of them are subscribed to a resource, in a session.
+    subscribers: BTreeMap<Box<str>, usize>,
+}
+
+#[derive(Debug)]
+struct Listen {
+    asked: Filter,
+    /// What will be told of, once that is known.
+    heard: Option<Filter>,
+    /// In a session: subscriptions to resources that are not answered yet.
+    waiting: usize,
+}
+
+impl Listens {
+    /// What is listened to, with the calls that do.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (CallId, &Filter)> {
+        self.open.iter().map(|(call, listen)| (*call, listen.heard.as_ref().unwrap_or(&listen.asked)))
+    }
+}
+
+impl Core {
+    pub(crate) fn listening(&self) -> impl Iterator<Item = (CallId, &Filter)> {
+        self.listens.iter()
+    }
+
+    pub(crate) fn listen(
+        &mut self,
+        now: Instant,
+        filter: &Filter,
+        options: &CallOptions,
+    ) -> Result<CallId, Misuse> {
+        self.advance(now);
+        self.require(self.phase.allows().traffic)?;
+        self.has_room()?;
+        if self.rules().servers_ask {
+            return self.listen_in_session(filter, options);
+        }
+        let write = |_, out: &mut Vec<u8>| {
+            let mut params = Object::begin(out);
+            filter.write(params.key("notifications"));
+            params.end();
+            Ok(())
+        };
+        let call = CallId(self.place_call("subscriptions/listen", &write, options, Asker::Listen)?);
+        self.listens.open.insert(call, Listen { asked: filter.clone(), heard: None, waiting: 0 });
+        Ok(call)
+    }
+
+    /// One `resources/subscribe` for each URI that nobody is subscribed to yet.
+    fn listen_in_session(&mut self, filter: &Filter, options: &CallOptions) -> Result<CallId, Misuse> {
+        let mut asked = match &self.peer {
+            Some(peer) => filter.offered_by(&peer.capabilities),
+            None => Filter::new(),
+        };
+        asked.uris.sort_unstable();
+        asked.uris.dedup();
+        if self.calls.len() + asked.uris.len() + 1 > self.limits().calls_max {
+            return Err(Misuse::Blocked);
+        }
+        let call = CallId(self.calls.insert_unsent(Asker::Listen));
+        let mut waiting = 0;
+        for (index, uri) in asked.uris.iter().enumerate() {
+            let subscribers = self.listens.subscribers.entry(uri.clone()).or_default();
+            *subscribers += 1;
+            if *subscribers == 1 {
+                self.call_on("resources/subscribe", uri, options, Asker::Subscribe(call, index));
+                waiting += 1;
+            }
+        }
+        self.listens.open.insert(call, Listen { asked, heard: None, waiting });
+        self.check_subscribed(call);
+        Ok(call)
+    }
+
+    fn call_on(&mut self, method: &str, uri: &str, options: &CallOptions, asker: Asker) {
+        let (timeout, timeout_max) = (options.timeout, options.timeout_max);
+        let options = CallOptions { timeout, timeout_max, ..CallOptions::default() };
+        let params = |_, out: &mut Vec<u8>| {
+            let mut params = Object::begin(out);
+            params.str("uri", uri);
+            params.end();
+            Ok(())
+        };
+        // The server declared it and there is room among the calls, so that it is placed.
+        let _placed = self.place_call(method, &params, &options, asker);
+    }
+
+    /// One resource of a subscription is subscribed to, or cannot be.
+    pub(super) fn subscribed(&mut self, call: CallId, index: usize, outcome: &Result<Raw, CallError>) {
+        let Some(listen) = self.listens.open.get_mut(&call) else { return };
+        listen.waiting -= 1;
+        if let Some(uri) = listen.asked.uris.get(index).filter(|_| outcome.is_err()) {
+            self.listens.subscribers.remove(uri);
+        }
+        self.check_subscribed(call);
+    }
+
+    /// Tells the application what it will hear of, once that is known. (STL-35)
+    fn check_subscribed(&mut self, call: CallId) {
+        let Some(listen) = self.listens.open.get_mut(&call).filter(|listen| listen.waiting == 0) else {
+            return;
+        };
+        let mut filter = listen.asked.clone();
+        filter.uris.retain(|uri| self.listens.subscribers.contains_key(uri));
+        listen.heard = Some(filter.clone());
+        self.events.push(Event::Listening { call, filter });
+    }
+
+    /// Forgets a subscription that has ended, and in a session unsubscribes from what nobody listens to any more.
+    pub(super) fn unlisten(&mut self, call: CallId) {
+        let Some(listen) = self.listens.open.remove(&call) else { return };
+        if !self.rules().servers_ask || !self.phase.allows().traffic {
+            return;
+        }
+        let is_part_of_it = |asker| matches!(asker, Asker::Subscribe(listen, _) if listen == call);
+        let waiting: Vec<u64> =
+            self.calls.iter().filter(|(_, open)| is_part_of_it(open.asker)).map(|(wire, _)| wire).collect();
+        for wire in waiting {
+            // Its answer means nothing any more; what it did is undone below.
+            if let Some(open) = self.calls.get_mut(wire) {
+                open.asker = Asker::Nobody;
+            }
+        }
+        for uri in &listen.asked.uris {
+            if forget(&mut self.listens.subscribers, uri) {
+                self.call_on("resources/unsubscribe", uri, &CallOptions::default(), Asker::Nobody);
+            }
+        }
+    }
+
+    /// The server says what it will tell of. (STL-29, STL-30)
+    fn acknowledged(&mut self, call: CallId, params: &Params<'_>) {
+        let filter = params.member("notifications").and_then(Filter::read);
+        let (Some(listen), Some(filter)) = (self.listens.open.get_mut(&call), filter) else {
+            return self.bad_notification(ACKNOWLEDGED, "`notifications` must be a filter");
+        };
+        if listen.heard.is_some() {
+            return self.bad_notification(ACKNOWLEDGED, "the subscription is acknowledged already");
+        }
+        listen.heard = Some(filter.clone());
+        // From here on it is open for as long as both want it. (TMO-11)
+        self.calls.wait_until(call.0, None);
+        self.events.push(Event::Listening { call, filter });
+    }
+
+    /// A notification that can belong to a subscription; hands it to those that it belongs to.
+    pub(super) fn changed_there(&mut self, method: &str, params: &Params<'_>, kept: Option<Raw>) {
+        let rule = MethodRule::find(method, false, self.revision());
+        let hears = if self.rules().servers_ask {
+            self.listeners(method, params)
+        } else {
+            match self.tagged(method, params) {
+                Some(call) if method == ACKNOWLEDGED => return self.acknowledged(call, params),
+                Some(call) => alloc::vec![call],
+                None => return,
+            }
+        };
+        self.forget_cached(method);
+        let mut tell = |call| {
+            let method = Method::new(method, rule);
+            self.events.push(Event::Notification { call, method, params: kept.clone() });
+        };
+        if hears.is_empty() {
+            return tell(None);
+        }
+        hears.into_iter().for_each(|call| tell(Some(call)));
+    }
+
+    /// In a session: who listens to such changes.
+    fn listeners(&self, method: &str, params: &Params<'_>) -> Vec<CallId> {
+        if method != RESOURCE_UPDATED {
+            return self.who(|filter| filter.names_list(method));
+        }
+        let uri = params.member("uri").and_then(unescape).unwrap_or_default();
+        let mut hears = self.who(|filter| filter.names_uri(&uri));
+        if hears.is_empty() {
+            // A part of something, by a rule that only the server knows.
+            hears = self.who(|filter| !filter.uris.is_empty());
+        }
+        hears
+    }
+
+    fn who(&self, listens: impl Fn(&Filter) -> bool) -> Vec<CallId> {
+        self.listens.iter().filter(|(_, filter)| listens(filter)).map(|(call, _)| call).collect()
+    }
+
+    /// Without sessions: the subscription that a notification is tagged with. (STL-33, T-100)
+    fn tagged(&mut self, method: &str, params: &Params<'_>) -> Option<CallId> {
+        let id = params.meta_member(key::SUBSCRIPTION_ID).and_then(RequestId::from_json);
+        let wire = id.as_ref().and_then(RequestId::as_u64);
+        let call = wire.map(CallId);
+        let listen = call.and_then(|call| self.listens.open.get(&call));
+        match listen {
+            Some(listen) if listen.heard.is_some() || method == ACKNOWLEDGED => return call,
+            // It crossed the end of its subscription.
+            None if wire.is_some_and(|wire| self.calls.is_retired(wire)) => return None,
+            _ => {}
+        }
+        let why = match (listen, id) {
+            (Some(_), Some(id)) => format!("{method} before {id} was acknowledged"),
+            (_, Some(id)) => format!("{method} for {id}, which is no subscription"),
+            (_, None) => format!("{method} without a subscription"),
+        };
+        self.violation(ViolationKind::UnknownSubscription, why);
+        None
+    }
+
+    /// The server takes back one of our requests, which it may only do to a subscription. (CAN-14, CAN-18, T-101)
+    pub(super) fn withdrawn(&mut self, id: &RequestId) {
+        let wire = id.as_u64();
+        let Some(call) = wire.map(CallId).filter(|call| self.listens.open.contains_key(call)) else {
+            if !wire.is_some_and(|wire| self.calls.is_retired(wire)) {
+                self.bad_notification("notifications/cancelled", "it names no subscription");
+            }
+            return;
+        };
+        let limits = &self.me.limits;
+        if let Some(open) = self.calls.retire(call.0, limits) {
+            self.complete(open.id, open.asker, Err(CallError::Withdrawn));
+        }
+    }
+}
+
+/// Says what a subscription will tell of.
+pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+
+/// Whether a notification is one that subscriptions are for.
+pub(super) fn is_of_subscriptions(method: &str) -> bool {
+    matches!(method, ACKNOWLEDGED | TOOLS_CHANGED | PROMPTS_CHANGED | RESOURCES_CHANGED | RESOURCE_UPDATED)
+}
+
+/// One subscriber less; whether it was the last.
+fn forget(subscribers: &mut BTreeMap<Box<str>, usize>, uri: &str) -> bool {
+    let Some(count) = subscribers.get_mut(uri) else { return false };
+    *count -= 1;
+    if *count == 0 {
+        subscribers.remove(uri);
+        return true;
+    }
+    false
+}

@@ -1,0 +1,195 @@
+//! Requests that say by themselves who makes them and in which revision: what a server makes of that; knows nothing of
+//! sessions, and keeps nothing from one request for the next.
+//!
+//! Both eras may come over one connection. What a request says of itself counts for it alone. (LIF-21, CAP-14, T-39)
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::core::Core;
+use super::peer::Peer;
+use super::question::Answers;
+use super::requests::{Asked, Origin};
+use crate::error::code;
+use crate::json::{Array, Frame, Object, Raw, find, members, unescape, unescape_key, write_str};
+use crate::revision::{Era, MethodRule, Revision, Side};
+use crate::rpc::{self, ErrorObject, Params, RequestId};
+use crate::schema::{Capabilities, Decode, Implementation, Level, key};
+
+impl Core {
+    /// Server: whether a request says of itself what others leave to a session.
+    pub(super) fn is_stateless(&self, params: &Params<'_>) -> bool {
+        self.side == Side::Server
+            && self.me.newest(Era::Modern).is_some()
+            && params.meta.is_some_and(|meta| {
+                find(meta, key::PROTOCOL_VERSION).is_some() || find(meta, key::CLIENT_CAPABILITIES).is_some()
+            })
+    }
+
+    /// Serves a request that says of itself what it needs.
+    pub(super) fn stateless(&mut self, origin: Origin<'_>, id: RequestId, method: &str, params: &Params<'_>) {
+        if let Err(error) = self.try_stateless(origin, &id, method, params) {
+            self.refuse(origin.batch, Some(&id), &error);
+        }
+    }
+
+    fn try_stateless(
+        &mut self,
+        origin: Origin<'_>,
+        id: &RequestId,
+        method: &str,
+        params: &Params<'_>,
+    ) -> Result<(), ErrorObject> {
+        if origin.batch.is_some() {
+            return Err(ErrorObject::new(code::INVALID_REQUEST, "this revision has no batches"));
+        }
+        let (peer, log_level) = self.read_context(params)?;
+        let rule = MethodRule::find(method, true, peer.revision);
+        match method {
+            "server/discover" => {
+                self.answer_discover(id, &peer);
+                return Ok(());
+            }
+            "subscriptions/listen" => return self.subscribe(origin.stream, id, params),
+            _ => {}
+        }
+        self.admit(rule, method, params)?;
+        let (answers, state) = match rule.filter(|rule| rule.may_ask) {
+            Some(_) => self.read_input(origin.frame, params)?,
+            None => (None, None),
+        };
+        self.deliver(origin, id.clone(), method, params, Asked { peer, log_level, answers, state });
+        Ok(())
+    }
+
+    /// Reads who asks. (STL-01, STL-03, STL-04, LIF-24, LOG-04)
+    fn read_context(&self, params: &Params<'_>) -> Result<(Arc<Peer>, Option<Level>), ErrorObject> {
+        let Some(version) = params.meta_member(key::PROTOCOL_VERSION).and_then(unescape) else {
+            return Err(self.lacks_context());
+        };
+        let revision = Revision::from_name(&version)
+            .filter(|revision| revision.era() == Era::Modern && self.me.revisions.contains(revision));
+        let Some(revision) = revision else {
+            let error = ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version");
+            return Err(error.with_data(self.supported(&version)));
+        };
+        let keep = |name| params.meta_member(name).map(|value| Frame::Borrowed(value).keep(value, true));
+        let Some(capabilities) = keep(key::CLIENT_CAPABILITIES).filter(Raw::is_object) else {
+            return Err(self.lacks_context());
+        };
+        let log_level = match params.meta_member(key::LOG_LEVEL) {
+            None | Some(b"null") => None,
+            Some(level) => match unescape(level).and_then(|name| Level::from_name(&name)) {
+                None => {
+                    return Err(ErrorObject::invalid_params(format!("`{}` is no log level", key::LOG_LEVEL)));
+                }
+                level => level,
+            },
+        };
+        let info = keep(key::CLIENT_INFO).and_then(|info| Implementation::decode(&info).ok());
+        let peer = Peer {
+            revision,
+            info: info.unwrap_or_else(|| Implementation::new("", "")),
+            capabilities: Capabilities::declared(&capabilities, Side::Client, revision),
+            instructions: None,
+        };
+        Ok((Arc::new(peer), log_level))
+    }
+
+    /// The error for a request that neither says what it needs nor has a session that does. (STL-03, T-40)
+    pub(super) fn lacks_context(&self) -> ErrorObject {
+        let mut out = Vec::new();
+        let mut data = Object::begin(&mut out);
+        let mut required = Array::begin(data.key("required"));
+        for name in [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES] {
+            write_str(required.next(), name);
+        }
+        required.end();
+        self.write_revisions(data.key("supported"), |_| true);
+        data.end();
+        let why = "the request's `_meta` must name its protocol version and the client's capabilities";
+        ErrorObject::invalid_params(why).with_data(Raw::from_written(out))
+    }
+
+    /// What the client gathered for a request that asked for input. (STL-25, STL-26)
+    fn read_input(
+        &self,
+        frame: Frame<'_>,
+        params: &Params<'_>,
+    ) -> Result<(Option<Answers>, Option<Box<str>>), ErrorObject> {
+        let bad = |why| Err(ErrorObject::invalid_params(why));
+        let state = match params.member("requestState") {
+            None | Some(b"null") => None,
+            Some(state) => match unescape(state) {
+                Some(state) => Some(state.into()),
+                None => return bad("`requestState` must be a string"),
+            },
+        };
+        let responses = match params.member("inputResponses") {
+            None | Some(b"null") => return Ok((None, state)),
+            Some(responses) if responses.starts_with(b"{") => responses,
+            Some(_) => return bad("`inputResponses` must be an object"),
+        };
+        let mut answers = Vec::new();
+        for (name, answer) in members(responses) {
+            if !answer.starts_with(b"{") {
+                return bad("each of the `inputResponses` must be an object");
+            }
+            if answers.len() == self.limits().questions_max {
+                return bad("too many `inputResponses`");
+            }
+            let name = unescape_key(name);
+            answers.push((name.into(), frame.keep(answer, true)));
+        }
+        Ok((Some(Answers::new(answers)), state))
+    }
+
+    /// What we are. (LIF-22, STL-39)
+    fn answer_discover(&mut self, id: &RequestId, peer: &Peer) {
+        let rule = MethodRule::find("server/discover", true, peer.revision);
+        let mut result = Vec::new();
+        let mut object = Object::begin(&mut result);
+        self.write_revisions(object.key("supportedVersions"), |revision| revision.era() == Era::Modern);
+        self.me.capabilities.write(object.key("capabilities"), Side::Server, peer.revision);
+        object.opt_str("instructions", self.me.instructions.as_deref());
+        object.end();
+        self.stamp.finish_result(&mut result, 0, rule);
+        let _infallible = self.try_write(|out| {
+            rpc::response(out, id, |out| {
+                out.extend_from_slice(&result);
+                Ok(())
+            })
+        });
+    }
+
+    /// The data of an error about revisions. (LIF-24, LIF-33)
+    pub(super) fn supported(&self, requested: &str) -> Raw {
+        let mut out = Vec::new();
+        let mut data = Object::begin(&mut out);
+        self.write_revisions(data.key("supported"), |_| true);
+        data.str("requested", requested);
+        data.end();
+        Raw::from_written(out)
+    }
+
+    /// Writes the names of those of our revisions that `which` takes, newest first.
+    fn write_revisions(&self, out: &mut Vec<u8>, which: impl Fn(Revision) -> bool) {
+        let mut names = Array::begin(out);
+        for revision in self.me.revisions.iter().rev().filter(|revision| which(**revision)) {
+            write_str(names.next(), revision.name());
+        }
+        names.end();
+    }
+}
+
+/// What a question of ours needs the client to have declared, as one can be told in an error. (CAP-15)
+pub(super) fn missing(needs: &Capabilities, revision: Revision) -> ErrorObject {
+    let mut out = Vec::new();
+    let mut data = Object::begin(&mut out);
+    needs.write(data.key("requiredCapabilities"), Side::Client, revision);
+    data.end();
+    let code = code::MISSING_CLIENT_CAPABILITY;
+    ErrorObject::new(code, "the client did not declare what this needs").with_data(Raw::from_written(out))
+}
