@@ -32,6 +32,12 @@ pub const KEY_BYTES_MIN: usize = 32;
 /// A sealed text is about a third longer, and a text longer than that is not looked at.
 pub const STATE_BYTES_MAX: usize = 64 << 10;
 
+/// The most members that the params of a request may have so that state can be sealed for it: 64, those that a retry
+/// adds not counted.
+///
+/// The requests that can ask have a handful; without a bound, tiny members would cost many times their own bytes.
+pub const MEMBERS_MAX: usize = 64;
+
 /// What every sealed text begins with: the version of its form.
 const VERSION: &str = "v1.";
 
@@ -133,13 +139,13 @@ impl Seal {
     /// The text is ASCII without quotes, blanks or escapes. The same arguments give the same text.
     ///
     /// # Errors
-    /// When the state is longer than [`STATE_BYTES_MAX`].
-    pub fn seal(&self, state: &str, bound: &Bound<'_>, expires_at: u64) -> Result<String, TooLong> {
+    /// When the state is longer than [`STATE_BYTES_MAX`], or the request has more members than [`MEMBERS_MAX`].
+    pub fn seal(&self, state: &str, bound: &Bound<'_>, expires_at: u64) -> Result<String, TooLarge> {
         if state.len() > STATE_BYTES_MAX {
-            return Err(TooLong);
+            return Err(TooLarge);
         }
         let expiry = expires_at.to_be_bytes();
-        let message = bound.message(&expiry, state.as_bytes());
+        let message = bound.message(&expiry, state.as_bytes()).ok_or(TooLarge)?;
         let code = self.key.clone().chain_update(message).finalize().into_bytes();
         let content = [&expiry, code.as_slice(), state.as_bytes()].concat();
         let mut sealed = String::from(VERSION);
@@ -162,7 +168,7 @@ impl Seal {
         let content = Base64UrlUnpadded::decode_vec(content).map_err(|_| Unsealed::Broken)?;
         let (expiry, rest) = content.split_first_chunk::<EXPIRY_BYTES>().ok_or(Unsealed::Broken)?;
         let (code, state) = rest.split_first_chunk::<CODE_BYTES>().ok_or(Unsealed::Broken)?;
-        let message = bound.message(expiry, state);
+        let message = bound.message(expiry, state).ok_or(Unsealed::Broken)?;
         let sealed_by =
             |key: &Hmac<Sha256>| key.clone().chain_update(&message).verify(&(*code).into()).is_ok();
         if !sealed_by(&self.key) && !self.old_keys.iter().any(sealed_by) {
@@ -242,12 +248,16 @@ pub struct Bound<'a> {
 }
 
 impl Bound<'_> {
-    /// What is authenticated: all of it, and nothing can be read in two ways.
-    fn message(&self, expiry: &[u8; EXPIRY_BYTES], state: &[u8]) -> Vec<u8> {
+    /// What is authenticated: all of it, and nothing can be read in two ways. `None` with too many members.
+    fn message(&self, expiry: &[u8; EXPIRY_BYTES], state: &[u8]) -> Option<Vec<u8>> {
         let params =
             self.request.params.as_ref().map(|params| compact(params.as_bytes())).unwrap_or_default();
         let counts = |key: &[u8]| !RETRY_MEMBERS.iter().any(|name| key_is(key, name));
-        let mut bound: Vec<(&[u8], &[u8])> = members(&params).filter(|(key, _)| counts(key)).collect();
+        let bound = members(&params).filter(|(key, _)| counts(key));
+        let mut bound: Vec<(&[u8], &[u8])> = bound.take(MEMBERS_MAX + 1).collect();
+        if bound.len() > MEMBERS_MAX {
+            return None;
+        }
         // The sort is stable: repeated members keep their order, so that none can take another's place.
         bound.sort_by_key(|(key, _)| *key);
 
@@ -259,7 +269,7 @@ impl Bound<'_> {
             write_part(&mut out, key);
             write_part(&mut out, value);
         }
-        out
+        Some(out)
     }
 }
 
@@ -325,23 +335,23 @@ impl fmt::Display for ShortKey {
 
 impl core::error::Error for ShortKey {}
 
-/// A state that is too long to be sealed.
+/// A state that is too long to be sealed, or a request with too many members to seal one for it.
 ///
 /// ```
-/// use mcp_proto::seal::TooLong;
+/// use mcp_proto::seal::TooLarge;
 ///
-/// assert_eq!(TooLong.to_string(), "a state to seal has at most 65536 bytes");
+/// assert_eq!(TooLarge.to_string(), "the state is too long to be sealed, or the request has too many members");
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct TooLong;
+pub struct TooLarge;
 
-impl fmt::Display for TooLong {
+impl fmt::Display for TooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a state to seal has at most {STATE_BYTES_MAX} bytes")
+        f.write_str("the state is too long to be sealed, or the request has too many members")
     }
 }
 
-impl core::error::Error for TooLong {}
+impl core::error::Error for TooLarge {}
 
 #[cfg(test)]
 mod tests;

@@ -247,14 +247,28 @@ fn keys_have_a_least_length_and_are_not_shown_stl_23() {
 fn long_state_is_refused_and_long_text_is_not_looked_at_stl_23() {
     let request = call(PARAMS);
     let state = "x".repeat(STATE_BYTES_MAX + 1);
-    assert_eq!(seal().seal(&state, &ada(&request), LATER), Err(TooLong));
+    assert_eq!(seal().seal(&state, &ada(&request), LATER), Err(TooLarge));
     // Right in everything but its length.
     let expiry = LATER.to_be_bytes();
-    let message = ada(&request).message(&expiry, state.as_bytes());
+    let message = ada(&request).message(&expiry, state.as_bytes()).unwrap();
     let code = seal().key.chain_update(message).finalize().into_bytes();
     let content = [&expiry, code.as_slice(), state.as_bytes()].concat();
     let text = format!("{VERSION}{}", Base64UrlUnpadded::encode_string(&content));
     assert_eq!(seal().open(&text, &ada(&request), NOW), Err(Unsealed::Broken));
+}
+
+#[test]
+fn a_request_with_too_many_members_is_refused_stl_23() {
+    let params = |members: usize| {
+        let mut params: Map<String, Value> = (0..members).map(|at| (at.to_string(), Value::Null)).collect();
+        params.extend(RETRY_MEMBERS.map(|name| (name.into(), Value::Null)));
+        call(&Value::Object(params).to_string())
+    };
+    let (most, more) = (params(MEMBERS_MAX), params(MEMBERS_MAX + 1));
+    assert!(same(&most, &most));
+    assert_eq!(seal().seal("state", &ada(&more), LATER), Err(TooLarge));
+    let sealed = seal().seal("state", &ada(&most), LATER).unwrap();
+    assert_eq!(seal().open(&sealed, &ada(&more), NOW), Err(Unsealed::Broken));
 }
 
 #[test]
@@ -327,5 +341,5 @@ fn cut(text: &str, cuts: [u8; 3]) -> [&str; 4] {
 /// What is authenticated of these.
 fn message(&[principal, method, state, key]: &[&str; 4]) -> Vec<u8> {
     let request = request(method, Some(&format!("{{\"{key}\":0}}")));
-    Bound { principal, request: &request }.message(&[0; 8], state.as_bytes())
+    Bound { principal, request: &request }.message(&[0; 8], state.as_bytes()).unwrap()
 }
