@@ -81,6 +81,8 @@ mod limits;
 mod revision;
 mod rpc;
 pub mod schema;
+#[cfg(feature = "seal")]
+pub mod seal;
 pub mod server;
 mod session;
 pub mod stdio;

@@ -13,8 +13,12 @@ mod write;
 pub(crate) use parts::{elements, find, members};
 pub(crate) use raw::Frame;
 pub use raw::Raw;
+#[cfg(feature = "seal")]
+pub(crate) use raw::compact;
 pub use reader::{Kind, Reader};
 pub(crate) use scan::{Scanner, SyntaxError};
 pub(crate) use splice::with_meta;
+#[cfg(feature = "seal")]
+pub(crate) use text::key_is;
 pub(crate) use text::{unescape, unescape_key};
 pub(crate) use write::{Array, Object, write_f64, write_i64, write_str, write_u64};

@@ -194,7 +194,7 @@ fn one_line(value: &[u8], has_line_breaks: bool) -> Cow<'_, [u8]> {
 }
 
 /// Drops the white space between the tokens of checked JSON.
-fn compact(text: &[u8]) -> Vec<u8> {
+pub(crate) fn compact(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut in_string = false;
     let mut escaped = false;

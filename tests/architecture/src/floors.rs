@@ -26,7 +26,7 @@ const FLOORS: &[Floor] = &[
     Floor { rooms: &["schema"], closed: &["wire"] },
     Floor { rooms: &["endpoint", "session"], closed: &[] },
     Floor { rooms: &["client", "server"], closed: &[] },
-    Floor { rooms: &["catalog", "http", "stdio"], closed: &[] },
+    Floor { rooms: &["catalog", "http", "seal", "stdio"], closed: &[] },
 ];
 
 /// Finds the imports that climb, the rooms that no floor has, and the paths that name no room.

@@ -1,0 +1,345 @@
+//! What opens, what does not, and that the form of sealed text stays as it is.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use alloc::{format, vec};
+
+use proptest::prelude::*;
+use serde_json::{Map, Value};
+
+use super::*;
+use crate::error::code;
+use crate::json::{Raw, testing};
+use crate::session::Method;
+
+const NOW: u64 = 1_790_000_000;
+const LATER: u64 = NOW + 600;
+const PARAMS: &str = r#"{"name":"book","arguments":{"seats":2,"note":"a b"}}"#;
+
+fn seal() -> Seal {
+    let key: Vec<u8> = (0..32).collect();
+    Seal::new(&key).unwrap()
+}
+
+fn request(method: &str, params: Option<&str>) -> Request {
+    let params = params.map(|params| Raw::from_text(params).unwrap());
+    Request { method: Method::new(method, None), params }
+}
+
+fn call(params: &str) -> Request {
+    request("tools/call", Some(params))
+}
+
+fn ada(request: &Request) -> Bound<'_> {
+    Bound { principal: "ada", request }
+}
+
+/// Whether what was sealed for one call of Ada's opens for the other.
+fn same(sealed_for: &Request, opened_for: &Request) -> bool {
+    let sealed = seal().seal("state", &ada(sealed_for), LATER).unwrap();
+    match seal().open(&sealed, &ada(opened_for), NOW) {
+        Ok(state) => state == "state",
+        Err(error) => {
+            assert_eq!(error, Unsealed::Broken);
+            false
+        }
+    }
+}
+
+#[test]
+fn what_is_sealed_opens_unchanged_stl_23() {
+    let request = call(PARAMS);
+    for state in ["", "a", "ab", "abc", "{\"step\":2}\n", "é\0\u{1f600}", &"x".repeat(STATE_BYTES_MAX)] {
+        let sealed = seal().seal(state, &ada(&request), LATER).unwrap();
+        assert_eq!(seal().open(&sealed, &ada(&request), NOW).as_deref(), Ok(state));
+        assert!(sealed.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte)));
+        assert!(sealed.len() <= SEALED_CHARS_MAX);
+    }
+}
+
+/// Computed apart from this code, with Python's `hmac`. When this fails, the form has changed: texts that clients
+/// hold open no more, and `VERSION` and `DOMAIN` must change too.
+#[test]
+fn the_form_of_sealed_text_is_fixed_stl_23() {
+    let request = call(PARAMS);
+    let sealed = seal().seal("step 2: é", &ada(&request), LATER).unwrap();
+    assert_eq!(sealed, "v1.AAAAAGqxPdjCeF04T5bn60YghYODA4xJjOLX2GRDef3OUnpZTI71I3N0ZXAgMjogw6k");
+}
+
+#[test]
+fn any_changed_missing_or_added_byte_breaks_it_stl_23() {
+    let request = call(PARAMS);
+    let broken = |text: &[u8]| {
+        let Ok(text) = core::str::from_utf8(text) else { return };
+        assert_eq!(seal().open(text, &ada(&request), NOW), Err(Unsealed::Broken), "{text}");
+    };
+    // Three lengths: in two of them the last character of the text holds bits that mean nothing.
+    for state in ["", "a", "ab"] {
+        let sealed = seal().seal(state, &ada(&request), LATER).unwrap().into_bytes();
+        for at in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            for byte in (0..=u8::MAX).filter(|byte| *byte != sealed[at]) {
+                changed[at] = byte;
+                broken(&changed);
+            }
+            let mut shorter = sealed.clone();
+            shorter.remove(at);
+            broken(&shorter);
+            broken(&sealed[..at]);
+        }
+        for at in 0..=sealed.len() {
+            for byte in *b" =.Av\n" {
+                let mut longer = sealed.clone();
+                longer.insert(at, byte);
+                broken(&longer);
+            }
+        }
+    }
+}
+
+#[test]
+fn another_key_does_not_open_it_stl_23() {
+    let request = call(PARAMS);
+    let sealed = seal().seal("state", &ada(&request), LATER).unwrap();
+    for key in [[0; 32], [1; 32]] {
+        let other = Seal::new(&key).unwrap().with_old_key(&[2; 40]).unwrap();
+        assert_eq!(other.open(&sealed, &ada(&request), NOW), Err(Unsealed::Broken));
+    }
+}
+
+#[test]
+fn another_principal_does_not_open_it_stl_24() {
+    let request = call(PARAMS);
+    let sealed = seal().seal("state", &ada(&request), LATER).unwrap();
+    for principal in ["", "eve", "ad", "adaa", "Ada", "ada\0", "adatools/call"] {
+        let bound = Bound { principal, request: &request };
+        assert_eq!(seal().open(&sealed, &bound, NOW), Err(Unsealed::Broken), "{principal}");
+    }
+}
+
+#[test]
+fn another_request_does_not_open_it_stl_24() {
+    let first = call(PARAMS);
+    assert!(same(&first, &first));
+    assert!(!same(&first, &request("prompts/get", Some(PARAMS))), "another method");
+    assert!(!same(&first, &request("tools/call", None)), "no params");
+    for params in [
+        "{}",
+        r#"{"name":"book"}"#,
+        r#"{"name":"Book","arguments":{"seats":2,"note":"a b"}}"#,
+        r#"{"name":"book","arguments":{"seats":3,"note":"a b"}}"#,
+        r#"{"name":"book","arguments":{"seats":2,"note":"ab"}}"#,
+        r#"{"name":"book","arguments":{"seats":2,"note":"a b"},"more":null}"#,
+        r#"{"name":"book","Arguments":{"seats":2,"note":"a b"}}"#,
+        r#"{"book":"name","arguments":{"seats":2,"note":"a b"}}"#,
+    ] {
+        assert!(!same(&first, &call(params)), "{params}");
+        assert!(!same(&call(params), &first), "{params}");
+    }
+}
+
+#[test]
+fn values_are_compared_as_they_are_written_stl_24() {
+    let first = call(PARAMS);
+    for params in [
+        r#"{"name":"b\u006fok","arguments":{"seats":2,"note":"a b"}}"#,
+        r#"{"name":"book","arguments":{"seats":2.0,"note":"a b"}}"#,
+        r#"{"name":"book","arguments":{"note":"a b","seats":2}}"#,
+    ] {
+        assert!(!same(&first, &call(params)), "{params}");
+    }
+}
+
+#[test]
+fn what_a_retry_adds_and_how_it_orders_members_does_not_matter_stl_21_stl_24() {
+    let first = call(PARAMS);
+    for params in [
+        r#"{"arguments":{"seats":2,"note":"a b"},"name":"book"}"#,
+        r#"{ "name" : "book" , "arguments" : { "seats" : 2 , "note" : "a b" } }"#,
+        "{\n  \"name\": \"book\",\n  \"arguments\": {\"seats\": 2, \"note\": \"a b\"}\n}",
+        r#"{"_meta":{"progressToken":1},"name":"book","inputResponses":{"a":{}},"arguments":{"seats":2,"note":"a b"},"requestState":"v1.x"}"#,
+        r#"{"_met\u0061":1,"_meta":2,"name":"book","arguments":{"seats":2,"note":"a b"}}"#,
+    ] {
+        assert!(same(&first, &call(params)), "{params}");
+        assert!(same(&call(params), &first), "{params}");
+    }
+    let inside = call(r#"{"name":"book","arguments":{"seats":2,"note":"a b","_meta":1}}"#);
+    assert!(!same(&first, &inside), "only the params' own members are left out");
+}
+
+#[test]
+fn a_retry_of_a_request_without_params_has_params_stl_21() {
+    let first = request("tools/call", None);
+    for params in ["{}", r#"{"inputResponses":{},"requestState":"x"}"#] {
+        assert!(same(&first, &call(params)) && same(&call(params), &first), "{params}");
+    }
+}
+
+#[test]
+fn a_repeated_member_cannot_take_the_place_of_another_stl_24() {
+    let once = call(r#"{"name":"book"}"#);
+    let twice = call(r#"{"name":"steal","name":"book"}"#);
+    assert!(!same(&once, &twice));
+    assert!(!same(&once, &call(r#"{"name":"book","name":"book"}"#)));
+    assert!(!same(&twice, &call(r#"{"name":"book","name":"steal"}"#)));
+    assert!(same(&twice, &twice));
+}
+
+#[test]
+fn it_opens_until_the_second_it_expires_stl_24() {
+    let request = call(PARAMS);
+    for (expires_at, now, opens) in [
+        (LATER, 0, true),
+        (LATER, LATER - 1, true),
+        (LATER, LATER, false),
+        (LATER, LATER + 1, false),
+        (LATER, u64::MAX, false),
+        (0, 0, false),
+        (1, 0, true),
+        (u64::MAX, u64::MAX - 1, true),
+        (u64::MAX, u64::MAX, false),
+    ] {
+        let sealed = seal().seal("state", &ada(&request), expires_at).unwrap();
+        let wanted = if opens { Ok("state".to_string()) } else { Err(Unsealed::Expired) };
+        assert_eq!(seal().open(&sealed, &ada(&request), now), wanted, "{expires_at} {now}");
+    }
+}
+
+#[test]
+fn only_what_is_genuine_is_called_expired_stl_23() {
+    let (first, other) = (call(PARAMS), call("{}"));
+    let sealed = seal().seal("state", &ada(&first), LATER).unwrap();
+    assert_eq!(seal().open(&sealed, &ada(&other), LATER), Err(Unsealed::Broken));
+    let eve = Bound { principal: "eve", request: &first };
+    assert_eq!(seal().open(&sealed, &eve, LATER), Err(Unsealed::Broken));
+}
+
+#[test]
+fn an_old_key_opens_and_does_not_seal_stl_23() {
+    let request = call(PARAMS);
+    let opens = |seal: &Seal, sealed: &str| seal.open(sealed, &ada(&request), NOW).is_ok();
+    let [oldest, old, new] = [1, 2, 3].map(|key| Seal::new(&[key; 32]).unwrap());
+    let rotated = new.clone().with_old_key(&[2; 32]).unwrap().with_old_key(&[1; 32]).unwrap();
+    for before in [&oldest, &old, &new] {
+        let sealed = before.seal("state", &ada(&request), LATER).unwrap();
+        assert!(opens(&rotated, &sealed));
+    }
+    let sealed = rotated.seal("state", &ada(&request), LATER).unwrap();
+    assert!(opens(&new, &sealed) && !opens(&old, &sealed) && !opens(&oldest, &sealed));
+
+    let sealed = old.seal("state", &ada(&request), LATER).unwrap();
+    assert!(!opens(&new, &sealed), "the old key was left out");
+}
+
+#[test]
+fn keys_have_a_least_length_and_are_not_shown_stl_23() {
+    for bytes in 0..KEY_BYTES_MIN {
+        assert_eq!(Seal::new(&vec![7; bytes]).unwrap_err(), ShortKey);
+        assert_eq!(seal().with_old_key(&vec![7; bytes]).unwrap_err(), ShortKey);
+    }
+    for bytes in [KEY_BYTES_MIN, 64, 65, 1000] {
+        assert!(Seal::new(&vec![7; bytes]).is_ok());
+    }
+    assert_eq!(format!("{:?}", seal().with_old_key(&[7; 32]).unwrap()), "Seal { .. }");
+}
+
+#[test]
+fn long_state_is_refused_and_long_text_is_not_looked_at_stl_23() {
+    let request = call(PARAMS);
+    let state = "x".repeat(STATE_BYTES_MAX + 1);
+    assert_eq!(seal().seal(&state, &ada(&request), LATER), Err(TooLarge));
+    // Right in everything but its length.
+    let expiry = LATER.to_be_bytes();
+    let message = ada(&request).message(&expiry, state.as_bytes()).unwrap();
+    let code = seal().key.chain_update(message).finalize().into_bytes();
+    let content = [&expiry, code.as_slice(), state.as_bytes()].concat();
+    let text = format!("{VERSION}{}", Base64UrlUnpadded::encode_string(&content));
+    assert_eq!(seal().open(&text, &ada(&request), NOW), Err(Unsealed::Broken));
+}
+
+#[test]
+fn a_request_with_too_many_members_is_refused_stl_23() {
+    let params = |members: usize| {
+        let mut params: Map<String, Value> = (0..members).map(|at| (at.to_string(), Value::Null)).collect();
+        params.extend(RETRY_MEMBERS.map(|name| (name.into(), Value::Null)));
+        call(&Value::Object(params).to_string())
+    };
+    let (most, more) = (params(MEMBERS_MAX), params(MEMBERS_MAX + 1));
+    assert!(same(&most, &most));
+    assert_eq!(seal().seal("state", &ada(&more), LATER), Err(TooLarge));
+    let sealed = seal().seal("state", &ada(&most), LATER).unwrap();
+    assert_eq!(seal().open(&sealed, &ada(&more), NOW), Err(Unsealed::Broken));
+}
+
+#[test]
+fn the_error_to_answer_with_is_minus_32602_and_tells_nothing_more_stl_23() {
+    for (unsealed, message) in [
+        (Unsealed::Expired, "the request state has expired"),
+        (Unsealed::Broken, "the request state is not valid for this request"),
+    ] {
+        assert_eq!(ErrorObject::from(unsealed), ErrorObject::new(code::INVALID_PARAMS, message));
+    }
+}
+
+/// Text that is not sealed: anything, and what looks like it.
+fn forged() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "v1\\.[A-Za-z0-9_-]{0,80}",
+        proptest::collection::vec(any::<u8>(), 0..80)
+            .prop_map(|bytes| format!("{VERSION}{}", Base64UrlUnpadded::encode_string(&bytes))),
+    ]
+}
+
+/// The members that count, as the tree that `serde_json` makes of the params has them.
+fn counted(mut params: Map<String, Value>) -> Map<String, Value> {
+    params.retain(|name, _| !RETRY_MEMBERS.contains(&name.as_str()));
+    params
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_text_never_opens_and_never_panics_stl_23(text in forged(), now in any::<u64>()) {
+        prop_assert_eq!(seal().open(&text, &ada(&call(PARAMS)), now), Err(Unsealed::Broken));
+    }
+
+    #[test]
+    fn requests_are_the_same_when_the_members_that_count_are_stl_24(
+        first in testing::object(), second in testing::object(), meta in testing::value(),
+    ) {
+        let request = |params: &Map<String, Value>| call(&serde_json::to_string(params).unwrap());
+        let is_same = counted(first.clone()) == counted(second.clone());
+        prop_assert_eq!(same(&request(&first), &request(&second)), is_same);
+
+        // Line breaks between tokens would be gone before a request has its params; blanks are not.
+        let spaced = serde_json::to_string_pretty(&first).unwrap().replace('\n', " ");
+        prop_assert!(same(&request(&first), &call(&spaced)));
+        let mut retry = first.clone();
+        retry.insert("_meta".into(), meta.clone());
+        retry.insert("inputResponses".into(), meta.clone());
+        retry.insert("requestState".into(), meta);
+        prop_assert!(same(&request(&first), &request(&retry)));
+    }
+
+    #[test]
+    fn no_byte_can_move_between_what_is_bound_stl_24(
+        text in "[ab]{0,6}", cuts in any::<[u8; 3]>(), others in any::<[u8; 3]>(),
+    ) {
+        let (parts, others) = (cut(&text, cuts), cut(&text, others));
+        prop_assert_eq!(message(&parts) == message(&others), parts == others);
+    }
+}
+
+/// `text` in four parts.
+fn cut(text: &str, cuts: [u8; 3]) -> [&str; 4] {
+    let mut cuts = cuts.map(|cut| usize::from(cut) % (text.len() + 1));
+    cuts.sort_unstable();
+    let [one, two, three] = cuts;
+    [&text[..one], &text[one..two], &text[two..three], &text[three..]]
+}
+
+/// What is authenticated of these.
+fn message(&[principal, method, state, key]: &[&str; 4]) -> Vec<u8> {
+    let request = request(method, Some(&format!("{{\"{key}\":0}}")));
+    Bound { principal, request: &request }.message(&[0; 8], state.as_bytes()).unwrap()
+}
