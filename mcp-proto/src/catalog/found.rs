@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::template::Variables;
 use crate::error::Unencodable;
@@ -15,7 +16,34 @@ use crate::schema::{
 /// What a request asks for, and who is to answer.
 ///
 /// The params are read and checked; the URI and the name are in them.
-#[derive(Clone, Debug)]
+///
+/// ```
+/// use mcp_proto::catalog::{Catalog, Found};
+/// use mcp_proto::schema::{CallTool, CallToolResult, Encode, Tool};
+/// use mcp_proto::{ErrorObject, Raw, Revision};
+///
+/// type Handler = fn(&CallTool) -> CallToolResult;
+///
+/// fn serve(catalog: &Catalog<Handler>, method: &str, params: &Raw) -> Result<Box<dyn Encode>, ErrorObject> {
+///     Ok(match catalog.find_raw(method, Some(params), Revision::V2025_11_25)? {
+///         Found::Answer(answer) => Box::new(answer),
+///         Found::Tool { handler, call, .. } => Box::new(handler(&call)),
+///         _ => return Err(ErrorObject::method_not_found(method)),
+///     })
+/// }
+///
+/// let mut catalog: Catalog<Handler> = Catalog::new();
+/// let schema = Raw::from_text(r#"{"type":"object"}"#).unwrap();
+/// catalog.add_tool(Tool::new("echo", schema), |call| CallToolResult::text(call.name.clone())).unwrap();
+///
+/// let mut out = Vec::new();
+/// let call = Raw::from_text(r#"{"name":"echo"}"#).unwrap();
+/// serve(&catalog, "tools/call", &call).unwrap().encode(Revision::V2025_11_25, &mut out).unwrap();
+/// assert_eq!(out, br#"{"content":[{"type":"text","text":"echo"}]}"#);
+///
+/// let error = serve(&catalog, "prompts/get", &call).err().unwrap();
+/// assert_eq!(error.to_string(), "no prompt `echo` (-32602)");
+/// ```
 #[non_exhaustive]
 pub enum Found<'a, H> {
     /// The catalogue's own answer: send it.
@@ -69,6 +97,26 @@ pub enum Found<'a, H> {
         /// The params. The arguments are there, `{}` where the client gave none.
         call: CallTool,
     },
+}
+
+/// Without the handler, which may be anything.
+impl<H> fmt::Debug for Found<'_, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answer(answer) => f.debug_tuple("Answer").field(answer).finish(),
+            Self::Completion { complete, .. } => f.debug_tuple("Completion").field(complete).finish(),
+            Self::Other => f.write_str("Other"),
+            Self::Prompt { get, .. } => f.debug_tuple("Prompt").field(get).finish(),
+            Self::Resource { read, .. } => f.debug_tuple("Resource").field(read).finish(),
+            Self::Template { template, variables, read, .. } => f
+                .debug_struct("Template")
+                .field("template", &template.uri_template)
+                .field("variables", variables)
+                .field("read", read)
+                .finish(),
+            Self::Tool { call, .. } => f.debug_tuple("Tool").field(call).finish(),
+        }
+    }
 }
 
 /// An answer that the catalogue gives by itself.

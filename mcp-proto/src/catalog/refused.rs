@@ -5,6 +5,16 @@ use core::fmt;
 use super::template::TemplateError;
 
 /// Why nothing was added or removed.
+///
+/// ```
+/// use mcp_proto::catalog::{Catalog, Refused};
+/// use mcp_proto::schema::Prompt;
+///
+/// let mut catalog = Catalog::new();
+/// catalog.add_prompt(Prompt::new("greet"), 1).unwrap();
+/// assert_eq!(catalog.add_prompt(Prompt::new("greet"), 2), Err(Refused::Duplicate));
+/// assert_eq!(catalog.remove_tool("greet"), Err(Refused::Unknown));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Refused {
