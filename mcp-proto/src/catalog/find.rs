@@ -25,7 +25,8 @@ const SENTENCE_CHARS_MAX: usize = 256;
 impl<H> Catalog<H> {
     /// Says what `request` asks for: send the [`Answer`], or have the handler make one.
     ///
-    /// `revision` is the peer's, [`Context::peer`](crate::Context::peer) has it.
+    /// `revision` is the peer's, [`Context::peer`](crate::Context::peer) has it. A list costs copies of the entries on
+    /// its page; a read that names no resource costs one try of each template, down to the one that matches.
     ///
     /// # Errors
     /// What to answer instead: `-32602` when the params are wrong, there is no such tool or prompt, a required

@@ -71,7 +71,7 @@ impl Program {
         program
     }
 
-    /// Values one behind the other: each but the first may be absent, and all are with the first.
+    /// Values one behind the other: each is there only if the one before it is.
     fn plain(&mut self, expression: &Expression) {
         let operator = expression.operator;
         let mut before = operator.first;

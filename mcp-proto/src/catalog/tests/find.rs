@@ -49,7 +49,8 @@ fn unknown_tools_and_prompts_are_wrong_params_t_117() {
 
 #[test]
 fn params_that_do_not_decode_are_wrong_params() {
-    let catalog = catalog();
+    let mut catalog = catalog();
+    catalog.add_prompt(Prompt::new("hello"), "hello").unwrap();
     for (method, params) in [
         ("tools/call", json!({})),
         ("tools/call", json!({"name": 1})),
@@ -60,6 +61,8 @@ fn params_that_do_not_decode_are_wrong_params() {
         ("prompts/get", json!({})),
         ("prompts/get", json!({"name": "greet", "arguments": ["who"]})),
         ("prompts/get", json!({"name": "greet", "arguments": {"who": 1}})),
+        ("prompts/get", json!({"name": "hello", "arguments": ["who"]})),
+        ("prompts/get", json!({"name": "hello", "arguments": {"who": null}})),
         ("completion/complete", json!({"ref": {"type": "ref/prompt", "name": "greet"}})),
         ("completion/complete", json!({"argument": {"name": "a", "value": ""}})),
         ("completion/complete", json!({"ref": {"name": "greet"}, "argument": {"name": "who", "value": ""}})),
@@ -67,6 +70,8 @@ fn params_that_do_not_decode_are_wrong_params() {
         let error = refusal(&catalog, method, params.clone());
         assert_eq!(error.code, code::INVALID_PARAMS, "{method} {params}: {error}");
     }
+    let null = json!({"name": "hello", "arguments": null});
+    assert_eq!(found(&catalog, "prompts/get", null, R4), "prompt hello hello");
     assert_eq!(catalog.find_raw("tools/call", None, R4).unwrap_err().code, code::INVALID_PARAMS);
 }
 

@@ -61,6 +61,7 @@ fn what_is_removed_is_gone_with_its_completions() {
     assert_eq!(catalog.remove_tool("today"), Err(Refused::Unknown));
     assert_eq!(catalog.remove_template("file:///{name}"), Ok((Changed::Resources, "files")));
     assert_eq!(catalog.remove_template("file:///{name}"), Err(Refused::Unknown));
+    assert_eq!(catalog.patterns.len(), catalog.templates.len());
     assert_eq!(
         found(&catalog, "resources/read", json!({"uri": "file:///a"}), R4),
         "template tree tree path=Text(\"a\")"
