@@ -73,6 +73,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[cfg(feature = "schema")]
+pub mod catalog;
 pub mod client;
 mod endpoint;
 mod error;

@@ -1,0 +1,344 @@
+//! Templates: the examples of RFC 6570, what is matched and what is not, and how much work that is.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn template(text: &str) -> UriTemplate {
+    UriTemplate::parse(text).unwrap()
+}
+
+/// What matching gives, as `name=value` and `name=[item|item]`.
+fn matched(pattern: &str, uri: &str) -> Option<String> {
+    let variables = template(pattern).match_uri(uri)?;
+    let shown = variables.iter().map(|(name, value)| match value {
+        Variable::Text(text) => format!("{name}={text}"),
+        Variable::List(list) => format!("{name}=[{}]", list.join("|")),
+    });
+    Some(shown.collect::<Vec<_>>().join(" "))
+}
+
+/// The variables of RFC 6570, section 3.2, but for the associative array.
+fn rfc() -> Variables {
+    let list = |items: &[&str]| items.iter().map(ToString::to_string).collect::<Vec<String>>();
+    Variables::new()
+        .with("count", list(&["one", "two", "three"]))
+        .with("dom", list(&["example", "com"]))
+        .with("dub", "me/too")
+        .with("hello", "Hello World!")
+        .with("half", "50%")
+        .with("var", "value")
+        .with("who", "fred")
+        .with("base", "http://example.com/home/")
+        .with("path", "/foo/bar")
+        .with("list", list(&["red", "green", "blue"]))
+        .with("v", "6")
+        .with("x", "1024")
+        .with("y", "768")
+        .with("empty", "")
+        .with("empty_keys", list(&[]))
+}
+
+#[test]
+fn expansion_is_that_of_rfc_6570_sections_3_2_2_to_3_2_9() {
+    for (pattern, uri) in [
+        ("{count}", "one,two,three"),
+        ("{count*}", "one,two,three"),
+        ("{/count}", "/one,two,three"),
+        ("{/count*}", "/one/two/three"),
+        ("{;count}", ";count=one,two,three"),
+        ("{;count*}", ";count=one;count=two;count=three"),
+        ("{?count}", "?count=one,two,three"),
+        ("{?count*}", "?count=one&count=two&count=three"),
+        ("{&count*}", "&count=one&count=two&count=three"),
+        ("{var}", "value"),
+        ("{hello}", "Hello%20World%21"),
+        ("{half}", "50%25"),
+        ("O{empty}X", "OX"),
+        ("O{undef}X", "OX"),
+        ("{x,y}", "1024,768"),
+        ("{x,hello,y}", "1024,Hello%20World%21,768"),
+        ("?{x,empty}", "?1024,"),
+        ("?{x,undef}", "?1024"),
+        ("?{undef,y}", "?768"),
+        ("{+var}", "value"),
+        ("{+hello}", "Hello%20World!"),
+        ("{+half}", "50%25"),
+        ("{base}index", "http%3A%2F%2Fexample.com%2Fhome%2Findex"),
+        ("{+base}index", "http://example.com/home/index"),
+        ("O{+empty}X", "OX"),
+        ("{+path}/here", "/foo/bar/here"),
+        ("here?ref={+path}", "here?ref=/foo/bar"),
+        ("up{+path}{var}/here", "up/foo/barvalue/here"),
+        ("{+x,hello,y}", "1024,Hello%20World!,768"),
+        ("{+list*}", "red,green,blue"),
+        ("{#var}", "#value"),
+        ("{#hello}", "#Hello%20World!"),
+        ("foo{#empty}", "foo#"),
+        ("foo{#undef}", "foo"),
+        ("{#x,hello,y}", "#1024,Hello%20World!,768"),
+        ("{.who,who2}", ".fred"),
+        ("{.half}", ".50%25"),
+        ("www{.dom*}", "www.example.com"),
+        ("X{.empty}", "X."),
+        ("X{.list*}", "X.red.green.blue"),
+        ("X{.empty_keys}", "X"),
+        ("{/who}", "/fred"),
+        ("{/half,who}", "/50%25/fred"),
+        ("{/who,dub}", "/fred/me%2Ftoo"),
+        ("{/var,empty}", "/value/"),
+        ("{/var,undef}", "/value"),
+        ("{/var,x}/here", "/value/1024/here"),
+        ("{/list*}", "/red/green/blue"),
+        ("{;who}", ";who=fred"),
+        ("{;half}", ";half=50%25"),
+        ("{;empty}", ";empty"),
+        ("{;v,empty,who}", ";v=6;empty;who=fred"),
+        ("{;v,bar,who}", ";v=6;who=fred"),
+        ("{;x,y,empty}", ";x=1024;y=768;empty"),
+        ("{?x,y}", "?x=1024&y=768"),
+        ("{?x,y,empty}", "?x=1024&y=768&empty="),
+        ("{?x,y,undef}", "?x=1024&y=768"),
+        ("?fixed=yes{&x}", "?fixed=yes&x=1024"),
+        ("{&x,y,empty}", "&x=1024&y=768&empty="),
+    ] {
+        assert_eq!(template(pattern).expand(&rfc()), uri, "{pattern}");
+    }
+    assert_eq!(template("a/é%C3%a9{x}").expand(&rfc()), "a/%C3%A9%C3%A91024");
+}
+
+#[test]
+fn matching_takes_an_expansion_apart() {
+    for (pattern, uri, variables) in [
+        ("file:///{name}.txt", "file:///my%20notes.txt", "name=my notes"),
+        ("file:///{+path}", "file:///a/b%20c/d.txt", "path=a/b c/d.txt"),
+        ("db://{table}/{id}", "db://users/4%2F2", "table=users id=4/2"),
+        ("{x,y}", "1024,768", "x=1024 y=768"),
+        ("{x,y}", "1024", "x=1024"),
+        ("{x,y}", "1024,", "x=1024 y="),
+        ("{+x,y}", "a/b,c/d", "x=a/b y=c/d"),
+        ("doc{#part}", "doc#a/b", "part=a/b"),
+        ("doc{#part}", "doc", ""),
+        ("doc{#part}", "doc#", "part="),
+        ("www{.dom*}", "www.example.com", "dom=[example|com]"),
+        ("x{.a,b}", "x.tar.gz", "a=tar b=gz"),
+        ("x{.a}", "x.tar.gz", "a=tar.gz"),
+        ("repo{/path*}{?ref}", "repo/src/lib.rs?ref=v1", "path=[src|lib.rs] ref=v1"),
+        ("repo{/path*}{?ref}", "repo", ""),
+        ("repo{/a,b}", "repo/", "a="),
+        ("m{;x,y}", "m;x=1;y", "x=1 y="),
+        ("m{;x,y}", "m;y=2", "y=2"),
+        ("m{;l*}", "m;l=1;l;l=3", "l=[1||3]"),
+        ("s{?q,page}", "s?page=2", "page=2"),
+        ("s{?q,page}", "s?q=a%26b&page=", "q=a&b page="),
+        ("s{?tag*,page}", "s?tag=a&tag=b&page=1", "tag=[a|b] page=1"),
+        ("s?v=1{&q}", "s?v=1&q=x", "q=x"),
+        ("s{?q}", "s?q=a/b?c", "q=a/b?c"),
+        ("{a}{b}", "xyz", "a=xy b=z"),
+        ("{scheme}:{+rest}", "a:b:c", "scheme=a rest=b:c"),
+        ("greet://{name}", "greet://José Müller", "name=José Müller"),
+        ("caf%C3%A9/{x}", "café/1", "x=1"),
+        ("café/{x}", "caf%c3%a9/1", "x=1"),
+        ("{x}{y}", "%C3%A9%C3%A9", "x=é y=é"),
+        ("a%20b/{x}", "a%20b/1", "x=1"),
+    ] {
+        assert_eq!(matched(pattern, uri).as_deref(), Some(variables), "{pattern} {uri}");
+    }
+}
+
+#[test]
+fn what_no_expansion_gives_does_not_match() {
+    for (pattern, uri) in [
+        ("file:///{name}", "file:///"),
+        ("file:///{name}", "file:///a/b"),
+        ("file:///{name}", "file:///a?b"),
+        ("file:///{name}", "FILE:///a"),
+        ("file:///{+path}", "file:///"),
+        ("file:///{+path}", "file://"),
+        ("a/{x}/b", "a//b"),
+        ("a/{x}/b", "a/1/b/"),
+        ("{a}{b}", "x"),
+        ("s{?q}", "s?"),
+        ("s{?q}", "s?q"),
+        ("s{?q}", "s?r=1"),
+        ("s{?q,page}", "s?page=2&q=1"),
+        ("s{?q}", "s?q=1#f"),
+        ("x/{a}", "x/%"),
+        ("x/{a}", "x/%4"),
+        ("x/{a}", "x/%zz"),
+        ("x/{a}", "x/%FF"),
+        ("x/{a}", "x/%C3"),
+        ("x/{a}", "x/%C3%28"),
+        ("x/{a}", "x/%ED%A0%80"),
+        ("x/{a}", "x/%+41"),
+        ("a/b", "a%2Fb"),
+    ] {
+        assert_eq!(matched(pattern, uri), None, "{pattern} {uri}");
+    }
+    let long = format!("x/{}", "a".repeat(URI_BYTES_MAX));
+    assert_eq!(matched("x/{a}", &long), None);
+    assert!(matched("x/{a}", &long[2..]).is_none() && matched("{a}", &long[2..]).is_some());
+}
+
+#[test]
+fn what_is_not_supported_is_refused_with_its_place() {
+    for (pattern, at, reason) in [
+        ("a{", 1, "a brace is not closed"),
+        ("a{b", 1, "a brace is not closed"),
+        ("a}b", 1, "a character that no URI has"),
+        ("a b", 1, "a character that no URI has"),
+        ("a%", 1, "a `%` that encodes no character"),
+        ("a%FFb", 1, "a `%` that encodes no character"),
+        ("{}", 1, "not the name of a variable"),
+        ("{+}", 2, "not the name of a variable"),
+        ("{a,}", 3, "not the name of a variable"),
+        ("{a b}", 1, "not the name of a variable"),
+        ("{a..b}", 1, "not the name of a variable"),
+        ("{=a}", 1, "not the name of a variable"),
+        ("{|a}", 1, "not the name of a variable"),
+        ("{{a}}", 1, "not the name of a variable"),
+        ("{a**}", 1, "not the name of a variable"),
+        ("x{a,b:3}", 5, "a prefix cannot be matched back"),
+        ("{a}/{a}", 0, "a variable occurs twice"),
+    ] {
+        assert_eq!(UriTemplate::parse(pattern), Err(TemplateError { at, reason }), "{pattern}");
+    }
+    let many = |count: usize| (0..count).map(|n| format!("{{v{n}}}")).collect::<String>();
+    assert!(UriTemplate::parse(&many(VARIABLES_MAX)).is_ok());
+    assert!(UriTemplate::parse(&many(VARIABLES_MAX + 1)).is_err());
+    assert!(UriTemplate::parse(&"x".repeat(TEMPLATE_BYTES_MAX)).is_ok());
+    assert!(UriTemplate::parse(&"x".repeat(TEMPLATE_BYTES_MAX + 1)).is_err());
+    assert_eq!(template("{a.b_1,%C3%A9}").names().collect::<Vec<_>>(), ["a.b_1", "%C3%A9"]);
+}
+
+#[test]
+fn the_more_specific_template_ranks_first() {
+    let ranked = [
+        "file:///a/{x}.txt",
+        "file:///a/{x}",
+        "file:///{x}",
+        "file:///{x}{y}",
+        "file:///{+x}",
+        "{x}",
+        "{+x}",
+    ];
+    assert!(ranked.windows(2).all(|pair| template(pair[0]).rank() < template(pair[1]).rank()));
+    assert_eq!(template("a/{x}").rank(), template("b/{y*}").rank());
+}
+
+/// What matching looks at, for a URI of `parts` copies of `part`.
+fn work(pattern: &str, part: &str, parts: usize) -> usize {
+    let mut work = 0;
+    let _matched = template(pattern).program.run(&part.repeat(parts), &mut work);
+    work
+}
+
+#[test]
+fn work_grows_with_the_uri_and_no_faster_sec_18() {
+    let many: String = (0..VARIABLES_MAX).map(|n| format!("{{v{n}}}")).collect();
+    let open: String = (0..VARIABLES_MAX).map(|n| format!("{{+v{n}}}")).collect();
+    let paths: String = (0..VARIABLES_MAX).map(|n| format!("{{/v{n}*}}")).collect();
+    let queries: String = (0..VARIABLES_MAX).map(|n| format!("{{;v{n}*}}")).collect();
+    for pattern in [
+        "{a}{b}",
+        "{+path}",
+        "{+a}/{+b}/{+c}x",
+        "{/a*}{/b*}{/c*}!",
+        "{a}{b}{c}{d}!",
+        "{+a,b,c}{#d}",
+        "{;a*}{;b*}!",
+        &many,
+        &open,
+        &paths,
+        &queries,
+    ] {
+        for part in ["/", "a", "a/", "%41", "/a,", ",", ";v0", ";v0=", "é", "?", "%"] {
+            let most = 2 * template(pattern).program.steps.len();
+            let works = [500, 1000, 2000].map(|parts| work(pattern, part, parts));
+            // Twice as much more URI is twice as much more work.
+            let (first, second) = (works[1] - works[0], works[2] - works[1]);
+            assert!(second <= 2 * first + most, "{pattern} {part}: {works:?}");
+            // Both ways of reading, and what is looked at for each character.
+            let chars = 2000 * part.chars().count() + 1;
+            assert!(works[2] <= 2 * chars * most, "{pattern} {part}: {works:?}");
+        }
+    }
+}
+
+/// An expression of a template that is to be made: an operator, and variables with the items that each has.
+type Made = (usize, Vec<(bool, Option<Vec<String>>)>);
+
+const OPERATORS: [&str; 8] = ["", "+", "#", ".", "/", ";", "?", "&"];
+
+fn made(item: &'static str) -> impl Strategy<Value = Vec<Made>> {
+    let items = proptest::option::of(proptest::collection::vec(item, 1..4));
+    let variables = proptest::collection::vec((any::<bool>(), items), 1..4);
+    proptest::collection::vec((0..OPERATORS.len(), variables), 1..4)
+}
+
+/// The template, with `glue` around its expressions, and values that it can be matched back to.
+fn build(made: Vec<Made>, glue: &str) -> (String, Variables) {
+    let (mut text, mut values, mut count) = (String::from(glue), Variables::new(), 0);
+    for (operator, variables) in made {
+        let named = operator >= 5;
+        let (mut names, mut over) = (Vec::new(), false);
+        for (at, (explode, items)) in variables.into_iter().enumerate() {
+            let name = format!("v{count}");
+            count += 1;
+            names.push(format!("{name}{}", if explode { "*" } else { "" }));
+            let must = at == 0 && operator < 2;
+            let Some(mut items) = items.or_else(|| must.then(|| Vec::from(["q".into()]))) else {
+                // Of values without names, none is there behind one that is not.
+                over |= !named;
+                continue;
+            };
+            if over {
+                continue;
+            }
+            if must && items[0].is_empty() {
+                items[0].push('q');
+            }
+            // All that follows a list without names belongs to it.
+            over |= explode && !named;
+            let value = if explode { Variable::List(items) } else { Variable::Text(items[0].clone()) };
+            values = values.with(&name, value);
+        }
+        text.push_str(&format!("{{{}{}}}{glue}", OPERATORS[operator], names.join(",")));
+    }
+    (text, values)
+}
+
+proptest! {
+    #[test]
+    fn matching_gives_back_what_was_expanded(made in made("[a-yé ~/?#&=;:@!'<|_-]{0,4}")) {
+        let (text, values) = build(made, "z");
+        let pattern = template(&text);
+        let uri = pattern.expand(&values);
+        prop_assert_eq!(pattern.match_uri(&uri), Some(values), "{} {}", text, uri);
+    }
+
+    #[test]
+    fn whatever_is_matched_expands_to_the_same(made in made("[a-cé ._~-]{0,3}")) {
+        let (text, values) = build(made, "");
+        let pattern = template(&text);
+        let uri = pattern.expand(&values);
+        let again = pattern.match_uri(&uri).map(|values| pattern.expand(&values));
+        prop_assert_eq!(again.as_ref(), Some(&uri), "{} {:?}", text, values);
+    }
+
+    #[test]
+    fn any_text_is_parsed_or_refused_and_any_uri_matched_or_not(
+        text in "[{}+#./;?&,*:%a-c0-9é ]{0,24}",
+        uri in "[+#./;?&,=%a-c0-9é ]{0,24}",
+    ) {
+        if let Ok(pattern) = UriTemplate::parse(&text) {
+            prop_assert_eq!(pattern.as_str(), &text);
+            let variables = pattern.match_uri(&uri).unwrap_or_default();
+            prop_assert!(variables.iter().all(|(name, _)| pattern.names().any(|known| known == name)));
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Pages: their bounds, their cursors, and what holds while the catalogue changes between two of them.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::error::code;
+use crate::schema::ListToolsResult;
+
+fn with_pages(entries_max: usize, bytes_max: usize) -> Catalog<&'static str> {
+    Catalog::with_pages(Pages { entries_max, bytes_max })
+}
+
+fn tools_page(catalog: &Catalog<&'static str>, cursor: Option<&str>) -> Result<ListToolsResult, ErrorObject> {
+    let params = cursor.map(|cursor| raw(&json!({"cursor": cursor})));
+    match catalog.find_raw("tools/list", params.as_ref(), R4)? {
+        Found::Answer(Answer::Tools(page)) => Ok(page),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The names on each page.
+fn walk(catalog: &Catalog<&'static str>) -> Vec<Vec<String>> {
+    let mut pages = Vec::new();
+    let mut cursor = None;
+    loop {
+        let page = tools_page(catalog, cursor.as_deref()).unwrap();
+        pages.push(page.tools.iter().map(|tool| tool.name.clone()).collect());
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return pages;
+        }
+    }
+}
+
+#[test]
+fn lists_are_in_the_order_of_adding_and_stay_so_stl_12() {
+    let mut catalog = with_pages(2, 1 << 20);
+    for name in ["c", "a", "e", "b", "d"] {
+        catalog.add_tool(tool(name), "").unwrap();
+    }
+    let pages = [&["c", "a"][..], &["e", "b"], &["d"]];
+    assert_eq!(walk(&catalog), pages);
+    assert_eq!(walk(&catalog), pages);
+    catalog.remove_tool("c").unwrap();
+    catalog.add_tool(tool("c"), "").unwrap();
+    assert_eq!(walk(&catalog), [&["a", "e"][..], &["b", "d"], &["c"]]);
+    assert_eq!(walk(&with_pages(2, 1 << 20)), [[""; 0]]);
+    assert_eq!(catalog.tools().map(|(tool, _)| &*tool.name).collect::<Vec<_>>(), ["a", "e", "b", "d", "c"]);
+}
+
+#[test]
+fn each_list_has_pages_and_is_written_for_the_peers_revision_pag_06() {
+    let mut catalog = with_pages(1, 1 << 20).ttl_ms(7).public();
+    let schema = raw(&json!({"type": "object"}));
+    catalog.add_tool(Tool::new("t", schema).title("T"), "").unwrap();
+    catalog.add_tool(tool("u"), "").unwrap();
+    catalog.add_resource(Resource::new("a:r", "r").title("R"), "").unwrap();
+    catalog.add_template(ResourceTemplate::new("a:{x}", "u").title("U"), "").unwrap();
+    catalog.add_prompt(Prompt::new("p").title("P"), "").unwrap();
+    let cached = r#""resultType":"complete","ttlMs":7,"cacheScope":"public""#;
+    for (method, old, new) in [
+        (
+            "tools/list",
+            r#"{"tools":[{"name":"t","inputSchema":{"type":"object"}}],"nextCursor":"t1"}"#,
+            r#"{"tools":[{"name":"t","title":"T","inputSchema":{"type":"object"}}],"nextCursor":"t1","#,
+        ),
+        (
+            "resources/list",
+            r#"{"resources":[{"uri":"a:r","name":"r"}]}"#,
+            r#"{"resources":[{"uri":"a:r","name":"r","title":"R"}],"#,
+        ),
+        (
+            "resources/templates/list",
+            r#"{"resourceTemplates":[{"uriTemplate":"a:{x}","name":"u"}]}"#,
+            r#"{"resourceTemplates":[{"uriTemplate":"a:{x}","name":"u","title":"U"}],"#,
+        ),
+        ("prompts/list", r#"{"prompts":[{"name":"p"}]}"#, r#"{"prompts":[{"name":"p","title":"P"}],"#),
+    ] {
+        let answer = |revision| found(&catalog, method, json!({}), revision);
+        assert_eq!(answer(Revision::V2024_11_05), alloc::format!("answer {old}"));
+        assert_eq!(answer(Revision::V2026_07_28), alloc::format!("answer {new}{cached}}}"));
+    }
+}
+
+#[test]
+fn a_cursor_that_is_none_of_the_lists_is_refused_pag_05() {
+    let mut catalog = with_pages(1, 1 << 20);
+    for name in ["a", "b", "c"] {
+        catalog.add_tool(tool(name), "").unwrap();
+        catalog.add_prompt(Prompt::new(name), "").unwrap();
+    }
+    for good in ["t1", "t2"] {
+        assert!(tools_page(&catalog, Some(good)).is_ok());
+    }
+    for bad in
+        ["", "t", "1", "p1", "t0", "t4", "t01", "t+1", "t-1", "t1 ", " t1", "T1", "t99999999999999999999"]
+    {
+        let error = tools_page(&catalog, Some(bad)).unwrap_err();
+        assert_eq!(error.code, code::INVALID_PARAMS, "{bad}");
+    }
+    for bad in [json!(1), json!({}), json!(["t1"]), json!(false)] {
+        let error = refusal(&catalog, "tools/list", json!({"cursor": bad}));
+        assert_eq!(error.code, code::INVALID_PARAMS);
+    }
+    let first = found(&catalog, "tools/list", json!({}), R4);
+    assert_eq!(found(&catalog, "tools/list", json!({"cursor": null}), R4), first);
+}
+
+#[test]
+fn a_cursor_stays_right_when_what_it_names_is_removed() {
+    let mut catalog = with_pages(2, 1 << 20);
+    for name in ["a", "b", "c", "d"] {
+        catalog.add_tool(tool(name), "").unwrap();
+    }
+    let cursor = tools_page(&catalog, None).unwrap().next_cursor;
+    for name in ["a", "b", "c"] {
+        catalog.remove_tool(name).unwrap();
+    }
+    let page = tools_page(&catalog, cursor.as_deref()).unwrap();
+    assert_eq!((&*page.tools[0].name, page.tools.len(), page.next_cursor), ("d", 1, None));
+    catalog.remove_tool("d").unwrap();
+    let page = tools_page(&catalog, cursor.as_deref()).unwrap();
+    assert!(page.tools.is_empty() && page.next_cursor.is_none());
+}
+
+#[test]
+fn a_page_of_no_entries_is_one_of_one() {
+    let mut catalog = with_pages(0, 1 << 20);
+    catalog.add_tool(tool("a"), "").unwrap();
+    catalog.add_tool(tool("b"), "").unwrap();
+    assert_eq!(walk(&catalog), [["a"], ["b"]]);
+}
+
+#[test]
+fn what_does_not_fit_on_a_page_alone_is_refused() {
+    let mut catalog = with_pages(10, 1000);
+    let sized = |bytes: usize| tool("x").description("d".repeat(bytes));
+    let frame = encoded(&sized(0), R4).len();
+    let fits = 1000 - 256 - frame - 1;
+    assert_eq!(catalog.add_tool(sized(fits + 1), ""), Err(Refused::TooLong));
+    assert_eq!(catalog.add_tool(sized(fits), ""), Ok(Changed::Tools));
+    assert_eq!(with_pages(10, 0).add_prompt(Prompt::new("x"), ""), Err(Refused::TooLong));
+}
+
+proptest! {
+    #[test]
+    fn a_page_is_never_longer_than_its_bounds(
+        sizes in proptest::collection::vec((0_usize..300, any::<bool>()), 0..40),
+        entries_max in 1_usize..9,
+        bytes_max in 700_usize..2000,
+    ) {
+        let mut catalog = with_pages(entries_max, bytes_max).ttl_ms(u64::MAX);
+        for (at, (size, quotes)) in sizes.iter().enumerate() {
+            // Some grow when they are written.
+            let text = if *quotes { "\"" } else { "d" }.repeat(*size);
+            let _too_long = catalog.add_tool(tool(&alloc::format!("n{at}")).title(text), "");
+        }
+        let mut seen = 0;
+        let mut cursor = None;
+        loop {
+            let page = tools_page(&catalog, cursor.as_deref()).unwrap();
+            seen += page.tools.len();
+            prop_assert!(page.tools.len() <= entries_max);
+            for revision in Revision::ALL {
+                prop_assert!(encoded(&page, revision).len() <= bytes_max);
+            }
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+            prop_assert!(!page.tools.is_empty());
+        }
+        prop_assert_eq!(seen, catalog.tools().count());
+    }
+
+    /// Against a model: what was there during the whole walk is seen exactly once, nothing is seen twice, and nothing
+    /// that was not there is seen. Things of one name are told apart by their titles.
+    #[test]
+    fn a_walk_misses_and_repeats_nothing_whatever_changes_meanwhile_pag_05(
+        start in proptest::collection::vec(0_u8..12, 0..12),
+        steps in proptest::collection::vec(proptest::collection::vec((any::<bool>(), 0_u8..12), 0..6), 0..12),
+        entries_max in 1_usize..5,
+    ) {
+        let mut catalog = with_pages(entries_max, 1 << 20);
+        let mut model: BTreeMap<u8, String> = BTreeMap::new();
+        let mut count = 0;
+        let mut change = |catalog: &mut Catalog<&'static str>, model: &mut BTreeMap<u8, String>, add: bool, n: u8| {
+            let name = alloc::format!("n{n}");
+            if add {
+                count += 1;
+                let title = alloc::format!("{count}");
+                let added = catalog.add_tool(tool(&name).title(title.clone()), "");
+                assert_eq!(added.is_err(), model.contains_key(&n));
+                model.entry(n).or_insert(title);
+            } else {
+                assert_eq!(catalog.remove_tool(&name).is_ok(), model.remove(&n).is_some());
+            }
+        };
+        for n in start {
+            change(&mut catalog, &mut model, true, n);
+        }
+        let mut always: BTreeSet<String> = model.values().cloned().collect();
+        let mut seen: Vec<String> = Vec::new();
+        let mut cursor = None;
+        let mut steps = steps.into_iter();
+        loop {
+            let page = tools_page(&catalog, cursor.as_deref()).unwrap();
+            for listed in &page.tools {
+                let title = listed.title.clone().unwrap();
+                prop_assert!(model.values().any(|known| *known == title), "{title} was removed");
+                prop_assert!(!seen.contains(&title), "{title} came twice");
+                seen.push(title);
+            }
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+            for (add, n) in steps.next().unwrap_or_default() {
+                change(&mut catalog, &mut model, add, n);
+                always.retain(|title| model.values().any(|known| known == title));
+            }
+        }
+        prop_assert!(always.iter().all(|title| seen.contains(title)), "{always:?} {seen:?}");
+    }
+}
