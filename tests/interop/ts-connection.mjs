@@ -14,10 +14,11 @@ export class Connection {
   errors = [];
   cancelled = new Set();
 
-  constructor(suite, [command, ...args], capabilities) {
+  /** `sdk` makes the transport and the client; without it, version 1 of the SDK does. */
+  constructor(suite, [command, ...args], capabilities, sdk = { Client, StdioClientTransport }) {
     this.suite = suite;
     this.from = suite.transcript.length;
-    this.transport = new StdioClientTransport({ command, args, stderr: 'pipe' });
+    this.transport = new sdk.StdioClientTransport({ command, args, stderr: 'pipe' });
     const send = this.transport.send.bind(this.transport);
     this.transport.send = message => {
       suite.transcript.add('>', JSON.stringify(message), message);
@@ -26,7 +27,7 @@ export class Connection {
     this.transport.onmessage = message => suite.transcript.add('<', JSON.stringify(message), message);
     lines(this.transport.stderr, line => suite.transcript.add('!', line));
     atExit(() => (this.child ?? this.transport._process)?.kill('SIGKILL'));
-    this.client = new Client({ name: 'ts-client', version: '1.0.0' }, { capabilities });
+    this.client = new sdk.Client({ name: 'ts-client', version: '1.0.0' }, { capabilities, ...sdk.options });
     this.client.onerror = error => {
       suite.transcript.add('#', `SDK error: ${error.message}`);
       this.errors.push(error.message);
@@ -83,12 +84,12 @@ export class Connection {
 export const textOf = result => result.content?.[0]?.text;
 export const isResponse = m => m.method === undefined;
 
-export async function rejection(promise, what) {
+export async function rejection(promise, what, kind = types.McpError) {
   try {
     const value = await promise;
     assert(false, `${what} was answered: ${brief(value)}`);
   } catch (error) {
-    if (!(error instanceof types.McpError)) throw error;
+    if (!(error instanceof kind)) throw error;
     return error;
   }
 }
