@@ -96,8 +96,8 @@ fn demo() -> Result<(), mcp_blocking::Error> {
     let first = endless.next_progress();
     println!("   progress       {} of 100000, too slow", first.map_or(0.0, |progress| progress.progress));
     endless.cancel("too slow");
-    client.ping()?;
-    println!("   cancelled, and the server still answers a ping");
+    let tools = client.list_tools()?;
+    println!("   cancelled, and the server still lists its {} tools", tools.len());
 
     println!("5. a tool that asks back");
     let result = client.call_tool("greet", &serde_json::json!({})).wait()?;

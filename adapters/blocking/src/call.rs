@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use mcp_proto::client::Client as Machine;
 use mcp_proto::schema::{Decode, Encode};
-use mcp_proto::{CallError, CallId, CallOptions, Progress, Raw, Revision, Unencodable};
+use mcp_proto::{CallError, CallId, CallOptions, Instant, Misuse, Progress, Raw, Revision, Unencodable};
 
 use crate::error::Error;
-use crate::link::Link;
+use crate::link::{Link, State};
 
 /// Progress that nobody has looked at is kept up to this many; then the oldest gives way.
 const PROGRESS_MAX: usize = 256;
@@ -66,6 +66,12 @@ impl<'c, T: Decode> Call<'c, T> {
         self
     }
 
+    /// Asks the server even where an answer is kept that is still good.
+    pub fn fresh(mut self) -> Self {
+        self.options.fresh = true;
+        self
+    }
+
     /// Makes the call and waits for its end.
     ///
     /// # Errors
@@ -81,20 +87,31 @@ impl<'c, T: Decode> Call<'c, T> {
     /// # Errors
     /// When it cannot be made.
     pub fn start(self) -> Result<Pending<T>, Error> {
-        let slot = Arc::new(Slot::default());
         let patience = self.options.timeout.unwrap_or(START_PATIENCE);
-        let call = self.link.with_room(patience, |state, now| {
+        begin(self.link, patience, |state, now| {
             let params = Encoded(&*self.params);
-            let call = state.session.call_raw(now, &self.method, Some(&params), self.options.clone())?;
-            state.open.insert(call, Arc::clone(&slot));
-            Ok(call)
-        })?;
-        Ok(Pending { link: Arc::clone(self.link), call, slot, over: false, answers: PhantomData })
+            state.session.call_raw(now, &self.method, Some(&params), self.options.clone())
+        })
     }
 }
 
+/// Makes a call by `make`, trying again while there is no room, for as long as `patience`.
+pub(crate) fn begin<T>(
+    link: &Arc<Link<Machine>>,
+    patience: Duration,
+    mut make: impl FnMut(&mut State<Machine>, Instant) -> Result<CallId, Misuse>,
+) -> Result<Pending<T>, Error> {
+    let slot = Arc::new(Slot::default());
+    let call = link.with_room(patience, |state, now| {
+        let call = make(state, now)?;
+        state.open.insert(call, Arc::clone(&slot));
+        Ok(call)
+    })?;
+    Ok(Pending { link: Arc::clone(link), call, slot, over: false, answers: PhantomData })
+}
+
 /// How long a call without a timeout of its own waits for room to be made.
-const START_PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const START_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Borrows what is to be written.
 struct Encoded<'a>(&'a dyn Encode);

@@ -33,9 +33,9 @@ struct State {
 
 impl Child {
     /// Starts `command` in a process group of its own, with pipes to and from it. It is to be [`watch`](Self::watch)ed.
-    pub(crate) fn spawn(mut command: Command) -> io::Result<(Arc<Self>, ChildStdout, ChildStdin)> {
+    pub(crate) fn spawn(command: &mut Command) -> io::Result<(Arc<Self>, ChildStdout, ChildStdin)> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        group::detach(&mut command);
+        group::detach(command);
         let mut process = command.spawn()?;
         let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
         let child = Arc::new(Self {

@@ -31,6 +31,9 @@ pub enum Error {
         status: Option<ExitStatus>,
         /// The last lines that it wrote to stderr.
         stderr: Vec<String>,
+        /// It hung up when it was asked which era it is of: it may be an old one, and `Client::expect` leaves the
+        /// question out.
+        probed: bool,
     },
 }
 
@@ -43,10 +46,13 @@ impl fmt::Display for Error {
             Self::Io(error) => error.fmt(f),
             Self::Misuse(error) => error.fmt(f),
             Self::Pages => f.write_str("the list goes on without end"),
-            Self::Start { why, status, stderr } => {
+            Self::Start { why, status, stderr, probed } => {
                 write!(f, "the server did not start: {why}")?;
                 if let Some(status) = status {
                     write!(f, " ({status})")?;
+                }
+                if *probed {
+                    f.write_str(" at the question which era it is of: expect the legacy era if it is an old one")?;
                 }
                 for line in stderr {
                     write!(f, "\n  stderr: {line}")?;

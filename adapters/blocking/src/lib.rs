@@ -40,22 +40,28 @@
 //!
 //! With the feature `schemars`, `Server::tool` derives the schema of a tool's arguments from their Rust type.
 
+mod answering;
 mod call;
 mod child;
 mod client;
 mod clock;
+mod connection;
 mod cx;
 mod error;
 mod link;
+mod listening;
 mod notices;
+mod opening;
 mod pool;
 mod server;
 mod signal;
 
 pub use call::{Call, Pending};
-pub use client::{Client, Connection};
+pub use client::Client;
+pub use connection::Connection;
 pub use cx::{Cx, ToolError};
 pub use error::Error;
+pub use listening::{Changed, Listening};
 pub use mcp_proto as proto;
 pub use server::Server;
 

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use common::{
-    client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story, success, tool,
+    client, connect_by_hand, failure, is_alive, pair, part, raw, refusal, serve_by_hand, server, story, success, tool,
 };
 use mcp_blocking::proto::schema::{CreateMessageResult, Elicit, ElicitResult, Role, Root};
-use mcp_blocking::proto::{ErrorObject, Limits, Question, Raw, code};
-use mcp_blocking::{Client, Cx, Server, ToolError};
+use mcp_blocking::proto::{CallError, ErrorObject, Limits, Question, Raw, Revision, code};
+use mcp_blocking::{Client, Cx, Error, Server, ToolError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -119,31 +119,45 @@ fn an_answer_of_another_form_fails_the_tool() {
 #[test]
 fn a_client_that_takes_no_questions_is_told_what_was_missing() {
     story(|| {
-        let (client, serving) = pair(client(), inn());
-        let error = refusal(client.call_tool("introduce", &json!({})).wait());
-        assert_eq!(error.code, code::INTERNAL_ERROR);
-        assert!(error.message.contains("`name`"), "{error}");
-        client.ping().unwrap();
-        part(client, serving);
+        for (revisions, expected) in
+            [(&Revision::LEGACY[..], code::INTERNAL_ERROR), (&Revision::ALL[..], code::MISSING_CLIENT_CAPABILITY)]
+        {
+            let (client, serving) = pair(client().revisions(revisions), inn());
+            let error = refusal(client.call_tool("introduce", &json!({})).wait());
+            assert_eq!(error.code, expected);
+            let missing = error.data.unwrap().parse::<Value>().unwrap();
+            assert!(missing["requiredCapabilities"]["elicitation"].is_object(), "{missing}");
+            is_alive(&client);
+            part(client, serving);
+        }
     });
 }
 
 #[test]
 fn a_server_that_asks_without_end_is_stopped() {
     story(|| {
-        let server = server().limits(Limits { input_rounds_max: 3, ..Limits::default() }).tool_with(
-            tool("nag"),
-            |_: Value, cx| -> Result<String, ToolError> {
-                for round in 0.. {
-                    let _: Value = cx.ask(&round.to_string(), form("And now?"))?;
-                }
-                unreachable!()
-            },
-        );
-        let (client, serving) =
-            pair(client().on_elicitation(|_| ElicitResult::accept(Raw::empty_object())), server);
+        let limits = Limits { input_rounds_max: 3, ..Limits::default() };
+        let nagging = || {
+            server().limits(limits.clone()).tool_with(
+                tool("nag"),
+                |_: Value, cx| -> Result<String, ToolError> {
+                    for round in 0.. {
+                        let _: Value = cx.ask(&round.to_string(), form("And now?"))?;
+                    }
+                    unreachable!()
+                },
+            )
+        };
+        let patient = || client().on_elicitation(|_| ElicitResult::accept(Raw::empty_object()));
+        let (client, serving) = pair(patient().revisions(&Revision::LEGACY), nagging());
         let error = refusal(client.call_tool("nag", &json!({})).wait());
         assert_eq!(error.code, code::INTERNAL_ERROR);
+        part(client, serving);
+
+        // Without sessions it is the client that counts.
+        let (client, serving) = pair(patient().limits(limits.clone()), nagging());
+        let outcome = client.call_tool("nag", &json!({})).wait();
+        assert!(matches!(outcome, Err(Error::Call(CallError::Rounds))), "{outcome:?}");
         part(client, serving);
     });
 }
@@ -173,15 +187,24 @@ fn models_and_roots_can_be_asked_for_too() {
 #[test]
 fn a_model_that_refuses_fails_the_call_that_asked_it() {
     story(|| {
-        let server = server().tool_with(tool("survey"), |_: Value, cx| {
-            let params = raw(json!({"messages": [], "maxTokens": 1}));
-            let sample: Raw = cx.ask_any("sample", Question::raw("sampling/createMessage", params))?;
-            Ok(sample.to_string())
-        });
-        let answering = client().on_sampling(|_| Err(ErrorObject::new(-1, "the user said no")));
-        let (client, serving) = pair(answering, server);
+        let surveying = || {
+            server().tool_with(tool("survey"), |_: Value, cx| {
+                let params = raw(json!({"messages": [], "maxTokens": 1}));
+                let sample: Raw = cx.ask_any("sample", Question::raw("sampling/createMessage", params))?;
+                Ok(sample.to_string())
+            })
+        };
+        let answering = || client().on_sampling(|_| Err(ErrorObject::new(-1, "the user said no")));
+        let (client, serving) = pair(answering().revisions(&Revision::LEGACY), surveying());
         let error = refusal(client.call_tool("survey", &json!({})).wait());
         assert!(error.message.contains("`sample`") && error.message.contains("the user said no"), "{error}");
+        part(client, serving);
+
+        // Without sessions the server never hears of it.
+        let (client, serving) = pair(answering(), surveying());
+        let outcome = client.call_tool("survey", &json!({})).wait();
+        let Err(Error::Call(CallError::Unanswered(error))) = outcome else { panic!("{outcome:?}") };
+        assert_eq!((error.code, &*error.message), (-1, "the user said no"));
         part(client, serving);
     });
 }
@@ -248,7 +271,7 @@ fn a_question_waits_for_a_slow_user_while_the_connection_goes_on() {
         });
         let (client, serving) = pair(slow, inn());
         let open = client.call_tool("introduce", &json!({})).start().unwrap();
-        client.ping().unwrap();
+        is_alive(&client);
         assert_eq!(client.list_tools().unwrap().len(), 1);
         think.send(()).unwrap();
         assert_eq!(failure(open.wait()), "the user declined `name`");

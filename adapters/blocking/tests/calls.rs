@@ -10,7 +10,7 @@ use common::{
     client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story, success, tool,
 };
 use mcp_blocking::proto::schema::ListTools;
-use mcp_blocking::proto::{CallError, Close, ErrorObject, Misuse, Raw, code};
+use mcp_blocking::proto::{CallError, Close, ErrorObject, Misuse, Raw, Revision, code};
 use mcp_blocking::{Error, Server, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -239,7 +239,7 @@ fn dropping_the_last_handle_closes_the_connection() {
         let (client, serving) = pair(client(), weather());
         let other = client.clone();
         drop(client);
-        other.ping().unwrap();
+        common::is_alive(&other);
         drop(other);
         serving.join().unwrap().unwrap();
     });
@@ -251,7 +251,9 @@ fn a_fault_of_the_peer_is_told_on_both_sides() {
         // The server answers in a revision that nobody speaks.
         let (from_client, to_server) = std::io::pipe().unwrap();
         let (from_server, to_client) = std::io::pipe().unwrap();
-        let connecting = std::thread::spawn(move || client().connect(from_server, to_server).map(drop));
+        let connecting = std::thread::spawn(move || {
+            client().revisions(&Revision::LEGACY).connect(from_server, to_server).map(drop)
+        });
         let mut hand = common::Hand::new(from_client, to_client);
         let hello = hand.hear();
         hand.answer(

@@ -11,7 +11,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use common::{client, eventually, example, story, success, welcome};
-use mcp_blocking::proto::{CallError, Close, Fault, Limits, ViolationKind};
+use mcp_blocking::proto::{CallError, Close, Fault, Limits, Revision, ViolationKind};
 use mcp_blocking::{Client, Connection, Error};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
@@ -29,24 +29,24 @@ fn sh(script: &str) -> Command {
     command
 }
 
-/// A client that loses patience quickly, where it is to lose it.
+/// A client of a shell's `welcome`, which loses patience quickly, where it is to lose it.
 fn impatient() -> Client {
     let limits = Limits {
         exit_timeout: Duration::from_millis(50),
         terminate_timeout: Duration::from_millis(50),
         ..Limits::default()
     };
-    client().limits(limits)
+    client().revisions(&Revision::LEGACY).limits(limits)
 }
 
-/// A client that never does.
+/// A client of a shell's `welcome` that never does.
 fn patient() -> Client {
     let limits = Limits {
         exit_timeout: Duration::from_secs(3600),
         terminate_timeout: Duration::from_secs(3600),
         ..Limits::default()
     };
-    client().limits(limits)
+    client().revisions(&Revision::LEGACY).limits(limits)
 }
 
 /// The number on the first line of the child's stderr.
@@ -67,7 +67,7 @@ fn is_alive(process: Pid) -> bool {
 #[test]
 fn a_child_serves_and_ends_when_its_input_does() {
     story(|| {
-        let client = patient().spawn(example("echo_server")).unwrap();
+        let client = patient().revisions(&Revision::ALL).spawn(example("echo_server")).unwrap();
         assert_eq!(&*client.peer().info.name, "echo");
         assert_eq!(success(client.call_tool("echo", &json!({"text": "hello"})).wait()), "hello");
         assert_eq!(client.list_tools().unwrap().len(), 4);
@@ -111,7 +111,7 @@ fn a_child_that_fails_to_start_has_its_last_words_heard() {
     story(|| {
         let script = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo \"line $i\" >&2; done; exit 7";
         let failed = client().spawn(sh(script)).map(drop).unwrap_err();
-        let Error::Start { why: Close::Peer, status: Some(status), stderr } = &failed else {
+        let Error::Start { why: Close::Peer, status: Some(status), stderr, .. } = &failed else {
             panic!("{failed:?}")
         };
         assert_eq!(status.code(), Some(7));
@@ -143,7 +143,7 @@ fn a_child_that_does_not_answer_is_given_up_and_ended() {
             ..Limits::default()
         };
         let failed = client().limits(limits).spawn(sh("echo $$ >&2; exec sleep 1000")).map(drop).unwrap_err();
-        let Error::Start { why, status: Some(status), stderr } = failed else { panic!("{failed:?}") };
+        let Error::Start { why, status: Some(status), stderr, .. } = failed else { panic!("{failed:?}") };
         assert_eq!(why, Close::Fault(Fault::HandshakeTimedOut));
         assert_eq!(status.signal(), Some(Signal::SIGTERM as i32));
         assert!(!is_alive(Pid::from_raw(stderr[0].parse().unwrap())));
@@ -169,7 +169,7 @@ fn a_child_that_ignores_the_end_of_its_input_is_told_to_terminate() {
 }
 
 fn client_with(limits: Limits) -> Client {
-    client().limits(limits)
+    client().revisions(&Revision::LEGACY).limits(limits)
 }
 
 #[test]

@@ -16,7 +16,7 @@ use common::{
 };
 use mcp_blocking::Error;
 use mcp_blocking::proto::schema::{Level, Ping};
-use mcp_blocking::proto::{CallError, Close, Limits, Misuse};
+use mcp_blocking::proto::{CallError, Close, Limits, Misuse, Revision};
 use serde_json::{Value, json};
 
 const FOR_EVER: Duration = Duration::MAX;
@@ -50,6 +50,7 @@ fn both_sides_flood_at_once_and_nobody_waits_for_ever() {
             },
         );
         let (client, serving) = pair(client, server);
+        client.set_log_level(Level::Debug).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
@@ -298,7 +299,7 @@ fn a_server_that_stopped_reading_is_heard_to_its_end() {
         let (break_it, breaks) = channel();
         let (noticed, notices) = channel();
         let brittle = Brittle { pipe: to_server, breaks, noticed };
-        let connecting = std::thread::spawn(move || client().connect(from_server, brittle).unwrap());
+        let connecting = std::thread::spawn(move || client().revisions(&Revision::LEGACY).connect(from_server, brittle).unwrap());
         let mut hand = Hand::new(from_client, to_client);
         let hello = hand.hear();
         hand.answer(&hello, &welcome());

@@ -15,7 +15,7 @@ fn the_quickstart_tells_its_story() {
     let lines: Vec<_> = said.lines().collect();
     let expected = [
         "1. connected to \"weather\" 1.0.0 in another process",
-        "   revision       2025-11-25 (Legacy era)",
+        "   revision       2026-07-28 (Modern era)",
         "2. tools",
         "   forecast       The weather of the next days, a day at a time",
         "   greet          Greets you by name",
@@ -27,7 +27,7 @@ fn the_quickstart_tells_its_story() {
         "   result         \"Oslo: 4 days of sun\"",
         "4. a call that is cancelled",
         "   progress       1 of 100000, too slow",
-        "   cancelled, and the server still answers a ping",
+        "   cancelled, and the server still lists its 2 tools",
         "5. a tool that asks back",
         "   server asks    \"Who are you?\"",
         "   user answers   \"Ada\"",

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use mcp_blocking::proto::schema::{CallToolResult, Tool};
-use mcp_blocking::proto::{CallError, ErrorObject, Raw};
+use mcp_blocking::proto::{CallError, ErrorObject, Raw, Revision, code};
 use mcp_blocking::{Client, Connection, Error, Server};
 use serde_json::{Value, json};
 
@@ -57,6 +57,12 @@ pub(crate) fn pair(client: Client, server: Server) -> (Connection, Serving) {
 pub(crate) fn part(client: Connection, serving: Serving) {
     assert_eq!(client.close().unwrap(), None);
     serving.join().unwrap().unwrap();
+}
+
+/// The server answers, be it that it knows no such method.
+pub(crate) fn is_alive(client: &Connection) {
+    let outcome = client.call_raw("story/alive", Raw::empty_object()).wait();
+    assert_eq!(refusal(outcome).code, code::METHOD_NOT_FOUND);
 }
 
 pub(crate) fn client() -> Client {
@@ -199,10 +205,11 @@ pub(crate) fn serve_by_hand(server: Server) -> (Hand, Serving) {
     (Hand::new(from_server, to_server), serving)
 }
 
-/// A client whose server is played by hand, and has offered tools and log messages.
+/// A client whose server is played by hand, of the legacy era, and has offered tools and log messages.
 pub(crate) fn connect_by_hand(client: Client) -> (Connection, Hand) {
     let (from_client, to_server) = io::pipe().unwrap();
     let (from_server, to_client) = io::pipe().unwrap();
+    let client = client.revisions(&Revision::LEGACY);
     let connecting = thread::spawn(move || client.connect(from_server, to_server).unwrap());
     let mut hand = Hand::new(from_client, to_client);
     let hello = hand.hear();
