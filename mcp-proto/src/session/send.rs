@@ -299,8 +299,16 @@ impl Core {
         }
         self.incoming.remove(incoming);
         self.settle(batch);
+        self.check_asked();
         self.check_drained();
         Ok(())
+    }
+
+    /// Client, in a session: nothing is asked of us any more, so that our calls' time runs again.
+    pub(super) fn check_asked(&mut self) {
+        if self.incoming.is_empty() {
+            self.calls.release(self.now);
+        }
     }
 
     /// Writes an answer where it belongs: out, or into the reply to its batch.
