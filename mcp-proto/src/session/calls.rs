@@ -125,6 +125,8 @@ pub(crate) struct Calls {
     next_wire: u64,
     /// Ended without an answer, which may still come. (T-44)
     retired: BTreeSet<u64>,
+    /// Calls whose time stands still, because whoever has to answer first is on this side.
+    held: BTreeSet<u64>,
     /// The latest wire id of each call that was made again.
     moved: BTreeMap<CallId, u64>,
     /// Bytes that are kept for making calls again.
@@ -139,6 +141,7 @@ impl Calls {
             next_deadline: None,
             next_wire: 1,
             retired: BTreeSet::new(),
+            held: BTreeSet::new(),
             moved: BTreeMap::new(),
             bytes: 0,
         }
@@ -229,6 +232,7 @@ impl Calls {
     /// Gives a call that is made again its new wire id; it waits anew, up to its cap. (ID-11, T-98)
     pub(crate) fn renew(&mut self, now: Instant, wire: u64) -> Option<u64> {
         self.set_deadline(wire, None);
+        self.held.remove(&wire);
         let mut call = self.open.remove(&wire)?;
         let renewed = self.next_wire;
         self.next_wire += 1;
@@ -257,6 +261,7 @@ impl Calls {
     /// Ends a call.
     pub(crate) fn remove(&mut self, wire: u64) -> Option<Call> {
         self.set_deadline(wire, None);
+        self.held.remove(&wire);
         let call = self.open.remove(&wire)?;
         self.moved.remove(&call.id);
         self.bytes -= call.kept();
@@ -292,6 +297,20 @@ impl Calls {
     pub(crate) fn extend(&mut self, now: Instant, wire: u64) {
         let deadline = self.open.get(&wire).map(|call| (now + call.patience).min(call.give_up));
         self.set_deadline(wire, deadline);
+    }
+
+    /// The call's time stands still, up to its cap.
+    pub(crate) fn hold(&mut self, wire: u64) {
+        let cap = self.open.get(&wire).map(|call| call.give_up);
+        self.set_deadline(wire, cap);
+        self.held.insert(wire);
+    }
+
+    /// The time of all calls runs again.
+    pub(crate) fn release(&mut self, now: Instant) {
+        for wire in core::mem::take(&mut self.held) {
+            self.extend(now, wire);
+        }
     }
 
     /// Whether the call may wait longer than it has.

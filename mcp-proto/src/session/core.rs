@@ -202,12 +202,13 @@ impl Core {
         match self.waits_for_input(wire) {
             Some(WaitsFor::Time) if may_wait => return self.call_again(wire),
             // Whoever has to answer first is on this side.
-            Some(WaitsFor::Answers) if may_wait => return self.calls.extend(self.now, wire),
+            Some(WaitsFor::Answers) if may_wait => return self.calls.hold(wire),
             _ => {}
         }
         let Some(call) = self.calls.get(wire) else { return };
-        if may_wait && call.is_application() && self.side == Side::Client && !self.incoming.is_empty() {
-            return self.calls.extend(self.now, wire);
+        let is_asked = self.side == Side::Client && self.rules().servers_ask && !self.incoming.is_empty();
+        if may_wait && is_asked && call.is_application() {
+            return self.calls.hold(wire);
         }
         let (is_sent, asker) = (call.is_sent, call.asker);
         let input = self.calls.take_input(wire);

@@ -83,6 +83,7 @@ impl Core {
             self.events.push(Event::RequestCancelled { incoming, reason });
         }
         self.settle(open.batch());
+        self.check_asked();
     }
 
     /// The call that a log message belongs to, if there is only one that it can belong to. (T-92)

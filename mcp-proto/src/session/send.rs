@@ -33,7 +33,9 @@ impl Core {
         self.advance(now);
         let allowed = self.phase.allows();
         if method == "ping" {
-            self.require(allowed.pings)?;
+            // Whoever made requests so far may take none. (STL-13)
+            let is_unheard = self.side == Side::Server && self.is_sessionless();
+            self.require(allowed.pings && !is_unheard)?;
         } else {
             self.require(allowed.traffic)?;
             self.has_room()?;
@@ -299,8 +301,16 @@ impl Core {
         }
         self.incoming.remove(incoming);
         self.settle(batch);
+        self.check_asked();
         self.check_drained();
         Ok(())
+    }
+
+    /// Client, in a session: nothing is asked of us any more, so that our calls' time runs again.
+    pub(super) fn check_asked(&mut self) {
+        if self.incoming.is_empty() {
+            self.calls.release(self.now);
+        }
     }
 
     /// Writes an answer where it belongs: out, or into the reply to its batch.
@@ -396,11 +406,15 @@ impl Core {
             return Ok(self.try_write(|out| rpc::notification(out, "notifications/message", write))?);
         }
         // Where there is no session, nobody hears what belongs to no request. (LOG-06)
-        let is_unheard = self.phase == Phase::Opening && self.me.newest(Era::Modern).is_some();
-        if is_unheard || self.log_level.is_some_and(|least| level < least) {
+        if self.is_sessionless() || self.log_level.is_some_and(|least| level < least) {
             return Ok(());
         }
         self.notify(now, "notifications/message", &|_, out| write(out))
+    }
+
+    /// Whether nobody opened a session, and requests can come that need none.
+    fn is_sessionless(&self) -> bool {
+        self.phase == Phase::Opening && self.me.newest(Era::Modern).is_some()
     }
 
     /// Why something is not allowed now.

@@ -31,6 +31,7 @@ mod golden;
 mod ledger;
 mod link;
 mod methods;
+mod modern;
 mod pair;
 mod parse;
 mod peer;

@@ -107,6 +107,21 @@ pub(crate) fn forbids(
     modes(name, message.get("params").unwrap_or(&Value::Null), revision, theirs)
 }
 
+/// Why a question may not be put to a client of these capabilities, if it may not. (STL-16)
+pub(crate) fn forbids_question(question: &Value, theirs: &Value) -> Option<String> {
+    let name = question.get("method").and_then(Value::as_str).unwrap_or_default();
+    let needs = match name {
+        "elicitation/create" => "/elicitation",
+        "sampling/createMessage" => "/sampling",
+        "roots/list" => "/roots",
+        _ => return Some(format!("{name} is nothing that can be asked")),
+    };
+    if !declares(theirs, needs) {
+        return Some(format!("{name} needs {needs} to be declared in {theirs}"));
+    }
+    modes(name, question.get("params").unwrap_or(&Value::Null), R5, theirs)
+}
+
 /// What hangs on the params: modes of elicitation, tools of sampling. (CAP-06, CAP-08, CAP-09)
 fn modes(name: &str, params: &Value, revision: Revision, theirs: &Value) -> Option<String> {
     if revision < R4 {
@@ -142,9 +157,16 @@ pub(crate) fn is_early_request(name: &str, side: Side) -> bool {
 pub(crate) fn is_early_notification(name: &str, side: Side) -> bool {
     match side {
         Side::Client => false,
-        // Logging, and what belongs to a request that is being served.
-        Side::Server => {
-            matches!(name, "notifications/message" | "notifications/progress" | "notifications/cancelled")
-        }
+        // Logging, changes, and what belongs to a request that is being served. (T-29)
+        Side::Server => matches!(
+            name,
+            "notifications/message"
+                | "notifications/progress"
+                | "notifications/cancelled"
+                | "notifications/tools/list_changed"
+                | "notifications/prompts/list_changed"
+                | "notifications/resources/list_changed"
+                | "notifications/resources/updated"
+        ),
     }
 }

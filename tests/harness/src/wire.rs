@@ -9,6 +9,7 @@ use mcp_proto::{Instant, Limits, Revision, Side};
 use serde_json::Value;
 
 use crate::methods::{forbids, is_early_notification, is_early_request};
+use crate::modern::{Asked, ModernRules};
 use crate::parse::tree;
 
 /// The rules of the wire for what `side` sends.
@@ -29,6 +30,8 @@ pub struct WireRules {
     cancels: Vec<String>,
     answers: Vec<u64>,
     initialize: Option<(String, Value)>,
+    /// What belongs to no session.
+    modern: ModernRules,
     idless_errors: f64,
     idless_at: Instant,
     partial: Vec<u8>,
@@ -37,6 +40,8 @@ pub struct WireRules {
 #[derive(Clone, Debug)]
 struct Sent {
     method: String,
+    /// Kept where a request stands alone.
+    params: Option<Value>,
     is_answered: bool,
     is_cancelled: bool,
 }
@@ -48,6 +53,8 @@ struct Received {
     progress: Option<f64>,
     /// The peer took it back.
     is_cancelled: bool,
+    /// It speaks for itself.
+    asked: Option<Asked>,
 }
 
 impl WireRules {
@@ -67,6 +74,7 @@ impl WireRules {
             cancels: Vec::new(),
             answers: Vec::new(),
             initialize: None,
+            modern: ModernRules::default(),
             idless_at: Instant::ZERO,
             partial: Vec::new(),
         }
@@ -156,7 +164,11 @@ impl WireRules {
                     self.initialize = Some((id.clone(), params));
                 }
                 let token = message.pointer("/params/_meta/progressToken").map(Value::to_string);
-                let received = Received { token, ..Received::default() };
+                let asked = Asked::of(message).filter(|_| self.side == Side::Server);
+                if asked.is_some() {
+                    self.modern.hear_request(&id, message);
+                }
+                let received = Received { token, asked, ..Received::default() };
                 self.received.entry(id).or_default().push(received);
             }
             (None, Some("notifications/cancelled")) => {
@@ -164,6 +176,7 @@ impl WireRules {
                 let waiting = self.received.get_mut(&id).into_iter().flatten();
                 if let Some(received) = waiting.into_iter().find(|received| !received.is_cancelled) {
                     received.is_cancelled = true;
+                    self.modern.hear_cancel(&id);
                     self.cancels.push(id);
                 }
             }
@@ -178,6 +191,9 @@ impl WireRules {
         let Ok(id) = id.parse() else { return };
         let Some(sent) = self.sent.get(&id) else { return };
         self.answers.push(id);
+        if self.revision.is_none() {
+            self.modern.hear_response(&sent.method, sent.params.as_ref(), message);
+        }
         if sent.method == "initialize" && self.revision.is_none() {
             let revision = message.pointer("/result/protocolVersion").and_then(Value::as_str);
             self.revision = revision.and_then(Revision::from_name);
@@ -205,28 +221,71 @@ impl WireRules {
         let Some(id) = id.as_u64().filter(|id| *id < 1 << 53) else {
             return Err(format!("the request id is {id} (JSON-02, ID-06)"));
         };
-        let sent = Sent { method: method.into(), is_answered: false, is_cancelled: false };
+        let params = message.get("params").cloned().filter(|_| Asked::of(message).is_some());
+        let stands_alone = params.is_some();
+        let sent = Sent { method: method.into(), params, is_answered: false, is_cancelled: false };
         if self.sent.insert(id, sent).is_some() {
             return Err(format!("the request id {id} was used before (ID-01)"));
+        }
+        let is_modern = self.modern.discovered.is_some() && self.initialize.is_none();
+        if self.side == Side::Client && method != "initialize" && (stands_alone || is_modern) {
+            if !is_modern && method != "server/discover" {
+                return Err(format!("{method} left before the server was discovered (LIF-26, LIF-32)"));
+            }
+            return self.modern.check_request(method, message);
         }
         if !self.is_settled && !is_early_request(method, self.side) {
             return Err(format!("{method} left before the handshake was over (LIF-09, LIF-10)"));
         }
         if method == "initialize" {
-            if self.sent.values().any(|sent| sent.method != "initialize" && sent.method != "ping") {
+            let opens = |sent: &Sent| matches!(&*sent.method, "initialize" | "ping" | "server/discover");
+            if !self.sent.values().all(opens) {
                 return Err("`initialize` is not the first (LIF-01)".into());
             }
+            if message.pointer("/params/protocolVersion").and_then(Value::as_str) == Some("2026-07-28") {
+                return Err("`initialize` in a revision without it (LIF-19)".into());
+            }
             self.ours = message.pointer("/params/capabilities").cloned().unwrap_or_default();
+            self.initialize = Some((id.to_string(), Value::Null));
             return Ok(());
         }
         self.check_table(message, true)
     }
 
     fn check_notification(&mut self, method: &str, message: &Value) -> Result<(), String> {
+        let is_modern = self.modern.discovered.is_some() && self.initialize.is_none();
+        if self.side == Side::Client && is_modern {
+            return match method {
+                "notifications/cancelled" => self.check_cancel(message),
+                _ => Err(format!("{method} is not a client's to send (§2.2)")),
+            };
+        }
+        if self.side == Side::Server && ModernRules::is_tagged(method, message) {
+            return self.modern.check_tagged(method, message);
+        }
+        let has_session = self.revision.is_some();
+        if self.side == Side::Server && !has_session {
+            match method {
+                "notifications/progress" => return self.check_progress(message),
+                "notifications/cancelled" => return self.modern.check_cancel(message),
+                "notifications/message" => {
+                    let wants =
+                        |received: &Received| received.asked.as_ref().is_some_and(|asked| asked.wants_logs);
+                    let is_wanted = self.received.values().flatten().any(wants);
+                    return if is_wanted { Ok(()) } else { Err("a log that nobody wants (LOG-05)".into()) };
+                }
+                _ => {}
+            }
+        }
         if !self.is_settled && !is_early_notification(method, self.side) {
             return Err(format!("{method} left before the handshake was over (LIF-09, LIF-10)"));
         }
         match method {
+            "notifications/cancelled"
+                if self.side == Side::Server && self.modern.check_cancel(message).is_ok() =>
+            {
+                return Ok(());
+            }
             "notifications/cancelled" => self.check_cancel(message)?,
             "notifications/progress" => self.check_progress(message)?,
             _ => {}
@@ -246,8 +305,10 @@ impl WireRules {
         let Some(sent) = id.as_u64().and_then(|id| self.sent.get_mut(&id)) else {
             return Err(format!("a cancel of {id}, which was not sent (CAN-01)"));
         };
-        if sent.method == "initialize" {
-            return Err("a cancel of `initialize` (CAN-02)".into());
+        if sent.method == "initialize"
+            || (sent.method == "server/discover" && self.modern.discovered.is_none())
+        {
+            return Err(format!("a cancel of {} (CAN-02, T-35)", sent.method));
         }
         if std::mem::replace(&mut sent.is_cancelled, true) {
             return Err(format!("{id} was cancelled twice (CAN-01)"));
@@ -311,10 +372,12 @@ impl WireRules {
             return Err(format!("an answer to {id}, which does not wait for one (JSON-05, CAN-03)"));
         };
         // With two of one id, the refusal is the later one's. (ID-09)
-        if message.get("error").is_some() {
-            waiting.pop();
-        } else {
-            waiting.remove(0);
+        let answered = if message.get("error").is_some() { waiting.pop() } else { Some(waiting.remove(0)) };
+        if self.side == Side::Client && self.modern.discovered.is_some() && self.initialize.is_none() {
+            return Err("a client answers, where none is asked (FRM-16)".into());
+        }
+        if let Some(asked) = answered.and_then(|received| received.asked) {
+            return self.modern.check_answer(id, &asked, message);
         }
         if self.side == Side::Server
             && self.revision.is_none()

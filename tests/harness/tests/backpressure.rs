@@ -226,7 +226,11 @@ fn a_peer_that_reads_slowly_is_not_given_up() {
 #[test]
 fn calls_in_flight_are_bounded() {
     let limits = Limits { calls_max: 3, ..Limits::default() };
-    let mut solo = ClientSolo::ready(client::Config::new("c", "1").limits(limits), R3, r#"{"tools":{}}"#);
+    let mut solo = ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).limits(limits),
+        R3,
+        r#"{"tools":{}}"#,
+    );
     for _ in 0..3 {
         solo.call("tools/list", "").unwrap();
     }
@@ -239,7 +243,10 @@ fn calls_in_flight_are_bounded() {
 fn two_peers_with_full_narrow_pipes_do_not_lock_each_other_up() {
     for seed in 0..20 {
         let config = server::Config::new("s", "1").capability(Capability::Tools).limits(narrow());
-        let mut pair = Pair::ready(client::Config::new("c", "1").capability(Capability::Roots), config);
+        let mut pair = Pair::ready(
+            client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Roots),
+            config,
+        );
         pair.shuffle(seed, 40);
         pair.to_client.capacity = 64;
         pair.to_server.capacity = 64;
@@ -279,7 +286,7 @@ fn a_busy_application_holds_up_its_peer_and_loses_nothing() {
     let config = server::Config::new("s", "1")
         .capability(Capability::Tools)
         .limits(Limits { events_max: 4, ..Limits::default() });
-    let mut pair = Pair::ready(client::Config::new("c", "1"), config);
+    let mut pair = Pair::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), config);
     pair.to_server.capacity = 200;
     pair.is_server_busy = true;
     for _ in 0..50 {

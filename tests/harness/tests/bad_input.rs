@@ -18,7 +18,7 @@ fn server() -> ServerSolo {
 }
 
 fn client() -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1"), R3, r#"{"tools":{}}"#)
+    ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), R3, r#"{"tools":{}}"#)
 }
 
 /// Lines of every bad kind.
@@ -135,7 +135,7 @@ fn bad_lines_during_the_handshake_are_survived() {
 
         let orphan = line.windows(9).any(|window| window == b"\"error\":{")
             && !line.windows(4).any(|window| window == b"\":99");
-        let mut solo = ClientSolo::client(client::Config::new("c", "1"));
+        let mut solo = ClientSolo::client(client::Config::new("c", "1").revisions(&Revision::LEGACY));
         solo.machine.label(String::from_utf8_lossy(&line[..line.len().min(80)]));
         let initialize = solo.hear();
         solo.say(&line);
@@ -176,8 +176,10 @@ fn a_flood_of_bad_lines_gets_few_answers_and_good_ones_get_theirs() {
 #[test]
 fn two_peers_that_reply_to_everything_do_not_keep_each_other_busy() {
     for revision in Revision::LEGACY {
-        let client =
-            client::Config::new("c", "1").on_violation(ViolationPolicy::Reply).revisions(&[revision]);
+        let client = client::Config::new("c", "1")
+            .revisions(&Revision::LEGACY)
+            .on_violation(ViolationPolicy::Reply)
+            .revisions(&[revision]);
         let mut pair = Pair::ready(client, config().on_violation(ViolationPolicy::Reply));
         for line in bad_lines().into_iter().filter(|line| line.len() < 1000) {
             let mut line = line;
@@ -366,7 +368,12 @@ fn fills_up(solo: &mut ClientSolo, mut line: impl FnMut(usize) -> String) -> boo
 #[test]
 fn events_that_nobody_takes_hold_up_reading_whatever_they_hold_sec_19() {
     let limits = Limits { events_bytes_max: 1 << 20, ..Limits::default() };
-    let config = || client::Config::new("c", "1").capability(Capability::Roots).limits(limits.clone());
+    let config = || {
+        client::Config::new("c", "1")
+            .revisions(&Revision::LEGACY)
+            .capability(Capability::Roots)
+            .limits(limits.clone())
+    };
     let ready = || ClientSolo::ready(config(), R3, r#"{"tools":{}}"#);
     let big = "x".repeat(64 << 10);
 

@@ -13,7 +13,11 @@ fn server() -> ServerSolo {
 }
 
 fn client() -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1").capability(Capability::Roots), R2, r#"{"tools":{}}"#)
+    ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Roots),
+        R2,
+        r#"{"tools":{}}"#,
+    )
 }
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;

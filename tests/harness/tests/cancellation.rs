@@ -13,7 +13,11 @@ const R3: Revision = Revision::V2025_06_18;
 const R4: Revision = Revision::V2025_11_25;
 
 fn client() -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1").capability(Capability::Roots), R3, r#"{"tools":{}}"#)
+    ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Roots),
+        R3,
+        r#"{"tools":{}}"#,
+    )
 }
 
 fn server() -> ServerSolo {
@@ -72,7 +76,7 @@ fn a_cancelled_call_swallows_one_late_answer_t_44_can_05() {
 #[test]
 fn what_is_remembered_of_cancelled_calls_is_bounded_t_44_sec_19() {
     let limits = mcp_proto::Limits { retired_max: 3, ..mcp_proto::Limits::default() };
-    let config = client::Config::new("c", "1").limits(limits);
+    let config = client::Config::new("c", "1").revisions(&Revision::LEGACY).limits(limits);
     let mut solo = ClientSolo::ready(config, R3, r#"{"tools":{}}"#);
     for _ in 0..5 {
         let call = solo.call("tools/list", "").unwrap();
@@ -91,7 +95,7 @@ fn what_is_remembered_of_cancelled_calls_is_bounded_t_44_sec_19() {
 fn answer_and_cancel_may_cross_in_either_order_can_06() {
     for server_first in [true, false] {
         let mut pair = Pair::ready(
-            client::Config::new("c", "1"),
+            client::Config::new("c", "1").revisions(&Revision::LEGACY),
             server::Config::new("s", "1").capability(Capability::Tools),
         );
         let call = pair.call("tools/list", "{}").unwrap();
@@ -200,7 +204,8 @@ fn initialize_cannot_be_cancelled_by_anyone_can_02_lif_13() {
 #[test]
 fn a_task_that_was_created_is_cancelled_by_its_own_request_can_10() {
     let capabilities = r#"{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}"#;
-    let mut solo = ClientSolo::ready(client::Config::new("c", "1"), R4, capabilities);
+    let mut solo =
+        ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), R4, capabilities);
     let call = solo.call("tools/call", r#"{"name":"t","task":{"ttl":1000}}"#).unwrap();
     solo.say(r#"{"jsonrpc":"2.0","id":2,"result":{"task":{"taskId":"x","status":"working","createdAt":"","lastUpdatedAt":"","ttl":null}}}"#);
     solo.take_lines();
@@ -265,7 +270,11 @@ fn a_late_answer_of_the_user_after_a_cancel_is_not_sent_t_51() {
 #[test]
 fn a_cancel_is_never_blocked() {
     let limits = mcp_proto::Limits { outbox_bytes_max: 10, ..mcp_proto::Limits::default() };
-    let mut solo = ClientSolo::ready(client::Config::new("c", "1").limits(limits), R3, r#"{"tools":{}}"#);
+    let mut solo = ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).limits(limits),
+        R3,
+        r#"{"tools":{}}"#,
+    );
     let call = solo.call("tools/list", "").unwrap();
     solo.take_lines();
     solo.is_deaf = true;

@@ -14,7 +14,7 @@ fn bare_server(capabilities: &str, revision: Revision) -> ServerSolo {
 }
 
 fn bare_client(capabilities: &str, revision: Revision) -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1"), revision, capabilities)
+    ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), revision, capabilities)
 }
 
 /// How a request fares with a client of these capabilities.
@@ -78,6 +78,7 @@ fn what_is_offered_is_declared_as_the_revision_has_it_cap_01() {
 fn what_a_client_offers_is_declared_as_the_revision_has_it_cap_02() {
     let declared = |revision: Revision| {
         let config = client::Config::new("c", "1")
+            .revisions(&Revision::LEGACY)
             .capability(Capability::Roots)
             .capability(Capability::SamplingTools)
             .capability(Capability::ElicitationForm)
@@ -166,7 +167,7 @@ fn a_task_is_asked_only_of_who_declared_tasks_cap_03() {
 
 #[test]
 fn a_client_refuses_what_it_did_not_declare_cap_04_cap_05() {
-    let bare = || client::Config::new("c", "1");
+    let bare = || client::Config::new("c", "1").revisions(&Revision::LEGACY);
     for revision in Revision::LEGACY {
         assert_eq!(asked(bare(), revision, "roots/list", "{}"), -32601);
         assert_eq!(
@@ -217,8 +218,10 @@ fn a_mode_of_elicitation_that_the_client_lacks_is_not_sent_cap_06_cap_08_t_43() 
 fn a_mode_of_elicitation_that_was_not_declared_is_refused_cap_07_cap_08() {
     let form = r#"{"message":"m","requestedSchema":{}}"#;
     let url = r#"{"mode":"url","message":"m","url":"https://x","elicitationId":"e"}"#;
-    let forms = || client::Config::new("c", "1").capability(Capability::ElicitationForm);
-    let urls = || client::Config::new("c", "1").capability(Capability::ElicitationUrl);
+    let forms =
+        || client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::ElicitationForm);
+    let urls =
+        || client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::ElicitationUrl);
     assert_eq!(asked(forms(), R4, "elicitation/create", form), 0);
     assert_eq!(asked(forms(), R4, "elicitation/create", url), -32602);
     assert_eq!(asked(urls(), R4, "elicitation/create", form), -32602);
@@ -237,11 +240,13 @@ fn sampling_with_tools_needs_to_be_declared_cap_09_cap_10() {
     let mut solo = bare_server(r#"{"sampling":{"tools":{}}}"#, R4);
     solo.call("sampling/createMessage", tools).unwrap();
 
-    let sampling = || client::Config::new("c", "1").capability(Capability::Sampling);
+    let sampling =
+        || client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Sampling);
     assert_eq!(asked(sampling(), R4, "sampling/createMessage", plain), 0);
     assert_eq!(asked(sampling(), R4, "sampling/createMessage", tools), -32602);
     assert_eq!(asked(sampling(), R4, "sampling/createMessage", choice), -32602);
-    let with_tools = client::Config::new("c", "1").capability(Capability::SamplingTools);
+    let with_tools =
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::SamplingTools);
     assert_eq!(asked(with_tools, R4, "sampling/createMessage", tools), 0);
 }
 
@@ -280,11 +285,18 @@ fn changes_are_told_only_where_that_was_declared_cap_12() {
 
 #[test]
 fn a_client_tells_of_changed_roots_if_it_said_so_cap_13() {
-    let mut solo =
-        ClientSolo::ready(client::Config::new("c", "1").capability(Capability::RootsListChanged), R3, "{}");
+    let mut solo = ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::RootsListChanged),
+        R3,
+        "{}",
+    );
     solo.notify("notifications/roots/list_changed", "").unwrap();
     solo.expect_lines(&[r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#]);
-    let mut solo = ClientSolo::ready(client::Config::new("c", "1").capability(Capability::Roots), R3, "{}");
+    let mut solo = ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Roots),
+        R3,
+        "{}",
+    );
     assert_eq!(solo.notify("notifications/roots/list_changed", ""), Err(Misuse::Undeclared));
 }
 

@@ -34,7 +34,10 @@ fn limits() -> Limits {
 }
 
 fn new_client() -> Stdio<Client> {
-    let config = client::Config::new("c", "1").capability(Capability::Roots).limits(limits());
+    let config = client::Config::new("c", "1")
+        .revisions(&mcp_proto::Revision::LEGACY)
+        .capability(Capability::Roots)
+        .limits(limits());
     Stdio::new(Client::new(Instant::ZERO, config))
 }
 
@@ -260,7 +263,7 @@ fn a_long_life_leaves_no_deadline_behind() {
             _ => Step::Wait(Duration::from_secs(id)),
         });
     }
-    let config = client::Config::new("c", "1");
+    let config = client::Config::new("c", "1").revisions(&mcp_proto::Revision::LEGACY);
     let machine = Stdio::new(Client::new(Instant::ZERO, config));
     // `play` sees to it that with no deadline waiting changes nothing.
     let trace = play(machine, &Script { steps }, PLAIN);

@@ -12,7 +12,7 @@ fn server() -> ServerSolo {
 }
 
 fn client() -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1"), R3, r#"{"tools":{}}"#)
+    ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), R3, r#"{"tools":{}}"#)
 }
 
 #[test]

@@ -172,7 +172,8 @@ fn a_whole_last_line_counts_and_half_of_one_is_reported_frm_12_t_22_t_23() {
 
 #[test]
 fn an_answer_in_the_last_line_completes_its_call_t_22() {
-    let mut solo = ClientSolo::ready(client::Config::new("c", "1"), R3, r#"{"tools":{}}"#);
+    let mut solo =
+        ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), R3, r#"{"tools":{}}"#);
     solo.call("tools/list", "").unwrap();
     solo.call("tools/list", "").unwrap();
     solo.say_bytes(br#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
@@ -211,7 +212,7 @@ fn pretty_printed_json_is_not_joined_t_18() {
 
 #[test]
 fn a_chatty_server_is_not_answered_by_default_t_19() {
-    let mut solo = ClientSolo::client(client::Config::new("c", "1"));
+    let mut solo = ClientSolo::client(client::Config::new("c", "1").revisions(&Revision::LEGACY));
     solo.take_lines();
     for chatter in ["Listening on stdio", "{\"level\":\"info\"}", "[1,2]", "\u{7f}ELF", "{", "\"", "7", "{}"]
     {
@@ -309,7 +310,8 @@ fn a_hung_up_server_answers_what_is_open_and_closes_promptly_frm_20_t_24() {
 
 #[test]
 fn a_server_that_hangs_up_loses_every_call_frm_21_frm_22() {
-    let mut solo = ClientSolo::ready(client::Config::new("c", "1"), R3, r#"{"tools":{}}"#);
+    let mut solo =
+        ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), R3, r#"{"tools":{}}"#);
     for _ in 0..3 {
         solo.call("tools/list", "").unwrap();
     }

@@ -6,7 +6,11 @@ use mcp_proto::{Capability, Revision, client, server};
 const R3: Revision = Revision::V2025_06_18;
 
 fn client() -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1").capability(Capability::Roots), R3, r#"{"tools":{}}"#)
+    ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Roots),
+        R3,
+        r#"{"tools":{}}"#,
+    )
 }
 
 fn server() -> ServerSolo {
@@ -163,7 +167,7 @@ fn an_error_that_names_no_request_ends_no_call_id_08_t_03() {
 
 #[test]
 fn with_more_than_initialize_in_flight_an_error_without_an_id_ends_nothing_t_03() {
-    let mut solo = ClientSolo::client(client::Config::new("c", "1"));
+    let mut solo = ClientSolo::client(client::Config::new("c", "1").revisions(&Revision::LEGACY));
     let initialize = solo.hear();
     solo.call("ping", "").unwrap();
     solo.take_lines();

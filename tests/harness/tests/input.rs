@@ -141,7 +141,10 @@ fn rounds_and_questions_are_bounded() {
     let mut solo = ServerSolo::ready(config().limits(limits), R3, ALL);
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
     let roots = || ("a", Question::Roots);
-    assert_eq!(solo.ask(1, &[roots(), roots(), roots()], None), Err(Misuse::Blocked));
+    let three = [roots(), ("b", Question::Roots), ("c", Question::Roots)];
+    assert_eq!(solo.ask(1, &three, None), Err(Misuse::Blocked));
+    assert_eq!(solo.ask(1, &[roots(), roots()], None), Err(Misuse::Unencodable), "keys are unique (STL-16)");
+    assert_eq!(solo.ask(1, &[], None), Err(Misuse::Unencodable), "nothing is asked (STL-15)");
     for round in 1..=3 {
         solo.ask(round, &[roots()], None).unwrap();
         solo.say(format!(r#"{{"jsonrpc":"2.0","id":{round},"result":{{"roots":[]}}}}"#));
@@ -221,6 +224,7 @@ fn a_server_that_closes_while_it_asks_takes_back_all_its_questions_or_none() {
 fn a_whole_conversation_between_two_peers_of_every_revision() {
     for revision in Revision::LEGACY {
         let client = client::Config::new("c", "1")
+            .revisions(&Revision::LEGACY)
             .capability(Capability::Roots)
             .capability(Capability::Sampling)
             .capability(Capability::ElicitationForm)

@@ -95,7 +95,8 @@ fn a_message_has_level_logger_and_any_data() {
 
 #[test]
 fn logging_is_allowed_between_welcome_and_initialized_d_24() {
-    let mut solo = ServerSolo::server(server::Config::new("s", "1").capability(Capability::Logging));
+    let config = server::Config::new("s", "1").capability(Capability::Logging).revisions(&Revision::LEGACY);
+    let mut solo = ServerSolo::server(config);
     assert_eq!(solo.log(Level::Info, "1"), Err(Misuse::NotReady));
     solo.say(initialize("1", "2025-11-25", "{}"));
     solo.expect_result("1");

@@ -9,7 +9,7 @@ use mcp_proto::{
 };
 
 fn client_config() -> client::Config {
-    client::Config::new("c", "1").capability(Capability::Roots)
+    client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Roots)
 }
 
 fn server_config() -> server::Config {

@@ -11,7 +11,7 @@ fn wanted() -> CallOptions {
 }
 
 fn client() -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1"), R3, r#"{"tools":{}}"#)
+    ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), R3, r#"{"tools":{}}"#)
 }
 
 fn server(revision: Revision) -> ServerSolo {
@@ -152,7 +152,11 @@ fn words_of_the_peer_are_surfaced_prg_06_prg_07() {
 #[test]
 fn a_flood_of_progress_holds_up_reading_prg_08() {
     let limits = Limits { events_max: 10, ..Limits::default() };
-    let mut solo = ClientSolo::ready(client::Config::new("c", "1").limits(limits), R3, r#"{"tools":{}}"#);
+    let mut solo = ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).limits(limits),
+        R3,
+        r#"{"tools":{}}"#,
+    );
     solo.call_with("tools/list", "", wanted()).unwrap();
     solo.is_deaf = true;
     let mut taken = 0;
@@ -246,8 +250,11 @@ fn progress_that_does_not_grow_never_fails_the_call_prg_16_t_56() {
 
 #[test]
 fn a_client_tells_of_progress_too_in_sessions() {
-    let mut solo =
-        ClientSolo::ready(client::Config::new("c", "1").capability(Capability::Sampling), R3, "{}");
+    let mut solo = ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Sampling),
+        R3,
+        "{}",
+    );
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1,"_meta":{"progressToken":"s"}}}"#);
     solo.progress(1, &Progress::new(1.0)).unwrap();
     solo.expect_lines(&[&told("\"s\"", "1")]);

@@ -19,7 +19,11 @@ fn server() -> ServerSolo {
 }
 
 fn client() -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1").capability(Capability::Roots), R3, r#"{"tools":{}}"#)
+    ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Roots),
+        R3,
+        r#"{"tools":{}}"#,
+    )
 }
 
 /// After the end there is nothing, whatever is tried.
@@ -45,7 +49,12 @@ fn assert_over<R: Role>(solo: &mut mcp_harness::Solo<R>) {
 
 #[test]
 fn nothing_follows_closed_frm_20_frm_21() {
-    let mut ended = [client(), client(), client(), ClientSolo::client(client::Config::new("c", "1"))];
+    let mut ended = [
+        client(),
+        client(),
+        client(),
+        ClientSolo::client(client::Config::new("c", "1").revisions(&Revision::LEGACY)),
+    ];
     ended[0].close();
     ended[1].say_eof();
     ended[2].call("tools/list", "").unwrap();
@@ -132,7 +141,7 @@ fn what_was_answered_in_time_can_still_be_sent_after_closed_t_24() {
 
 #[test]
 fn a_closed_client_ends_its_server_and_the_other_way_round_lif_35() {
-    let mut pair = Pair::ready(client::Config::new("c", "1"), config());
+    let mut pair = Pair::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), config());
     let now = pair.now;
     pair.client.close(now);
     pair.drive_until_quiet();
@@ -141,7 +150,7 @@ fn a_closed_client_ends_its_server_and_the_other_way_round_lif_35() {
         (vec!["closed Local".into()], vec!["closed Peer".into()])
     );
 
-    let mut pair = Pair::ready(client::Config::new("c", "1"), config());
+    let mut pair = Pair::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), config());
     let now = pair.now;
     pair.server.close(now);
     pair.drive_until_quiet();
@@ -154,7 +163,7 @@ fn a_closed_client_ends_its_server_and_the_other_way_round_lif_35() {
 #[test]
 fn a_pipe_cut_at_any_moment_ends_both_cleanly() {
     for micros in (0..12_000).step_by(250) {
-        let mut pair = Pair::new(client::Config::new("c", "1"), config());
+        let mut pair = Pair::new(client::Config::new("c", "1").revisions(&Revision::LEGACY), config());
         pair.shuffle(micros, 30);
         pair.wait(Duration::from_micros(micros));
         let _maybe = pair.call("tools/list", "{}");
@@ -222,7 +231,7 @@ fn a_truncated_line_at_the_end_can_be_the_violation_that_ends_it() {
 
 #[test]
 fn a_handshake_that_fails_loses_the_pings_that_were_out() {
-    let mut solo = ClientSolo::client(client::Config::new("c", "1"));
+    let mut solo = ClientSolo::client(client::Config::new("c", "1").revisions(&Revision::LEGACY));
     solo.call("ping", "").unwrap();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#);
     let events = solo.take_events();

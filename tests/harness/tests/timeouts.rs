@@ -12,7 +12,11 @@ fn secs(count: u64) -> Duration {
 }
 
 fn client_with(limits: Limits) -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1").limits(limits), R3, r#"{"tools":{}}"#)
+    ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).limits(limits),
+        R3,
+        r#"{"tools":{}}"#,
+    )
 }
 
 fn client() -> ClientSolo {
@@ -24,7 +28,7 @@ fn options(timeout: u64, timeout_max: u64) -> CallOptions {
         progress: true,
         timeout: Some(secs(timeout)),
         timeout_max: Some(secs(timeout_max)),
-        parent: None,
+        ..CallOptions::default()
     }
 }
 
@@ -185,7 +189,11 @@ fn a_human_has_more_time_t_60() {
 
 #[test]
 fn the_result_of_a_task_may_take_longer_tmo_12() {
-    let mut solo = ClientSolo::ready(client::Config::new("c", "1"), Revision::V2025_11_25, r#"{"tasks":{}}"#);
+    let mut solo = ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY),
+        Revision::V2025_11_25,
+        r#"{"tasks":{}}"#,
+    );
     solo.call("tasks/get", r#"{"taskId":"t"}"#).unwrap();
     solo.call("tasks/result", r#"{"taskId":"t"}"#).unwrap();
     solo.wait(secs(60));

@@ -1,0 +1,271 @@
+//! What may stand on the wire where every request speaks for itself: what each must say, what results and subscriptions
+//! look like, and what a call that is made again must repeat; knows nothing of sessions.
+//!
+//! Written down from the specification and not from the crate under test, like [`methods`](crate::methods).
+
+use std::collections::BTreeMap;
+
+use mcp_proto::{Revision, Side};
+use serde_json::{Map, Value};
+
+use crate::methods::{forbids, forbids_question};
+
+const VERSION: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
+const CAPABILITIES: &str = "/params/_meta/io.modelcontextprotocol~1clientCapabilities";
+const LOG_LEVEL: &str = "/params/_meta/io.modelcontextprotocol~1logLevel";
+const TAG: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+
+/// What only a retry adds to params, and what each round says anew.
+const OF_ROUNDS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
+
+/// The rules of messages that belong to no session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ModernRules {
+    /// What the server said that it can do, once it was discovered.
+    pub(crate) discovered: Option<Value>,
+    /// Rounds that were asked for and may be answered: what the retry must repeat.
+    rounds: Vec<Round>,
+    /// Subscriptions by the spelling of their id.
+    subscriptions: BTreeMap<String, Subscription>,
+}
+
+#[derive(Clone, Debug)]
+struct Round {
+    method: String,
+    params: Map<String, Value>,
+    keys: Option<Vec<String>>,
+    state: Option<Value>,
+}
+
+#[derive(Clone, Debug)]
+struct Subscription {
+    asked: Value,
+    is_acknowledged: bool,
+    is_over: bool,
+}
+
+/// A request that speaks for itself, as its receiver sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    method: String,
+    capabilities: Value,
+    pub(crate) wants_logs: bool,
+}
+
+impl Asked {
+    /// `None` for a request that leaves it to a session who makes it.
+    pub(crate) fn of(message: &Value) -> Option<Self> {
+        let version = message.pointer(VERSION)?.as_str().and_then(Revision::from_name);
+        let capabilities = message.pointer(CAPABILITIES).filter(|it| it.is_object())?;
+        (version == Some(Revision::V2026_07_28)).then(|| Self {
+            method: message["method"].as_str().unwrap_or_default().to_owned(),
+            capabilities: capabilities.clone(),
+            wants_logs: message.pointer(LOG_LEVEL).is_some_and(Value::is_string),
+        })
+    }
+}
+
+impl ModernRules {
+    /// The client is asked something by a result, or the server was discovered.
+    pub(crate) fn hear_response(&mut self, method: &str, params: Option<&Value>, message: &Value) {
+        let result = &message["result"];
+        if method == "server/discover" && result["supportedVersions"].is_array() {
+            self.discovered = Some(result["capabilities"].clone());
+        }
+        if result["resultType"] == "input_required" {
+            let keys = |requests: &Map<String, Value>| requests.keys().cloned().collect();
+            self.rounds.push(Round {
+                method: method.to_owned(),
+                params: stripped(params),
+                keys: result.get("inputRequests").and_then(Value::as_object).map(keys),
+                state: result.get("requestState").cloned(),
+            });
+        }
+    }
+
+    /// A server hears of a subscription.
+    pub(crate) fn hear_request(&mut self, id: &str, message: &Value) {
+        if message["method"] == "subscriptions/listen" {
+            let asked = message.pointer("/params/notifications").cloned().unwrap_or_default();
+            let subscription = Subscription { asked, is_acknowledged: false, is_over: false };
+            self.subscriptions.entry(id.to_owned()).or_insert(subscription);
+        }
+    }
+
+    /// A server hears that a subscription is no longer wanted.
+    pub(crate) fn hear_cancel(&mut self, id: &str) {
+        if let Some(subscription) = self.subscriptions.get_mut(id) {
+            subscription.is_over = true;
+        }
+    }
+
+    /// A client's request. (STL-01, STL-20…22)
+    pub(crate) fn check_request(&mut self, method: &str, message: &Value) -> Result<(), String> {
+        if Asked::of(message).is_none() {
+            return Err(format!("{method} does not say its version and capabilities (STL-01)"));
+        }
+        if method != "server/discover"
+            && let Some(theirs) = &self.discovered
+        {
+            let ours = message.pointer(CAPABILITIES).cloned().unwrap_or_default();
+            if let Some(why) = forbids(message, true, Side::Client, Revision::V2026_07_28, &ours, theirs) {
+                return Err(format!("{why} (CAP-03)"));
+            }
+        }
+        let params = &message["params"];
+        let (responses, state) = (params.get("inputResponses"), params.get("requestState"));
+        if responses.is_none() && state.is_none() {
+            return Ok(());
+        }
+        let keys = responses.and_then(Value::as_object).map(|map| map.keys().cloned().collect());
+        let is_it = |round: &Round| {
+            round.method == method
+                && round.params == stripped(Some(params))
+                && round.keys == keys
+                && round.state.as_ref() == state
+        };
+        match self.rounds.iter().position(is_it) {
+            Some(index) => {
+                self.rounds.remove(index);
+                Ok(())
+            }
+            None => Err(format!("{method} answers a round that was not asked for (STL-18…22): {params}")),
+        }
+    }
+
+    /// A server's answer to a request that speaks for itself. (STL-05, STL-13…17, STL-36, STL-39, STL-40)
+    pub(crate) fn check_answer(&mut self, id: &str, asked: &Asked, message: &Value) -> Result<(), String> {
+        if let Some(subscription) = self.subscriptions.get_mut(id) {
+            subscription.is_over = true;
+        }
+        let code = message.pointer("/error/code").and_then(Value::as_i64);
+        if let Some(code) = code {
+            let is_old = matches!(code, -32002 | -32042 | -32019..=-32000);
+            return if is_old {
+                Err(format!("the error {code} is not this revision's (§3.1)"))
+            } else {
+                Ok(())
+            };
+        }
+        let result = &message["result"];
+        let Some(kind) = result["resultType"].as_str() else { return Err("no resultType".into()) };
+        if result.pointer("/_meta/io.modelcontextprotocol~1serverInfo").is_none() {
+            return Err("the result does not say whose it is (STL-05)".into());
+        }
+        let hints = (result.get("ttlMs").is_some_and(Value::is_u64), result.get("cacheScope").is_some());
+        let cacheable = matches!(
+            asked.method.as_str(),
+            "server/discover"
+                | "tools/list"
+                | "prompts/list"
+                | "resources/list"
+                | "resources/templates/list"
+                | "resources/read"
+        );
+        match kind {
+            "input_required" if hints != (false, false) => Err("hints on a question (STL-40)".into()),
+            "input_required" => check_questions(asked, result),
+            "complete" if cacheable && hints != (true, true) => Err("no cache hints (STL-39)".into()),
+            "complete" if asked.method == "subscriptions/listen" => {
+                let tag = result.pointer("/_meta/io.modelcontextprotocol~1subscriptionId");
+                let is_right = tag.is_some_and(|tag| tag.to_string() == id);
+                if is_right { Ok(()) } else { Err("the end of a subscription is not tagged (STL-36)".into()) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A server's notification that is tagged, or would have to be. (STL-29…32, CAN-14)
+    pub(crate) fn check_tagged(&mut self, method: &str, message: &Value) -> Result<(), String> {
+        let Some(tag) = message.pointer(TAG) else { return Err(format!("{method} is not tagged (STL-32)")) };
+        let Some(subscription) = self.subscriptions.get_mut(&tag.to_string()) else {
+            return Err(format!("{method} for {tag}, which is no subscription"));
+        };
+        if subscription.is_over {
+            return Err(format!("{method} for {tag}, which is over"));
+        }
+        if method == ACKNOWLEDGED {
+            if std::mem::replace(&mut subscription.is_acknowledged, true) {
+                return Err(format!("{tag} was acknowledged twice"));
+            }
+            let honoured = &message["params"]["notifications"];
+            return check_subset(honoured, &subscription.asked);
+        }
+        if !subscription.is_acknowledged {
+            return Err(format!("{method} before {tag} was acknowledged (STL-29)"));
+        }
+        let asked = &subscription.asked;
+        let is_asked = match method {
+            "notifications/tools/list_changed" => asked["toolsListChanged"] == true,
+            "notifications/prompts/list_changed" => asked["promptsListChanged"] == true,
+            "notifications/resources/list_changed" => asked["resourcesListChanged"] == true,
+            "notifications/resources/updated" => {
+                let uri = message.pointer("/params/uri").and_then(Value::as_str).unwrap_or_default();
+                let uris = asked["resourceSubscriptions"].as_array().into_iter().flatten();
+                uris.filter_map(Value::as_str).any(|asked| uri.starts_with(asked))
+            }
+            _ => false,
+        };
+        if is_asked { Ok(()) } else { Err(format!("{method} was not asked for (STL-31)")) }
+    }
+
+    /// A server's cancel: it ends a subscription. (CAN-14, CAN-15)
+    pub(crate) fn check_cancel(&mut self, message: &Value) -> Result<(), String> {
+        let id = message.pointer("/params/requestId").unwrap_or(&Value::Null).to_string();
+        match self.subscriptions.get_mut(&id) {
+            Some(subscription) => {
+                subscription.is_over = true;
+                Ok(())
+            }
+            None => Err(format!("a server cancels {id}, which is no subscription (CAN-14)")),
+        }
+    }
+
+    /// Whether a notification is one of subscriptions, by its tag or by its name.
+    pub(crate) fn is_tagged(method: &str, message: &Value) -> bool {
+        method == ACKNOWLEDGED || message.pointer(TAG).is_some()
+    }
+}
+
+/// Each question is one that the request's own capabilities allow. (STL-14…17, CAP-16)
+fn check_questions(asked: &Asked, result: &Value) -> Result<(), String> {
+    if !matches!(asked.method.as_str(), "tools/call" | "prompts/get" | "resources/read") {
+        return Err(format!("{} asks for input (STL-14)", asked.method));
+    }
+    if result.get("inputRequests").is_none() && result.get("requestState").is_none() {
+        return Err("neither questions nor a state (STL-15)".into());
+    }
+    for (key, question) in result["inputRequests"].as_object().into_iter().flatten() {
+        if let Some(why) = forbids_question(question, &asked.capabilities) {
+            return Err(format!("the question {key:?}: {why} (CAP-16)"));
+        }
+        if question.get("id").is_some() || question.get("jsonrpc").is_some() {
+            return Err(format!("the question {key:?} has an envelope (§2.4)"));
+        }
+    }
+    Ok(())
+}
+
+fn check_subset(honoured: &Value, asked: &Value) -> Result<(), String> {
+    let Some(honoured) = honoured.as_object() else { return Err("what is honoured is no filter".into()) };
+    for (name, value) in honoured {
+        let is_asked = match value {
+            Value::Array(uris) => {
+                let asked = asked[name].as_array().cloned().unwrap_or_default();
+                uris.iter().all(|uri| asked.contains(uri))
+            }
+            value => asked.get(name) == Some(value),
+        };
+        if !is_asked {
+            return Err(format!("{name} was not asked for (STL-30)"));
+        }
+    }
+    Ok(())
+}
+
+fn stripped(params: Option<&Value>) -> Map<String, Value> {
+    let mut params = params.and_then(Value::as_object).cloned().unwrap_or_default();
+    params.retain(|name, _| !OF_ROUNDS.contains(&name.as_str()));
+    params
+}

@@ -1,0 +1,159 @@
+//! What the applications do, step by step; knows nothing of revisions.
+
+use std::time::Duration;
+
+use mcp_proto::schema::Level;
+use mcp_proto::{CallOptions, Filter};
+
+use crate::application::{Manner, raw};
+use crate::wire::Wire;
+
+/// One step: what it is called, what the client's application does, and for how long nothing more is done.
+pub(crate) struct Step(pub(crate) &'static str, fn(&mut Wire), Duration);
+
+impl Step {
+    pub(crate) fn run(&self, wire: &mut Wire) {
+        wire.at_client.log.step = self.0;
+        wire.at_server.log.step = self.0;
+        (self.1)(wire);
+        wire.wait(self.2);
+    }
+}
+
+const AT_ONCE: Duration = Duration::ZERO;
+
+/// Everything that both eras have words for, until the client closes.
+pub(crate) const EVERYTHING: &[Step] = &[
+    Step("connect", |_| {}, AT_ONCE),
+    Step("list", |wire| call(wire, "tools/list", "{}"), AT_ONCE),
+    Step("next page", |wire| call(wire, "tools/list", r#"{"cursor":"2"}"#), AT_ONCE),
+    Step("call", |wire| tool(wire, "echo", r#"{"a":[1,{"b":"ü\n"}]}"#), AT_ONCE),
+    Step(
+        "progress",
+        |wire| with(wire, "count", CallOptions { progress: true, ..CallOptions::default() }),
+        AT_ONCE,
+    ),
+    Step("progress unasked", |wire| tool(wire, "count", "{}"), AT_ONCE),
+    Step("cancel", cancel, AT_ONCE),
+    Step("form", |wire| tool(wire, "form", "{}"), AT_ONCE),
+    Step("roots", |wire| tool(wire, "roots", "{}"), AT_ONCE),
+    Step("two at a time", two_at_a_time, AT_ONCE),
+    Step("ask nothing", |wire| tool(wire, "nothing", "{}"), AT_ONCE),
+    Step("refuse to answer", |wire| in_manner(wire, Manner::Refuse), AT_ONCE),
+    Step("leave instead", |wire| in_manner(wire, Manner::Leave), AT_ONCE),
+    Step("undeclared", |wire| tool(wire, "sample", "{}"), AT_ONCE),
+    Step("listen", listen, AT_ONCE),
+    Step("tools change", |wire| touch(wire, "tools"), AT_ONCE),
+    Step("a resource changes", |wire| touch(wire, "file:///a"), AT_ONCE),
+    Step("a part changes", |wire| touch(wire, "file:///a/b"), AT_ONCE),
+    Step("another resource changes", |wire| touch(wire, "file:///ab"), AT_ONCE),
+    Step("prompts change", |wire| touch(wire, "prompts"), AT_ONCE),
+    Step("resources change", |wire| touch(wire, "resources"), AT_ONCE),
+    Step("stop listening", stop_listening, AT_ONCE),
+    Step("tools change unheard", |wire| touch(wire, "tools"), AT_ONCE),
+    Step("a resource changes unheard", |wire| touch(wire, "file:///a"), AT_ONCE),
+    Step("log before a level", |wire| tool(wire, "chatter", "{}"), AT_ONCE),
+    Step("set a level", set_level, AT_ONCE),
+    Step("log", |wire| tool(wire, "chatter", "{}"), AT_ONCE),
+    Step("log for nothing", |wire| tool(wire, "mutter", "{}"), AT_ONCE),
+    Step("error result", |wire| tool(wire, "fail", "{}"), AT_ONCE),
+    Step("unknown tool", |wire| tool(wire, "juggle", "{}"), AT_ONCE),
+    Step("unknown resource", |wire| call(wire, "resources/read", r#"{"uri":"file:///none"}"#), AT_ONCE),
+    Step("unknown method", |wire| call(wire, "com.example/juggle", "{}"), AT_ONCE),
+    Step("undeclared method", |wire| call(wire, "completion/complete", "{}"), AT_ONCE),
+    Step("time out", |wire| with(wire, "sleep", patient(5)), Duration::from_secs(10)),
+    Step("late answer", late_answer, Duration::from_secs(10)),
+    Step("answer in time", |wire| with(wire, "late", patient(9)), Duration::from_secs(10)),
+    Step("reach", |wire| tool(wire, "reach", "{}"), AT_ONCE),
+    Step("knock", |wire| tool(wire, "knock", "{}"), AT_ONCE),
+    Step("ping", |wire| call(wire, "ping", "{}"), AT_ONCE),
+    Step("close", close, Duration::from_secs(3600)),
+];
+
+/// A server that ends while a client listens and waits.
+pub(crate) const SERVER_CLOSES: &[Step] = &[
+    Step("connect", |_| {}, AT_ONCE),
+    Step("listen", listen, AT_ONCE),
+    Step("wait", |wire| tool(wire, "sleep", "{}"), AT_ONCE),
+    Step("stop", |wire| tool(wire, "stop", "{}"), Duration::from_secs(3600)),
+];
+
+fn begin(wire: &mut Wire, what: &'static str, method: &str, params: &str, options: CallOptions) {
+    let call = wire.client.call_raw(wire.now, method, Some(&raw(params)), options);
+    wire.at_client.began(what, call);
+}
+
+fn call(wire: &mut Wire, method: &'static str, params: &str) {
+    begin(wire, method, method, params, CallOptions::default());
+}
+
+fn tool(wire: &mut Wire, name: &'static str, arguments: &str) {
+    let params = format!(r#"{{"name":"{name}","arguments":{arguments}}}"#);
+    begin(wire, name, "tools/call", &params, CallOptions::default());
+}
+
+fn with(wire: &mut Wire, name: &'static str, options: CallOptions) {
+    begin(wire, name, "tools/call", &format!(r#"{{"name":"{name}"}}"#), options);
+}
+
+fn patient(seconds: u64) -> CallOptions {
+    CallOptions { timeout: Some(Duration::from_secs(seconds)), ..CallOptions::default() }
+}
+
+fn touch(wire: &mut Wire, what: &str) {
+    tool(wire, "touch", &format!(r#"{{"what":"{what}"}}"#));
+}
+
+fn cancel(wire: &mut Wire) {
+    tool(wire, "sleep", "{}");
+    wire.settle();
+    let call = wire.at_client.find("sleep").unwrap();
+    wire.client.cancel(wire.now, call, "enough").unwrap();
+}
+
+fn in_manner(wire: &mut Wire, manner: Manner) {
+    wire.at_client.manner = manner;
+    tool(wire, "roots", "{}");
+    wire.settle();
+    wire.at_client.manner = Manner::Answer;
+}
+
+/// What one call is asked has nothing to do with the other. (STL-22)
+fn two_at_a_time(wire: &mut Wire) {
+    tool(wire, "sleep", "{}");
+    tool(wire, "roots", "{}");
+    wire.settle();
+    let call = wire.at_client.find("sleep").unwrap();
+    wire.client.cancel(wire.now, call, "").unwrap();
+}
+
+fn listen(wire: &mut Wire) {
+    let filter = Filter::new().tools().resources().resource("file:///a");
+    let call = wire.client.listen(wire.now, &filter, CallOptions::default());
+    wire.at_client.began("changes", call);
+}
+
+fn stop_listening(wire: &mut Wire) {
+    let call = wire.at_client.find("changes").unwrap();
+    wire.client.cancel(wire.now, call, "enough").unwrap();
+}
+
+fn set_level(wire: &mut Wire) {
+    let call = wire.client.set_log_level(wire.now, Level::Warning, CallOptions::default());
+    wire.at_client.began("level", call);
+}
+
+/// The cancel that follows the time-out is on its way for so long that the answer crosses it.
+fn late_answer(wire: &mut Wire) {
+    with(wire, "late", patient(5));
+    wire.settle();
+    wire.is_stalled = true;
+    wire.wait(Duration::from_secs(9));
+    wire.is_stalled = false;
+}
+
+fn close(wire: &mut Wire) {
+    tool(wire, "sleep", "{}");
+    wire.settle();
+    wire.client.close(wire.now);
+}
