@@ -1,0 +1,184 @@
+//! What a client does with what its server says: answers its questions, hands its news on; knows nothing of how the
+//! connection came about.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mcp_proto::client::{Client as Machine, Event};
+use mcp_proto::schema::Encode;
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{CallId, Close, ErrorObject, IncomingId, Instant, Misuse, Peer, Raw, Request};
+
+use crate::BoxFuture;
+use crate::call::Slot;
+use crate::link::{Link, Role, State};
+use crate::listening::Feed;
+use crate::notices::Notices;
+use crate::workers::{Workers, unpanicked};
+
+pub(crate) type Answer = Result<Box<dyn Encode + Send>, ErrorObject>;
+pub(crate) type Handlers = Arc<HashMap<&'static str, Handler>>;
+pub(crate) type Notified = Arc<Mutex<dyn FnMut(&str, Option<&Raw>) + Send>>;
+pub(crate) type ViolationHandler = Arc<dyn Fn(&mcp_proto::Violation) + Send + Sync>;
+
+/// Answers what a server asks.
+#[derive(Clone)]
+pub(crate) enum Handler {
+    Future(Arc<dyn Fn(&Request) -> BoxFuture<'static, Answer> + Send + Sync>),
+    Plain(Arc<dyn Fn(&Request) -> Answer + Send + Sync>),
+}
+
+/// What handlers are found by: the method, and for elicitations its mode. (SEC-08)
+pub(crate) const FORM: &str = "elicitation/create";
+pub(crate) const URL: &str = "elicitation/create url";
+
+fn handler_key(request: &Request) -> &str {
+    let mode = request.params.as_ref().and_then(|params| params.member("mode"));
+    if request.method == FORM && mode.as_ref().and_then(Raw::to_text).as_deref() == Some("url") {
+        return URL;
+    }
+    &request.method
+}
+
+#[expect(unnameable_types, reason = "what a connection keeps is its own")]
+pub struct Shared {
+    pub(crate) handlers: Handlers,
+    pub(crate) workers: Workers,
+    /// Somebody hears notifications.
+    pub(crate) is_heard: bool,
+    pub(crate) on_violation: Option<ViolationHandler>,
+}
+
+/// What is open on the application's side.
+#[derive(Default)]
+#[expect(unnameable_types, reason = "what a connection keeps is its own")]
+pub struct Open {
+    calls: HashMap<CallId, Arc<Slot>>,
+    feeds: HashMap<CallId, Arc<Feed>>,
+    notices: Notices,
+    pub(crate) peer: Option<Arc<Peer>>,
+    pub(crate) closed: Option<Close>,
+}
+
+impl Open {
+    pub(crate) fn insert(&mut self, call: CallId, slot: Arc<Slot>) {
+        self.calls.insert(call, slot);
+    }
+
+    pub(crate) fn listen(&mut self, call: CallId, feed: Arc<Feed>) {
+        self.feeds.insert(call, feed);
+    }
+}
+
+impl Role for Machine {
+    type Open = Open;
+    type Shared = Shared;
+
+    /// The answers of a server that is gone.
+    const LAST_INPUT: Duration = Duration::from_millis(500);
+
+    fn has_room(open: &Open) -> bool {
+        open.notices.has_room()
+    }
+
+    fn dispatch(link: &Arc<Link<Self>>, event: Event) {
+        match event {
+            Event::Completed { call, outcome } => {
+                let (slot, feed) = {
+                    let open = &mut link.lock().open;
+                    (open.calls.remove(&call), open.feeds.remove(&call))
+                };
+                if let Some(feed) = feed {
+                    feed.end(link, call, outcome.map(drop));
+                } else if let Some(slot) = slot {
+                    slot.complete(outcome);
+                }
+            }
+            Event::Progress { call, progress } => {
+                let slot = link.look(|state| state.open.calls.get(&call).cloned());
+                if let Some(slot) = slot {
+                    slot.progress(progress);
+                }
+            }
+            Event::Request { incoming, request, .. } => answer(link, incoming, request),
+            Event::RequestCancelled { incoming, .. } => link.shared.workers.withdraw(&incoming),
+            Event::Listening { call, filter } => {
+                if let Some(feed) = link.look(|state| state.open.feeds.get(&call).cloned()) {
+                    feed.open(filter);
+                }
+            }
+            Event::Notification { call, method, params } => {
+                let feed = |call| link.look(|state| state.open.feeds.get(&call).cloned());
+                if let Some(feed) = call.and_then(feed) {
+                    feed.tell(&method, params.as_ref());
+                } else if link.shared.is_heard {
+                    link.lock().open.notices.push((method, params));
+                }
+            }
+            Event::Violation(violation) => {
+                if let Some(hear) = &link.shared.on_violation {
+                    hear(&violation);
+                }
+            }
+            Event::Ready(peer) => link.lock().open.peer = Some(peer),
+            Event::Closed(why) => link.lock().open.closed = Some(why),
+            _ => {}
+        }
+    }
+
+    fn close(session: &mut Stdio<Self>, now: Instant) {
+        session.close(now);
+    }
+}
+
+/// Answers a request of the server.
+fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
+    let answering = Arc::clone(link);
+    match link.shared.handlers.get(handler_key(&request)).cloned() {
+        Some(Handler::Plain(handler)) => link.shared.workers.run(incoming, move || {
+            let answer = catch_unwind(AssertUnwindSafe(|| handler(&request)));
+            respond(&answering, incoming, answer.ok());
+        }),
+        Some(Handler::Future(handler)) => {
+            let answer = async move { handler(&request).await };
+            let respond = async move {
+                let answer = unpanicked(answer).await;
+                respond(&answering, incoming, answer);
+            };
+            link.shared.workers.spawn(incoming, respond);
+        }
+        None => respond(link, incoming, Some(Err(ErrorObject::method_not_found(&request.method)))),
+    }
+}
+
+/// Answers; `None` when the handler panicked.
+fn respond(link: &Arc<Link<Machine>>, incoming: IncomingId, answer: Option<Answer>) {
+    let answer = answer.unwrap_or_else(|| Err(ErrorObject::internal("the handler failed")));
+    link.with(|state, now| {
+        let sent = match &answer {
+            Ok(result) => state.session.respond(now, incoming, &**result),
+            Err(error) => state.session.respond_error(now, incoming, error),
+        };
+        if sent == Err(Misuse::Unencodable) {
+            let error = ErrorObject::internal("the answer cannot be written as JSON");
+            let _gone = state.session.respond_error(now, incoming, &error);
+        }
+    });
+}
+
+/// Hands notifications to the application until the connection is over.
+pub(crate) fn notify(link: Arc<Link<Machine>>, hear: Notified) -> impl Future<Output = ()> + Send {
+    let next = |state: &mut State<Machine>| match state.open.notices.pop() {
+        None if state.open.closed.is_none() => None,
+        next => Some(next),
+    };
+    async move {
+        while let Some((method, params)) = link.take(next).await {
+            let mut hear = hear.lock().unwrap_or_else(PoisonError::into_inner);
+            let _panicked = catch_unwind(AssertUnwindSafe(|| hear(&method, params.as_ref())));
+        }
+    }
+}

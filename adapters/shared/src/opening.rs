@@ -1,0 +1,161 @@
+//! How a client's connection comes about: over streams, or with a child process, which can be started again. Knows
+//! nothing of what is said, nor of any runtime.
+
+use std::io;
+use std::process::{ChildStdin, ChildStdout, Command};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use mcp_proto::Limits;
+use mcp_proto::client::{Client as Machine, Config};
+
+use crate::answering::{Handlers, Notified, Shared, ViolationHandler, notify};
+use crate::child::Child;
+use crate::clock::Clock;
+use crate::connection::Connection;
+use crate::driving::Driving;
+use crate::error::Error;
+use crate::link::Link;
+use crate::listening::Feed;
+use crate::workers::{Spawn, Workers};
+
+/// What a runtime does for clients.
+pub trait Runtime: Spawn {
+    /// Drives a connection in the background, over the pipes of a child.
+    ///
+    /// # Errors
+    /// When the pipes cannot be used, or nothing can be run.
+    fn drive(&self, driving: Driving<Machine>, stdout: ChildStdout, stdin: ChildStdin) -> io::Result<()>;
+
+    /// The same as what futures are run by.
+    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
+}
+
+/// What each connection of one client has: all but what the protocol's machine is made with.
+#[derive(Clone)]
+pub(crate) struct Recipe {
+    pub(crate) limits: Limits,
+    pub(crate) handlers: Handlers,
+    pub(crate) notified: Option<Notified>,
+    pub(crate) on_violation: Option<ViolationHandler>,
+    pub(crate) threads_max: usize,
+}
+
+/// What a child was started with, to start it again.
+pub(crate) struct Origin {
+    command: Mutex<Command>,
+    recipe: Recipe,
+    config: Config,
+    runtime: Arc<dyn Runtime>,
+    /// What is listened to, over all connections of this origin.
+    pub(crate) feeds: Mutex<Vec<Weak<Feed>>>,
+}
+
+impl Origin {
+    pub(crate) fn new(
+        command: Command,
+        recipe: Recipe,
+        config: Config,
+        runtime: Arc<dyn Runtime>,
+    ) -> Arc<Self> {
+        let (command, feeds) = (Mutex::new(command), Mutex::default());
+        Arc::new(Self { command, recipe, config, runtime, feeds })
+    }
+
+    /// Starts the child and connects to it.
+    pub(crate) async fn spawn(self: &Arc<Self>) -> Result<Connection, Error> {
+        self.spawn_with(self.config.clone()).await
+    }
+
+    /// Starts the child once more; `connection` was the last one with it.
+    pub(crate) async fn respawn(self: &Arc<Self>, connection: &Connection) -> Result<Connection, Error> {
+        self.spawn_with(self.config.clone().expect(connection.era())).await
+    }
+
+    /// A server that goes away instead of saying which era it is of is not asked again. (T-36)
+    async fn spawn_with(self: &Arc<Self>, config: Config) -> Result<Connection, Error> {
+        match self.start(config)?.wait_or_fall_back().await {
+            Err(Failed { fallback: Some(fallback), .. }) => self.start(*fallback)?.wait().await,
+            outcome => outcome.map_err(|failed| failed.error),
+        }
+    }
+
+    fn start(self: &Arc<Self>, config: Config) -> io::Result<Opening> {
+        let mut command = self.command.lock().unwrap_or_else(PoisonError::into_inner);
+        let (child, stdout, stdin) = Child::spawn(&mut command)?;
+        drop(command);
+        let spawn = Arc::clone(&self.runtime).as_spawn();
+        let link = self.recipe.link(config, &spawn)?;
+        child.watch()?;
+        let driving = Driving::new(Arc::clone(&link), Some(Arc::clone(&child)), self.recipe.limits.clone());
+        self.runtime.drive(driving, stdout, stdin)?;
+        Ok(Opening(Connection::new(link, Some((child, Arc::clone(self))))))
+    }
+}
+
+/// A connection that has not heard of its server yet. Dropping it ends it.
+#[derive(Debug)]
+pub struct Opening(Connection);
+
+/// A connection that did not come about.
+struct Failed {
+    error: Error,
+    /// What to connect with once more.
+    fallback: Option<Box<Config>>,
+}
+
+impl Opening {
+    /// Waits until the server has said who it is.
+    ///
+    /// # Errors
+    /// [`Error::Start`] when it does not, or not in time.
+    pub async fn wait(self) -> Result<Connection, Error> {
+        self.wait_or_fall_back().await.map_err(|failed| failed.error)
+    }
+
+    async fn wait_or_fall_back(self) -> Result<Connection, Failed> {
+        let Self(connection) = self;
+        let link = Arc::clone(connection.link());
+        let said = link.when(|state| {
+            if let Some(why) = &state.open.closed {
+                return Some(Err((why.clone(), state.session.fallback())));
+            }
+            state.open.peer.is_some().then_some(Ok(()))
+        });
+        match said.await {
+            Ok(()) => Ok(connection),
+            Err((why, fallback)) => {
+                let error = connection.failed_start(why, fallback.is_some()).await;
+                Err(Failed { error, fallback: fallback.map(Box::new) })
+            }
+        }
+    }
+}
+
+impl Recipe {
+    /// A connection over streams, and what is to drive it.
+    pub(crate) fn open(
+        &self,
+        config: Config,
+        runtime: &Arc<dyn Spawn>,
+    ) -> io::Result<(Opening, Driving<Machine>)> {
+        let link = self.link(config, runtime)?;
+        let driving = Driving::new(Arc::clone(&link), None, self.limits.clone());
+        Ok((Opening(Connection::new(link, None)), driving))
+    }
+
+    fn link(&self, config: Config, runtime: &Arc<dyn Spawn>) -> io::Result<Arc<Link<Machine>>> {
+        let clock = Clock::new();
+        let machine = Machine::new(clock.now(), config);
+        let shared = Shared {
+            handlers: Arc::clone(&self.handlers),
+            workers: Workers::new(self.threads_max, Arc::clone(runtime)),
+            is_heard: self.notified.is_some(),
+            on_violation: self.on_violation.clone(),
+        };
+        let link = Link::new(clock, machine, shared);
+        if let Some(hear) = self.notified.clone() {
+            runtime.spawn(Box::pin(notify(Arc::clone(&link), hear)))?;
+        }
+        Ok(link)
+    }
+}

@@ -1,0 +1,115 @@
+//! Threads that run handlers: as many as are needed, up to a bound; knows nothing of what it runs.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A bounded pool. Jobs beyond the bound wait in the order of their keys; how many can wait is bounded by whoever
+/// submits, and withdraws what is no longer wanted.
+pub(crate) struct Pool<K> {
+    inner: Arc<Inner<K>>,
+}
+
+struct Inner<K> {
+    state: Mutex<State<K>>,
+    work: Condvar,
+    threads_max: usize,
+}
+
+struct State<K> {
+    waiting: BTreeMap<K, Job>,
+    threads: usize,
+    idle: usize,
+    /// The pool is gone: nothing new will come.
+    over: bool,
+}
+
+/// How long a thread without work stays.
+const IDLE: Duration = Duration::from_secs(10);
+
+impl<K: Ord + Send + 'static> Pool<K> {
+    pub(crate) fn new(threads_max: usize) -> Self {
+        let state = Mutex::new(State { waiting: BTreeMap::new(), threads: 0, idle: 0, over: false });
+        Self { inner: Arc::new(Inner { state, work: Condvar::new(), threads_max: threads_max.max(1) }) }
+    }
+
+    /// Runs `job` on a thread of the pool, soon.
+    pub(crate) fn run(&self, key: K, job: impl FnOnce() + Send + 'static) {
+        let mut state = self.inner.lock();
+        state.waiting.insert(key, Box::new(job));
+        if state.idle >= state.waiting.len() || state.threads >= self.inner.threads_max {
+            self.inner.work.notify_one();
+            return;
+        }
+        state.threads += 1;
+        drop(state);
+        let inner = Arc::clone(&self.inner);
+        let started = thread::Builder::new().name("mcp-handler".into()).spawn(move || inner.work());
+        if started.is_err() {
+            let mut state = self.inner.lock();
+            state.threads -= 1;
+            // Without a single thread nothing would ever run: better here than never.
+            let stranded = if state.threads == 0 { state.waiting.pop_first() } else { None };
+            drop(state);
+            if let Some((_, job)) = stranded {
+                job();
+            }
+        }
+    }
+
+    /// Forgets a job that has not begun.
+    pub(crate) fn withdraw(&self, key: &K) {
+        let forgotten = self.inner.lock().waiting.remove(key);
+        drop(forgotten);
+    }
+}
+
+impl<K> Drop for Pool<K> {
+    fn drop(&mut self) {
+        self.inner.lock().over = true;
+        self.inner.work.notify_all();
+    }
+}
+
+impl<K> std::fmt::Debug for Pool<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").field("threads_max", &self.inner.threads_max).finish_non_exhaustive()
+    }
+}
+
+impl<K> Inner<K> {
+    fn lock(&self) -> MutexGuard<'_, State<K>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Ord> Inner<K> {
+    fn work(&self) {
+        let mut state = self.lock();
+        loop {
+            if let Some((_, job)) = state.waiting.pop_first() {
+                drop(state);
+                // The thread is counted until it ends, so it must not end by a panic.
+                let _panicked = catch_unwind(AssertUnwindSafe(job));
+                state = self.lock();
+                continue;
+            }
+            if state.over {
+                break;
+            }
+            state.idle += 1;
+            let (after, timeout) =
+                self.work.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner);
+            state = after;
+            state.idle -= 1;
+            if timeout.timed_out() && state.waiting.is_empty() {
+                break;
+            }
+        }
+        state.threads -= 1;
+    }
+}

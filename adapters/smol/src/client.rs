@@ -1,0 +1,57 @@
+//! Clients on smol.
+
+use std::future::Future;
+use std::process::Command;
+use std::sync::Arc;
+
+use mcp_adapter::{Client, Connection, Error, Spawn};
+use smol::io::{AsyncRead, AsyncWrite};
+
+use crate::drive::drive;
+use crate::runtime::Smol;
+
+/// How a [`Client`] connects on smol. Its tasks run on the global executor of smol, whoever awaits them.
+pub trait Connect {
+    /// Starts a server and connects to its stdin and stdout; waits until it has said who it is.
+    ///
+    /// The server runs in a process group of its own. It is ended with the connection, in the background: its stdin is
+    /// closed, then it is told to terminate, then it is killed, along with whatever it started.
+    ///
+    /// The first message asks which era the server is of. One that ends instead of answering is started a second
+    /// time, and gets `initialize` at once. (T-36)
+    ///
+    /// # Errors
+    /// [`Error::Io`] when it cannot be started; [`Error::Start`], with its last words, when no
+    /// session opens.
+    fn spawn(self, command: Command) -> impl Future<Output = Result<Connection, Error>> + Send;
+
+    /// Connects over a pair of byte streams, such as the halves of a socket; waits until the server has said who it is.
+    ///
+    /// The writer is closed and dropped at the end, which must tell the server.
+    ///
+    /// # Errors
+    /// [`Error::Start`] when no session opens. A server that hung up when it was asked which era it is of may be an
+    /// old one: the error says so, and [`Client::expect`] leaves the question out.
+    fn connect(
+        self,
+        reader: impl AsyncRead + Send + 'static,
+        writer: impl AsyncWrite + Send + 'static,
+    ) -> impl Future<Output = Result<Connection, Error>> + Send;
+}
+
+impl Connect for Client {
+    async fn spawn(self, command: Command) -> Result<Connection, Error> {
+        self.spawn_on(Arc::new(Smol), command).await
+    }
+
+    async fn connect(
+        self,
+        reader: impl AsyncRead + Send + 'static,
+        writer: impl AsyncWrite + Send + 'static,
+    ) -> Result<Connection, Error> {
+        let runtime: Arc<dyn Spawn> = Arc::new(Smol);
+        let (opening, driving) = self.open_on(&runtime)?;
+        runtime.spawn(Box::pin(drive(driving, reader, writer)))?;
+        opening.wait().await
+    }
+}

@@ -1,0 +1,32 @@
+//! What clients need of smol: tasks in the background.
+
+use std::io;
+use std::process::{ChildStdin, ChildStdout};
+use std::sync::Arc;
+
+use mcp_adapter::proto::client::Client as Machine;
+use mcp_adapter::{BoxFuture, Driving, Runtime, Spawn};
+
+use crate::drive::drive;
+use crate::streams::pipes;
+
+/// The global executor of smol: as many threads as `SMOL_THREADS` says, one by default.
+pub(crate) struct Smol;
+
+impl Spawn for Smol {
+    fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()> {
+        smol::spawn(future).detach();
+        Ok(())
+    }
+}
+
+impl Runtime for Smol {
+    fn drive(&self, driving: Driving<Machine>, stdout: ChildStdout, stdin: ChildStdin) -> io::Result<()> {
+        let (reader, writer) = pipes(stdout, stdin)?;
+        self.spawn(Box::pin(drive(driving, reader, writer)))
+    }
+
+    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
+        self
+    }
+}

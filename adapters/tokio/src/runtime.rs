@@ -1,0 +1,43 @@
+//! What clients need of tokio: tasks in the background.
+
+use std::io;
+use std::process::{ChildStdin, ChildStdout};
+use std::sync::Arc;
+
+use mcp_adapter::proto::client::Client as Machine;
+use mcp_adapter::{BoxFuture, Driving, Runtime, Spawn};
+use tokio::runtime::Handle;
+
+use crate::drive::drive;
+use crate::streams::pipes;
+
+/// The runtime that a connection was made on.
+pub(crate) struct Tokio(Handle);
+
+impl Tokio {
+    /// The runtime that this is called on.
+    pub(crate) fn current() -> io::Result<Arc<Self>> {
+        let handle = Handle::try_current().map_err(io::Error::other)?;
+        Ok(Arc::new(Self(handle)))
+    }
+}
+
+impl Spawn for Tokio {
+    fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()> {
+        drop(self.0.spawn(future));
+        Ok(())
+    }
+}
+
+impl Runtime for Tokio {
+    fn drive(&self, driving: Driving<Machine>, stdout: ChildStdout, stdin: ChildStdin) -> io::Result<()> {
+        let _entered = self.0.enter();
+        let (reader, writer) = pipes(stdout, stdin)?;
+        drop(self.0.spawn(drive(driving, reader, writer)));
+        Ok(())
+    }
+
+    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
+        self
+    }
+}

@@ -1,0 +1,60 @@
+//! Stdin, stdout and the pipes of children as tokio reads and writes them; knows nothing of what they carry.
+
+use std::io;
+use std::process::{ChildStdin, ChildStdout};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
+pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// The pipes of a child.
+pub(crate) fn pipes(
+    stdout: ChildStdout,
+    stdin: ChildStdin,
+) -> io::Result<(tokio::process::ChildStdout, tokio::process::ChildStdin)> {
+    Ok((tokio::process::ChildStdout::from_std(stdout)?, tokio::process::ChildStdin::from_std(stdin)?))
+}
+
+/// Stdin and stdout, waited for by the event loop: no thread of the runtime is blocked on stdin, which would keep it
+/// from ending.
+#[cfg(unix)]
+pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
+    use mcp_adapter::standard::{Pollable, input, output};
+    use tokio::net::UnixStream;
+    use tokio::net::unix::pipe::{Receiver, Sender};
+
+    fn socket(descriptor: std::os::fd::OwnedFd) -> io::Result<UnixStream> {
+        // What kind of socket it is makes no difference to reading and writing.
+        let socket = std::os::unix::net::UnixStream::from(descriptor);
+        socket.set_nonblocking(true)?;
+        UnixStream::from_std(socket)
+    }
+    let reader: Reader = match input()? {
+        Pollable::Pipe(pipe) => Box::new(Receiver::from_owned_fd(pipe)?),
+        Pollable::Socket(descriptor) => Box::new(socket(descriptor)?),
+    };
+    let (writer, arrived) = output()?;
+    let writer: Writer = match writer {
+        Pollable::Pipe(pipe) => Box::new(Sender::from_owned_fd(pipe)?),
+        Pollable::Socket(descriptor) => Box::new(socket(descriptor)?),
+    };
+    Ok((reader, writer, arrived))
+}
+
+#[cfg(unix)]
+pub(crate) use mcp_adapter::standard::Arrived;
+
+/// Where descriptors cannot be waited for, threads of the runtime read and write.
+#[cfg(not(unix))]
+pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
+    Ok((Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout()), Arrived))
+}
+
+#[cfg(not(unix))]
+pub(crate) struct Arrived;
+
+#[cfg(not(unix))]
+impl Arrived {
+    pub(crate) async fn wait(&self) {}
+}
