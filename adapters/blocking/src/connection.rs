@@ -132,7 +132,7 @@ impl Connection {
     }
 
     /// Listens to changes. Waits until the server has said what it will tell of, which can be less than was asked
-    /// for: see [`Listening::filter`].
+    /// for: see [`Listening::hears`].
     ///
     /// # Errors
     /// When it cannot be asked, does not know how to, or does not answer in time.

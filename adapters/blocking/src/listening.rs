@@ -76,7 +76,7 @@ impl Listening {
 
     /// What the server tells of, which can be less than it was asked for.
     #[must_use]
-    pub fn filter(&self) -> Filter {
+    pub fn hears(&self) -> Filter {
         self.feed.lock().filter.clone()
     }
 
@@ -111,7 +111,7 @@ impl Drop for Listening {
 
 impl fmt::Debug for Listening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listening").field("filter", &self.filter()).finish_non_exhaustive()
+        f.debug_struct("Listening").field("hears", &self.hears()).finish_non_exhaustive()
     }
 }
 
