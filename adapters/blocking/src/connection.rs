@@ -134,6 +134,20 @@ impl Connection {
     /// Listens to changes. Waits until the server has said what it will tell of, which can be less than was asked
     /// for: see [`Listening::hears`].
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), mcp_blocking::Error> {
+    /// # let command = std::process::Command::new("weather-server");
+    /// use mcp_blocking::Client;
+    /// use mcp_blocking::proto::Filter;
+    ///
+    /// let connection = Client::new("demo", "1.0.0").spawn(command)?;
+    /// for change in connection.listen(&Filter::new().tools().resource("weather://oslo"))? {
+    ///     println!("{change:?}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When it cannot be asked, does not know how to, or does not answer in time.
     pub fn listen(&self, filter: &Filter) -> Result<Listening, Error> {

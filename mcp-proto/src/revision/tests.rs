@@ -239,6 +239,11 @@ fn revisions_are_known_by_their_dates_and_only_by_them() {
 }
 
 #[test]
+fn eras_are_called_what_the_spec_calls_them() {
+    assert_eq!((Era::Legacy.to_string(), Era::Modern.to_string()), ("legacy".into(), "modern".into()));
+}
+
+#[test]
 fn the_rules_are_those_of_the_overview() {
     let column = |rule: fn(&Rules) -> bool| Revision::ALL.map(|revision| rule(revision.rules()));
     assert_eq!(column(|rules| rules.batches), [false, true, false, false, false], "§1, BAT");
