@@ -1,6 +1,7 @@
 //! The tables against the text of the requirements, written out once more by hand.
 
 use alloc::collections::BTreeSet;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::*;
