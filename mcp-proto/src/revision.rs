@@ -86,6 +86,16 @@ pub enum Era {
     Modern,
 }
 
+/// The spec's word.
+impl fmt::Display for Era {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        })
+    }
+}
+
 /// What holds under one revision.
 #[derive(Debug)]
 #[non_exhaustive]

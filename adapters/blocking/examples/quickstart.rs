@@ -7,8 +7,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mcp_blocking::proto::schema::{Elicit, ElicitResult};
-use mcp_blocking::proto::{Progress, Raw};
-use mcp_blocking::{Client, Cx, Server, ToolError};
+use mcp_blocking::proto::{Progress, Raw, Revision};
+use mcp_blocking::{Client, Connection, Cx, Error, Server, ToolError};
 use serde::Deserialize;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -56,22 +56,29 @@ fn forecast(wanted: Forecast, cx: Cx) -> Result<String, ToolError> {
 
 // ---- the client ----
 
+/// Starts the server and connects to it, speaking these revisions.
 #[expect(clippy::print_stdout, reason = "it is what the example is for")]
-fn demo() -> Result<(), mcp_blocking::Error> {
-    let began = Instant::now();
+fn connect(revisions: &[Revision]) -> Result<Connection, Error> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("server");
-    let client = Client::new("quickstart", "1.0.0")
-        .on_elicitation(|form| {
-            println!("   server asks    {:?}", form.message);
-            println!("   user answers   \"Ada\"");
-            let fields = Raw::from_text(r#"{"name":"Ada"}"#);
-            fields.map_or_else(|_| ElicitResult::decline(), ElicitResult::accept)
-        })
-        .spawn(command)?;
+    let client = Client::new("quickstart", "1.0.0").revisions(revisions).on_elicitation(|form| {
+        println!("   server asks    {:?}", form.message);
+        println!("   user answers   \"Ada\"");
+        let fields = Raw::from_text(r#"{"name":"Ada"}"#);
+        fields.map_or_else(|_| ElicitResult::decline(), ElicitResult::accept)
+    });
+    let connection = client.spawn(command)?;
+    println!("   revision       {} of the {} era", connection.revision(), connection.era());
+    Ok(connection)
+}
+
+#[expect(clippy::print_stdout, reason = "it is what the example is for")]
+fn demo() -> Result<(), Error> {
+    let began = Instant::now();
+    println!("1. a server in another process");
+    let client = connect(&Revision::ALL)?;
     let server = client.peer();
-    println!("1. connected to \"{}\" {} in another process", server.info.name, server.info.version);
-    println!("   revision       {} ({:?} era)", server.revision, server.revision.era());
+    println!("   name           {:?} {}", server.info.name, server.info.version);
 
     println!("2. tools");
     for tool in client.list_tools()? {
@@ -103,8 +110,14 @@ fn demo() -> Result<(), mcp_blocking::Error> {
     let result = client.call_tool("greet", &serde_json::json!({})).wait()?;
     println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));
 
+    println!("6. the same tool, for a client that knows the older revisions only");
+    let older = connect(&Revision::LEGACY)?;
+    let result = older.call_tool("greet", &serde_json::json!({})).wait()?;
+    println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));
+    older.close()?;
+
     let status = client.close()?;
     let status = status.map_or_else(|| "unknown".into(), |status| status.to_string());
-    println!("6. closed; the server ended with {status}, all in {} ms", began.elapsed().as_millis());
+    println!("7. closed; the server ended with {status}, all in {} ms", began.elapsed().as_millis());
     Ok(())
 }

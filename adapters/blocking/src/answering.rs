@@ -75,9 +75,8 @@ impl Role for Machine {
     fn dispatch(link: &Arc<Link<Self>>, event: Event) {
         match event {
             Event::Completed { call, outcome } => {
-                let (slot, feed) = link.with(|state, _| {
-                    (state.open.calls.remove(&call), state.open.feeds.remove(&call))
-                });
+                let (slot, feed) =
+                    link.with(|state, _| (state.open.calls.remove(&call), state.open.feeds.remove(&call)));
                 if let Some(feed) = feed {
                     feed.end(link, call, outcome.map(drop));
                 } else if let Some(slot) = slot {

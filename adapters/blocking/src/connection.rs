@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::{self, JoinHandle, ThreadId};
 use std::time::Duration;
 
@@ -132,7 +132,21 @@ impl Connection {
     }
 
     /// Listens to changes. Waits until the server has said what it will tell of, which can be less than was asked
-    /// for: see [`Listening::filter`].
+    /// for: see [`Listening::hears`].
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), mcp_blocking::Error> {
+    /// # let command = std::process::Command::new("weather-server");
+    /// use mcp_blocking::Client;
+    /// use mcp_blocking::proto::Filter;
+    ///
+    /// let connection = Client::new("demo", "1.0.0").spawn(command)?;
+    /// for change in connection.listen(&Filter::new().tools().resource("weather://oslo"))? {
+    ///     println!("{change:?}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When it cannot be asked, does not know how to, or does not answer in time.
@@ -152,8 +166,9 @@ impl Connection {
     /// (FRM-22)
     ///
     /// Every [`Listening`] of this connection that is still held, and that the end of the connection ended, goes on
-    /// with the new one; what changed in between it does not tell (STL-38). Calls that were open stay lost. A
-    /// connection that is still open is closed first. This one stays as it is; drop it.
+    /// with the new one; what changed in between it does not tell (STL-38). Calls that were open stay lost, and the
+    /// level of log messages is to be set anew. A connection that is still open is closed first. This one stays as it
+    /// is; drop it.
     ///
     /// # Errors
     /// As [`Client::spawn`](crate::Client::spawn). [`Error::Io`] of the kind `Unsupported` when the server was not
@@ -167,9 +182,11 @@ impl Connection {
         self.inner.link.wait_until(LAST_EVENTS, |state| state.open.closed.is_some());
         let connection = origin.respawn(self)?;
         let feeds = origin.feeds.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        // Those that cannot go on have ended, and say why.
-        for feed in feeds.iter().filter_map(std::sync::Weak::upgrade) {
-            feed.resume(&connection.inner.link);
+        let mut resumed: Vec<_> = feeds.iter().filter_map(Weak::upgrade).collect();
+        resumed.retain(|feed| feed.resume(&connection.inner.link));
+        for feed in resumed {
+            // What cannot go on has ended, and says why itself.
+            let _told_by_its_end = feed.wait_open();
         }
         Ok(connection)
     }

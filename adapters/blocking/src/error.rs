@@ -52,7 +52,9 @@ impl fmt::Display for Error {
                     write!(f, " ({status})")?;
                 }
                 if *probed {
-                    f.write_str(" at the question which era it is of: expect the legacy era if it is an old one")?;
+                    f.write_str(
+                        " at the question which era it is of: expect the legacy era if it is an old one",
+                    )?;
                 }
                 for line in stderr {
                     write!(f, "\n  stderr: {line}")?;

@@ -13,7 +13,7 @@ use crate::call::START_PATIENCE;
 use crate::error::Error;
 use crate::link::Link;
 
-/// Changes that wait for whoever listens, and the bytes of their URIs; then the oldest gives way.
+/// Changes that wait for whoever listens, and the bytes of their URIs; then those of resources become one.
 const CHANGES_MAX: usize = 1024;
 const CHANGES_BYTES_MAX: usize = 1 << 20;
 
@@ -21,6 +21,8 @@ const CHANGES_BYTES_MAX: usize = 1 << 20;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Changed {
+    /// So many resources that they were not kept apart: any of those that are listened to may have changed.
+    ManyResources,
     /// The list of prompts.
     Prompts,
     /// The resource with this URI. It may be a part of the one that is listened to.
@@ -45,7 +47,7 @@ impl Changed {
     fn bytes(&self) -> usize {
         match self {
             Self::Resource(uri) => uri.len(),
-            Self::Prompts | Self::Resources | Self::Tools => 0,
+            Self::ManyResources | Self::Prompts | Self::Resources | Self::Tools => 0,
         }
     }
 }
@@ -53,9 +55,10 @@ impl Changed {
 /// A subscription that is open, or was: an iterator over the changes, which waits for the next one.
 ///
 /// A change that waits to be taken is not queued a second time. At most 1,024 different ones wait, with 1 MiB of
-/// URIs; then the oldest gives way. Dropping the handle ends the subscription, and so does the end of the connection,
-/// which is closed when its last handle is dropped; [`Connection::reconnect`](crate::Connection::reconnect) lets it
-/// go on.
+/// URIs; then all resources among them become [`Changed::ManyResources`]. None is lost.
+///
+/// Dropping it ends the subscription: the server is told. So does the end of the connection, which is closed when its
+/// last handle is dropped; [`Connection::reconnect`](crate::Connection::reconnect) lets it go on.
 #[must_use = "dropping it ends the subscription"]
 pub struct Listening {
     feed: Arc<Feed>,
@@ -73,7 +76,7 @@ impl Listening {
 
     /// What the server tells of, which can be less than it was asked for.
     #[must_use]
-    pub fn filter(&self) -> Filter {
+    pub fn hears(&self) -> Filter {
         self.feed.lock().filter.clone()
     }
 
@@ -91,7 +94,7 @@ impl Listening {
     }
 }
 
-/// Waits for the next change; `None` once it has ended.
+/// Waits for the next change; `None` once the subscription has ended and the changes before its end were taken.
 impl Iterator for Listening {
     type Item = Changed;
 
@@ -108,7 +111,7 @@ impl Drop for Listening {
 
 impl fmt::Debug for Listening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listening").field("filter", &self.filter()).finish_non_exhaustive()
+        f.debug_struct("Listening").field("hears", &self.hears()).finish_non_exhaustive()
     }
 }
 
@@ -128,6 +131,8 @@ struct State {
     queue: VecDeque<Changed>,
     bytes: usize,
     ended: Option<Result<(), CallError>>,
+    /// Nobody listens any more, and nothing may begin anew.
+    given_up: bool,
 }
 
 impl Feed {
@@ -140,6 +145,7 @@ impl Feed {
             queue: VecDeque::new(),
             bytes: 0,
             ended: None,
+            given_up: false,
         };
         let feed =
             Arc::new(Self { asked: filter.clone(), state: Mutex::new(state), changed: Condvar::new() });
@@ -149,8 +155,11 @@ impl Feed {
 
     fn listen(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> Result<(), Misuse> {
         link.with_room(START_PATIENCE, |state, now| {
-            let call = state.session.listen(now, &self.asked, CallOptions::default())?;
             let mut own = self.lock();
+            if own.given_up {
+                return Err(Misuse::Stale);
+            }
+            let call = state.session.listen(now, &self.asked, CallOptions::default())?;
             own.at = Some((Arc::clone(link), call));
             own.acknowledged = false;
             own.ended = None;
@@ -160,18 +169,24 @@ impl Feed {
         })
     }
 
-    /// Goes on over another connection, if the end of the last one is what ended it.
-    pub(crate) fn resume(self: &Arc<Self>, link: &Arc<Link<Machine>>) {
-        if self.lock().ended != Some(Err(CallError::Lost)) {
-            return;
+    /// Goes on over another connection, if the end of the last one is what ended it; whether it does, and is to be
+    /// waited for.
+    pub(crate) fn resume(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> bool {
+        // Whoever takes its end is the only one to do so.
+        let lost = self.lock().ended.take_if(|ended| *ended == Err(CallError::Lost));
+        if lost.is_none() {
+            return false;
         }
-        // If it cannot go on, it stays as it is, or the server's answer ends it.
-        if self.listen(link).is_ok() {
-            let _told_by_its_end = self.wait_open();
+        let resumed = self.listen(link).is_ok();
+        if !resumed {
+            self.lock().ended = lost;
+            self.changed.notify_all();
         }
+        resumed
     }
 
-    fn wait_open(&self) -> Result<(), Error> {
+    /// Waits until the server has said what it will tell of. The session gives up in time. (TMO-03)
+    pub(crate) fn wait_open(&self) -> Result<(), Error> {
         let mut state = self.lock();
         loop {
             match &state.ended {
@@ -194,17 +209,7 @@ impl Feed {
     /// The server tells of a change.
     pub(crate) fn tell(&self, method: &str, params: Option<&Raw>) {
         let Some(change) = Changed::read(method, params) else { return };
-        let mut state = self.lock();
-        if state.queue.contains(&change) {
-            return;
-        }
-        state.bytes += change.bytes();
-        state.queue.push_back(change);
-        while state.queue.len() > CHANGES_MAX
-            || (state.bytes > CHANGES_BYTES_MAX && state.queue.len() > 1)
-        {
-            state.take();
-        }
+        self.lock().add(change);
         self.changed.notify_all();
     }
 
@@ -239,7 +244,10 @@ impl Feed {
     }
 
     fn cancel(&self) {
-        let at = self.lock().at.take();
+        let mut state = self.lock();
+        state.given_up = true;
+        let at = state.at.take();
+        drop(state);
         if let Some((link, call)) = at {
             let _over_already = link.with(|state, now| state.session.cancel(now, call, "no longer wanted"));
         }
@@ -251,6 +259,24 @@ impl Feed {
 }
 
 impl State {
+    /// Has a change wait, unless one that waits says as much already.
+    fn add(&mut self, change: Changed) {
+        let is_resource = |change: &Changed| matches!(change, Changed::Resource(_));
+        let says_as_much = |waiting: &Changed| {
+            *waiting == change || *waiting == Changed::ManyResources && is_resource(&change)
+        };
+        if self.queue.iter().any(says_as_much) {
+            return;
+        }
+        self.bytes += change.bytes();
+        self.queue.push_back(change);
+        if self.queue.len() > CHANGES_MAX || self.bytes > CHANGES_BYTES_MAX {
+            self.queue.retain(|waiting| !is_resource(waiting));
+            self.queue.push_back(Changed::ManyResources);
+            self.bytes = 0;
+        }
+    }
+
     fn take(&mut self) -> Option<Changed> {
         let change = self.queue.pop_front()?;
         self.bytes -= change.bytes();

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use common::{
-    client, connect_by_hand, failure, is_alive, pair, part, raw, refusal, serve_by_hand, server, story, success, tool,
+    client, connect_by_hand, failure, is_alive, pair, part, raw, refusal, serve_by_hand, server, story,
+    success, tool,
 };
 use mcp_blocking::proto::schema::{CreateMessageResult, Elicit, ElicitResult, Role, Root};
 use mcp_blocking::proto::{CallError, ErrorObject, Limits, Question, Raw, Revision, code};
@@ -119,9 +120,10 @@ fn an_answer_of_another_form_fails_the_tool() {
 #[test]
 fn a_client_that_takes_no_questions_is_told_what_was_missing() {
     story(|| {
-        for (revisions, expected) in
-            [(&Revision::LEGACY[..], code::INTERNAL_ERROR), (&Revision::ALL[..], code::MISSING_CLIENT_CAPABILITY)]
-        {
+        for (revisions, expected) in [
+            (&Revision::LEGACY[..], code::INTERNAL_ERROR),
+            (&Revision::ALL[..], code::MISSING_CLIENT_CAPABILITY),
+        ] {
             let (client, serving) = pair(client().revisions(revisions), inn());
             let error = refusal(client.call_tool("introduce", &json!({})).wait());
             assert_eq!(error.code, expected);

@@ -138,6 +138,7 @@ fn last_words_are_bounded_however_long_their_lines() {
 fn a_child_that_does_not_answer_is_given_up_and_ended() {
     story(|| {
         let limits = Limits {
+            probe_timeout: Duration::from_millis(50),
             handshake_timeout: Duration::from_millis(50),
             exit_timeout: Duration::from_millis(50),
             ..Limits::default()

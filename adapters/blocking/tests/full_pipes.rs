@@ -299,7 +299,9 @@ fn a_server_that_stopped_reading_is_heard_to_its_end() {
         let (break_it, breaks) = channel();
         let (noticed, notices) = channel();
         let brittle = Brittle { pipe: to_server, breaks, noticed };
-        let connecting = std::thread::spawn(move || client().revisions(&Revision::LEGACY).connect(from_server, brittle).unwrap());
+        let connecting = std::thread::spawn(move || {
+            client().revisions(&Revision::LEGACY).connect(from_server, brittle).unwrap()
+        });
         let mut hand = Hand::new(from_client, to_client);
         let hello = hand.hear();
         hand.answer(&hello, &welcome());

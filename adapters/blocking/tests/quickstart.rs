@@ -14,8 +14,9 @@ fn the_quickstart_tells_its_story() {
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     let lines: Vec<_> = said.lines().collect();
     let expected = [
-        "1. connected to \"weather\" 1.0.0 in another process",
-        "   revision       2026-07-28 (Modern era)",
+        "1. a server in another process",
+        "   revision       2026-07-28 of the modern era",
+        "   name           \"weather\" 1.0.0",
         "2. tools",
         "   forecast       The weather of the next days, a day at a time",
         "   greet          Greets you by name",
@@ -32,8 +33,13 @@ fn the_quickstart_tells_its_story() {
         "   server asks    \"Who are you?\"",
         "   user answers   \"Ada\"",
         "   result         \"Good morning, Ada.\"",
+        "6. the same tool, for a client that knows the older revisions only",
+        "   revision       2025-11-25 of the legacy era",
+        "   server asks    \"Who are you?\"",
+        "   user answers   \"Ada\"",
+        "   result         \"Good morning, Ada.\"",
     ];
     assert_eq!(lines[..lines.len() - 1], expected);
     let last = lines[lines.len() - 1];
-    assert!(last.starts_with("6. closed; the server ended with exit status: 0, all in "), "{last}");
+    assert!(last.starts_with("7. closed; the server ended with exit status: 0, all in "), "{last}");
 }

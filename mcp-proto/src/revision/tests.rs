@@ -1,6 +1,7 @@
 //! The tables against the text of the requirements, written out once more by hand.
 
 use alloc::collections::BTreeSet;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::*;
@@ -236,6 +237,11 @@ fn revisions_are_known_by_their_dates_and_only_by_them() {
         Revision::ALL.into_iter().filter(|revision| revision.era() == Era::Legacy).collect();
     assert_eq!(legacy, Revision::LEGACY);
     assert!(Revision::ALL.is_sorted());
+}
+
+#[test]
+fn eras_are_called_what_the_spec_calls_them() {
+    assert_eq!((Era::Legacy.to_string(), Era::Modern.to_string()), ("legacy".into(), "modern".into()));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each file of stories uses a part of it")]
 
+pub(crate) mod eras;
+
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::path::PathBuf;
 use std::process::Command;

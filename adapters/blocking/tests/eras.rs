@@ -1,0 +1,223 @@
+//! Servers of both eras behind one API: how a client finds out which it is, and how little that changes afterwards.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+
+use std::thread;
+use std::time::Duration;
+
+use common::eras::{discovered, meet, meet_by, welcomed};
+use common::{Hand, client, connect_by_hand, pair, part, raw, server, story, success, tool};
+use mcp_blocking::proto::schema::{CreateMessageResult, ElicitResult, Level, ListTools, Role, Root};
+use mcp_blocking::proto::{Close, Era, Limits, Question, Raw, Revision};
+use mcp_blocking::{Client, Error};
+use serde_json::{Value, json};
+
+const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
+
+/// LIF-26, LIF-28
+#[test]
+fn a_server_is_asked_which_era_it_is_of_and_spoken_to_in_it() {
+    story(|| {
+        for (era, revision) in ERAS.into_iter().zip([Revision::V2025_11_25, Revision::V2026_07_28]) {
+            let (connection, _hand) = meet(era, client(), &json!({}));
+            assert_eq!((connection.era(), connection.revision()), (era, revision));
+            connection.close().unwrap();
+        }
+    });
+}
+
+/// LIF-31
+#[test]
+fn a_server_that_is_known_to_be_legacy_is_not_asked() {
+    story(|| {
+        let (connection, hello, _hand) = meet_by(client().expect(Era::Legacy), |hand| {
+            let hello = hand.hear();
+            hand.answer(&hello, &welcomed(&json!({})));
+            hello
+        });
+        assert_eq!((&hello["method"], &hello["id"]), (&json!("initialize"), &json!(1)));
+        assert_eq!(connection.unwrap().era(), Era::Legacy);
+    });
+}
+
+/// LIF-31
+#[test]
+fn a_server_that_was_legacy_the_last_time_and_is_modern_now_is_found_out() {
+    story(|| {
+        let (connection, (), mut hand) = meet_by(client().expect(Era::Legacy), |hand| {
+            let hello = hand.hear();
+            hand.refuse(&hello, -32601);
+            let question = hand.hear();
+            assert_eq!(question["method"], "server/discover");
+            hand.answer(&question, &discovered(&json!({"tools": {}})));
+        });
+        let connection = connection.unwrap();
+        assert_eq!(connection.era(), Era::Modern);
+        let calling = thread::spawn(move || connection.list_tools().map(|tools| tools.len()));
+        let asked = hand.hear();
+        assert_eq!(asked["method"], "tools/list");
+        hand.answer(
+            &asked,
+            &json!({"resultType": "complete", "tools": [], "ttlMs": 0, "cacheScope": "private"}),
+        );
+        assert_eq!(calling.join().unwrap().unwrap(), 0);
+    });
+}
+
+/// T-36
+#[test]
+fn a_stream_that_ends_at_the_question_is_said_to_have_done_so() {
+    story(|| {
+        let (failed, (), _hand) = meet_by(client(), |hand| {
+            hand.hear();
+            // Hangs up: whatever it says after that goes nowhere.
+            let (_, nowhere) = std::io::pipe().unwrap();
+            hand.writer = nowhere;
+        });
+        let failed = failed.map(drop).unwrap_err();
+        assert!(matches!(failed, Error::Start { why: Close::Peer, probed: true, .. }), "{failed:?}");
+        assert!(failed.to_string().contains("expect the legacy era"), "{failed}");
+    });
+}
+
+/// STL-42
+#[test]
+fn an_answer_that_is_still_good_is_used_again_unless_a_fresh_one_is_wanted() {
+    story(|| {
+        let limits = Limits { cache_bytes_max: 1 << 20, ..Limits::default() };
+        let (connection, mut hand) = meet(Era::Modern, client().limits(limits), &json!({"tools": {}}));
+        let serving = thread::spawn(move || {
+            for count in 1..=2 {
+                let asked = hand.hear();
+                assert_eq!(asked["method"], "tools/list");
+                let tools = vec![json!({"name": "any", "inputSchema": {"type": "object"}}); count];
+                let result = json!({"resultType": "complete", "tools": tools, "ttlMs": 3_600_000, "cacheScope": "private"});
+                hand.answer(&asked, &result);
+            }
+            hand
+        });
+        let count = |fresh: bool| {
+            let call = connection.call(ListTools::new());
+            let call = if fresh { call.fresh() } else { call };
+            call.wait().unwrap().tools.len()
+        };
+        assert_eq!([count(false), count(false), count(true), count(false)], [1, 1, 2, 2]);
+        let mut hand = serving.join().unwrap();
+        connection.close().unwrap();
+        assert_eq!(hand.hear_or_end(), None, "asked twice in all");
+    });
+}
+
+/// LOG-02, LOG-05
+#[test]
+fn the_level_of_log_messages_is_set_for_the_session_or_with_each_request() {
+    story(|| {
+        let offered = json!({"tools": {}, "logging": {}});
+        let (connection, mut hand) = meet(Era::Legacy, client(), &offered);
+        let setting = connection.clone();
+        let set = thread::spawn(move || setting.set_log_level(Level::Warning));
+        let asked = hand.hear();
+        assert_eq!(
+            (&asked["method"], &asked["params"]),
+            (&json!("logging/setLevel"), &json!({"level": "warning"}))
+        );
+        hand.answer(&asked, &json!({}));
+        set.join().unwrap().unwrap();
+        connection.close().unwrap();
+
+        let (connection, mut hand) = meet(Era::Modern, client(), &offered);
+        let level = |hand: &mut Hand| {
+            let call = connection.call_tool("any", &json!({})).start().unwrap();
+            let asked = hand.hear();
+            call.cancel("asked enough");
+            hand.hear_notification("notifications/cancelled");
+            asked["params"]["_meta"]["io.modelcontextprotocol/logLevel"].clone()
+        };
+        assert_eq!(level(&mut hand), Value::Null);
+        connection.set_log_level(Level::Warning).unwrap();
+        assert_eq!(level(&mut hand), "warning");
+        connection.set_log_level(Level::Debug).unwrap();
+        assert_eq!(level(&mut hand), "debug");
+        connection.close().unwrap();
+    });
+}
+
+/// One set of handlers, for every revision.
+fn answering() -> Client {
+    client()
+        .on_elicitation(|form| ElicitResult::accept(raw(json!({"seen": form.message}))))
+        .on_roots(|| vec![Root::new("file:///home")])
+        .on_sampling(|_| Ok(CreateMessageResult::new(Role::Assistant, "well", "m")))
+}
+
+/// What a server may ask, and what is to come of it.
+fn questions() -> [(&'static str, Value, Value); 3] {
+    let form = json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});
+    let text = json!({"type": "text", "text": "well"});
+    [
+        ("elicitation/create", form, json!({"action": "accept", "content": {"seen": "Who?"}})),
+        ("roots/list", json!({}), json!({"roots": [{"uri": "file:///home"}]})),
+        (
+            "sampling/createMessage",
+            json!({"messages": [], "maxTokens": 1}),
+            json!({"role": "assistant", "content": text, "model": "m"}),
+        ),
+    ]
+}
+
+#[test]
+fn the_same_handlers_answer_requests_of_a_session_and_rounds_without_one() {
+    story(|| {
+        let (connection, mut hand) = connect_by_hand(answering());
+        for (method, params, expected) in questions() {
+            hand.request(7, method, &params);
+            let answer = hand.hear();
+            assert_eq!((&answer["id"], &answer["result"]), (&json!(7), &expected), "{answer}");
+        }
+        connection.close().unwrap();
+
+        let (connection, mut hand) = meet(Era::Modern, answering(), &json!({"tools": {}}));
+        let calling = connection.clone();
+        let call = thread::spawn(move || success(calling.call_tool("any", &json!({})).wait()));
+        let first = hand.hear();
+        let asked: serde_json::Map<_, _> = questions()
+            .into_iter()
+            .map(|(method, params, _)| (method.to_owned(), json!({"method": method, "params": params})))
+            .collect();
+        let result = json!({"resultType": "input_required", "inputRequests": asked, "requestState": "s"});
+        hand.answer(&first, &result);
+        let second = hand.hear();
+        assert_ne!(second["id"], first["id"]);
+        assert_eq!(
+            (&second["method"], &second["params"]["requestState"]),
+            (&json!("tools/call"), &json!("s"))
+        );
+        for (method, _, expected) in questions() {
+            assert_eq!(second["params"]["inputResponses"][method], expected, "{second}");
+        }
+        let said = json!({"resultType": "complete", "content": [{"type": "text", "text": "done"}]});
+        hand.answer(&second, &said);
+        assert_eq!(call.join().unwrap(), "done");
+        connection.close().unwrap();
+    });
+}
+
+#[test]
+fn one_server_and_one_client_do_the_same_in_every_revision() {
+    story(|| {
+        for revision in Revision::ALL {
+            let server = server().tool_with(tool("survey"), |_: Value, cx| {
+                let roots: Raw = cx.ask_any("roots", Question::Roots)?;
+                Ok(roots.to_string())
+            });
+            let (connection, serving) = pair(answering().revisions(&[revision]), server);
+            assert_eq!(connection.revision(), revision);
+            let said =
+                success(connection.call_tool("survey", &json!({})).timeout(Duration::from_secs(10)).wait());
+            assert_eq!(serde_json::from_str::<Value>(&said).unwrap()["roots"][0]["uri"], "file:///home");
+            part(connection, serving);
+        }
+    });
+}

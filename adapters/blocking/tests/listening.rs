@@ -1,0 +1,298 @@
+//! Listening to changes: the same in both eras, bounded, and told how it ends.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+
+use std::thread;
+use std::time::Duration;
+
+use common::eras::meet;
+use common::{Hand, client, refusal, story};
+use mcp_blocking::proto::{CallError, Close, Era, Filter, Limits, Raw, code};
+use mcp_blocking::{Changed, Client, Connection, Error, Listening};
+use serde_json::{Value, json};
+
+const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
+
+const TOOLS: &str = "notifications/tools/list_changed";
+const UPDATED: &str = "notifications/resources/updated";
+
+/// All that can be listened to.
+fn capabilities() -> Value {
+    json!({
+        "tools": {"listChanged": true}, "prompts": {"listChanged": true},
+        "resources": {"listChanged": true, "subscribe": true},
+    })
+}
+
+/// The server's end of a subscription to the tools and the resource `uri`, in either era.
+struct Told {
+    hand: Hand,
+    /// What opened it: `subscriptions/listen`, or `resources/subscribe`.
+    request: Value,
+    era: Era,
+}
+
+impl Told {
+    fn tell(&mut self, method: &str, params: Value) {
+        match self.era {
+            Era::Legacy => self.hand.notify(method, &params),
+            Era::Modern => self.hand.tell(&self.request, method, params),
+        }
+    }
+
+    fn tell_of(&mut self, uri: &str) {
+        self.tell(UPDATED, json!({"uri": uri}));
+    }
+}
+
+/// A subscription to the tools and the resource `note://one`, acknowledged.
+fn listen(era: Era, client: Client) -> (Connection, Listening, Told) {
+    let (connection, mut hand) = meet(era, client, &capabilities());
+    let asking = connection.clone();
+    let filter = Filter::new().tools().resource("note://one");
+    let listening = thread::spawn(move || asking.listen(&filter).unwrap());
+    let request = hand.hear();
+    match era {
+        Era::Legacy => {
+            assert_eq!(
+                (&request["method"], &request["params"]["uri"]),
+                (&json!("resources/subscribe"), &json!("note://one"))
+            );
+            hand.answer(&request, &json!({}));
+        }
+        Era::Modern => {
+            let asked = json!({"toolsListChanged": true, "resourceSubscriptions": ["note://one"]});
+            assert_eq!(request["method"], "subscriptions/listen");
+            assert_eq!(request["params"]["notifications"], asked);
+            hand.acknowledge(&request, &asked);
+        }
+    }
+    (connection, listening.join().unwrap(), Told { hand, request, era })
+}
+
+/// Waits until all that the server has said is heard: it answers a question that came after.
+fn settled(connection: &Connection, told: &mut Told) {
+    let question = connection.call_raw("story/settled", Raw::empty_object()).start().unwrap();
+    let asked = told.hand.hear();
+    told.hand.refuse(&asked, code::METHOD_NOT_FOUND);
+    assert_eq!(refusal(question.wait()).code, code::METHOD_NOT_FOUND);
+}
+
+/// STL-29, STL-33, CAN-01
+#[test]
+fn changes_are_told_to_whoever_listens_until_it_is_dropped_and_the_server_hears_of_that() {
+    story(|| {
+        for era in ERAS {
+            let (connection, mut listening, mut told) = listen(era, client());
+            assert_eq!(listening.hears(), Filter::new().tools().resource("note://one"));
+            told.tell(TOOLS, json!({}));
+            told.tell_of("note://one");
+            assert_eq!(listening.next(), Some(Changed::Tools));
+            assert_eq!(listening.next(), Some(Changed::Resource("note://one".into())));
+            assert_eq!((listening.next_within(Duration::from_millis(1)), listening.ended()), (None, None));
+            drop(listening);
+            let end = told.hand.hear();
+            match era {
+                Era::Legacy => assert_eq!(end["method"], "resources/unsubscribe"),
+                Era::Modern => {
+                    assert_eq!(end["method"], "notifications/cancelled");
+                    assert_eq!(end["params"]["requestId"], told.request["id"]);
+                }
+            }
+            connection.close().unwrap();
+        }
+    });
+}
+
+/// T-122
+#[test]
+fn a_change_below_a_resource_is_told_by_its_own_name() {
+    story(|| {
+        for era in ERAS {
+            let (connection, mut listening, mut told) = listen(era, client());
+            told.tell_of("note://one/line/5");
+            assert_eq!(listening.next(), Some(Changed::Resource("note://one/line/5".into())));
+            connection.close().unwrap();
+        }
+    });
+}
+
+/// STL-30, STL-35
+#[test]
+fn a_server_may_tell_of_less_than_it_was_asked_for() {
+    story(|| {
+        let everything = Filter::new().tools().prompts().resources().resource("note://one");
+        let (connection, mut hand) = meet(Era::Modern, client(), &capabilities());
+        let (asking, filter) = (connection.clone(), everything.clone());
+        let listening = thread::spawn(move || asking.listen(&filter).unwrap());
+        let request = hand.hear();
+        hand.acknowledge(&request, &json!({"promptsListChanged": true}));
+        assert_eq!(listening.join().unwrap().hears(), Filter::new().prompts());
+        connection.close().unwrap();
+
+        // In a session that is known from what the server declared.
+        let (connection, _hand) = meet(Era::Legacy, client(), &json!({"prompts": {"listChanged": true}}));
+        assert_eq!(connection.listen(&everything).unwrap().hears(), Filter::new().prompts());
+        connection.close().unwrap();
+    });
+}
+
+/// STL-36, T-101
+#[test]
+fn a_server_ends_a_subscription_with_a_result_and_what_it_told_before_is_still_heard() {
+    story(|| {
+        let (connection, listening, mut told) = listen(Era::Modern, client());
+        told.tell(TOOLS, json!({}));
+        told.tell_of("note://one");
+        let last_word = json!({"resultType": "complete",
+            "_meta": {"io.modelcontextprotocol/subscriptionId": told.request["id"]}});
+        let request = told.request.clone();
+        told.hand.answer(&request, &last_word);
+        settled(&connection, &mut told);
+        assert_eq!(listening.ended(), Some(Ok(())));
+        let heard: Vec<_> = listening.collect();
+        assert_eq!(heard, [Changed::Tools, Changed::Resource("note://one".into())]);
+        // It is over on the wire as well: nothing was cancelled.
+        settled(&connection, &mut told);
+        connection.close().unwrap();
+    });
+}
+
+/// STL-37, T-101
+#[test]
+fn a_server_that_takes_a_subscription_back_says_so() {
+    story(|| {
+        let (connection, mut listening, mut told) = listen(Era::Modern, client());
+        let id = told.request["id"].clone();
+        told.hand.notify("notifications/cancelled", &json!({"requestId": id, "reason": "too many"}));
+        assert_eq!(listening.next(), None);
+        assert_eq!(listening.ended(), Some(Err(CallError::Withdrawn)));
+        connection.close().unwrap();
+    });
+}
+
+#[test]
+fn the_end_of_the_connection_ends_whoever_waits_for_a_change() {
+    story(|| {
+        for era in ERAS {
+            // By this side.
+            let (connection, mut listening, told) = listen(era, client());
+            let waiting = thread::spawn(move || (listening.next(), listening.ended()));
+            connection.close().unwrap();
+            assert_eq!(waiting.join().unwrap(), (None, Some(Err(CallError::Lost))));
+            drop(told);
+
+            // By the server, in the middle of things.
+            let (connection, mut listening, mut told) = listen(era, client());
+            told.tell(TOOLS, json!({}));
+            drop(told);
+            assert_eq!((listening.next(), listening.next()), (Some(Changed::Tools), None));
+            assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
+            assert_eq!(connection.closed(), Some(Close::Peer));
+            connection.close().unwrap();
+
+            // By the last handle of the connection.
+            let (connection, listening, _told) = listen(era, client());
+            drop(connection);
+            assert_eq!(listening.count(), 0);
+        }
+    });
+}
+
+/// TMO-03
+#[test]
+fn a_subscription_that_the_server_refuses_or_ignores_does_not_begin() {
+    story(|| {
+        let limits = Limits { call_timeout: Duration::from_millis(50), ..Limits::default() };
+        let (connection, mut hand) = meet(Era::Modern, client().limits(limits), &capabilities());
+        let outcome = connection.listen(&Filter::new().tools());
+        assert!(matches!(outcome, Err(Error::Call(CallError::TimedOut))), "{outcome:?}");
+        let ignored = hand.hear();
+        assert_eq!(hand.hear_notification("notifications/cancelled")["requestId"], ignored["id"]);
+
+        let asking = connection.clone();
+        let refused = thread::spawn(move || asking.listen(&Filter::new().tools()));
+        let request = hand.hear();
+        hand.refuse(&request, code::METHOD_NOT_FOUND);
+        assert_eq!(refusal(refused.join().unwrap()).code, code::METHOD_NOT_FOUND);
+
+        let asking = connection.clone();
+        let lost = thread::spawn(move || asking.listen(&Filter::new().tools()));
+        hand.hear();
+        drop(hand);
+        let outcome = lost.join().unwrap();
+        assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
+        connection.close().unwrap();
+    });
+}
+
+#[test]
+fn changes_that_nobody_takes_are_merged_and_none_is_lost() {
+    story(|| {
+        for era in ERAS {
+            let (connection, mut listening, mut told) = listen(era, client());
+            for _ in 0..3 {
+                told.tell(TOOLS, json!({}));
+                told.tell_of("note://one");
+            }
+            settled(&connection, &mut told);
+            assert_eq!(listening.next(), Some(Changed::Tools));
+            assert_eq!(listening.next(), Some(Changed::Resource("note://one".into())));
+
+            // More than are kept apart.
+            told.tell(TOOLS, json!({}));
+            for number in 0..2000 {
+                told.tell_of(&format!("note://one/{number}"));
+            }
+            settled(&connection, &mut told);
+            assert_eq!(listening.next(), Some(Changed::Tools));
+            assert_eq!(listening.next(), Some(Changed::ManyResources));
+            assert_eq!(listening.next_within(Duration::ZERO), None, "the rest said nothing more");
+
+            // Longer ones than are kept.
+            for number in 0..3 {
+                told.tell_of(&format!("note://one/{}/{number}", "x".repeat(500_000)));
+            }
+            settled(&connection, &mut told);
+            assert_eq!(listening.next(), Some(Changed::ManyResources));
+            told.tell_of("note://one");
+            assert_eq!(listening.next(), Some(Changed::Resource("note://one".into())));
+            connection.close().unwrap();
+        }
+    });
+}
+
+/// STL-34
+#[test]
+fn who_listens_to_one_thing_hears_nothing_of_another() {
+    story(|| {
+        for era in ERAS {
+            let hears = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+            let other = std::sync::Arc::clone(&hears);
+            let client =
+                client().on_notification(move |method, _| other.lock().unwrap().push(method.to_owned()));
+            let (connection, mut notes, mut told) = listen(era, client);
+            let asking = connection.clone();
+            let prompts = thread::spawn(move || asking.listen(&Filter::new().prompts()).unwrap());
+            if era == Era::Modern {
+                let request = told.hand.hear();
+                told.hand.acknowledge(&request, &json!({"promptsListChanged": true}));
+                told.hand.tell(&request, "notifications/prompts/list_changed", json!({}));
+            }
+            let mut prompts = prompts.join().unwrap();
+            if era == Era::Legacy {
+                told.tell("notifications/prompts/list_changed", json!({}));
+            }
+            told.tell_of("note://one");
+            assert_eq!(prompts.next(), Some(Changed::Prompts));
+            assert_eq!(notes.next(), Some(Changed::Resource("note://one".into())));
+            settled(&connection, &mut told);
+            assert_eq!(prompts.next_within(Duration::ZERO), None);
+            assert_eq!(notes.next_within(Duration::ZERO), None);
+            connection.close().unwrap();
+            assert_eq!(*hears.lock().unwrap(), [] as [String; 0], "whoever listens hears it alone");
+        }
+    });
+}

@@ -1,0 +1,175 @@
+//! A server that is started more than once: because it ends at the first question, or because it died.
+
+#![cfg(unix)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+
+use std::process::Command;
+
+use common::eras::{discovered, meet, welcomed};
+use common::{client, eventually, story};
+use mcp_blocking::proto::{CallError, Close, Era, Filter, Raw};
+use mcp_blocking::{Changed, Connection, Error, Listening};
+use serde_json::{Value, json};
+
+const URI: &str = "note://one";
+
+/// A server of `era` that repeats on stderr what it hears, tells of a change when it is told to `tell`, and exits when
+/// it is told to `die`. One of the legacy era exits at what it does not know, and so at the question which era it is
+/// of.
+fn mortal(era: Era) -> Command {
+    let script = r#"
+        say() { printf '%s\n' "$1"; }
+        answer() { say "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$1}"; }
+        tagged() { say "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/$1\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":$listen},$2}}"; }
+        while read -r line; do
+            say "$line" >&2
+            id=${line#*\"id\":}; id=${id%%[,\}]*}
+            case "$ERA $line" in
+                Modern*'"server/discover"'*) answer "$DISCOVERED";;
+                Legacy*'"initialize"'*) answer "$WELCOMED";;
+                Modern*'"subscriptions/listen"'*) listen=$id; tagged subscriptions/acknowledged "\"notifications\":$FILTER";;
+                Legacy*'"resources/'*) answer '{}';;
+                Modern*notifications/tell*) tagged resources/updated "\"uri\":\"$URI\"";;
+                Legacy*notifications/tell*) say "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/updated\",\"params\":{\"uri\":\"$URI\"}}";;
+                *notifications/*) ;;
+                *) exit 3;;
+            esac
+            case "$line" in *notifications/die*) exit 4;; esac
+        done"#;
+    let offered = json!({"tools": {}, "resources": {"subscribe": true}});
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(script).env("ERA", format!("{era:?}")).env("URI", URI);
+    command.env("DISCOVERED", discovered(&offered).to_string());
+    command.env("WELCOMED", welcomed(&offered).to_string());
+    command.env("FILTER", json!({"resourceSubscriptions": [URI]}).to_string());
+    command
+}
+
+/// The server has heard just these methods in its present life. What it says of them comes in its own time.
+fn has_heard(connection: &Connection, methods: &[&str]) {
+    eventually("it has said what it heard", || connection.stderr().len() >= methods.len());
+    let heard = connection.stderr().into_iter().map(|line| {
+        let line: Value = serde_json::from_str(&line).unwrap();
+        line["method"].as_str().unwrap().to_owned()
+    });
+    assert_eq!(heard.collect::<Vec<_>>(), methods);
+}
+
+fn tell(connection: &Connection, listening: &mut Listening) {
+    connection.notify_raw("notifications/tell", None).unwrap();
+    assert_eq!(listening.next(), Some(Changed::Resource(URI.into())));
+}
+
+/// T-36
+#[test]
+fn a_child_that_exits_at_the_question_is_started_again_and_gets_initialize() {
+    story(|| {
+        let connection = client().spawn(mortal(Era::Legacy)).unwrap();
+        assert_eq!(connection.era(), Era::Legacy);
+        let mut listening = connection.listen(&Filter::new().resource(URI)).unwrap();
+        tell(&connection, &mut listening);
+        let methods =
+            ["initialize", "notifications/initialized", "resources/subscribe", "notifications/tell"];
+        has_heard(&connection, &methods);
+        drop(listening);
+        connection.close().unwrap();
+    });
+}
+
+/// T-36
+#[test]
+fn a_child_that_exits_at_everything_is_started_no_third_time() {
+    story(|| {
+        let log = tempfile();
+        let mut command = Command::new("sh");
+        command.arg("-c").arg("echo once >>\"$LOG\"; read -r _; exit 3").env("LOG", &log);
+        let failed = client().spawn(command).map(drop).unwrap_err();
+        let lives = std::fs::read_to_string(&log).unwrap();
+        std::fs::remove_file(&log).unwrap();
+        assert_eq!(lives, "once\nonce\n");
+        let Error::Start { why: Close::Peer, status: Some(status), probed: false, .. } = failed else {
+            panic!("{failed:?}")
+        };
+        assert_eq!(status.code(), Some(3));
+    });
+}
+
+fn tempfile() -> std::path::PathBuf {
+    std::env::temp_dir().join(format!("mcp-blocking-lives-{}", std::process::id()))
+}
+
+/// LIF-31
+#[test]
+fn a_child_that_is_expected_to_be_legacy_lives_once() {
+    story(|| {
+        let connection = client().expect(Era::Legacy).spawn(mortal(Era::Legacy)).unwrap();
+        assert_eq!(connection.era(), Era::Legacy);
+        let log = connection.clone();
+        connection.close().unwrap();
+        has_heard(&log, &["initialize", "notifications/initialized"]);
+    });
+}
+
+/// FRM-22, STL-38, LIF-31
+#[test]
+fn a_server_that_died_is_started_again_in_its_era_and_what_was_listened_to_goes_on() {
+    story(|| {
+        for (era, opening) in [
+            (Era::Legacy, ["initialize", "notifications/initialized", "resources/subscribe"].as_slice()),
+            (Era::Modern, &["server/discover", "subscriptions/listen"]),
+        ] {
+            let mut connection = client().spawn(mortal(era)).unwrap();
+            drop(connection.listen(&Filter::new().resource(URI)).unwrap());
+            let mut listening = connection.listen(&Filter::new().resource(URI)).unwrap();
+            tell(&connection, &mut listening);
+            // It dies more than once.
+            for _ in 0..2 {
+                connection.notify_raw("notifications/die", None).unwrap();
+                assert_eq!(listening.next(), None);
+                assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
+                connection = connection.reconnect().unwrap();
+                assert_eq!((connection.era(), listening.ended()), (era, None));
+                assert_eq!(listening.hears(), Filter::new().resource(URI));
+                tell(&connection, &mut listening);
+                has_heard(&connection, &[opening, &["notifications/tell"]].concat());
+            }
+            drop(listening);
+            connection.close().unwrap();
+        }
+    });
+}
+
+/// FRM-22
+#[test]
+fn a_server_that_lives_is_ended_before_it_is_started_again() {
+    story(|| {
+        let first = client().spawn(mortal(Era::Modern)).unwrap();
+        let mut listening = first.listen(&Filter::new().resource(URI)).unwrap();
+        let second = first.reconnect().unwrap();
+        assert_eq!(first.closed(), Some(Close::Local));
+        tell(&second, &mut listening);
+        // Once it goes on elsewhere it is no longer the first one's.
+        let third = first.reconnect().unwrap();
+        tell(&second, &mut listening);
+        has_heard(&third, &["server/discover"]);
+        third.close().unwrap();
+        second.close().unwrap();
+        assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
+    });
+}
+
+/// FRM-22
+#[test]
+fn a_server_that_was_not_started_here_cannot_be_started_again() {
+    story(|| {
+        let (connection, _hand) = meet(Era::Modern, client(), &json!({"tools": {}}));
+        let failed = connection.reconnect().map(drop);
+        assert!(matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::Unsupported));
+        assert_eq!(connection.closed(), None, "and nothing has happened to it");
+        let open = connection.call_raw("story/open", Raw::empty_object()).start().unwrap();
+        open.cancel("enough");
+        connection.close().unwrap();
+    });
+}
