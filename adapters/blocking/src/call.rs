@@ -1,85 +1,44 @@
-//! One call, from the side of who waits for it; knows nothing of how messages travel.
+//! One call, waited for by a thread.
 
-use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::fmt;
-use std::marker::PhantomData;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mcp_proto::client::Client as Machine;
-use mcp_proto::schema::{Decode, Encode};
-use mcp_proto::{CallError, CallId, CallOptions, Instant, Misuse, Progress, Raw, Revision, Unencodable};
-
-use crate::error::Error;
-use crate::link::{Link, State};
-
-/// Progress that nobody has looked at is kept up to this many; then the oldest gives way.
-const PROGRESS_MAX: usize = 256;
-
-/// The same for the bytes of its words; the latest is kept however long it is.
-const PROGRESS_BYTES_MAX: usize = 1 << 20;
+use futures_lite::future::block_on;
+use mcp_adapter::Error;
+use mcp_adapter::proto::Progress;
+use mcp_adapter::proto::schema::Decode;
 
 /// A call that is about to be made: say how, then [`wait`](Self::wait) or [`start`](Self::start) it.
 #[must_use = "a call is made by `wait` or `start`"]
-pub struct Call<'c, T> {
-    link: &'c Arc<Link<Machine>>,
-    method: Cow<'static, str>,
-    params: Box<dyn Encode + 'c>,
-    options: CallOptions,
-    progress: Option<Box<dyn FnMut(Progress) + 'c>>,
-    answers: PhantomData<fn() -> T>,
-}
+pub struct Call<'c, T>(pub(crate) mcp_adapter::Call<'c, T>);
 
 impl<'c, T: Decode> Call<'c, T> {
-    pub(crate) fn new(
-        link: &'c Arc<Link<Machine>>,
-        method: impl Into<Cow<'static, str>>,
-        params: impl Encode + 'c,
-    ) -> Self {
-        Self {
-            link,
-            method: method.into(),
-            params: Box::new(params),
-            options: CallOptions::default(),
-            progress: None,
-            answers: PhantomData,
-        }
-    }
-
     /// Asks for progress, and has `hear` hear of it while [`wait`](Self::wait) waits.
-    pub fn progress(mut self, hear: impl FnMut(Progress) + 'c) -> Self {
-        self.options.progress = true;
-        self.progress = Some(Box::new(hear));
-        self
+    pub fn progress(self, hear: impl FnMut(Progress) + Send + 'c) -> Self {
+        Self(self.0.progress(hear))
     }
 
     /// Waits this long for the answer, or for further progress.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.options.timeout = Some(timeout);
-        self
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self(self.0.timeout(timeout))
     }
 
     /// Waits this long in all, whatever progress comes.
-    pub fn timeout_max(mut self, timeout_max: Duration) -> Self {
-        self.options.timeout_max = Some(timeout_max);
-        self
+    pub fn timeout_max(self, timeout_max: Duration) -> Self {
+        Self(self.0.timeout_max(timeout_max))
     }
 
     /// Asks the server even where an answer is kept that is still good.
-    pub fn fresh(mut self) -> Self {
-        self.options.fresh = true;
-        self
+    pub fn fresh(self) -> Self {
+        Self(self.0.fresh())
     }
 
     /// Makes the call and waits for its end.
     ///
     /// # Errors
     /// When it cannot be made, fails, times out, or the answer is not what the method answers.
-    pub fn wait(mut self) -> Result<T, Error> {
-        let progress = self.progress.take();
-        let pending = self.start()?;
-        pending.wait_hearing(progress)
+    pub fn wait(self) -> Result<T, Error> {
+        block_on(self.0.wait())
     }
 
     /// Makes the call. While too much waits to be sent, this waits, for no longer than the call's timeout.
@@ -87,57 +46,19 @@ impl<'c, T: Decode> Call<'c, T> {
     /// # Errors
     /// When it cannot be made.
     pub fn start(self) -> Result<Pending<T>, Error> {
-        let patience = self.options.timeout.unwrap_or(START_PATIENCE);
-        begin(self.link, patience, |state, now| {
-            let params = Encoded(&*self.params);
-            state.session.call_raw(now, &self.method, Some(&params), self.options.clone())
-        })
-    }
-}
-
-/// Makes a call by `make`, trying again while there is no room, for as long as `patience`.
-pub(crate) fn begin<T>(
-    link: &Arc<Link<Machine>>,
-    patience: Duration,
-    mut make: impl FnMut(&mut State<Machine>, Instant) -> Result<CallId, Misuse>,
-) -> Result<Pending<T>, Error> {
-    let slot = Arc::new(Slot::default());
-    let call = link.with_room(patience, |state, now| {
-        let call = make(state, now)?;
-        state.open.insert(call, Arc::clone(&slot));
-        Ok(call)
-    })?;
-    Ok(Pending { link: Arc::clone(link), call, slot, over: false, answers: PhantomData })
-}
-
-/// How long a call without a timeout of its own waits for room to be made.
-pub(crate) const START_PATIENCE: Duration = Duration::from_secs(60);
-
-/// Borrows what is to be written.
-struct Encoded<'a>(&'a dyn Encode);
-
-impl Encode for Encoded<'_> {
-    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        self.0.encode(revision, out)
+        block_on(self.0.start()).map(Pending)
     }
 }
 
 impl<T> fmt::Debug for Call<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("method", &self.method).finish_non_exhaustive()
+        self.0.fmt(f)
     }
 }
 
 /// A call that was made and has not been waited for. Dropping it cancels it.
 #[must_use = "dropping a call cancels it"]
-pub struct Pending<T> {
-    link: Arc<Link<Machine>>,
-    call: CallId,
-    slot: Arc<Slot>,
-    /// Its end was taken.
-    over: bool,
-    answers: PhantomData<fn() -> T>,
-}
+pub struct Pending<T>(mcp_adapter::Pending<T>);
 
 impl<T: Decode> Pending<T> {
     /// Waits for the end of the call.
@@ -145,135 +66,24 @@ impl<T: Decode> Pending<T> {
     /// # Errors
     /// When it fails, times out, or the answer is not what the method answers.
     pub fn wait(self) -> Result<T, Error> {
-        self.wait_hearing(None)
-    }
-
-    fn wait_hearing(mut self, mut progress: Option<Box<dyn FnMut(Progress) + '_>>) -> Result<T, Error> {
-        loop {
-            match self.slot.next() {
-                News::Progress(news) => {
-                    if let Some(hear) = &mut progress {
-                        hear(news);
-                    }
-                }
-                News::Over(outcome) => {
-                    self.over = true;
-                    return Ok(T::decode(&outcome?)?);
-                }
-            }
-        }
+        block_on(self.0.wait())
     }
 }
 
 impl<T> Pending<T> {
     /// The next progress, waiting for it; `None` once the call has ended.
     pub fn next_progress(&mut self) -> Option<Progress> {
-        self.slot.next_progress()
+        block_on(self.0.next_progress())
     }
 
     /// Cancels the call: the server is told, and that is its end.
-    pub fn cancel(mut self, reason: &str) {
-        self.end(reason);
-    }
-
-    fn end(&mut self, reason: &str) {
-        if !std::mem::replace(&mut self.over, true) {
-            let _over_already = self.link.with(|state, now| state.session.cancel(now, self.call, reason));
-        }
-    }
-}
-
-impl<T> Drop for Pending<T> {
-    fn drop(&mut self) {
-        self.end("no longer wanted");
+    pub fn cancel(self, reason: &str) {
+        self.0.cancel(reason);
     }
 }
 
 impl<T> fmt::Debug for Pending<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").field("call", &self.call).finish_non_exhaustive()
-    }
-}
-
-/// Where the news of one call wait for whoever waits for them.
-#[derive(Debug, Default)]
-pub(crate) struct Slot {
-    state: Mutex<SlotState>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct SlotState {
-    progress: VecDeque<Progress>,
-    progress_bytes: usize,
-    outcome: Option<Result<Raw, CallError>>,
-    over: bool,
-}
-
-enum News {
-    Progress(Progress),
-    Over(Result<Raw, CallError>),
-}
-
-impl SlotState {
-    fn take_progress(&mut self) -> Option<Progress> {
-        let progress = self.progress.pop_front()?;
-        self.progress_bytes -= words(&progress);
-        Some(progress)
-    }
-}
-
-fn words(progress: &Progress) -> usize {
-    progress.message.as_ref().map_or(0, |message| message.len())
-}
-
-impl Slot {
-    pub(crate) fn progress(&self, progress: Progress) {
-        let mut state = self.lock();
-        state.progress_bytes += words(&progress);
-        state.progress.push_back(progress);
-        while state.progress.len() > PROGRESS_MAX
-            || (state.progress_bytes > PROGRESS_BYTES_MAX && state.progress.len() > 1)
-        {
-            state.take_progress();
-        }
-        self.changed.notify_all();
-    }
-
-    pub(crate) fn complete(&self, outcome: Result<Raw, CallError>) {
-        let mut state = self.lock();
-        state.outcome = Some(outcome);
-        state.over = true;
-        self.changed.notify_all();
-    }
-
-    fn next(&self) -> News {
-        let mut state = self.lock();
-        loop {
-            if let Some(progress) = state.take_progress() {
-                return News::Progress(progress);
-            }
-            if state.over {
-                return News::Over(state.outcome.take().unwrap_or(Err(CallError::Lost)));
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn next_progress(&self) -> Option<Progress> {
-        let mut state = self.lock();
-        loop {
-            if let Some(progress) = state.take_progress() {
-                return Some(progress);
-            }
-            if state.over {
-                return None;
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, SlotState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.fmt(f)
     }
 }

@@ -1,53 +1,37 @@
-//! An open connection with a server, as a program uses it: calls, lists, changes, and its end.
+//! An open connection with a server, used by threads that wait.
 
-use std::collections::HashSet;
 use std::fmt;
-use std::io;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::thread::{self, JoinHandle, ThreadId};
-use std::time::Duration;
+use std::sync::Arc;
 
-use mcp_proto::client::Client as Machine;
-use mcp_proto::schema::{CallTool, CallToolResult, ClientRequest, Encode, Level, ListTools, Ping, Tool};
-use mcp_proto::{CallOptions, Close, Era, Filter, Peer, Raw, Revision};
+use futures_lite::future::block_on;
+use mcp_adapter::Error;
+use mcp_adapter::proto::schema::{CallToolResult, ClientRequest, Level, Tool};
+use mcp_adapter::proto::{Close, Era, Filter, Peer, Raw, Revision};
 use serde::Serialize;
 
-use crate::call::{Call, START_PATIENCE, begin};
-use crate::child::Child;
-use crate::error::Error;
-use crate::link::{LAST_EVENTS, Link, State};
-use crate::listening::{Feed, Listening};
-use crate::opening::Origin;
+use crate::call::Call;
+use crate::drive::is_driver;
+use crate::listening::Listening;
 
 /// An open session with a server. Cheap to clone; all clones are the same connection.
 ///
 /// When the last of them is dropped, the connection is closed, and a server that was started for it is ended as
-/// [`close`](Self::close) would.
+/// [`close`](Self::close) would; that is waited for.
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<Inner>,
 }
 
-struct Inner {
-    link: Arc<Link<Machine>>,
-    child: Option<Arc<Child>>,
-    /// What the child was started with.
-    origin: Option<Arc<Origin>>,
-    /// The thread that sees to the end of the connection.
-    runner: ThreadId,
-    running: Mutex<Option<JoinHandle<()>>>,
-}
+struct Inner(mcp_adapter::Connection);
 
 impl Connection {
-    pub(crate) fn new(
-        link: Arc<Link<Machine>>,
-        child: Option<(Arc<Child>, Arc<Origin>)>,
-        runner: JoinHandle<()>,
-    ) -> Self {
-        let (child, origin) = child.unzip();
-        let (thread, running) = (runner.thread().id(), Mutex::new(Some(runner)));
-        Self { inner: Arc::new(Inner { link, child, origin, runner: thread, running }) }
+    pub(crate) fn new(connection: mcp_adapter::Connection) -> Self {
+        Self { inner: Arc::new(Inner(connection)) }
+    }
+
+    fn get(&self) -> &mcp_adapter::Connection {
+        &self.inner.0
     }
 
     /// The server, as it said itself.
@@ -56,21 +40,19 @@ impl Connection {
     /// Never: a connection is handed out once the server has said who it is.
     #[must_use]
     pub fn peer(&self) -> Arc<Peer> {
-        self.inner.link.with(|state, _| {
-            state.open.peer.clone().unwrap_or_else(|| unreachable!("a connection begins with a peer"))
-        })
+        self.get().peer()
     }
 
     /// The revision that is spoken.
     #[must_use]
     pub fn revision(&self) -> Revision {
-        self.peer().revision
+        self.get().revision()
     }
 
     /// The era that the server is of: worth keeping for [`Client::expect`](crate::Client::expect).
     #[must_use]
     pub fn era(&self) -> Era {
-        self.revision().era()
+        self.get().era()
     }
 
     /// All tools of the server, from all pages.
@@ -78,37 +60,22 @@ impl Connection {
     /// # Errors
     /// When a call fails, or the pages go on in circles. (PAG-07)
     pub fn list_tools(&self) -> Result<Vec<Tool>, Error> {
-        let mut tools = Vec::new();
-        let mut cursor = None;
-        let mut seen = HashSet::new();
-        while seen.len() < PAGES_MAX && seen.insert(cursor.clone()) {
-            let mut request = ListTools::new();
-            request.cursor = cursor;
-            let page = self.call(request).wait()?;
-            tools.extend(page.tools);
-            if page.next_cursor.is_none() {
-                return Ok(tools);
-            }
-            cursor = page.next_cursor;
-        }
-        Err(Error::Pages)
+        block_on(self.get().list_tools())
     }
 
     /// Calls a tool. The arguments are anything that is an object in JSON.
     pub fn call_tool(&self, name: &str, arguments: &(impl Serialize + ?Sized)) -> Call<'_, CallToolResult> {
-        // What cannot be written is refused when the call is made: no JSON is no object.
-        let arguments = Raw::new(arguments).unwrap_or_else(|_| not_an_object());
-        self.call(CallTool::new(name).arguments(arguments))
+        Call(self.get().call_tool(name, arguments))
     }
 
     /// Makes any request that has a type.
-    pub fn call<'c, R: ClientRequest + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
-        Call::new(&self.inner.link, R::METHOD, request)
+    pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
+        Call(self.get().call(request))
     }
 
     /// Makes any request by the name of its method.
     pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
-        Call::new(&self.inner.link, method.to_owned(), params)
+        Call(self.get().call_raw(method, params))
     }
 
     /// Asks whether the server is there. Only servers of the legacy era know the question.
@@ -116,7 +83,7 @@ impl Connection {
     /// # Errors
     /// When it is not; [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported) in the modern era.
     pub fn ping(&self) -> Result<(), Error> {
-        self.call(Ping::new()).wait().map(|_empty| ())
+        block_on(self.get().ping())
     }
 
     /// Asks for log messages of this level and above; they come as notifications. In the modern era, those of the
@@ -125,10 +92,7 @@ impl Connection {
     /// # Errors
     /// When the server offers no log messages, or the call fails.
     pub fn set_log_level(&self, level: Level) -> Result<(), Error> {
-        let set = begin::<Raw>(&self.inner.link, START_PATIENCE, |state, now| {
-            state.session.set_log_level(now, level, CallOptions::default())
-        });
-        set?.wait().map(drop)
+        block_on(self.get().set_log_level(level))
     }
 
     /// Listens to changes. Waits until the server has said what it will tell of, which can be less than was asked
@@ -151,15 +115,7 @@ impl Connection {
     /// # Errors
     /// When it cannot be asked, does not know how to, or does not answer in time.
     pub fn listen(&self, filter: &Filter) -> Result<Listening, Error> {
-        let feed = Feed::start(&self.inner.link, filter)?;
-        if let Some(origin) = &self.inner.origin {
-            let mut feeds = origin.feeds.lock().unwrap_or_else(PoisonError::into_inner);
-            feeds.retain(|feed| feed.strong_count() > 0);
-            feeds.push(Arc::downgrade(&feed));
-        }
-        let listening = Listening::new(feed);
-        listening.wait_open()?;
-        Ok(listening)
+        block_on(self.get().listen(filter)).map(Listening)
     }
 
     /// Starts the server once more, after it died: a new connection, with everything as it was, and the era known.
@@ -174,21 +130,7 @@ impl Connection {
     /// As [`Client::spawn`](crate::Client::spawn). [`Error::Io`] of the kind `Unsupported` when the server was not
     /// started by this side.
     pub fn reconnect(&self) -> Result<Self, Error> {
-        let Some(origin) = &self.inner.origin else {
-            let why = "the server was not started here, and cannot be started again";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, why).into());
-        };
-        self.inner.end();
-        self.inner.link.wait_until(LAST_EVENTS, |state| state.open.closed.is_some());
-        let connection = origin.respawn(self)?;
-        let feeds = origin.feeds.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut resumed: Vec<_> = feeds.iter().filter_map(Weak::upgrade).collect();
-        resumed.retain(|feed| feed.resume(&connection.inner.link));
-        for feed in resumed {
-            // What cannot go on has ended, and says why itself.
-            let _told_by_its_end = feed.wait_open();
-        }
-        Ok(connection)
+        block_on(self.get().reconnect()).map(Self::new)
     }
 
     /// Sends a notification.
@@ -196,10 +138,7 @@ impl Connection {
     /// # Errors
     /// When it cannot be sent.
     pub fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
-        let send = |state: &mut State<Machine>, now| {
-            state.session.notify_raw(now, method, params.map(|params| params as &dyn Encode))
-        };
-        Ok(self.inner.link.with_room(NOTIFY_PATIENCE, send)?)
+        block_on(self.get().notify_raw(method, params))
     }
 
     /// Ends the connection: open calls end as lost, and a server that was started for it is ended. Waits for that,
@@ -208,42 +147,20 @@ impl Connection {
     /// # Errors
     /// When the server broke a rule that the connection did not survive.
     pub fn close(self) -> Result<Option<ExitStatus>, Error> {
-        self.inner.end();
-        // The last events may be on their way out, on another thread.
-        self.inner.link.wait_until(LAST_EVENTS, |state| state.open.closed.is_some());
-        match self.closed() {
-            Some(why @ Close::Fault(_)) => Err(Error::Closed(why)),
-            _ => Ok(self.inner.child.as_ref().and_then(|child| child.status())),
-        }
+        block_on(self.get().clone().close())
     }
 
     /// How the connection ended, if it has.
     #[must_use]
     pub fn closed(&self) -> Option<Close> {
-        self.inner.link.with(|state, _| state.session.closed().cloned())
+        self.get().closed()
     }
 
     /// The last lines that the server wrote to stderr.
     #[must_use]
     pub fn stderr(&self) -> Vec<String> {
-        self.inner.child.as_ref().map(|child| child.last_words()).unwrap_or_default()
+        self.get().stderr()
     }
-
-    pub(crate) fn failed_start(self, why: Close, probed: bool) -> Error {
-        self.inner.end();
-        let status = self.inner.child.as_ref().and_then(|child| child.status());
-        Error::Start { why, status, stderr: self.stderr(), probed }
-    }
-}
-
-/// Pages of a list that are followed. (PAG-07)
-const PAGES_MAX: usize = 10_000;
-
-/// How long a notification waits for room.
-const NOTIFY_PATIENCE: Duration = Duration::from_secs(10);
-
-fn not_an_object() -> Raw {
-    Raw::from_text("null").unwrap_or_else(|_| Raw::empty_object())
 }
 
 impl fmt::Debug for Connection {
@@ -252,22 +169,12 @@ impl fmt::Debug for Connection {
     }
 }
 
-impl Inner {
-    fn end(&self) {
-        self.link.with(|state, now| state.session.close(now));
-        if thread::current().id() == self.runner {
-            return; // A handle was dropped by what this very thread called: it sees to the end afterwards.
-        }
-        // Whoever comes second waits as well.
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(runner) = running.take() {
-            let _panicked = runner.join();
-        }
-    }
-}
-
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.end();
+        self.0.end();
+        // What drives connections sees to their end afterwards.
+        if !is_driver() {
+            block_on(self.0.wait_over());
+        }
     }
 }

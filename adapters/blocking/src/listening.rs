@@ -1,56 +1,13 @@
-//! Hearing of a server's changes: a queue for each subscription, and the handle that empties it; knows nothing of how
-//! changes travel.
+//! A subscription, waited for by a thread.
 
-use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use mcp_proto::client::Client as Machine;
-use mcp_proto::{CallError, CallId, CallOptions, Filter, Misuse, Raw};
+use futures_lite::future::block_on;
+use mcp_adapter::Changed;
+use mcp_adapter::proto::{CallError, Filter};
 
-use crate::call::START_PATIENCE;
-use crate::error::Error;
-use crate::link::Link;
-
-/// Changes that wait for whoever listens, and the bytes of their URIs; then those of resources become one.
-const CHANGES_MAX: usize = 1024;
-const CHANGES_BYTES_MAX: usize = 1 << 20;
-
-/// What changed on the server.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Changed {
-    /// So many resources that they were not kept apart: any of those that are listened to may have changed.
-    ManyResources,
-    /// The list of prompts.
-    Prompts,
-    /// The resource with this URI. It may be a part of the one that is listened to.
-    Resource(String),
-    /// The list of resources.
-    Resources,
-    /// The list of tools.
-    Tools,
-}
-
-impl Changed {
-    fn read(method: &str, params: Option<&Raw>) -> Option<Self> {
-        Some(match method {
-            "notifications/prompts/list_changed" => Self::Prompts,
-            "notifications/resources/list_changed" => Self::Resources,
-            "notifications/tools/list_changed" => Self::Tools,
-            "notifications/resources/updated" => Self::Resource(params?.member("uri")?.to_text()?.into()),
-            _ => return None,
-        })
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            Self::Resource(uri) => uri.len(),
-            Self::ManyResources | Self::Prompts | Self::Resources | Self::Tools => 0,
-        }
-    }
-}
+use crate::wait::block_on_within;
 
 /// A subscription that is open, or was: an iterator over the changes, which waits for the next one.
 ///
@@ -60,37 +17,26 @@ impl Changed {
 /// Dropping it ends the subscription: the server is told. So does the end of the connection, which is closed when its
 /// last handle is dropped; [`Connection::reconnect`](crate::Connection::reconnect) lets it go on.
 #[must_use = "dropping it ends the subscription"]
-pub struct Listening {
-    feed: Arc<Feed>,
-}
+pub struct Listening(pub(crate) mcp_adapter::Listening);
 
 impl Listening {
-    pub(crate) const fn new(feed: Arc<Feed>) -> Self {
-        Self { feed }
-    }
-
-    /// Waits until the server has acknowledged it.
-    pub(crate) fn wait_open(&self) -> Result<(), Error> {
-        self.feed.wait_open()
-    }
-
     /// What the server tells of, which can be less than it was asked for.
     #[must_use]
     pub fn hears(&self) -> Filter {
-        self.feed.lock().filter.clone()
+        self.0.hears()
     }
 
     /// The next change, waiting for it for as long as `patience`; `None` when none came, or the subscription has
     /// ended.
     #[must_use]
     pub fn next_within(&mut self, patience: Duration) -> Option<Changed> {
-        self.feed.next(Some(patience))
+        block_on_within(patience, self.0.next()).flatten()
     }
 
     /// Whether and how it has ended; changes may still wait then. `Ok` when the server ended it with a last word.
     #[must_use]
     pub fn ended(&self) -> Option<Result<(), CallError>> {
-        self.feed.lock().ended.clone()
+        self.0.ended()
     }
 }
 
@@ -99,193 +45,12 @@ impl Iterator for Listening {
     type Item = Changed;
 
     fn next(&mut self) -> Option<Changed> {
-        self.feed.next(None)
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        self.feed.cancel();
+        block_on(self.0.next())
     }
 }
 
 impl fmt::Debug for Listening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listening").field("hears", &self.hears()).finish_non_exhaustive()
-    }
-}
-
-/// Where the changes of one subscription wait.
-pub(crate) struct Feed {
-    asked: Filter,
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-struct State {
-    /// Where it is open.
-    at: Option<(Arc<Link<Machine>>, CallId)>,
-    /// What will be told of: nothing until it is acknowledged.
-    filter: Filter,
-    acknowledged: bool,
-    queue: VecDeque<Changed>,
-    bytes: usize,
-    ended: Option<Result<(), CallError>>,
-    /// Nobody listens any more, and nothing may begin anew.
-    given_up: bool,
-}
-
-impl Feed {
-    /// Begins to listen.
-    pub(crate) fn start(link: &Arc<Link<Machine>>, filter: &Filter) -> Result<Arc<Self>, Misuse> {
-        let state = State {
-            at: None,
-            filter: Filter::new(),
-            acknowledged: false,
-            queue: VecDeque::new(),
-            bytes: 0,
-            ended: None,
-            given_up: false,
-        };
-        let feed =
-            Arc::new(Self { asked: filter.clone(), state: Mutex::new(state), changed: Condvar::new() });
-        feed.listen(link)?;
-        Ok(feed)
-    }
-
-    fn listen(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> Result<(), Misuse> {
-        link.with_room(START_PATIENCE, |state, now| {
-            let mut own = self.lock();
-            if own.given_up {
-                return Err(Misuse::Stale);
-            }
-            let call = state.session.listen(now, &self.asked, CallOptions::default())?;
-            own.at = Some((Arc::clone(link), call));
-            own.acknowledged = false;
-            own.ended = None;
-            drop(own);
-            state.open.listen(call, Arc::clone(self));
-            Ok(())
-        })
-    }
-
-    /// Goes on over another connection, if the end of the last one is what ended it; whether it does, and is to be
-    /// waited for.
-    pub(crate) fn resume(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> bool {
-        // Whoever takes its end is the only one to do so.
-        let lost = self.lock().ended.take_if(|ended| *ended == Err(CallError::Lost));
-        if lost.is_none() {
-            return false;
-        }
-        let resumed = self.listen(link).is_ok();
-        if !resumed {
-            self.lock().ended = lost;
-            self.changed.notify_all();
-        }
-        resumed
-    }
-
-    /// Waits until the server has said what it will tell of. The session gives up in time. (TMO-03)
-    pub(crate) fn wait_open(&self) -> Result<(), Error> {
-        let mut state = self.lock();
-        loop {
-            match &state.ended {
-                _ if state.acknowledged => return Ok(()),
-                Some(Err(error)) => return Err(error.clone().into()),
-                Some(Ok(())) => return Err(CallError::Withdrawn.into()),
-                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-            }
-        }
-    }
-
-    /// The server says what it will tell of.
-    pub(crate) fn open(&self, filter: Filter) {
-        let mut state = self.lock();
-        state.filter = filter;
-        state.acknowledged = true;
-        self.changed.notify_all();
-    }
-
-    /// The server tells of a change.
-    pub(crate) fn tell(&self, method: &str, params: Option<&Raw>) {
-        let Some(change) = Changed::read(method, params) else { return };
-        self.lock().add(change);
-        self.changed.notify_all();
-    }
-
-    /// The call that listens has ended.
-    pub(crate) fn end(&self, link: &Arc<Link<Machine>>, call: CallId, outcome: Result<(), CallError>) {
-        let mut state = self.lock();
-        // It may go on over another connection already.
-        if state.at.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some() {
-            state.ended = Some(outcome);
-            self.changed.notify_all();
-        }
-    }
-
-    fn next(&self, patience: Option<Duration>) -> Option<Changed> {
-        let give_up = patience.and_then(|patience| Instant::now().checked_add(patience));
-        let mut state = self.lock();
-        loop {
-            if let Some(change) = state.take() {
-                return Some(change);
-            }
-            if state.ended.is_some() {
-                return None;
-            }
-            state = match give_up.map(|give_up| give_up.saturating_duration_since(Instant::now())) {
-                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(Duration::ZERO) => return None,
-                Some(left) => {
-                    self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
-        }
-    }
-
-    fn cancel(&self) {
-        let mut state = self.lock();
-        state.given_up = true;
-        let at = state.at.take();
-        drop(state);
-        if let Some((link, call)) = at {
-            let _over_already = link.with(|state, now| state.session.cancel(now, call, "no longer wanted"));
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    /// Has a change wait, unless one that waits says as much already.
-    fn add(&mut self, change: Changed) {
-        let is_resource = |change: &Changed| matches!(change, Changed::Resource(_));
-        let says_as_much = |waiting: &Changed| {
-            *waiting == change || *waiting == Changed::ManyResources && is_resource(&change)
-        };
-        if self.queue.iter().any(says_as_much) {
-            return;
-        }
-        self.bytes += change.bytes();
-        self.queue.push_back(change);
-        if self.queue.len() > CHANGES_MAX || self.bytes > CHANGES_BYTES_MAX {
-            self.queue.retain(|waiting| !is_resource(waiting));
-            self.queue.push_back(Changed::ManyResources);
-            self.bytes = 0;
-        }
-    }
-
-    fn take(&mut self) -> Option<Changed> {
-        let change = self.queue.pop_front()?;
-        self.bytes -= change.bytes();
-        Some(change)
-    }
-}
-
-impl fmt::Debug for Feed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Feed").field("asked", &self.asked).finish_non_exhaustive()
+        self.0.fmt(f)
     }
 }

@@ -1,0 +1,35 @@
+//! What clients and servers need of plain threads in the place of a runtime.
+
+use std::io;
+use std::process::{ChildStdin, ChildStdout};
+use std::sync::Arc;
+
+use futures_lite::future::block_on;
+use mcp_adapter::proto::client::Client as Machine;
+use mcp_adapter::{BoxFuture, Driving, Runtime, Spawn};
+
+use crate::drive;
+
+/// Threads.
+pub(crate) struct Threads;
+
+impl Spawn for Threads {
+    fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()> {
+        drive::spawn("mcp-task", move || block_on(future))
+    }
+
+    fn is_plain(&self) -> bool {
+        true
+    }
+}
+
+impl Runtime for Threads {
+    fn drive(&self, driving: Driving<Machine>, stdout: ChildStdout, stdin: ChildStdin) -> io::Result<()> {
+        drive::start(&driving, stdout, stdin)?;
+        drive::spawn("mcp-client", move || drive::run(driving))
+    }
+
+    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
+        self
+    }
+}
