@@ -104,7 +104,7 @@ impl Role for Machine {
                 }
             }
             Event::Request { incoming, request, .. } => answer(link, incoming, request),
-            Event::RequestCancelled { incoming, .. } => link.shared.workers.withdraw(&incoming),
+            Event::RequestCancelled { incoming, .. } => link.shared.workers.withdraw(incoming),
             Event::Listening { call, filter } => {
                 if let Some(feed) = link.look(|state| state.open.feeds.get(&call).cloned()) {
                     feed.open(filter);

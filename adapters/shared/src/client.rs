@@ -20,7 +20,7 @@ use crate::connection::Connection;
 use crate::driving::Driving;
 use crate::error::Error;
 use crate::opening::{Opening, Origin, Recipe, Runtime};
-use crate::workers::Spawn;
+use crate::workers::{Spawn, threads};
 
 /// A client that is being put together, and then connects.
 ///
@@ -203,7 +203,7 @@ impl Client {
             handlers: Arc::new(self.handlers),
             notified: self.notified,
             on_violation: self.on_violation,
-            threads_max: self.threads_max,
+            threads: threads(self.threads_max),
         };
         (recipe, self.config)
     }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::call::{Call, START_PATIENCE, begin};
 use crate::child::Child;
 use crate::error::Error;
-use crate::link::{LAST_EVENTS, Link, State};
+use crate::link::{Link, State};
 use crate::listening::{Feed, Listening};
 use crate::opening::Origin;
 
@@ -191,7 +191,7 @@ impl Connection {
     /// # Errors
     /// When the server broke a rule that the connection did not survive.
     pub async fn close(self) -> Result<Option<ExitStatus>, Error> {
-        self.inner.end();
+        self.end();
         self.wait_over().await;
         match self.closed() {
             Some(why @ Close::Fault(_)) => Err(Error::Closed(why)),
@@ -199,10 +199,14 @@ impl Connection {
         }
     }
 
+    /// Begins to end the connection, as [`close`](Self::close) does, and does not wait for it.
+    pub fn end(&self) {
+        self.inner.end();
+    }
+
     /// Waits until the connection is over and everything of it has ended, and the last events were handed out.
     pub async fn wait_over(&self) {
         self.inner.link.wait_over().await;
-        self.inner.link.wait_until(LAST_EVENTS, |state| state.open.closed.is_some()).await;
     }
 
     /// How the connection ended, if it has.

@@ -41,12 +41,16 @@ impl<R: Role> Driving<R> {
     /// Waits until nothing is left for a driver to do. The time has to be kept meanwhile.
     pub async fn ended(&self) {
         match &self.child {
-            None => self.link.drained().await,
+            None => {
+                self.link.drained().await;
+                self.link.handed_out().await;
+            }
             Some(child) => {
                 or(self.link.closed(), self.exited(child)).await;
                 self.end(child).await;
                 // Its last words say why it ended.
                 race(child.silent(), self.link.sleep_until(self.link.clock.now() + LAST_WORDS)).await;
+                self.link.handed_out().await;
             }
         }
     }

@@ -8,32 +8,48 @@ mod alarms;
 mod answering;
 mod buffer;
 mod call;
+mod cancelled;
+mod carried;
+mod changes;
 mod child;
 mod client;
 mod clock;
 mod connection;
+mod cx;
 mod driving;
 mod error;
+mod handlers;
 mod link;
 mod listening;
 mod notices;
+mod offer;
 mod opening;
+mod outcome;
 mod pool;
+mod server;
+mod serving;
 mod signal;
 #[cfg(unix)]
 pub mod standard;
+mod tool_error;
+mod untold;
 mod workers;
 
 pub use buffer::ReadBuffer;
 pub use call::{Call, Pending};
+pub use changes::Changes;
 pub use client::Client;
 pub use connection::Connection;
+pub use cx::{AsyncCx, Cx};
 pub use driving::Driving;
 pub use error::Error;
 pub use link::{Link, Role};
 pub use listening::{Changed, Listening};
 pub use mcp_proto as proto;
 pub use opening::{Opening, Runtime};
+pub use server::{Server, Watch};
+pub use serving::Serving;
+pub use tool_error::ToolError;
 pub use workers::Spawn;
 
 /// A future of no particular type.

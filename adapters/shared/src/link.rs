@@ -41,6 +41,9 @@ pub trait Role: Session + Send + Sized + 'static {
 
     /// Begins to end the session from this side.
     fn close(session: &mut Stdio<Self>, now: Instant);
+
+    /// Bytes have left: what found no room before may be said now.
+    fn retry(_: &mut Stdio<Self>, _: &mut Self::Open, _: Instant) {}
 }
 
 /// One connection, shared by its driver and its handles.
@@ -251,8 +254,11 @@ impl<R: Role> Link<R> {
             {
                 let mut state = self.lock();
                 if state.session.outbox().has_remaining() {
+                    let now = self.clock.now();
                     state.take_output(chunk);
-                    state.writing_since = Some(self.clock.now());
+                    let State { session, open, .. } = &mut *state;
+                    R::retry(session, open, now);
+                    state.writing_since = Some(now);
                     break;
                 }
                 if state.session.is_closed() {
@@ -316,6 +322,11 @@ impl<R: Role> Link<R> {
             }
             self.wait_for(room, stuck).await;
         }
+    }
+
+    /// Waits until the last events are handed out, which somebody else may be doing.
+    pub(crate) async fn handed_out(&self) {
+        self.wait_until(LAST_EVENTS, |state| !state.dispatching).await;
     }
 
     /// Waits until the session is closed.
@@ -472,4 +483,4 @@ const WRITE_PATIENCE: Duration = Duration::from_millis(60);
 const FLUSH_MAX: Duration = Duration::from_secs(2);
 
 /// How long the last events of a connection that is over may take to be handed out.
-pub(crate) const LAST_EVENTS: Duration = Duration::from_millis(500);
+const LAST_EVENTS: Duration = Duration::from_millis(500);

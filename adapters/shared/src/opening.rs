@@ -16,7 +16,7 @@ use crate::driving::Driving;
 use crate::error::Error;
 use crate::link::Link;
 use crate::listening::Feed;
-use crate::workers::{Spawn, Workers};
+use crate::workers::{Spawn, Threads, Workers};
 
 /// What a runtime does for clients.
 pub trait Runtime: Spawn {
@@ -37,7 +37,7 @@ pub(crate) struct Recipe {
     pub(crate) handlers: Handlers,
     pub(crate) notified: Option<Notified>,
     pub(crate) on_violation: Option<ViolationHandler>,
-    pub(crate) threads_max: usize,
+    pub(crate) threads: Threads,
 }
 
 /// What a child was started with, to start it again.
@@ -148,7 +148,7 @@ impl Recipe {
         let machine = Machine::new(clock.now(), config);
         let shared = Shared {
             handlers: Arc::clone(&self.handlers),
-            workers: Workers::new(self.threads_max, Arc::clone(runtime)),
+            workers: Workers::new(Arc::clone(&self.threads), Arc::clone(runtime)),
             is_heard: self.notified.is_some(),
             on_violation: self.on_violation.clone(),
         };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A bounded pool. Jobs beyond the bound wait in the order of their keys; how many can wait is bounded by whoever
+/// A bounded pool. Jobs beyond the bound wait in the order in which they came; how many can wait is bounded by whoever
 /// submits, and withdraws what is no longer wanted.
 pub(crate) struct Pool<K> {
     inner: Arc<Inner<K>>,
@@ -21,7 +21,10 @@ struct Inner<K> {
 }
 
 struct State<K> {
-    waiting: BTreeMap<K, Job>,
+    waiting: BTreeMap<u64, (K, Job)>,
+    /// Where each of them waits.
+    places: BTreeMap<K, u64>,
+    last: u64,
     threads: usize,
     idle: usize,
     /// The pool is gone: nothing new will come.
@@ -31,16 +34,23 @@ struct State<K> {
 /// How long a thread without work stays.
 const IDLE: Duration = Duration::from_secs(10);
 
-impl<K: Ord + Send + 'static> Pool<K> {
+impl<K: Copy + Ord + Send + 'static> Pool<K> {
     pub(crate) fn new(threads_max: usize) -> Self {
-        let state = Mutex::new(State { waiting: BTreeMap::new(), threads: 0, idle: 0, over: false });
+        let state = Mutex::new(State {
+            waiting: BTreeMap::new(),
+            places: BTreeMap::new(),
+            last: 0,
+            threads: 0,
+            idle: 0,
+            over: false,
+        });
         Self { inner: Arc::new(Inner { state, work: Condvar::new(), threads_max: threads_max.max(1) }) }
     }
 
     /// Runs `job` on a thread of the pool, soon.
     pub(crate) fn run(&self, key: K, job: impl FnOnce() + Send + 'static) {
         let mut state = self.inner.lock();
-        state.waiting.insert(key, Box::new(job));
+        state.push(key, Box::new(job));
         if state.idle >= state.waiting.len() || state.threads >= self.inner.threads_max {
             self.inner.work.notify_one();
             return;
@@ -53,9 +63,9 @@ impl<K: Ord + Send + 'static> Pool<K> {
             let mut state = self.inner.lock();
             state.threads -= 1;
             // Without a single thread nothing would ever run: better here than never.
-            let stranded = if state.threads == 0 { state.waiting.pop_first() } else { None };
+            let stranded = if state.threads == 0 { state.pop() } else { None };
             drop(state);
-            if let Some((_, job)) = stranded {
+            if let Some(job) = stranded {
                 job();
             }
         }
@@ -63,7 +73,7 @@ impl<K: Ord + Send + 'static> Pool<K> {
 
     /// Forgets a job that has not begun.
     pub(crate) fn withdraw(&self, key: &K) {
-        let forgotten = self.inner.lock().waiting.remove(key);
+        let forgotten = self.inner.lock().remove(key);
         drop(forgotten);
     }
 }
@@ -87,11 +97,30 @@ impl<K> Inner<K> {
     }
 }
 
-impl<K: Ord> Inner<K> {
+impl<K: Copy + Ord> State<K> {
+    fn push(&mut self, key: K, job: Job) {
+        self.last += 1;
+        self.waiting.insert(self.last, (key, job));
+        self.places.insert(key, self.last);
+    }
+
+    fn pop(&mut self) -> Option<Job> {
+        let (_, (key, job)) = self.waiting.pop_first()?;
+        self.places.remove(&key);
+        Some(job)
+    }
+
+    fn remove(&mut self, key: &K) -> Option<Job> {
+        let place = self.places.remove(key)?;
+        self.waiting.remove(&place).map(|(_, job)| job)
+    }
+}
+
+impl<K: Copy + Ord> Inner<K> {
     fn work(&self) {
         let mut state = self.lock();
         loop {
-            if let Some((_, job)) = state.waiting.pop_first() {
+            if let Some(job) = state.pop() {
                 drop(state);
                 // The thread is counted until it ends, so it must not end by a panic.
                 let _panicked = catch_unwind(AssertUnwindSafe(job));

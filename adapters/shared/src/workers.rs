@@ -4,11 +4,12 @@
 use std::future::Future;
 use std::io;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_lite::FutureExt as _;
 use futures_lite::future::block_on;
 use mcp_proto::IncomingId;
-use std::sync::Arc;
 
 use crate::BoxFuture;
 use crate::pool::Pool;
@@ -21,25 +22,36 @@ pub trait Spawn: Send + Sync + 'static {
     /// When it cannot be run.
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()>;
 
-    /// Whether futures are to run on the threads of plain functions, each until its end.
+    /// Whether handlers that are futures are to run on the threads of plain functions, each until its end.
     fn is_plain(&self) -> bool {
         false
     }
 }
 
+/// Threads for plain functions, shared by all connections of one server or client.
+pub(crate) type Threads = Arc<Pool<(u64, IncomingId)>>;
+
+pub(crate) fn threads(threads_max: usize) -> Threads {
+    Arc::new(Pool::new(threads_max))
+}
+
+/// The handlers of one connection.
 pub(crate) struct Workers {
-    pool: Pool<IncomingId>,
+    threads: Threads,
+    /// Tells this connection from others that use the same threads.
+    connection: u64,
     runtime: Arc<dyn Spawn>,
 }
 
 impl Workers {
-    pub(crate) fn new(threads_max: usize, runtime: Arc<dyn Spawn>) -> Self {
-        Self { pool: Pool::new(threads_max), runtime }
+    pub(crate) fn new(threads: Threads, runtime: Arc<dyn Spawn>) -> Self {
+        static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
+        Self { threads, connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed), runtime }
     }
 
     /// Runs a plain function, soon.
     pub(crate) fn run(&self, incoming: IncomingId, job: impl FnOnce() + Send + 'static) {
-        self.pool.run(incoming, job);
+        self.threads.run((self.connection, incoming), job);
     }
 
     /// Runs a future.
@@ -52,8 +64,8 @@ impl Workers {
     }
 
     /// Forgets a plain function that has not begun.
-    pub(crate) fn withdraw(&self, incoming: &IncomingId) {
-        self.pool.withdraw(incoming);
+    pub(crate) fn withdraw(&self, incoming: IncomingId) {
+        self.threads.withdraw(&(self.connection, incoming));
     }
 }
 

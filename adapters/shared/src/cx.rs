@@ -1,25 +1,31 @@
-//! What a handler has besides its arguments: progress, logging, cancellation, questions, state. Knows nothing of the
-//! threads that carry it; `sleep` blocks, and `log` does while there is no room, and nothing else.
+//! What a handler has besides its arguments: progress, logging, cancellation, questions, state; knows nothing of what
+//! runs it.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_lite::future::block_on;
 use mcp_proto::catalog::no_resource;
 use mcp_proto::schema::{Decode, Elicit, ElicitAction, ElicitResult, Level};
 use mcp_proto::server::Server as Machine;
-use mcp_proto::{Context, ErrorObject, IncomingId, Instant, Misuse, Peer, Progress, Question, Raw, Request};
+use mcp_proto::{
+    Change, Context, ErrorObject, IncomingId, Instant, Misuse, Peer, Progress, Question, Raw, Request,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::BoxFuture;
 use crate::cancelled::Cancelled;
 use crate::carried::Carried;
 use crate::changes::Changes;
 use crate::tool_error::{Failure, ToolError};
 
-/// What surrounds one request.
+/// What surrounds one request, for a handler that is a plain function.
 ///
-/// Cheap to clone, and usable from any thread for as long as the request is open.
+/// Cheap to clone, and usable from any thread for as long as the request is open. [`sleep`](Self::sleep) blocks, and
+/// [`log`](Self::log) does while there is no room; nothing else waits.
 #[derive(Clone)]
 pub struct Cx {
     pub(crate) inner: Arc<Inner>,
@@ -37,11 +43,21 @@ pub(crate) struct Inner {
 
 /// A connection, as far as handlers act on it.
 pub(crate) trait Wire: Send + Sync {
+    /// Acts on the session at once.
+    fn act(&self, act: &mut Act<'_>) -> Result<(), Misuse>;
+
     /// Acts on the session, trying again while it is [`Misuse::Blocked`], for as long as `patience`.
-    fn act(&self, patience: Duration, act: &mut Act<'_>) -> Result<(), Misuse>;
+    fn act_within<'a>(
+        &'a self,
+        patience: Duration,
+        act: Box<Act<'a>>,
+    ) -> BoxFuture<'a, Result<(), Misuse>>;
+
+    /// Tells of a change, now or as soon as there is room.
+    fn tell(&self, change: Change<'_>) -> Result<(), Misuse>;
 }
 
-pub(crate) type Act<'a> = dyn FnMut(&mut Machine, Instant) -> Result<(), Misuse> + 'a;
+pub(crate) type Act<'a> = dyn FnMut(&mut Machine, Instant) -> Result<(), Misuse> + Send + 'a;
 
 impl Cx {
     /// Who asks, and in which revision.
@@ -62,7 +78,7 @@ impl Cx {
     /// [`Misuse::Stale`] when the request was cancelled, [`Misuse::Unencodable`] when the number does not grow.
     pub fn progress(&self, progress: Progress) -> Result<(), Misuse> {
         let incoming = self.inner.incoming;
-        self.inner.wire.act(Duration::ZERO, &mut |machine, now| machine.progress(now, incoming, &progress))
+        self.inner.wire.act(&mut |machine, now| machine.progress(now, incoming, &progress))
     }
 
     /// Sends a log message, unless the client asked for graver ones only. Waits while too much waits to be sent.
@@ -71,9 +87,13 @@ impl Cx {
     /// [`Misuse::Undeclared`] when the server does not offer logging, [`Misuse::Stale`] when the request was
     /// cancelled.
     pub fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
-        let data = Raw::new(data)?;
+        block_on(self.logs(level, Raw::new(data)?))
+    }
+
+    async fn logs(&self, level: Level, data: Raw) -> Result<(), Misuse> {
         let incoming = Some(self.inner.incoming);
-        self.inner.wire.act(LOG_PATIENCE, &mut |machine, now| machine.log(now, incoming, level, None, &data))
+        let log = move |machine: &mut Machine, now| machine.log(now, incoming, level, None, &data);
+        self.inner.wire.act_within(LOG_PATIENCE, Box::new(log)).await
     }
 
     /// Whether the client no longer wants an answer.
@@ -85,7 +105,7 @@ impl Cx {
     /// Sleeps for `duration`, or until the request is cancelled; true when it was.
     #[must_use]
     pub fn sleep(&self, duration: Duration) -> bool {
-        self.inner.cancelled.wait(duration)
+        self.inner.cancelled.wait_here(duration)
     }
 
     /// What tells clients that something changed.
@@ -223,5 +243,38 @@ fn accepted<T: DeserializeOwned>(key: &str, result: ElicitResult) -> Result<T, T
 impl fmt::Debug for Cx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cx").field("incoming", &self.inner.incoming).finish_non_exhaustive()
+    }
+}
+
+/// What surrounds one request, for a handler that is a future: all that [`Cx`] has, and what waits does so without a
+/// thread.
+///
+/// The handler's future is dropped, at the point where it waits, once the request is cancelled or the connection has
+/// ended. What must be finished all the same belongs into a task of its own.
+#[derive(Clone, Debug)]
+pub struct AsyncCx(pub(crate) Cx);
+
+impl AsyncCx {
+    /// Sends a log message, unless the client asked for graver ones only. Waits while too much waits to be sent.
+    ///
+    /// # Errors
+    /// As [`Cx::log`].
+    pub async fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
+        let data = Raw::new(data)?;
+        self.0.logs(level, data).await
+    }
+
+    /// Waits until the client no longer wants an answer. For tasks that outlive the handler: its own future is dropped
+    /// then.
+    pub async fn cancelled(&self) {
+        self.0.inner.cancelled.wait().await;
+    }
+}
+
+impl Deref for AsyncCx {
+    type Target = Cx;
+
+    fn deref(&self) -> &Cx {
+        &self.0
     }
 }

@@ -51,7 +51,7 @@ impl Reply {
     /// # Errors
     /// [`Misuse::Blocked`] when there is no room for questions: try again, or [`give_up`](Self::give_up).
     pub(crate) fn send(
-        &self,
+        &mut self,
         machine: &mut Machine,
         now: Instant,
         incoming: IncomingId,

@@ -12,6 +12,7 @@ use crate::changes::Changes;
 use crate::handlers::Handler;
 
 /// The catalogue, what is declared besides, and what went wrong so far.
+#[derive(Clone)]
 pub(crate) struct Offer {
     pub(crate) config: Config,
     pub(crate) changes: Changes,

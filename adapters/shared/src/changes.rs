@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
-use std::time::Duration;
 
 use mcp_proto::catalog::{Catalog, Changed, Refused};
 use mcp_proto::schema::{CallToolResult, Tool};
@@ -15,8 +14,8 @@ use crate::tool_error::ToolError;
 
 /// Tells the clients of a server that something changed, of every open connection and every revision.
 ///
-/// Cheap to clone, and usable from any thread, before the server serves and after it has ended: nobody listening is
-/// fine. Each of its methods waits while there is no room for what it tells, at most 10 s for each connection.
+/// Cheap to clone, and usable from anywhere, before the server serves and after it has ended: nobody listening is fine.
+/// None of its methods waits. A client that does not read is told later, once for each thing that changed.
 ///
 /// A server tells only of what it declares: [`Server::changing`](crate::Server::changing) says what that is.
 #[derive(Clone)]
@@ -34,7 +33,7 @@ impl Changes {
     ///
     /// # Errors
     /// [`Misuse::Undeclared`] when the server does not tell of it; [`Misuse::Blocked`] when one of the clients does
-    /// not read, and was not told. The others were.
+    /// not read, more than 1,024 resources wait for it already, and it will not hear of this one. The others do.
     pub fn tools_list_changed(&self) -> Result<(), Misuse> {
         self.tell(Change::Tools)
     }
@@ -76,7 +75,7 @@ impl Changes {
         A: DeserializeOwned,
         R: Into<CallToolResult>,
     {
-        let changed = self.catalog_mut().add_tool(tool, Handler::typed_tool(handler))?;
+        let changed = self.catalog_mut().add_tool(tool, Handler::tool(handler))?;
         self.tell_list(changed);
         Ok(())
     }
@@ -111,7 +110,7 @@ impl Changes {
         wires.push(Arc::downgrade(wire));
     }
 
-    /// A client that does not read may miss it, and what the server does not declare is not told.
+    /// What the server does not declare is not told.
     fn tell_list(&self, changed: Changed) {
         let _nobody_hears = self.tell(match changed {
             Changed::Prompts => Change::Prompts,
@@ -121,11 +120,11 @@ impl Changes {
     }
 
     fn tell(&self, change: Change<'_>) -> Result<(), Misuse> {
-        // Without the lock: telling can take a while, and those who are told may tell of changes themselves.
+        // Without the lock: those who are told may tell of changes themselves.
         let wires = self.hub.wires.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut outcome = Ok(());
         for wire in wires.iter().filter_map(Weak::upgrade) {
-            match wire.act(CHANGE_PATIENCE, &mut |machine, now| machine.changed(now, change)) {
+            match wire.tell(change) {
                 // Whose connection is over need not be told.
                 Ok(()) | Err(Misuse::Closed) => {}
                 Err(misuse) => outcome = Err(misuse),
@@ -134,9 +133,6 @@ impl Changes {
         outcome
     }
 }
-
-/// How long a change waits for room, for each connection.
-const CHANGE_PATIENCE: Duration = Duration::from_secs(10);
 
 impl fmt::Debug for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,248 @@
+//! Servers that are being put together: within which bounds they serve, and whom they tell; knows nothing of any
+//! runtime.
+
+mod futures;
+mod plain;
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use mcp_proto::catalog::Variables;
+use mcp_proto::schema::{
+    Complete, CompleteResult, GetPrompt, GetPromptResult, Implementation, Prompt, ReadResource,
+    ReadResourceResult, Resource, ResourceTemplate, Tool,
+};
+use mcp_proto::server::Server as Machine;
+use mcp_proto::{Capability, Limits, Raw, Violation};
+
+use crate::changes::Changes;
+use crate::clock::Clock;
+use crate::driving::Driving;
+use crate::handlers::{Handler, Serves};
+use crate::link::Link;
+use crate::offer::Offer;
+use crate::serving::{Hears, Serving, Shared};
+use crate::workers::{Spawn, Threads, Workers, threads};
+
+/// A server that is being put together, and then serves.
+///
+/// What it offers is what is registered, and so is what it declares. Lists are in the order in which things were
+/// added; what is added under a name that is taken replaces what was there, in its place. What cannot be offered, such as a tool whose schema is of no object, is refused once the server is to serve.
+///
+/// Handlers are plain functions, which run on a bounded pool of threads and may block, or futures, which the adapter's
+/// runtime runs. One that panics answers with an error and takes nothing else down.
+///
+/// Cheap to clone: a clone serves more connections with the same handlers, threads and [`Changes`].
+#[derive(Clone)]
+#[must_use = "a server serves once it is told to"]
+pub struct Server {
+    offer: Offer,
+    threads: Threads,
+    on_violation: Option<Hears<Violation>>,
+    on_watch: Option<Hears<Watch>>,
+}
+
+/// Whether somebody listens to the changes of a resource, over one connection.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Watch {
+    /// Somebody begins to: of the resource with this URI.
+    Began(String),
+    /// Nobody does any more: of the resource with this URI.
+    Ended(String),
+}
+
+impl Server {
+    /// A server that offers nothing yet.
+    pub fn new(name: &str, version: &str) -> Self {
+        let server =
+            Self { offer: Offer::new(name, version), threads: threads(64), on_violation: None, on_watch: None };
+        server.page_max(100)
+    }
+
+    /// Has `check` look at the arguments of every tool call before its handler runs: the place for a JSON Schema
+    /// validator. What it says becomes a result that is an error, for the model to mend.
+    pub fn checking(self, check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static) -> Self {
+        self.offer.set(|catalog| catalog.checking(check));
+        self
+    }
+
+    /// Declares that clients are told of changes: of those lists that have something in them, and of resources if
+    /// there are any. [`Changes`] tells them.
+    pub fn changing(mut self) -> Self {
+        self.offer.set(mcp_proto::catalog::Catalog::changing);
+        self.offer.watching = true;
+        self
+    }
+
+    /// What tells clients of changes, from outside of handlers; declares so, as [`changing`](Self::changing) does.
+    /// Handlers have [`Cx::changes`].
+    pub fn changes(&mut self) -> Changes {
+        self.offer.set(mcp_proto::catalog::Catalog::changing);
+        self.offer.watching = true;
+        self.offer.changes.clone()
+    }
+
+    /// Has `hear` hear of it when a client begins to listen to changes of a resource, and when the last one of a
+    /// connection ends; declares that there are such changes. It must not wait for the connection.
+    pub fn on_watch(mut self, hear: impl Fn(&Watch) + Send + Sync + 'static) -> Self {
+        self.offer.watching = true;
+        self.on_watch = Some(Arc::new(hear));
+        self
+    }
+
+    /// Declares a capability besides those of what is registered: for a list that is filled only later.
+    pub fn capability(mut self, capability: Capability) -> Self {
+        self.offer.also.push(capability);
+        self
+    }
+
+    /// Offers log messages: [`Cx::log`] works.
+    pub fn logging(self) -> Self {
+        self.capability(Capability::Logging)
+    }
+
+    /// What a model should know before it uses the server.
+    pub fn instructions(mut self, instructions: &str) -> Self {
+        self.offer.config = self.offer.config.instructions(instructions);
+        self
+    }
+
+    /// Who to say the server is, in place of its name and version.
+    pub fn info(mut self, info: Implementation) -> Self {
+        self.offer.config = self.offer.config.info(info);
+        self
+    }
+
+    /// Seals what a request carries from one round of questions to the next: no client can change it, make it up, or
+    /// use it for another request or later than an hour after it was asked. Without it, what comes back is whatever
+    /// the client says it is.
+    #[cfg(feature = "seal")]
+    pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
+        self.offer.sealing.seal = Some(seal);
+        self
+    }
+
+    /// The bounds of each connection.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.offer.config = self.offer.config.limits(limits);
+        self
+    }
+
+    /// Handlers run at a time, 64 by default, at least one; further requests wait in order.
+    pub fn threads_max(mut self, threads_max: usize) -> Self {
+        self.threads = threads(threads_max);
+        self
+    }
+
+    /// Entries on one page of a list, 100 by default, at least one.
+    pub fn page_max(self, page_max: usize) -> Self {
+        self.offer.set(|catalog| catalog.entries_max(page_max));
+        self
+    }
+
+    /// Has `hear` hear of the rules that the client breaks. It must not wait for the connection.
+    pub fn on_violation(mut self, hear: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
+        self.on_violation = Some(Arc::new(hear));
+        self
+    }
+
+    /// A connection over streams that the adapter has, and what is to drive it: what adapters call `serve`.
+    ///
+    /// # Errors
+    /// When something was registered that cannot be offered.
+    pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, Driving<Machine>)> {
+        let clock = Clock::new();
+        let machine = Machine::new(clock.now(), self.offer.declared()?);
+        let shared = Shared {
+            changes: self.offer.changes.clone(),
+            sealing: self.offer.sealing.clone(),
+            workers: Workers::new(Arc::clone(&self.threads), runtime),
+            on_violation: self.on_violation.clone(),
+            on_watch: self.on_watch.clone(),
+        };
+        let link = Link::new(clock, machine, shared);
+        let driving = Driving::new(Arc::clone(&link), None, Limits::default());
+        Ok((Serving::new(link), driving))
+    }
+}
+
+/// What is added, whatever serves it.
+impl Server {
+    fn add_tool(mut self, tool: Tool, handler: Handler) -> Self {
+        self.offer.add(&format!("the tool `{}`", tool.name), |catalog| catalog.add_tool(tool, handler));
+        self
+    }
+
+    fn add_resource(
+        mut self,
+        resource: Resource,
+        serves: Serves<(ReadResource, Variables), ReadResourceResult>,
+    ) -> Self {
+        self.offer.add(&format!("the resource `{}`", resource.uri), |catalog| {
+            catalog.add_resource(resource, Handler::Resource(serves))
+        });
+        self
+    }
+
+    fn add_template(
+        mut self,
+        template: ResourceTemplate,
+        serves: Serves<(ReadResource, Variables), ReadResourceResult>,
+    ) -> Self {
+        self.offer.add(&format!("the resource template `{}`", template.uri_template), |catalog| {
+            catalog.add_template(template, Handler::Resource(serves))
+        });
+        self
+    }
+
+    fn complete_template(
+        mut self,
+        uri_template: &str,
+        variable: &str,
+        serves: Serves<Complete, CompleteResult>,
+    ) -> Self {
+        self.offer.add(&format!("a completion of `{variable}` in `{uri_template}`"), |catalog| {
+            catalog.add_template_completion(uri_template, variable, Handler::Completion(serves))
+        });
+        self
+    }
+
+    fn add_prompt(mut self, prompt: Prompt, serves: Serves<GetPrompt, GetPromptResult>) -> Self {
+        self.offer.add(&format!("the prompt `{}`", prompt.name), |catalog| {
+            catalog.add_prompt(prompt, Handler::Prompt(serves))
+        });
+        self
+    }
+
+    fn complete_prompt(
+        mut self,
+        prompt: &str,
+        argument: &str,
+        serves: Serves<Complete, CompleteResult>,
+    ) -> Self {
+        self.offer.add(&format!("a completion of `{argument}` of the prompt `{prompt}`"), |catalog| {
+            catalog.add_prompt_completion(prompt, argument, Handler::Completion(serves))
+        });
+        self
+    }
+}
+
+/// The schema of a tool's arguments, from their type.
+#[cfg(feature = "schemars")]
+fn schema_of<A: schemars::JsonSchema>() -> Raw {
+    let settings = schemars::generate::SchemaSettings::draft2020_12();
+    let mut schema = settings.into_generator().into_root_schema_for::<A>();
+    // A type without fields has a schema that says nothing of objects, which the protocol requires.
+    schema.insert("type".into(), "object".into());
+    schema.remove("title");
+    // If it cannot be written, the catalogue says that it is not one.
+    Raw::new(&schema).unwrap_or_else(|_| Raw::empty_object())
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("catalog", &*self.offer.changes.catalog()).finish_non_exhaustive()
+    }
+}

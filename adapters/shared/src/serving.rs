@@ -1,0 +1,235 @@
+//! A connection of a server: requests become jobs, and their outcomes replies; knows nothing of any runtime.
+
+use std::collections::HashMap;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_lite::future::{block_on, or};
+use mcp_proto::server::{Event, Server as Machine};
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{Change, Close, Context, ErrorObject, IncomingId, Instant, Misuse, Request, Violation};
+
+use crate::BoxFuture;
+use crate::cancelled::Cancelled;
+use crate::carried::{Carried, Sealing};
+use crate::changes::Changes;
+use crate::clock::unix_seconds;
+use crate::cx::{Act, AsyncCx, Cx, Inner, Wire};
+use crate::handlers::{Job, Step};
+use crate::link::{Link, Role, State};
+use crate::outcome::{Done, Reply};
+use crate::server::Watch;
+use crate::signal::{self, Closeable};
+use crate::tool_error::ToolError;
+use crate::untold::Untold;
+use crate::workers::{Workers, unpanicked};
+
+pub(crate) type Hears<T> = Arc<dyn Fn(&T) + Send + Sync>;
+
+/// What never changes while connected.
+#[expect(unnameable_types, reason = "what a connection keeps is its own")]
+pub struct Shared {
+    pub(crate) changes: Changes,
+    pub(crate) sealing: Sealing,
+    pub(crate) workers: Workers,
+    pub(crate) on_violation: Option<Hears<Violation>>,
+    pub(crate) on_watch: Option<Hears<Watch>>,
+}
+
+/// What is open on the application's side.
+#[derive(Default)]
+#[expect(unnameable_types, reason = "what a connection keeps is its own")]
+pub struct Open {
+    running: HashMap<IncomingId, Arc<Cancelled>>,
+    untold: Untold,
+}
+
+/// A connection that is served for as long as its driver drives it.
+#[derive(Debug)]
+pub struct Serving {
+    link: Arc<Link<Machine>>,
+    /// It hears of changes for as long as this is there.
+    wire: Arc<Wired>,
+}
+
+impl Serving {
+    pub(crate) fn new(link: Arc<Link<Machine>>) -> Self {
+        let wire = Arc::new(Wired(Arc::clone(&link)));
+        let joined: Arc<dyn Wire> = Arc::clone(&wire) as _;
+        link.shared.changes.join(&joined);
+        Self { link, wire }
+    }
+
+    /// Closes it at SIGINT or SIGTERM. To be called before the first byte is driven: whoever hears from a server may
+    /// send it a signal.
+    pub fn close_on_signal(&self) {
+        let closeable: Arc<dyn Closeable> = Arc::clone(&self.wire) as _;
+        signal::close_on_signal(Arc::downgrade(&closeable));
+    }
+
+    /// How it ended, once its driver is done.
+    ///
+    /// # Errors
+    /// When the client broke a rule that the connection could not survive.
+    pub fn outcome(self) -> io::Result<()> {
+        match self.link.look(|state| state.session.closed().cloned()) {
+            Some(Close::Fault(fault)) => Err(io::Error::other(fault)),
+            Some(Close::Local | Close::Peer) | None => Ok(()),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Wired(Arc<Link<Machine>>);
+
+impl Closeable for Wired {
+    fn close(&self) {
+        self.0.with(|state, now| state.session.close(now));
+    }
+}
+
+impl Wire for Wired {
+    fn act(&self, act: &mut Act<'_>) -> Result<(), Misuse> {
+        self.0.with(|state, now| act(&mut state.session, now))
+    }
+
+    fn act_within<'a>(
+        &'a self,
+        patience: Duration,
+        mut act: Box<Act<'a>>,
+    ) -> BoxFuture<'a, Result<(), Misuse>> {
+        Box::pin(self.0.with_room(patience, move |state, now| act(&mut state.session, now)))
+    }
+
+    fn tell(&self, change: Change<'_>) -> Result<(), Misuse> {
+        self.0.with(|State { session, open, .. }, now| open.untold.tell(session, now, change))
+    }
+}
+
+impl Role for Machine {
+    type Open = Open;
+    type Shared = Shared;
+
+    /// What was asked can no longer be answered.
+    const LAST_INPUT: Duration = Duration::ZERO;
+
+    fn dispatch(link: &Arc<Link<Self>>, event: Event) {
+        match event {
+            Event::Request { incoming, request, context } => serve(link, incoming, request, context),
+            Event::RequestCancelled { incoming, .. } => {
+                link.shared.workers.withdraw(incoming);
+                let cancelled = link.lock().open.running.remove(&incoming);
+                if let Some(cancelled) = cancelled {
+                    cancelled.set();
+                }
+            }
+            Event::Violation(violation) => tell(link.shared.on_violation.as_ref(), &violation),
+            Event::Watched { uri } => tell(link.shared.on_watch.as_ref(), &Watch::Began(uri.into())),
+            Event::Unwatched { uri } => tell(link.shared.on_watch.as_ref(), &Watch::Ended(uri.into())),
+            _ => {}
+        }
+    }
+
+    fn close(session: &mut Stdio<Self>, now: Instant) {
+        session.close(now);
+    }
+
+    fn retry(session: &mut Stdio<Self>, open: &mut Open, now: Instant) {
+        open.untold.retry(session, now);
+    }
+}
+
+fn tell<T>(hears: Option<&Hears<T>>, what: &T) {
+    if let Some(hears) = hears {
+        hears(what);
+    }
+}
+
+/// Answers what can be answered at once, and has workers do the rest.
+fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, context: Context) {
+    let step = link.shared.changes.catalog().find(&request, context.peer.revision).map(Step::new);
+    let ready = step.and_then(|step| Ok((step, carried(&link.shared.sealing, &request, &context)?)));
+    match ready {
+        Ok((Step::Run(job), carried)) => start(link, incoming, request, context, carried, job),
+        Ok((Step::Answer(answer), _)) => reply_now(link, incoming, Reply::Result(Box::new(answer))),
+        Ok((Step::Unknown, _)) => {
+            reply_now(link, incoming, Reply::Error(ErrorObject::method_not_found(&request.method)));
+        }
+        Err(error) => reply_now(link, incoming, Reply::Error(error)),
+    }
+}
+
+/// What earlier rounds left.
+fn carried(sealing: &Sealing, request: &Request, context: &Context) -> Result<Carried, ErrorObject> {
+    let text = match &context.state {
+        Some(state) => Some(sealing.open(state, request, unix_seconds())?),
+        None => None,
+    };
+    Carried::read(text.as_deref(), context.answers.as_ref())
+}
+
+fn start(
+    link: &Arc<Link<Machine>>,
+    incoming: IncomingId,
+    request: Request,
+    context: Context,
+    carried: Carried,
+    job: Job,
+) {
+    let cancelled = Arc::new(Cancelled::default());
+    link.lock().open.running.insert(incoming, Arc::clone(&cancelled));
+    let inner = Inner {
+        wire: Arc::new(Wired(Arc::clone(link))),
+        incoming,
+        request,
+        context,
+        carried: Mutex::new(carried),
+        cancelled,
+        changes: link.shared.changes.clone(),
+    };
+    let cx = Cx { inner: Arc::new(inner) };
+    let serving = Arc::clone(link);
+    match job {
+        Job::Plain(job) => link.shared.workers.run(incoming, move || {
+            let outcome = catch_unwind(AssertUnwindSafe(|| job(cx.clone()))).ok();
+            block_on(finish(&serving, &cx, outcome));
+        }),
+        Job::Future(job) => link.shared.workers.spawn(incoming, async move {
+            let done = unpanicked(async { job(AsyncCx(cx.clone())).await });
+            let withdrawn = async {
+                cx.inner.cancelled.wait().await;
+                None
+            };
+            if let Some(outcome) = or(async { Some(done.await) }, withdrawn).await {
+                finish(&serving, &cx, outcome).await;
+            }
+        }),
+    }
+}
+
+/// Answers what a handler came to; `None` when it panicked. What a panic says is for the server's own log; it never
+/// reaches the wire.
+async fn finish(link: &Arc<Link<Machine>>, cx: &Cx, outcome: Option<Result<Done, ToolError>>) {
+    let incoming = cx.inner.incoming;
+    let outcome =
+        outcome.unwrap_or_else(|| Err(ToolError::refused(ErrorObject::internal("the handler failed"))));
+    link.lock().open.running.remove(&incoming);
+    let mut reply =
+        Reply::new(outcome, &cx.inner.request, &cx.carried(), &link.shared.sealing, unix_seconds());
+    // Borrowed as if it were to change: results can be sent to other threads, and not shared with them.
+    let sending = &mut reply;
+    let send = move |state: &mut State<Machine>, now| sending.send(&mut state.session, now, incoming);
+    if link.with_room(ASK_PATIENCE, send).await.is_err() {
+        reply_now(link, incoming, reply.give_up());
+    }
+}
+
+/// Sends what never waits for room: all but questions.
+fn reply_now(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: Reply) {
+    let _gone = link.with(|state, now| reply.send(&mut state.session, now, incoming));
+}
+
+/// How long questions wait for room. Answers never wait.
+const ASK_PATIENCE: Duration = Duration::from_secs(1);
