@@ -27,17 +27,44 @@ use crate::time::Instant;
 #[derive(Debug, Default)]
 pub(crate) struct Listens {
     open: BTreeMap<CallId, Listen>,
-    /// How many of them are subscribed to a resource, in a session.
-    subscribers: BTreeMap<Box<str>, usize>,
+    /// In a session: the resources that the server was asked to tell of.
+    subscriptions: BTreeMap<Box<str>, Subscription>,
 }
 
 #[derive(Debug)]
 struct Listen {
+    /// In a session its URIs are in order.
     asked: Filter,
     /// What will be told of, once that is known.
     heard: Option<Filter>,
-    /// In a session: subscriptions to resources that are not answered yet.
-    waiting: usize,
+    /// In a session: how each of the URIs stands.
+    uris: Vec<Told>,
+}
+
+/// A resource that the server was asked to tell of.
+#[derive(Debug, Default)]
+struct Subscription {
+    /// How many listen to it.
+    listeners: usize,
+    /// The server will tell of it.
+    is_open: bool,
+}
+
+/// Whether the server tells of a resource.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Told {
+    /// It was asked, and has not answered.
+    Waiting,
+    Yes,
+    No,
+}
+
+impl Listen {
+    /// Where in the URIs `uri` is, if the server's answer about it is waited for.
+    fn waits_for(&self, uri: &str) -> Option<usize> {
+        let index = self.asked.uris.binary_search_by(|asked| (**asked).cmp(uri)).ok()?;
+        (self.uris.get(index) == Some(&Told::Waiting)).then_some(index)
+    }
 }
 
 impl Listens {
@@ -71,7 +98,7 @@ impl Core {
             Ok(())
         };
         let call = CallId(self.place_call("subscriptions/listen", &write, options, Asker::Listen)?);
-        self.listens.open.insert(call, Listen { asked: filter.clone(), heard: None, waiting: 0 });
+        self.listens.open.insert(call, Listen { asked: filter.clone(), heard: None, uris: Vec::new() });
         Ok(call)
     }
 
@@ -87,16 +114,16 @@ impl Core {
             return Err(Misuse::Blocked);
         }
         let call = CallId(self.calls.insert_unsent(Asker::Listen));
-        let mut waiting = 0;
+        let mut uris = Vec::with_capacity(asked.uris.len());
         for (index, uri) in asked.uris.iter().enumerate() {
-            let subscribers = self.listens.subscribers.entry(uri.clone()).or_default();
-            *subscribers += 1;
-            if *subscribers == 1 {
+            let subscription = self.listens.subscriptions.entry(uri.clone()).or_default();
+            subscription.listeners += 1;
+            uris.push(if subscription.is_open { Told::Yes } else { Told::Waiting });
+            if subscription.listeners == 1 {
                 self.call_on("resources/subscribe", uri, options, Asker::Subscribe(call, index));
-                waiting += 1;
             }
         }
-        self.listens.open.insert(call, Listen { asked, heard: None, waiting });
+        self.listens.open.insert(call, Listen { asked, heard: None, uris });
         self.check_subscribed(call);
         Ok(call)
     }
@@ -114,23 +141,36 @@ impl Core {
         let _placed = self.place_call(method, &params, &options, asker);
     }
 
-    /// One resource of a subscription is subscribed to, or cannot be.
+    /// The server will tell of a resource, or not: whoever waits for that knows it now.
     pub(super) fn subscribed(&mut self, call: CallId, index: usize, outcome: &Result<Raw, CallError>) {
-        let Some(listen) = self.listens.open.get_mut(&call) else { return };
-        listen.waiting -= 1;
-        if let Some(uri) = listen.asked.uris.get(index).filter(|_| outcome.is_err()) {
-            self.listens.subscribers.remove(uri);
+        let uri = self.listens.open.get(&call).and_then(|listen| listen.asked.uris.get(index)).cloned();
+        let Some(uri) = uri else { return };
+        let told = if outcome.is_ok() { Told::Yes } else { Told::No };
+        if told == Told::No {
+            self.listens.subscriptions.remove(&uri);
+        } else if let Some(subscription) = self.listens.subscriptions.get_mut(&uri) {
+            subscription.is_open = true;
         }
-        self.check_subscribed(call);
+        let mut waited = Vec::new();
+        for (call, listen) in &mut self.listens.open {
+            let state = listen.waits_for(&uri).and_then(|index| listen.uris.get_mut(index));
+            if let Some(state) = state {
+                *state = told;
+                waited.push(*call);
+            }
+        }
+        waited.into_iter().for_each(|call| self.check_subscribed(call));
     }
 
     /// Tells the application what it will hear of, once that is known. (STL-35)
     fn check_subscribed(&mut self, call: CallId) {
-        let Some(listen) = self.listens.open.get_mut(&call).filter(|listen| listen.waiting == 0) else {
+        let Some(listen) = self.listens.open.get_mut(&call) else { return };
+        if listen.uris.contains(&Told::Waiting) {
             return;
-        };
+        }
         let mut filter = listen.asked.clone();
-        filter.uris.retain(|uri| self.listens.subscribers.contains_key(uri));
+        let mut told = listen.uris.iter();
+        filter.uris.retain(|_| told.next() == Some(&Told::Yes));
         listen.heard = Some(filter.clone());
         self.events.push(Event::Listening { call, filter });
     }
@@ -141,17 +181,24 @@ impl Core {
         if !self.rules().servers_ask || !self.phase.allows().traffic {
             return;
         }
-        let is_part_of_it = |asker| matches!(asker, Asker::Subscribe(listen, _) if listen == call);
-        let waiting: Vec<u64> =
-            self.calls.iter().filter(|(_, open)| is_part_of_it(open.asker)).map(|(wire, _)| wire).collect();
-        for wire in waiting {
-            // Its answer means nothing any more; what it did is undone below.
+        let index_of = |asker| match asker {
+            Asker::Subscribe(listen, index) if listen == call => Some(index),
+            _ => None,
+        };
+        let waiting: Vec<(u64, usize)> =
+            self.calls.iter().filter_map(|(wire, open)| Some((wire, index_of(open.asker)?))).collect();
+        for (wire, index) in waiting {
+            // Somebody else may wait for the answer. If nobody does, what it did is undone below.
+            let uri = listen.asked.uris.get(index);
+            let heir = uri.and_then(|uri| {
+                self.listens.open.iter().find_map(|(call, listen)| Some((*call, listen.waits_for(uri)?)))
+            });
             if let Some(open) = self.calls.get_mut(wire) {
-                open.asker = Asker::Nobody;
+                open.asker = heir.map_or(Asker::Nobody, |(call, index)| Asker::Subscribe(call, index));
             }
         }
-        for uri in &listen.asked.uris {
-            if forget(&mut self.listens.subscribers, uri) {
+        for (uri, told) in listen.asked.uris.iter().zip(&listen.uris) {
+            if *told != Told::No && forget(&mut self.listens.subscriptions, uri) {
                 self.call_on("resources/unsubscribe", uri, &CallOptions::default(), Asker::Nobody);
             }
         }
@@ -258,13 +305,16 @@ pub(super) fn is_of_subscriptions(method: &str) -> bool {
     matches!(method, ACKNOWLEDGED | TOOLS_CHANGED | PROMPTS_CHANGED | RESOURCES_CHANGED | RESOURCE_UPDATED)
 }
 
-/// One subscriber less; whether it was the last.
-fn forget(subscribers: &mut BTreeMap<Box<str>, usize>, uri: &str) -> bool {
-    let Some(count) = subscribers.get_mut(uri) else { return false };
-    *count -= 1;
-    if *count == 0 {
-        subscribers.remove(uri);
-        return true;
+/// One listener less; whether it was the last.
+fn forget(subscriptions: &mut BTreeMap<Box<str>, Subscription>, uri: &str) -> bool {
+    let Some(subscription) = subscriptions.get_mut(uri) else { return false };
+    subscription.listeners -= 1;
+    let was_last = subscription.listeners == 0;
+    if was_last {
+        subscriptions.remove(uri);
     }
-    false
+    was_last
 }
+
+#[cfg(test)]
+mod tests;
