@@ -1,6 +1,6 @@
 //! The one place that reads a clock.
 
-use std::time::{Duration, Instant as StdInstant};
+use std::time::{Duration, Instant as StdInstant, SystemTime, UNIX_EPOCH};
 
 use mcp_proto::Instant;
 
@@ -23,4 +23,9 @@ impl Clock {
     pub(crate) fn until(&self, deadline: Instant) -> Duration {
         deadline.duration_since(self.now())
     }
+}
+
+/// Seconds since the Unix epoch, for what outlives a connection.
+pub(crate) fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

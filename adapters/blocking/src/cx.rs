@@ -1,40 +1,59 @@
-//! What a handler has besides its arguments: progress, logging, cancellation, questions; and how it can fail.
+//! What a handler has besides its arguments: progress, logging, cancellation, questions, state. Knows nothing of the
+//! threads that carry it; `sleep` blocks, and `log` does while there is no room, and nothing else.
 
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use mcp_proto::schema::{CallToolResult, Decode, Elicit, ElicitAction, ElicitResult, Level};
+use mcp_proto::catalog::no_resource;
+use mcp_proto::schema::{Decode, Elicit, ElicitAction, ElicitResult, Level};
 use mcp_proto::server::Server as Machine;
-use mcp_proto::{Context, ErrorObject, IncomingId, Misuse, Peer, Progress, Question, Raw};
+use mcp_proto::{Context, ErrorObject, IncomingId, Instant, Misuse, Peer, Progress, Question, Raw, Request};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::link::Link;
+use crate::cancelled::Cancelled;
+use crate::carried::Carried;
+use crate::changes::Changes;
+use crate::tool_error::{Failure, ToolError};
 
 /// What surrounds one request.
 ///
 /// Cheap to clone, and usable from any thread for as long as the request is open.
 #[derive(Clone)]
 pub struct Cx {
-    pub(crate) link: Arc<Link<Machine>>,
-    pub(crate) incoming: IncomingId,
-    pub(crate) context: Context,
-    pub(crate) carried: Carried,
-    pub(crate) cancelled: Arc<Cancelled>,
+    pub(crate) inner: Arc<Inner>,
 }
+
+pub(crate) struct Inner {
+    pub(crate) wire: Arc<dyn Wire>,
+    pub(crate) incoming: IncomingId,
+    pub(crate) request: Request,
+    pub(crate) context: Context,
+    pub(crate) carried: Mutex<Carried>,
+    pub(crate) cancelled: Arc<Cancelled>,
+    pub(crate) changes: Changes,
+}
+
+/// A connection, as far as handlers act on it.
+pub(crate) trait Wire: Send + Sync {
+    /// Acts on the session, trying again while it is [`Misuse::Blocked`], for as long as `patience`.
+    fn act(&self, patience: Duration, act: &mut Act<'_>) -> Result<(), Misuse>;
+}
+
+pub(crate) type Act<'a> = dyn FnMut(&mut Machine, Instant) -> Result<(), Misuse> + 'a;
 
 impl Cx {
     /// Who asks, and in which revision.
     #[must_use]
     pub fn peer(&self) -> &Peer {
-        &self.context.peer
+        &self.inner.context.peer
     }
 
     /// What the protocol knows of the request's surroundings.
     #[must_use]
     pub fn context(&self) -> &Context {
-        &self.context
+        &self.inner.context
     }
 
     /// Tells the client how far the request has come, if it wants to hear of it. The number must grow.
@@ -42,7 +61,8 @@ impl Cx {
     /// # Errors
     /// [`Misuse::Stale`] when the request was cancelled, [`Misuse::Unencodable`] when the number does not grow.
     pub fn progress(&self, progress: Progress) -> Result<(), Misuse> {
-        self.link.with(|state, now| state.session.progress(now, self.incoming, &progress))
+        let incoming = self.inner.incoming;
+        self.inner.wire.act(Duration::ZERO, &mut |machine, now| machine.progress(now, incoming, &progress))
     }
 
     /// Sends a log message, unless the client asked for graver ones only. Waits while too much waits to be sent.
@@ -52,21 +72,33 @@ impl Cx {
     /// cancelled.
     pub fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
         let data = Raw::new(data)?;
-        self.link.with_room(LOG_PATIENCE, |state, now| {
-            state.session.log(now, Some(self.incoming), level, None, &data)
-        })
+        let incoming = Some(self.inner.incoming);
+        self.inner.wire.act(LOG_PATIENCE, &mut |machine, now| machine.log(now, incoming, level, None, &data))
     }
 
     /// Whether the client no longer wants an answer.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.cancelled.is_set()
+        self.inner.cancelled.is_set()
     }
 
     /// Sleeps for `duration`, or until the request is cancelled; true when it was.
     #[must_use]
     pub fn sleep(&self, duration: Duration) -> bool {
-        self.cancelled.wait(duration)
+        self.inner.cancelled.wait(duration)
+    }
+
+    /// What tells clients that something changed.
+    #[must_use]
+    pub fn changes(&self) -> &Changes {
+        &self.inner.changes
+    }
+
+    /// The error for a resource that does not exist, as this client's revision has it: for handlers of templates,
+    /// whose pattern matches more than there is.
+    #[must_use]
+    pub fn no_resource(&self, uri: &str) -> ToolError {
+        ToolError::refused(no_resource(uri, self.peer().revision))
     }
 
     /// Asks the client's user to fill in a form, and reads the answer as `T`.
@@ -74,144 +106,122 @@ impl Cx {
     /// It reads like a call and ends the handler: on the first run `?` answers the request with the question, and
     /// once the answer is in, the handler runs again from the top and `ask` returns it. A handler that asks must
     /// therefore not change anything before its last question is answered. This works the same for clients of
-    /// every revision.
+    /// every revision, and for tools, resources and prompts.
+    ///
+    /// A client that did not declare that it can be asked this is refused: with `-32021` in the revisions that have
+    /// that code, and `-32603` in the others.
     ///
     /// # Errors
     /// The question itself, for `?` to pass on; [`ToolError::failed`] when the user declined, or answered with
     /// something that is no `T`.
     pub fn ask<T: DeserializeOwned>(&self, key: &str, form: Elicit) -> Result<T, ToolError> {
-        let result: ElicitResult = self.ask_any(key, Question::from(form))?;
-        match (result.action, result.content) {
-            (ElicitAction::Accept, content) => {
-                let content = content.map_or_else(Raw::empty_object, |content| content.0);
-                content.parse().map_err(|error| ToolError::failed(format!("the answer to `{key}`: {error}")))
-            }
-            (ElicitAction::Decline, _) => Err(ToolError::failed(format!("the user declined `{key}`"))),
-            (ElicitAction::Cancel, _) => Err(ToolError::failed(format!("the user cancelled `{key}`"))),
-            (other, _) => Err(ToolError::failed(format!("the user did not answer `{key}`: {other}"))),
-        }
+        let result = self.ask_any(key, Question::from(form))?;
+        accepted(key, result)
     }
 
     /// Asks the client for anything that can be asked for; see [`ask`](Self::ask).
     ///
     /// # Errors
-    /// The question itself, for `?` to pass on; [`ToolError::failed`] when the answer is of another form.
+    /// The question itself, for `?` to pass on; `-32602` when the client's answer is no answer to such a question.
     pub fn ask_any<T: Decode>(&self, key: &str, question: Question) -> Result<T, ToolError> {
-        match self.carried.find(key) {
-            Some(answer) => Ok(T::decode(answer)
-                .map_err(|error| ToolError::failed(format!("the answer to `{key}`: {error}")))?),
-            None => Err(ToolError(Failure::Ask(key.into(), Box::new(question)))),
-        }
+        self.ask_all([(key, question)])?;
+        self.answer(key)
+    }
+
+    /// Asks several things in one round; see [`ask`](Self::ask). Once it returns, there is an [`answer`](Self::answer)
+    /// to each. What was answered in an earlier round is not asked again.
+    ///
+    /// # Errors
+    /// The questions themselves, for `?` to pass on.
+    pub fn ask_all<'a>(
+        &self,
+        questions: impl IntoIterator<Item = (&'a str, Question)>,
+    ) -> Result<(), ToolError> {
+        let carried = self.carried();
+        let open: Vec<(String, Question)> = questions
+            .into_iter()
+            .filter(|(key, _)| carried.find(key).is_none())
+            .map(|(key, question)| (key.to_owned(), question))
+            .collect();
+        if open.is_empty() { Ok(()) } else { Err(ToolError(Failure::Ask(open))) }
+    }
+
+    /// The answer to a question that was asked.
+    ///
+    /// # Errors
+    /// `-32602` when there is none, or the client's answer is no `T`.
+    pub fn answer<T: Decode>(&self, key: &str) -> Result<T, ToolError> {
+        let invalid = |why: &dyn fmt::Display| {
+            let why = format!("the answer to `{key}`: {why}");
+            ToolError::refused(ErrorObject::invalid_params(why))
+        };
+        let carried = self.carried();
+        let answer = carried.find(key).ok_or_else(|| invalid(&"there is none"))?;
+        T::decode(answer).map_err(|error| invalid(&error))
+    }
+
+    /// What the user filled in, for a form that was asked with [`ask_all`](Self::ask_all).
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask) and [`answer`](Self::answer).
+    pub fn filled_in<T: DeserializeOwned>(&self, key: &str) -> Result<T, ToolError> {
+        accepted(key, self.answer(key)?)
+    }
+
+    /// All answers so far with their keys, of all rounds.
+    #[must_use]
+    pub fn answers(&self) -> Vec<(String, Raw)> {
+        self.carried().answers().to_vec()
+    }
+
+    /// What the handler kept when it last asked; `None` on its first run, or when it kept nothing.
+    ///
+    /// It comes back from the client, as the answers do. Unless the server seals it, the client can have made it up.
+    ///
+    /// # Errors
+    /// `-32602` when it is no `T`.
+    pub fn state<T: DeserializeOwned>(&self) -> Result<Option<T>, ToolError> {
+        let state = self.carried().state.clone();
+        state.map(|state| state.parse()).transpose().map_err(|error| {
+            let why = format!("the request state is not valid: {error}");
+            ToolError::refused(ErrorObject::invalid_params(why))
+        })
+    }
+
+    /// Keeps `state` for the next run, should this one end with a question. It travels to the client and back: keep
+    /// it small, and no secret in it.
+    ///
+    /// # Errors
+    /// [`Misuse::Unencodable`] when it cannot be written as JSON.
+    pub fn set_state<T: Serialize + ?Sized>(&self, state: &T) -> Result<(), Misuse> {
+        let state = Raw::new(state)?;
+        self.carried().state = Some(state);
+        Ok(())
+    }
+
+    pub(crate) fn carried(&self) -> MutexGuard<'_, Carried> {
+        self.inner.carried.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// How long a log message waits for room.
 const LOG_PATIENCE: Duration = Duration::from_secs(10);
 
+/// What a user filled in, unless they did not.
+fn accepted<T: DeserializeOwned>(key: &str, result: ElicitResult) -> Result<T, ToolError> {
+    match (result.action, result.content) {
+        (ElicitAction::Accept, content) => {
+            let content = content.map_or_else(Raw::empty_object, |content| content.0);
+            content.parse().map_err(|error| ToolError::failed(format!("the answer to `{key}`: {error}")))
+        }
+        (ElicitAction::Decline, _) => Err(ToolError::failed(format!("the user declined `{key}`"))),
+        (ElicitAction::Cancel, _) => Err(ToolError::failed(format!("the user cancelled `{key}`"))),
+        (other, _) => Err(ToolError::failed(format!("the user did not answer `{key}`: {other}"))),
+    }
+}
+
 impl fmt::Debug for Cx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cx").field("incoming", &self.incoming).finish_non_exhaustive()
-    }
-}
-
-/// The answers of all rounds so far. The protocol brings those of the last round only; the rest travel as state.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Carried(Vec<(String, Raw)>);
-
-impl Carried {
-    pub(crate) fn from_context(context: &Context) -> Self {
-        let mut answers = Vec::new();
-        if let Some(Ok(state)) = context.state.as_deref().map(Raw::from_text) {
-            answers = state.parse().unwrap_or_default();
-        }
-        if let Some(latest) = &context.answers {
-            answers.extend(latest.iter().map(|(key, answer)| (key.to_owned(), answer.clone())));
-        }
-        Self(answers)
-    }
-
-    pub(crate) fn to_state(&self) -> Option<String> {
-        if self.0.is_empty() {
-            return None;
-        }
-        Raw::new(&self.0).ok().map(|raw| raw.as_str().to_owned())
-    }
-
-    fn find(&self, key: &str) -> Option<&Raw> {
-        self.0.iter().rev().find(|(name, _)| name == key).map(|(_, answer)| answer)
-    }
-}
-
-/// Whether a request was cancelled, and a way to wait for it.
-#[derive(Debug, Default)]
-pub(crate) struct Cancelled {
-    set: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Cancelled {
-    pub(crate) fn set(&self) {
-        *self.set.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.changed.notify_all();
-    }
-
-    fn is_set(&self) -> bool {
-        *self.set.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait(&self, patience: Duration) -> bool {
-        let began = Instant::now();
-        let mut set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*set {
-            let left = patience.saturating_sub(began.elapsed());
-            if left.is_zero() {
-                break;
-            }
-            set = self.changed.wait_timeout(set, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-        *set
-    }
-}
-
-/// How a tool ends without a result.
-///
-/// Any error becomes one that says so in the tool's result, for the model to read; so `?` works on all of them.
-pub struct ToolError(pub(crate) Failure);
-
-pub(crate) enum Failure {
-    /// It needs an answer first.
-    Ask(String, Box<Question>),
-    /// It ran and failed: a result with `isError`.
-    Failed(Box<CallToolResult>),
-    /// The request itself fails.
-    Refused(ErrorObject),
-}
-
-impl ToolError {
-    /// The tool ran and failed, and says why.
-    pub fn failed(why: impl Into<String>) -> Self {
-        Self(Failure::Failed(Box::new(CallToolResult::error(why))))
-    }
-
-    /// The request itself fails with an error of the protocol.
-    #[must_use]
-    pub fn refused(error: ErrorObject) -> Self {
-        Self(Failure::Refused(error))
-    }
-}
-
-impl fmt::Debug for ToolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Failure::Ask(key, _) => write!(f, "ask for {key:?}"),
-            Failure::Failed(result) => write!(f, "failed: {result:?}"),
-            Failure::Refused(error) => write!(f, "refused: {error}"),
-        }
-    }
-}
-
-impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> From<E> for ToolError {
-    fn from(error: E) -> Self {
-        Self::failed(error.into().to_string())
+        f.debug_struct("Cx").field("incoming", &self.inner.incoming).finish_non_exhaustive()
     }
 }

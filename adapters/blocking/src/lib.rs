@@ -42,28 +42,38 @@
 
 mod answering;
 mod call;
+mod cancelled;
+mod carried;
+mod changes;
 mod child;
 mod client;
 mod clock;
 mod connection;
 mod cx;
 mod error;
+mod handlers;
 mod link;
 mod listening;
 mod notices;
+mod offer;
 mod opening;
+mod outcome;
 mod pool;
 mod server;
+mod serving;
 mod signal;
+mod tool_error;
 
 pub use call::{Call, Pending};
+pub use changes::Changes;
 pub use client::Client;
 pub use connection::Connection;
-pub use cx::{Cx, ToolError};
+pub use cx::Cx;
 pub use error::Error;
 pub use listening::{Changed, Listening};
 pub use mcp_proto as proto;
-pub use server::Server;
+pub use server::{Server, Watch};
+pub use tool_error::ToolError;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

@@ -1,51 +1,59 @@
-//! Servers: tools as functions, on stdin and stdout or on any pair of byte streams.
+//! Servers: what they offer and within which bounds, on stdin and stdout or on any pair of byte streams.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Read, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
-use mcp_proto::schema::{CallTool, CallToolResult, Encode, ListToolsResult, Tool};
-use mcp_proto::server::{Config, Event, Server as Machine};
-use mcp_proto::{Capability, Close, Context, ErrorObject, IncomingId, Limits, Misuse, Raw, Request};
+use mcp_proto::catalog::Variables;
+use mcp_proto::schema::{
+    CallToolResult, Complete, CompleteResult, GetPrompt, GetPromptResult, Implementation, Prompt,
+    ReadResource, ReadResourceResult, Resource, ResourceTemplate, Tool,
+};
+use mcp_proto::server::Server as Machine;
+use mcp_proto::{Capability, Limits, Raw, Violation};
 use serde::de::DeserializeOwned;
 
+use crate::changes::Changes;
 use crate::clock::Clock;
-use crate::cx::{Cancelled, Carried, Cx, Failure, ToolError};
-use crate::link::{AfterClose, LAST_EVENTS, Link, Role};
+use crate::cx::Cx;
+use crate::handlers::Handler;
+use crate::link::Link;
+use crate::offer::Offer;
 use crate::pool::Pool;
+use crate::serving::{Hears, OnSignal, Shared, run};
 use crate::signal::{self, Closeable};
+use crate::tool_error::ToolError;
 
 /// A server that is being put together, and then serves.
 ///
-/// What it offers is what is registered. Tools are listed in the order in which they were added. Handlers run on a
-/// bounded pool of threads; one that panics answers with an error and takes nothing else down.
+/// What it offers is what is registered, and so is what it declares. Lists are in the order in which things were
+/// added; what is added under a name that is taken replaces what was there, in its place. What cannot be offered, such as a tool whose schema is of no object, is refused once the server is to serve.
+///
+/// Handlers run on a bounded pool of threads; one that panics answers with an error and takes nothing else down.
 #[must_use = "a server serves once it is told to"]
 pub struct Server {
-    config: Config,
-    tools: Vec<Tool>,
-    handlers: HashMap<String, ToolHandler>,
+    offer: Offer,
     threads_max: usize,
-    page_max: usize,
-    on_violation: Option<ViolationHandler>,
+    on_violation: Option<Hears<Violation>>,
+    on_watch: Option<Hears<Watch>>,
 }
 
-type ToolHandler = Box<dyn Fn(Raw, Cx) -> Result<CallToolResult, ToolError> + Send + Sync>;
-type ViolationHandler = Box<dyn Fn(&mcp_proto::Violation) + Send + Sync>;
+/// Whether somebody listens to the changes of a resource, over one connection.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Watch {
+    /// Somebody begins to: of the resource with this URI.
+    Began(String),
+    /// Nobody does any more: of the resource with this URI.
+    Ended(String),
+}
 
 impl Server {
     /// A server that offers nothing yet.
     pub fn new(name: &str, version: &str) -> Self {
-        Self {
-            config: Config::new(name, version),
-            tools: Vec::new(),
-            handlers: HashMap::new(),
-            threads_max: 64,
-            page_max: 100,
-            on_violation: None,
-        }
+        let server =
+            Self { offer: Offer::new(name, version), threads_max: 64, on_violation: None, on_watch: None };
+        server.page_max(100)
     }
 
     /// Adds a tool whose arguments are a Rust type; their schema is derived from it.
@@ -67,7 +75,8 @@ impl Server {
         // A type without fields has a schema that says nothing of objects, which the protocol requires.
         schema.insert("type".into(), "object".into());
         schema.remove("title");
-        let schema = Raw::new(&schema).unwrap_or_else(|_| any_object());
+        // If it cannot be written, the catalogue says that it is not one.
+        let schema = Raw::new(&schema).unwrap_or_else(|_| Raw::empty_object());
         self.tool_with(Tool::new(name, schema).description(description), handler)
     }
 
@@ -81,12 +90,7 @@ impl Server {
         A: DeserializeOwned,
         R: Into<CallToolResult>,
     {
-        self.add(tool, move |arguments, cx| {
-            let arguments = arguments
-                .parse()
-                .map_err(|error| ToolError::failed(format!("invalid arguments: {error}")))?;
-            handler(arguments, cx).map(Into::into)
-        })
+        self.add_tool(tool, Handler::typed_tool(handler))
     }
 
     /// Adds a tool that takes its arguments as they come: an object, described by `schema`.
@@ -100,40 +104,145 @@ impl Server {
     where
         R: Into<CallToolResult>,
     {
-        self.add(Tool::new(name, schema).description(description), move |arguments, cx| {
-            handler(arguments, cx).map(Into::into)
-        })
+        self.add_tool(Tool::new(name, schema).description(description), Handler::tool(handler))
     }
 
-    fn add(
+    fn add_tool(mut self, tool: Tool, handler: Handler) -> Self {
+        self.offer.add(&format!("the tool `{}`", tool.name), |catalog| catalog.add_tool(tool, handler));
+        self
+    }
+
+    /// Adds a resource, and what reads it.
+    pub fn resource<R: Into<ReadResourceResult>>(
         mut self,
-        tool: Tool,
-        handler: impl Fn(Raw, Cx) -> Result<CallToolResult, ToolError> + Send + Sync + 'static,
+        resource: Resource,
+        handler: impl Fn(ReadResource, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.config = self.config.capability(Capability::Tools);
-        let replaced = self.handlers.insert(tool.name.clone(), Box::new(handler)).is_some();
-        match self.tools.iter_mut().find(|listed| replaced && listed.name == tool.name) {
-            Some(listed) => *listed = tool,
-            None => self.tools.push(tool),
-        }
+        self.offer.add(&format!("the resource `{}`", resource.uri), |catalog| {
+            catalog.add_resource(resource, Handler::resource(handler))
+        });
+        self
+    }
+
+    /// Adds a pattern of resources, and what reads those that match.
+    ///
+    /// The handler is given what the pattern's variables stand for. They are the client's words: check them before
+    /// they become part of a path. For what matches and is not there, it answers with [`Cx::no_resource`].
+    pub fn resource_template<R: Into<ReadResourceResult>>(
+        mut self,
+        template: ResourceTemplate,
+        handler: impl Fn(ReadResource, Variables, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.offer.add(&format!("the resource template `{}`", template.uri_template), |catalog| {
+            catalog.add_template(template, Handler::template(handler))
+        });
+        self
+    }
+
+    /// Has `handler` complete a variable of a resource template that was added before, named by its pattern.
+    pub fn template_completion<R: Into<CompleteResult>>(
+        mut self,
+        uri_template: &str,
+        variable: &str,
+        handler: impl Fn(Complete, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.offer.add(&format!("a completion of `{variable}` in `{uri_template}`"), |catalog| {
+            catalog.add_template_completion(uri_template, variable, Handler::completion(handler))
+        });
+        self
+    }
+
+    /// Adds a prompt, and what fills it in. The arguments that it requires are there when the handler runs.
+    pub fn prompt<R: Into<GetPromptResult>>(
+        mut self,
+        prompt: Prompt,
+        handler: impl Fn(GetPrompt, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.offer.add(&format!("the prompt `{}`", prompt.name), |catalog| {
+            catalog.add_prompt(prompt, Handler::prompt(handler))
+        });
+        self
+    }
+
+    /// Has `handler` complete an argument of a prompt that was added before.
+    pub fn prompt_completion<R: Into<CompleteResult>>(
+        mut self,
+        prompt: &str,
+        argument: &str,
+        handler: impl Fn(Complete, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.offer.add(&format!("a completion of `{argument}` of the prompt `{prompt}`"), |catalog| {
+            catalog.add_prompt_completion(prompt, argument, Handler::completion(handler))
+        });
+        self
+    }
+
+    /// Has `check` look at the arguments of every tool call before its handler runs: the place for a JSON Schema
+    /// validator. What it says becomes a result that is an error, for the model to mend.
+    pub fn checking(self, check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static) -> Self {
+        self.offer.set(|catalog| catalog.checking(check));
+        self
+    }
+
+    /// Declares that clients are told of changes: of those lists that have something in them, and of resources if
+    /// there are any. [`Changes`] tells them.
+    pub fn changing(mut self) -> Self {
+        self.offer.set(mcp_proto::catalog::Catalog::changing);
+        self.offer.watching = true;
+        self
+    }
+
+    /// What tells clients of changes, from outside of handlers; declares so, as [`changing`](Self::changing) does.
+    /// Handlers have [`Cx::changes`].
+    pub fn changes(&mut self) -> Changes {
+        self.offer.set(mcp_proto::catalog::Catalog::changing);
+        self.offer.watching = true;
+        self.offer.changes.clone()
+    }
+
+    /// Has `hear` hear of it when a client begins to listen to changes of a resource, and when the last one of a
+    /// connection ends; declares that there are such changes. It must not wait for the connection.
+    pub fn on_watch(mut self, hear: impl Fn(&Watch) + Send + Sync + 'static) -> Self {
+        self.offer.watching = true;
+        self.on_watch = Some(Box::new(hear));
+        self
+    }
+
+    /// Declares a capability besides those of what is registered: for a list that is filled only later.
+    pub fn capability(mut self, capability: Capability) -> Self {
+        self.offer.also.push(capability);
         self
     }
 
     /// Offers log messages: [`Cx::log`] works.
-    pub fn logging(mut self) -> Self {
-        self.config = self.config.capability(Capability::Logging);
-        self
+    pub fn logging(self) -> Self {
+        self.capability(Capability::Logging)
     }
 
     /// What a model should know before it uses the server.
     pub fn instructions(mut self, instructions: &str) -> Self {
-        self.config = self.config.instructions(instructions);
+        self.offer.config = self.offer.config.instructions(instructions);
+        self
+    }
+
+    /// Who to say the server is, in place of its name and version.
+    pub fn info(mut self, info: Implementation) -> Self {
+        self.offer.config = self.offer.config.info(info);
+        self
+    }
+
+    /// Seals what a request carries from one round of questions to the next: no client can change it, make it up, or
+    /// use it for another request or later than an hour after it was asked. Without it, what comes back is whatever
+    /// the client says it is.
+    #[cfg(feature = "seal")]
+    pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
+        self.offer.sealing.seal = Some(seal);
         self
     }
 
     /// The bounds of each connection.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.config = self.config.limits(limits);
+        self.offer.config = self.offer.config.limits(limits);
         self
     }
 
@@ -143,14 +252,14 @@ impl Server {
         self
     }
 
-    /// Tools on one page of a list, 100 by default, at least one.
-    pub fn page_max(mut self, page_max: usize) -> Self {
-        self.page_max = page_max.max(1);
+    /// Entries on one page of a list, 100 by default, at least one.
+    pub fn page_max(self, page_max: usize) -> Self {
+        self.offer.set(|catalog| catalog.entries_max(page_max));
         self
     }
 
     /// Has `hear` hear of the rules that the client breaks. It must not wait for the connection.
-    pub fn on_violation(mut self, hear: impl Fn(&mcp_proto::Violation) + Send + Sync + 'static) -> Self {
+    pub fn on_violation(mut self, hear: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
         self.on_violation = Some(Box::new(hear));
         self
     }
@@ -163,11 +272,11 @@ impl Server {
     /// the end, so let the process end.
     ///
     /// # Errors
-    /// When the streams cannot be had, a thread cannot be started, or the client broke a rule that the connection
+    /// When something was registered that cannot be offered, the streams cannot be had, a thread cannot be started, or the client broke a rule that the connection
     /// cannot survive.
     pub fn serve_stdio(self) -> io::Result<()> {
         let (stdin, stdout) = standard_streams()?;
-        let link = self.link();
+        let link = self.link()?;
         // Before the first word: whoever hears one may send a signal.
         let closeable: Arc<dyn Closeable> = Arc::new(OnSignal(Arc::clone(&link)));
         signal::close_on_signal(Arc::downgrade(&closeable));
@@ -186,48 +295,27 @@ impl Server {
         reader: impl Read + Send + 'static,
         writer: impl Write + Send + 'static,
     ) -> io::Result<()> {
-        run(&self.link(), reader, writer)
+        run(&self.link()?, reader, writer)
     }
 
-    fn link(self) -> Arc<Link<Machine>> {
+    fn link(self) -> io::Result<Arc<Link<Machine>>> {
         let clock = Clock::new();
-        let machine = Machine::new(clock.now(), self.config);
+        let machine = Machine::new(clock.now(), self.offer.declared()?);
         let shared = Shared {
-            tools: self.tools,
-            handlers: self.handlers,
-            page_max: self.page_max,
+            changes: self.offer.changes,
+            sealing: self.offer.sealing,
             pool: Pool::new(self.threads_max),
             on_violation: self.on_violation,
+            on_watch: self.on_watch,
         };
-        Link::new(clock, machine, shared)
+        Ok(Link::new(clock, machine, shared))
     }
 }
 
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server").field("tools", &self.tools.len()).finish_non_exhaustive()
+        f.debug_struct("Server").field("catalog", &*self.offer.changes.catalog()).finish_non_exhaustive()
     }
-}
-
-/// Runs a connection from its beginning to its end.
-fn run(
-    link: &Arc<Link<Machine>>,
-    reader: impl Read + Send + 'static,
-    writer: impl Write + Send + 'static,
-) -> io::Result<()> {
-    link.start(reader, writer, AfterClose::Drop)?;
-    link.run();
-    link.wait_written();
-    // The last events may be on their way out, on another thread.
-    link.wait_until(LAST_EVENTS, |state| state.open.closed.is_some());
-    match link.with(|state, _| state.session.closed().cloned()) {
-        Some(Close::Fault(fault)) => Err(io::Error::other(fault)),
-        Some(Close::Local | Close::Peer) | None => Ok(()),
-    }
-}
-
-fn any_object() -> Raw {
-    Raw::from_text(r#"{"type":"object"}"#).unwrap_or_else(|_| Raw::empty_object())
 }
 
 /// Stdin and stdout without the buffers and locks around them.
@@ -242,145 +330,4 @@ fn standard_streams() -> io::Result<(std::fs::File, std::fs::File)> {
 #[cfg(not(unix))]
 fn standard_streams() -> io::Result<(io::Stdin, io::Stdout)> {
     Ok((io::stdin(), io::stdout()))
-}
-
-/// Closes a server when a signal comes.
-struct OnSignal(Arc<Link<Machine>>);
-
-impl Closeable for OnSignal {
-    fn close(&self) {
-        self.0.with(|state, now| state.session.close(now));
-    }
-}
-
-pub(crate) struct Shared {
-    tools: Vec<Tool>,
-    handlers: HashMap<String, ToolHandler>,
-    page_max: usize,
-    pool: Pool<IncomingId>,
-    on_violation: Option<ViolationHandler>,
-}
-
-/// What is open on the application's side.
-#[derive(Default)]
-pub(crate) struct Open {
-    running: HashMap<IncomingId, Arc<Cancelled>>,
-    closed: Option<Close>,
-}
-
-impl Role for Machine {
-    type Open = Open;
-    type Shared = Shared;
-
-    /// What was asked can no longer be answered.
-    const LAST_INPUT: Duration = Duration::ZERO;
-
-    fn dispatch(link: &Arc<Link<Self>>, event: Event) {
-        match event {
-            Event::Request { incoming, request, context } => serve(link, incoming, &request, context),
-            Event::RequestCancelled { incoming, .. } => {
-                link.shared.pool.withdraw(&incoming);
-                let cancelled = link.with(|state, _| state.open.running.remove(&incoming));
-                if let Some(cancelled) = cancelled {
-                    cancelled.set();
-                }
-            }
-            Event::Violation(violation) => {
-                if let Some(hear) = &link.shared.on_violation {
-                    hear(&violation);
-                }
-            }
-            Event::Closed(why) => link.with(|state, _| state.open.closed = Some(why)),
-            _ => {}
-        }
-    }
-}
-
-fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: &Request, context: Context) {
-    match &*request.method {
-        "tools/list" => {
-            let answer = list_tools(&link.shared, request);
-            respond(link, incoming, &answer);
-        }
-        "tools/call" => match request.decode::<CallTool>() {
-            Ok(call) => call_tool(link, incoming, call, context),
-            Err(error) => refuse(link, incoming, ErrorObject::invalid_params(error.to_string())),
-        },
-        other => refuse(link, incoming, ErrorObject::method_not_found(other)),
-    }
-}
-
-/// A page of the tools. A cursor is the number of the tool that a page begins with. (PAG-05)
-fn list_tools(shared: &Shared, request: &Request) -> Result<ListToolsResult, ErrorObject> {
-    let cursor = request.params.as_ref().and_then(|params| params.member("cursor"));
-    let start = match &cursor {
-        Some(cursor) if cursor.as_bytes() != b"null" => cursor
-            .to_text()
-            .and_then(|cursor| cursor.parse().ok())
-            .filter(|start| *start < shared.tools.len()),
-        _ => Some(0),
-    };
-    let Some(start) = start else { return Err(ErrorObject::invalid_params("no such cursor")) };
-    let end = shared.tools.len().min(start + shared.page_max);
-    let mut page = ListToolsResult::new(shared.tools.get(start..end).unwrap_or_default().to_vec());
-    page.next_cursor = (end < shared.tools.len()).then(|| end.to_string());
-    Ok(page)
-}
-
-fn call_tool(link: &Arc<Link<Machine>>, incoming: IncomingId, call: CallTool, context: Context) {
-    if !link.shared.handlers.contains_key(&call.name) {
-        return refuse(link, incoming, ErrorObject::invalid_params(format!("no tool `{}`", call.name)));
-    }
-    let cancelled = Arc::new(Cancelled::default());
-    link.with(|state, _| state.open.running.insert(incoming, Arc::clone(&cancelled)));
-    let carried = Carried::from_context(&context);
-    let cx = Cx { link: Arc::clone(link), incoming, context, carried, cancelled };
-    link.shared.pool.run(incoming, move || run_tool(cx, call));
-}
-
-/// Runs a tool's handler to its end, whatever that is.
-fn run_tool(cx: Cx, call: CallTool) {
-    let Cx { link, incoming, carried, .. } = cx.clone();
-    let Some(handler) = link.shared.handlers.get(&call.name) else { return };
-    let arguments = call.arguments.map_or_else(Raw::empty_object, |arguments| arguments.0);
-    let outcome = catch_unwind(AssertUnwindSafe(|| handler(arguments, cx)));
-    link.with(|state, _| state.open.running.remove(&incoming));
-    match outcome {
-        Ok(Ok(result)) => respond(&link, incoming, &Ok(result)),
-        Ok(Err(ToolError(Failure::Failed(result)))) => respond(&link, incoming, &Ok(*result)),
-        Ok(Err(ToolError(Failure::Refused(error)))) => refuse(&link, incoming, error),
-        Ok(Err(ToolError(Failure::Ask(key, question)))) => {
-            let state_so_far = carried.to_state();
-            let asked = link.with_room(ASK_PATIENCE, |state, now| {
-                let questions = [(key.as_str(), (*question).clone())];
-                state.session.request_input(now, incoming, &questions, state_so_far.as_deref())
-            });
-            if let Err(misuse) = asked {
-                refuse(&link, incoming, ErrorObject::internal(format!("cannot ask for `{key}`: {misuse}")));
-            }
-        }
-        // What the panic says is for the server's own log; it never reaches the wire.
-        Err(_panic) => refuse(&link, incoming, ErrorObject::internal("the handler failed")),
-    }
-}
-
-/// How long a question waits for room.
-const ASK_PATIENCE: Duration = Duration::from_secs(1);
-
-/// Answers; a request that is gone needs no answer, and a result that cannot be written is an error.
-fn respond<T: Encode>(link: &Arc<Link<Machine>>, incoming: IncomingId, answer: &Result<T, ErrorObject>) {
-    link.with(|state, now| {
-        let sent = match answer {
-            Ok(result) => state.session.respond(now, incoming, result),
-            Err(error) => state.session.respond_error(now, incoming, error),
-        };
-        if sent == Err(Misuse::Unencodable) {
-            let error = ErrorObject::internal("the result cannot be written as JSON");
-            let _gone = state.session.respond_error(now, incoming, &error);
-        }
-    });
-}
-
-fn refuse(link: &Arc<Link<Machine>>, incoming: IncomingId, error: ErrorObject) {
-    respond::<Raw>(link, incoming, &Err(error));
 }

@@ -4,9 +4,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Catalog;
-use super::found::{Answer, Found, completion};
+use super::found::{Answer, Found, completion, no_resource};
 use super::table::Table;
-use crate::json::{Object, Raw};
+use crate::json::Raw;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{
@@ -74,13 +74,7 @@ impl<H> Catalog<H> {
             let (template, handler) = (&entry.item, &entry.handler);
             return Ok(Found::Template { template, handler, variables, read });
         }
-        let mut data = Vec::new();
-        let mut object = Object::begin(&mut data);
-        object.str("uri", &read.uri);
-        object.end();
-        let message = alloc::format!("no resource `{}`", quoted(&read.uri));
-        let error = ErrorObject::new(revision.rules().resource_not_found, message);
-        Err(error.with_data(Raw::from_written(data)))
+        Err(no_resource(&read.uri, revision))
     }
 
     fn find_prompt(&self, get: GetPrompt) -> Result<Found<'_, H>, ErrorObject> {
@@ -190,7 +184,7 @@ fn unknown(kind: &str, name: &str) -> ErrorObject {
 }
 
 /// Enough of a name to recognise it: it is the peer's, and may be long or more than one line. (JSON-19)
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     shortened(name, NAME_CHARS_MAX)
 }
 

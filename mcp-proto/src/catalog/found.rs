@@ -4,9 +4,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::find::quoted;
 use super::template::Variables;
 use crate::error::Unencodable;
+use crate::json::{Object, Raw};
 use crate::revision::Revision;
+use crate::rpc::ErrorObject;
 use crate::schema::{
     CallTool, CallToolResult, Complete, CompleteResult, Completion, Encode, GetPrompt, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Prompt, ReadResource, Resource,
@@ -169,4 +172,27 @@ pub fn completion(values: Vec<String>, total: Option<u64>) -> CompleteResult {
         completion = completion.total(i64::try_from(total).unwrap_or(i64::MAX)).has_more(true);
     }
     CompleteResult::new(completion)
+}
+
+/// The error for a resource that does not exist, as peers of `revision` know it: with its URI. (STL-46)
+///
+/// A catalogue makes it where nothing matches; a handler of a template, where something matches that is not there.
+///
+/// ```
+/// use mcp_proto::Revision;
+/// use mcp_proto::catalog::no_resource;
+///
+/// let error = no_resource("file:///nowhere", Revision::V2026_07_28);
+/// assert_eq!(error.code, -32602);
+/// assert_eq!(error.data.unwrap().as_str(), r#"{"uri":"file:///nowhere"}"#);
+/// ```
+#[must_use]
+pub fn no_resource(uri: &str, revision: Revision) -> ErrorObject {
+    let mut data = Vec::new();
+    let mut object = Object::begin(&mut data);
+    object.str("uri", uri);
+    object.end();
+    let message = alloc::format!("no resource `{}`", quoted(uri));
+    let error = ErrorObject::new(revision.rules().resource_not_found, message);
+    error.with_data(Raw::from_written(data))
 }

@@ -18,7 +18,7 @@ use alloc::string::String;
 use core::fmt;
 
 pub use changed::Changed;
-pub use found::{Answer, Found, completion};
+pub use found::{Answer, Found, completion, no_resource};
 pub use refused::Refused;
 pub use table::Pages;
 use table::{Entry, Table};
@@ -59,6 +59,7 @@ pub struct Catalog<H> {
     patterns: BTreeMap<(Rank, u64), UriTemplate>,
     pages: Pages,
     changing: bool,
+    replacing: bool,
     ttl_ms: u64,
     public: bool,
     check: Option<Check>,
@@ -84,6 +85,7 @@ impl<H> Catalog<H> {
             patterns: BTreeMap::new(),
             pages,
             changing: false,
+            replacing: false,
             ttl_ms: 0,
             public: false,
             check: None,
@@ -95,6 +97,21 @@ impl<H> Catalog<H> {
     #[must_use]
     pub const fn changing(mut self) -> Self {
         self.changing = true;
+        self
+    }
+
+    /// What is added under a name, URI or pattern that is taken replaces what was there, and its completions, in its
+    /// place of the list; by default it is refused.
+    #[must_use]
+    pub const fn replacing(mut self) -> Self {
+        self.replacing = true;
+        self
+    }
+
+    /// At most so many entries on a page, at least one; as many as [`Pages`] says by default.
+    #[must_use]
+    pub const fn entries_max(mut self, entries_max: usize) -> Self {
+        self.pages.entries_max = entries_max;
         self
     }
 
@@ -142,7 +159,7 @@ impl<H> Catalog<H> {
             return Err(Refused::Invalid("the output schema is no object"));
         }
         let name = tool.name.clone();
-        self.tools.add(&name, tool, handler, self.pages).map(|_| Changed::Tools)
+        self.tools.add(&name, tool, handler, self.pages, self.replacing).map(|_| Changed::Tools)
     }
 
     /// Adds a resource at the end of the list.
@@ -154,7 +171,7 @@ impl<H> Catalog<H> {
             return Err(Refused::Invalid("the URI has no scheme"));
         }
         let uri = resource.uri.clone();
-        self.resources.add(&uri, resource, handler, self.pages).map(|_| Changed::Resources)
+        self.resources.add(&uri, resource, handler, self.pages, self.replacing).map(|_| Changed::Resources)
     }
 
     /// Adds a resource template at the end of the list.
@@ -167,7 +184,7 @@ impl<H> Catalog<H> {
     /// [`Refused`]: there is one of its pattern, the pattern is not supported (see [`UriTemplate`]), or it is too long.
     pub fn add_template(&mut self, template: ResourceTemplate, handler: H) -> Result<Changed, Refused> {
         let pattern = UriTemplate::parse(&template.uri_template)?;
-        let number = self.templates.add(pattern.as_str(), template, handler, self.pages)?;
+        let number = self.templates.add(pattern.as_str(), template, handler, self.pages, self.replacing)?;
         self.patterns.insert((pattern.rank(), number), pattern);
         Ok(Changed::Resources)
     }
@@ -185,7 +202,7 @@ impl<H> Catalog<H> {
             return Err(Refused::Invalid("two arguments have one name"));
         }
         let name = prompt.name.clone();
-        self.prompts.add(&name, prompt, handler, self.pages).map(|_| Changed::Prompts)
+        self.prompts.add(&name, prompt, handler, self.pages, self.replacing).map(|_| Changed::Prompts)
     }
 
     /// Has `handler` complete an argument of a prompt.

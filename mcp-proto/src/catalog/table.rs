@@ -73,18 +73,27 @@ impl<T: Encode, H> Table<T, H> {
         Self { entries: BTreeMap::new(), numbers: BTreeMap::new(), sign, last: 0 }
     }
 
-    /// Adds an entry at the end, and says which number it has.
-    pub(super) fn add(&mut self, key: &str, item: T, handler: H, pages: Pages) -> Result<u64, Refused> {
+    /// Adds an entry at the end, or in place of one with this key if it `replaces`, and says which number it has.
+    pub(super) fn add(
+        &mut self,
+        key: &str,
+        item: T,
+        handler: H,
+        pages: Pages,
+        replaces: bool,
+    ) -> Result<u64, Refused> {
         let bytes = bytes_of(&item)?;
         if bytes > pages.room() {
             return Err(Refused::TooLong);
         }
-        let btree_map::Entry::Vacant(place) = self.numbers.entry(key.into()) else {
-            return Err(Refused::Duplicate);
+        let number = match self.numbers.entry(key.into()) {
+            btree_map::Entry::Occupied(_) if !replaces => return Err(Refused::Duplicate),
+            btree_map::Entry::Occupied(place) => *place.get(),
+            btree_map::Entry::Vacant(place) => {
+                self.last += 1;
+                *place.insert(self.last)
+            }
         };
-        self.last += 1;
-        let number = self.last;
-        place.insert(number);
         self.entries.insert(number, Entry { item, handler, completions: BTreeMap::new(), number, bytes });
         Ok(number)
     }

@@ -121,6 +121,12 @@ object! {
     }
 }
 
+impl From<Vec<String>> for CompleteResult {
+    fn from(values: Vec<String>) -> Self {
+        Self::new(Completion::of(values))
+    }
+}
+
 object! {
     /// What an argument could be.
     pub struct Completion {

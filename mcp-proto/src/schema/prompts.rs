@@ -1,6 +1,7 @@
 //! Prompts: listing them, and getting one filled in.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::common::{CacheScope, Icon, ResultType, Role};
 use super::content::Content;
@@ -102,6 +103,18 @@ object! {
 }
 
 message!(ClientRequest "prompts/get": GetPrompt => GetPromptResult);
+
+impl From<PromptMessage> for GetPromptResult {
+    fn from(message: PromptMessage) -> Self {
+        Self::new([message])
+    }
+}
+
+impl From<Vec<PromptMessage>> for GetPromptResult {
+    fn from(messages: Vec<PromptMessage>) -> Self {
+        Self::new(messages)
+    }
+}
 
 object! {
     /// One thing that is said in a prompt.

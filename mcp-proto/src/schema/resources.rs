@@ -241,6 +241,18 @@ object! {
 
 message!(ClientRequest "resources/read": ReadResource => ReadResourceResult);
 
+impl From<ResourceContents> for ReadResourceResult {
+    fn from(contents: ResourceContents) -> Self {
+        Self::new([contents])
+    }
+}
+
+impl From<Vec<ResourceContents>> for ReadResourceResult {
+    fn from(contents: Vec<ResourceContents>) -> Self {
+        Self::new(contents)
+    }
+}
+
 object! {
     /// Asks to hear of a resource's changes. (up to 2025-11-25)
     pub struct Subscribe {

@@ -185,8 +185,16 @@ impl Core {
         Ok(())
     }
 
+    /// The connection ends: nobody listens any more.
+    pub(super) fn forget_watched(&mut self) {
+        for uri in core::mem::take(&mut self.subscribers.uris).into_keys() {
+            self.events.push(Event::Unwatched { uri });
+        }
+    }
+
     /// The server ends: every subscription gets its last word. (STL-36, CAN-15, T-102)
     pub(super) fn end_subscriptions(&mut self) {
+        self.forget_watched();
         let open = core::mem::take(&mut self.subscribers);
         for (_, id) in open.open.keys() {
             let mut result = Vec::new();

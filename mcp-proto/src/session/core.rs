@@ -399,6 +399,7 @@ impl Core {
                 self.check_drained();
             }
             Phase::Closed => {
+                self.forget_watched();
                 self.lose_calls();
                 while let Some(incoming) = self.incoming.first() {
                     self.withdraw(incoming, None);

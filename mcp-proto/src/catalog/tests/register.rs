@@ -21,6 +21,20 @@ fn what_is_there_already_is_refused_and_nothing_changes() {
 }
 
 #[test]
+fn what_replaces_stands_where_the_other_stood_and_completes_nothing() {
+    let mut catalog = catalog().replacing();
+    catalog.add_tool(tool("later"), "later").unwrap();
+    assert_eq!(catalog.add_tool(tool("today"), "again"), Ok(Changed::Tools));
+    assert_eq!(catalog.tools().map(|(_, handler)| *handler).collect::<Vec<_>>(), ["again", "later"]);
+    let files = ResourceTemplate::new("file:///{name}", "files");
+    assert_eq!(catalog.add_template(files, "again"), Ok(Changed::Resources));
+    let read = found(&catalog, "resources/read", json!({"uri": "file:///x"}), R4);
+    assert_eq!(read, r#"template files again name=Text("x")"#);
+    assert_eq!(catalog.add_prompt(prompt("greet", &[("who", true)]), "again"), Ok(Changed::Prompts));
+    assert_eq!(catalog.add_prompt_completion("greet", "who", "again"), Ok(()));
+}
+
+#[test]
 fn what_is_not_well_formed_is_refused() {
     let mut catalog = Catalog::new();
     assert!(matches!(catalog.add_tool(tool(""), ""), Err(Refused::Invalid(_))));

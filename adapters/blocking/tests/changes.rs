@@ -1,0 +1,158 @@
+//! Changes: who is told of them, in both eras, and who listens.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+mod eras;
+
+use std::sync::mpsc::{Receiver, channel};
+
+use common::{server, story, tool};
+use eras::Visitor;
+use mcp_blocking::proto::schema::{Prompt, PromptMessage, Resource, ResourceContents, Role};
+use mcp_blocking::proto::{Misuse, Revision};
+use mcp_blocking::{Server, Watch};
+use serde_json::{Value, json};
+
+const NOTE: &str = "note://a";
+
+const ERAS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
+
+fn changing() -> Server {
+    server()
+        .tool_with(tool("touch"), |_: Value, cx| {
+            cx.changes().resource_updated(NOTE)?;
+            cx.changes().tools_list_changed()?;
+            Ok("touched")
+        })
+        .resource(Resource::new(NOTE, "a"), |read, _| Ok(ResourceContents::text(read.uri, "a note")))
+        .prompt(Prompt::new("hi"), |_, _| Ok(PromptMessage::new(Role::User, "hi")))
+}
+
+impl Visitor {
+    /// Wants to hear of everything; says how to stop.
+    fn listen(&mut self) -> Value {
+        if self.is_modern() {
+            let wanted = json!({
+                "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
+                "resourceSubscriptions": [NOTE],
+            });
+            let id = self.send("subscriptions/listen", json!({"notifications": wanted}));
+            let params = self.hand.hear_notification("notifications/subscriptions/acknowledged");
+            assert_eq!(params["notifications"], wanted);
+            return id.into();
+        }
+        assert_eq!(self.ask("resources/subscribe", json!({"uri": NOTE}))["result"], json!({}));
+        Value::Null
+    }
+
+    fn stop(&mut self, listening: &Value) {
+        if self.is_modern() {
+            self.hand.notify("notifications/cancelled", &json!({"requestId": listening}));
+        } else {
+            assert_eq!(self.ask("resources/unsubscribe", json!({"uri": NOTE}))["result"], json!({}));
+        }
+    }
+}
+
+#[test]
+fn changes_are_told_to_those_who_listen_in_both_eras() {
+    story(|| {
+        for revision in ERAS {
+            let mut server = changing();
+            let changes = server.changes();
+            assert_eq!(changes.tools_list_changed(), Ok(()), "nobody is there yet");
+            let mut visitor = Visitor::new(server, revision, json!({}));
+            let listening = visitor.listen();
+
+            changes.tools_list_changed().unwrap();
+            visitor.hand.hear_notification("notifications/tools/list_changed");
+            changes.prompts_list_changed().unwrap();
+            visitor.hand.hear_notification("notifications/prompts/list_changed");
+            changes.resources_list_changed().unwrap();
+            visitor.hand.hear_notification("notifications/resources/list_changed");
+            changes.resource_updated("note://other").unwrap();
+            changes.resource_updated(NOTE).unwrap();
+            let params = visitor.hand.hear_notification("notifications/resources/updated");
+            assert_eq!(params["uri"], NOTE);
+            if visitor.is_modern() {
+                assert_eq!(params["_meta"]["io.modelcontextprotocol/subscriptionId"], listening);
+            }
+
+            // From inside of a handler, before its answer.
+            visitor.send("tools/call", json!({"name": "touch"}));
+            visitor.hand.hear_notification("notifications/resources/updated");
+            visitor.hand.hear_notification("notifications/tools/list_changed");
+            assert_eq!(visitor.hand.hear()["result"]["content"][0]["text"], "touched");
+
+            visitor.stop(&listening);
+            visitor.ask("tools/list", json!({}));
+            changes.resource_updated(NOTE).unwrap();
+            visitor.send("tools/list", json!({}));
+            assert!(visitor.hand.hear()["result"]["tools"].is_array(), "nothing in between");
+            visitor.leave();
+            assert_eq!(changes.tools_list_changed(), Ok(()), "nobody is there any more");
+        }
+    });
+}
+
+#[test]
+fn a_server_that_does_not_say_so_tells_nothing() {
+    story(|| {
+        for revision in ERAS {
+            let mut visitor = Visitor::new(changing(), revision, json!({}));
+            let result = visitor.ask("tools/call", json!({"name": "touch"}))["result"].clone();
+            assert_eq!(result["isError"], true);
+            assert_eq!(result["content"][0]["text"], Misuse::Undeclared.to_string());
+            visitor.leave();
+        }
+    });
+}
+
+#[test]
+fn tools_come_and_go_while_clients_are_there() {
+    story(|| {
+        for revision in ERAS {
+            let mut server = changing();
+            let changes = server.changes();
+            let mut visitor = Visitor::new(server, revision, json!({}));
+            visitor.listen();
+            changes.add_tool(tool("new"), |_: Value, _| Ok("newly made")).unwrap();
+            visitor.hand.hear_notification("notifications/tools/list_changed");
+            let tools = visitor.ask("tools/list", json!({}))["result"]["tools"].clone();
+            assert_eq!((&tools[0]["name"], &tools[1]["name"]), (&json!("touch"), &json!("new")));
+            let answer = visitor.ask("tools/call", json!({"name": "new"}));
+            assert_eq!(answer["result"]["content"][0]["text"], "newly made");
+            changes.remove_tool("new").unwrap();
+            visitor.hand.hear_notification("notifications/tools/list_changed");
+            assert_eq!(visitor.ask("tools/call", json!({"name": "new"}))["error"]["code"], -32602);
+            assert!(changes.remove_tool("new").is_err());
+            visitor.leave();
+        }
+    });
+}
+
+fn watched() -> (Server, Receiver<Watch>) {
+    let (says, hears) = channel();
+    (changing().on_watch(move |watch| says.send(watch.clone()).unwrap()), hears)
+}
+
+#[test]
+fn the_server_hears_who_listens_and_until_when() {
+    story(|| {
+        for revision in ERAS {
+            let (server, hears) = watched();
+            let mut visitor = Visitor::new(server.changing(), revision, json!({}));
+            let listening = visitor.listen();
+            assert_eq!(hears.recv().unwrap(), Watch::Began(NOTE.into()));
+            visitor.stop(&listening);
+            assert_eq!(hears.recv().unwrap(), Watch::Ended(NOTE.into()));
+            visitor.listen();
+            assert_eq!(hears.recv().unwrap(), Watch::Began(NOTE.into()));
+            // Whoever just goes listens no more.
+            visitor.leave();
+            assert_eq!(hears.recv().unwrap(), Watch::Ended(NOTE.into()));
+            assert!(hears.recv().is_err());
+        }
+    });
+}

@@ -1,0 +1,222 @@
+//! What servers offer besides tools: resources, templates, prompts, completions; in lists, in pages, by name.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+mod eras;
+
+use std::io::{ErrorKind, empty, sink};
+
+use common::{raw, server, story, tool};
+use eras::Visitor;
+use mcp_blocking::proto::schema::{
+    Complete, GetPrompt, Prompt, PromptArgument, PromptMessage, ReadResource, Resource, ResourceContents,
+    ResourceTemplate, Role, Tool,
+};
+use mcp_blocking::proto::{Revision, code};
+use mcp_blocking::{Cx, Server, ToolError};
+use serde_json::{Value, json};
+
+const FILES: &str = "file:///{name}";
+
+fn library() -> Server {
+    let mut who = PromptArgument::new("who");
+    who.required = true;
+    server()
+        .resource(Resource::new("note://a", "a"), |read, _| Ok(ResourceContents::text(read.uri, "a note")))
+        .resource(Resource::new("note://gone", "gone"), |_, _| -> Result<ResourceContents, ToolError> {
+            Err("it was here yesterday".into())
+        })
+        .resource_template(ResourceTemplate::new(FILES, "files"), |read, variables, cx| {
+            match variables.text("name") {
+                Some("readme") => Ok(ResourceContents::text(read.uri, "read me")),
+                _ => Err(cx.no_resource(&read.uri)),
+            }
+        })
+        .template_completion(FILES, "name", |_, _| Ok(vec!["readme".to_owned()]))
+        .prompt(Prompt::new("greet").arguments([who]), |get: GetPrompt, _| {
+            let who = get.arguments.unwrap().find("who").unwrap().clone();
+            Ok(PromptMessage::new(Role::User, format!("Greet {who}")))
+        })
+        .prompt_completion("greet", "who", |complete: Complete, _| {
+            Ok((0..200).map(|number| format!("{}{number}", complete.argument.value)).collect::<Vec<_>>())
+        })
+}
+
+fn in_every_revision(server: fn() -> Server, tell: fn(&mut Visitor)) {
+    story(move || {
+        for revision in Revision::ALL {
+            let mut visitor = Visitor::new(server(), revision, json!({}));
+            tell(&mut visitor);
+            visitor.leave();
+        }
+    });
+}
+
+#[test]
+fn resources_are_read_by_uri_and_by_template() {
+    in_every_revision(library, |visitor| {
+        let mut read = |uri: &str| visitor.ask("resources/read", json!({"uri": uri}));
+        assert_eq!(read("note://a")["result"]["contents"], json!([{"uri": "note://a", "text": "a note"}]));
+        let contents = json!([{"uri": "file:///readme", "text": "read me"}]);
+        assert_eq!(read("file:///readme")["result"]["contents"], contents);
+        let error = read("note://gone")["error"].clone();
+        assert_eq!(error["code"], code::INTERNAL_ERROR);
+        assert_eq!(error["message"], "it was here yesterday");
+    });
+}
+
+#[test]
+fn what_does_not_exist_is_refused_as_the_revision_has_it() {
+    in_every_revision(library, |visitor| {
+        // Nothing matches the one, and the handler does not know the other.
+        for uri in ["note://b", "file:///secret"] {
+            let error = visitor.ask("resources/read", json!({"uri": uri}))["error"].clone();
+            assert_eq!(error["code"], if visitor.is_modern() { -32602 } else { -32002 }, "{error}");
+            assert_eq!(error["data"]["uri"], uri);
+        }
+        let error = visitor.ask("prompts/get", json!({"name": "scold"}))["error"].clone();
+        assert_eq!(error["code"], code::INVALID_PARAMS);
+    });
+}
+
+#[test]
+fn prompts_are_filled_in_and_need_what_they_require() {
+    in_every_revision(library, |visitor| {
+        let params = json!({"name": "greet", "arguments": {"who": "Ada"}});
+        let result = visitor.ask("prompts/get", params)["result"].clone();
+        let message = json!({"role": "user", "content": {"type": "text", "text": "Greet Ada"}});
+        assert_eq!(result["messages"], json!([message]));
+        let error = visitor.ask("prompts/get", json!({"name": "greet"}))["error"].clone();
+        assert_eq!(error["code"], code::INVALID_PARAMS);
+        assert!(error["message"].as_str().unwrap().contains("who"), "{error}");
+    });
+}
+
+#[test]
+fn arguments_are_completed_a_hundred_values_at_most() {
+    in_every_revision(library, |visitor| {
+        let mut complete = |reference: Value, name: &str| {
+            let params = json!({"ref": reference, "argument": {"name": name, "value": "A"}});
+            visitor.ask("completion/complete", params)
+        };
+        let greet = json!({"type": "ref/prompt", "name": "greet"});
+        let completion = complete(greet, "who")["result"]["completion"].clone();
+        assert_eq!(completion["values"].as_array().unwrap().len(), 100);
+        assert_eq!(completion["values"][99], "A99");
+        assert_eq!((&completion["total"], &completion["hasMore"]), (&json!(200), &json!(true)));
+        let files = json!({"type": "ref/resource", "uri": FILES});
+        assert_eq!(complete(files.clone(), "name")["result"]["completion"]["values"], json!(["readme"]));
+        assert_eq!(complete(files, "size")["error"]["code"], code::INVALID_PARAMS);
+    });
+}
+
+#[test]
+fn every_list_comes_in_pages() {
+    in_every_revision(
+        || {
+            (0..5).fold(server().page_max(2), |server, number| {
+                let uri = format!("note://{number}");
+                let pattern = format!("note{number}://{{x}}");
+                server
+                    .tool_with(tool(&number.to_string()), |_: Value, _| Ok("done"))
+                    .prompt(Prompt::new(number.to_string()), |_, _| Ok(PromptMessage::new(Role::User, "hi")))
+                    .resource(Resource::new(uri, number.to_string()), unread)
+                    .resource_template(ResourceTemplate::new(pattern, number.to_string()), |read, _, cx| {
+                        unread(read, cx)
+                    })
+            })
+        },
+        |visitor| {
+            let lists = [
+                ("tools", "tools"),
+                ("prompts", "prompts"),
+                ("resources", "resources"),
+                ("resources/templates", "resourceTemplates"),
+            ];
+            for (list, member) in lists {
+                let (mut names, mut pages, mut params) = (Vec::new(), 0, json!({}));
+                loop {
+                    let page = visitor.ask(&format!("{list}/list"), params)["result"].clone();
+                    names.extend(page[member].as_array().unwrap().iter().map(|item| item["name"].clone()));
+                    pages += 1;
+                    let Some(cursor) = page.get("nextCursor") else { break };
+                    params = json!({"cursor": cursor});
+                }
+                assert_eq!((names, pages), (["0", "1", "2", "3", "4"].map(Value::from).to_vec(), 3));
+                let error = visitor.ask(&format!("{list}/list"), json!({"cursor": "x"}))["error"].clone();
+                assert_eq!(error["code"], code::INVALID_PARAMS, "{list}: {error}");
+            }
+        },
+    );
+}
+
+fn unread(read: ReadResource, cx: Cx) -> Result<ResourceContents, ToolError> {
+    Err(cx.no_resource(&read.uri))
+}
+
+#[test]
+fn what_is_declared_is_what_is_registered() {
+    story(|| {
+        let declared = |server: Server| {
+            let visitor = Visitor::new(server, Revision::V2026_07_28, json!({}));
+            let declared = visitor.declared.clone();
+            visitor.leave();
+            declared
+        };
+        assert_eq!(declared(server()), json!({}));
+        assert_eq!(declared(library()), json!({"completions": {}, "prompts": {}, "resources": {}}));
+        let changing = json!({
+            "completions": {}, "prompts": {"listChanged": true},
+            "resources": {"listChanged": true, "subscribe": true},
+        });
+        assert_eq!(declared(library().changing()), changing);
+        let mut server = library();
+        let _changes = server.changes();
+        assert_eq!(declared(server), changing);
+        assert_eq!(declared(library().on_watch(|_| {}))["resources"], json!({"subscribe": true}));
+        assert_eq!(declared(common::server().on_watch(|_| {}).logging()), json!({"logging": {}}));
+    });
+}
+
+#[test]
+fn arguments_are_checked_before_a_handler_sees_them() {
+    in_every_revision(
+        || {
+            let checked = server().checking(|tool, arguments| match arguments.member("seats") {
+                Some(_) => Ok(()),
+                None => Err(format!("{} needs seats", tool.name)),
+            });
+            checked.tool_with(tool("book"), |_: Value, _| Ok("booked"))
+        },
+        |visitor| {
+            let mut book = |arguments: Value| {
+                visitor.ask("tools/call", json!({"name": "book", "arguments": arguments}))["result"].clone()
+            };
+            assert_eq!(book(json!({"seats": 2}))["content"][0]["text"], "booked");
+            let refused = book(json!({}));
+            assert_eq!(
+                (&refused["isError"], &refused["content"][0]["text"]),
+                (&json!(true), &json!("book needs seats"))
+            );
+        },
+    );
+}
+
+#[test]
+fn what_cannot_be_offered_is_told_when_the_server_is_to_serve() {
+    let refusals = [
+        (server().tool_with(Tool::new("odd", raw(json!({}))), |_: Value, _| Ok("")), "the tool `odd`"),
+        (server().resource(Resource::new("nowhere", "x"), unread), "the resource `nowhere`"),
+        (
+            server().resource_template(ResourceTemplate::new("a://{", "x"), |read, _, cx| unread(read, cx)),
+            "the resource template `a://{`",
+        ),
+        (server().prompt_completion("none", "x", |_, _| Ok(Vec::new())), "a completion of `x`"),
+    ];
+    for (server, what) in refusals {
+        let error = server.serve(empty(), sink()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        assert!(error.to_string().starts_with(what), "{error}");
+    }
+}

@@ -1,0 +1,255 @@
+//! Questions in rounds: several at once, one after the other, what is carried between them, and what is refused.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+
+mod common;
+mod eras;
+
+use common::{raw, server, story, tool};
+use eras::Visitor;
+use mcp_blocking::proto::schema::{
+    CreateMessage, CreateMessageResult, Elicit, ListRootsResult, Prompt, PromptMessage, Resource,
+    ResourceContents, Role, SamplingMessage,
+};
+use mcp_blocking::proto::seal::Seal;
+use mcp_blocking::proto::{Question, Revision, code};
+use mcp_blocking::{Cx, Server, ToolError};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Those in which a server can ask a client's user.
+const WITH_FORMS: [Revision; 3] = [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
+
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+}
+
+fn form(message: &str) -> Elicit {
+    Elicit::form(message, raw(json!({"type": "object", "properties": {"name": {"type": "string"}}})))
+}
+
+fn name(cx: &Cx) -> Result<String, ToolError> {
+    let Name { name } = cx.ask("name", form("Who are you?"))?;
+    Ok(name)
+}
+
+fn ada(_: &str, _: &Value) -> Value {
+    json!({"action": "accept", "content": {"name": "Ada"}})
+}
+
+fn can_all() -> Value {
+    json!({"elicitation": {}, "sampling": {}, "roots": {}})
+}
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"))
+}
+
+fn sealed(server: Server) -> Server {
+    server.seal(Seal::new(&[7; 32]).unwrap())
+}
+
+fn asking() -> Server {
+    server()
+        .tool_with(tool("ask"), |_: Value, cx| Ok(format!("hello {}", name(&cx)?)))
+        .resource(Resource::new("note://you", "you"), |read, cx| {
+            Ok(ResourceContents::text(read.uri, format!("hello {}", name(&cx)?)))
+        })
+        .prompt(Prompt::new("you"), |_, cx| {
+            Ok(PromptMessage::new(Role::User, format!("hello {}", name(&cx)?)))
+        })
+}
+
+#[test]
+fn the_same_handler_asks_clients_of_every_revision() {
+    story(|| {
+        for server in [asking, || sealed(asking())] {
+            for revision in WITH_FORMS {
+                let mut visitor = Visitor::new(server(), revision, can_all());
+                assert_eq!(text(&visitor.talk("tools/call", json!({"name": "ask"}), ada)), "hello Ada");
+                visitor.leave();
+            }
+        }
+        // Older ones have no forms, but models.
+        let sampling = || {
+            server().tool_with(tool("ask"), |_: Value, cx| {
+                let question = CreateMessage::new([SamplingMessage::new(Role::User, "Who am I?")], 10);
+                let answer: CreateMessageResult = cx.ask_any("who", question.into())?;
+                Ok(format!("hello {}", answer.content.text()))
+            })
+        };
+        for revision in Revision::ALL {
+            let mut visitor = Visitor::new(sampling(), revision, can_all());
+            let answer = visitor.talk(
+                "tools/call",
+                json!({"name": "ask"}),
+                |_, _| json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "Ada"}}),
+            );
+            assert_eq!(text(&answer), "hello Ada");
+            visitor.leave();
+        }
+    });
+}
+
+#[test]
+fn resources_and_prompts_ask_as_tools_do() {
+    story(|| {
+        for revision in WITH_FORMS {
+            let mut visitor = Visitor::new(sealed(asking()), revision, can_all());
+            let read = visitor.talk("resources/read", json!({"uri": "note://you"}), ada);
+            assert_eq!(read["result"]["contents"][0]["text"], "hello Ada", "{read}");
+            let prompt = visitor.talk("prompts/get", json!({"name": "you"}), ada);
+            assert_eq!(prompt["result"]["messages"][0]["content"]["text"], "hello Ada", "{prompt}");
+            let declined = visitor.talk(
+                "resources/read",
+                json!({"uri": "note://you"}),
+                |_, _| json!({"action": "decline"}),
+            );
+            assert_eq!(declined["error"]["message"], "the user declined `name`", "{declined}");
+            visitor.leave();
+        }
+    });
+}
+
+#[test]
+fn several_things_are_asked_at_once() {
+    story(|| {
+        let server = || {
+            server().tool_with(tool("survey"), |_: Value, cx| {
+                let who = name(&cx)?;
+                cx.ask_all([
+                    ("name", Question::from(form("never asked again"))),
+                    ("age", Question::from(form("How old?"))),
+                    ("roots", Question::Roots),
+                ])?;
+                let Name { name: age } = cx.filled_in("age")?;
+                let roots: ListRootsResult = cx.answer("roots")?;
+                assert!(cx.answer::<ListRootsResult>("nobody asked").is_err());
+                let keys: Vec<String> = cx.answers().into_iter().map(|(key, _)| key).collect();
+                Ok(format!("{who} {age} {} {}", roots.roots.len(), keys.join(",")))
+            })
+        };
+        for revision in WITH_FORMS {
+            let mut visitor = Visitor::new(server(), revision, can_all());
+            let mut asked = Vec::new();
+            let answer = visitor.talk("tools/call", json!({"name": "survey"}), |method, params| {
+                asked.push(params["message"].as_str().unwrap_or(method).to_owned());
+                match method {
+                    "roots/list" => json!({"roots": [{"uri": "file:///a"}]}),
+                    _ => ada(method, params),
+                }
+            });
+            asked[1..].sort();
+            assert_eq!(asked, ["Who are you?", "How old?", "roots/list"]);
+            let said = text(&answer).strip_prefix("Ada Ada 1 name,").unwrap();
+            assert!(["age,roots", "roots,age"].contains(&said), "{said}");
+            visitor.leave();
+        }
+    });
+}
+
+/// Asks twice and counts in its state how often it ran.
+fn counting() -> Server {
+    server().tool_with(tool("count"), |_: Value, cx: Cx| {
+        let runs: u32 = cx.state()?.unwrap_or(0);
+        cx.set_state(&(runs + 1))?;
+        let Name { name: first } = cx.ask("first", form("First?"))?;
+        let Name { name: second } = cx.ask("second", form("Second?"))?;
+        Ok(format!("{first} {second} {runs}"))
+    })
+}
+
+#[test]
+fn state_and_answers_are_carried_over_two_rounds() {
+    story(|| {
+        for server in [counting, || sealed(counting())] {
+            for revision in WITH_FORMS {
+                let mut visitor = Visitor::new(server(), revision, can_all());
+                let answer = visitor.talk(
+                    "tools/call",
+                    json!({"name": "count"}),
+                    |_, params| json!({"action": "accept", "content": {"name": params["message"]}}),
+                );
+                assert_eq!(text(&answer), "First? Second? 2");
+                visitor.leave();
+            }
+        }
+    });
+}
+
+#[test]
+fn state_that_was_tampered_with_is_refused() {
+    story(|| {
+        for (server, is_sealed) in [(counting as fn() -> Server, false), (|| sealed(counting()), true)] {
+            let mut visitor = Visitor::new(server(), Revision::V2026_07_28, can_all());
+            let call = json!({"name": "count"});
+            let asked = visitor.ask("tools/call", call.clone())["result"].clone();
+            let state = asked["requestState"].as_str().unwrap().to_owned();
+            assert_eq!(state.contains("[[]"), !is_sealed, "{state}");
+            let mut retry = |state: &str, more: Value| {
+                let mut params = call.clone();
+                params["requestState"] = state.into();
+                params["inputResponses"] = json!({"first": ada("", &Value::Null)});
+                if let Some(more) = more.as_object() {
+                    params.as_object_mut().unwrap().extend(more.clone());
+                }
+                visitor.ask("tools/call", params)
+            };
+            for broken in [format!("{state}-TAMPERED"), "".into(), "null".into(), "[[],\"x\"]".into()] {
+                let error = retry(&broken, json!({}))["error"].clone();
+                assert_eq!(error["code"], code::INVALID_PARAMS, "{broken}: {error}");
+            }
+            // For another request: only a seal notices.
+            let other = retry(&state, json!({"arguments": {"other": true}}));
+            assert_eq!(other.get("error").is_some(), is_sealed, "{other}");
+            // As it was, it goes on.
+            assert_eq!(retry(&state, json!({}))["result"]["resultType"], "input_required");
+            visitor.leave();
+        }
+    });
+}
+
+#[test]
+fn a_wrong_key_is_asked_for_again_and_an_answer_that_is_none_is_refused() {
+    story(|| {
+        let mut visitor = Visitor::new(asking(), Revision::V2026_07_28, can_all());
+        let mut retry = |responses: Value| {
+            let answer = visitor.ask("tools/call", json!({"name": "ask", "inputResponses": responses}));
+            match answer.get("error") {
+                Some(error) => format!("error {}", error["code"]),
+                None => answer["result"]["resultType"].as_str().unwrap().to_owned(),
+            }
+        };
+        assert_eq!(retry(json!({"nom": ada("", &Value::Null)})), "input_required");
+        assert_eq!(retry(Value::Null), "input_required");
+        assert_eq!(retry(json!({"name": ada("", &Value::Null), "more": {}})), "complete");
+        assert_eq!(retry(json!({"name": {"content": {}}})), "error -32602");
+        assert_eq!(retry(json!({"name": 12345})), "error -32602");
+        visitor.leave();
+    });
+}
+
+#[test]
+fn whoever_cannot_be_asked_is_refused() {
+    story(|| {
+        for revision in Revision::ALL {
+            let mut visitor = Visitor::new(asking(), revision, json!({"roots": {}}));
+            let requests = [
+                ("tools/call", json!({"name": "ask"})),
+                ("resources/read", json!({"uri": "note://you"})),
+                ("prompts/get", json!({"name": "you"})),
+            ];
+            for (method, params) in requests {
+                let error = visitor.ask(method, params)["error"].clone();
+                let expected =
+                    if visitor.is_modern() { code::MISSING_CLIENT_CAPABILITY } else { code::INTERNAL_ERROR };
+                assert_eq!(error["code"], expected, "{revision} {method}: {error}");
+                if WITH_FORMS.contains(&revision) {
+                    assert!(error["data"]["requiredCapabilities"]["elicitation"].is_object(), "{error}");
+                }
+            }
+            visitor.leave();
+        }
+    });
+}
