@@ -137,8 +137,9 @@ impl Handles {
             Act::Progress { request, progress } => {
                 self.with(*request, |incoming| machine.progress(now, incoming, progress))
             }
-            Act::RefuseUndeclared { request, questions } => self
-                .with(*request, |incoming| machine.refuse_undeclared(now, incoming, &borrowed(questions))),
+            Act::RefuseUndeclared { request, questions } => {
+                self.with(*request, |incoming| machine.refuse_undeclared(now, incoming, &borrowed(questions)))
+            }
             Act::Respond { request, result } => {
                 self.with(*request, |incoming| machine.respond(now, incoming, result))
             }

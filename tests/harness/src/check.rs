@@ -333,23 +333,13 @@ impl<R: Role> Role for Checked<R> {
         self.acted(&format!("changed {change:?}"), done)
     }
 
-    fn listen(
-        &mut self,
-        now: Instant,
-        filter: &Filter,
-        options: CallOptions,
-    ) -> Result<CallId, Misuse> {
+    fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
         self.advance(now);
         let done = self.inner.listen(now, filter, options);
         self.called("listen", done)
     }
 
-    fn set_log_level(
-        &mut self,
-        now: Instant,
-        level: Level,
-        options: CallOptions,
-    ) -> Result<CallId, Misuse> {
+    fn set_log_level(&mut self, now: Instant, level: Level, options: CallOptions) -> Result<CallId, Misuse> {
         self.advance(now);
         let done = self.inner.set_log_level(now, level, options);
         self.called("set_log_level", done)

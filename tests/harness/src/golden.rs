@@ -223,7 +223,8 @@ impl Golden {
     }
 
     fn server(&self) -> server::Config {
-        let Config { name: (name, version), capabilities, revisions, limits, policy, serve, .. } = &self.config;
+        let Config { name: (name, version), capabilities, revisions, limits, policy, serve, .. } =
+            &self.config;
         let mut config = server::Config::new(name, version).revisions(revisions).limits(limits.clone());
         config = capabilities.iter().fold(config, |config, capability| config.capability(*capability));
         config = serve.iter().fold(config, |config, method| config.serve(method));

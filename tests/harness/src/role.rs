@@ -59,12 +59,7 @@ pub trait Role: Endpoint<Event: Witness> {
         Err(Misuse::Unsupported)
     }
 
-    fn listen(
-        &mut self,
-        _now: Instant,
-        _filter: &Filter,
-        _options: CallOptions,
-    ) -> Result<CallId, Misuse> {
+    fn listen(&mut self, _now: Instant, _filter: &Filter, _options: CallOptions) -> Result<CallId, Misuse> {
         Err(Misuse::Unsupported)
     }
 
@@ -158,21 +153,11 @@ impl Role for Stdio<Client> {
 
     common_words!(Client);
 
-    fn listen(
-        &mut self,
-        now: Instant,
-        filter: &Filter,
-        options: CallOptions,
-    ) -> Result<CallId, Misuse> {
+    fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
         Client::listen(self, now, filter, options)
     }
 
-    fn set_log_level(
-        &mut self,
-        now: Instant,
-        level: Level,
-        options: CallOptions,
-    ) -> Result<CallId, Misuse> {
+    fn set_log_level(&mut self, now: Instant, level: Level, options: CallOptions) -> Result<CallId, Misuse> {
         Client::set_log_level(self, now, level, options)
     }
 }

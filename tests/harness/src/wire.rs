@@ -194,7 +194,10 @@ impl WireRules {
         if self.revision.is_none() {
             self.modern.hear_response(&sent.method, sent.params.as_ref(), message);
         }
-        if sent.method == "initialize" && self.revision.is_none() {
+        if sent.method == "initialize" && message.get("error").is_some() {
+            // It opened nothing, and what can be discovered still counts.
+            self.initialize = None;
+        } else if sent.method == "initialize" && self.revision.is_none() {
             let revision = message.pointer("/result/protocolVersion").and_then(Value::as_str);
             self.revision = revision.and_then(Revision::from_name);
             self.theirs = message.pointer("/result/capabilities").cloned().unwrap_or_default();

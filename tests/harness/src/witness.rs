@@ -153,6 +153,9 @@ fn surroundings(context: &Context) -> String {
         let _infallible = write!(words, " level={level}");
     }
     if let Some(answers) = &context.answers {
+        if answers.iter().next().is_none() {
+            words.push_str(" no answers");
+        }
         for (key, answer) in answers.iter() {
             let _infallible = write!(words, " {key}={answer}");
         }
