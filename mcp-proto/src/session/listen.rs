@@ -27,8 +27,18 @@ use crate::time::Instant;
 #[derive(Debug, Default)]
 pub(crate) struct Listens {
     open: BTreeMap<CallId, Listen>,
-    /// How many of them are subscribed to a resource, in a session.
-    subscribers: BTreeMap<Box<str>, usize>,
+    /// In a session: the resources that are subscribed to, or will be.
+    subscribed: BTreeMap<Box<str>, Subscribed>,
+    /// Which resource a call subscribes to that was not answered yet.
+    asked: BTreeMap<u64, Box<str>>,
+}
+
+#[derive(Debug)]
+struct Subscribed {
+    /// How many listen to it.
+    listeners: usize,
+    /// The call that has to be answered first.
+    waits_for: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -36,14 +46,23 @@ struct Listen {
     asked: Filter,
     /// What will be told of, once that is known.
     heard: Option<Filter>,
-    /// In a session: subscriptions to resources that are not answered yet.
-    waiting: usize,
 }
 
 impl Listens {
     /// What is listened to, with the calls that do.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (CallId, &Filter)> {
         self.open.iter().map(|(call, listen)| (*call, listen.heard.as_ref().unwrap_or(&listen.asked)))
+    }
+
+    /// One listener less to a resource; whether it was the last.
+    fn forget(&mut self, uri: &str) -> bool {
+        let Some(subscribed) = self.subscribed.get_mut(uri) else { return false };
+        subscribed.listeners -= 1;
+        let was_last = subscribed.listeners == 0;
+        if was_last {
+            self.subscribed.remove(uri);
+        }
+        was_last
     }
 }
 
@@ -71,7 +90,7 @@ impl Core {
             Ok(())
         };
         let call = CallId(self.place_call("subscriptions/listen", &write, options, Asker::Listen)?);
-        self.listens.open.insert(call, Listen { asked: filter.clone(), heard: None, waiting: 0 });
+        self.listens.open.insert(call, Listen { asked: filter.clone(), heard: None });
         Ok(call)
     }
 
@@ -87,21 +106,21 @@ impl Core {
             return Err(Misuse::Blocked);
         }
         let call = CallId(self.calls.insert_unsent(Asker::Listen));
-        let mut waiting = 0;
-        for (index, uri) in asked.uris.iter().enumerate() {
-            let subscribers = self.listens.subscribers.entry(uri.clone()).or_default();
-            *subscribers += 1;
-            if *subscribers == 1 {
-                self.call_on("resources/subscribe", uri, options, Asker::Subscribe(call, index));
-                waiting += 1;
+        for uri in &asked.uris {
+            if let Some(subscribed) = self.listens.subscribed.get_mut(uri) {
+                subscribed.listeners += 1;
+                continue;
             }
+            let waits_for = self.call_on("resources/subscribe", uri, options, Asker::Subscribe);
+            self.listens.asked.extend(waits_for.map(|wire| (wire, uri.clone())));
+            self.listens.subscribed.insert(uri.clone(), Subscribed { listeners: 1, waits_for });
         }
-        self.listens.open.insert(call, Listen { asked, heard: None, waiting });
+        self.listens.open.insert(call, Listen { asked, heard: None });
         self.check_subscribed(call);
         Ok(call)
     }
 
-    fn call_on(&mut self, method: &str, uri: &str, options: &CallOptions, asker: Asker) {
+    fn call_on(&mut self, method: &str, uri: &str, options: &CallOptions, asker: Asker) -> Option<u64> {
         let (timeout, timeout_max) = (options.timeout, options.timeout_max);
         let options = CallOptions { timeout, timeout_max, ..CallOptions::default() };
         let params = |_, out: &mut Vec<u8>| {
@@ -111,26 +130,36 @@ impl Core {
             Ok(())
         };
         // The server declared it and there is room among the calls, so that it is placed.
-        let _placed = self.place_call(method, &params, &options, asker);
+        self.place_call(method, &params, &options, asker).ok()
     }
 
-    /// One resource of a subscription is subscribed to, or cannot be.
-    pub(super) fn subscribed(&mut self, call: CallId, index: usize, outcome: &Result<Raw, CallError>) {
-        let Some(listen) = self.listens.open.get_mut(&call) else { return };
-        listen.waiting -= 1;
-        if let Some(uri) = listen.asked.uris.get(index).filter(|_| outcome.is_err()) {
-            self.listens.subscribers.remove(uri);
+    /// One resource is subscribed to, or cannot be: whoever waits for it is nearer to its end.
+    pub(super) fn subscribed(&mut self, call: CallId, outcome: &Result<Raw, CallError>) {
+        let Some(uri) = self.listens.asked.remove(&call.0) else { return };
+        let subscribed = self.listens.subscribed.get_mut(&uri);
+        // It can have been given up meanwhile, and asked for anew.
+        let Some(subscribed) = subscribed.filter(|it| it.waits_for == Some(call.0)) else { return };
+        subscribed.waits_for = None;
+        if outcome.is_err() {
+            self.listens.subscribed.remove(&uri);
+            for listen in self.listens.open.values_mut() {
+                listen.asked.uris.retain(|asked| *asked != uri);
+            }
         }
-        self.check_subscribed(call);
+        let waiting = self.listens.open.iter().filter(|(_, listen)| listen.heard.is_none());
+        let waiting: Vec<CallId> = waiting.map(|(call, _)| *call).collect();
+        waiting.into_iter().for_each(|call| self.check_subscribed(call));
     }
 
     /// Tells the application what it will hear of, once that is known. (STL-35)
     fn check_subscribed(&mut self, call: CallId) {
-        let Some(listen) = self.listens.open.get_mut(&call).filter(|listen| listen.waiting == 0) else {
+        let Some(listen) = self.listens.open.get_mut(&call) else { return };
+        let subscribed = &self.listens.subscribed;
+        let mut asked = listen.asked.uris.iter().filter_map(|uri| subscribed.get(uri));
+        if asked.any(|subscribed| subscribed.waits_for.is_some()) {
             return;
-        };
-        let mut filter = listen.asked.clone();
-        filter.uris.retain(|uri| self.listens.subscribers.contains_key(uri));
+        }
+        let filter = listen.asked.clone();
         listen.heard = Some(filter.clone());
         self.events.push(Event::Listening { call, filter });
     }
@@ -141,17 +170,8 @@ impl Core {
         if !self.rules().servers_ask || !self.phase.allows().traffic {
             return;
         }
-        let is_part_of_it = |asker| matches!(asker, Asker::Subscribe(listen, _) if listen == call);
-        let waiting: Vec<u64> =
-            self.calls.iter().filter(|(_, open)| is_part_of_it(open.asker)).map(|(wire, _)| wire).collect();
-        for wire in waiting {
-            // Its answer means nothing any more; what it did is undone below.
-            if let Some(open) = self.calls.get_mut(wire) {
-                open.asker = Asker::Nobody;
-            }
-        }
         for uri in &listen.asked.uris {
-            if forget(&mut self.listens.subscribers, uri) {
+            if self.listens.forget(uri) {
                 self.call_on("resources/unsubscribe", uri, &CallOptions::default(), Asker::Nobody);
             }
         }
@@ -256,15 +276,4 @@ pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged"
 /// Whether a notification is one that subscriptions are for.
 pub(super) fn is_of_subscriptions(method: &str) -> bool {
     matches!(method, ACKNOWLEDGED | TOOLS_CHANGED | PROMPTS_CHANGED | RESOURCES_CHANGED | RESOURCE_UPDATED)
-}
-
-/// One subscriber less; whether it was the last.
-fn forget(subscribers: &mut BTreeMap<Box<str>, usize>, uri: &str) -> bool {
-    let Some(count) = subscribers.get_mut(uri) else { return false };
-    *count -= 1;
-    if *count == 0 {
-        subscribers.remove(uri);
-        return true;
-    }
-    false
 }

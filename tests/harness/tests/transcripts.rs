@@ -36,6 +36,8 @@ golden! {
     client_eof
     client_handshake_timeout
     client_keepalive
+    client_legacy_listen
+    client_legacy_listen_refused
     client_listen
     client_listen_ends
     client_listen_eof
@@ -96,6 +98,7 @@ golden! {
     server_eof_whole
     server_error_storm
     server_ids
+    server_legacy_rounds
     server_listen
     server_listen_odd
     server_logging

@@ -3,9 +3,7 @@
 
 use mcp_proto::schema::Level;
 use mcp_proto::server::{self, Event};
-use mcp_proto::{
-    CallOptions, Capability, Change, Context, IncomingId, Misuse, Question, Raw, Revision,
-};
+use mcp_proto::{CallOptions, Capability, Change, Context, IncomingId, Misuse, Question, Raw, Revision};
 use serde_json::{Value, json};
 
 use crate::player::{PlayedServer, R4, R5, server};
@@ -172,10 +170,8 @@ fn what_one_client_declared_is_not_the_others_t_39_cap_14() {
     let mut server = server(config());
     open(&mut server);
     let form = r#"{"message":"m","requestedSchema":{"type":"object","properties":{}}}"#;
-    let asks = [
-        ("roots", Question::Roots, false),
-        ("form", Question::raw("elicitation/create", raw(form)), true),
-    ];
+    let asks =
+        [("roots", Question::Roots, false), ("form", Question::raw("elicitation/create", raw(form)), true)];
     for (key, question, for_alone) in asks {
         for is_modern in [false, true] {
             let id = format!(r#""{key} {is_modern}""#);
@@ -185,8 +181,7 @@ fn what_one_client_declared_is_not_the_others_t_39_cap_14() {
                 legacy(&id, "tools/call", TOOL)
             });
             let (incoming, _) = request(&mut server);
-            let asked =
-                server.machine.request_input(server.now, incoming, &[(key, question.clone())], None);
+            let asked = server.machine.request_input(server.now, incoming, &[(key, question.clone())], None);
             let wanted = if is_modern == for_alone { Ok(()) } else { Err(Misuse::Undeclared) };
             assert_eq!(asked, wanted, "{key} {is_modern}");
             server.poll();
@@ -255,10 +250,7 @@ fn a_cancel_ends_the_request_of_its_id_in_either_era_and_no_other_can_11_can_13_
 
     server.say(cancel("1"));
     let told = server.told();
-    assert!(
-        matches!(told[..], [Event::RequestCancelled { incoming, .. }] if incoming == alone),
-        "{told:?}"
-    );
+    assert!(matches!(told[..], [Event::RequestCancelled { incoming, .. }] if incoming == alone), "{told:?}");
     assert_eq!(server.machine.respond(server.now, alone, &Raw::empty_object()), Err(Misuse::Stale));
     server.say(cancel(r#""1""#));
     let told = server.told();
@@ -277,9 +269,8 @@ fn a_change_is_told_to_the_session_untagged_and_to_each_subscription_tagged_stl_
     let changed = |server: &mut PlayedServer, change| {
         server.machine.changed(server.now, change).unwrap();
         server.poll();
-        let tag = |line: Value| {
-            line["params"]["_meta"].get("io.modelcontextprotocol/subscriptionId").cloned()
-        };
+        let tag =
+            |line: Value| line["params"]["_meta"].get("io.modelcontextprotocol/subscriptionId").cloned();
         server.hear_all().into_iter().map(tag).collect::<Vec<_>>()
     };
     // Before there is a session, there is no session to tell.
@@ -333,12 +324,14 @@ fn a_sessions_log_level_is_not_a_requests_and_the_reverse_log_05_log_06() {
         server.hear_all().len()
     };
     // For the request that wants much, for the one that wants nothing, for the session's, and for none.
-    assert_eq!([Some(verbose), Some(quiet), Some(in_session), None].map(|it| logs(it, Level::Info)), [
-        1, 0, 0, 0
-    ]);
-    assert_eq!([Some(verbose), Some(quiet), Some(in_session), None].map(|it| logs(it, Level::Error)), [
-        1, 0, 1, 1
-    ]);
+    assert_eq!(
+        [Some(verbose), Some(quiet), Some(in_session), None].map(|it| logs(it, Level::Info)),
+        [1, 0, 0, 0]
+    );
+    assert_eq!(
+        [Some(verbose), Some(quiet), Some(in_session), None].map(|it| logs(it, Level::Error)),
+        [1, 0, 1, 1]
+    );
     assert_eq!(server.machine.log_level(), Some(Level::Error), "what the session set");
 }
 
@@ -361,12 +354,20 @@ fn a_method_is_looked_up_in_the_revision_of_its_request_lif_21_json_15() {
         if is_modern {
             assert_eq!(line["error"], Value::Null, "{method}: {line}");
         } else {
-            assert_eq!((&line["id"], &line["error"]["code"]), (&json!(1), &json!(-32601)), "{method}: {line}");
+            assert_eq!(
+                (&line["id"], &line["error"]["code"]),
+                (&json!(1), &json!(-32601)),
+                "{method}: {line}"
+            );
         }
         server.say(legacy("2", method, params));
         let line = server.hear();
         if is_modern {
-            assert_eq!((&line["id"], &line["error"]["code"]), (&json!(2), &json!(-32601)), "{method}: {line}");
+            assert_eq!(
+                (&line["id"], &line["error"]["code"]),
+                (&json!(2), &json!(-32601)),
+                "{method}: {line}"
+            );
         } else {
             assert_eq!(line["result"], json!({}), "{method}: {line}");
         }
@@ -390,10 +391,7 @@ fn without_a_session_a_request_that_says_nothing_of_itself_learns_what_it_lacks_
         assert_eq!(error["code"], -32602, "{before}");
         assert_eq!(
             error["data"]["required"],
-            json!([
-                "io.modelcontextprotocol/protocolVersion",
-                "io.modelcontextprotocol/clientCapabilities"
-            ])
+            json!(["io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"])
         );
         let supported = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
         assert_eq!(error["data"]["supported"], json!(supported));
