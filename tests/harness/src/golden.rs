@@ -19,7 +19,7 @@
 //! ! ready 2025-06-18 demo 1.0.0      an event must be told
 //! @ call tools/list +progress {}     the application acts
 //! = call#2                           what comes of it: a call, or a misuse; nothing stands for ok
-//! + 60s                              time passes
+//! + 60s                              time passes; with 0s, what follows can answer what was shown so far
 //! eof                                the peer hangs up
 //! ```
 //!
