@@ -171,7 +171,8 @@ impl ModernRules {
             "complete" if cacheable && hints != (true, true) => Err("no cache hints (STL-39)".into()),
             "complete" if asked.method == "subscriptions/listen" => {
                 let tag = result.pointer("/_meta/io.modelcontextprotocol~1subscriptionId");
-                let is_right = tag.is_some_and(|tag| tag.to_string() == id);
+                let tag = tag.map(Value::to_string);
+                let is_right = tag.as_deref() == Some(id);
                 if is_right { Ok(()) } else { Err("the end of a subscription is not tagged (STL-36)".into()) }
             }
             _ => Ok(()),

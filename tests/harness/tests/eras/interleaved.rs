@@ -1,14 +1,13 @@
 //! Both eras over one pipe: a server that gets requests of a session and requests that stand alone, in any order, and
 //! never takes one for the other. (LIF-20, LIF-21, CAP-14, T-39, T-40)
 
-use mcp_proto::schema::Level;
 use mcp_proto::server::{self, Event};
-use mcp_proto::{CallOptions, Capability, Change, Context, IncomingId, Misuse, Question, Raw, Revision};
+use mcp_proto::{CallOptions, Capability, Context, IncomingId, Misuse, Question, Raw, Revision};
 use serde_json::{Value, json};
 
 use crate::player::{PlayedServer, R4, R5, server};
 
-fn config() -> server::Config {
+pub(crate) fn config() -> server::Config {
     [
         Capability::Tools,
         Capability::ToolsListChanged,
@@ -24,17 +23,17 @@ fn config() -> server::Config {
 const IN_SESSION: &str = r#"{"roots":{}}"#;
 const ALONE: &str = r#"{"elicitation":{"form":{}}}"#;
 
-fn raw(text: &str) -> Raw {
+pub(crate) fn raw(text: &str) -> Raw {
     Raw::from_text(text).unwrap()
 }
 
 /// A request that leaves it to a session who makes it.
-fn legacy(id: &str, method: &str, params: &str) -> String {
+pub(crate) fn legacy(id: &str, method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}}}}}"#)
 }
 
 /// A request that says by itself who makes it; `more` are further members of its `_meta`, `params` of its params.
-fn modern_with(id: &str, method: &str, more: &str, params: &str) -> String {
+pub(crate) fn modern_with(id: &str, method: &str, more: &str, params: &str) -> String {
     let comma = |text: &str| if text.is_empty() { String::new() } else { format!(",{text}") };
     let meta = format!(
         r#""io.modelcontextprotocol/protocolVersion":"{R5}","io.modelcontextprotocol/clientCapabilities":{ALONE},"io.modelcontextprotocol/clientInfo":{{"name":"alone","version":"2"}}{}"#,
@@ -43,11 +42,11 @@ fn modern_with(id: &str, method: &str, more: &str, params: &str) -> String {
     legacy(id, method, &format!(r#""_meta":{{{meta}}}{}"#, comma(params)))
 }
 
-fn modern(id: &str, method: &str, params: &str) -> String {
+pub(crate) fn modern(id: &str, method: &str, params: &str) -> String {
     modern_with(id, method, "", params)
 }
 
-const TOOL: &str = r#""name":"t""#;
+pub(crate) const TOOL: &str = r#""name":"t""#;
 
 fn initialize(id: &str) -> String {
     legacy(
@@ -61,12 +60,12 @@ fn initialize(id: &str) -> String {
 
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
-fn cancel(id: &str) -> String {
+pub(crate) fn cancel(id: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
 }
 
 /// Opens a session; what came of it is looked at.
-fn open(server: &mut PlayedServer) {
+pub(crate) fn open(server: &mut PlayedServer) {
     server.say(initialize("0"));
     let welcome = server.hear();
     assert_eq!(welcome["result"]["protocolVersion"], R4, "{welcome}");
@@ -78,7 +77,7 @@ fn open(server: &mut PlayedServer) {
 }
 
 /// The one request that was told.
-fn request(server: &mut PlayedServer) -> (IncomingId, Context) {
+pub(crate) fn request(server: &mut PlayedServer) -> (IncomingId, Context) {
     let mut told = server.told();
     match (told.pop(), told.as_slice()) {
         (Some(Event::Request { incoming, context, .. }), []) => (incoming, context),
@@ -98,7 +97,7 @@ fn is_alone(context: &Context) -> bool {
 }
 
 /// Has the server answer what it was just asked, and says whether the answer is of the modern revision.
-fn answer(server: &mut PlayedServer, incoming: IncomingId) -> bool {
+pub(crate) fn answer(server: &mut PlayedServer, incoming: IncomingId) -> bool {
     server.machine.respond(server.now, incoming, &raw(r#"{"content":[]}"#)).unwrap();
     server.poll();
     let line = server.hear();
@@ -263,79 +262,6 @@ fn a_cancel_ends_the_request_of_its_id_in_either_era_and_no_other_can_11_can_13_
 }
 
 #[test]
-fn a_change_is_told_to_the_session_untagged_and_to_each_subscription_tagged_stl_31_stl_32() {
-    let mut server = server(config());
-    let filter = r#""notifications":{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}"#;
-    let changed = |server: &mut PlayedServer, change| {
-        server.machine.changed(server.now, change).unwrap();
-        server.poll();
-        let tag =
-            |line: Value| line["params"]["_meta"].get("io.modelcontextprotocol/subscriptionId").cloned();
-        server.hear_all().into_iter().map(tag).collect::<Vec<_>>()
-    };
-    // Before there is a session, there is no session to tell.
-    server.say(modern(r#""l""#, "subscriptions/listen", filter));
-    assert_eq!(server.hear()["method"], "notifications/subscriptions/acknowledged");
-    assert!(matches!(&server.told()[..], [Event::Watched { uri }] if **uri == *"file:///a"));
-    assert_eq!(changed(&mut server, Change::Tools), [Some(json!("l"))]);
-    assert_eq!(changed(&mut server, Change::Resource("file:///a")), [Some(json!("l"))]);
-
-    open(&mut server);
-    assert_eq!(changed(&mut server, Change::Tools), [None, Some(json!("l"))]);
-    assert_eq!(changed(&mut server, Change::Resource("file:///a")), [Some(json!("l"))]);
-
-    server.say(legacy("1", "resources/subscribe", r#""uri":"file:///a""#));
-    assert_eq!(server.hear()["result"], json!({}));
-    assert!(server.told().is_empty(), "somebody watches it already");
-    assert_eq!(changed(&mut server, Change::Resource("file:///a")), [None, Some(json!("l"))]);
-
-    // The one ends and the other does not.
-    server.say(cancel(r#""l""#));
-    assert!(server.told().is_empty(), "somebody watches it still");
-    assert_eq!(changed(&mut server, Change::Resource("file:///a")), [None]);
-    assert_eq!(changed(&mut server, Change::Tools), [None]);
-    server.say(legacy("2", "resources/unsubscribe", r#""uri":"file:///a""#));
-    assert_eq!(server.hear()["result"], json!({}));
-    assert!(matches!(&server.told()[..], [Event::Unwatched { uri }] if **uri == *"file:///a"));
-    assert_eq!(changed(&mut server, Change::Resource("file:///a")), []);
-}
-
-#[test]
-fn a_sessions_log_level_is_not_a_requests_and_the_reverse_log_05_log_06() {
-    let mut server = server(config());
-    open(&mut server);
-    server.say(legacy("1", "logging/setLevel", r#""level":"error""#));
-    assert_eq!(server.hear()["result"], json!({}));
-
-    let level = r#""io.modelcontextprotocol/logLevel":"debug""#;
-    server.say(modern_with("2", "tools/call", level, TOOL));
-    let (verbose, context) = request(&mut server);
-    assert_eq!(context.log_level, Some(Level::Debug));
-    server.say(modern("3", "tools/call", TOOL));
-    let (quiet, context) = request(&mut server);
-    assert_eq!(context.log_level, None, "not the session's");
-    server.say(legacy("4", "tools/call", TOOL));
-    let (in_session, context) = request(&mut server);
-    assert_eq!(context.log_level, Some(Level::Error), "not a request's");
-
-    let mut logs = |incoming, level| {
-        server.machine.log(server.now, incoming, level, None, &raw("1")).unwrap();
-        server.poll();
-        server.hear_all().len()
-    };
-    // For the request that wants much, for the one that wants nothing, for the session's, and for none.
-    assert_eq!(
-        [Some(verbose), Some(quiet), Some(in_session), None].map(|it| logs(it, Level::Info)),
-        [1, 0, 0, 0]
-    );
-    assert_eq!(
-        [Some(verbose), Some(quiet), Some(in_session), None].map(|it| logs(it, Level::Error)),
-        [1, 0, 1, 1]
-    );
-    assert_eq!(server.machine.log_level(), Some(Level::Error), "what the session set");
-}
-
-#[test]
 fn a_method_is_looked_up_in_the_revision_of_its_request_lif_21_json_15() {
     let mut server = server(config());
     open(&mut server);
@@ -429,42 +355,4 @@ fn a_request_that_stands_alone_and_says_it_badly_is_refused_in_a_session_too_stl
     server.say(legacy("10", "tools/call", &format!(r#""_meta":{{"progressToken":1}},{TOOL}"#)));
     let (_, context) = request(&mut server);
     assert!(!is_alone(&context) && context.wants_progress);
-}
-
-#[test]
-fn progress_goes_to_the_request_that_it_is_of_prg_03() {
-    let mut server = server(config());
-    open(&mut server);
-    server.say(modern_with("1", "tools/call", r#""progressToken":"a""#, TOOL));
-    let (alone, _) = request(&mut server);
-    server.say(legacy("2", "tools/call", &format!(r#""_meta":{{"progressToken":"b"}},{TOOL}"#)));
-    let (in_session, _) = request(&mut server);
-    for (incoming, token) in [(in_session, "b"), (alone, "a")] {
-        server.machine.progress(server.now, incoming, &mcp_proto::Progress::new(1.0)).unwrap();
-        server.poll();
-        assert_eq!(server.hear()["params"]["progressToken"], token);
-    }
-}
-
-#[test]
-fn all_that_is_open_in_either_era_ends_with_the_connection_stl_36_can_15() {
-    let mut server = server(config());
-    open(&mut server);
-    server.say(modern("1", "subscriptions/listen", r#""notifications":{"toolsListChanged":true}"#));
-    server.hear();
-    server.say(modern("2", "tools/call", TOOL));
-    let (alone, _) = request(&mut server);
-    server.say(legacy("3", "tools/call", TOOL));
-    let (in_session, _) = request(&mut server);
-    server.machine.close(server.now);
-    server.poll();
-    let lines = server.hear_all();
-    assert_eq!(lines.len(), 2, "{lines:#?}");
-    assert_eq!((&lines[0]["id"], &lines[0]["result"]["resultType"]), (&json!(1), &json!("complete")));
-    assert_eq!(lines[0]["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
-    assert_eq!(lines[1]["method"], "notifications/cancelled");
-    assert_eq!(lines[1]["params"]["requestId"], 1);
-    assert!(answer(&mut server, alone));
-    assert!(!answer(&mut server, in_session));
-    assert!(server.machine.closed().is_some() && matches!(server.told()[..], [Event::Closed(_)]));
 }
