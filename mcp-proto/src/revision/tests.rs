@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 
 use super::*;
 
+mod columns;
+
 /// Requirements §2.1 and §2.2 without extensions: kind, method, and who sends it in R1, R2, R3, R4, R5.
 /// `c` is the client, `s` the server, `b` both, `-` nobody.
 const TABLE: &[(char, &str, &str)] = &[

@@ -48,11 +48,16 @@ impl Cache {
         let rule = rule.filter(|rule| rule.cached_until.is_some())?;
         let mut key = Vec::from(rule.name.as_bytes());
         for (name, value) in members(params.unwrap_or_default()) {
-            if unescape_key(name) != "_meta" {
-                key.push(b'\n');
-                key.extend_from_slice(name);
-                key.push(b':');
-                key.extend_from_slice(value);
+            match &*unescape_key(name) {
+                "_meta" => {}
+                // It takes input to get this answer, whoever gathered it.
+                "inputResponses" | "requestState" => return None,
+                _ => {
+                    key.push(b'\n');
+                    key.extend_from_slice(name);
+                    key.push(b':');
+                    key.extend_from_slice(value);
+                }
             }
         }
         Some(key.into())

@@ -73,8 +73,8 @@ pub(crate) enum Asker {
     Probe,
     /// A request that asked for input: the answer to its question number so-and-so.
     Question(IncomingId, usize),
-    /// A call that listens: it is the subscription to its resource number so-and-so.
-    Subscribe(CallId, usize),
+    /// Calls that listen: it subscribes to a resource for them.
+    Subscribe,
 }
 
 #[derive(Debug)]

@@ -225,11 +225,7 @@ impl Core {
                 }
                 return;
             }
-            Asker::Application
-            | Asker::Listen
-            | Asker::Nobody
-            | Asker::Question(..)
-            | Asker::Subscribe(..) => {}
+            Asker::Application | Asker::Listen | Asker::Nobody | Asker::Question(..) | Asker::Subscribe => {}
         }
         if is_sent {
             self.write_cancelled(wire, "timed out");
@@ -360,7 +356,7 @@ impl Core {
             Asker::KeepAlive => self.ponged(),
             Asker::Nobody => {}
             Asker::Question(incoming, index) => self.answered(incoming, index, outcome),
-            Asker::Subscribe(listen, index) => self.subscribed(listen, index, &outcome),
+            Asker::Subscribe => self.subscribed(call, &outcome),
         }
     }
 
@@ -434,8 +430,7 @@ impl Core {
                 Asker::Application | Asker::Listen => self.complete(call, asker, Err(CallError::Lost)),
                 // Its request cannot be answered without the input that it asked for.
                 Asker::Question(incoming, _) => self.withdraw(incoming, None),
-                Asker::Handshake | Asker::KeepAlive | Asker::Nobody | Asker::Probe | Asker::Subscribe(..) => {
-                }
+                Asker::Handshake | Asker::KeepAlive | Asker::Nobody | Asker::Probe | Asker::Subscribe => {}
             }
         }
     }

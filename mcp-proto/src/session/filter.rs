@@ -185,3 +185,6 @@ impl Change<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -175,8 +175,10 @@ impl Core {
         let Some(mut open) = self.incoming.remove(incoming) else { return };
         let (Some(asking), Some(again)) = (open.asking.take(), open.again.take()) else { return };
         let Again { request, mut context, rounds } = *again;
+        let is_idle = asking.keys.is_empty();
         let answers = asking.keys.into_iter().zip(asking.answers.into_iter().flatten()).collect();
-        context.answers = Some(Answers::new(answers));
+        // Asked nothing, a client answers nothing, in either era.
+        context.answers = (!is_idle).then(|| Answers::new(answers));
         context.state = asking.state;
         context.log_level = self.log_level;
         open.again =

@@ -27,50 +27,42 @@ use crate::time::Instant;
 #[derive(Debug, Default)]
 pub(crate) struct Listens {
     open: BTreeMap<CallId, Listen>,
-    /// In a session: the resources that the server was asked to tell of.
-    subscriptions: BTreeMap<Box<str>, Subscription>,
+    /// In a session: the resources that are subscribed to, or will be.
+    subscribed: BTreeMap<Box<str>, Subscribed>,
+    /// Which resource a call subscribes to that was not answered yet.
+    asked: BTreeMap<u64, Box<str>>,
+}
+
+#[derive(Debug)]
+struct Subscribed {
+    /// How many listen to it.
+    listeners: usize,
+    /// The call that has to be answered first.
+    waits_for: Option<u64>,
 }
 
 #[derive(Debug)]
 struct Listen {
-    /// In a session its URIs are in order.
     asked: Filter,
     /// What will be told of, once that is known.
     heard: Option<Filter>,
-    /// In a session: how each of the URIs stands.
-    uris: Vec<Told>,
-}
-
-/// A resource that the server was asked to tell of.
-#[derive(Debug, Default)]
-struct Subscription {
-    /// How many listen to it.
-    listeners: usize,
-    /// The server will tell of it.
-    is_open: bool,
-}
-
-/// Whether the server tells of a resource.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Told {
-    /// It was asked, and has not answered.
-    Waiting,
-    Yes,
-    No,
-}
-
-impl Listen {
-    /// Where in the URIs `uri` is, if the server's answer about it is waited for.
-    fn waits_for(&self, uri: &str) -> Option<usize> {
-        let index = self.asked.uris.binary_search_by(|asked| (**asked).cmp(uri)).ok()?;
-        (self.uris.get(index) == Some(&Told::Waiting)).then_some(index)
-    }
 }
 
 impl Listens {
     /// What is listened to, with the calls that do.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (CallId, &Filter)> {
         self.open.iter().map(|(call, listen)| (*call, listen.heard.as_ref().unwrap_or(&listen.asked)))
+    }
+
+    /// One listener less to a resource; whether it was the last.
+    fn forget(&mut self, uri: &str) -> bool {
+        let Some(subscribed) = self.subscribed.get_mut(uri) else { return false };
+        subscribed.listeners -= 1;
+        let was_last = subscribed.listeners == 0;
+        if was_last {
+            self.subscribed.remove(uri);
+        }
+        was_last
     }
 }
 
@@ -98,7 +90,7 @@ impl Core {
             Ok(())
         };
         let call = CallId(self.place_call("subscriptions/listen", &write, options, Asker::Listen)?);
-        self.listens.open.insert(call, Listen { asked: filter.clone(), heard: None, uris: Vec::new() });
+        self.listens.open.insert(call, Listen { asked: filter.clone(), heard: None });
         Ok(call)
     }
 
@@ -114,21 +106,21 @@ impl Core {
             return Err(Misuse::Blocked);
         }
         let call = CallId(self.calls.insert_unsent(Asker::Listen));
-        let mut uris = Vec::with_capacity(asked.uris.len());
-        for (index, uri) in asked.uris.iter().enumerate() {
-            let subscription = self.listens.subscriptions.entry(uri.clone()).or_default();
-            subscription.listeners += 1;
-            uris.push(if subscription.is_open { Told::Yes } else { Told::Waiting });
-            if subscription.listeners == 1 {
-                self.call_on("resources/subscribe", uri, options, Asker::Subscribe(call, index));
+        for uri in &asked.uris {
+            if let Some(subscribed) = self.listens.subscribed.get_mut(uri) {
+                subscribed.listeners += 1;
+                continue;
             }
+            let waits_for = self.call_on("resources/subscribe", uri, options, Asker::Subscribe);
+            self.listens.asked.extend(waits_for.map(|wire| (wire, uri.clone())));
+            self.listens.subscribed.insert(uri.clone(), Subscribed { listeners: 1, waits_for });
         }
-        self.listens.open.insert(call, Listen { asked, heard: None, uris });
+        self.listens.open.insert(call, Listen { asked, heard: None });
         self.check_subscribed(call);
         Ok(call)
     }
 
-    fn call_on(&mut self, method: &str, uri: &str, options: &CallOptions, asker: Asker) {
+    fn call_on(&mut self, method: &str, uri: &str, options: &CallOptions, asker: Asker) -> Option<u64> {
         let (timeout, timeout_max) = (options.timeout, options.timeout_max);
         let options = CallOptions { timeout, timeout_max, ..CallOptions::default() };
         let params = |_, out: &mut Vec<u8>| {
@@ -138,39 +130,36 @@ impl Core {
             Ok(())
         };
         // The server declared it and there is room among the calls, so that it is placed.
-        let _placed = self.place_call(method, &params, &options, asker);
+        self.place_call(method, &params, &options, asker).ok()
     }
 
-    /// The server will tell of a resource, or not: whoever waits for that knows it now.
-    pub(super) fn subscribed(&mut self, call: CallId, index: usize, outcome: &Result<Raw, CallError>) {
-        let uri = self.listens.open.get(&call).and_then(|listen| listen.asked.uris.get(index)).cloned();
-        let Some(uri) = uri else { return };
-        let told = if outcome.is_ok() { Told::Yes } else { Told::No };
-        if told == Told::No {
-            self.listens.subscriptions.remove(&uri);
-        } else if let Some(subscription) = self.listens.subscriptions.get_mut(&uri) {
-            subscription.is_open = true;
-        }
-        let mut waited = Vec::new();
-        for (call, listen) in &mut self.listens.open {
-            let state = listen.waits_for(&uri).and_then(|index| listen.uris.get_mut(index));
-            if let Some(state) = state {
-                *state = told;
-                waited.push(*call);
+    /// One resource is subscribed to, or cannot be: whoever waits for it is nearer to its end.
+    pub(super) fn subscribed(&mut self, call: CallId, outcome: &Result<Raw, CallError>) {
+        let Some(uri) = self.listens.asked.remove(&call.0) else { return };
+        let subscribed = self.listens.subscribed.get_mut(&uri);
+        // It can have been given up meanwhile, and asked for anew.
+        let Some(subscribed) = subscribed.filter(|it| it.waits_for == Some(call.0)) else { return };
+        subscribed.waits_for = None;
+        if outcome.is_err() {
+            self.listens.subscribed.remove(&uri);
+            for listen in self.listens.open.values_mut() {
+                listen.asked.uris.retain(|asked| *asked != uri);
             }
         }
-        waited.into_iter().for_each(|call| self.check_subscribed(call));
+        let waiting = self.listens.open.iter().filter(|(_, listen)| listen.heard.is_none());
+        let waiting: Vec<CallId> = waiting.map(|(call, _)| *call).collect();
+        waiting.into_iter().for_each(|call| self.check_subscribed(call));
     }
 
     /// Tells the application what it will hear of, once that is known. (STL-35)
     fn check_subscribed(&mut self, call: CallId) {
         let Some(listen) = self.listens.open.get_mut(&call) else { return };
-        if listen.uris.contains(&Told::Waiting) {
+        let subscribed = &self.listens.subscribed;
+        let mut asked = listen.asked.uris.iter().filter_map(|uri| subscribed.get(uri));
+        if asked.any(|subscribed| subscribed.waits_for.is_some()) {
             return;
         }
-        let mut filter = listen.asked.clone();
-        let mut told = listen.uris.iter();
-        filter.uris.retain(|_| told.next() == Some(&Told::Yes));
+        let filter = listen.asked.clone();
         listen.heard = Some(filter.clone());
         self.events.push(Event::Listening { call, filter });
     }
@@ -181,24 +170,8 @@ impl Core {
         if !self.rules().servers_ask || !self.phase.allows().traffic {
             return;
         }
-        let index_of = |asker| match asker {
-            Asker::Subscribe(listen, index) if listen == call => Some(index),
-            _ => None,
-        };
-        let waiting: Vec<(u64, usize)> =
-            self.calls.iter().filter_map(|(wire, open)| Some((wire, index_of(open.asker)?))).collect();
-        for (wire, index) in waiting {
-            // Somebody else may wait for the answer. If nobody does, what it did is undone below.
-            let uri = listen.asked.uris.get(index);
-            let heir = uri.and_then(|uri| {
-                self.listens.open.iter().find_map(|(call, listen)| Some((*call, listen.waits_for(uri)?)))
-            });
-            if let Some(open) = self.calls.get_mut(wire) {
-                open.asker = heir.map_or(Asker::Nobody, |(call, index)| Asker::Subscribe(call, index));
-            }
-        }
-        for (uri, told) in listen.asked.uris.iter().zip(&listen.uris) {
-            if *told != Told::No && forget(&mut self.listens.subscriptions, uri) {
+        for uri in &listen.asked.uris {
+            if self.listens.forget(uri) {
                 self.call_on("resources/unsubscribe", uri, &CallOptions::default(), Asker::Nobody);
             }
         }
@@ -303,17 +276,6 @@ pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged"
 /// Whether a notification is one that subscriptions are for.
 pub(super) fn is_of_subscriptions(method: &str) -> bool {
     matches!(method, ACKNOWLEDGED | TOOLS_CHANGED | PROMPTS_CHANGED | RESOURCES_CHANGED | RESOURCE_UPDATED)
-}
-
-/// One listener less; whether it was the last.
-fn forget(subscriptions: &mut BTreeMap<Box<str>, Subscription>, uri: &str) -> bool {
-    let Some(subscription) = subscriptions.get_mut(uri) else { return false };
-    subscription.listeners -= 1;
-    let was_last = subscription.listeners == 0;
-    if was_last {
-        subscriptions.remove(uri);
-    }
-    was_last
 }
 
 #[cfg(test)]

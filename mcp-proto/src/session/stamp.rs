@@ -115,3 +115,6 @@ pub(crate) fn asks_for_logs(params: Option<&[u8]>) -> bool {
         .and_then(unescape)
         .is_some()
 }
+
+#[cfg(test)]
+mod tests;

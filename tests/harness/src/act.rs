@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use mcp_proto::schema::Level;
-use mcp_proto::{CallId, CallOptions, ErrorObject, IncomingId, Instant, Misuse, Progress, Question, Raw};
+use mcp_proto::{
+    CallId, CallOptions, Change, ErrorObject, Filter, IncomingId, Instant, Misuse, Progress, Question, Raw,
+};
 
 use crate::role::Role;
 use crate::witness::{Seen, Witness};
@@ -16,12 +18,37 @@ pub enum Act {
     Ask { request: u64, questions: Vec<(String, Question)>, state: Option<String> },
     Call { method: String, params: Option<Raw>, options: CallOptions },
     Cancel { call: u64, reason: String },
+    Changed(Changed),
     Close,
     Fail { request: u64, error: ErrorObject },
-    Log { level: Level, data: Raw },
+    Listen { filter: Filter, options: CallOptions },
+    Log { request: Option<u64>, level: Level, data: Raw },
     Notify { method: String, params: Option<Raw> },
     Progress { request: u64, progress: Progress },
+    RefuseUndeclared { request: u64, questions: Vec<(String, Question)> },
     Respond { request: u64, result: Raw },
+    SetLogLevel(Level),
+}
+
+/// What changed, like [`Change`], which only borrows.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[expect(missing_docs, reason = "each is the change of that name")]
+pub enum Changed {
+    Prompts,
+    Resource(String),
+    Resources,
+    Tools,
+}
+
+impl Changed {
+    fn change(&self) -> Change<'_> {
+        match self {
+            Self::Prompts => Change::Prompts,
+            Self::Resource(uri) => Change::Resource(uri),
+            Self::Resources => Change::Resources,
+            Self::Tools => Change::Tools,
+        }
+    }
 }
 
 /// What became of an action.
@@ -84,25 +111,16 @@ impl Handles {
     /// Does it.
     pub fn perform<R: Role>(&mut self, now: Instant, act: &Act, machine: &mut R) -> Done {
         match act {
-            Act::Ask { request, questions, state } => {
-                let questions: Vec<(&str, Question)> =
-                    questions.iter().map(|(key, question)| (key.as_str(), question.clone())).collect();
-                self.with(*request, |incoming| {
-                    machine.request_input(now, incoming, &questions, state.as_deref())
-                })
-            }
+            Act::Ask { request, questions, state } => self.with(*request, |incoming| {
+                machine.request_input(now, incoming, &borrowed(questions), state.as_deref())
+            }),
             Act::Call { method, params, options } => {
-                match machine.call_raw(now, method, params.as_ref(), options.clone()) {
-                    Ok(call) => {
-                        self.calls.insert(number(call), call);
-                        Done::Call(call)
-                    }
-                    Err(misuse) => Done::Misuse(misuse),
-                }
+                self.called(machine.call_raw(now, method, params.as_ref(), options.clone()))
             }
             Act::Cancel { call, reason } => {
                 self.call(*call).map_or(Done::Unknown, |call| machine.cancel(now, call, reason).into())
             }
+            Act::Changed(changed) => machine.changed(now, changed.change()).into(),
             Act::Close => {
                 machine.close(now);
                 Done::Ok
@@ -110,20 +128,44 @@ impl Handles {
             Act::Fail { request, error } => {
                 self.with(*request, |incoming| machine.respond_error(now, incoming, error))
             }
-            Act::Log { level, data } => machine.log(now, None, *level, None, data).into(),
+            Act::Listen { filter, options } => self.called(machine.listen(now, filter, options.clone())),
+            Act::Log { request: None, level, data } => machine.log(now, None, *level, None, data).into(),
+            Act::Log { request: Some(request), level, data } => {
+                self.with(*request, |incoming| machine.log(now, Some(incoming), *level, None, data))
+            }
             Act::Notify { method, params } => machine.notify_raw(now, method, params.as_ref()).into(),
             Act::Progress { request, progress } => {
                 self.with(*request, |incoming| machine.progress(now, incoming, progress))
             }
+            Act::RefuseUndeclared { request, questions } => {
+                self.with(*request, |incoming| machine.refuse_undeclared(now, incoming, &borrowed(questions)))
+            }
             Act::Respond { request, result } => {
                 self.with(*request, |incoming| machine.respond(now, incoming, result))
             }
+            Act::SetLogLevel(level) => {
+                self.called(machine.set_log_level(now, *level, CallOptions::default()))
+            }
+        }
+    }
+
+    fn called(&mut self, called: Result<CallId, Misuse>) -> Done {
+        match called {
+            Ok(call) => {
+                self.calls.insert(number(call), call);
+                Done::Call(call)
+            }
+            Err(misuse) => Done::Misuse(misuse),
         }
     }
 
     fn with(&self, request: u64, act: impl FnOnce(IncomingId) -> Result<(), Misuse>) -> Done {
         self.request(request).map_or(Done::Unknown, |incoming| act(incoming).into())
     }
+}
+
+fn borrowed(questions: &[(String, Question)]) -> Vec<(&str, Question)> {
+    questions.iter().map(|(key, question)| (key.as_str(), question.clone())).collect()
 }
 
 /// The number in a handle's name.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use bytes::Buf;
 use mcp_proto::schema::Level;
 use mcp_proto::{
-    CallId, CallOptions, Endpoint, ErrorObject, IncomingId, Instant, Limits, Misuse, Outbox, Peer, Progress,
-    Question, Raw, Side,
+    CallId, CallOptions, Change, Endpoint, ErrorObject, Filter, IncomingId, Instant, Limits, Misuse, Outbox,
+    Peer, Progress, Question, Raw, Side,
 };
 
 use crate::ledger::Ledger;
@@ -136,6 +136,15 @@ impl<R: Role> Checked<R> {
     }
 
     /// After an action of the application: what it added, and what it must not have.
+    /// A call was made, or was not.
+    fn called(&mut self, what: &str, done: Result<CallId, Misuse>) -> Result<CallId, Misuse> {
+        if let Ok(call) = done {
+            let checked = self.ledger.called(call);
+            self.hold(checked);
+        }
+        self.acted(what, done)
+    }
+
     fn acted<T>(&mut self, what: &str, done: Result<T, Misuse>) -> Result<T, Misuse> {
         let shown = match &done {
             Ok(_) => "ok".to_owned(),
@@ -249,11 +258,7 @@ impl<R: Role> Role for Checked<R> {
     ) -> Result<CallId, Misuse> {
         self.advance(now);
         let done = self.inner.call_raw(now, method, params, options);
-        if let Ok(call) = done {
-            let checked = self.ledger.called(call);
-            self.hold(checked);
-        }
-        self.acted(&format!("call {method}"), done)
+        self.called(&format!("call {method}"), done)
     }
 
     fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
@@ -320,6 +325,39 @@ impl<R: Role> Role for Checked<R> {
         self.advance(now);
         let done = self.inner.log(now, incoming, level, logger, data);
         self.acted(&format!("log {level}"), done)
+    }
+
+    fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
+        self.advance(now);
+        let done = self.inner.changed(now, change);
+        self.acted(&format!("changed {change:?}"), done)
+    }
+
+    fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
+        self.advance(now);
+        let done = self.inner.listen(now, filter, options);
+        self.called("listen", done)
+    }
+
+    fn set_log_level(&mut self, now: Instant, level: Level, options: CallOptions) -> Result<CallId, Misuse> {
+        self.advance(now);
+        let done = self.inner.set_log_level(now, level, options);
+        self.called("set_log_level", done)
+    }
+
+    fn refuse_undeclared(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        questions: &[(&str, Question)],
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        let done = self.inner.refuse_undeclared(now, incoming, questions);
+        if done.is_ok() {
+            let checked = self.ledger.answered(incoming);
+            self.hold(checked);
+        }
+        self.acted(&format!("refuse {incoming}"), done)
     }
 
     fn request_input(

@@ -11,6 +11,7 @@
 //! limits: message_bytes_max=64 ping_every=5s
 //! policy: Close                      or Ignore, or Reply
 //! serve: x/method
+//! expect: Legacy                     or Modern: the era that a client expects its server to be of
 //!
 //! > {"jsonrpc":"2.0", …}             a line comes in
 //! >> half a line\xFF                 bytes come in, with \n \r \t \\ and \xNN
@@ -18,11 +19,11 @@
 //! ! ready 2025-06-18 demo 1.0.0      an event must be told
 //! @ call tools/list +progress {}     the application acts
 //! = call#2                           what comes of it: a call, or a misuse; nothing stands for ok
-//! + 60s                              time passes
+//! + 60s                              time passes; with 0s, what follows can answer what was shown so far
 //! eof                                the peer hangs up
 //! ```
 //!
-//! What must be shown stands behind the step that shows it.
+//! What must be shown stands behind the step that shows it. Words for people and empty lines may stand before a step.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ use std::path::{Path, PathBuf};
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Instant, Limits, Revision, Side, ViolationPolicy};
+use mcp_proto::{Era, Instant, Limits, Revision, Side, ViolationPolicy};
 
 use crate::act::Done;
 use crate::diff::diff;
@@ -55,6 +56,8 @@ pub struct Golden {
     steps: Vec<(String, Shown)>,
     /// The lines before the first step.
     head: Vec<String>,
+    /// Words for people that stand before the step that is not read yet.
+    words: String,
 }
 
 #[derive(Clone, Debug)]
@@ -65,6 +68,7 @@ struct Config {
     limits: Limits,
     policy: Option<ViolationPolicy>,
     serve: Vec<String>,
+    expect: Option<Era>,
 }
 
 /// What one step shows.
@@ -119,10 +123,12 @@ impl Golden {
                 limits: Limits::default(),
                 policy: None,
                 serve: Vec::new(),
+                expect: None,
             },
             // What a machine shows before anything happened stands behind a step of no words.
             steps: vec![(String::new(), Shown::default())],
             head: Vec::new(),
+            words: String::new(),
         };
         let mut in_head = true;
         for line in text.lines() {
@@ -207,15 +213,18 @@ impl Golden {
     }
 
     fn client(&self) -> client::Config {
-        let Config { name: (name, version), capabilities, revisions, limits, policy, serve } = &self.config;
+        let Config { name: (name, version), capabilities, revisions, limits, policy, serve, expect } =
+            &self.config;
         let mut config = client::Config::new(name, version).revisions(revisions).limits(limits.clone());
         config = capabilities.iter().fold(config, |config, capability| config.capability(*capability));
         config = serve.iter().fold(config, |config, method| config.serve(method));
+        config = expect.iter().fold(config, |config, era| config.expect(*era));
         policy.map_or_else(|| config.clone(), |policy| config.clone().on_violation(policy))
     }
 
     fn server(&self) -> server::Config {
-        let Config { name: (name, version), capabilities, revisions, limits, policy, serve } = &self.config;
+        let Config { name: (name, version), capabilities, revisions, limits, policy, serve, .. } =
+            &self.config;
         let mut config = server::Config::new(name, version).revisions(revisions).limits(limits.clone());
         config = capabilities.iter().fold(config, |config, capability| config.capability(*capability));
         config = serve.iter().fold(config, |config, method| config.serve(method));
@@ -247,6 +256,13 @@ impl Golden {
                     _ => panic!("{}: no such policy: {value}", self.path.display()),
                 });
             }
+            "expect" => {
+                self.config.expect = Some(match value {
+                    "Legacy" => Era::Legacy,
+                    "Modern" => Era::Modern,
+                    _ => panic!("{}: no such era: {value}", self.path.display()),
+                });
+            }
             "serve" => self.config.serve = value.split_whitespace().map(Into::into).collect(),
             _ => panic!("{}: no such setting: {line}", self.path.display()),
         }
@@ -269,11 +285,16 @@ impl Golden {
                 }
                 return;
             }
-            ("" | "#", _) => return,
+            ("" | "#", _) => {
+                self.words.push_str(line);
+                self.words.push('\n');
+                return;
+            }
             _ => panic!("{}: not in the format: {line}", self.path.display()),
         };
         self.script.steps.push(step);
-        self.steps.push((line.into(), Shown::default()));
+        let words = std::mem::take(&mut self.words);
+        self.steps.push((words + line, Shown::default()));
     }
 }
 

@@ -136,10 +136,12 @@ impl ModernRules {
 
     /// A server's answer to a request that speaks for itself. (STL-05, STL-13…17, STL-36, STL-39, STL-40)
     pub(crate) fn check_answer(&mut self, id: &str, asked: &Asked, message: &Value) -> Result<(), String> {
-        if let Some(subscription) = self.subscriptions.get_mut(id) {
+        let code = message.pointer("/error/code").and_then(Value::as_i64);
+        // An error for one that is open refuses another of the same id. (ID-09)
+        let ends = |subscription: &&mut Subscription| code.is_none() || !subscription.is_acknowledged;
+        if let Some(subscription) = self.subscriptions.get_mut(id).filter(ends) {
             subscription.is_over = true;
         }
-        let code = message.pointer("/error/code").and_then(Value::as_i64);
         if let Some(code) = code {
             let is_old = matches!(code, -32002 | -32042 | -32019..=-32000);
             return if is_old {
@@ -169,7 +171,8 @@ impl ModernRules {
             "complete" if cacheable && hints != (true, true) => Err("no cache hints (STL-39)".into()),
             "complete" if asked.method == "subscriptions/listen" => {
                 let tag = result.pointer("/_meta/io.modelcontextprotocol~1subscriptionId");
-                let is_right = tag.is_some_and(|tag| tag.to_string() == id);
+                let tag = tag.map(Value::to_string);
+                let is_right = tag.as_deref() == Some(id);
                 if is_right { Ok(()) } else { Err("the end of a subscription is not tagged (STL-36)".into()) }
             }
             _ => Ok(()),

@@ -8,7 +8,7 @@ use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallError, CallId, CallOptions, Context, Endpoint, IncomingId, Instant, Misuse, Raw, Request,
+    CallError, CallId, CallOptions, Context, Endpoint, Era, IncomingId, Instant, Misuse, Raw, Request,
 };
 
 use crate::check::Checked;
@@ -39,7 +39,8 @@ const STEPS_MAX: usize = 1_000_000;
 /// let (incoming, request, _) = pair.next_request();
 /// assert_eq!(request.method, "tools/list");
 /// pair.respond(incoming, r#"{"tools":[]}"#).unwrap();
-/// assert_eq!(pair.outcome(call).unwrap(), Raw::from_text(r#"{"tools":[]}"#).unwrap());
+/// let tools = pair.outcome(call).unwrap().member("tools").unwrap();
+/// assert_eq!(tools, Raw::from_text("[]").unwrap());
 /// ```
 #[derive(Debug)]
 pub struct Pair {
@@ -87,16 +88,21 @@ impl Pair {
         }
     }
 
-    /// Two machines whose handshake is over.
+    /// Two machines whose client is ready to make calls: it knows what its server speaks.
+    ///
+    /// If that is a revision with sessions, the server is ready too; without sessions a server never becomes it.
     #[must_use]
     pub fn ready(client: client::Config, server: server::Config) -> Self {
         let mut pair = Self::new(client, server);
         pair.drive();
-        if !matches!(pair.client_events.pop_front(), Some(client::Event::Ready(_))) {
+        let Some(client::Event::Ready(peer)) = pair.client_events.pop_front() else {
             pair.breach("the client is not ready");
-        }
-        if !matches!(pair.server_events.pop_front(), Some(server::Event::Ready(_))) {
-            pair.breach("the server is not ready");
+        };
+        let has_session = peer.revision.era() == Era::Legacy;
+        match pair.server_events.pop_front() {
+            Some(server::Event::Ready(_)) if has_session => {}
+            None if !has_session => {}
+            other => pair.breach(format!("in {} the server told {other:?}", peer.revision)),
         }
         pair
     }

@@ -5,11 +5,11 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use mcp_proto::schema::{Decode, Elicit, Level};
-use mcp_proto::{Capability, ErrorObject, Limits, Progress, Question, Raw, Revision};
+use mcp_proto::{Capability, ErrorObject, Filter, Limits, Progress, Question, Raw, Revision};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::act::Act;
+use crate::act::{Act, Changed};
 
 /// A JSON value as text.
 pub(crate) fn raw(text: &str) -> Raw {
@@ -121,6 +121,7 @@ pub(crate) fn limit(limits: &mut Limits, setting: &str) {
     let count = || text.parse().unwrap_or_else(|_| panic!("not a number: {setting}"));
     match name {
         "batch_members_max" => limits.batch_members_max = count(),
+        "cache_bytes_max" => limits.cache_bytes_max = count(),
         "calls_max" => limits.calls_max = count(),
         "call_timeout" => limits.call_timeout = duration(text),
         "call_timeout_max" => limits.call_timeout_max = duration(text),
@@ -133,7 +134,10 @@ pub(crate) fn limit(limits: &mut Limits, setting: &str) {
         "message_bytes_max" => limits.message_bytes_max = count(),
         "ping_every" => limits.ping_every = Some(duration(text)),
         "ping_timeout" => limits.ping_timeout = duration(text),
+        "probe_timeout" => limits.probe_timeout = duration(text),
+        "questions_max" => limits.questions_max = count(),
         "requests_max" => limits.requests_max = count(),
+        "subscriptions_max" => limits.subscriptions_max = count(),
         "violations_max" => limits.violations_max = u32::try_from(count()).ok(),
         _ => panic!("no such limit: {setting}"),
     }
@@ -149,6 +153,12 @@ pub(crate) fn act(text: &str) -> Act {
             let (call, reason) = word(rest);
             Act::Cancel { call: number(call), reason: reason.into() }
         }
+        "changed" => Act::Changed(match rest {
+            "prompts" => Changed::Prompts,
+            "resources" => Changed::Resources,
+            "tools" => Changed::Tools,
+            uri => Changed::Resource(uri.into()),
+        }),
         "close" => Act::Close,
         "fail" => {
             let (request, rest) = word(rest);
@@ -156,15 +166,23 @@ pub(crate) fn act(text: &str) -> Act {
             let code = code.parse().unwrap_or_else(|_| panic!("not a code: {text}"));
             Act::Fail { request: number(request), error: ErrorObject::new(code, message) }
         }
+        "level" => Act::SetLogLevel(level(rest)),
+        "listen" => listen(rest),
         "log" => {
-            let (level, data) = word(rest);
-            Act::Log { level: by_name_of(level, &Level::ALL, |level| level.name().into()), data: raw(data) }
+            let (first, after) = word(rest);
+            let request = first.starts_with("request#").then(|| number(first));
+            let (name, data) = if request.is_some() { word(after) } else { (first, after) };
+            Act::Log { request, level: level(name), data: raw(data) }
         }
         "notify" => {
             let (method, rest) = word(rest);
             Act::Notify { method: method.into(), params: params(rest) }
         }
         "progress" => progress(rest),
+        "refuse" => {
+            let (request, asked) = word(rest);
+            Act::RefuseUndeclared { request: number(request), questions: questions(asked) }
+        }
         "respond" => {
             let (request, result) = word(rest);
             Act::Respond { request: number(request), result: raw(result) }
@@ -182,9 +200,35 @@ fn ask(text: &str) -> Act {
         state = Some(found.to_owned());
         rest = after;
     }
-    let Value::Object(asked) = value(rest) else { panic!("not an object: {rest}") };
-    let questions = asked.into_iter().map(|(key, asked)| (key, question(&asked))).collect();
-    Act::Ask { request: number(request), questions, state }
+    Act::Ask { request: number(request), questions: questions(rest), state }
+}
+
+fn questions(text: &str) -> Vec<(String, Question)> {
+    let Value::Object(asked) = value(text) else { panic!("not an object: {text}") };
+    asked.into_iter().map(|(key, asked)| (key, question(&asked))).collect()
+}
+
+/// `[timeout=5s] tools prompts resources file:///a`, each if it is wanted.
+fn listen(text: &str) -> Act {
+    let mut filter = Filter::new();
+    let mut options = mcp_proto::CallOptions::default();
+    for wanted in text.split_whitespace() {
+        filter = match (wanted, wanted.strip_prefix("timeout=")) {
+            (_, Some(time)) => {
+                options.timeout = Some(duration(time));
+                filter
+            }
+            ("prompts", _) => filter.prompts(),
+            ("resources", _) => filter.resources(),
+            ("tools", _) => filter.tools(),
+            (uri, _) => filter.resource(uri),
+        };
+    }
+    Act::Listen { filter, options }
+}
+
+fn level(name: &str) -> Level {
+    by_name_of(name, &Level::ALL, |level| level.name().into())
 }
 
 fn question(asked: &Value) -> Question {

@@ -7,8 +7,8 @@ use mcp_proto::schema::Level;
 use mcp_proto::server::Server;
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallId, CallOptions, Endpoint, ErrorObject, IncomingId, Instant, Limits, Misuse, Peer, Progress,
-    Question, Raw, Session, Side,
+    CallId, CallOptions, Change, Endpoint, ErrorObject, Filter, IncomingId, Instant, Limits, Misuse, Peer,
+    Progress, Question, Raw, Session, Side,
 };
 
 use crate::witness::Witness;
@@ -51,6 +51,32 @@ pub trait Role: Endpoint<Event: Witness> {
         _level: Level,
         _logger: Option<&str>,
         _data: &Raw,
+    ) -> Result<(), Misuse> {
+        Err(Misuse::Unsupported)
+    }
+
+    fn changed(&mut self, _now: Instant, _change: Change<'_>) -> Result<(), Misuse> {
+        Err(Misuse::Unsupported)
+    }
+
+    fn listen(&mut self, _now: Instant, _filter: &Filter, _options: CallOptions) -> Result<CallId, Misuse> {
+        Err(Misuse::Unsupported)
+    }
+
+    fn set_log_level(
+        &mut self,
+        _now: Instant,
+        _level: Level,
+        _options: CallOptions,
+    ) -> Result<CallId, Misuse> {
+        Err(Misuse::Unsupported)
+    }
+
+    fn refuse_undeclared(
+        &mut self,
+        _now: Instant,
+        _incoming: IncomingId,
+        _questions: &[(&str, Question)],
     ) -> Result<(), Misuse> {
         Err(Misuse::Unsupported)
     }
@@ -126,6 +152,14 @@ impl Role for Stdio<Client> {
     const SIDE: Side = Side::Client;
 
     common_words!(Client);
+
+    fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
+        Client::listen(self, now, filter, options)
+    }
+
+    fn set_log_level(&mut self, now: Instant, level: Level, options: CallOptions) -> Result<CallId, Misuse> {
+        Client::set_log_level(self, now, level, options)
+    }
 }
 
 impl Role for Stdio<Server> {
@@ -142,6 +176,19 @@ impl Role for Stdio<Server> {
         data: &Raw,
     ) -> Result<(), Misuse> {
         Server::log(self, now, incoming, level, logger, data)
+    }
+
+    fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
+        Server::changed(self, now, change)
+    }
+
+    fn refuse_undeclared(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        questions: &[(&str, Question)],
+    ) -> Result<(), Misuse> {
+        Server::refuse_undeclared(self, now, incoming, questions)
     }
 
     fn request_input(

@@ -107,6 +107,7 @@ impl WireRules {
     /// What came in has had its effect: cancels and answers count from now on.
     pub fn settle(&mut self) {
         for id in std::mem::take(&mut self.cancels) {
+            self.modern.hear_cancel(&id);
             if let Some(waiting) = self.received.get_mut(&id) {
                 waiting.retain(|received| !received.is_cancelled);
             }
@@ -176,7 +177,6 @@ impl WireRules {
                 let waiting = self.received.get_mut(&id).into_iter().flatten();
                 if let Some(received) = waiting.into_iter().find(|received| !received.is_cancelled) {
                     received.is_cancelled = true;
-                    self.modern.hear_cancel(&id);
                     self.cancels.push(id);
                 }
             }
@@ -194,7 +194,10 @@ impl WireRules {
         if self.revision.is_none() {
             self.modern.hear_response(&sent.method, sent.params.as_ref(), message);
         }
-        if sent.method == "initialize" && self.revision.is_none() {
+        if sent.method == "initialize" && message.get("error").is_some() {
+            // It opened nothing, and what can be discovered still counts.
+            self.initialize = None;
+        } else if sent.method == "initialize" && self.revision.is_none() {
             let revision = message.pointer("/result/protocolVersion").and_then(Value::as_str);
             self.revision = revision.and_then(Revision::from_name);
             self.theirs = message.pointer("/result/capabilities").cloned().unwrap_or_default();

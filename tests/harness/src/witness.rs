@@ -3,7 +3,8 @@
 use std::fmt::{Debug, Write};
 
 use mcp_proto::{
-    CallError, CallId, Close, Context, ErrorObject, IncomingId, Peer, Progress, Raw, Request, client, server,
+    CallError, CallId, Close, Context, ErrorObject, Filter, IncomingId, Peer, Progress, Raw, Request, client,
+    server,
 };
 
 /// What a checker needs to know of an event.
@@ -52,10 +53,15 @@ impl Witness for client::Event {
         match self {
             Self::Closed(why) => closed(why),
             Self::Completed { call, outcome } => completed(*call, outcome),
-            Self::Notification { method, params, .. } => with_params(method, params.as_ref()),
+            Self::Listening { call, filter } => format!("{call} listens{}", wanted(filter)),
+            Self::Notification { call, method, params } => {
+                format!("{}{}", of_call(*call), with_params(method, params.as_ref()))
+            }
             Self::Progress { call, progress } => progressed(*call, progress),
             Self::Ready(peer) => ready(peer),
-            Self::Request { incoming, request, .. } => asked(*incoming, request),
+            Self::Request { incoming, call, request } => {
+                format!("{}{}", of_call(*call), asked(*incoming, request))
+            }
             Self::RequestCancelled { incoming, reason } => cancelled(*incoming, reason.as_deref()),
             Self::Violation(violation) => format!("violation {:?}", violation.kind),
             other => format!("{other:?}"),
@@ -88,9 +94,23 @@ impl Witness for server::Event {
             }
             Self::RequestCancelled { incoming, reason } => cancelled(*incoming, reason.as_deref()),
             Self::Violation(violation) => format!("violation {:?}", violation.kind),
+            Self::Unwatched { uri } => format!("unwatched {uri}"),
+            Self::Watched { uri } => format!("watched {uri}"),
             other => format!("{other:?}"),
         }
     }
+}
+
+/// The call that an event belongs to, before it.
+fn of_call(call: Option<CallId>) -> String {
+    call.map_or_else(String::new, |call| format!("{call}: "))
+}
+
+/// What a subscription hears of, as the `listen` action names it.
+fn wanted(filter: &Filter) -> String {
+    let lists = [("tools", filter.tools), ("prompts", filter.prompts), ("resources", filter.resources)];
+    let lists = lists.into_iter().filter(|(_, wanted)| *wanted).map(|(name, _)| name);
+    lists.chain(filter.uris.iter().map(|uri| &**uri)).map(|name| format!(" {name}")).collect()
 }
 
 fn ready(peer: &Peer) -> String {
@@ -133,6 +153,9 @@ fn surroundings(context: &Context) -> String {
         let _infallible = write!(words, " level={level}");
     }
     if let Some(answers) = &context.answers {
+        if answers.iter().next().is_none() {
+            words.push_str(" no answers");
+        }
         for (key, answer) in answers.iter() {
             let _infallible = write!(words, " {key}={answer}");
         }

@@ -4,6 +4,13 @@
 //! The reference is what is seen in 2025-11-25, line by line, in `revisions/*.txt`; the table is in
 //! `revisions/differences.rs`. What the table does not tell must not differ, and what it tells must.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a helper of tests may fail as a test does"
+)]
+
 #[path = "revisions/application.rs"]
 mod application;
 #[path = "revisions/differences.rs"]

@@ -30,13 +30,42 @@ macro_rules! golden {
 
 golden! {
     client_bad_welcome
+    client_cache
     client_cancel
     client_chatter
     client_eof
     client_handshake_timeout
     client_keepalive
+    client_legacy_listen
+    client_legacy_listen_refused
+    client_listen
+    client_listen_ends
+    client_listen_eof
+    client_listen_silent
     client_modern_answer
+    client_modern_logs
+    client_modern_sends
+    client_modern_takes_no_requests
     client_negotiates_down
+    client_probe_discovered
+    client_probe_eof
+    client_probe_expected_legacy
+    client_probe_late_error
+    client_probe_modern_error
+    client_probe_modern_only_refused
+    client_probe_refused_32000
+    client_probe_refused_32600
+    client_probe_refused_32601
+    client_probe_refused_32602
+    client_probe_refused_null_id
+    client_probe_refused_other_id
+    client_probe_refused_twice
+    client_probe_silent
+    client_probe_silent_refused
+    client_probe_unsupported_common
+    client_probe_unsupported_legacy
+    client_probe_unsupported_none
+    client_probe_versions_legacy
     client_r1_session
     client_r2_batches
     client_r2_session
@@ -46,6 +75,16 @@ golden! {
     client_refused_without_id
     client_requests
     client_responses
+    client_rounds
+    client_rounds_bad
+    client_rounds_cancelled
+    client_rounds_declined
+    client_rounds_endless
+    client_rounds_eof
+    client_rounds_timeout
+    client_rounds_two
+    client_rounds_two_calls
+    client_rounds_undeclared
     client_timeouts
     client_unknown_version
     server_ask_undeclared
@@ -59,7 +98,14 @@ golden! {
     server_eof_whole
     server_error_storm
     server_ids
+    server_legacy_rounds
+    server_listen
+    server_listen_odd
     server_logging
+    server_modern_cancel
+    server_modern_logs
+    server_modern_meta
+    server_modern_methods
     server_negotiation
     server_open_ids
     server_overlong
@@ -78,6 +124,13 @@ golden! {
     server_r4_garbage
     server_r4_progress
     server_responses
+    server_rounds
+    server_rounds_extra
+    server_rounds_malformed
+    server_rounds_missing
+    server_rounds_tampered
+    server_rounds_undeclared
+    server_stamps
     server_violations_max
 }
 

@@ -67,11 +67,13 @@ const MODERN: &[Revision] = &[Revision::V2026_07_28];
 const LEGACY: &[Revision] = &Revision::LEGACY;
 const DUAL: &[Revision] = &Revision::ALL;
 
+/// Who, whom, what comes of it (an error by its code), and the messages from the client and from the server.
+type Cell<'a> = (&'a [Revision], &'a [Revision], Result<Revision, i64>, usize, usize);
+
 #[test]
 fn clients_and_servers_of_one_or_both_eras_meet_in_the_best_they_share_lif_20_lif_26_lif_28_lif_32() {
     let (r4, r5) = (Ok(Revision::V2025_11_25), Ok(Revision::V2026_07_28));
-    // Who, whom, what comes of it (an error by its code), and the messages from the client and from the server.
-    let table: [(&[Revision], &[Revision], Result<Revision, i64>, usize, usize); 9] = [
+    let table: [Cell<'_>; 9] = [
         (MODERN, MODERN, r5, 1, 1),
         (MODERN, LEGACY, Err(code::INVALID_REQUEST), 1, 1),
         (MODERN, DUAL, r5, 1, 1),
