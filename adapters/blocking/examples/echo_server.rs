@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use mcp_blocking::proto::schema::Level;
-use mcp_blocking::{Cx, Server, ToolError};
+use mcp_blocking::{Cx, Serve, Server, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use mcp_blocking::proto::schema::{Elicit, ElicitResult};
 use mcp_blocking::proto::{Progress, Raw, Revision};
-use mcp_blocking::{Client, Connection, Cx, Error, Server, ToolError};
+use mcp_blocking::{Client, Connect, Connection, Cx, Error, Serve, Server, ToolError};
 use serde::Deserialize;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -7,8 +7,8 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-use mcp_adapter::{Driving, Link, ReadBuffer, Role};
 use futures_lite::future::block_on;
+use mcp_adapter::{Driving, Link, ReadBuffer, Role};
 
 thread_local! {
     static DRIVES: Cell<bool> = const { Cell::new(false) };

@@ -1,12 +1,12 @@
 //! The Model Context Protocol on plain threads: no async runtime, no event loop.
 //!
-//! All protocol logic is in [`mcp_proto`]; here are a clock, threads that read and write, child processes, signals,
-//! and handles that read like ordinary code.
+//! All protocol logic is in [`mcp_proto`](proto), and what does not wait is shared with the adapters for async runtimes;
+//! here are threads that read, write and keep the time, and handles that wait.
 //!
 //! A server:
 //!
 //! ```no_run
-//! use mcp_blocking::Server;
+//! use mcp_blocking::{Serve, Server};
 //! # use mcp_blocking::proto::Raw;
 //!
 //! fn main() -> std::io::Result<()> {
@@ -24,7 +24,7 @@
 //!
 //! ```no_run
 //! use std::process::Command;
-//! use mcp_blocking::Client;
+//! use mcp_blocking::{Client, Connect};
 //!
 //! # fn main() -> Result<(), mcp_blocking::Error> {
 //! let client = Client::new("demo", "1.0.0").spawn(Command::new("weather-server"))?;
@@ -40,40 +40,21 @@
 //!
 //! With the feature `schemars`, `Server::tool` derives the schema of a tool's arguments from their Rust type.
 
-mod answering;
 mod call;
-mod cancelled;
-mod carried;
-mod changes;
-mod child;
 mod client;
-mod clock;
 mod connection;
-mod cx;
-mod error;
-mod handlers;
-mod link;
+mod drive;
 mod listening;
-mod notices;
-mod offer;
-mod opening;
-mod outcome;
-mod pool;
+mod runtime;
 mod server;
-mod serving;
-mod signal;
-mod tool_error;
+mod wait;
 
 pub use call::{Call, Pending};
-pub use changes::Changes;
-pub use client::Client;
+pub use client::Connect;
 pub use connection::Connection;
-pub use cx::Cx;
-pub use error::Error;
-pub use listening::{Changed, Listening};
-pub use mcp_proto as proto;
-pub use server::{Server, Watch};
-pub use tool_error::ToolError;
+pub use listening::Listening;
+pub use mcp_adapter::{AsyncCx, Changed, Changes, Client, Cx, Error, Server, ToolError, Watch, proto};
+pub use server::Serve;
 
 /// Compiles the examples of the README.
 #[cfg(doctest)]

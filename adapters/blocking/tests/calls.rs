@@ -11,7 +11,7 @@ use common::{
 };
 use mcp_blocking::proto::schema::ListTools;
 use mcp_blocking::proto::{CallError, Close, ErrorObject, Misuse, Raw, Revision, code};
-use mcp_blocking::{Error, Server, ToolError};
+use mcp_blocking::{Connect, Error, Server, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use common::{client, eventually, example, story, success, welcome};
 use mcp_blocking::proto::{CallError, Close, Fault, Limits, Revision, ViolationKind};
-use mcp_blocking::{Client, Connection, Error};
+use mcp_blocking::{Client, Connect, Connection, Error};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getpgid, getpgrp};

@@ -14,9 +14,9 @@ use std::time::Duration;
 use common::{
     Hand, client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool, welcome,
 };
-use mcp_blocking::Error;
 use mcp_blocking::proto::schema::{Level, Ping};
 use mcp_blocking::proto::{CallError, Close, Limits, Misuse, Revision};
+use mcp_blocking::{Connect, Error, Serve};
 use serde_json::{Value, json};
 
 const FOR_EVER: Duration = Duration::MAX;

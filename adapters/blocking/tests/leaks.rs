@@ -9,7 +9,7 @@ use std::io::{PipeReader, PipeWriter};
 
 use common::{Hand, client, connect_by_hand, eventually, example, pair, part, server, story, success, tool};
 use mcp_blocking::proto::schema::ElicitResult;
-use mcp_blocking::{Client, Server};
+use mcp_blocking::{Client, Connect, Server};
 use serde_json::{Value, json};
 
 fn count(what: &str) -> usize {

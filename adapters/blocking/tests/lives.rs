@@ -10,7 +10,7 @@ use std::process::Command;
 use common::eras::{discovered, meet, welcomed};
 use common::{client, eventually, story};
 use mcp_blocking::proto::{CallError, Close, Era, Filter, Raw};
-use mcp_blocking::{Changed, Connection, Error, Listening};
+use mcp_blocking::{Changed, Connect, Connection, Error, Listening};
 use serde_json::{Value, json};
 
 const URI: &str = "note://one";

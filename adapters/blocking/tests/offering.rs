@@ -14,7 +14,7 @@ use mcp_blocking::proto::schema::{
     ResourceTemplate, Role, Tool,
 };
 use mcp_blocking::proto::{Revision, code};
-use mcp_blocking::{Cx, Server, ToolError};
+use mcp_blocking::{Cx, Serve, Server, ToolError};
 use serde_json::{Value, json};
 
 const FILES: &str = "file:///{name}";

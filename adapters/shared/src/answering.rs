@@ -43,7 +43,7 @@ fn handler_key(request: &Request) -> &str {
     &request.method
 }
 
-#[expect(unnameable_types, reason = "what a connection keeps is its own")]
+#[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
 pub struct Shared {
     pub(crate) handlers: Handlers,
     pub(crate) workers: Workers,
@@ -54,7 +54,7 @@ pub struct Shared {
 
 /// What is open on the application's side.
 #[derive(Default)]
-#[expect(unnameable_types, reason = "what a connection keeps is its own")]
+#[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
 pub struct Open {
     calls: HashMap<CallId, Arc<Slot>>,
     feeds: HashMap<CallId, Arc<Feed>>,

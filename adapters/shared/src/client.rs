@@ -121,7 +121,8 @@ impl Client {
         key: &'static str,
         answer: impl Fn(Q) -> Result<A, ErrorObject> + Send + Sync + 'static,
     ) -> Self {
-        let handler = move |request: &Request| Ok(Box::new(answer(decode(request)?)?) as Box<dyn Encode + Send>);
+        let handler =
+            move |request: &Request| Ok(Box::new(answer(decode(request)?)?) as Box<dyn Encode + Send>);
         self.handlers.insert(key, Handler::Plain(Arc::new(handler)));
         self
     }

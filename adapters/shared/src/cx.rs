@@ -47,11 +47,7 @@ pub(crate) trait Wire: Send + Sync {
     fn act(&self, act: &mut Act<'_>) -> Result<(), Misuse>;
 
     /// Acts on the session, trying again while it is [`Misuse::Blocked`], for as long as `patience`.
-    fn act_within<'a>(
-        &'a self,
-        patience: Duration,
-        act: Box<Act<'a>>,
-    ) -> BoxFuture<'a, Result<(), Misuse>>;
+    fn act_within<'a>(&'a self, patience: Duration, act: Box<Act<'a>>) -> BoxFuture<'a, Result<(), Misuse>>;
 
     /// Tells of a change, now or as soon as there is room.
     fn tell(&self, change: Change<'_>) -> Result<(), Misuse>;

@@ -29,7 +29,7 @@ use crate::workers::{Workers, unpanicked};
 pub(crate) type Hears<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
 /// What never changes while connected.
-#[expect(unnameable_types, reason = "what a connection keeps is its own")]
+#[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
 pub struct Shared {
     pub(crate) changes: Changes,
     pub(crate) sealing: Sealing,
@@ -40,7 +40,7 @@ pub struct Shared {
 
 /// What is open on the application's side.
 #[derive(Default)]
-#[expect(unnameable_types, reason = "what a connection keeps is its own")]
+#[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
 pub struct Open {
     running: HashMap<IncomingId, Arc<Cancelled>>,
     untold: Untold,

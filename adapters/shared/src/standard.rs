@@ -121,4 +121,3 @@ fn carry(mut from: impl Read, mut to: impl Write) {
     // Either end may go away: then so does the other.
     let _gone = io::copy(&mut from, &mut to).and_then(|_| to.flush());
 }
-

@@ -4,7 +4,7 @@ use std::io;
 use std::thread;
 
 use mcp_blocking::proto::Era;
-use mcp_blocking::{Client, Connection, Error};
+use mcp_blocking::{Client, Connect, Connection, Error};
 use serde_json::{Value, json};
 
 use super::Hand;

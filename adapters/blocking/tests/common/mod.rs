@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use mcp_blocking::proto::schema::{CallToolResult, Tool};
 use mcp_blocking::proto::{CallError, ErrorObject, Raw, Revision, code};
-use mcp_blocking::{Client, Connection, Error, Server};
+use mcp_blocking::{Client, Connect, Connection, Error, Serve, Server};
 use serde_json::{Value, json};
 
 /// How long any story may take. It is no measure of speed: only what hangs takes this long.

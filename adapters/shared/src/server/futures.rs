@@ -2,12 +2,12 @@
 
 use std::future::Future;
 
+use mcp_proto::Raw;
 use mcp_proto::catalog::Variables;
 use mcp_proto::schema::{
     CallToolResult, Complete, CompleteResult, GetPrompt, GetPromptResult, Prompt, ReadResource,
     ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
-use mcp_proto::Raw;
 use serde::de::DeserializeOwned;
 
 use super::Server;
@@ -64,7 +64,10 @@ impl Server {
         R: Into<CallToolResult>,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.add_tool(Tool::new(name, schema).description(description), Handler::Tool(Serves::future(handler)))
+        self.add_tool(
+            Tool::new(name, schema).description(description),
+            Handler::Tool(Serves::future(handler)),
+        )
     }
 
     /// As [`resource`](Self::resource), with a future.

@@ -56,8 +56,12 @@ pub enum Watch {
 impl Server {
     /// A server that offers nothing yet.
     pub fn new(name: &str, version: &str) -> Self {
-        let server =
-            Self { offer: Offer::new(name, version), threads: threads(64), on_violation: None, on_watch: None };
+        let server = Self {
+            offer: Offer::new(name, version),
+            threads: threads(64),
+            on_violation: None,
+            on_watch: None,
+        };
         server.page_max(100)
     }
 

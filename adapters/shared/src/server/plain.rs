@@ -1,11 +1,11 @@
 //! Handlers that are plain functions, of everything that a server can offer.
 
+use mcp_proto::Raw;
 use mcp_proto::catalog::Variables;
 use mcp_proto::schema::{
     CallToolResult, Complete, CompleteResult, GetPrompt, GetPromptResult, Prompt, ReadResource,
     ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
-use mcp_proto::Raw;
 use serde::de::DeserializeOwned;
 
 use super::Server;
