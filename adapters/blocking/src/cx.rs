@@ -146,6 +146,13 @@ impl Cx {
         if open.is_empty() { Ok(()) } else { Err(ToolError(Failure::Ask(open))) }
     }
 
+    /// Ends this run without a question: the client makes the request again, and the handler runs anew with what it
+    /// kept, which must be something; see [`set_state`](Self::set_state). To return as an error.
+    #[must_use]
+    pub fn again(&self) -> ToolError {
+        ToolError(Failure::Ask(Vec::new()))
+    }
+
     /// The answer to a question that was asked.
     ///
     /// # Errors
