@@ -137,12 +137,11 @@ impl Cx {
         &self,
         questions: impl IntoIterator<Item = (&'a str, Question)>,
     ) -> Result<(), ToolError> {
+        // Without the lock: whatever makes the questions may look at answers.
+        let questions = questions.into_iter().map(|(key, question)| (key.to_owned(), question));
+        let mut open: Vec<(String, Question)> = questions.collect();
         let carried = self.carried();
-        let open: Vec<(String, Question)> = questions
-            .into_iter()
-            .filter(|(key, _)| carried.find(key).is_none())
-            .map(|(key, question)| (key.to_owned(), question))
-            .collect();
+        open.retain(|(key, _)| carried.find(key).is_none());
         if open.is_empty() { Ok(()) } else { Err(ToolError(Failure::Ask(open))) }
     }
 
@@ -162,9 +161,9 @@ impl Cx {
             let why = format!("the answer to `{key}`: {why}");
             ToolError::refused(ErrorObject::invalid_params(why))
         };
-        let carried = self.carried();
-        let answer = carried.find(key).ok_or_else(|| invalid(&"there is none"))?;
-        T::decode(answer).map_err(|error| invalid(&error))
+        let answer = self.carried().find(key).cloned();
+        let answer = answer.ok_or_else(|| invalid(&"there is none"))?;
+        T::decode(&answer).map_err(|error| invalid(&error))
     }
 
     /// What the user filled in, for a form that was asked with [`ask_all`](Self::ask_all).
