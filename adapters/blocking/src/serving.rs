@@ -111,7 +111,9 @@ fn tell<T>(hears: Option<&Hears<T>>, what: &T) {
 
 /// Answers what can be answered at once, and has a thread do the rest.
 fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, context: Context) {
-    let step = link.shared.changes.catalog().find(&request, context.peer.revision).map(Step::new);
+    let find = || link.shared.changes.catalog().find(&request, context.peer.revision).map(Step::new);
+    // The check of arguments is the application's, and may panic.
+    let step = catch_unwind(AssertUnwindSafe(find)).unwrap_or_else(|_panic| Err(failed()));
     let ready = step.and_then(|step| Ok((step, carried(&link.shared.sealing, &request, &context)?)));
     match ready {
         Ok((Step::Run(job), carried)) => start(link, incoming, request, context, carried, job),
@@ -159,12 +161,16 @@ fn start(
 /// Runs a handler to its end, whatever that is, and answers.
 fn finish(link: &Arc<Link<Machine>>, cx: &Cx, job: Job) {
     let incoming = cx.inner.incoming;
-    // What a panic says is for the server's own log; it never reaches the wire.
     let outcome = catch_unwind(AssertUnwindSafe(|| job(cx.clone())))
-        .unwrap_or_else(|_panic| Err(ToolError::refused(ErrorObject::internal("the handler failed"))));
+        .unwrap_or_else(|_panic| Err(ToolError::refused(failed())));
     link.with(|state, _| state.open.running.remove(&incoming));
     let outcome = Reply::new(outcome, &cx.inner.request, &cx.carried(), &link.shared.sealing, unix_seconds());
     reply(link, incoming, &outcome);
+}
+
+/// What a panic says is for the server's own log; it never reaches the wire.
+fn failed() -> ErrorObject {
+    ErrorObject::internal("the handler failed")
 }
 
 fn reply(link: &Arc<Link<Machine>>, incoming: IncomingId, reply: &Reply) {
