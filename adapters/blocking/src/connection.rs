@@ -101,7 +101,7 @@ impl Connection {
     /// ```no_run
     /// # fn main() -> Result<(), mcp_blocking::Error> {
     /// # let command = std::process::Command::new("weather-server");
-    /// use mcp_blocking::Client;
+    /// use mcp_blocking::{Client, Connect};
     /// use mcp_blocking::proto::Filter;
     ///
     /// let connection = Client::new("demo", "1.0.0").spawn(command)?;

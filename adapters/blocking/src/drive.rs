@@ -60,11 +60,18 @@ fn read<R: Role>(link: &Arc<Link<R>>, mut reader: impl Read, reads_on: bool) {
             }
         }
     }
-    while reads_on {
+    if reads_on {
+        exhaust(reader, &mut buffer);
+    }
+}
+
+/// Reads to the end and forgets.
+fn exhaust(mut reader: impl Read, buffer: &mut ReadBuffer) {
+    loop {
         match reader.read(buffer.space()) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(count) if count > 0 => {}
-            Ok(_) | Err(_) => break,
+            Ok(_) | Err(_) => return,
         }
     }
 }

@@ -38,7 +38,8 @@
 //! # }
 //! ```
 //!
-//! With the feature `schemars`, `Server::tool` derives the schema of a tool's arguments from their Rust type.
+//! With the feature `schemars`, `Server::tool` derives the schema of a tool's arguments from their Rust type. With the
+//! feature `seal`, `Server::seal` keeps clients from changing what a request carries from one question to the next.
 
 mod call;
 mod client;

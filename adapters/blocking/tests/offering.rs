@@ -184,17 +184,19 @@ fn arguments_are_checked_before_a_handler_sees_them() {
     in_every_revision(
         || {
             let checked = server().checking(|tool, arguments| match arguments.member("seats") {
+                Some(seats) if seats.as_str() == "0" => panic!("the secret word"),
                 Some(_) => Ok(()),
                 None => Err(format!("{} needs seats", tool.name)),
             });
             checked.tool_with(tool("book"), |_: Value, _| Ok("booked"))
         },
         |visitor| {
-            let mut book = |arguments: Value| {
-                visitor.ask("tools/call", json!({"name": "book", "arguments": arguments}))["result"].clone()
-            };
-            assert_eq!(book(json!({"seats": 2}))["content"][0]["text"], "booked");
-            let refused = book(json!({}));
+            let mut book =
+                |arguments: Value| visitor.ask("tools/call", json!({"name": "book", "arguments": arguments}));
+            let error = book(json!({"seats": 0}))["error"].clone();
+            assert_eq!(error, json!({"code": code::INTERNAL_ERROR, "message": "the handler failed"}));
+            assert_eq!(book(json!({"seats": 2}))["result"]["content"][0]["text"], "booked");
+            let refused = book(json!({}))["result"].clone();
             assert_eq!(
                 (&refused["isError"], &refused["content"][0]["text"]),
                 (&json!(true), &json!("book needs seats"))

@@ -179,6 +179,32 @@ fn state_and_answers_are_carried_over_two_rounds() {
 }
 
 #[test]
+fn a_handler_runs_again_without_a_question() {
+    story(|| {
+        let server = || {
+            server().tool_with(tool("again"), |arguments: Value, cx| {
+                let runs: u32 = cx.state()?.unwrap_or(0);
+                if runs < 2 {
+                    if arguments.get("forgets").is_none() {
+                        cx.set_state(&(runs + 1))?;
+                    }
+                    return Err(cx.again());
+                }
+                Ok("welcome back")
+            })
+        };
+        for revision in Revision::ALL {
+            let mut visitor = Visitor::new(server(), revision, json!({}));
+            assert_eq!(text(&visitor.talk("tools/call", json!({"name": "again"}), ada)), "welcome back");
+            let nothing_kept = json!({"name": "again", "arguments": {"forgets": true}});
+            let error = visitor.ask("tools/call", nothing_kept)["error"].clone();
+            assert_eq!(error["code"], code::INTERNAL_ERROR, "{error}");
+            visitor.leave();
+        }
+    });
+}
+
+#[test]
 fn state_that_was_tampered_with_is_refused() {
     story(|| {
         for (server, is_sealed) in [(counting as fn() -> Server, false), (|| sealed(counting()), true)] {

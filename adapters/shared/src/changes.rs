@@ -64,6 +64,9 @@ impl Changes {
 
     /// Adds a tool, or replaces it, as [`Server::tool_with`](crate::Server::tool_with) does; clients are told.
     ///
+    /// A server that has no tools when it begins to serve must declare by itself that it will:
+    /// [`Server::capability`](crate::Server::capability) with `Capability::ToolsListChanged`.
+    ///
     /// # Errors
     /// [`Refused`] when what describes it is not well formed.
     pub fn add_tool<A, R>(

@@ -153,13 +153,19 @@ impl Cx {
         &self,
         questions: impl IntoIterator<Item = (&'a str, Question)>,
     ) -> Result<(), ToolError> {
+        // Without the lock: whatever makes the questions may look at answers.
+        let questions = questions.into_iter().map(|(key, question)| (key.to_owned(), question));
+        let mut open: Vec<(String, Question)> = questions.collect();
         let carried = self.carried();
-        let open: Vec<(String, Question)> = questions
-            .into_iter()
-            .filter(|(key, _)| carried.find(key).is_none())
-            .map(|(key, question)| (key.to_owned(), question))
-            .collect();
+        open.retain(|(key, _)| carried.find(key).is_none());
         if open.is_empty() { Ok(()) } else { Err(ToolError(Failure::Ask(open))) }
+    }
+
+    /// Ends this run without a question: the client makes the request again, and the handler runs anew with what it
+    /// kept, which must be something; see [`set_state`](Self::set_state). To return as an error.
+    #[must_use]
+    pub fn again(&self) -> ToolError {
+        ToolError(Failure::Ask(Vec::new()))
     }
 
     /// The answer to a question that was asked.
@@ -171,9 +177,9 @@ impl Cx {
             let why = format!("the answer to `{key}`: {why}");
             ToolError::refused(ErrorObject::invalid_params(why))
         };
-        let carried = self.carried();
-        let answer = carried.find(key).ok_or_else(|| invalid(&"there is none"))?;
-        T::decode(answer).map_err(|error| invalid(&error))
+        let answer = self.carried().find(key).cloned();
+        let answer = answer.ok_or_else(|| invalid(&"there is none"))?;
+        T::decode(&answer).map_err(|error| invalid(&error))
     }
 
     /// What the user filled in, for a form that was asked with [`ask_all`](Self::ask_all).

@@ -17,9 +17,12 @@ use crate::cx::{AsyncCx, Cx};
 use crate::outcome::Done;
 use crate::tool_error::ToolError;
 
+/// The future of a handler.
+type Served<R> = BoxFuture<'static, Result<R, ToolError>>;
+
 /// A function of what was asked for, or one that gives a future.
 pub(crate) enum Serves<P, R> {
-    Future(Arc<dyn Fn(P, AsyncCx) -> BoxFuture<'static, Result<R, ToolError>> + Send + Sync>),
+    Future(Arc<dyn Fn(P, AsyncCx) -> Served<R> + Send + Sync>),
     Plain(Arc<dyn Fn(P, Cx) -> Result<R, ToolError> + Send + Sync>),
 }
 
@@ -33,7 +36,7 @@ pub(crate) enum Handler {
 
 /// What is left to do once it is known who is to do it.
 pub(crate) enum Job {
-    Future(Box<dyn FnOnce(AsyncCx) -> BoxFuture<'static, Result<Done, ToolError>> + Send>),
+    Future(Box<dyn FnOnce(AsyncCx) -> Served<Done> + Send>),
     Plain(Box<dyn FnOnce(Cx) -> Result<Done, ToolError> + Send>),
 }
 

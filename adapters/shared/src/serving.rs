@@ -149,7 +149,9 @@ fn tell<T>(hears: Option<&Hears<T>>, what: &T) {
 
 /// Answers what can be answered at once, and has workers do the rest.
 fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, context: Context) {
-    let step = link.shared.changes.catalog().find(&request, context.peer.revision).map(Step::new);
+    let find = || link.shared.changes.catalog().find(&request, context.peer.revision).map(Step::new);
+    // The check of arguments is the application's, and may panic.
+    let step = catch_unwind(AssertUnwindSafe(find)).unwrap_or_else(|_panic| Err(failed()));
     let ready = step.and_then(|step| Ok((step, carried(&link.shared.sealing, &request, &context)?)));
     match ready {
         Ok((Step::Run(job), carried)) => start(link, incoming, request, context, carried, job),
@@ -209,12 +211,10 @@ fn start(
     }
 }
 
-/// Answers what a handler came to; `None` when it panicked. What a panic says is for the server's own log; it never
-/// reaches the wire.
+/// Answers what a handler came to; `None` when it panicked.
 async fn finish(link: &Arc<Link<Machine>>, cx: &Cx, outcome: Option<Result<Done, ToolError>>) {
     let incoming = cx.inner.incoming;
-    let outcome =
-        outcome.unwrap_or_else(|| Err(ToolError::refused(ErrorObject::internal("the handler failed"))));
+    let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(failed())));
     link.lock().open.running.remove(&incoming);
     let mut reply =
         Reply::new(outcome, &cx.inner.request, &cx.carried(), &link.shared.sealing, unix_seconds());
@@ -224,6 +224,11 @@ async fn finish(link: &Arc<Link<Machine>>, cx: &Cx, outcome: Option<Result<Done,
     if link.with_room(ASK_PATIENCE, send).await.is_err() {
         reply_now(link, incoming, reply.give_up());
     }
+}
+
+/// What a panic says is for the server's own log; it never reaches the wire.
+fn failed() -> ErrorObject {
+    ErrorObject::internal("the handler failed")
 }
 
 /// Sends what never waits for room: all but questions.

@@ -24,7 +24,7 @@ pub(crate) async fn drive<R: Role>(
 
 async fn and_wait(future: impl Future<Output = ()>) {
     future.await;
-    pending().await
+    pending::<()>().await;
 }
 
 async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {

@@ -227,3 +227,6 @@ fn write_tag(out: &mut Vec<u8>, id: &RequestId) {
     id.write(meta.key(key::SUBSCRIPTION_ID));
     meta.end();
 }
+
+#[cfg(test)]
+mod tests;

@@ -134,6 +134,74 @@ fn cancels_of_nothing_or_twice_or_of_what_was_answered_are_breaches() {
     breach(&mut wire, &cancel(2));
 }
 
+/// A request that stands alone, of revision 2026-07-28.
+fn alone(id: &str, method: &str, params: &str) -> String {
+    let meta = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"_meta":{{{meta}}}{params}}}}}"#)
+}
+
+/// The rules for a server with one subscription that is acknowledged.
+fn listening() -> WireRules {
+    let mut wire = WireRules::new(Side::Server, Limits::default());
+    let listen = alone("1", "subscriptions/listen", r#","notifications":{"toolsListChanged":true}"#);
+    wire.hear((listen + "\n").as_bytes());
+    wire.settle();
+    let acknowledged = r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"notifications":{"toolsListChanged":true}}}"#;
+    wire.check(Instant::ZERO, acknowledged.as_bytes()).unwrap();
+    wire
+}
+
+const TOLD: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}"#;
+
+#[test]
+fn what_is_told_after_the_end_of_a_subscription_is_a_breach_once_that_had_its_effect() {
+    let mut wire = listening();
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    wire.hear((cancel.to_owned() + "\n").as_bytes());
+    // It can have been told by what came in together with the cancel, before it.
+    wire.check(Instant::ZERO, TOLD.as_bytes()).unwrap();
+    wire.settle();
+    breach(&mut wire, TOLD);
+
+    let mut wire = listening();
+    let end = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":1,"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}}"#;
+    wire.check(Instant::ZERO, end.as_bytes()).unwrap();
+    breach(&mut wire, TOLD);
+}
+
+#[test]
+fn the_refusal_of_another_of_the_same_id_does_not_end_a_subscription_and_its_own_does() {
+    let mut wire = listening();
+    let again = alone("1", "subscriptions/listen", r#","notifications":{}"#);
+    wire.hear((again.clone() + "\n").as_bytes());
+    wire.settle();
+    let refusal = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"in use"}}"#;
+    wire.check(Instant::ZERO, refusal.as_bytes()).unwrap();
+    wire.check(Instant::ZERO, TOLD.as_bytes()).unwrap();
+
+    let mut wire = WireRules::new(Side::Server, Limits::default());
+    wire.hear((again + "\n").as_bytes());
+    wire.settle();
+    wire.check(Instant::ZERO, refusal.as_bytes()).unwrap();
+    breach(&mut wire, TOLD);
+}
+
+#[test]
+fn after_a_refused_handshake_a_request_stands_alone_only_if_the_server_was_discovered() {
+    let mut wire = WireRules::new(Side::Client, Limits::default());
+    let line = |wire: &mut WireRules, text: &str| wire.check(Instant::ZERO, text.as_bytes());
+    line(&mut wire, r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#).unwrap();
+    wire.hear(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32022,\"message\":\"no\"}}\n");
+    wire.settle();
+    line(&mut wire, &alone("2", "server/discover", "")).unwrap();
+    line(&mut wire, &alone("3", "tools/list", "")).expect_err("not discovered");
+    wire.hear(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}}}}\n");
+    wire.settle();
+    line(&mut wire, &alone("4", "tools/list", "")).unwrap();
+    line(&mut wire, r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#)
+        .expect_err("it says nothing of itself");
+}
+
 #[test]
 fn a_storm_of_errors_is_a_breach() {
     let mut wire = wire();

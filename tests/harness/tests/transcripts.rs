@@ -37,6 +37,7 @@ golden! {
     client_handshake_timeout
     client_keepalive
     client_legacy_listen
+    client_legacy_listen_again
     client_legacy_listen_refused
     client_listen
     client_listen_ends
@@ -81,6 +82,7 @@ golden! {
     client_rounds_declined
     client_rounds_endless
     client_rounds_eof
+    client_rounds_pauses
     client_rounds_timeout
     client_rounds_two
     client_rounds_two_calls

@@ -67,6 +67,8 @@ impl Server {
 
     /// Has `check` look at the arguments of every tool call before its handler runs: the place for a JSON Schema
     /// validator. What it says becomes a result that is an error, for the model to mend.
+    ///
+    /// It runs where requests are read: it must not wait for the connection, nor change what is offered.
     pub fn checking(self, check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static) -> Self {
         self.offer.set(|catalog| catalog.checking(check));
         self
