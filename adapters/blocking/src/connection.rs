@@ -68,6 +68,16 @@ impl Connection {
         Call(self.get().call_tool(name, arguments))
     }
 
+    /// Checks what a tool answered against its output schema, as it was listed. What the server wrote is taken with care:
+    /// a schema that refers elsewhere, or would take too many steps, is not used.
+    ///
+    /// # Errors
+    /// What is wrong, in words: with the result or with the schema. A tool without a schema promises nothing.
+    #[cfg(feature = "jsonschema")]
+    pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
+        self.get().check_result(tool, result)
+    }
+
     /// Makes any request that has a type.
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
         Call(self.get().call(request))

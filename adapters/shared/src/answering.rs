@@ -17,6 +17,7 @@ use crate::call::Slot;
 use crate::link::{Link, Role, State};
 use crate::listening::Feed;
 use crate::notices::Notices;
+use crate::trace::{About, how};
 use crate::workers::{Workers, unpanicked};
 
 pub(crate) type Answer = Result<Box<dyn Encode + Send>, ErrorObject>;
@@ -130,6 +131,24 @@ impl Role for Machine {
         }
     }
 
+    fn about(event: &Event) -> About<'_> {
+        let (name, of) = match event {
+            Event::Ready(peer) => ("ready", peer.revision.name()),
+            Event::Completed { outcome, .. } => {
+                ("call ended", if outcome.is_ok() { "result" } else { "error" })
+            }
+            Event::Progress { .. } => ("progress", ""),
+            Event::Request { request, .. } => ("request", &*request.method),
+            Event::RequestCancelled { .. } => ("request cancelled", ""),
+            Event::Notification { method, .. } => ("notification", &**method),
+            Event::Listening { .. } => ("listening", ""),
+            Event::Violation(_) => ("violation", "the server broke a rule"),
+            Event::Closed(why) => ("closed", how(why)),
+            _ => ("event", ""),
+        };
+        About { name, of }
+    }
+
     fn close(session: &mut Stdio<Self>, now: Instant) {
         session.close(now);
     }
@@ -140,11 +159,14 @@ fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
     let answering = Arc::clone(link);
     match link.shared.handlers.get(handler_key(&request)).cloned() {
         Some(Handler::Plain(handler)) => link.shared.workers.run(incoming, move || {
-            let answer = catch_unwind(AssertUnwindSafe(|| handler(&request)));
+            let run = || answering.trace.within(&request.method, || handler(&request));
+            let answer = catch_unwind(AssertUnwindSafe(run));
             respond(&answering, incoming, answer.ok());
         }),
         Some(Handler::Future(handler)) => {
-            let answer = async move { handler(&request).await };
+            let trace = link.trace.clone();
+            let method = request.method.clone();
+            let answer = trace.around(&method, async move { handler(&request).await });
             let respond = async move {
                 let answer = unpanicked(answer).await;
                 respond(&answering, incoming, answer);

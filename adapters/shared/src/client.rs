@@ -33,6 +33,7 @@ pub struct Client {
     notified: Option<Notified>,
     on_violation: Option<ViolationHandler>,
     threads_max: usize,
+    payloads: bool,
 }
 
 impl Client {
@@ -45,6 +46,7 @@ impl Client {
             notified: None,
             on_violation: None,
             threads_max: 16,
+            payloads: false,
         }
     }
 
@@ -172,6 +174,14 @@ impl Client {
         self
     }
 
+    /// Has `tracing` told, at its level `TRACE`, what is sent and received, which may be anybody's secrets. Without it,
+    /// only how much.
+    #[cfg(feature = "tracing")]
+    pub fn trace_payloads(mut self) -> Self {
+        self.payloads = true;
+        self
+    }
+
     /// The bounds of the connection.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits.clone();
@@ -205,6 +215,7 @@ impl Client {
             notified: self.notified,
             on_violation: self.on_violation,
             threads: threads(self.threads_max),
+            payloads: self.payloads,
         };
         (recipe, self.config)
     }

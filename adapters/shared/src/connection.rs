@@ -33,12 +33,21 @@ struct Inner {
     child: Option<Arc<Child>>,
     /// What the child was started with.
     origin: Option<Arc<Origin>>,
+    #[cfg(feature = "jsonschema")]
+    schemas: crate::schemas::Schemas,
 }
 
 impl Connection {
     pub(crate) fn new(link: Arc<Link<Machine>>, child: Option<(Arc<Child>, Arc<Origin>)>) -> Self {
         let (child, origin) = child.unzip();
-        Self { inner: Arc::new(Inner { link, child, origin }) }
+        let inner = Inner {
+            link,
+            child,
+            origin,
+            #[cfg(feature = "jsonschema")]
+            schemas: crate::schemas::Schemas::new(crate::schemas::Whose::Theirs),
+        };
+        Self { inner: Arc::new(inner) }
     }
 
     pub(crate) fn link(&self) -> &Arc<Link<Machine>> {
@@ -94,6 +103,19 @@ impl Connection {
         // What cannot be written is refused when the call is made: no JSON is no object.
         let arguments = Raw::new(arguments).unwrap_or_else(|_| not_an_object());
         self.call(CallTool::new(name).arguments(arguments))
+    }
+
+    /// Checks what a tool answered against its output schema, as it was listed. What the server wrote is taken with care:
+    /// a schema that refers elsewhere, or would take too many steps, is not used.
+    ///
+    /// # Errors
+    /// What is wrong, in words: with the result or with the schema. A tool without a schema promises nothing.
+    #[cfg(feature = "jsonschema")]
+    pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
+        match &tool.output_schema {
+            Some(schema) => crate::checks::fits(&self.inner.schemas, schema, result),
+            None => Ok(()),
+        }
     }
 
     /// Makes any request that has a type.

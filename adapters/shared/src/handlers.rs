@@ -13,6 +13,7 @@ use mcp_proto::schema::{
 use serde::de::DeserializeOwned;
 
 use crate::BoxFuture;
+use crate::checks::Checks;
 use crate::cx::{AsyncCx, Cx};
 use crate::outcome::Done;
 use crate::tool_error::ToolError;
@@ -51,7 +52,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    pub(crate) fn new(found: Found<'_, Handler>) -> Self {
+    pub(crate) fn new(found: Found<'_, Handler>, checks: &Checks) -> Self {
         match found {
             Found::Answer(answer) => Self::Answer(answer),
             Found::Completion { handler: Handler::Completion(serves), complete } => job(serves, complete),
@@ -62,8 +63,10 @@ impl Step {
             Found::Template { handler: Handler::Resource(serves), variables, read, .. } => {
                 job(serves, (read, variables))
             }
-            Found::Tool { handler: Handler::Tool(serves), call, .. } => {
-                job(serves, call.arguments.map_or_else(Raw::empty_object, |arguments| arguments.0))
+            Found::Tool { handler: Handler::Tool(serves), call, tool } => {
+                let arguments = call.arguments.map_or_else(Raw::empty_object, |arguments| arguments.0);
+                let (checks, schema) = (checks.clone(), tool.output_schema.clone());
+                job_then(serves, arguments, move |result| checks.result(schema.as_ref(), result))
             }
             // A method of another catalogue than ours.
             _ => Self::Unknown,
@@ -72,16 +75,24 @@ impl Step {
 }
 
 fn job<P: Send + 'static, R: Encode + Send + 'static>(serves: &Serves<P, R>, asked: P) -> Step {
+    job_then(serves, asked, Ok)
+}
+
+fn job_then<P: Send + 'static, R: Encode + Send + 'static>(
+    serves: &Serves<P, R>,
+    asked: P,
+    then: impl FnOnce(R) -> Result<R, ToolError> + Send + 'static,
+) -> Step {
     Step::Run(match serves {
         Serves::Plain(serves) => {
             let serves = Arc::clone(serves);
-            Job::Plain(Box::new(move |cx| serves(asked, cx).map(|result| Box::new(result) as Done)))
+            Job::Plain(Box::new(move |cx| Ok(Box::new(then(serves(asked, cx)?)?) as Done)))
         }
         Serves::Future(serves) => {
             let serves = Arc::clone(serves);
             Job::Future(Box::new(move |cx| {
                 // Whatever the handler does before its first wait is done by whoever runs the future.
-                Box::pin(async move { serves(asked, cx).await.map(|result| Box::new(result) as Done) })
+                Box::pin(async move { Ok(Box::new(then(serves(asked, cx).await?)?) as Done) })
             }))
         }
     })

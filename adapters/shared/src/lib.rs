@@ -11,6 +11,7 @@ mod call;
 mod cancelled;
 mod carried;
 mod changes;
+mod checks;
 mod child;
 mod client;
 mod clock;
@@ -26,12 +27,15 @@ mod offer;
 mod opening;
 mod outcome;
 mod pool;
+#[cfg(feature = "jsonschema")]
+mod schemas;
 mod server;
 mod serving;
 mod signal;
 #[cfg(unix)]
 pub mod standard;
 mod tool_error;
+mod trace;
 mod untold;
 mod workers;
 

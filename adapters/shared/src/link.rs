@@ -20,6 +20,7 @@ use mcp_proto::{Endpoint, Instant, Misuse, Session};
 
 use crate::alarms::{AlarmKey, Alarms};
 use crate::clock::Clock;
+use crate::trace::{About, Trace};
 
 /// A role: what it keeps besides the session, and what it does with events.
 pub trait Role: Session + Send + Sized + 'static {
@@ -39,6 +40,9 @@ pub trait Role: Session + Send + Sized + 'static {
     /// Hands one event on. Called one at a time, in order, without the lock; must not wait.
     fn dispatch(link: &Arc<Link<Self>>, event: Self::Event);
 
+    /// What an event is, in short.
+    fn about(event: &Self::Event) -> About<'_>;
+
     /// Begins to end the session from this side.
     fn close(session: &mut Stdio<Self>, now: Instant);
 
@@ -51,6 +55,7 @@ pub struct Link<R: Role> {
     state: Mutex<State<R>>,
     pub(crate) shared: R::Shared,
     pub(crate) clock: Clock,
+    pub(crate) trace: Trace,
     /// There may be something to write, or nothing ever again.
     writable: Event,
     /// The deadline moved forward, or there will be none.
@@ -76,7 +81,7 @@ pub(crate) struct State<R: Role> {
 }
 
 impl<R: Role> Link<R> {
-    pub(crate) fn new(clock: Clock, session: R, shared: R::Shared) -> Arc<Self> {
+    pub(crate) fn new(clock: Clock, session: R, shared: R::Shared, trace: Trace) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State {
                 session: Stdio::new(session),
@@ -90,6 +95,7 @@ impl<R: Role> Link<R> {
             }),
             shared,
             clock,
+            trace,
             writable: Event::new(),
             deadline: Event::new(),
             room: Event::new(),
@@ -200,6 +206,7 @@ impl<R: Role> Link<R> {
             let Some(event) = state.session.poll_event() else { break };
             state.dispatching = true;
             drop(state);
+            self.trace.event(R::about(&event));
             // A panic of the application's must not keep later events from being handed out.
             let _panicked = catch_unwind(AssertUnwindSafe(|| R::dispatch(self, event)));
             state = self.lock();
@@ -236,6 +243,7 @@ impl<R: Role> Link<R> {
 
     /// Bytes that were read.
     pub fn handle_input(self: &Arc<Self>, input: &[u8]) {
+        self.trace.input(input);
         self.with(|state, now| state.session.handle_input(now, input));
     }
 
@@ -268,6 +276,7 @@ impl<R: Role> Link<R> {
             }
             writable.await;
         }
+        self.trace.output(chunk);
         self.room.notify(usize::MAX);
         true
     }

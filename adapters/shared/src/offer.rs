@@ -9,6 +9,7 @@ use mcp_proto::server::Config;
 
 use crate::carried::Sealing;
 use crate::changes::Changes;
+use crate::checks::Checks;
 use crate::handlers::Handler;
 
 /// The catalogue, what is declared besides, and what went wrong so far.
@@ -17,6 +18,7 @@ pub(crate) struct Offer {
     pub(crate) config: Config,
     pub(crate) changes: Changes,
     pub(crate) sealing: Sealing,
+    pub(crate) checks: Checks,
     /// Declared besides what is in the catalogue.
     pub(crate) also: Vec<Capability>,
     /// Clients are told when resources change.
@@ -31,6 +33,7 @@ impl Offer {
             config: Config::new(name, version),
             changes: Changes::new(),
             sealing: Sealing::default(),
+            checks: Checks::default(),
             also: Vec::new(),
             watching: false,
             problem: None,
@@ -57,8 +60,8 @@ impl Offer {
 
     /// What to tell clients of the server. (CAP-01)
     pub(crate) fn declared(&self) -> io::Result<Config> {
-        if let Some(problem) = &self.problem {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem.clone()));
+        if let Some(problem) = self.problem.clone().or_else(|| self.unusable()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
         let mut capabilities = self.changes.catalog().capabilities();
         for capability in &self.also {
@@ -68,5 +71,24 @@ impl Offer {
             capabilities = capabilities.with(Capability::ResourcesSubscribe);
         }
         Ok(self.config.clone().capabilities(capabilities))
+    }
+
+    /// A tool whose schema is to be checked and cannot be. (JSON-26)
+    #[cfg(feature = "jsonschema")]
+    fn unusable(&self) -> Option<String> {
+        let schemas = self.checks.schemas.as_ref()?;
+        let catalog = self.changes.catalog();
+        catalog.tools().find_map(|(tool, _)| {
+            let output = tool.output_schema.as_ref().map(|schema| &schema.0);
+            let mut all = std::iter::once(&*tool.input_schema).chain(output);
+            let wrong = all.find_map(|schema| schemas.compile(schema).err())?;
+            Some(format!("the tool `{}` cannot be offered: {wrong}", tool.name))
+        })
+    }
+
+    #[cfg(not(feature = "jsonschema"))]
+    #[allow(clippy::unused_self, reason = "as with the feature")]
+    const fn unusable(&self) -> Option<String> {
+        None
     }
 }

@@ -16,6 +16,7 @@ use crate::driving::Driving;
 use crate::error::Error;
 use crate::link::Link;
 use crate::listening::Feed;
+use crate::trace::Trace;
 use crate::workers::{Spawn, Threads, Workers};
 
 /// What a runtime does for clients.
@@ -38,6 +39,8 @@ pub(crate) struct Recipe {
     pub(crate) notified: Option<Notified>,
     pub(crate) on_violation: Option<ViolationHandler>,
     pub(crate) threads: Threads,
+    /// `tracing` is told what is said.
+    pub(crate) payloads: bool,
 }
 
 /// What a child was started with, to start it again.
@@ -152,7 +155,7 @@ impl Recipe {
             is_heard: self.notified.is_some(),
             on_violation: self.on_violation.clone(),
         };
-        let link = Link::new(clock, machine, shared);
+        let link = Link::new(clock, machine, shared, Trace::new("client", self.payloads));
         if let Some(hear) = self.notified.clone() {
             runtime.spawn(Box::pin(notify(Arc::clone(&link), hear)))?;
         }

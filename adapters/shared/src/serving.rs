@@ -15,6 +15,7 @@ use crate::BoxFuture;
 use crate::cancelled::Cancelled;
 use crate::carried::{Carried, Sealing};
 use crate::changes::Changes;
+use crate::checks::Checks;
 use crate::clock::unix_seconds;
 use crate::cx::{Act, AsyncCx, Cx, Inner, Wire};
 use crate::handlers::{Job, Step};
@@ -23,6 +24,7 @@ use crate::outcome::{Done, Reply};
 use crate::server::Watch;
 use crate::signal::{self, Closeable};
 use crate::tool_error::ToolError;
+use crate::trace::{About, how};
 use crate::untold::Untold;
 use crate::workers::{Workers, unpanicked};
 
@@ -33,6 +35,7 @@ pub(crate) type Hears<T> = Arc<dyn Fn(&T) + Send + Sync>;
 pub struct Shared {
     pub(crate) changes: Changes,
     pub(crate) sealing: Sealing,
+    pub(crate) checks: Checks,
     pub(crate) workers: Workers,
     pub(crate) on_violation: Option<Hears<Violation>>,
     pub(crate) on_watch: Option<Hears<Watch>>,
@@ -132,6 +135,25 @@ impl Role for Machine {
         }
     }
 
+    fn about(event: &Event) -> About<'_> {
+        let (name, of) = match event {
+            Event::Ready(peer) => ("ready", peer.revision.name()),
+            Event::Request { request, .. } => ("request", &*request.method),
+            Event::RequestCancelled { .. } => ("request cancelled", ""),
+            Event::Completed { outcome, .. } => {
+                ("call ended", if outcome.is_ok() { "result" } else { "error" })
+            }
+            Event::Progress { .. } => ("progress", ""),
+            Event::Notification { method, .. } => ("notification", &**method),
+            Event::Watched { .. } => ("watched", ""),
+            Event::Unwatched { .. } => ("unwatched", ""),
+            Event::Violation(_) => ("violation", "the client broke a rule"),
+            Event::Closed(why) => ("closed", how(why)),
+            _ => ("event", ""),
+        };
+        About { name, of }
+    }
+
     fn close(session: &mut Stdio<Self>, now: Instant) {
         session.close(now);
     }
@@ -149,7 +171,11 @@ fn tell<T>(hears: Option<&Hears<T>>, what: &T) {
 
 /// Answers what can be answered at once, and has workers do the rest.
 fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, context: Context) {
-    let find = || link.shared.changes.catalog().find(&request, context.peer.revision).map(Step::new);
+    let find = || {
+        let catalog = link.shared.changes.catalog();
+        let found = catalog.find(&request, context.peer.revision)?;
+        Ok(Step::new(found, &link.shared.checks))
+    };
     // The check of arguments is the application's, and may panic.
     let step = catch_unwind(AssertUnwindSafe(find)).unwrap_or_else(|_panic| Err(failed()));
     let ready = step.and_then(|step| Ok((step, carried(&link.shared.sealing, &request, &context)?)));
@@ -195,11 +221,13 @@ fn start(
     let serving = Arc::clone(link);
     match job {
         Job::Plain(job) => link.shared.workers.run(incoming, move || {
-            let outcome = catch_unwind(AssertUnwindSafe(|| job(cx.clone()))).ok();
+            let run = || serving.trace.within(&cx.inner.request.method, || job(cx.clone()));
+            let outcome = catch_unwind(AssertUnwindSafe(run)).ok();
             block_on(finish(&serving, &cx, outcome));
         }),
         Job::Future(job) => link.shared.workers.spawn(incoming, async move {
-            let done = unpanicked(async { job(AsyncCx(cx.clone())).await });
+            let served = async { job(AsyncCx(cx.clone())).await };
+            let done = unpanicked(serving.trace.around(&cx.inner.request.method, served));
             let withdrawn = async {
                 cx.inner.cancelled.wait().await;
                 None

@@ -22,7 +22,10 @@ use crate::driving::Driving;
 use crate::handlers::{Handler, Serves};
 use crate::link::Link;
 use crate::offer::Offer;
+#[cfg(feature = "jsonschema")]
+use crate::schemas::{Schemas, Whose};
 use crate::serving::{Hears, Serving, Shared};
+use crate::trace::Trace;
 use crate::workers::{Spawn, Threads, Workers, threads};
 
 /// A server that is being put together, and then serves.
@@ -39,6 +42,7 @@ use crate::workers::{Spawn, Threads, Workers, threads};
 pub struct Server {
     offer: Offer,
     threads: Threads,
+    payloads: bool,
     on_violation: Option<Hears<Violation>>,
     on_watch: Option<Hears<Watch>>,
 }
@@ -59,6 +63,7 @@ impl Server {
         let server = Self {
             offer: Offer::new(name, version),
             threads: threads(64),
+            payloads: false,
             on_violation: None,
             on_watch: None,
         };
@@ -72,6 +77,18 @@ impl Server {
     pub fn checking(self, check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static) -> Self {
         self.offer.set(|catalog| catalog.checking(check));
         self
+    }
+
+    /// Checks what tools are called with and what they answer against their schemas, which are compiled when the server
+    /// begins to serve; one that cannot be used is refused then.
+    ///
+    /// Arguments that do not fit become a result that is an error, for the model to mend; a structured result that does
+    /// not fit becomes the error `-32603`. Nothing is ever fetched. Takes the place of [`checking`](Self::checking).
+    #[cfg(feature = "jsonschema")]
+    pub fn checked(mut self) -> Self {
+        let schemas = Arc::new(Schemas::new(Whose::Ours));
+        self.offer.checks.schemas = Some(Arc::clone(&schemas));
+        self.checking(move |tool, arguments| schemas.check(&tool.input_schema, arguments))
     }
 
     /// Declares that clients are told of changes: of those lists that have something in them, and of resources if
@@ -130,6 +147,14 @@ impl Server {
         self
     }
 
+    /// Has `tracing` told, at its level `TRACE`, what is sent and received, which may be anybody's secrets. Without it,
+    /// only how much.
+    #[cfg(feature = "tracing")]
+    pub fn trace_payloads(mut self) -> Self {
+        self.payloads = true;
+        self
+    }
+
     /// The bounds of each connection.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.offer.config = self.offer.config.limits(limits);
@@ -164,11 +189,12 @@ impl Server {
         let shared = Shared {
             changes: self.offer.changes.clone(),
             sealing: self.offer.sealing.clone(),
+            checks: self.offer.checks.clone(),
             workers: Workers::new(Arc::clone(&self.threads), runtime),
             on_violation: self.on_violation.clone(),
             on_watch: self.on_watch.clone(),
         };
-        let link = Link::new(clock, machine, shared);
+        let link = Link::new(clock, machine, shared, Trace::new("server", self.payloads));
         let driving = Driving::new(Arc::clone(&link), None, Limits::default());
         Ok((Serving::new(link), driving))
     }
