@@ -16,7 +16,7 @@ use mcp_proto::schema::{CallTool, CallToolResult, Decode, Tool};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallId, CallOptions, Capability, Endpoint, ErrorObject, IncomingId, Instant, Progress, Raw, Request,
+    CallId, CallOptions, Endpoint, ErrorObject, IncomingId, Instant, Misuse, Progress, Raw, Request,
 };
 use serde_json::json;
 
@@ -152,13 +152,16 @@ impl Game {
             }
         }
         for flight in &self.flights {
+            // Whoever asked may have cancelled, and the event of it waits for the next frame: then both fail, and
+            // nothing is lost.
             if world.at == world.course {
                 let arrived = CallToolResult::text(format!("arrived at {}", world.at));
-                self.machine.respond(now, flight.incoming, &arrived)?;
+                let _stale = self.machine.respond(now, flight.incoming, &arrived);
             } else {
                 let flown = (world.at - flight.start).unsigned_abs() as f64;
                 let whole = (world.course - flight.start).unsigned_abs() as f64;
-                self.machine.progress(now, flight.incoming, &Progress::new(flown).of(whole))?;
+                let progress = Progress::new(flown).of(whole);
+                let _stale = self.machine.progress(now, flight.incoming, &progress);
             }
         }
         self.flights.retain(|_| world.at != world.course);
@@ -175,18 +178,22 @@ impl Game {
         world: &mut World,
     ) -> Result<(), Box<dyn Error>> {
         let machine = &mut self.machine;
-        match self.commands.find(request, revision) {
-            Ok(Found::Answer(answer)) => machine.respond(now, incoming, &answer)?,
+        let answered = match self.commands.find(request, revision) {
+            Ok(Found::Answer(answer)) => machine.respond(now, incoming, &answer),
             Ok(Found::Tool { handler, call, .. }) => match handler(world, &call) {
-                Reply::Now(result) => machine.respond(now, incoming, &result)?,
-                Reply::OnArrival => self.flights.push(Flight { incoming, start: world.at }),
+                Reply::Now(result) => machine.respond(now, incoming, &result),
+                Reply::OnArrival => {
+                    self.flights.push(Flight { incoming, start: world.at });
+                    Ok(())
+                }
             },
-            Ok(_) => {
-                machine.respond_error(now, incoming, &ErrorObject::method_not_found(&request.method))?;
-            }
-            Err(error) => machine.respond_error(now, incoming, &error)?,
+            Ok(_) => machine.respond_error(now, incoming, &ErrorObject::method_not_found(&request.method)),
+            Err(error) => machine.respond_error(now, incoming, &error),
+        };
+        match answered {
+            Ok(()) | Err(Misuse::Stale) => Ok(()),
+            Err(misuse) => Err(misuse.into()),
         }
-        Ok(())
     }
 }
 
@@ -221,7 +228,7 @@ struct Pilot {
 
 impl Pilot {
     fn new() -> Self {
-        let config = client::Config::new("pilot", "1.0.0").capability(Capability::Roots);
+        let config = client::Config::new("pilot", "1.0.0");
         Self { machine: Stdio::new(Client::new(Instant::ZERO, config)), flight: None, legs: 0 }
     }
 
