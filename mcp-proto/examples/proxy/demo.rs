@@ -11,7 +11,8 @@ use mcp_proto::schema::{
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallOptions, Capability, Context, Endpoint, IncomingId, Instant, Misuse, Progress, Raw, Revision, Side,
+    CallOptions, Capability, Change, Context, Endpoint, Filter, IncomingId, Instant, Misuse, Progress, Raw,
+    Revision, Side,
 };
 
 use crate::proxy::Proxy;
@@ -43,6 +44,7 @@ fn session(client: Revision, server: Revision, trace: Box<dyn Write>) -> Result<
         client::Config::new("demo", "1.0.0").capability(Capability::ElicitationForm).revisions(&[client]);
     let offers = server::Config::new("shop", "1.0.0")
         .capability(Capability::ToolsListChanged)
+        .capability(Capability::ResourcesSubscribe)
         .capability(Capability::Logging)
         .revisions(&[server]);
     let mut demo = Demo {
@@ -56,6 +58,9 @@ fn session(client: Revision, server: Revision, trace: Box<dyn Write>) -> Result<
     let options = CallOptions { progress: true, ..CallOptions::default() };
     demo.client.set_log_level(now, Level::Info, CallOptions::default())?;
     demo.client.call(now, &ListTools::new(), CallOptions::default())?;
+    demo.settle()?;
+    let filter = Filter::new().tools().resource("shop://stock");
+    demo.client.listen(now, &filter, CallOptions::default())?;
     demo.settle()?;
     demo.client.call(now, &CallTool::new("buy"), options)?;
     demo.settle()?;
@@ -114,6 +119,7 @@ impl Demo {
                 let data = params.and_then(|params| params.member("data"));
                 format!("client: log {}", data.unwrap_or_else(Raw::empty_object))
             }
+            Event::Notification { method, .. } => format!("client: {method}"),
             Event::Request { incoming, request, .. } => {
                 let answer = ElicitResult::accept(Raw::from_text(r#"{"size":"L"}"#)?);
                 self.client.respond(self.now, incoming, &answer)?;
@@ -162,6 +168,10 @@ impl Demo {
             Event::RequestCancelled { reason, .. } => {
                 self.seen.push(format!("server: cancelled, {}", reason.unwrap_or_default()));
             }
+            Event::Watched { uri } => {
+                self.server.changed(self.now, Change::Resource(&uri))?;
+                self.server.changed(self.now, Change::Tools)?;
+            }
             Event::Closed(why) => self.seen.push(format!("server: {why}")),
             _ => {}
         }
@@ -203,6 +213,8 @@ fn all_eras_talk_to_all() {
                 } else {
                     "client: tools, good until told"
                 },
+                "client: notifications/resources/updated",
+                "client: notifications/tools/list_changed",
                 "client: asked \"Which size?\"",
                 "client: progress 1",
                 "client: log \"packed\"",
@@ -210,6 +222,8 @@ fn all_eras_talk_to_all() {
                 "client: the call was cancelled",
                 "server: cancelled, too slow",
                 "client: no tool `steal` (-32602)",
+                // What it listened with.
+                "client: the connection ended before the answer came",
                 "server: the peer hung up",
             ];
             assert_eq!(seen, wanted, "a client of {client}, a server of {server}");
