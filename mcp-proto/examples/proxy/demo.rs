@@ -6,13 +6,14 @@ use std::io::{self, Write};
 use bytes::Buf;
 use mcp_proto::client::{self, Client};
 use mcp_proto::schema::{
-    CallTool, CallToolResult, Decode, Elicit, ElicitResult, Form, Level, ListTools, Map, Tool,
+    CallTool, CallToolResult, Decode, Elicit, ElicitResult, Form, Level, ListRootsResult, ListTools, Map,
+    Root, TextField, Tool,
 };
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallOptions, Capability, Change, Context, Endpoint, Filter, IncomingId, Instant, Misuse, Progress, Raw,
-    Revision, Side,
+    CallOptions, Capability, Change, Context, Endpoint, Filter, IncomingId, Instant, Misuse, Progress,
+    Question, Raw, Revision, Side,
 };
 
 use crate::proxy::Proxy;
@@ -40,8 +41,10 @@ struct Demo {
 
 fn session(client: Revision, server: Revision, trace: Box<dyn Write>) -> Result<Vec<String>, Box<dyn Error>> {
     let now = Instant::ZERO;
-    let wants =
-        client::Config::new("demo", "1.0.0").capability(Capability::ElicitationForm).revisions(&[client]);
+    let wants = client::Config::new("demo", "1.0.0")
+        .capability(Capability::ElicitationForm)
+        .capability(Capability::Roots)
+        .revisions(&[client]);
     let offers = server::Config::new("shop", "1.0.0")
         .capability(Capability::ToolsListChanged)
         .capability(Capability::ResourcesSubscribe)
@@ -120,6 +123,11 @@ impl Demo {
                 format!("client: log {}", data.unwrap_or_else(Raw::empty_object))
             }
             Event::Notification { method, .. } => format!("client: {method}"),
+            Event::Request { incoming, request, .. } if request.method == "roots/list" => {
+                let home = ListRootsResult::new([Root::new("file:///home")]);
+                self.client.respond(self.now, incoming, &home)?;
+                "client: asked for roots".into()
+            }
             Event::Request { incoming, request, .. } => {
                 let answer = ElicitResult::accept(Raw::from_text(r#"{"size":"L"}"#)?);
                 self.client.respond(self.now, incoming, &answer)?;
@@ -127,7 +135,10 @@ impl Demo {
             }
             Event::Completed { outcome: Err(error), .. } => format!("client: {error}"),
             Event::Completed { outcome: Ok(result), .. } => match CallToolResult::decode(&result) {
-                Ok(result) => format!("client: {:?}", result.content.first().and_then(|text| text.as_text())),
+                Ok(result) => {
+                    let text = result.content.first().and_then(|content| content.as_text());
+                    format!("client: {}", text.unwrap_or("?"))
+                }
                 // What the other era adds to a result does not come through.
                 Err(_) if result.member("tools").is_some() => {
                     let is_modern = result.member("ttlMs").is_some();
@@ -180,23 +191,18 @@ impl Demo {
 
     fn buy(&mut self, incoming: IncomingId, context: &Context) -> Result<(), Misuse> {
         let (now, server) = (self.now, &mut self.server);
-        let size = context
-            .answers
-            .as_ref()
-            .and_then(|answers| answers.find("size")?.member("content")?.member("size"));
-        let Some(size) = size else {
-            let form = Form::new(Map::new()).field("size", mcp_proto::schema::TextField::new());
-            return server.request_input(
-                now,
-                incoming,
-                &[("size", Elicit::form("Which size?", form).into())],
-                None,
-            );
+        let answer = |key: &str| context.answers.as_ref()?.find(key);
+        let size = answer("size").and_then(|form| form.member("content")?.member("size"));
+        let home = answer("home").and_then(|home| home.member("roots")?.elements().next()?.member("uri"));
+        let (Some(size), Some(home)) = (size, home) else {
+            let form = Form::new(Map::new()).field("size", TextField::new());
+            let questions = [("home", Question::Roots), ("size", Elicit::form("Which size?", form).into())];
+            return server.request_input(now, incoming, &questions, None);
         };
         server.progress(now, incoming, &Progress::new(1.0))?;
         let packed = Raw::new("packed")?;
         server.log(now, Some(incoming), Level::Info, None, &packed)?;
-        let sold = CallToolResult::text(format!("one of size {}", size.to_text().unwrap_or_default()));
+        let sold = CallToolResult::text(format!("size {size} to {home}"));
         server.respond(now, incoming, &sold)
     }
 }
@@ -215,10 +221,11 @@ fn all_eras_talk_to_all() {
                 },
                 "client: notifications/resources/updated",
                 "client: notifications/tools/list_changed",
+                "client: asked for roots",
                 "client: asked \"Which size?\"",
                 "client: progress 1",
                 "client: log \"packed\"",
-                "client: Some(\"one of size L\")",
+                "client: size \"L\" to \"file:///home\"",
                 "client: the call was cancelled",
                 "server: cancelled, too slow",
                 "client: no tool `steal` (-32602)",

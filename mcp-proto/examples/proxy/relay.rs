@@ -86,9 +86,9 @@ impl Relay {
 
     /// The call that a message of the server belongs to. In a session nothing says so: if there is one, it is that.
     fn only_call(&self) -> Option<CallId> {
-        let mut open = self.calls.iter().filter(|(_, passing)| passing.incoming.is_some());
-        let only = open.next();
-        only.filter(|_| open.next().is_none()).map(|(call, _)| *call)
+        let mut calls = self.calls.keys();
+        let only = calls.next();
+        only.filter(|_| calls.next().is_none()).copied()
     }
 
     fn call_of(&self, incoming: IncomingId) -> Option<CallId> {
