@@ -21,7 +21,8 @@ pub enum Misuse {
     Closed,
     /// The handshake is not over.
     NotReady,
-    /// The id names nothing that is open: it was completed, answered or cancelled before.
+    /// The id names nothing that is open: it was completed, answered or cancelled before. Where the peer can cancel
+    /// or hang up this is no mistake, since the event that says so may not have been polled yet: ignore it there.
     Stale,
     /// The side that would have to offer the capability for this did not declare it. (CAP-03)
     Undeclared,

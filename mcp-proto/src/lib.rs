@@ -52,6 +52,13 @@
 //! }
 //! ```
 //!
+//! # Your own event loop
+//!
+//! The directory `examples` of this crate has whole programs without any adapter: a session in one thread
+//! (`in_process`), a server that a game drives once a frame (`game_loop`), a daemon on `poll(2)` with many clients
+//! (`poll_loop`), and a proxy between clients and servers of any era (`proxy`). `cargo run --example in_process` runs
+//! one.
+//!
 //! # What holds, always
 //!
 //! Every call ends exactly once. Every request is answered at most once, and exactly once unless it was cancelled or
