@@ -40,7 +40,7 @@ impl Serve for Server {
     fn serve_stdio(&self) -> io::Result<()> {
         let (stdin, stdout) = standard_streams()?;
         let (serving, driving) = self.open_on(Arc::new(Threads))?;
-        serving.close_on_signal();
+        serving.close_with_process()?;
         drive::start(&driving, stdin, stdout)?;
         drive::run(driving);
         serving.outcome()

@@ -237,3 +237,21 @@ fn what_a_panic_says_goes_to_stderr_only() {
         assert!(said.contains("as it was asked to"), "{said}");
     });
 }
+
+#[test]
+fn a_server_that_is_to_end_with_its_parent_does_though_its_stdin_stays_open() {
+    story(|| {
+        let server = example("echo_server");
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "exec 3<&0; \"$0\" --with-parent <&3 & wait"]).arg(server.get_program());
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = Process(shell.spawn().unwrap());
+        let mut hand = Hand::new(shell.0.stdout.take().unwrap(), shell.0.stdin.take().unwrap());
+        hand.request(1, "ping", &json!({}));
+        hand.hear();
+        shell.0.kill().unwrap();
+        shell.0.wait().unwrap();
+        // The end of its stdout is its own end; its stdin is still open here.
+        assert_eq!(hand.hear_or_end(), None);
+    });
+}

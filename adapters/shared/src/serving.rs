@@ -55,21 +55,29 @@ pub struct Serving {
     link: Arc<Link<Machine>>,
     /// It hears of changes for as long as this is there.
     wire: Arc<Wired>,
+    with_parent: bool,
 }
 
 impl Serving {
-    pub(crate) fn new(link: Arc<Link<Machine>>) -> Self {
+    pub(crate) fn new(link: Arc<Link<Machine>>, with_parent: bool) -> Self {
         let wire = Arc::new(Wired(Arc::clone(&link)));
         let joined: Arc<dyn Wire> = Arc::clone(&wire) as _;
         link.shared.changes.join(&joined);
-        Self { link, wire }
+        Self { link, wire, with_parent }
     }
 
-    /// Closes it at SIGINT or SIGTERM. To be called before the first byte is driven: whoever hears from a server may
-    /// send it a signal.
-    pub fn close_on_signal(&self) {
+    /// Closes it at SIGINT or SIGTERM, and with the parent of the process if the server is to end with it. To be called
+    /// before the first byte is driven: whoever hears from a server may send it a signal.
+    ///
+    /// # Errors
+    /// When there is no thread that watches the parent.
+    pub fn close_with_process(&self) -> io::Result<()> {
         let closeable: Arc<dyn Closeable> = Arc::clone(&self.wire) as _;
         signal::close_on_signal(Arc::downgrade(&closeable));
+        if self.with_parent {
+            signal::close_with_parent(Arc::downgrade(&closeable))?;
+        }
+        Ok(())
     }
 
     /// How it ended, once its driver is done.

@@ -1,5 +1,6 @@
-//! SIGINT and SIGTERM as a wish to close; knows nothing of what is closed.
+//! Signs that a process is to end: SIGINT, SIGTERM, and the end of its parent; knows nothing of what is closed then.
 
+use std::io;
 use std::sync::{Mutex, OnceLock, PoisonError, Weak};
 
 /// Something that can be closed.
@@ -41,3 +42,37 @@ fn close_all() {
         listener.close();
     }
 }
+
+/// Closes `target` once the process that started this one is gone, for as long as it lives. Looks twice a second.
+///
+/// # Errors
+/// When there is no thread for it.
+#[cfg(unix)]
+pub(crate) fn close_with_parent(target: Weak<dyn Closeable>) -> io::Result<()> {
+    use std::os::unix::process::parent_id;
+    use std::thread;
+
+    let parent = parent_id();
+    let watch = move || {
+        while target.strong_count() > 0 {
+            if parent_id() != parent {
+                if let Some(target) = target.upgrade() {
+                    target.close();
+                }
+                return;
+            }
+            thread::sleep(LOOK);
+        }
+    };
+    thread::Builder::new().name("mcp-parent".into()).spawn(watch).map(drop)
+}
+
+/// Other systems do not say.
+#[cfg(not(unix))]
+pub(crate) fn close_with_parent(_: Weak<dyn Closeable>) -> io::Result<()> {
+    Ok(())
+}
+
+/// How long the end of a parent may go unnoticed.
+#[cfg(unix)]
+const LOOK: std::time::Duration = std::time::Duration::from_millis(500);

@@ -43,7 +43,7 @@ impl Serve for Server {
     async fn serve_stdio(&self) -> io::Result<()> {
         let (serving, driving) = self.open_on(Arc::new(Smol))?;
         let (reader, writer, arrived) = standard()?;
-        serving.close_on_signal();
+        serving.close_with_process()?;
         drive(driving, reader, writer).await;
         arrived.wait().await;
         serving.outcome()

@@ -76,7 +76,9 @@ fn the_dependency_trees_stay_small() {
 #[test]
 fn no_dependency_needs_a_newer_compiler_than_we_promise() {
     let metadata = succeed(&["metadata", "--format-version", "1", "--all-features"]);
-    assert_none(&dependencies::too_new(&metadata, &["mcp-proto", "mcp-blocking", "mcp-smol", "mcp-tokio"]).unwrap());
+    assert_none(
+        &dependencies::too_new(&metadata, &["mcp-proto", "mcp-blocking", "mcp-smol", "mcp-tokio"]).unwrap(),
+    );
 }
 
 #[test]

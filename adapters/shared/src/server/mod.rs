@@ -43,6 +43,7 @@ pub struct Server {
     offer: Offer,
     threads: Threads,
     payloads: bool,
+    with_parent: bool,
     on_violation: Option<Hears<Violation>>,
     on_watch: Option<Hears<Watch>>,
 }
@@ -64,6 +65,7 @@ impl Server {
             offer: Offer::new(name, version),
             threads: threads(64),
             payloads: false,
+            with_parent: false,
             on_violation: None,
             on_watch: None,
         };
@@ -147,6 +149,13 @@ impl Server {
         self
     }
 
+    /// Ends a server on stdin and stdout once the process that started it is gone, even while stdin stays open because
+    /// somebody else has it, too. Noticed within half a second, on Unix.
+    pub fn exit_with_parent(mut self) -> Self {
+        self.with_parent = true;
+        self
+    }
+
     /// Has `tracing` told, at its level `TRACE`, what is sent and received, which may be anybody's secrets. Without it,
     /// only how much.
     #[cfg(feature = "tracing")]
@@ -196,7 +205,7 @@ impl Server {
         };
         let link = Link::new(clock, machine, shared, Trace::new("server", self.payloads));
         let driving = Driving::new(Arc::clone(&link), None, Limits::default());
-        Ok((Serving::new(link), driving))
+        Ok((Serving::new(link, self.with_parent), driving))
     }
 }
 
