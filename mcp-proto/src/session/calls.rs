@@ -293,10 +293,11 @@ impl Calls {
         self.retired.remove(&wire)
     }
 
-    /// There was a sign of life: the call may wait anew, up to its cap. (TMO-04)
+    /// There was a sign of life: the call may wait anew, up to its cap; one that waits for ever goes on so. (TMO-04)
     pub(crate) fn extend(&mut self, now: Instant, wire: u64) {
-        let deadline = self.open.get(&wire).map(|call| (now + call.patience).min(call.give_up));
-        self.set_deadline(wire, deadline);
+        let Some(call) = self.open.get(&wire).filter(|call| call.deadline.is_some()) else { return };
+        let deadline = (now + call.patience).min(call.give_up);
+        self.set_deadline(wire, Some(deadline));
     }
 
     /// The call's time stands still, up to its cap.

@@ -105,3 +105,42 @@ fn who_asked_may_leave_while_another_waits_for_the_answer() {
     client.cancel(NOW, second, "").unwrap();
     assert_eq!(sent(&mut client), ["resources/unsubscribe"]);
 }
+
+/// A client without sessions that listens, with progress, to `a:b` and the tools; the call's id is 2.
+fn modern() -> (Client, CallId) {
+    let mut client = Client::new(NOW, Config::new("test", "1").revisions(&[Revision::V2026_07_28]));
+    hears(
+        &mut client,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],
+        "capabilities":{"resources":{"subscribe":true},"tools":{"listChanged":true}}}}"#,
+    );
+    let options = CallOptions { progress: true, ..CallOptions::default() };
+    let call = client.listen(NOW, &Filter::new().resource("a:b").tools(), options).unwrap();
+    sent(&mut client);
+    told(&mut client);
+    (client, call)
+}
+
+fn acknowledged(client: &mut Client, filter: &str) {
+    let tag = r#""_meta":{"io.modelcontextprotocol/subscriptionId":2}"#;
+    hears(
+        client,
+        &format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{{tag},"notifications":{filter}}}}}"#
+        ),
+    );
+}
+
+#[test]
+fn progress_does_not_make_an_open_subscription_run_out_of_time_tmo_11() {
+    let (mut client, call) = modern();
+    acknowledged(&mut client, r#"{"toolsListChanged":true}"#);
+    assert_eq!(client.poll_timeout(), None);
+    hears(
+        &mut client,
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}"#,
+    );
+    assert_eq!(client.poll_timeout(), None, "it is open for as long as both want it");
+    client.handle_timeout(Instant::MAX);
+    assert_eq!(client.listening().map(|(call, _)| call).collect::<Vec<_>>(), [call]);
+}
