@@ -186,6 +186,7 @@ impl Core {
         if listen.heard.is_some() {
             return self.bad_notification(ACKNOWLEDGED, "the subscription is acknowledged already");
         }
+        let filter = filter.within(&listen.asked);
         listen.heard = Some(filter.clone());
         // From here on it is open for as long as both want it. (TMO-11)
         self.calls.wait_until(call.0, None);

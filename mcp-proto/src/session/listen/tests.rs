@@ -144,3 +144,20 @@ fn progress_does_not_make_an_open_subscription_run_out_of_time_tmo_11() {
     client.handle_timeout(Instant::MAX);
     assert_eq!(client.listening().map(|(call, _)| call).collect::<Vec<_>>(), [call]);
 }
+
+#[test]
+fn a_server_that_promises_more_than_it_was_asked_for_is_not_believed_stl_35() {
+    let (mut client, call) = modern();
+    let more = r#"{"toolsListChanged":true,"promptsListChanged":true,"resourceSubscriptions":["a:b","c:d","","",""]}"#;
+    acknowledged(&mut client, more);
+    let heard = Filter::new().resource("a:b").tools();
+    assert_eq!(client.listening().collect::<Vec<_>>(), [(call, &heard)]);
+    let events = core::iter::from_fn(|| client.poll_event());
+    let told: Vec<Filter> = events
+        .filter_map(|event| match event {
+            Event::Listening { filter, .. } => Some(filter),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, [heard]);
+}
