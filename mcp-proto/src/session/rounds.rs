@@ -144,8 +144,9 @@ impl Core {
 
     fn ask_application(&mut self, wire: u64, questions: Option<Vec<Question>>, state: Option<Raw>) {
         let Some(peer) = self.peer.clone() else { return };
-        let bytes =
-            |question: &Question| question.params.as_ref().map_or(0, |params| params.as_bytes().len());
+        let bytes = |question: &Question| {
+            question.key.len() + question.params.as_ref().map_or(0, |params| params.as_bytes().len())
+        };
         let asked = questions.as_deref().unwrap_or_default();
         let total: usize = asked.iter().map(bytes).sum();
         if self.incoming.len() + asked.len() > self.limits().requests_max
@@ -288,3 +289,6 @@ fn write_retry(out: &mut Vec<u8>, params: &[u8], input: &Input) {
     }
     object.end();
 }
+
+#[cfg(test)]
+mod tests;
