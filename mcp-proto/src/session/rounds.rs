@@ -6,6 +6,7 @@
 
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -125,13 +126,14 @@ impl Core {
                 return Err(invalid("more questions at a time than allowed".into()));
             }
             if questions.iter().any(|question| *question.key == *key) {
-                return Err(invalid(format!("two questions are called {key:?}").into()));
+                return Err(invalid(format!("two questions are called {:?}", short(&key)).into()));
             }
             let method = find(request, "method").and_then(unescape);
             let rule = method.and_then(|method| MethodRule::question(&method, self.revision()));
             let params = find(request, "params").filter(|params| *params != b"null");
             let is_fit = |rule: &&MethodRule| gate::is_fit_question(rule, params, &self.me.capabilities);
             let Some(rule) = rule.filter(is_fit) else {
+                let key = short(&key);
                 return Err(invalid(
                     format!("the question {key:?} is none that this side can be asked").into(),
                 ));
@@ -256,6 +258,11 @@ impl Core {
         self.withdraw_input(input);
         self.complete(call.id, call.asker, outcome);
     }
+}
+
+/// Enough of a name of the peer's to recognise it by.
+fn short(name: &str) -> String {
+    name.chars().take(64).collect()
 }
 
 /// What a call that is not on its way waits for.

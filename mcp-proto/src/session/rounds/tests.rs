@@ -1,6 +1,7 @@
 //! What a server without sessions can make its client hold while it asks for input.
 
 use alloc::format;
+use alloc::string::String;
 
 use crate::client::{Client, Config, Event};
 use crate::session::{CallError, CallOptions};
@@ -57,5 +58,18 @@ fn the_names_of_questions_count_like_what_they_say() {
         let mut client = client(limits.clone());
         asks(&mut client, "roots/list", &"k".repeat(length));
         assert_eq!(ended(&mut client).is_none(), is_held, "{length}");
+    }
+}
+
+#[test]
+fn what_is_said_of_a_question_repeats_no_more_of_its_name_than_it_takes() {
+    let key = "k".repeat(100_000);
+    let twice = format!(r#"{key}":{{"method":"roots/list"}},"{key}"#);
+    for (method, key) in [("no/such", &key), ("roots/list", &twice)] {
+        let mut client = client(Limits::default());
+        asks(&mut client, method, key);
+        let Some(CallError::Invalid(why)) = ended(&mut client) else { panic!("it must be invalid") };
+        let shown: String = why.chars().take(200).collect();
+        assert!(why.len() < 400 && shown.contains("kkkk"), "{shown}");
     }
 }
