@@ -203,6 +203,8 @@ impl Client {
     /// Listens to changes, for as long as the call is open: [`Event::Listening`] says of what the server will tell,
     /// [`Event::Notification`] with this call tells of it. Cancel the call to end it.
     ///
+    /// In a session the resources are subscribed to a few at a time, however many there are.
+    ///
     /// # Errors
     /// [`Misuse`], and nothing was sent.
     pub fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {

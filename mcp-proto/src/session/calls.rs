@@ -67,14 +67,14 @@ pub(crate) enum Asker {
     KeepAlive,
     /// The application listens to changes with it.
     Listen,
-    /// Nobody: what it was for is over.
-    Nobody,
     /// The session itself: it is `server/discover`, to find out which era the server is of.
     Probe,
     /// A request that asked for input: the answer to its question number so-and-so.
     Question(IncomingId, usize),
     /// Calls that listen: it subscribes to a resource for them.
     Subscribe,
+    /// Nobody: it ends the subscription to a resource that nobody listens to any more.
+    Unsubscribe,
 }
 
 #[derive(Debug)]

@@ -94,6 +94,17 @@ impl Core {
         if self.calls.len() >= self.limits().calls_max {
             return Err(Misuse::Blocked);
         }
+        self.place_beyond(method, params, options, asker)
+    }
+
+    /// Sends a request that may be sent now, whether there is room for it or not.
+    pub(super) fn place_beyond(
+        &mut self,
+        method: &str,
+        params: Write<'_>,
+        options: &CallOptions,
+        asker: Asker,
+    ) -> Result<u64, Misuse> {
         let mut scratch = core::mem::take(&mut self.scratch);
         scratch.clear();
         let placed = self.place_written(method, params, &mut scratch, options, asker);
