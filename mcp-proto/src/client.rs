@@ -232,7 +232,8 @@ impl Client {
         self.core.fallback().map(Config)
     }
 
-    /// What is listened to, with the calls that do: after a reconnection, what to listen to anew. (STL-38)
+    /// What is listened to, with the calls that do; once the connection is over, what was at its end: after a
+    /// reconnection, what to listen to anew. (STL-38)
     pub fn listening(&self) -> impl Iterator<Item = (CallId, &Filter)> {
         self.core.listening()
     }

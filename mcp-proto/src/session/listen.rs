@@ -245,6 +245,10 @@ impl Core {
 
     /// Forgets a subscription that has ended, and in a session unsubscribes from what nobody listens to any more.
     pub(super) fn unlisten(&mut self, call: CallId) {
+        // What was listened to at the end is what to listen to anew. (STL-38)
+        if self.is_closed() {
+            return;
+        }
         let Some(listen) = self.listens.open.remove(&call) else { return };
         if !self.rules().servers_ask || !self.phase.allows().traffic {
             return;

@@ -364,3 +364,20 @@ fn all_is_given_up_though_the_application_has_as_many_calls_open_as_it_may() {
     client.cancel(NOW, call, "").unwrap();
     assert_eq!(methods(&serve(&mut client, 1)), (0, 5));
 }
+
+#[test]
+fn once_the_connection_is_lost_it_still_says_what_to_listen_to_anew_stl_38() {
+    let (mut client, call) = modern();
+    let ended = client.listen(NOW, &Filter::new().tools(), CallOptions::default()).unwrap();
+    acknowledged(&mut client, r#"{"toolsListChanged":true}"#);
+    client.cancel(NOW, ended, "").unwrap();
+    client.handle_eof(NOW);
+    assert!(client.is_closed());
+    assert_eq!(client.listening().collect::<Vec<_>>(), [(call, &Filter::new().tools())]);
+
+    let mut client = self::client();
+    let call = listen(&mut client);
+    answer(&mut client, 3, true);
+    client.handle_eof(NOW);
+    assert_eq!(client.listening().collect::<Vec<_>>(), [(call, &Filter::new().resource("a:b"))]);
+}
