@@ -9,6 +9,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::fmt;
 use core::time::Duration;
 
+use super::cache::Place;
 use super::incoming::IncomingId;
 use super::rounds::{Input, Retry};
 use crate::limits::Limits;
@@ -99,7 +100,7 @@ pub(crate) struct Call {
     /// The input that the peer asked for, while it is gathered.
     pub(crate) input: Option<Box<Input>>,
     /// Where the result goes in the cache, if it may.
-    pub(crate) cache_as: Option<Box<[u8]>>,
+    pub(crate) cache_as: Option<Place>,
 }
 
 impl Call {

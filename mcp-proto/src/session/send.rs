@@ -155,7 +155,7 @@ impl Core {
         self.calls.insert(self.now, asker, wants_progress, wait(options, patience, &self.me.limits));
         if let Some(call) = self.calls.get_mut(wire) {
             call.wants_logs = wants_logs;
-            call.cache_as = cache_as;
+            call.cache_as = cache_as.map(|key| self.cache.place(key));
         }
         if let Some(rule) = retry {
             self.calls.keep_retry(wire, Retry::new(rule.name, scratch));
