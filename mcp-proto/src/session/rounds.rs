@@ -11,7 +11,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::calls::CallId;
+use super::calls::{Asker, CallId};
 use super::core::Core;
 use super::event::Event;
 use super::gate;
@@ -79,9 +79,15 @@ const PAUSE_MAX: Duration = Duration::from_secs(10);
 impl Core {
     /// The answer to a call says that input is required.
     pub(super) fn input_required(&mut self, wire: u64, result: &Raw) {
+        let is_subscription = self.calls.get(wire).is_some_and(|call| call.asker == Asker::Listen);
         match self.read_input_required(wire, result) {
             Ok((questions, state)) => self.ask_application(wire, questions, state),
             Err(error) => self.end_call(wire, Err(error)),
+        }
+        if is_subscription {
+            // It was its end all the same, and what was said to it may still be on its way.
+            let limits = &self.me.limits;
+            self.calls.expect_late(wire, limits);
         }
     }
 

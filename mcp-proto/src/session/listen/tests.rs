@@ -381,3 +381,28 @@ fn once_the_connection_is_lost_it_still_says_what_to_listen_to_anew_stl_38() {
     client.handle_eof(NOW);
     assert_eq!(client.listening().collect::<Vec<_>>(), [(call, &Filter::new().resource("a:b"))]);
 }
+
+#[test]
+fn whatever_answer_ends_a_subscription_what_crosses_it_is_no_violation_t_101() {
+    for kind in ["complete", "input_required", "other"] {
+        let (mut client, call) = modern();
+        acknowledged(&mut client, r#"{"toolsListChanged":true}"#);
+        hears(
+            &mut client,
+            &format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"resultType":"{kind}","requestState":""}}}}"#),
+        );
+        hears(
+            &mut client,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#,
+        );
+        let mut ends = 0;
+        while let Some(event) = client.poll_event() {
+            match event {
+                Event::Completed { call: ended, .. } if ended == call => ends += 1,
+                Event::Listening { .. } => {}
+                other => panic!("{kind}: {other:?}"),
+            }
+        }
+        assert_eq!(ends, 1, "{kind}");
+    }
+}
