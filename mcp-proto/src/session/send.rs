@@ -186,8 +186,9 @@ impl Core {
         self.advance(now);
         let revision = self.revision();
         let allowed = self.phase.allows();
-        // A log message may go out before the client is all set. (D-24)
-        self.require(if method == "notifications/message" { allowed.logs } else { allowed.traffic })?;
+        // A log message may go out before the client is all set (D-24), but not without a session (LOG-05).
+        let logs = allowed.logs && self.peer.is_some();
+        self.require(if method == "notifications/message" { logs } else { allowed.traffic })?;
         gate::outgoing_notification(self.side, revision, method, &self.me.capabilities)?;
         self.has_room()?;
         Ok(self.try_write(|out| rpc::notification(out, method, |out| params(revision, out)))?)
@@ -425,7 +426,7 @@ impl Core {
 
     /// Whether nobody opened a session, and requests can come that need none.
     fn is_sessionless(&self) -> bool {
-        self.phase == Phase::Opening && self.me.newest(Era::Modern).is_some()
+        self.peer.is_none() && self.me.newest(Era::Modern).is_some()
     }
 
     /// Why something is not allowed now.
