@@ -203,6 +203,8 @@ impl Client {
     /// Listens to changes, for as long as the call is open: [`Event::Listening`] says of what the server will tell,
     /// [`Event::Notification`] with this call tells of it. Cancel the call to end it.
     ///
+    /// In a session the resources are subscribed to a few at a time, however many there are.
+    ///
     /// # Errors
     /// [`Misuse`], and nothing was sent.
     pub fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
@@ -230,7 +232,8 @@ impl Client {
         self.core.fallback().map(Config)
     }
 
-    /// What is listened to, with the calls that do: after a reconnection, what to listen to anew. (STL-38)
+    /// What is listened to, with the calls that do; once the connection is over, what was at its end: after a
+    /// reconnection, what to listen to anew. (STL-38)
     pub fn listening(&self) -> impl Iterator<Item = (CallId, &Filter)> {
         self.core.listening()
     }

@@ -23,8 +23,8 @@ pub struct Limits {
     pub depth_max: u8,
     /// The longest id and progress token, with quotes, 256. Costs up to twice this much per open request.
     pub id_bytes_max: usize,
-    /// Our calls in flight, 4096; one more is [`Misuse::Blocked`](crate::Misuse::Blocked). Costs about 250
-    /// bytes each.
+    /// Our calls in flight, 4096; one more is [`Misuse::Blocked`](crate::Misuse::Blocked). What the session asks by
+    /// itself finds room all the same: a ping, and one resource at a time to subscribe to. Costs about 250 bytes each.
     pub calls_max: usize,
     /// Bytes of params and states that are kept to make calls again with input, 64 MiB; one more call is
     /// [`Misuse::Blocked`](crate::Misuse::Blocked). Only calls that can ask for input keep theirs.

@@ -37,6 +37,17 @@ pub(crate) struct Cache {
     by_age: BTreeMap<u64, CacheKey>,
     bytes: usize,
     next: u64,
+    /// Changes that were told of, counted.
+    changes: u64,
+    /// Which change was the last to end the answers to a method.
+    ended: BTreeMap<&'static str, u64>,
+}
+
+/// Where the answer to a call goes, and how many changes were told of before it was made.
+#[derive(Debug)]
+pub(crate) struct Place {
+    key: CacheKey,
+    changes: u64,
 }
 
 /// What an entry costs besides its bytes.
@@ -98,6 +109,20 @@ impl Cache {
             })
         };
         self.forget(ends);
+        // What was asked for before may be as old, though it comes later.
+        self.changes += 1;
+        let ended = METHODS.iter().map(|rule| rule.name).filter(|name| ends(name));
+        self.ended.extend(ended.map(|name| (name, self.changes)));
+    }
+
+    /// Where the answer to a call that is made now goes.
+    pub(crate) fn place(&self, key: CacheKey) -> Place {
+        Place { key, changes: self.changes }
+    }
+
+    /// Whether an answer was asked for before a change that ends it.
+    fn is_outdated(&self, place: &Place) -> bool {
+        self.ended.iter().any(|(method, change)| *change > place.changes && is_of(&place.key, method))
     }
 
     /// Forgets all answers to `method`: a cursor among them is no longer good. (STL-45)
@@ -136,10 +161,12 @@ impl Core {
 
     /// Keeps the answer to a call, unless it took input to get it. (STL-41, STL-45)
     pub(super) fn remember(&mut self, call: &mut Call, outcome: &Result<Raw, CallError>) {
-        let Some(key) = call.cache_as.take() else { return };
+        let Some(place) = call.cache_as.take() else { return };
+        let is_outdated = self.cache.is_outdated(&place);
+        let key = place.key;
         let bytes_max = self.limits().cache_bytes_max;
         match outcome {
-            Ok(result) if call.retry.as_ref().is_none_or(|retry| retry.rounds == 0) => {
+            Ok(result) if !is_outdated && call.retry.as_ref().is_none_or(|retry| retry.rounds == 0) => {
                 self.cache.keep(key, result, self.now, bytes_max);
             }
             Err(CallError::Refused(error)) if error.code == code::INVALID_PARAMS => {

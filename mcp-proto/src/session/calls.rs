@@ -9,6 +9,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::fmt;
 use core::time::Duration;
 
+use super::cache::Place;
 use super::incoming::IncomingId;
 use super::rounds::{Input, Retry};
 use crate::limits::Limits;
@@ -67,14 +68,14 @@ pub(crate) enum Asker {
     KeepAlive,
     /// The application listens to changes with it.
     Listen,
-    /// Nobody: what it was for is over.
-    Nobody,
     /// The session itself: it is `server/discover`, to find out which era the server is of.
     Probe,
     /// A request that asked for input: the answer to its question number so-and-so.
     Question(IncomingId, usize),
     /// Calls that listen: it subscribes to a resource for them.
     Subscribe,
+    /// Nobody: it ends the subscription to a resource that nobody listens to any more.
+    Unsubscribe,
 }
 
 #[derive(Debug)]
@@ -99,7 +100,7 @@ pub(crate) struct Call {
     /// The input that the peer asked for, while it is gathered.
     pub(crate) input: Option<Box<Input>>,
     /// Where the result goes in the cache, if it may.
-    pub(crate) cache_as: Option<Box<[u8]>>,
+    pub(crate) cache_as: Option<Place>,
 }
 
 impl Call {
@@ -293,10 +294,11 @@ impl Calls {
         self.retired.remove(&wire)
     }
 
-    /// There was a sign of life: the call may wait anew, up to its cap. (TMO-04)
+    /// There was a sign of life: the call may wait anew, up to its cap; one that waits for ever goes on so. (TMO-04)
     pub(crate) fn extend(&mut self, now: Instant, wire: u64) {
-        let deadline = self.open.get(&wire).map(|call| (now + call.patience).min(call.give_up));
-        self.set_deadline(wire, deadline);
+        let Some(call) = self.open.get(&wire).filter(|call| call.deadline.is_some()) else { return };
+        let deadline = (now + call.patience).min(call.give_up);
+        self.set_deadline(wire, Some(deadline));
     }
 
     /// The call's time stands still, up to its cap.

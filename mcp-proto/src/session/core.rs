@@ -225,7 +225,11 @@ impl Core {
                 }
                 return;
             }
-            Asker::Application | Asker::Listen | Asker::Nobody | Asker::Question(..) | Asker::Subscribe => {}
+            Asker::Application
+            | Asker::Listen
+            | Asker::Question(..)
+            | Asker::Subscribe
+            | Asker::Unsubscribe => {}
         }
         if is_sent {
             self.write_cancelled(wire, "timed out");
@@ -354,9 +358,9 @@ impl Core {
             Asker::Handshake => self.welcomed(outcome),
             Asker::Probe => self.probed(outcome),
             Asker::KeepAlive => self.ponged(),
-            Asker::Nobody => {}
             Asker::Question(incoming, index) => self.answered(incoming, index, outcome),
             Asker::Subscribe => self.subscribed(call, &outcome),
+            Asker::Unsubscribe => self.unsubscribed(),
         }
     }
 
@@ -430,7 +434,11 @@ impl Core {
                 Asker::Application | Asker::Listen => self.complete(call, asker, Err(CallError::Lost)),
                 // Its request cannot be answered without the input that it asked for.
                 Asker::Question(incoming, _) => self.withdraw(incoming, None),
-                Asker::Handshake | Asker::KeepAlive | Asker::Nobody | Asker::Probe | Asker::Subscribe => {}
+                Asker::Handshake
+                | Asker::KeepAlive
+                | Asker::Probe
+                | Asker::Subscribe
+                | Asker::Unsubscribe => {}
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Which changes a client wants to hear of, and which change a server tells of; knows nothing of how either travels.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use crate::json::{Array, Object, elements, find, unescape, write_str};
@@ -74,6 +75,20 @@ impl Filter {
             } else {
                 Vec::new()
             },
+        }
+    }
+
+    /// The part that `asked` names too: what nobody asked for is not believed, nor kept. (STL-35)
+    pub(crate) fn within(mut self, asked: &Self) -> Self {
+        // Each of them once.
+        let mut names: BTreeSet<&str> = asked.uris.iter().map(|uri| &**uri).collect();
+        self.uris.retain(|uri| names.remove(&**uri));
+        self.uris.shrink_to_fit();
+        Self {
+            tools: self.tools && asked.tools,
+            prompts: self.prompts && asked.prompts,
+            resources: self.resources && asked.resources,
+            uris: self.uris,
         }
     }
 

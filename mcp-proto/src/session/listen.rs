@@ -8,6 +8,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::calls::{Asker, CallId, CallOptions};
 use super::core::Core;
@@ -31,19 +32,46 @@ pub(crate) struct Listens {
     subscribed: BTreeMap<Box<str>, Subscribed>,
     /// Which resource a call subscribes to that was not answered yet.
     asked: BTreeMap<u64, Box<str>>,
+    /// What to ask of the server once it has answered some of what it was asked.
+    queue: BTreeMap<Box<str>, Queued>,
+    /// Calls that subscribe or unsubscribe and were not answered yet; some as long as anything is queued.
+    in_flight: usize,
 }
 
 #[derive(Debug)]
 struct Subscribed {
     /// How many listen to it.
     listeners: usize,
-    /// The call that has to be answered first.
-    waits_for: Option<u64>,
+    /// What has to come first.
+    waits_for: WaitsFor,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum WaitsFor {
+    /// The answer to this call.
+    Answer(u64),
+    Nothing,
+    /// Its turn in the queue.
+    Turn,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Queued {
+    /// To subscribe, and how long to wait for the answer; the server may be subscribed to still.
+    Subscribe {
+        timeout: Option<Duration>,
+        timeout_max: Option<Duration>,
+        is_known: bool,
+    },
+    Unsubscribe,
 }
 
 #[derive(Debug)]
 struct Listen {
+    /// In a session its URIs are sorted, and none is there twice.
     asked: Filter,
+    /// In a session: how many of its URIs wait for something.
+    waits: usize,
     /// What will be told of, once that is known.
     heard: Option<Filter>,
 }
@@ -54,17 +82,37 @@ impl Listens {
         self.open.iter().map(|(call, listen)| (*call, listen.heard.as_ref().unwrap_or(&listen.asked)))
     }
 
-    /// One listener less to a resource; whether it was the last.
-    fn forget(&mut self, uri: &str) -> bool {
-        let Some(subscribed) = self.subscribed.get_mut(uri) else { return false };
-        subscribed.listeners -= 1;
-        let was_last = subscribed.listeners == 0;
-        if was_last {
-            self.subscribed.remove(uri);
+    /// One listener more to a resource; whether it has to wait.
+    fn remember(&mut self, uri: &str, options: &CallOptions) -> bool {
+        if let Some(subscribed) = self.subscribed.get_mut(uri) {
+            subscribed.listeners += 1;
+            return subscribed.waits_for != WaitsFor::Nothing;
         }
-        was_last
+        let (timeout, timeout_max) = (options.timeout, options.timeout_max);
+        let is_known = self.queue.contains_key(uri);
+        self.queue.insert(uri.into(), Queued::Subscribe { timeout, timeout_max, is_known });
+        self.subscribed.insert(uri.into(), Subscribed { listeners: 1, waits_for: WaitsFor::Turn });
+        true
+    }
+
+    /// One listener less to a resource.
+    fn forget(&mut self, uri: &str) {
+        let Some(subscribed) = self.subscribed.get_mut(uri) else { return };
+        subscribed.listeners -= 1;
+        if subscribed.listeners > 0 {
+            return;
+        }
+        self.subscribed.remove(uri);
+        if let Some(Queued::Subscribe { is_known: false, .. }) = self.queue.get(uri) {
+            self.queue.remove(uri);
+        } else {
+            self.queue.insert(uri.into(), Queued::Unsubscribe);
+        }
     }
 }
+
+/// Calls that subscribe or unsubscribe and are on their way together: the others find room beside them.
+const IN_FLIGHT_MAX: usize = 64;
 
 impl Core {
     pub(crate) fn listening(&self) -> impl Iterator<Item = (CallId, &Filter)> {
@@ -90,11 +138,11 @@ impl Core {
             Ok(())
         };
         let call = CallId(self.place_call("subscriptions/listen", &write, options, Asker::Listen)?);
-        self.listens.open.insert(call, Listen { asked: filter.clone(), heard: None });
+        self.listens.open.insert(call, Listen { asked: filter.clone(), waits: 0, heard: None });
         Ok(call)
     }
 
-    /// One `resources/subscribe` for each URI that nobody is subscribed to yet.
+    /// One `resources/subscribe` for each URI that nobody is subscribed to yet, a few at a time.
     fn listen_in_session(&mut self, filter: &Filter, options: &CallOptions) -> Result<CallId, Misuse> {
         let mut asked = match &self.peer {
             Some(peer) => filter.offered_by(&peer.capabilities),
@@ -102,61 +150,92 @@ impl Core {
         };
         asked.uris.sort_unstable();
         asked.uris.dedup();
-        if self.calls.len() + asked.uris.len() + 1 > self.limits().calls_max {
+        let calls_max = self.limits().calls_max;
+        let queued = self.listens.queue.len();
+        // One can name as many as it likes, and others then wait until some of them are through.
+        if self.calls.len() >= calls_max || (queued > 0 && queued + asked.uris.len() > calls_max) {
             return Err(Misuse::Blocked);
         }
         let call = CallId(self.calls.insert_unsent(Asker::Listen));
-        for uri in &asked.uris {
-            if let Some(subscribed) = self.listens.subscribed.get_mut(uri) {
-                subscribed.listeners += 1;
-                continue;
-            }
-            let waits_for = self.call_on("resources/subscribe", uri, options, Asker::Subscribe);
-            self.listens.asked.extend(waits_for.map(|wire| (wire, uri.clone())));
-            self.listens.subscribed.insert(uri.clone(), Subscribed { listeners: 1, waits_for });
-        }
-        self.listens.open.insert(call, Listen { asked, heard: None });
+        let waits = asked.uris.iter().filter(|uri| self.listens.remember(uri, options)).count();
+        self.listens.open.insert(call, Listen { asked, waits, heard: None });
+        self.ask_queued();
         self.check_subscribed(call);
         Ok(call)
     }
 
-    fn call_on(&mut self, method: &str, uri: &str, options: &CallOptions, asker: Asker) -> Option<u64> {
-        let (timeout, timeout_max) = (options.timeout, options.timeout_max);
-        let options = CallOptions { timeout, timeout_max, ..CallOptions::default() };
-        let params = |_, out: &mut Vec<u8>| {
-            let mut params = Object::begin(out);
-            params.str("uri", uri);
-            params.end();
-            Ok(())
-        };
-        // The server declared it and there is room among the calls, so that it is placed.
-        self.place_call(method, &params, &options, asker).ok()
+    /// Asks the server for what is queued, as far as there is room; for one thing at a time there always is.
+    fn ask_queued(&mut self) {
+        let calls_max = self.limits().calls_max;
+        while self.listens.in_flight == 0
+            || (self.listens.in_flight < IN_FLIGHT_MAX && self.calls.len() < calls_max)
+        {
+            let Some((uri, queued)) = self.listens.queue.pop_first() else { return };
+            let (method, asker, options) = match queued {
+                Queued::Subscribe { timeout, timeout_max, .. } => {
+                    let options = CallOptions { timeout, timeout_max, ..CallOptions::default() };
+                    ("resources/subscribe", Asker::Subscribe, options)
+                }
+                Queued::Unsubscribe => ("resources/unsubscribe", Asker::Unsubscribe, CallOptions::default()),
+            };
+            let params = |_, out: &mut Vec<u8>| {
+                let mut params = Object::begin(out);
+                params.str("uri", &uri);
+                params.end();
+                Ok(())
+            };
+            let Ok(wire) = self.place_beyond(method, &params, &options, asker) else {
+                self.settle_subscribed(&uri, WaitsFor::Turn, false);
+                continue;
+            };
+            self.listens.in_flight += 1;
+            if asker == Asker::Subscribe {
+                if let Some(subscribed) = self.listens.subscribed.get_mut(&uri) {
+                    subscribed.waits_for = WaitsFor::Answer(wire);
+                }
+                self.listens.asked.insert(wire, uri);
+            }
+        }
     }
 
     /// One resource is subscribed to, or cannot be: whoever waits for it is nearer to its end.
     pub(super) fn subscribed(&mut self, call: CallId, outcome: &Result<Raw, CallError>) {
-        let Some(uri) = self.listens.asked.remove(&call.0) else { return };
-        let subscribed = self.listens.subscribed.get_mut(&uri);
-        // It can have been given up meanwhile, and asked for anew.
-        let Some(subscribed) = subscribed.filter(|it| it.waits_for == Some(call.0)) else { return };
-        subscribed.waits_for = None;
-        if outcome.is_err() {
-            self.listens.subscribed.remove(&uri);
-            for listen in self.listens.open.values_mut() {
-                listen.asked.uris.retain(|asked| *asked != uri);
-            }
+        if let Some(uri) = self.listens.asked.remove(&call.0) {
+            self.settle_subscribed(&uri, WaitsFor::Answer(call.0), outcome.is_ok());
         }
-        let waiting = self.listens.open.iter().filter(|(_, listen)| listen.heard.is_none());
-        let waiting: Vec<CallId> = waiting.map(|(call, _)| *call).collect();
-        waiting.into_iter().for_each(|call| self.check_subscribed(call));
+        self.unsubscribed();
+    }
+
+    fn settle_subscribed(&mut self, uri: &str, waited_for: WaitsFor, is_ok: bool) {
+        let subscribed = self.listens.subscribed.get_mut(uri);
+        // It can have been given up meanwhile, and asked for anew.
+        let Some(subscribed) = subscribed.filter(|it| it.waits_for == waited_for) else { return };
+        subscribed.waits_for = WaitsFor::Nothing;
+        if !is_ok {
+            self.listens.subscribed.remove(uri);
+        }
+        let mut nearer = Vec::new();
+        for (call, listen) in &mut self.listens.open {
+            let Ok(index) = listen.asked.uris.binary_search_by(|asked| (**asked).cmp(uri)) else { continue };
+            if !is_ok {
+                listen.asked.uris.remove(index);
+            }
+            listen.waits -= 1;
+            nearer.push(*call);
+        }
+        nearer.into_iter().for_each(|call| self.check_subscribed(call));
+    }
+
+    /// The server was asked for one thing less than before: the next has its turn.
+    pub(super) fn unsubscribed(&mut self) {
+        self.listens.in_flight -= 1;
+        self.ask_queued();
     }
 
     /// Tells the application what it will hear of, once that is known. (STL-35)
     fn check_subscribed(&mut self, call: CallId) {
         let Some(listen) = self.listens.open.get_mut(&call) else { return };
-        let subscribed = &self.listens.subscribed;
-        let mut asked = listen.asked.uris.iter().filter_map(|uri| subscribed.get(uri));
-        if asked.any(|subscribed| subscribed.waits_for.is_some()) {
+        if listen.waits > 0 || listen.heard.is_some() {
             return;
         }
         let filter = listen.asked.clone();
@@ -166,15 +245,16 @@ impl Core {
 
     /// Forgets a subscription that has ended, and in a session unsubscribes from what nobody listens to any more.
     pub(super) fn unlisten(&mut self, call: CallId) {
+        // What was listened to at the end is what to listen to anew. (STL-38)
+        if self.is_closed() {
+            return;
+        }
         let Some(listen) = self.listens.open.remove(&call) else { return };
         if !self.rules().servers_ask || !self.phase.allows().traffic {
             return;
         }
-        for uri in &listen.asked.uris {
-            if self.listens.forget(uri) {
-                self.call_on("resources/unsubscribe", uri, &CallOptions::default(), Asker::Nobody);
-            }
-        }
+        listen.asked.uris.iter().for_each(|uri| self.listens.forget(uri));
+        self.ask_queued();
     }
 
     /// The server says what it will tell of. (STL-29, STL-30)
@@ -186,6 +266,7 @@ impl Core {
         if listen.heard.is_some() {
             return self.bad_notification(ACKNOWLEDGED, "the subscription is acknowledged already");
         }
+        let filter = filter.within(&listen.asked);
         listen.heard = Some(filter.clone());
         // From here on it is open for as long as both want it. (TMO-11)
         self.calls.wait_until(call.0, None);

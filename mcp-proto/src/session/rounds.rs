@@ -6,11 +6,12 @@
 
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::calls::CallId;
+use super::calls::{Asker, CallId};
 use super::core::Core;
 use super::event::Event;
 use super::gate;
@@ -78,9 +79,15 @@ const PAUSE_MAX: Duration = Duration::from_secs(10);
 impl Core {
     /// The answer to a call says that input is required.
     pub(super) fn input_required(&mut self, wire: u64, result: &Raw) {
+        let is_subscription = self.calls.get(wire).is_some_and(|call| call.asker == Asker::Listen);
         match self.read_input_required(wire, result) {
             Ok((questions, state)) => self.ask_application(wire, questions, state),
             Err(error) => self.end_call(wire, Err(error)),
+        }
+        if is_subscription {
+            // It was its end all the same, and what was said to it may still be on its way.
+            let limits = &self.me.limits;
+            self.calls.expect_late(wire, limits);
         }
     }
 
@@ -125,13 +132,14 @@ impl Core {
                 return Err(invalid("more questions at a time than allowed".into()));
             }
             if questions.iter().any(|question| *question.key == *key) {
-                return Err(invalid(format!("two questions are called {key:?}").into()));
+                return Err(invalid(format!("two questions are called {:?}", short(&key)).into()));
             }
             let method = find(request, "method").and_then(unescape);
             let rule = method.and_then(|method| MethodRule::question(&method, self.revision()));
             let params = find(request, "params").filter(|params| *params != b"null");
             let is_fit = |rule: &&MethodRule| gate::is_fit_question(rule, params, &self.me.capabilities);
             let Some(rule) = rule.filter(is_fit) else {
+                let key = short(&key);
                 return Err(invalid(
                     format!("the question {key:?} is none that this side can be asked").into(),
                 ));
@@ -144,8 +152,9 @@ impl Core {
 
     fn ask_application(&mut self, wire: u64, questions: Option<Vec<Question>>, state: Option<Raw>) {
         let Some(peer) = self.peer.clone() else { return };
-        let bytes =
-            |question: &Question| question.params.as_ref().map_or(0, |params| params.as_bytes().len());
+        let bytes = |question: &Question| {
+            question.key.len() + question.params.as_ref().map_or(0, |params| params.as_bytes().len())
+        };
         let asked = questions.as_deref().unwrap_or_default();
         let total: usize = asked.iter().map(bytes).sum();
         if self.incoming.len() + asked.len() > self.limits().requests_max
@@ -257,6 +266,11 @@ impl Core {
     }
 }
 
+/// Enough of a name of the peer's to recognise it by.
+fn short(name: &str) -> String {
+    name.chars().take(64).collect()
+}
+
 /// What a call that is not on its way waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum WaitsFor {
@@ -288,3 +302,6 @@ fn write_retry(out: &mut Vec<u8>, params: &[u8], input: &Input) {
     }
     object.end();
 }
+
+#[cfg(test)]
+mod tests;

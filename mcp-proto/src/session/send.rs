@@ -94,6 +94,17 @@ impl Core {
         if self.calls.len() >= self.limits().calls_max {
             return Err(Misuse::Blocked);
         }
+        self.place_beyond(method, params, options, asker)
+    }
+
+    /// Sends a request that may be sent now, whether there is room for it or not.
+    pub(super) fn place_beyond(
+        &mut self,
+        method: &str,
+        params: Write<'_>,
+        options: &CallOptions,
+        asker: Asker,
+    ) -> Result<u64, Misuse> {
         let mut scratch = core::mem::take(&mut self.scratch);
         scratch.clear();
         let placed = self.place_written(method, params, &mut scratch, options, asker);
@@ -144,7 +155,7 @@ impl Core {
         self.calls.insert(self.now, asker, wants_progress, wait(options, patience, &self.me.limits));
         if let Some(call) = self.calls.get_mut(wire) {
             call.wants_logs = wants_logs;
-            call.cache_as = cache_as;
+            call.cache_as = cache_as.map(|key| self.cache.place(key));
         }
         if let Some(rule) = retry {
             self.calls.keep_retry(wire, Retry::new(rule.name, scratch));
@@ -175,8 +186,9 @@ impl Core {
         self.advance(now);
         let revision = self.revision();
         let allowed = self.phase.allows();
-        // A log message may go out before the client is all set. (D-24)
-        self.require(if method == "notifications/message" { allowed.logs } else { allowed.traffic })?;
+        // A log message may go out before the client is all set (D-24), but not without a session (LOG-05).
+        let logs = allowed.logs && self.peer.is_some();
+        self.require(if method == "notifications/message" { logs } else { allowed.traffic })?;
         gate::outgoing_notification(self.side, revision, method, &self.me.capabilities)?;
         self.has_room()?;
         Ok(self.try_write(|out| rpc::notification(out, method, |out| params(revision, out)))?)
@@ -414,7 +426,7 @@ impl Core {
 
     /// Whether nobody opened a session, and requests can come that need none.
     fn is_sessionless(&self) -> bool {
-        self.phase == Phase::Opening && self.me.newest(Era::Modern).is_some()
+        self.peer.is_none() && self.me.newest(Era::Modern).is_some()
     }
 
     /// Why something is not allowed now.

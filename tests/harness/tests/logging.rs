@@ -118,3 +118,27 @@ fn a_client_that_does_not_read_blocks_logging() {
     solo.poll();
     solo.log(Level::Info, "1").unwrap();
 }
+
+#[test]
+fn a_server_that_ends_says_nothing_to_a_client_that_asked_for_no_messages_log_05_log_06() {
+    use mcp_proto::{Instant, Raw, Session, StreamId};
+
+    for (revisions, asked) in
+        [(&[Revision::V2026_07_28][..], true), (&Revision::ALL, true), (&Revision::LEGACY, false)]
+    {
+        let config = server::Config::new("s", "1").revisions(revisions);
+        let config = config.capability(Capability::Logging).capability(Capability::Tools);
+        let mut server = server::Server::new(Instant::ZERO, config);
+        let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+        let call =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t",{meta}}}}}"#);
+        server.handle_message(Instant::ZERO, StreamId::ONLY, call.as_bytes());
+        while server.outbox().poll_message().is_some() {}
+        server.close(Instant::ZERO);
+        assert_eq!(!server.is_closed(), asked, "a request is open");
+        let _refused = server.log(Instant::ZERO, None, Level::Error, None, &Raw::new(&"bye").unwrap());
+        let text = Raw::from_text(r#"{"level":"error","data":"bye"}"#).unwrap();
+        assert!(server.notify_raw(Instant::ZERO, "notifications/message", Some(&text)).is_err());
+        assert_eq!(server.outbox().poll_message(), None, "{revisions:?}");
+    }
+}

@@ -299,3 +299,27 @@ fn a_bad_cursor_ends_all_pages_of_its_list_and_no_other_error_does_stl_45() {
         assert!(!caching.is_asked("prompts/list", "{}", CallOptions::default()));
     }
 }
+
+#[test]
+fn an_answer_that_crossed_the_news_of_a_change_is_not_kept_stl_42() {
+    for (change, is_kept) in [(TOOLS_CHANGED, false), (PROMPTS_CHANGED, true)] {
+        let mut caching = Caching::new(PLENTY);
+        let filter = crate::session::Filter::new().tools();
+        let listening = caching.client.listen(caching.now, &filter, CallOptions::default()).unwrap();
+        let tag = format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#, listening.0);
+        caching.sent();
+        let ack = "notifications/subscriptions/acknowledged";
+        let tell = |client: &mut Client, method: &str, more: &str| {
+            let line = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{{tag}{more}}}}}"#);
+            client.handle_message(Instant::ZERO, StreamId::ONLY, line.as_bytes());
+            while client.poll_event().is_some() {}
+        };
+        tell(&mut caching.client, ack, r#","notifications":{"toolsListChanged":true}"#);
+        let call = caching.call("tools/list", "{}");
+        tell(&mut caching.client, change, "");
+        caching.answer(&format!(r#""result":{}"#, good_for("1000")));
+        assert!(caching.outcome(call).is_ok());
+        assert_eq!(!caching.is_asked("tools/list", "{}", CallOptions::default()), is_kept, "{change}");
+        assert!(!caching.is_asked("tools/list", "{}", CallOptions::default()), "asked for after the change");
+    }
+}
