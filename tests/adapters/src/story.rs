@@ -14,7 +14,7 @@ use smol::Timer;
 use crate::Runtime;
 
 /// How long any row may take. It is no measure of speed: only what hangs takes this long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Tells a story, which must come to an end.
 pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
