@@ -34,6 +34,13 @@ impl Connection {
         &self.inner.0
     }
 
+    /// The same connection with calls that are futures, for a program that waits for several things at once. It needs
+    /// no runtime.
+    #[must_use]
+    pub fn as_async(&self) -> &mcp_adapter::Connection {
+        self.get()
+    }
+
     /// The server, as it said itself.
     ///
     /// # Panics

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_lite::future::or;
 use mcp_proto::client::{Client as Machine, Event};
 use mcp_proto::schema::Encode;
 use mcp_proto::stdio::Stdio;
@@ -14,6 +15,7 @@ use mcp_proto::{CallId, Close, ErrorObject, IncomingId, Instant, Misuse, Peer, R
 
 use crate::BoxFuture;
 use crate::call::Slot;
+use crate::cancelled::Cancelled;
 use crate::link::{Link, Role, State};
 use crate::listening::Feed;
 use crate::notices::Notices;
@@ -60,6 +62,8 @@ pub struct Shared {
 pub struct Open {
     calls: HashMap<CallId, Arc<Slot>>,
     feeds: HashMap<CallId, Arc<Feed>>,
+    /// Handlers that are futures.
+    running: HashMap<IncomingId, Arc<Cancelled>>,
     notices: Notices,
     pub(crate) peer: Option<Arc<Peer>>,
     pub(crate) closed: Option<Close>,
@@ -106,7 +110,13 @@ impl Role for Machine {
                 }
             }
             Event::Request { incoming, request, .. } => answer(link, incoming, request),
-            Event::RequestCancelled { incoming, .. } => link.shared.workers.withdraw(incoming),
+            Event::RequestCancelled { incoming, .. } => {
+                link.shared.workers.withdraw(incoming);
+                let cancelled = link.lock().open.running.remove(&incoming);
+                if let Some(cancelled) = cancelled {
+                    cancelled.set();
+                }
+            }
             Event::Listening { call, filter } => {
                 if let Some(feed) = link.look(|state| state.open.feeds.get(&call).cloned()) {
                     feed.open(filter);
@@ -164,14 +174,21 @@ fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
             respond(&answering, incoming, answer.ok());
         }),
         Some(Handler::Future(handler)) => {
-            let trace = link.trace.clone();
-            let method = request.method.clone();
+            let cancelled = Arc::new(Cancelled::default());
+            link.lock().open.running.insert(incoming, Arc::clone(&cancelled));
+            let (trace, method) = (link.trace.clone(), request.method.clone());
             let answer = trace.around(&method, async move { handler(&request).await });
-            let respond = async move {
-                let answer = unpanicked(answer).await;
-                respond(&answering, incoming, answer);
+            let answer = async move { Some(unpanicked(answer).await) };
+            let withdrawn = async move {
+                cancelled.wait().await;
+                None
             };
-            link.shared.workers.spawn(incoming, respond);
+            link.shared.workers.spawn(incoming, async move {
+                if let Some(answer) = or(answer, withdrawn).await {
+                    answering.lock().open.running.remove(&incoming);
+                    respond(&answering, incoming, answer);
+                }
+            });
         }
         None => respond(link, incoming, Some(Err(ErrorObject::method_not_found(&request.method)))),
     }

@@ -66,7 +66,8 @@ impl Client {
         self.declare(Capability::ElicitationUrl).handle(URL, move |url: ElicitUrl| Ok(answer(url)))
     }
 
-    /// As [`on_elicitation`](Self::on_elicitation), with a future that the runtime runs.
+    /// As [`on_elicitation`](Self::on_elicitation), with a future that the runtime runs. It is dropped once the
+    /// question is no longer open, or the connection has ended; so are those of the other questions.
     pub fn on_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
         self,
         answer: impl Fn(Elicit) -> F + Send + Sync + 'static,

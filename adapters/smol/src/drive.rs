@@ -6,7 +6,7 @@ use std::pin::pin;
 
 use async_io::Timer;
 use mcp_adapter::{Driving, ReadBuffer, Role};
-use smol::future::or;
+use smol::future::{or, yield_now};
 use smol::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// Drives a connection to its end.
@@ -28,7 +28,11 @@ async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
     let (mut reader, mut buffer) = (pin!(reader), ReadBuffer::default());
     while driving.link().wants_input().await {
         match reader.read(buffer.space()).await {
-            Ok(count) if count > 0 => driving.link().handle_input(buffer.filled(count)),
+            Ok(count) if count > 0 => {
+                driving.link().handle_input(buffer.filled(count));
+                // A peer that never stops must not keep this thread from all else.
+                yield_now().await;
+            }
             // A stream that cannot be read has ended.
             Ok(_) | Err(_) => {
                 driving.link().handle_eof();
@@ -36,7 +40,9 @@ async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
             }
         }
     }
-    while driving.reads_on() && matches!(reader.read(buffer.space()).await, Ok(1..)) {}
+    while driving.reads_on() && matches!(reader.read(buffer.space()).await, Ok(1..)) {
+        yield_now().await;
+    }
 }
 
 async fn write<R: Role>(driving: &Driving<R>, writer: impl AsyncWrite) {

@@ -31,7 +31,11 @@ async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
     let (mut reader, mut buffer) = (pin!(reader), ReadBuffer::default());
     while driving.link().wants_input().await {
         match reader.read(buffer.space()).await {
-            Ok(count) if count > 0 => driving.link().handle_input(buffer.filled(count)),
+            Ok(count) if count > 0 => {
+                driving.link().handle_input(buffer.filled(count));
+                // A peer that never stops must not keep this thread from all else.
+                tokio::task::yield_now().await;
+            }
             // A stream that cannot be read has ended.
             Ok(_) | Err(_) => {
                 driving.link().handle_eof();
@@ -39,7 +43,9 @@ async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
             }
         }
     }
-    while driving.reads_on() && matches!(reader.read(buffer.space()).await, Ok(1..)) {}
+    while driving.reads_on() && matches!(reader.read(buffer.space()).await, Ok(1..)) {
+        tokio::task::yield_now().await;
+    }
 }
 
 async fn write<R: Role>(driving: &Driving<R>, writer: impl AsyncWrite) {

@@ -1,0 +1,98 @@
+//! A peer that is played by hand, line by line, on a thread that waits; knows nothing of runtimes.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+
+use serde_json::{Value, json};
+
+/// One end of a stream, in the hands of a row.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "they say it themselves")]
+pub struct Hand<R = UnixStream, W = UnixStream> {
+    pub reader: BufReader<R>,
+    pub writer: W,
+}
+
+impl Hand {
+    /// Both halves of a socket.
+    #[must_use]
+    pub fn of(stream: UnixStream) -> Self {
+        Self::new(stream.try_clone().unwrap(), stream)
+    }
+}
+
+impl<R: Read, W: Write> Hand<R, W> {
+    /// A reader and a writer.
+    pub fn new(reader: R, writer: W) -> Self {
+        Self { reader: BufReader::new(reader), writer }
+    }
+
+    /// Says one message.
+    pub fn say(&mut self, message: &Value) {
+        writeln!(self.writer, "{message}").unwrap();
+    }
+
+    /// The next message, which must come.
+    pub fn hear(&mut self) -> Value {
+        self.hear_or_end().expect("the stream ended where a message was to come")
+    }
+
+    /// The next message, unless nothing follows.
+    pub fn hear_or_end(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        let count = self.reader.read_line(&mut line).unwrap();
+        (count > 0).then(|| serde_json::from_str(&line).unwrap())
+    }
+
+    /// The next message that is a request or an answer.
+    pub fn hear_with_id(&mut self) -> Value {
+        loop {
+            let message = self.hear();
+            if message.get("id").is_some() {
+                return message;
+            }
+        }
+    }
+
+    /// The params of the next message, which is this notification.
+    pub fn hear_notification(&mut self, method: &str) -> Value {
+        let message = self.hear();
+        assert_eq!(message["method"], method, "{message}");
+        message["params"].clone()
+    }
+
+    /// As a client: opens a session.
+    pub fn greet(&mut self, capabilities: &Value) {
+        self.request(
+            "hello",
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-11-25", "capabilities": capabilities,
+                "clientInfo": {"name": "hand", "version": "1"},
+            }),
+        );
+        let welcome = self.hear();
+        assert_eq!(welcome["id"], "hello", "{welcome}");
+        self.notify("notifications/initialized", &json!({}));
+    }
+
+    /// As a client: calls a tool.
+    pub fn call_tool(&mut self, id: u64, name: &str, arguments: &Value) {
+        self.request(id, "tools/call", &json!({"name": name, "arguments": arguments}));
+    }
+
+    /// Makes a request.
+    pub fn request(&mut self, id: impl Into<Value>, method: &str, params: &Value) {
+        self.say(&json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params}));
+    }
+
+    /// Sends a notification.
+    pub fn notify(&mut self, method: &str, params: &Value) {
+        self.say(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// Answers a request.
+    pub fn answer(&mut self, to: &Value, result: &Value) {
+        self.say(&json!({"jsonrpc": "2.0", "id": to["id"], "result": result}));
+    }
+}

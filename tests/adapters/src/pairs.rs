@@ -1,0 +1,79 @@
+//! Two peers in one process, joined by a socket: both of them ours, or one played by hand.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::thread;
+
+use mcp_adapter::proto::Revision;
+use mcp_adapter::{Client, Server};
+use serde_json::json;
+use smol::channel::{Receiver, bounded};
+use smol::unblock;
+
+use crate::{Hand, Runtime, Stream};
+
+/// How what serves in the background ends.
+#[derive(Debug)]
+pub struct Serving(Receiver<io::Result<()>>);
+
+impl Serving {
+    /// Waits for the end, which must be a good one.
+    pub async fn ends_well(self) {
+        self.0.recv().await.expect("what serves was dropped").unwrap();
+    }
+}
+
+/// Serves in the background.
+pub fn serve<R: Runtime>(server: Server, stream: impl Into<Stream>) -> Serving {
+    let (over, ended) = bounded(1);
+    let stream = stream.into();
+    R::run(async move {
+        let outcome = R::serve(server, stream).await;
+        let _nobody_waits = over.send(outcome).await;
+    });
+    Serving(ended)
+}
+
+/// A client and a server.
+pub async fn pair<R: Runtime>(client: Client, server: Server) -> (R::Connection, Serving) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let serving = serve::<R>(server, theirs);
+    (R::connect(client, ours.into()).await.unwrap(), serving)
+}
+
+/// A server whose client is played by hand, and has opened a session of the legacy era.
+pub async fn serve_by_hand<R: Runtime>(server: Server) -> (Hand, Serving) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let serving = serve::<R>(server, theirs);
+    let hand = call_by_hand(Hand::of(ours), |hand| hand.greet(&json!({}))).await;
+    (hand, serving)
+}
+
+/// A client whose server is played by hand, of the legacy era, and has offered tools and log messages.
+pub async fn connect_by_hand<R: Runtime>(client: Client) -> (R::Connection, Hand) {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let greeting = thread::spawn(move || {
+        let mut hand = Hand::of(ours);
+        let hello = hand.hear();
+        hand.answer(
+            &hello,
+            &json!({
+                "protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}},
+                "serverInfo": {"name": "hand", "version": "1"},
+            }),
+        );
+        hand.hear_notification("notifications/initialized");
+        hand
+    });
+    let connection = R::connect(client.revisions(&Revision::LEGACY), theirs.into()).await.unwrap();
+    (connection, greeting.join().unwrap())
+}
+
+/// Has a hand do something that waits, while the runtime goes on.
+pub async fn call_by_hand<H: Send + 'static>(mut hand: H, act: impl FnOnce(&mut H) + Send + 'static) -> H {
+    unblock(move || {
+        act(&mut hand);
+        hand
+    })
+    .await
+}

@@ -1,0 +1,67 @@
+//! Plain threads as a runtime: a task is a thread.
+
+use std::future::Future;
+use std::io;
+use std::ops::Deref;
+use std::process::Command;
+use std::thread;
+
+use mcp_adapter::{Client, Connection, Error, Server};
+use mcp_blocking::{Connect as _, Serve as _};
+use smol::future::block_on;
+
+use super::{Runtime, Stream};
+
+/// `mcp-blocking`.
+#[derive(Debug)]
+pub struct Blocking;
+
+/// Its handle, which waits for the end of the connection when it is dropped.
+#[derive(Debug)]
+#[expect(unnameable_types, reason = "rows know it as `Runtime::Connection`")]
+pub struct Handle(mcp_blocking::Connection);
+
+impl Deref for Handle {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.0.as_async()
+    }
+}
+
+impl Runtime for Blocking {
+    const NAME: &'static str = "blocking";
+    const IS_ASYNC: bool = false;
+    type Connection = Handle;
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        block_on(future)
+    }
+
+    fn run(task: impl Future<Output = ()> + Send + 'static) {
+        thread::spawn(move || block_on(task));
+    }
+
+    async fn serve(server: Server, stream: Stream) -> io::Result<()> {
+        match stream {
+            Stream::Tcp(stream) => server.serve(stream.try_clone()?, stream),
+            Stream::Unix(stream) => server.serve(stream.try_clone()?, stream),
+        }
+    }
+
+    async fn serve_stdio(server: Server) -> io::Result<()> {
+        server.serve_stdio()
+    }
+
+    async fn connect(client: Client, stream: Stream) -> Result<Handle, Error> {
+        match stream {
+            Stream::Tcp(stream) => client.connect(stream.try_clone()?, stream),
+            Stream::Unix(stream) => client.connect(stream.try_clone()?, stream),
+        }
+        .map(Handle)
+    }
+
+    async fn spawn(client: Client, command: Command) -> Result<Handle, Error> {
+        client.spawn(command).map(Handle)
+    }
+}

@@ -1,0 +1,87 @@
+//! What a row needs of a runtime, and the streams it hands to it; knows nothing of any one runtime.
+
+mod blocking;
+mod smol;
+mod tokio;
+
+use std::future::Future;
+use std::io;
+use std::net::TcpStream;
+use std::ops::Deref;
+use std::os::unix::net::UnixStream;
+use std::process::Command;
+
+use mcp_adapter::{Client, Connection, Error, Server};
+
+pub use self::blocking::Blocking;
+pub use self::smol::Smol;
+pub use self::tokio::{Tokio, TokioThreads};
+
+/// A socket that is not anybody's yet.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "they say it themselves")]
+pub enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl From<UnixStream> for Stream {
+    fn from(stream: UnixStream) -> Self {
+        Self::Unix(stream)
+    }
+}
+
+impl From<TcpStream> for Stream {
+    fn from(stream: TcpStream) -> Self {
+        Self::Tcp(stream)
+    }
+}
+
+/// A runtime, and the adapter that is made for it.
+pub trait Runtime: Send + 'static {
+    /// What it is called in tables and on the command line.
+    const NAME: &'static str;
+
+    /// Whether what serves can be dropped while it does, and is on other threads only where it says so.
+    const IS_ASYNC: bool = true;
+
+    /// The handle of a client.
+    type Connection: Deref<Target = Connection> + Send + Sync + 'static;
+
+    /// Runs a future to its end, and with it what it starts.
+    fn block_on<T>(future: impl Future<Output = T>) -> T;
+
+    /// Runs a task in the background.
+    fn run(task: impl Future<Output = ()> + Send + 'static);
+
+    /// Serves on a socket.
+    fn serve(server: Server, stream: Stream) -> impl Future<Output = io::Result<()>> + Send;
+
+    /// Serves on stdin and stdout.
+    fn serve_stdio(server: Server) -> impl Future<Output = io::Result<()>> + Send;
+
+    /// Connects over a socket.
+    fn connect(
+        client: Client,
+        stream: Stream,
+    ) -> impl Future<Output = Result<Self::Connection, Error>> + Send;
+
+    /// Starts a server.
+    fn spawn(
+        client: Client,
+        command: Command,
+    ) -> impl Future<Output = Result<Self::Connection, Error>> + Send;
+}
+
+/// A handle that is the shared connection itself.
+#[derive(Debug)]
+#[expect(unnameable_types, reason = "rows know it as `Runtime::Connection`")]
+pub struct Handle(Connection);
+
+impl Deref for Handle {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.0
+    }
+}

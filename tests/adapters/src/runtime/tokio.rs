@@ -1,0 +1,87 @@
+//! tokio in both of its flavours.
+
+use std::future::Future;
+use std::io;
+use std::process::Command;
+
+use mcp_adapter::{Client, Error, Server};
+use mcp_tokio::{Connect as _, Serve as _};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::runtime::Builder;
+
+use super::{Handle, Runtime, Stream};
+
+/// `mcp-tokio` on a runtime of one thread.
+#[derive(Debug)]
+pub struct Tokio;
+
+/// `mcp-tokio` on a runtime of two threads.
+#[derive(Debug)]
+pub struct TokioThreads;
+
+async fn serve(server: Server, stream: Stream) -> io::Result<()> {
+    match stream {
+        Stream::Tcp(stream) => {
+            stream.set_nonblocking(true)?;
+            let (reader, writer) = TcpStream::from_std(stream)?.into_split();
+            server.serve(reader, writer).await
+        }
+        Stream::Unix(stream) => {
+            stream.set_nonblocking(true)?;
+            let (reader, writer) = UnixStream::from_std(stream)?.into_split();
+            server.serve(reader, writer).await
+        }
+    }
+}
+
+async fn connect(client: Client, stream: Stream) -> Result<Handle, Error> {
+    match stream {
+        Stream::Tcp(stream) => {
+            stream.set_nonblocking(true)?;
+            let (reader, writer) = TcpStream::from_std(stream)?.into_split();
+            client.connect(reader, writer).await
+        }
+        Stream::Unix(stream) => {
+            stream.set_nonblocking(true)?;
+            let (reader, writer) = UnixStream::from_std(stream)?.into_split();
+            client.connect(reader, writer).await
+        }
+    }
+    .map(Handle)
+}
+
+macro_rules! tokio {
+    ($runtime:ty, $name:literal, $builder:expr) => {
+        impl Runtime for $runtime {
+            const NAME: &'static str = $name;
+            type Connection = Handle;
+
+            fn block_on<T>(future: impl Future<Output = T>) -> T {
+                $builder.enable_all().build().unwrap().block_on(future)
+            }
+
+            fn run(task: impl Future<Output = ()> + Send + 'static) {
+                drop(tokio::spawn(task));
+            }
+
+            async fn serve(server: Server, stream: Stream) -> io::Result<()> {
+                serve(server, stream).await
+            }
+
+            async fn serve_stdio(server: Server) -> io::Result<()> {
+                server.serve_stdio().await
+            }
+
+            async fn connect(client: Client, stream: Stream) -> Result<Handle, Error> {
+                connect(client, stream).await
+            }
+
+            async fn spawn(client: Client, command: Command) -> Result<Handle, Error> {
+                client.spawn(command).await.map(Handle)
+            }
+        }
+    };
+}
+
+tokio!(Tokio, "tokio", Builder::new_current_thread());
+tokio!(TokioThreads, "tokio-threads", Builder::new_multi_thread().worker_threads(2));

@@ -1,0 +1,93 @@
+//! How a row is told: within bounds of time; and what it makes of outcomes.
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use mcp_adapter::Error;
+use mcp_adapter::proto::schema::CallToolResult;
+use mcp_adapter::proto::{CallError, ErrorObject};
+use smol::Timer;
+
+use crate::Runtime;
+
+/// How long any row may take. It is no measure of speed: only what hangs takes this long.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Tells a story, which must come to an end.
+pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
+    let (over, ended) = channel();
+    let told = thread::spawn(move || {
+        let end = tell();
+        let _nobody_waits = over.send(());
+        end
+    });
+    match ended.recv_timeout(PATIENCE) {
+        Err(RecvTimeoutError::Timeout) => panic!("the story hangs: it is not over after {PATIENCE:?}"),
+        Ok(()) | Err(RecvTimeoutError::Disconnected) => match told.join() {
+            Ok(end) => end,
+            Err(panic) => std::panic::resume_unwind(panic),
+        },
+    }
+}
+
+/// Tells a row on a runtime.
+pub fn on<R: Runtime, F: Future<Output = ()>>(row: fn() -> F)
+where
+    F: 'static,
+{
+    story(move || R::block_on(row()));
+}
+
+/// Waits until something that nobody tells of has come about.
+pub async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE / 2, "still not: {what}");
+        timer(Duration::from_millis(1)).await;
+    }
+}
+
+/// A while, on any runtime.
+pub async fn timer(duration: Duration) {
+    Timer::after(duration).await;
+}
+
+/// What must not come about while something else does.
+pub async fn never<T>(future: impl Future<Output = ()>, other: impl Future<Output = T>) -> T {
+    let never = async {
+        future.await;
+        panic!("it came about")
+    };
+    smol::future::or(other, never).await
+}
+
+/// What a tool said.
+#[must_use]
+pub fn said(result: &CallToolResult) -> &str {
+    result.content[0].as_text().unwrap()
+}
+
+/// What a tool said that succeeded.
+pub fn success(outcome: Result<CallToolResult, Error>) -> String {
+    let result = outcome.unwrap();
+    assert!(!result.is_error, "{result:?}");
+    said(&result).to_owned()
+}
+
+/// What a tool said that failed.
+pub fn failure(outcome: Result<CallToolResult, Error>) -> String {
+    let result = outcome.unwrap();
+    assert!(result.is_error, "{result:?}");
+    said(&result).to_owned()
+}
+
+/// The protocol's error that a call ended with.
+pub fn refusal<T: Debug>(outcome: Result<T, Error>) -> ErrorObject {
+    match outcome {
+        Err(Error::Call(CallError::Refused(error))) => error,
+        other => panic!("not refused: {other:?}"),
+    }
+}

@@ -1,0 +1,150 @@
+//! Servers that ask in the middle of a call, in both eras, and clients that answer with futures and plain functions.
+
+use std::future::pending;
+use std::time::Duration;
+
+use mcp_adapter::Client;
+use mcp_adapter::proto::schema::ElicitResult;
+use mcp_adapter::proto::{Era, Revision};
+use mcp_adapter_tests::{
+    Runtime, call_by_hand, client, connect_by_hand, failure, pair, raw, rows, shop, success, timer,
+};
+use serde_json::json;
+use smol::channel::{Sender, bounded, unbounded};
+
+rows! {
+    a_server_asks_in_both_eras,
+    a_user_declines,
+    a_question_that_is_open_holds_up_nothing_else,
+    a_call_that_is_given_up_while_it_asks_ends_the_question,
+    an_answer_that_is_no_longer_wanted_is_given_up,
+    a_client_handler_that_panics_answers_with_an_error,
+}
+
+/// What a client speaks that meets a server of each era.
+const ERAS: [(&[Revision], Era); 2] =
+    [(&Revision::LEGACY, Era::Legacy), (&[Revision::V2026_07_28], Era::Modern)];
+
+fn clients() -> [Client; 2] {
+    let named = |name: &str| ElicitResult::accept(raw(&json!({"name": name})));
+    let futures = Client::new("row", "1.0.0").on_elicitation_async(move |form| async move {
+        assert_eq!(form.message, "Who are you?");
+        timer(Duration::from_millis(1)).await;
+        named("Ada")
+    });
+    [futures, client()]
+}
+
+async fn a_server_asks_in_both_eras<R: Runtime>() {
+    for (revisions, era) in ERAS {
+        for client in clients() {
+            let (connection, serving) = pair::<R>(client.revisions(revisions), shop()).await;
+            assert_eq!(connection.era(), era);
+            for tool in ["who", "who_plain"] {
+                assert_eq!(success(connection.call_tool(tool, &json!({})).await), "Ada");
+            }
+            connection.clone().close().await.unwrap();
+            serving.ends_well().await;
+        }
+    }
+}
+
+async fn a_user_declines<R: Runtime>() {
+    for (revisions, _) in ERAS {
+        let client = Client::new("row", "1.0.0").on_elicitation_async(|_| async { ElicitResult::decline() });
+        let (connection, _serving) = pair::<R>(client.revisions(revisions), shop()).await;
+        let why = failure(connection.call_tool("who", &json!({})).await);
+        assert_eq!(why, "the user declined `name`");
+    }
+}
+
+/// Says so when it is dropped.
+struct Guard(Sender<()>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _nobody_hears = self.0.try_send(());
+    }
+}
+
+async fn a_question_that_is_open_holds_up_nothing_else<R: Runtime>() {
+    for (revisions, _) in ERAS {
+        let (asks, asked) = unbounded();
+        let (answer, answers) = bounded::<()>(1);
+        let client = Client::new("row", "1.0.0").on_elicitation_async(move |_| {
+            let (asks, answers) = (asks.clone(), answers.clone());
+            async move {
+                asks.send(()).await.unwrap();
+                answers.recv().await.unwrap();
+                ElicitResult::accept(raw(&json!({"name": "Ada"})))
+            }
+        });
+        let (connection, _serving) = pair::<R>(client.revisions(revisions), shop()).await;
+        let open = connection.call_tool("who", &json!({})).start().await.unwrap();
+        asked.recv().await.unwrap();
+        let echo = connection.call_tool("echo", &json!({"text": "meanwhile"}));
+        assert_eq!(success(echo.await), "meanwhile");
+        answer.send(()).await.unwrap();
+        assert_eq!(success(open.await), "Ada");
+    }
+}
+
+/// A client whose answers never come, and what says that one is asked for and that it is given up.
+fn thinker() -> (Client, smol::channel::Receiver<()>, smol::channel::Receiver<()>) {
+    let (asks, asked) = unbounded();
+    let (drops, dropped) = unbounded();
+    let client = Client::new("row", "1.0.0").on_elicitation_async(move |_| {
+        let (asks, guard) = (asks.clone(), Guard(drops.clone()));
+        async move {
+            let _guard = guard;
+            asks.send(()).await.unwrap();
+            pending().await
+        }
+    });
+    (client, asked, dropped)
+}
+
+async fn a_call_that_is_given_up_while_it_asks_ends_the_question<R: Runtime>() {
+    for (revisions, _) in ERAS {
+        let (client, asked, dropped) = thinker();
+        let (connection, serving) = pair::<R>(client.revisions(revisions), shop()).await;
+        let open = connection.call_tool("who", &json!({})).start().await.unwrap();
+        asked.recv().await.unwrap();
+        drop(open);
+        dropped.recv().await.unwrap();
+        // The same at the end of the connection.
+        let open = connection.call_tool("who", &json!({})).start().await.unwrap();
+        asked.recv().await.unwrap();
+        connection.clone().close().await.unwrap();
+        dropped.recv().await.unwrap();
+        open.await.unwrap_err();
+        serving.ends_well().await;
+    }
+}
+
+async fn an_answer_that_is_no_longer_wanted_is_given_up<R: Runtime>() {
+    let (client, asked, dropped) = thinker();
+    let (_connection, hand) = connect_by_hand::<R>(client).await;
+    let ask = json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});
+    let hand = call_by_hand(hand, move |hand| hand.request(1, "elicitation/create", &ask)).await;
+    asked.recv().await.unwrap();
+    call_by_hand(hand, |hand| hand.notify("notifications/cancelled", &json!({"requestId": 1}))).await;
+    dropped.recv().await.unwrap();
+}
+
+async fn a_client_handler_that_panics_answers_with_an_error<R: Runtime>() {
+    for client in [
+        Client::new("row", "1.0.0").on_elicitation_async(|_| async { panic!("a secret") }),
+        Client::new("row", "1.0.0").on_elicitation(|_| panic!("a secret")),
+    ] {
+        let (_connection, hand) = connect_by_hand::<R>(client).await;
+        call_by_hand(hand, |hand| {
+            let ask = json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});
+            hand.request(1, "elicitation/create", &ask);
+            let answer = hand.hear();
+            assert_eq!(answer["error"]["code"], -32603, "{answer}");
+            assert!(!answer.to_string().contains("secret"), "{answer}");
+        })
+        .await;
+    }
+}

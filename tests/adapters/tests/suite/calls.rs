@@ -1,0 +1,158 @@
+//! Calls, their results, their errors and their progress, by handlers of both kinds.
+
+use std::rc::Rc;
+use std::thread;
+
+use mcp_adapter::proto::schema::CallToolResult;
+use mcp_adapter::proto::{Raw, code};
+use mcp_adapter::{Connection, Error};
+use mcp_adapter_tests::{
+    Runtime, call_by_hand, client, failure, pair, refusal, rows, serve_by_hand, server, shop, success, tool,
+};
+use serde_json::{Value, json};
+use smol::LocalExecutor;
+use smol::channel::{Sender, bounded};
+
+rows! {
+    tools_are_listed_over_all_pages,
+    calls_succeed_fail_and_are_refused,
+    a_handler_that_panics_answers_with_an_error_and_its_words_stay_at_home,
+    progress_comes_in_order_and_before_the_result,
+    answers_come_in_any_order,
+    a_handler_that_is_not_send_runs_on_a_thread_of_its_own,
+    a_clone_is_the_same_connection,
+    a_pending_call_outlives_the_task_that_made_it,
+}
+
+async fn call(connection: &Connection, tool: &str) -> Result<CallToolResult, Error> {
+    connection.call_tool(tool, &json!({"text": "hello"})).await
+}
+
+async fn tools_are_listed_over_all_pages<R: Runtime>() {
+    let (connection, serving) = pair::<R>(client(), shop().page_max(2)).await;
+    let names: Vec<_> = connection.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
+    assert!(names.len() > 10, "{names:?}");
+    assert_eq!(names[..4], ["echo", "echo_plain", "fail", "fail_plain"]);
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+async fn calls_succeed_fail_and_are_refused<R: Runtime>() {
+    let (connection, serving) = pair::<R>(client(), shop()).await;
+    for kind in ["", "_plain"] {
+        assert_eq!(success(call(&connection, &format!("echo{kind}")).await), "hello");
+        assert_eq!(failure(call(&connection, &format!("fail{kind}")).await), "it failed");
+        let error = refusal(call(&connection, &format!("refuse{kind}")).await);
+        assert_eq!((error.code, &*error.message), (code::INVALID_PARAMS, "as it was asked to"));
+    }
+    assert_eq!(refusal(call(&connection, "missing").await).code, code::INVALID_PARAMS);
+    let unknown = connection.call_raw("no/such/method", Raw::empty_object()).await;
+    assert_eq!(refusal(unknown).code, code::METHOD_NOT_FOUND);
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+async fn a_handler_that_panics_answers_with_an_error_and_its_words_stay_at_home<R: Runtime>() {
+    let (hand, serving) = serve_by_hand::<R>(shop()).await;
+    let hand = call_by_hand(hand, |hand| {
+        for (id, tool) in [(1, "panic"), (2, "panic_plain"), (3, "panic")] {
+            hand.call_tool(id, tool, &json!({}));
+            let answer = hand.hear();
+            assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(id), &json!(-32603)), "{answer}");
+            assert!(!answer.to_string().contains("secret"), "{answer}");
+        }
+        hand.call_tool(4, "echo", &json!({"text": "still here"}));
+        assert_eq!(hand.hear()["result"]["content"][0]["text"], "still here");
+    });
+    drop(hand.await);
+    serving.ends_well().await;
+}
+
+async fn progress_comes_in_order_and_before_the_result<R: Runtime>() {
+    let (connection, _serving) = pair::<R>(client(), shop()).await;
+    for tool in ["count", "count_plain"] {
+        let mut heard = Vec::new();
+        let counting = connection.call_tool(tool, &json!({})).progress(|news| heard.push(news.progress));
+        assert_eq!(success(counting.await), "100");
+        assert!(heard.is_sorted_by(|one, next| one < next), "{heard:?}");
+        assert_eq!(heard.last(), Some(&100.0), "the last is never lost");
+
+        let mut pending = connection.call_tool(tool, &json!({})).progress(|_| {}).start().await.unwrap();
+        let mut last = 0.0;
+        while let Some(news) = pending.next_progress().await {
+            assert!(news.progress > last);
+            last = news.progress;
+        }
+        assert_eq!((last, success(pending.await)), (100.0, "100".to_owned()));
+    }
+}
+
+async fn answers_come_in_any_order<R: Runtime>() {
+    let (give, given) = bounded::<()>(1);
+    let server = shop().tool_with_async(tool("wait"), move |_: Value, _| {
+        let given = given.clone();
+        async move {
+            given.recv().await?;
+            Ok("waited")
+        }
+    });
+    let (connection, _serving) = pair::<R>(client(), server).await;
+    let waiting = connection.call_tool("wait", &json!({})).start().await.unwrap();
+    assert_eq!(success(call(&connection, "echo").await), "hello");
+    give.send(()).await.unwrap();
+    assert_eq!(success(waiting.await), "waited");
+}
+
+/// The way that the documentation shows: the handler sends what it is asked to where such futures can run.
+async fn a_handler_that_is_not_send_runs_on_a_thread_of_its_own<R: Runtime>() {
+    let (ask, asked) = bounded::<(String, Sender<String>)>(16);
+    let local = thread::spawn(move || {
+        let executor = LocalExecutor::new();
+        smol::block_on(executor.run(async {
+            while let Ok((text, answer)) = asked.recv().await {
+                let text = Rc::new(text);
+                let task = async move {
+                    smol::future::yield_now().await;
+                    answer.send(text.repeat(2)).await
+                };
+                executor.spawn(task).detach();
+            }
+        }));
+    });
+    let server = server().tool_with_async(tool("twice"), move |arguments: Value, _| {
+        let ask = ask.clone();
+        async move {
+            let (answer, answered) = bounded(1);
+            ask.send((arguments["text"].to_string(), answer)).await?;
+            Ok(answered.recv().await?)
+        }
+    });
+    let (connection, serving) = pair::<R>(client(), server).await;
+    assert_eq!(success(call(&connection, "twice").await), r#""hello""hello""#);
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+    // The server is gone, its handler with it, and so is what it sent to.
+    local.join().unwrap();
+}
+
+async fn a_clone_is_the_same_connection<R: Runtime>() {
+    let (connection, serving) = pair::<R>(client(), shop()).await;
+    let other = (*connection).clone();
+    drop(other);
+    assert_eq!(success(call(&connection, "echo").await), "hello", "it is not the last handle");
+    drop(connection);
+    serving.ends_well().await;
+}
+
+async fn a_pending_call_outlives_the_task_that_made_it<R: Runtime>() {
+    let (connection, _serving) = pair::<R>(client(), shop()).await;
+    let (done, ended) = bounded(1);
+    let calling = (*connection).clone();
+    R::run(async move {
+        let pending = calling.call_tool("echo", &json!({"text": "later"})).start().await;
+        drop(calling);
+        done.send(pending).await.unwrap();
+    });
+    let pending = ended.recv().await.unwrap().unwrap();
+    assert_eq!(success(pending.await), "later");
+}

@@ -1,0 +1,156 @@
+//! Calls that are given up: by dropping, by losing a race, by their timeout; and what becomes of their handlers.
+
+use std::future::pending;
+use std::time::Duration;
+
+use mcp_adapter::proto::CallError;
+use mcp_adapter::{Error, Server};
+use mcp_adapter_tests::{
+    Hand, Runtime, call_by_hand, client, connect_by_hand, pair, rows, serve_by_hand, server, shop, success,
+    tool,
+};
+use serde_json::{Value, json};
+use smol::channel::{Receiver, Sender, unbounded};
+use smol::future::or;
+
+rows! {
+    a_dropped_call_is_cancelled_on_the_wire,
+    a_call_that_loses_a_race_is_cancelled_on_the_wire,
+    a_call_that_was_not_made_is_not_cancelled,
+    a_call_that_takes_too_long_times_out_and_is_cancelled,
+    a_cancelled_handler_is_dropped_where_it_waits,
+    a_cancelled_plain_handler_is_told,
+    handlers_end_with_their_connection,
+}
+
+/// What a call and its cancellation look like.
+fn hears_it_cancelled(hand: &mut Hand) {
+    let call = hand.hear();
+    assert_eq!(call["method"], "tools/call", "{call}");
+    let cancelled = hand.hear_notification("notifications/cancelled");
+    assert_eq!(cancelled["requestId"], call["id"]);
+}
+
+async fn a_dropped_call_is_cancelled_on_the_wire<R: Runtime>() {
+    let (connection, hand) = connect_by_hand::<R>(client()).await;
+    drop(connection.call_tool("any", &json!({})).start().await.unwrap());
+    call_by_hand(hand, hears_it_cancelled).await;
+}
+
+async fn a_call_that_loses_a_race_is_cancelled_on_the_wire<R: Runtime>() {
+    let (connection, hand) = connect_by_hand::<R>(client()).await;
+    let call = async {
+        let _never = connection.call_tool("any", &json!({})).await;
+        panic!("the hand does not answer");
+    };
+    // Whoever wins does so once the call is on the wire.
+    let (hand, call_id) = or(call, async {
+        let (says, heard) = unbounded();
+        let hand = call_by_hand(hand, move |hand| says.try_send(hand.hear()["id"].clone()).unwrap()).await;
+        (hand, heard.recv().await.unwrap())
+    })
+    .await;
+    call_by_hand(hand, move |hand| {
+        assert_eq!(hand.hear_notification("notifications/cancelled")["requestId"], call_id);
+    })
+    .await;
+}
+
+async fn a_call_that_was_not_made_is_not_cancelled<R: Runtime>() {
+    let (connection, hand) = connect_by_hand::<R>(client()).await;
+    drop(connection.call_tool("never", &json!({})));
+    drop(connection.call_tool("never", &json!({})).wait());
+    let pending = connection.call_tool("first", &json!({})).start().await.unwrap();
+    let hand = call_by_hand(hand, |hand| {
+        let first = hand.hear();
+        assert_eq!(first["params"]["name"], "first");
+        hand.answer(&first, &json!({"content": [{"type": "text", "text": "done"}]}));
+    })
+    .await;
+    // And once it has ended, it is not cancelled either.
+    assert_eq!(success(pending.await), "done");
+    connection.clone().close().await.unwrap();
+    call_by_hand(hand, |hand| assert_eq!(hand.hear_or_end(), None)).await;
+}
+
+async fn a_call_that_takes_too_long_times_out_and_is_cancelled<R: Runtime>() {
+    let (connection, hand) = connect_by_hand::<R>(client()).await;
+    for call in [
+        connection.call_tool("any", &json!({})).timeout(Duration::from_millis(20)),
+        connection.call_tool("any", &json!({})).timeout_max(Duration::from_millis(20)),
+    ] {
+        let outcome = call.await;
+        assert!(matches!(outcome, Err(Error::Call(CallError::TimedOut))), "{outcome:?}");
+    }
+    call_by_hand(hand, |hand| {
+        hears_it_cancelled(hand);
+        hears_it_cancelled(hand);
+    })
+    .await;
+}
+
+/// Says so when it is dropped.
+struct Guard(Sender<&'static str>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _nobody_hears = self.0.try_send("over");
+    }
+}
+
+/// A server whose handlers say when they begin and when they are over.
+fn waiting_room() -> (Server, Receiver<&'static str>) {
+    let (says, heard) = unbounded();
+    let plain = says.clone();
+    let server = server()
+        .tool_with_async(tool("hang"), move |_: Value, _| {
+            let says = says.clone();
+            async move {
+                let _guard = Guard(says.clone());
+                says.send("begun").await?;
+                pending::<()>().await;
+                Ok("never")
+            }
+        })
+        .tool_with(tool("hang_plain"), move |_: Value, cx| {
+            plain.try_send("begun")?;
+            assert!(cx.sleep(Duration::from_secs(3600)) && cx.is_cancelled());
+            plain.try_send("over")?;
+            Ok("never heard")
+        });
+    (server, heard)
+}
+
+async fn begins_and_ends<R: Runtime>(tool: &str) {
+    let (server, heard) = waiting_room();
+    let (connection, _serving) = pair::<R>(client(), server).await;
+    let pending = connection.call_tool(tool, &json!({})).start().await.unwrap();
+    assert_eq!(heard.recv().await.unwrap(), "begun");
+    pending.cancel("a row says so");
+    assert_eq!(heard.recv().await.unwrap(), "over");
+}
+
+async fn a_cancelled_handler_is_dropped_where_it_waits<R: Runtime>() {
+    begins_and_ends::<R>("hang").await;
+}
+
+async fn a_cancelled_plain_handler_is_told<R: Runtime>() {
+    begins_and_ends::<R>("hang_plain").await;
+}
+
+async fn handlers_end_with_their_connection<R: Runtime>() {
+    let (server, heard) = waiting_room();
+    let (hand, serving) = serve_by_hand::<R>(server).await;
+    let hand = call_by_hand(hand, |hand| {
+        hand.call_tool(1, "hang", &json!({}));
+        hand.call_tool(2, "hang_plain", &json!({}));
+    })
+    .await;
+    assert_eq!((heard.recv().await.unwrap(), heard.recv().await.unwrap()), ("begun", "begun"));
+    drop(hand);
+    assert_eq!((heard.recv().await.unwrap(), heard.recv().await.unwrap()), ("over", "over"));
+    serving.ends_well().await;
+    // A connection that ended takes nobody else's handlers with it.
+    let (connection, _serving) = pair::<R>(client(), shop()).await;
+    assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+}

@@ -1,0 +1,167 @@
+//! Full pipes, and peers that do not read or never stop speaking: nobody waits for ever, and nobody else for them.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use mcp_adapter::Client;
+use mcp_adapter::proto::Limits;
+use mcp_adapter::proto::schema::{ElicitResult, Level};
+use mcp_adapter_tests::{Runtime, call_by_hand, client, pair, raw, rows, serve_by_hand, shop, success};
+use serde_json::json;
+use smol::channel::unbounded;
+use smol::future::{or, poll_once};
+
+rows! {
+    both_sides_say_more_than_fits_at_once,
+    a_client_that_never_reads_holds_up_nobody_else,
+    a_client_that_never_stops_holds_up_nobody_else,
+    logs_wait_for_room_and_all_arrive,
+    a_call_that_waits_for_room_can_be_given_up,
+    notifications_are_heard_in_order,
+}
+
+/// More than a socket holds.
+fn large(filling: &str) -> String {
+    filling.repeat(300_000)
+}
+
+/// Bounds that are reached at once.
+fn narrow() -> Limits {
+    Limits { outbox_bytes_max: 10_000, events_max: 2, events_bytes_max: 10_000, ..Limits::default() }
+}
+
+async fn both_sides_say_more_than_fits_at_once<R: Runtime>() {
+    let (connection, serving) = pair::<R>(client().limits(narrow()), shop().limits(narrow())).await;
+    let (done, ended) = unbounded();
+    for tool in ["echo", "echo_plain"].repeat(4) {
+        let (connection, done) = ((*connection).clone(), done.clone());
+        R::run(async move {
+            for _ in 0..4 {
+                let echo = connection.call_tool(tool, &json!({"text": large("x")})).await;
+                assert!(success(echo) == large("x"));
+            }
+            drop(connection);
+            done.send(()).await.unwrap();
+        });
+    }
+    for _ in 0..8 {
+        ended.recv().await.unwrap();
+    }
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+async fn a_client_that_never_reads_holds_up_nobody_else<R: Runtime>() {
+    let server = shop().limits(Limits { outbox_bytes_max: 10_000, ..Limits::default() });
+    let (deaf, deaf_serving) = serve_by_hand::<R>(server.clone()).await;
+    let deaf = call_by_hand(deaf, |deaf| {
+        for id in 0..20 {
+            deaf.call_tool(id, "echo", &json!({"text": large("x")}));
+            deaf.call_tool(100 + id, "log", &json!({"times": 1000}));
+        }
+    })
+    .await;
+    let (connection, serving) = pair::<R>(client(), server).await;
+    for tool in ["echo", "echo_plain", "who", "who_plain"].repeat(5) {
+        success(connection.call_tool(tool, &json!({"text": large("y")})).await);
+    }
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+    drop(deaf);
+    deaf_serving.ends_well().await;
+}
+
+/// A stream that is always readable is no reason not to look at anything else.
+async fn a_client_that_never_stops_holds_up_nobody_else<R: Runtime>() {
+    let (loud, loud_serving) = serve_by_hand::<R>(shop()).await;
+    let enough = Arc::new(AtomicBool::new(false));
+    let flooding = Arc::clone(&enough);
+    let flood = thread::spawn(move || {
+        let mut loud = loud;
+        let line = json!({"jsonrpc": "2.0", "method": "notifications/row/any", "params": {}});
+        let lines = format!("{line}\n").repeat(2000);
+        while !flooding.load(Ordering::Relaxed) {
+            loud.writer.write_all(lines.as_bytes()).unwrap();
+        }
+        loud
+    });
+    let (connection, serving) = pair::<R>(client(), shop()).await;
+    for _ in 0..10 {
+        let echo = connection.call_tool("echo", &json!({"text": "meanwhile"}));
+        assert_eq!(success(echo.await), "meanwhile");
+    }
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+    enough.store(true, Ordering::Relaxed);
+    drop(flood.join().unwrap());
+    loud_serving.ends_well().await;
+}
+
+async fn logs_wait_for_room_and_all_arrive<R: Runtime>() {
+    let server = shop().limits(Limits { outbox_bytes_max: 10_000, ..Limits::default() });
+    let (hand, serving) = serve_by_hand::<R>(server.clone()).await;
+    // 3 MB of logs: no socket holds them, so the handler waits.
+    let hand = call_by_hand(hand, |hand| {
+        hand.request(0, "logging/setLevel", &json!({"level": "debug"}));
+        assert_eq!(hand.hear()["id"], 0);
+        hand.call_tool(1, "log", &json!({"times": 1000}));
+        hand.hear_notification("notifications/message");
+    })
+    .await;
+    // Meanwhile, the runtime has time for others.
+    let (connection, _serving) = pair::<R>(client(), server).await;
+    for _ in 0..5 {
+        success(connection.call_tool("echo", &json!({"text": "meanwhile"})).await);
+    }
+    let hand = call_by_hand(hand, |hand| {
+        for number in 1..1000 {
+            assert_eq!(hand.hear_notification("notifications/message")["data"]["number"], number);
+        }
+        assert_eq!(hand.hear()["result"]["content"][0]["text"], "1000");
+    })
+    .await;
+    drop(hand);
+    serving.ends_well().await;
+}
+
+async fn a_call_that_waits_for_room_can_be_given_up<R: Runtime>() {
+    let (connection, hand) = mcp_adapter_tests::connect_by_hand::<R>(client().limits(narrow())).await;
+    let call = |name: &'static str| connection.call_tool(name, &json!({"text": large("x")}));
+    let first = call("first").start().await.unwrap();
+    // The outbox is full, so it waits; dropped, it was never made.
+    let mut second = Box::pin(call("second").start());
+    assert!(poll_once(&mut second).await.is_none());
+    drop(second);
+    let third = async { success(call("third").await) };
+    let hearing = async {
+        call_by_hand(hand, |hand| {
+            for name in ["first", "third"] {
+                let asked = hand.hear();
+                assert_eq!(asked["params"]["name"], name);
+                hand.answer(&asked, &json!({"content": [{"type": "text", "text": name}]}));
+            }
+        })
+        .await;
+        std::future::pending().await
+    };
+    assert_eq!(or(third, hearing).await, "third");
+    assert_eq!(success(first.await), "first");
+}
+
+async fn notifications_are_heard_in_order<R: Runtime>() {
+    let (says, heard) = unbounded();
+    let client = Client::new("row", "1.0.0")
+        .on_elicitation(|_| ElicitResult::accept(raw(&json!({"name": "Ada"}))))
+        .on_notification(move |_, params| {
+            let data = params.unwrap().member("data").unwrap();
+            says.try_send(data.member("number").unwrap().to_string()).unwrap();
+        });
+    let (connection, _serving) = pair::<R>(client, shop()).await;
+    connection.set_log_level(Level::Debug).await.unwrap();
+    assert_eq!(success(connection.call_tool("log", &json!({"times": 2000})).await), "2000");
+    for number in 0..2000 {
+        assert_eq!(heard.recv().await.unwrap(), number.to_string());
+    }
+}

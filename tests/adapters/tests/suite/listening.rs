@@ -1,0 +1,100 @@
+//! Listening to changes in both eras, and telling of them to clients that do not listen well.
+
+use std::time::Instant;
+
+use mcp_adapter::proto::{CallError, Era, Filter, Revision};
+use mcp_adapter::{Changed, Watch};
+use mcp_adapter_tests::{Runtime, client, pair, rows, serve_by_hand, shop};
+use serde_json::json;
+use smol::channel::unbounded;
+use smol::future::poll_once;
+
+rows! {
+    changes_are_heard_in_both_eras_until_nobody_listens,
+    a_listening_that_is_waited_for_loses_nothing_when_it_is_not_any_more,
+    a_subscription_ends_with_its_connection,
+    telling_of_changes_never_waits_for_a_client_that_does_not_read,
+    tools_come_and_go_while_serving,
+}
+
+const ERAS: [(&[Revision], Era); 2] =
+    [(&Revision::LEGACY, Era::Legacy), (&[Revision::V2026_07_28], Era::Modern)];
+
+fn note() -> Changed {
+    Changed::Resource("note://one".into())
+}
+
+async fn changes_are_heard_in_both_eras_until_nobody_listens<R: Runtime>() {
+    for (revisions, era) in ERAS {
+        let (says, watched) = unbounded();
+        let mut server = shop().on_watch(move |watch| says.try_send(watch.clone()).unwrap());
+        let changes = server.changes();
+        let (connection, serving) = pair::<R>(client().revisions(revisions), server).await;
+        assert_eq!(connection.era(), era);
+        let filter = Filter::new().tools().resource("note://one");
+        let mut listening = connection.listen(&filter).await.unwrap();
+        assert_eq!(listening.hears(), filter);
+        assert_eq!(watched.recv().await.unwrap(), Watch::Began("note://one".into()));
+        changes.tools_list_changed().unwrap();
+        assert_eq!(listening.next().await, Some(Changed::Tools));
+        changes.resource_updated("note://one").unwrap();
+        assert_eq!(listening.next().await, Some(note()));
+        drop(listening);
+        assert_eq!(watched.recv().await.unwrap(), Watch::Ended("note://one".into()));
+        connection.clone().close().await.unwrap();
+        serving.ends_well().await;
+    }
+}
+
+async fn a_listening_that_is_waited_for_loses_nothing_when_it_is_not_any_more<R: Runtime>() {
+    let mut server = shop();
+    let changes = server.changes();
+    let (connection, _serving) = pair::<R>(client(), server).await;
+    let mut listening = connection.listen(&Filter::new().resource("note://one")).await.unwrap();
+    for _ in 0..10 {
+        assert_eq!(poll_once(listening.next()).await, None);
+        changes.resource_updated("note://one").unwrap();
+        assert_eq!(listening.next().await, Some(note()));
+    }
+}
+
+async fn a_subscription_ends_with_its_connection<R: Runtime>() {
+    for (revisions, _) in ERAS {
+        let (connection, serving) = pair::<R>(client().revisions(revisions), shop()).await;
+        let mut listening = connection.listen(&Filter::new().resource("note://one")).await.unwrap();
+        drop(connection);
+        assert_eq!(listening.next().await, None);
+        assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
+        serving.ends_well().await;
+    }
+}
+
+async fn telling_of_changes_never_waits_for_a_client_that_does_not_read<R: Runtime>() {
+    let mut server = shop();
+    let changes = server.changes();
+    // Nobody reads what this one is told.
+    let (_deaf, _deaf_serving) = serve_by_hand::<R>(server.clone()).await;
+    let (connection, _serving) = pair::<R>(client(), server).await;
+    let mut listening = connection.listen(&Filter::new().tools()).await.unwrap();
+    let began = Instant::now();
+    for _ in 0..20_000 {
+        changes.tools_list_changed().unwrap();
+    }
+    println!("20,000 changes told in {:.1?}", began.elapsed());
+    // Had it waited for the deaf client only once, this would not be over.
+    assert_eq!(listening.next().await, Some(Changed::Tools));
+}
+
+async fn tools_come_and_go_while_serving<R: Runtime>() {
+    let mut server = shop();
+    let changes = server.changes();
+    let (connection, _serving) = pair::<R>(client(), server).await;
+    let mut listening = connection.listen(&Filter::new().tools()).await.unwrap();
+    changes.add_tool(mcp_adapter_tests::tool("new"), |_: serde_json::Value, _| Ok("new")).unwrap();
+    assert_eq!(listening.next().await, Some(Changed::Tools));
+    let outcome = connection.call_tool("new", &json!({})).await;
+    assert_eq!(mcp_adapter_tests::success(outcome), "new");
+    changes.remove_tool("new").unwrap();
+    assert_eq!(listening.next().await, Some(Changed::Tools));
+    connection.call_tool("new", &json!({})).await.unwrap_err();
+}

@@ -1,0 +1,106 @@
+//! What only tokio has: a runtime that ends before what runs on it, and places that are no runtime.
+
+use std::time::Duration;
+
+use mcp_adapter::proto::{CallError, Close};
+use mcp_adapter::{Error, Server};
+use mcp_adapter_tests::{
+    Runtime, Tokio, adapter_server, client, eventually, is_there, pair, server, shop, story, success, tool,
+};
+use mcp_tokio::{Connect, Serve};
+use serde_json::{Value, json};
+use tokio::runtime::Builder;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::LocalSet;
+
+use crate::SERVER;
+use crate::children::{impatient, sh};
+
+fn runtimes() -> [Builder; 2] {
+    [Builder::new_current_thread(), Builder::new_multi_thread()]
+}
+
+#[test]
+fn no_child_outlives_the_runtime() {
+    story(|| {
+        for mut builder in runtimes() {
+            let runtime = builder.enable_all().build().unwrap();
+            // It heeds neither the end of its input nor SIGTERM.
+            let script = "trap '' TERM; welcome; echo $$ >&2; sleep 3600; sleep 3600";
+            let connection = runtime.block_on(impatient().spawn(sh(script))).unwrap();
+            let pending = runtime.block_on(connection.call_tool("any", &json!({})).start()).unwrap();
+            runtime.block_on(eventually("it says its number", || !connection.stderr().is_empty()));
+            let child: u32 = connection.stderr()[0].parse().unwrap();
+            assert!(is_there(child));
+            drop(runtime);
+            // What is left of the connection says that it is over, and none of it waits for ever.
+            let outcome = smol::block_on(pending.wait());
+            assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
+            assert!(smol::block_on(connection.call_tool("any", &json!({})).wait()).is_err());
+            smol::block_on(connection.close()).unwrap();
+            smol::block_on(eventually("the child is reaped", || !is_there(child)));
+        }
+    });
+}
+
+#[test]
+fn a_runtime_ends_at_once_while_it_serves_and_connects() {
+    story(|| {
+        for mut builder in runtimes() {
+            let runtime = builder.enable_all().build().unwrap();
+            let (connection, serving) = runtime.block_on(async {
+                let (connection, serving) = pair::<Tokio>(client(), shop()).await;
+                drop(connection.call_tool("hang", &json!({})).start().await.unwrap());
+                (connection, serving)
+            });
+            runtime.shutdown_timeout(Duration::from_secs(3600));
+            assert_eq!(connection.closed(), Some(Close::Local));
+            drop((connection, serving));
+        }
+    });
+}
+
+#[test]
+fn outside_of_a_runtime_is_an_error_and_no_panic() {
+    let served = smol::block_on(Server::serve(&shop(), tokio::io::empty(), tokio::io::sink()));
+    served.unwrap_err();
+    let spawned = smol::block_on(client().spawn(adapter_server::<Tokio>(SERVER)));
+    assert!(matches!(spawned.map(|_| ()), Err(Error::Io(_))));
+}
+
+/// The way that the documentation shows.
+#[test]
+fn a_handler_that_is_not_send_runs_on_a_local_set() {
+    story(|| {
+        let (ask, mut asked) = mpsc::channel::<(Value, oneshot::Sender<String>)>(16);
+        let local = std::thread::spawn(move || {
+            let serve = async {
+                while let Some((arguments, answer)) = asked.recv().await {
+                    let text = std::rc::Rc::new(arguments["text"].to_string());
+                    tokio::task::spawn_local(async move {
+                        tokio::task::yield_now().await;
+                        let _nobody_waits = answer.send(text.repeat(2));
+                    });
+                }
+            };
+            let runtime = Builder::new_current_thread().build().unwrap();
+            runtime.block_on(LocalSet::new().run_until(serve));
+        });
+        Tokio::block_on(async {
+            let server = server().tool_with_async(tool("twice"), move |arguments: Value, _| {
+                let ask = ask.clone();
+                async move {
+                    let (answer, answered) = oneshot::channel();
+                    ask.send((arguments, answer)).await?;
+                    Ok(answered.await?)
+                }
+            });
+            let (connection, serving) = pair::<Tokio>(client(), server).await;
+            let twice = connection.call_tool("twice", &json!({"text": "hello"}));
+            assert_eq!(success(twice.await), r#""hello""hello""#);
+            drop(connection);
+            serving.ends_well().await;
+        });
+        local.join().unwrap();
+    });
+}
