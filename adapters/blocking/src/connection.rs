@@ -30,7 +30,12 @@ impl Connection {
         Self { inner: Arc::new(Inner(connection)) }
     }
 
-    fn get(&self) -> &mcp_adapter::Connection {
+    /// The same connection with futures instead of waiting, which any executor can run: for a program that has one
+    /// for other things.
+    ///
+    /// A clone of it does not keep the connection open: that is closed, as ever, when the last of *these* is dropped.
+    #[must_use]
+    pub fn as_async(&self) -> &mcp_adapter::Connection {
         &self.inner.0
     }
 
@@ -47,19 +52,19 @@ impl Connection {
     /// Never: a connection is handed out once the server has said who it is.
     #[must_use]
     pub fn peer(&self) -> Arc<Peer> {
-        self.get().peer()
+        self.as_async().peer()
     }
 
     /// The revision that is spoken.
     #[must_use]
     pub fn revision(&self) -> Revision {
-        self.get().revision()
+        self.as_async().revision()
     }
 
     /// The era that the server is of: worth keeping for [`Client::expect`](crate::Client::expect).
     #[must_use]
     pub fn era(&self) -> Era {
-        self.get().era()
+        self.as_async().era()
     }
 
     /// All tools of the server, from all pages.
@@ -67,12 +72,12 @@ impl Connection {
     /// # Errors
     /// When a call fails, or the pages go on in circles. (PAG-07)
     pub fn list_tools(&self) -> Result<Vec<Tool>, Error> {
-        block_on(self.get().list_tools())
+        block_on(self.as_async().list_tools())
     }
 
     /// Calls a tool. The arguments are anything that is an object in JSON.
     pub fn call_tool(&self, name: &str, arguments: &(impl Serialize + ?Sized)) -> Call<'_, CallToolResult> {
-        Call(self.get().call_tool(name, arguments))
+        Call(self.as_async().call_tool(name, arguments))
     }
 
     /// Checks what a tool answered against its output schema, as it was listed. What the server wrote is taken with care:
@@ -87,12 +92,12 @@ impl Connection {
 
     /// Makes any request that has a type.
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
-        Call(self.get().call(request))
+        Call(self.as_async().call(request))
     }
 
     /// Makes any request by the name of its method.
     pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
-        Call(self.get().call_raw(method, params))
+        Call(self.as_async().call_raw(method, params))
     }
 
     /// Asks whether the server is there. Only servers of the legacy era know the question.
@@ -100,7 +105,7 @@ impl Connection {
     /// # Errors
     /// When it is not; [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported) in the modern era.
     pub fn ping(&self) -> Result<(), Error> {
-        block_on(self.get().ping())
+        block_on(self.as_async().ping())
     }
 
     /// Asks for log messages of this level and above; they come as notifications. In the modern era, those of the
@@ -109,7 +114,7 @@ impl Connection {
     /// # Errors
     /// When the server offers no log messages, or the call fails.
     pub fn set_log_level(&self, level: Level) -> Result<(), Error> {
-        block_on(self.get().set_log_level(level))
+        block_on(self.as_async().set_log_level(level))
     }
 
     /// Listens to changes. Waits until the server has said what it will tell of, which can be less than was asked
@@ -132,7 +137,7 @@ impl Connection {
     /// # Errors
     /// When it cannot be asked, does not know how to, or does not answer in time.
     pub fn listen(&self, filter: &Filter) -> Result<Listening, Error> {
-        block_on(self.get().listen(filter)).map(Listening)
+        block_on(self.as_async().listen(filter)).map(Listening)
     }
 
     /// Starts the server once more, after it died: a new connection, with everything as it was, and the era known.
@@ -147,7 +152,7 @@ impl Connection {
     /// As [`Client::spawn`](crate::Client::spawn). [`Error::Io`] of the kind `Unsupported` when the server was not
     /// started by this side.
     pub fn reconnect(&self) -> Result<Self, Error> {
-        block_on(self.get().reconnect()).map(Self::new)
+        block_on(self.as_async().reconnect()).map(Self::new)
     }
 
     /// Sends a notification.
@@ -155,7 +160,7 @@ impl Connection {
     /// # Errors
     /// When it cannot be sent.
     pub fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
-        block_on(self.get().notify_raw(method, params))
+        block_on(self.as_async().notify_raw(method, params))
     }
 
     /// Ends the connection: open calls end as lost, and a server that was started for it is ended. Waits for that,
@@ -164,19 +169,19 @@ impl Connection {
     /// # Errors
     /// When the server broke a rule that the connection did not survive.
     pub fn close(self) -> Result<Option<ExitStatus>, Error> {
-        block_on(self.get().clone().close())
+        block_on(self.as_async().clone().close())
     }
 
     /// How the connection ended, if it has.
     #[must_use]
     pub fn closed(&self) -> Option<Close> {
-        self.get().closed()
+        self.as_async().closed()
     }
 
     /// The last lines that the server wrote to stderr.
     #[must_use]
     pub fn stderr(&self) -> Vec<String> {
-        self.get().stderr()
+        self.as_async().stderr()
     }
 }
 
