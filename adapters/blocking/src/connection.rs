@@ -39,13 +39,6 @@ impl Connection {
         &self.inner.0
     }
 
-    /// The same connection with calls that are futures, for a program that waits for several things at once. It needs
-    /// no runtime.
-    #[must_use]
-    pub fn as_async(&self) -> &mcp_adapter::Connection {
-        self.get()
-    }
-
     /// The server, as it said itself.
     ///
     /// # Panics
@@ -87,7 +80,7 @@ impl Connection {
     /// What is wrong, in words: with the result or with the schema. A tool without a schema promises nothing.
     #[cfg(feature = "jsonschema")]
     pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
-        self.get().check_result(tool, result)
+        self.as_async().check_result(tool, result)
     }
 
     /// Makes any request that has a type.
