@@ -1,0 +1,171 @@
+//! What a driver does with a connection: it brings bytes, takes bytes, and sees it end; knows nothing of where they come
+//! from and go to.
+
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+use bytes::Buf;
+use mcp_proto::Endpoint;
+
+use super::{Link, Role, State};
+
+impl<R: Role> Link<R> {
+    /// Waits until more bytes are wanted; false when none are ever again.
+    pub async fn wants_input(&self) -> bool {
+        self.when(|state| {
+            if state.session.is_closed() {
+                return Some(false);
+            }
+            (state.session.wants_input() && R::has_room(&state.open)).then_some(true)
+        })
+        .await
+    }
+
+    /// Bytes that were read.
+    pub fn handle_input(self: &Arc<Self>, input: &[u8]) {
+        self.trace.input(input);
+        self.with(|state, now| state.session.handle_input(now, input));
+    }
+
+    /// No bytes will follow: the stream has ended, or cannot be read.
+    pub fn handle_eof(self: &Arc<Self>) {
+        self.with(|state, now| state.session.handle_eof(now));
+    }
+
+    /// Waits for bytes to write, and puts them into `chunk`. What it gave before is written by now. False when
+    /// nothing is left and nothing will follow.
+    pub async fn next_output(&self, chunk: &mut Vec<u8>) -> bool {
+        chunk.clear();
+        self.lock().writing_since = None;
+        loop {
+            let writable;
+            {
+                let mut state = self.lock();
+                if state.session.outbox().has_remaining() {
+                    let now = self.clock.now();
+                    state.take_output(chunk);
+                    let State { session, open, .. } = &mut *state;
+                    R::retry(session, open, now);
+                    state.writing_since = Some(now);
+                    break;
+                }
+                if state.session.is_closed() {
+                    return false;
+                }
+                writable = self.writable.listen();
+            }
+            writable.await;
+        }
+        self.trace.output(chunk);
+        self.room.notify(usize::MAX);
+        true
+    }
+
+    /// The peer takes no more bytes (EPIPE). What it said before may still arrive; what is still said to it goes
+    /// nowhere. Waits until the session is closed, however that comes.
+    pub async fn lost_reader(self: &Arc<Self>) {
+        self.end_within(R::LAST_INPUT).await;
+        loop {
+            let writable;
+            {
+                let mut state = self.lock();
+                let rest = state.session.outbox().remaining();
+                state.session.outbox().advance(rest);
+                if state.session.is_closed() {
+                    return;
+                }
+                writable = self.writable.listen();
+            }
+            writable.await;
+        }
+    }
+
+    /// The writer is done: the peer was told that nothing follows.
+    pub fn written(&self) {
+        self.lock().written = true;
+        self.room.notify(usize::MAX);
+    }
+
+    /// The peer is gone: gives its last output `patience` to arrive, then ends the connection.
+    pub async fn end_within(self: &Arc<Self>, patience: Duration) {
+        if !self.wait_until(patience, |state| state.session.is_closed()).await {
+            self.handle_eof();
+        }
+    }
+
+    /// Waits until the session is closed, and all that it had to send is sent, for as long as the peer goes on
+    /// reading.
+    pub async fn drained(&self) {
+        self.closed().await;
+        let began = self.clock.now();
+        loop {
+            let room;
+            let stuck;
+            {
+                let state = self.lock();
+                stuck = (state.writing_since.unwrap_or(began) + WRITE_PATIENCE).min(began + FLUSH_MAX);
+                if state.written || self.clock.until(stuck).is_zero() {
+                    return;
+                }
+                room = self.room.listen();
+            }
+            self.wait_for(room, stuck).await;
+        }
+    }
+
+    /// Waits until the last events are handed out, which somebody else may be doing.
+    pub(crate) async fn handed_out(&self) {
+        self.wait_until(LAST_EVENTS, |state| !state.dispatching).await;
+    }
+
+    /// Waits until the session is closed.
+    pub async fn closed(&self) {
+        self.when(|state| state.session.is_closed().then_some(())).await;
+    }
+
+    /// Nobody drives the connection any more: it ends now, if it has not, and nothing waits for time.
+    pub(crate) fn over(self: &Arc<Self>) {
+        self.with(|state, now| {
+            R::close(&mut state.session, now);
+            // A driver that is gone drains nothing: what would be waited for is over at once.
+            while let Some(due) = state.session.poll_timeout().filter(|_| !state.session.is_closed()) {
+                state.session.handle_timeout(due);
+            }
+        });
+        let mut state = self.lock();
+        state.over = true;
+        let waiting = state.alarms.take_all();
+        drop(state);
+        waiting.into_iter().for_each(Waker::wake);
+        self.deadline.notify(usize::MAX);
+        self.room.notify(usize::MAX);
+        self.writable.notify(usize::MAX);
+    }
+
+    /// Waits until nobody drives the connection any more.
+    pub(crate) async fn wait_over(&self) {
+        self.when(|state| state.over.then_some(())).await;
+    }
+}
+
+impl<R: Role> State<R> {
+    fn take_output(&mut self, chunk: &mut Vec<u8>) {
+        let outbox = self.session.outbox();
+        while chunk.len() < WRITE_BYTES_MAX && outbox.has_remaining() {
+            let count = outbox.chunk().len().min(WRITE_BYTES_MAX - chunk.len());
+            chunk.extend_from_slice(outbox.chunk().get(..count).unwrap_or_default());
+            outbox.advance(count);
+        }
+    }
+}
+
+/// What one write is given.
+const WRITE_BYTES_MAX: usize = 64 * 1024;
+
+/// How long one write may take once the connection is over, and all of them together.
+const WRITE_PATIENCE: Duration = Duration::from_millis(60);
+const FLUSH_MAX: Duration = Duration::from_secs(2);
+
+/// How long the last events of a connection that is over may take to be handed out.
+const LAST_EVENTS: Duration = Duration::from_millis(500);

@@ -1,0 +1,225 @@
+//! A session that is shared by whoever reads, writes, keeps time and uses it; knows neither roles nor runtimes.
+//!
+//! Reading and writing happen at the same time, so two peers with full pipes never wait for each other. Whoever
+//! changes the session hands out the events that this caused; one at a time does, so they stay in order.
+//!
+//! Everything that waits is a future, and needs no runtime: a driver that is a thread blocks on it.
+
+mod driver;
+mod time;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Buf;
+use event_listener::Event;
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{Endpoint, Instant, Misuse, Session};
+
+use crate::alarms::Alarms;
+use crate::clock::Clock;
+use crate::trace::{About, Trace};
+
+/// A role: what it keeps besides the session, and what it does with events.
+pub trait Role: Session + Send + Sized + 'static {
+    /// What is under the same lock as the session.
+    type Open: Default + Send;
+    /// What never changes while connected.
+    type Shared: Send + Sync;
+
+    /// How long what the peer sent before it stopped reading may still take to arrive.
+    const LAST_INPUT: Duration;
+
+    /// Whether there is room for what more input brings.
+    fn has_room(_: &Self::Open) -> bool {
+        true
+    }
+
+    /// Hands one event on. Called one at a time, in order, without the lock; must not wait.
+    fn dispatch(link: &Arc<Link<Self>>, event: Self::Event);
+
+    /// What an event is, in short.
+    fn about(event: &Self::Event) -> About<'_>;
+
+    /// Begins to end the session from this side.
+    fn close(session: &mut Stdio<Self>, now: Instant);
+
+    /// Bytes have left: what found no room before may be said now.
+    fn retry(_: &mut Stdio<Self>, _: &mut Self::Open, _: Instant) {}
+}
+
+/// One connection, shared by its driver and its handles.
+pub struct Link<R: Role> {
+    state: Mutex<State<R>>,
+    pub(crate) shared: R::Shared,
+    pub(crate) clock: Clock,
+    pub(crate) trace: Trace,
+    /// There may be something to write, or nothing ever again.
+    writable: Event,
+    /// The deadline moved forward, or there will be none.
+    deadline: Event,
+    /// Bytes left, calls ended, or events were handed out: whoever was held up may try again.
+    room: Event,
+}
+
+pub(crate) struct State<R: Role> {
+    pub(crate) session: Stdio<R>,
+    pub(crate) open: R::Open,
+    alarms: Alarms,
+    /// Somebody is handing out events.
+    dispatching: bool,
+    /// Until when the keeper of time sleeps; `None` for as long as it takes.
+    sleeping_until: Option<Instant>,
+    /// The writer is in the middle of a write.
+    writing_since: Option<Instant>,
+    /// The writer has sent all there was, or cannot send any more.
+    written: bool,
+    /// Nobody drives the connection any more.
+    over: bool,
+}
+
+impl<R: Role> Link<R> {
+    pub(crate) fn new(clock: Clock, session: R, shared: R::Shared, trace: Trace) -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::new(State {
+                session: Stdio::new(session),
+                open: R::Open::default(),
+                alarms: Alarms::default(),
+                dispatching: false,
+                sleeping_until: None,
+                writing_since: None,
+                written: false,
+                over: false,
+            }),
+            shared,
+            clock,
+            trace,
+            writable: Event::new(),
+            deadline: Event::new(),
+            room: Event::new(),
+        })
+    }
+
+    /// Does something with the session, then hands out and sends what came of it.
+    pub(crate) fn with<T>(self: &Arc<Self>, act: impl FnOnce(&mut State<R>, Instant) -> T) -> T {
+        let mut state = self.lock();
+        let outcome = act(&mut state, self.clock.now());
+        self.settle(state);
+        outcome
+    }
+
+    /// Looks at the session, and changes nothing.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&State<R>) -> T) -> T {
+        look(&self.lock())
+    }
+
+    /// As `with`, trying again while there is no room, for as long as `patience`.
+    pub(crate) async fn with_room<T>(
+        self: &Arc<Self>,
+        patience: Duration,
+        mut act: impl FnMut(&mut State<R>, Instant) -> Result<T, Misuse>,
+    ) -> Result<T, Misuse> {
+        let give_up = self.clock.now() + patience;
+        loop {
+            let room;
+            {
+                let mut state = self.lock();
+                let outcome = act(&mut state, self.clock.now());
+                if !matches!(outcome, Err(Misuse::Blocked)) || self.clock.until(give_up).is_zero() {
+                    self.settle(state);
+                    return outcome;
+                }
+                room = self.room.listen();
+            }
+            self.wait_for(room, give_up).await;
+        }
+    }
+
+    /// Waits until `done`, or for as long as `patience`; true when it is done.
+    pub(crate) async fn wait_until(
+        &self,
+        patience: Duration,
+        mut done: impl FnMut(&State<R>) -> bool,
+    ) -> bool {
+        let give_up = self.clock.now() + patience;
+        loop {
+            let room;
+            {
+                let state = self.lock();
+                if done(&state) {
+                    return true;
+                }
+                room = self.room.listen();
+            }
+            if self.clock.until(give_up).is_zero() {
+                return false;
+            }
+            self.wait_for(room, give_up).await;
+        }
+    }
+
+    /// Waits until `look` finds something.
+    pub(crate) async fn when<T>(&self, mut look: impl FnMut(&mut State<R>) -> Option<T>) -> T {
+        loop {
+            let room;
+            {
+                let mut state = self.lock();
+                if let Some(found) = look(&mut state) {
+                    return found;
+                }
+                room = self.room.listen();
+            }
+            room.await;
+        }
+    }
+
+    /// Waits until `take` finds something, which makes room for others.
+    pub(crate) async fn take<T>(&self, take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
+        let taken = self.when(take).await;
+        self.room.notify(usize::MAX);
+        taken
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State<R>> {
+        // The session cannot be left in between by a panic of ours that matters more than going on.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes whom a change concerns, and hands out events until there are none.
+    fn settle<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, State<R>>) {
+        loop {
+            self.wake(&mut state);
+            if state.dispatching {
+                break;
+            }
+            let Some(event) = state.session.poll_event() else { break };
+            state.dispatching = true;
+            drop(state);
+            self.trace.event(R::about(&event));
+            // A panic of the application's must not keep later events from being handed out.
+            let _panicked = catch_unwind(AssertUnwindSafe(|| R::dispatch(self, event)));
+            state = self.lock();
+            state.dispatching = false;
+        }
+        drop(state);
+        self.room.notify(usize::MAX);
+    }
+
+    fn wake(&self, state: &mut State<R>) {
+        let closed = state.session.is_closed();
+        if closed || state.session.outbox().has_remaining() {
+            self.writable.notify(usize::MAX);
+        }
+        let deadline = state.next_deadline();
+        if deadline.is_some() && (state.sleeping_until.is_none() || deadline < state.sleeping_until) {
+            self.deadline.notify(usize::MAX);
+        }
+    }
+}
+
+impl<R: Role> std::fmt::Debug for Link<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,126 @@
+//! Time in a connection: the session's deadline, and whoever else waits; knows no clock but the connection's.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use event_listener::EventListener;
+use futures_lite::future::or;
+use mcp_proto::{Endpoint, Instant};
+
+use super::{Link, Role, State};
+use crate::alarms::AlarmKey;
+
+impl<R: Role> Link<R> {
+    /// Waits until `at`, or until nobody keeps the time any more.
+    pub(crate) async fn sleep_until(&self, at: Instant) {
+        Alarm { link: self, at, key: None }.await;
+    }
+
+    pub(super) async fn wait_for(&self, event: EventListener, give_up: Instant) {
+        or(event, self.sleep_until(give_up)).await;
+    }
+
+    /// Lets the session, and all that waits, know of the time, until the connection is [`over`](Self::over). `sleep`
+    /// is the runtime's.
+    pub async fn keep_time<S: Future>(self: &Arc<Self>, sleep: impl Fn(Duration) -> S) {
+        while let Some((moved, patience)) = self.handle_time() {
+            match patience {
+                Some(patience) => or(moved, async { drop(sleep(patience).await) }).await,
+                None => moved.await,
+            }
+        }
+    }
+
+    /// Runs `future` to its end on this thread, and keeps the time meanwhile.
+    pub fn keep_time_during<T>(self: &Arc<Self>, future: impl Future<Output = T>) -> T {
+        let (parker, unparker) = parking::pair();
+        let waker = unparker.into();
+        let mut context = Context::from_waker(&waker);
+        let mut future = pin!(future);
+        loop {
+            if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
+                return done;
+            }
+            let Some((mut moved, patience)) = self.handle_time() else {
+                parker.park();
+                continue;
+            };
+            if Pin::new(&mut moved).poll(&mut context).is_ready() {
+                continue;
+            }
+            match patience {
+                Some(patience) => drop(parker.park_timeout(patience)),
+                None => parker.park(),
+            }
+        }
+    }
+
+    /// Handles what is due; then what moves the deadline, and how long to wait for it. `None` when it is over.
+    fn handle_time(self: &Arc<Self>) -> Option<(EventListener, Option<Duration>)> {
+        loop {
+            let mut state = self.lock();
+            if state.over {
+                return None;
+            }
+            let now = self.clock.now();
+            if let Some(waker) = state.alarms.take_due(now) {
+                drop(state);
+                waker.wake();
+                continue;
+            }
+            let due = state.session.poll_timeout();
+            if due.is_some_and(|due| due <= now) && !state.session.is_closed() {
+                state.session.handle_timeout(now);
+                self.settle(state);
+                continue;
+            }
+            let deadline = state.next_deadline();
+            state.sleeping_until = deadline;
+            let moved = self.deadline.listen();
+            return Some((moved, deadline.map(|deadline| deadline.duration_since(now))));
+        }
+    }
+}
+
+impl<R: Role> State<R> {
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        let session = if self.session.is_closed() { None } else { self.session.poll_timeout() };
+        session.into_iter().chain(self.alarms.first()).min()
+    }
+}
+
+/// Done at a time, or when nobody keeps the time any more.
+struct Alarm<'l, R: Role> {
+    link: &'l Link<R>,
+    at: Instant,
+    key: Option<AlarmKey>,
+}
+
+impl<R: Role> Future for Alarm<'_, R> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.link.lock();
+        if state.over || self.link.clock.now() >= self.at {
+            return Poll::Ready(());
+        }
+        let key = state.alarms.set(self.key, self.at, context.waker());
+        if state.sleeping_until.is_none_or(|until| self.at < until) {
+            self.link.deadline.notify(usize::MAX);
+        }
+        drop(state);
+        self.key = Some(key);
+        Poll::Pending
+    }
+}
+
+impl<R: Role> Drop for Alarm<'_, R> {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.link.lock().alarms.remove(key);
+        }
+    }
+}
