@@ -104,7 +104,9 @@ impl<R: Role> Link<R> {
             let stuck;
             {
                 let state = self.lock();
-                stuck = (state.writing_since.unwrap_or(began) + WRITE_PATIENCE).min(began + FLUSH_MAX);
+                // A writer that is not writing has not had its turn yet: it is not the peer that is slow.
+                let write = state.writing_since.map(|since| since + WRITE_PATIENCE);
+                stuck = write.unwrap_or(began + FLUSH_MAX).min(began + FLUSH_MAX);
                 if state.written || self.clock.until(stuck).is_zero() {
                     return;
                 }
@@ -169,3 +171,47 @@ const FLUSH_MAX: Duration = Duration::from_secs(2);
 
 /// How long the last events of a connection that is over may take to be handed out.
 const LAST_EVENTS: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use futures_lite::future::block_on;
+
+    use crate::workers::Spawn;
+    use crate::{BoxFuture, Server};
+
+    struct Nowhere;
+
+    impl Spawn for Nowhere {
+        fn spawn(&self, _: BoxFuture<'static, ()>) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_is_left_to_send_waits_for_a_writer_that_has_not_had_its_turn() {
+        let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(Nowhere)).unwrap();
+        let link = Arc::clone(driving.link());
+        link.handle_input(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+        link.handle_eof();
+        let sent = Arc::new(AtomicBool::new(false));
+        let (writer, has_sent) = (Arc::clone(&link), Arc::clone(&sent));
+        let late = thread::spawn(move || {
+            // Longer than a write may take once the connection is over.
+            thread::sleep(super::WRITE_PATIENCE + Duration::from_millis(50));
+            let mut chunk = Vec::new();
+            assert!(block_on(writer.next_output(&mut chunk)));
+            assert!(chunk.ends_with(b"\n"));
+            has_sent.store(true, Ordering::SeqCst);
+            assert!(!block_on(writer.next_output(&mut chunk)));
+            writer.written();
+        });
+        link.keep_time_during(link.drained());
+        assert!(sent.load(Ordering::SeqCst));
+        late.join().unwrap();
+    }
+}
