@@ -96,7 +96,7 @@ impl Connection {
     /// Asks whether the server is there. Only servers of the legacy era know the question.
     ///
     /// # Errors
-    /// When it is not; [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported) in the modern era.
+    /// When it is not; [`Misuse::Unsupported`](crate::proto::Misuse::Unsupported) in the modern era.
     pub fn ping(&self) -> Result<(), Error> {
         block_on(self.as_async().ping())
     }
@@ -142,7 +142,7 @@ impl Connection {
     /// is; drop it.
     ///
     /// # Errors
-    /// As [`Client::spawn`](crate::Client::spawn). [`Error::Io`] of the kind `Unsupported` when the server was not
+    /// As [`Connect::spawn`](crate::Connect::spawn). [`Error::Io`] of the kind `Unsupported` when the server was not
     /// started by this side.
     pub fn reconnect(&self) -> Result<Self, Error> {
         block_on(self.as_async().reconnect()).map(Self::new)

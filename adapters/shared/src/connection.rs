@@ -176,7 +176,7 @@ impl Connection {
     /// is; drop it.
     ///
     /// # Errors
-    /// As [`Client::spawn`](crate::Client::spawn). [`Error::Io`] of the kind `Unsupported` when the server was not
+    /// As those of `Client::spawn`. [`Error::Io`] of the kind `Unsupported` when the server was not
     /// started by this side.
     pub async fn reconnect(&self) -> Result<Self, Error> {
         let Some(origin) = &self.inner.origin else {

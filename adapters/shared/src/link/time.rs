@@ -23,7 +23,7 @@ impl<R: Role> Link<R> {
         or(event, self.sleep_until(give_up)).await;
     }
 
-    /// Lets the session, and all that waits, know of the time, until the connection is [`over`](Self::over). `sleep`
+    /// Lets the session, and all that waits, know of the time, until nobody drives the connection any more. `sleep`
     /// is the runtime's.
     pub async fn keep_time<S: Future>(self: &Arc<Self>, sleep: impl Fn(Duration) -> S) {
         while let Some((moved, patience)) = self.handle_time() {

@@ -102,7 +102,7 @@ impl Server {
     }
 
     /// What tells clients of changes, from outside of handlers; declares so, as [`changing`](Self::changing) does.
-    /// Handlers have [`Cx::changes`].
+    /// Handlers have [`Cx::changes`](crate::Cx::changes).
     pub fn changes(&mut self) -> Changes {
         self.offer.set(mcp_proto::catalog::Catalog::changing);
         self.offer.watching = true;
@@ -123,7 +123,7 @@ impl Server {
         self
     }
 
-    /// Offers log messages: [`Cx::log`] works.
+    /// Offers log messages: [`Cx::log`](crate::Cx::log) works.
     pub fn logging(self) -> Self {
         self.capability(Capability::Logging)
     }
