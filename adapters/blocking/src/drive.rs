@@ -60,7 +60,10 @@ fn read<R: Role>(link: &Arc<Link<R>>, mut reader: impl Read, reads_on: bool) {
             }
         }
     }
-    while reads_on {
+    if !reads_on {
+        return;
+    }
+    loop {
         match reader.read(buffer.space()) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(count) if count > 0 => {}

@@ -22,6 +22,7 @@ use crate::notices::Notices;
 use crate::workers::{Workers, unpanicked};
 
 pub(crate) type Answer = Result<Box<dyn Encode + Send>, ErrorObject>;
+type Answering = BoxFuture<'static, Answer>;
 pub(crate) type Handlers = Arc<HashMap<&'static str, Handler>>;
 pub(crate) type Notified = Arc<Mutex<dyn FnMut(&str, Option<&Raw>) + Send>>;
 pub(crate) type ViolationHandler = Arc<dyn Fn(&mcp_proto::Violation) + Send + Sync>;
@@ -29,7 +30,7 @@ pub(crate) type ViolationHandler = Arc<dyn Fn(&mcp_proto::Violation) + Send + Sy
 /// Answers what a server asks.
 #[derive(Clone)]
 pub(crate) enum Handler {
-    Future(Arc<dyn Fn(&Request) -> BoxFuture<'static, Answer> + Send + Sync>),
+    Future(Arc<dyn Fn(&Request) -> Answering + Send + Sync>),
     Plain(Arc<dyn Fn(&Request) -> Answer + Send + Sync>),
 }
 

@@ -17,9 +17,11 @@ use crate::cx::{AsyncCx, Cx};
 use crate::outcome::Done;
 use crate::tool_error::ToolError;
 
+type Served<R> = BoxFuture<'static, Result<R, ToolError>>;
+
 /// A function of what was asked for, or one that gives a future.
 pub(crate) enum Serves<P, R> {
-    Future(Arc<dyn Fn(P, AsyncCx) -> BoxFuture<'static, Result<R, ToolError>> + Send + Sync>),
+    Future(Arc<dyn Fn(P, AsyncCx) -> Served<R> + Send + Sync>),
     Plain(Arc<dyn Fn(P, Cx) -> Result<R, ToolError> + Send + Sync>),
 }
 
