@@ -117,7 +117,22 @@ fn own_description(_: &File, _: Direction) -> Option<File> {
     None
 }
 
+/// Carries bytes until either end goes away; then so does the other. Not `io::copy`: it has the kernel do it, and panics
+/// when a terminal goes away half-way.
 fn carry(mut from: impl Read, mut to: impl Write) {
-    // Either end may go away: then so does the other.
-    let _gone = io::copy(&mut from, &mut to).and_then(|_| to.flush());
+    let mut buffer = vec![0; CARRIED_BYTES_MAX];
+    loop {
+        match from.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(count) if count > 0 => {
+                if to.write_all(buffer.get(..count).unwrap_or_default()).is_err() {
+                    return;
+                }
+            }
+            Ok(_) | Err(_) => return,
+        }
+    }
 }
+
+/// What is carried at a time.
+const CARRIED_BYTES_MAX: usize = 64 * 1024;

@@ -29,9 +29,11 @@ async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
     while driving.link().wants_input().await {
         match reader.read(buffer.space()).await {
             Ok(count) if count > 0 => {
-                driving.link().handle_input(buffer.filled(count));
                 // A peer that never stops must not keep this thread from all else.
-                yield_now().await;
+                for piece in buffer.filled(count).chunks(TURN_BYTES_MAX) {
+                    driving.link().handle_input(piece);
+                    yield_now().await;
+                }
             }
             // A stream that cannot be read has ended.
             Ok(_) | Err(_) => {
@@ -65,3 +67,6 @@ async fn write<R: Role>(driving: &Driving<R>, writer: impl AsyncWrite) {
     }
     driving.link().written();
 }
+
+/// What is handled before others have their turn.
+const TURN_BYTES_MAX: usize = 16 * 1024;

@@ -17,7 +17,7 @@ pub use pairs::{Serving, call_by_hand, connect_by_hand, pair, serve, serve_by_ha
 pub use process::{adapter_server, is_there, resident_kib};
 pub use runtime::{Blocking, Runtime, Smol, Stream, Tokio, TokioThreads};
 pub use shop::{client, form, raw, server, shop, tool};
-pub use story::{eventually, failure, never, on, refusal, said, story, success, timer};
+pub use story::{eventually, failure, on, refusal, said, story, success, timer};
 
 /// Every row on every runtime.
 #[macro_export]

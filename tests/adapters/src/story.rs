@@ -34,10 +34,7 @@ pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T 
 }
 
 /// Tells a row on a runtime.
-pub fn on<R: Runtime, F: Future<Output = ()>>(row: fn() -> F)
-where
-    F: 'static,
-{
+pub fn on<R: Runtime, F: Future<Output = ()> + 'static>(row: fn() -> F) {
     story(move || R::block_on(row()));
 }
 
@@ -53,15 +50,6 @@ pub async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
 /// A while, on any runtime.
 pub async fn timer(duration: Duration) {
     Timer::after(duration).await;
-}
-
-/// What must not come about while something else does.
-pub async fn never<T>(future: impl Future<Output = ()>, other: impl Future<Output = T>) -> T {
-    let never = async {
-        future.await;
-        panic!("it came about")
-    };
-    smol::future::or(other, never).await
 }
 
 /// What a tool said.

@@ -1,7 +1,5 @@
 //! Listening to changes in both eras, and telling of them to clients that do not listen well.
 
-use std::time::Instant;
-
 use mcp_adapter::proto::{CallError, Era, Filter, Revision};
 use mcp_adapter::{Changed, Watch};
 use mcp_adapter_tests::{Runtime, client, pair, rows, serve_by_hand, shop};
@@ -76,11 +74,9 @@ async fn telling_of_changes_never_waits_for_a_client_that_does_not_read<R: Runti
     let (_deaf, _deaf_serving) = serve_by_hand::<R>(server.clone()).await;
     let (connection, _serving) = pair::<R>(client(), server).await;
     let mut listening = connection.listen(&Filter::new().tools()).await.unwrap();
-    let began = Instant::now();
     for _ in 0..20_000 {
         changes.tools_list_changed().unwrap();
     }
-    println!("20,000 changes told in {:.1?}", began.elapsed());
     // Had it waited for the deaf client only once, this would not be over.
     assert_eq!(listening.next().await, Some(Changed::Tools));
 }
