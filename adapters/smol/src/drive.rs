@@ -6,10 +6,13 @@ use std::pin::pin;
 
 use async_io::Timer;
 use mcp_adapter::{Driving, ReadBuffer, Role};
-use smol::future::or;
+use smol::future::{or, yield_now};
 use smol::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// Drives a connection to its end.
+///
+/// A stream of async-io that is always ready never lets go by itself, so reading and writing do, after each piece: a
+/// peer that floods must not stop the time.
 pub(crate) async fn drive<R: Role>(
     driving: Driving<R>,
     reader: impl AsyncRead + Send,
@@ -28,7 +31,10 @@ async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
     let (mut reader, mut buffer) = (pin!(reader), ReadBuffer::default());
     while driving.link().wants_input().await {
         match reader.read(buffer.space()).await {
-            Ok(count) if count > 0 => driving.link().handle_input(buffer.filled(count)),
+            Ok(count) if count > 0 => {
+                driving.link().handle_input(buffer.filled(count));
+                yield_now().await;
+            }
             // A stream that cannot be read has ended.
             Ok(_) | Err(_) => {
                 driving.link().handle_eof();
@@ -36,7 +42,9 @@ async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
             }
         }
     }
-    while driving.reads_on() && matches!(reader.read(buffer.space()).await, Ok(1..)) {}
+    while driving.reads_on() && matches!(reader.read(buffer.space()).await, Ok(1..)) {
+        yield_now().await;
+    }
 }
 
 async fn write<R: Role>(driving: &Driving<R>, writer: impl AsyncWrite) {
@@ -54,6 +62,7 @@ async fn write<R: Role>(driving: &Driving<R>, writer: impl AsyncWrite) {
                 driving.link().lost_reader().await;
                 break;
             }
+            yield_now().await;
         }
         let _gone = writer.close().await;
     }
