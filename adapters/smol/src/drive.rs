@@ -10,6 +10,9 @@ use smol::future::{or, yield_now};
 use smol::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// Drives a connection to its end.
+///
+/// A stream of async-io that is always ready never lets go by itself, so reading and writing do, after each piece: a
+/// peer that floods must not stop the time.
 pub(crate) async fn drive<R: Role>(
     driving: Driving<R>,
     reader: impl AsyncRead + Send,
@@ -62,6 +65,7 @@ async fn write<R: Role>(driving: &Driving<R>, writer: impl AsyncWrite) {
                 driving.link().lost_reader().await;
                 break;
             }
+            yield_now().await;
         }
         let _gone = writer.close().await;
     }
