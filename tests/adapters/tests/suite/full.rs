@@ -80,18 +80,16 @@ async fn a_client_that_never_stops_holds_up_nobody_else<R: Runtime>() {
     let flooding = Arc::clone(&enough);
     let flood = thread::spawn(move || {
         let mut loud = loud;
-        let line = json!({"jsonrpc": "2.0", "method": "notifications/row/any", "params": {}});
-        let lines = format!("{line}\n").repeat(2000);
+        let line = json!({"jsonrpc": "2.0", "method": "notifications/row/any", "params": {"text": "any".repeat(200)}});
+        let lines = format!("{line}\n").repeat(200);
         while !flooding.load(Ordering::Relaxed) {
             loud.writer.write_all(lines.as_bytes()).unwrap();
         }
         loud
     });
     let (connection, serving) = pair::<R>(client(), shop()).await;
-    for _ in 0..3 {
-        let echo = connection.call_tool("echo", &json!({"text": "meanwhile"}));
-        assert_eq!(success(echo.await), "meanwhile");
-    }
+    let echo = connection.call_tool("echo", &json!({"text": "meanwhile"}));
+    assert_eq!(success(echo.await), "meanwhile");
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
     enough.store(true, Ordering::Relaxed);
