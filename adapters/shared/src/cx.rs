@@ -49,6 +49,9 @@ pub(crate) trait Wire: Send + Sync {
     /// Acts on the session, trying again while it is [`Misuse::Blocked`], for as long as `patience`.
     fn act_within<'a>(&'a self, patience: Duration, act: Box<Act<'a>>) -> BoxFuture<'a, Result<(), Misuse>>;
 
+    /// Waits for so long.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()>;
+
     /// Tells of a change, now or as soon as there is room.
     fn tell(&self, change: Change<'_>) -> Result<(), Misuse>;
 }
@@ -264,6 +267,11 @@ impl AsyncCx {
     pub async fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
         let data = Raw::new(data)?;
         self.0.logs(level, data).await
+    }
+
+    /// Sleeps for `duration`, on any runtime; not at all once nobody drives the connection any more.
+    pub async fn sleep(&self, duration: Duration) {
+        self.0.inner.wire.sleep(duration).await;
     }
 
     /// Waits until the client no longer wants an answer. For tasks that outlive the handler: its own future is dropped

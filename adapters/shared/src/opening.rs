@@ -83,12 +83,12 @@ impl Origin {
     }
 
     fn start(self: &Arc<Self>, config: Config) -> io::Result<Opening> {
-        let mut command = self.command.lock().unwrap_or_else(PoisonError::into_inner);
-        let (child, stdout, stdin) = Child::spawn(&mut command)?;
-        drop(command);
         let spawn = Arc::clone(&self.runtime).as_spawn();
         let link = self.recipe.link(config, &spawn)?;
-        child.watch()?;
+        let mut command = self.command.lock().unwrap_or_else(PoisonError::into_inner);
+        let child = Child::spawn(&mut command).and_then(|child| child.0.watch().map(|()| child));
+        drop(command);
+        let (child, stdout, stdin) = child.inspect_err(|_| link.over())?;
         let driving = Driving::new(Arc::clone(&link), Some(Arc::clone(&child)), self.recipe.limits.clone());
         self.runtime.drive(driving, stdout, stdin)?;
         Ok(Opening(Connection::new(link, Some((child, Arc::clone(self))))))

@@ -114,6 +114,10 @@ impl Wire for Wired {
         Box::pin(self.0.with_room(patience, move |state, now| act(&mut state.session, now)))
     }
 
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(self.0.sleep_until(self.0.clock.now() + duration))
+    }
+
     fn tell(&self, change: Change<'_>) -> Result<(), Misuse> {
         self.0.with(|State { session, open, .. }, now| open.untold.tell(session, now, change))
     }

@@ -7,6 +7,8 @@ use std::pin::pin;
 use mcp_adapter::{Driving, ReadBuffer, Role};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
+use crate::turn::turn;
+
 /// Drives a connection to its end.
 pub(crate) async fn drive<R: Role>(
     driving: Driving<R>,
@@ -35,7 +37,7 @@ async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
                 // A peer that never stops must not keep this thread from all else.
                 for piece in buffer.filled(count).chunks(TURN_BYTES_MAX) {
                     driving.link().handle_input(piece);
-                    tokio::task::yield_now().await;
+                    turn().await;
                 }
             }
             // A stream that cannot be read has ended.
@@ -46,7 +48,7 @@ async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
         }
     }
     while driving.reads_on() && matches!(reader.read(buffer.space()).await, Ok(1..)) {
-        tokio::task::yield_now().await;
+        turn().await;
     }
 }
 

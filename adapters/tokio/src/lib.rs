@@ -84,6 +84,7 @@ mod drive;
 mod runtime;
 mod server;
 mod streams;
+mod turn;
 
 pub use client::Connect;
 pub use mcp_adapter::{

@@ -123,7 +123,14 @@ impl<R: Role> Link<R> {
 
     /// Waits until the session is closed.
     pub async fn closed(&self) {
-        self.when(|state| state.session.is_closed().then_some(())).await;
+        // Not for room, which there is anew with each message: that would wake a driver for nothing.
+        loop {
+            let ended = self.ended.listen();
+            if self.look(|state| state.session.is_closed()) {
+                return;
+            }
+            ended.await;
+        }
     }
 
     /// Nobody drives the connection any more: it ends now, if it has not, and nothing waits for time.

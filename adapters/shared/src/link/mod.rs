@@ -61,6 +61,8 @@ pub struct Link<R: Role> {
     deadline: Event,
     /// Bytes left, calls ended, or events were handed out: whoever was held up may try again.
     room: Event,
+    /// The session has closed.
+    ended: Event,
 }
 
 pub(crate) struct State<R: Role> {
@@ -98,6 +100,7 @@ impl<R: Role> Link<R> {
             writable: Event::new(),
             deadline: Event::new(),
             room: Event::new(),
+            ended: Event::new(),
         })
     }
 
@@ -208,6 +211,9 @@ impl<R: Role> Link<R> {
 
     fn wake(&self, state: &mut State<R>) {
         let closed = state.session.is_closed();
+        if closed {
+            self.ended.notify(usize::MAX);
+        }
         if closed || state.session.outbox().has_remaining() {
             self.writable.notify(usize::MAX);
         }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use mcp_adapter::proto::schema::CallToolResult;
 use mcp_adapter::proto::{Raw, code};
@@ -22,6 +23,7 @@ rows! {
     a_handler_that_is_not_send_runs_on_a_thread_of_its_own,
     a_clone_is_the_same_connection,
     a_pending_call_outlives_the_task_that_made_it,
+    a_handler_that_is_a_future_sleeps_without_a_runtime_of_its_own,
 }
 
 async fn call(connection: &Connection, tool: &str) -> Result<CallToolResult, Error> {
@@ -155,4 +157,17 @@ async fn a_pending_call_outlives_the_task_that_made_it<R: Runtime>() {
     });
     let pending = ended.recv().await.unwrap().unwrap();
     assert_eq!(success(pending.await), "later");
+}
+
+async fn a_handler_that_is_a_future_sleeps_without_a_runtime_of_its_own<R: Runtime>() {
+    const NAP: Duration = Duration::from_millis(30);
+    let server = server().tool_with_async(tool("nap"), |_: Value, cx| async move {
+        let began = Instant::now();
+        cx.sleep(NAP).await;
+        Ok(if began.elapsed() >= NAP { "slept" } else { "woke early" })
+    });
+    let (connection, serving) = pair::<R>(client(), server).await;
+    assert_eq!(success(call(&connection, "nap").await), "slept");
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
 }
