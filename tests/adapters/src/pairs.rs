@@ -17,9 +17,14 @@ use crate::{Hand, Runtime, Stream};
 pub struct Serving(Receiver<io::Result<()>>);
 
 impl Serving {
+    /// Waits for the end.
+    pub async fn ends(self) -> io::Result<()> {
+        self.0.recv().await.expect("what serves was dropped")
+    }
+
     /// Waits for the end, which must be a good one.
     pub async fn ends_well(self) {
-        self.0.recv().await.expect("what serves was dropped").unwrap();
+        self.ends().await.unwrap();
     }
 }
 

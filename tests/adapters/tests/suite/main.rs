@@ -6,6 +6,7 @@
 mod asking;
 mod calls;
 mod cancelling;
+mod checked;
 mod children;
 mod full;
 mod listening;

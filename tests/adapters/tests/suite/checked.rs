@@ -1,0 +1,82 @@
+//! Servers that check what tools are called with and what they answer, and clients that check it again.
+
+use std::io;
+
+use mcp_adapter::Server;
+use mcp_adapter::proto::code;
+use mcp_adapter::proto::schema::{AnyObject, CallToolResult, OutputSchema, Tool};
+use mcp_adapter_tests::{Runtime, Serving, client, pair, raw, refusal, rows, serve, server};
+use serde_json::{Value, json};
+use std::os::unix::net::UnixStream;
+
+rows! {
+    arguments_and_results_are_checked_against_the_schemas_of_their_tool,
+    a_client_checks_what_a_server_answers_that_does_not,
+    a_schema_in_an_unknown_dialect_is_refused_before_anything_is_served_json_26,
+}
+
+fn halving() -> Tool {
+    let input = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let output = json!({"type": "object", "properties": {"half": {"type": "integer"}}, "required": ["half"]});
+    let mut tool = Tool::new("halve", AnyObject(raw(&input)));
+    tool.output_schema = Some(OutputSchema(raw(&output)));
+    tool
+}
+
+/// Half of a number, even if that is no integer; of zero, nothing; of what is less, a failure.
+fn halve() -> Server {
+    server().tool_with_async(halving(), |halve: Value, _| async move {
+        let n = halve["n"].as_f64().unwrap();
+        if n < 0.0 {
+            return Ok(CallToolResult::error("not below zero"));
+        }
+        let mut result = CallToolResult::text("halved");
+        let half = if n % 2.0 == 0.0 { json!(n as i64 / 2) } else { json!(n / 2.0) };
+        result.structured_content = (n != 0.0).then(|| raw(&json!({"half": half})).into());
+        Ok(result)
+    })
+}
+
+async fn arguments_and_results_are_checked_against_the_schemas_of_their_tool<R: Runtime>() {
+    let (connection, serving) = pair::<R>(client(), halve().checked()).await;
+    let halve = async |n: Value| connection.call_tool("halve", &json!({"n": n})).await;
+    assert!(!halve(json!(4)).await.unwrap().is_error);
+
+    let unfit = halve(json!("secret")).await.unwrap();
+    let words = unfit.content[0].as_text().unwrap();
+    assert!(unfit.is_error && words.contains("/n") && !words.contains("secret"), "{words}");
+
+    for promised_more in [json!(3), json!(0)] {
+        assert_eq!(refusal(halve(promised_more).await).code, code::INTERNAL_ERROR);
+    }
+    // A failure promises nothing.
+    assert!(halve(json!(-1)).await.unwrap().is_error);
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+async fn a_client_checks_what_a_server_answers_that_does_not<R: Runtime>() {
+    let (connection, serving) = pair::<R>(client(), halve()).await;
+    let tool = connection.list_tools().await.unwrap().remove(0);
+    let check = async |n: i32| {
+        let result = connection.call_tool("halve", &json!({"n": n})).await.unwrap();
+        connection.check_result(&tool, &result)
+    };
+    assert_eq!(check(4).await, Ok(()));
+    assert!(check(3).await.unwrap_err().contains("/half"));
+    assert!(check(0).await.unwrap_err().contains("no structured content"));
+    assert_eq!(check(-1).await, Ok(()));
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+async fn a_schema_in_an_unknown_dialect_is_refused_before_anything_is_served_json_26<R: Runtime>() {
+    let schema = json!({"type": "object", "$schema": "https://example.com/dialect"});
+    let tool = Tool::new("odd", AnyObject(raw(&schema)));
+    let server = server().tool_with(tool, |_: Value, _| Ok("never")).checked();
+    let (_ours, theirs) = UnixStream::pair().unwrap();
+    let serving: Serving = serve::<R>(server, theirs);
+    let error = serving.ends().await.unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("https://example.com/dialect"), "{error}");
+}

@@ -1,0 +1,103 @@
+//! What `tracing` is told: what happens, and what is said only where that was asked for.
+
+#![cfg(unix)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a row fails by panicking")]
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use mcp_adapter::Client;
+use mcp_adapter_tests::{Blocking, Runtime, Smol, Tokio, client, on, pair, server, success, tool};
+use serde_json::{Value, json};
+use tracing_subscriber::fmt::MakeWriter;
+
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<u8>>>);
+
+impl Told {
+    fn take(&self) -> String {
+        String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
+    }
+}
+
+impl Write for Told {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Told {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+async fn talk<R: Runtime>(client: Client) {
+    let server = server()
+        .tool_with(tool("plain"), |_: Value, _| {
+            tracing::info!("within a plain handler");
+            Ok("a secret")
+        })
+        .tool_with_async(tool("async"), |_: Value, _| async {
+            tracing::info!("within a future");
+            Ok("a secret")
+        });
+    let (connection, serving) = pair::<R>(client, server).await;
+    for tool in ["plain", "async"] {
+        success(connection.call_tool(tool, &json!({"password": "a secret"})).await);
+    }
+    connection.clone().close().await.unwrap();
+    serving.ends_well().await;
+}
+
+async fn quietly<R: Runtime>() {
+    talk::<R>(client()).await;
+}
+
+async fn loudly<R: Runtime>() {
+    talk::<R>(client().trace_payloads()).await;
+}
+
+/// One test: what is told is told to the whole process.
+#[test]
+fn events_are_told_and_payloads_only_where_that_was_asked_for() {
+    let told = Told::default();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_ansi(false)
+        .with_writer(told.clone())
+        .finish();
+    tracing::subscriber::set_global_default(subscriber).unwrap();
+
+    on::<Blocking, _>(quietly::<Blocking>);
+    let blocking = told.take();
+    on::<Smol, _>(quietly::<Smol>);
+    let smol = told.take();
+    on::<Tokio, _>(quietly::<Tokio>);
+    let tokio = told.take();
+    for told in [&blocking, &smol, &tokio] {
+        for expected in [
+            "mcp{role=\"client\"}",
+            "mcp{role=\"server\"}:handler{method=\"tools/call\"}: traced: within a plain handler",
+            "mcp{role=\"server\"}:handler{method=\"tools/call\"}: traced: within a future",
+            "ready of=\"2026-07-28\"",
+            "request of=\"tools/call\"",
+            "closed of=",
+            "received bytes=",
+        ] {
+            assert!(told.contains(expected), "{expected}: {told}");
+        }
+        assert!(!told.contains("secret"), "{told}");
+    }
+
+    on::<Tokio, _>(loudly::<Tokio>);
+    let loud = told.take();
+    assert!(loud.contains("a secret"), "{loud}");
+}
