@@ -17,8 +17,11 @@ use serde_json::json;
 
 const CROWD: usize = 1000;
 
-/// Threads are dear: six for each connection whose both ends are here. Two hundred make twelve hundred of them.
-const CROWD_OF_THREADS: usize = 200;
+/// Threads are dear: six for each connection whose both ends are here. Two hundred make twelve hundred of them; `CROWD=1000`
+/// in the environment makes it as many as elsewhere.
+fn crowd_of_threads() -> usize {
+    std::env::var("CROWD").ok().and_then(|crowd| crowd.parse().ok()).unwrap_or(200)
+}
 
 /// One crowd at a time, so that each has the memory to itself.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -45,7 +48,7 @@ async fn connections<R: Runtime>() {
     // Two sockets each, and blocking ones twice: more than what many systems allow at first.
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
     setrlimit(Resource::RLIMIT_NOFILE, most, most).unwrap();
-    let crowd = if R::IS_ASYNC { CROWD } else { CROWD_OF_THREADS };
+    let crowd = if R::IS_ASYNC { CROWD } else { crowd_of_threads() };
     let before = resident_kib("VmRSS");
     let began = Instant::now();
     let server = shop();
