@@ -252,6 +252,16 @@ pub(crate) struct CapabilityRule {
     pub(crate) flag: bool,
     pub(crate) since: Revision,
     pub(crate) until: Revision,
+    /// From when on it counts if a peer declares it. Capability objects are open, and who declares more than its
+    /// revision knows can do more.
+    pub(crate) heard_since: Revision,
+}
+
+impl CapabilityRule {
+    const fn heard_since(mut self, revision: Revision) -> Self {
+        self.heard_since = revision;
+        self
+    }
 }
 
 use Capability as C;
@@ -267,7 +277,7 @@ const fn object(
     since: Revision,
     until: Revision,
 ) -> CapabilityRule {
-    CapabilityRule { capability, side, path, flag: false, since, until }
+    CapabilityRule { capability, side, path, flag: false, since, until, heard_since: since }
 }
 
 const fn flag(
@@ -277,13 +287,13 @@ const fn flag(
     since: Revision,
     until: Revision,
 ) -> CapabilityRule {
-    CapabilityRule { capability, side, path, flag: true, since, until }
+    CapabilityRule { capability, side, path, flag: true, since, until, heard_since: since }
 }
 
 /// Parents stand before their children, and what shares a parent stands together.
 pub(crate) const CAPABILITIES: &[CapabilityRule] = &[
     object(C::Completions, Server, &["completions"], R2, R5),
-    object(C::ElicitationForm, Client, &["elicitation", "form"], R3, R5),
+    object(C::ElicitationForm, Client, &["elicitation", "form"], R3, R5).heard_since(R1),
     object(C::ElicitationUrl, Client, &["elicitation", "url"], R4, R5),
     object(C::Logging, Server, &["logging"], R1, R5),
     object(C::Prompts, Server, &["prompts"], R1, R5),
@@ -597,7 +607,8 @@ pub(crate) const METHODS: &[MethodRule] = &[
     request("sampling/createMessage", Server, R1, R3).needs(C::Sampling).human(),
     request("sampling/createMessage", Server, R4, R4).needs(C::Sampling).human().on(SAMPLING),
     request("roots/list", Server, R1, R4).needs(C::Roots),
-    request("elicitation/create", Server, R3, R3).needs(C::ElicitationForm).human().text(&["message"]),
+    // Of the first two revisions, only clients that declare it know it.
+    request("elicitation/create", Server, R1, R3).needs(C::ElicitationForm).human().text(&["message"]),
     request("elicitation/create", Server, R4, R4).human().on(ELICITATION).text(&["message"]),
     // Notifications.
     notification("notifications/initialized", Client, R1, R4).internal(),

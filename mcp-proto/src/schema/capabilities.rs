@@ -102,7 +102,7 @@ impl Capabilities {
     #[must_use]
     pub fn declared(raw: &Raw, side: Side, revision: Revision) -> Self {
         let mut known = 0;
-        for rule in rules(side, revision) {
+        for rule in heard(side, revision) {
             let mut at = Some(raw.as_bytes());
             for name in rule.path {
                 at = at.and_then(|object| find(object, name)).filter(|value| declares(value));
@@ -117,7 +117,7 @@ impl Capabilities {
             !members(value).any(|(_, mode)| declares(mode)) || !revision.has_elicitation_modes()
         });
         let forms = bit(Capability::ElicitationForm);
-        if modeless && rules(side, revision).any(|rule| bit(rule.capability) == forms) {
+        if modeless && heard(side, revision).any(|rule| bit(rule.capability) == forms) {
             known |= forms;
         }
         Self { known, raw: Some(raw.clone()), ..Self::default() }
@@ -129,10 +129,28 @@ impl Capabilities {
         self.raw.as_ref().map_or_else(|| self.clone(), |raw| Self::declared(raw, side, revision))
     }
 
+    /// Whether `side` says that it has `capability` when it speaks first, in `revision`.
+    pub(crate) fn says(&self, capability: Capability, side: Side, revision: Revision) -> bool {
+        self.has(capability) && rules(side, revision).any(|rule| rule.capability == capability)
+    }
+
     /// Writes the object that declares these capabilities to a peer of `revision`.
     pub(crate) fn write(&self, out: &mut Vec<u8>, side: Side, revision: Revision) {
-        let declared: Vec<&CapabilityRule> =
-            rules(side, revision).filter(|rule| self.has(rule.capability)).collect();
+        self.write_those(out, rules(side, revision), revision);
+    }
+
+    /// Writes the object that a peer of `revision` would have had to declare. (CAP-15)
+    pub(crate) fn write_needed(&self, out: &mut Vec<u8>, side: Side, revision: Revision) {
+        self.write_those(out, heard(side, revision), revision);
+    }
+
+    fn write_those(
+        &self,
+        out: &mut Vec<u8>,
+        those: impl Iterator<Item = &'static CapabilityRule>,
+        revision: Revision,
+    ) {
+        let declared: Vec<&CapabilityRule> = those.filter(|rule| self.has(rule.capability)).collect();
         let mut object = Object::begin(out);
         if let Some(experimental) = &self.experimental {
             object.raw("experimental", experimental.as_bytes());
@@ -166,6 +184,13 @@ fn write_level(object: &mut Object<'_>, mut rules: &[&CapabilityRule], depth: us
         }
         inner.end();
     }
+}
+
+/// What counts when a peer of `revision` declares it.
+fn heard(side: Side, revision: Revision) -> impl Iterator<Item = &'static CapabilityRule> {
+    CAPABILITIES
+        .iter()
+        .filter(move |rule| rule.side == side && rule.heard_since <= revision && revision <= rule.until)
 }
 
 fn rules(side: Side, revision: Revision) -> impl Iterator<Item = &'static CapabilityRule> {

@@ -53,6 +53,15 @@ impl Identity {
     pub(crate) fn newest(&self, era: Era) -> Option<Revision> {
         self.revisions.iter().copied().filter(|revision| revision.era() == era).max()
     }
+
+    /// The revision in which we said what we can do, to a peer with which we speak `revision`: a client says it before
+    /// it knows what comes of it.
+    pub(crate) fn says_in(&self, side: Side, revision: Revision) -> Revision {
+        match (side, revision.era()) {
+            (Side::Client, Era::Legacy) => self.newest(Era::Legacy).unwrap_or(revision),
+            _ => revision,
+        }
+    }
 }
 
 /// One connection.

@@ -94,16 +94,17 @@ pub(crate) fn incoming_request(
     method: &str,
     params: &Params<'_>,
     ours: &Capabilities,
+    said_in: Revision,
 ) -> Result<(), ErrorObject> {
     match rule {
         Some(rule) => {
             let offered = rule.is_sent_by(side.other())
                 && !rule.internal
-                && rule.needs.or(rule.offered_with).is_none_or(|capability| ours.has(capability))
+                && rule.needs.or(rule.offered_with).is_none_or(|capability| ours.says(capability, side, said_in))
                 // Some mode of the method must be offered for the method to be.
                 && (rule.conditions.is_empty()
                     || rule.needs.is_some()
-                    || binding(rule).any(|condition| ours.has(condition.needs)));
+                    || binding(rule).any(|condition| ours.says(condition.needs, side, said_in)));
             if !offered {
                 return Err(ErrorObject::method_not_found(method));
             }
@@ -117,7 +118,9 @@ pub(crate) fn incoming_request(
     let Some(rule) = rule else { return Ok(()) };
     check_text_params(rule, params)?;
     for condition in binding(rule) {
-        if applies(condition.value, params.member(condition.member)) && !ours.has(condition.needs) {
+        if applies(condition.value, params.member(condition.member))
+            && !ours.says(condition.needs, side, said_in)
+        {
             return Err(ErrorObject::new(
                 code::INVALID_PARAMS,
                 alloc::format!("`{}` asks for what was not declared", condition.member),

@@ -115,7 +115,8 @@ impl Core {
         params: &Params<'_>,
     ) -> Result<(), ErrorObject> {
         let besides = self.me.also_served.iter().any(|served| **served == *method);
-        gate::incoming_request(rule, besides, self.side, method, params, &self.me.capabilities)?;
+        let said_in = self.me.says_in(self.side, self.revision());
+        gate::incoming_request(rule, besides, self.side, method, params, &self.me.capabilities, said_in)?;
         let bytes = params.object.map_or(0, |object| object.text.len());
         if self.incoming.len() >= self.limits().requests_max
             || self.incoming.bytes() + bytes > self.limits().requests_bytes_max

@@ -188,7 +188,7 @@ impl Core {
 pub(super) fn missing(needs: &Capabilities, revision: Revision) -> ErrorObject {
     let mut out = Vec::new();
     let mut data = Object::begin(&mut out);
-    needs.write(data.key("requiredCapabilities"), Side::Client, revision);
+    needs.write_needed(data.key("requiredCapabilities"), Side::Client, revision);
     data.end();
     let code = code::MISSING_CLIENT_CAPABILITY;
     ErrorObject::new(code, "the client did not declare what this needs").with_data(Raw::from_written(out))

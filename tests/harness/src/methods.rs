@@ -63,7 +63,8 @@ const ROWS: &[Row] = &[
     request("logging/setLevel", C, R1, R4, "/logging"),
     request("sampling/createMessage", S, R1, R4, "/sampling"),
     request("roots/list", S, R1, R4, "/roots"),
-    request("elicitation/create", S, R3, R4, "/elicitation"),
+    // Of the first two, it is for clients that declare it all the same.
+    request("elicitation/create", S, R1, R4, "/elicitation"),
     request("tasks/get", None, R4, R4, "/tasks"),
     request("tasks/result", None, R4, R4, "/tasks"),
     request("tasks/list", None, R4, R4, "/tasks/list"),

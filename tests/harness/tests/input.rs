@@ -99,12 +99,20 @@ fn a_question_that_cannot_be_asked_asks_none_of_them() {
 }
 
 #[test]
-fn elicitation_is_not_asked_where_the_revision_has_none() {
-    let mut solo = ServerSolo::ready(config(), Revision::V2025_03_26, ALL);
-    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
-    assert_eq!(solo.ask(1, &[("a", form())], None), Err(Misuse::Unsupported));
-    solo.expect_lines(&[]);
-    solo.ask(1, &[("a", Question::Roots)], None).unwrap();
+fn elicitation_is_asked_of_whoever_declares_it_though_its_revision_has_none() {
+    for revision in [Revision::V2024_11_05, Revision::V2025_03_26] {
+        let mut solo = ServerSolo::ready(config(), revision, ALL);
+        solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
+        solo.ask(1, &[("a", form())], None).unwrap();
+        let asked = solo.hear();
+        assert_eq!(asked["method"], "elicitation/create");
+        assert!(asked["params"].get("mode").is_none(), "{asked}");
+
+        let mut solo = ServerSolo::ready(config(), revision, r#"{"roots":{}}"#);
+        solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
+        assert_eq!(solo.ask(1, &[("a", form())], None), Err(Misuse::Undeclared));
+        solo.expect_lines(&[]);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::super::*;
 /// Requirements §2.1, what stands in `inputRequests` in 2026-07-28 and is a request of the server before. (STL-16)
 #[test]
 fn the_same_three_are_asked_in_every_revision_that_has_them_by_either_way_stl_16_stl_17() {
-    for (name, since) in [("elicitation/create", R3), ("roots/list", R1), ("sampling/createMessage", R1)] {
+    for (name, since) in [("elicitation/create", R1), ("roots/list", R1), ("sampling/createMessage", R1)] {
         for revision in Revision::ALL {
             let rule = MethodRule::question(name, revision);
             assert_eq!(rule.is_some(), since <= revision, "{name} in {revision}");

@@ -131,7 +131,11 @@ fn elicitation_without_modes_means_forms_cap_08_t_43() {
         assert_eq!(read(json!(false), revision), []);
     }
     assert_eq!(read(json!({"url": {}}), Revision::V2025_06_18), [Form], "there were no modes");
-    assert_eq!(read(json!({"form": {}}), Revision::V2025_03_26), [], "there were no forms");
+    for older in [Revision::V2024_11_05, Revision::V2025_03_26] {
+        assert_eq!(read(json!({}), older), [Form], "who declares it can do it");
+        assert_eq!(read(json!({"form": {}, "url": {}}), older), [Form]);
+        assert_eq!(read(json!(false), older), []);
+    }
     let both = Capabilities::none().with(Form).with(Url);
     let written = |revision| written(&both, Side::Client, revision).parse::<Value>().unwrap();
     assert_eq!(written(Revision::V2025_03_26), json!({}));

@@ -9,6 +9,8 @@ pub(crate) struct Difference {
     pub(crate) what: &'static str,
     pub(crate) why: &'static str,
     pub(crate) revisions: &'static [Revision],
+    /// Only where the client speaks nothing else: one that does declares more than is agreed on.
+    pub(crate) client_alone: bool,
     pub(crate) step: &'static str,
     pub(crate) lines: &'static [&'static str],
     pub(crate) instead: &'static [&'static str],
@@ -19,8 +21,8 @@ const BY_RESULT: &str = "it comes in that call's result; in a session nothing sa
 const SESSIONS_ONLY: &str = "the core asks back by requests only in a session (STL-13, FRM-17)";
 const ONLY_IF_LISTENED_TO: &str = "a change of a list that nobody listens to is not told";
 const UNASKED: &str = "a session is told unasked, anyone else by subscription (STL-31, CAP-12)";
-const NO_FORMS: &str = "there are no forms: the request is refused";
-const SINCE_R3: &str = "elicitation exists since 2025-06-18 (requirements §2.1, CAP-03)";
+const NO_FORMS: &str = "nobody declares forms: the request is refused";
+const SINCE_R3: &str = "our client declares elicitation since 2025-06-18 only (requirements §2.1, CAP-03)";
 
 /// The reference is what is seen in 2025-11-25.
 pub(crate) const EVERYTHING: &[Difference] = &[
@@ -28,6 +30,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "a server does not hear of a client before its first request",
         why: "there is no handshake (DESIGN §6.2)",
         revisions: &[R5],
+        client_alone: false,
         step: "connect",
         lines: &["server | ready: demo 1.0.0"],
         instead: &[],
@@ -36,6 +39,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "progress is without words",
         why: "`message` came with 2025-03-26 (PRG-07)",
         revisions: &[R1],
+        client_alone: false,
         step: "progress",
         lines: &[
             r#"client | progress for count: 1 of Some(3.0), Some("step 1")"#,
@@ -52,6 +56,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: NO_FORMS,
         why: SINCE_R3,
         revisions: &[R1, R2],
+        client_alone: true,
         step: "form",
         lines: &[
             r#"client | elicitation/create "Who?""#,
@@ -60,24 +65,26 @@ pub(crate) const EVERYTHING: &[Difference] = &[
             r#"client | form: Some("then 31 31"), is error false"#,
         ],
         instead: &[
-            r#"client | form: refused the client did not declare what this needs (-32603) {"requiredCapabilities":{"roots":{}}}"#,
+            r#"client | form: refused the client did not declare what this needs (-32603) {"requiredCapabilities":{"elicitation":{},"roots":{}}}"#,
         ],
     },
     Difference {
         what: NO_FORMS,
         why: SINCE_R3,
         revisions: &[R1, R2],
+        client_alone: true,
         step: "form",
         lines: &[
             r#"server | form {} by demo, who is {"action":"accept","content":{"word":"Ann"}}, where is {"roots":[{"uri":"file:///home"}]}, state "first""#,
             r#"server | form {} by demo, sure is {"action":"accept","content":{"word":"Ann"}}, state "then 31""#,
         ],
-        instead: &["server | asking: Unsupported"],
+        instead: &["server | asking: Undeclared"],
     },
     Difference {
         what: QUESTION_HAS_CALL,
         why: BY_RESULT,
         revisions: &[R5],
+        client_alone: false,
         step: "form",
         lines: &[
             r#"client | elicitation/create "Who?""#,
@@ -94,6 +101,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: QUESTION_HAS_CALL,
         why: BY_RESULT,
         revisions: &[R5],
+        client_alone: false,
         step: "roots",
         lines: &["client | roots/list"],
         instead: &["client | roots/list for roots"],
@@ -102,6 +110,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: QUESTION_HAS_CALL,
         why: BY_RESULT,
         revisions: &[R5],
+        client_alone: false,
         step: "two at a time",
         lines: &["client | roots/list"],
         instead: &["client | roots/list for roots"],
@@ -110,6 +119,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: QUESTION_HAS_CALL,
         why: BY_RESULT,
         revisions: &[R5],
+        client_alone: false,
         step: "refuse to answer",
         lines: &["client | roots/list"],
         instead: &["client | roots/list for roots"],
@@ -118,6 +128,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "a call whose question was refused ends as unanswered",
         why: "the call is not made again, so the server has no say; in a session it answers (STL-28, T-99)",
         revisions: &[R5],
+        client_alone: false,
         step: "refuse to answer",
         lines: &["client | roots: refused no answer to `where`: rather not (-1) (-32603)"],
         instead: &["client | roots: unanswered rather not (-1)"],
@@ -126,6 +137,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: QUESTION_HAS_CALL,
         why: BY_RESULT,
         revisions: &[R5],
+        client_alone: false,
         step: "leave instead",
         lines: &["client | roots/list"],
         instead: &["client | roots/list for roots"],
@@ -134,6 +146,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "an open question ends with its call, before it",
         why: "this side takes it back; in a session the server does, when it hears of the cancel (CAN-20, CAN-11)",
         revisions: &[R5],
+        client_alone: false,
         step: "leave instead",
         lines: &[
             "client | left: Ok(())",
@@ -150,6 +163,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "the code for a missing capability",
         why: "-32021 came with 2026-07-28 (CAP-15)",
         revisions: &[R5],
+        client_alone: false,
         step: "undeclared",
         lines: &[
             r#"client | sample: refused the client did not declare what this needs (-32603) {"requiredCapabilities":{"sampling":{}}}"#,
@@ -162,6 +176,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: ONLY_IF_LISTENED_TO,
         why: UNASKED,
         revisions: &[R5],
+        client_alone: false,
         step: "prompts change",
         lines: &["client | notifications/prompts/list_changed"],
         instead: &[],
@@ -170,6 +185,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: ONLY_IF_LISTENED_TO,
         why: UNASKED,
         revisions: &[R5],
+        client_alone: false,
         step: "tools change unheard",
         lines: &["client | notifications/tools/list_changed"],
         instead: &[],
@@ -178,6 +194,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "no log message comes before one was asked for",
         why: "each request says whether it wants any; a session hears all until a level is set (LOG-02, LOG-05)",
         revisions: &[R5],
+        client_alone: false,
         step: "log before a level",
         lines: &[
             r#"client | notifications/message Known(Info) "about info""#,
@@ -190,6 +207,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "a log message comes with the call that it belongs to",
         why: "it belongs to one that asked for messages, and only one did (LOG-05, T-92)",
         revisions: &[R5],
+        client_alone: false,
         step: "log",
         lines: &[
             r#"client | notifications/message Known(Warning) "about warning""#,
@@ -204,6 +222,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "a log message for no request is not heard",
         why: "there is no session that could hear it (LOG-06)",
         revisions: &[R5],
+        client_alone: false,
         step: "log for nothing",
         lines: &[r#"client | notifications/message Known(Error) "about nothing""#],
         instead: &[],
@@ -212,6 +231,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "the code for an unknown resource",
         why: "-32002 became -32602 with 2026-07-28 (STL-46)",
         revisions: &[R5],
+        client_alone: false,
         step: "unknown resource",
         lines: &["client | resources/read: refused no such resource (-32002)"],
         instead: &["client | resources/read: refused no such resource (-32602)"],
@@ -220,6 +240,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "a completion that nobody declared is asked for and refused",
         why: "the first revision has the method and no capability for it (CAP-19)",
         revisions: &[R1],
+        client_alone: false,
         step: "undeclared method",
         lines: &["client | completion/complete: Undeclared"],
         instead: &["client | completion/complete: refused method not found: completion/complete (-32601)"],
@@ -228,6 +249,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "a server cannot call the client",
         why: SESSIONS_ONLY,
         revisions: &[R5],
+        client_alone: false,
         step: "reach",
         lines: &["client | roots/list", r#"client | reach: Some("roots/list"), is error false"#],
         instead: &[r#"client | reach: Some("no"), is error false"#],
@@ -236,6 +258,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "a server cannot call the client",
         why: SESSIONS_ONLY,
         revisions: &[R5],
+        client_alone: false,
         step: "reach",
         lines: &[r#"server | roots/list: roots [{"uri":"file:///home"}]"#],
         instead: &["server | calling roots/list: NotReady"],
@@ -244,6 +267,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "a server cannot ping the client",
         why: SESSIONS_ONLY,
         revisions: &[R5],
+        client_alone: false,
         step: "knock",
         lines: &[r#"client | knock: Some("ping"), is error false"#],
         instead: &[r#"client | knock: Some("no"), is error false"#],
@@ -252,6 +276,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "a server cannot ping the client",
         why: SESSIONS_ONLY,
         revisions: &[R5],
+        client_alone: false,
         step: "knock",
         lines: &["server | ping: ok"],
         instead: &["server | calling ping: NotReady"],
@@ -260,6 +285,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         what: "there is no ping",
         why: "2026-07-28 dropped the method (TMO-09, requirements §2.1)",
         revisions: &[R5],
+        client_alone: false,
         step: "ping",
         lines: &["client | ping: ok"],
         instead: &["client | ping: Unsupported"],
@@ -272,6 +298,7 @@ pub(crate) const SERVER_CLOSES: &[Difference] = &[
         what: "a server does not hear of a client before its first request",
         why: "there is no handshake (DESIGN §6.2)",
         revisions: &[R5],
+        client_alone: false,
         step: "connect",
         lines: &["server | ready: demo 1.0.0"],
         instead: &[],
@@ -280,6 +307,7 @@ pub(crate) const SERVER_CLOSES: &[Difference] = &[
         what: "a subscription gets a last word",
         why: "it is a request, and is answered when the server ends (STL-36)",
         revisions: &[R5],
+        client_alone: false,
         step: "stop",
         lines: &["client | changes: Lost"],
         instead: &["client | changes: ok"],
