@@ -142,9 +142,10 @@ impl<'a> Origin<'a> {
         else {
             return false;
         };
+        let own = port_of(scheme);
         scheme.eq_ignore_ascii_case(scheme_2)
             && authority.host.is(&authority_2.host)
-            && authority.port.or(port_of(scheme)) == authority_2.port.or(port_of(scheme))
+            && authority.port.or(own) == authority_2.port.or(own)
     }
 }
 

@@ -474,7 +474,7 @@ fn base64(bytes: &[u8]) -> String {
         .map(|six| (0..6).fold(0, |sum, at| sum * 2 + usize::from(six.get(at).copied().unwrap_or(0))))
         .map(|six| char::from(ALPHABET[six]))
         .collect();
-    while text.len() % 4 != 0 {
+    while !text.len().is_multiple_of(4) {
         text.push('=');
     }
     text
