@@ -227,6 +227,7 @@ fn what_is_accepted_is_what_the_closest_range_says_http_04_http_05_sse_26() {
         ("text/event-stream ; Q = 0.", (false, false)),
         ("text/event-stream;a=\"x,y;q=0\\\",*/*\"", (false, true)),
         ("application/json;level=\"1;q=0\"", (true, false)),
+        ("x/y;a=\\\"b, application/json\", text/event-stream", (false, true)),
         (",, ,application/json,", (true, false)),
         ("", (false, false)),
         ("*", (false, false)),

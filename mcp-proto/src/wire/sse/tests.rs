@@ -374,6 +374,11 @@ fn an_event_that_does_not_end_is_dropped_with_its_id_sse_08_t_83_t_87() {
         assert_eq!(reader.last_id(), Some("1"), "in force until another one comes (SSE-20)");
     }
     assert_eq!(Reader::new(9, 9).last_id(), None);
+    // Nor does the CR that ended it take the first LF of the next one.
+    let mut reader = Reader::new(99, 99);
+    assert_eq!(read_more(&mut reader, [&b"data\r\r"[..]]).len(), 1);
+    assert!(!reader.finish());
+    assert_eq!(read_more(&mut reader, [&b"\n\xEF\xBB\xBFdata\n\n"[..]]), []);
 }
 
 #[test]
@@ -520,6 +525,9 @@ fn long_data_is_handed_over_without_a_copy() {
     };
     assert_eq!(data.len(), 1 << 20);
     assert!(reader.block_is_small());
+    let mut short = Reader::new(1 << 20, 9);
+    assert_eq!(read_more(&mut short, [&stream[..stream.len() - 2], b"y"]), [None]);
+    assert!(short.block_is_small(), "what was too long leaves no buffer behind");
     let mut input = &b"data: abc\n\n"[..];
     let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("an event") };
     assert_eq!(event.data, Some(Cow::Borrowed(&b"abc"[..])), "a short one is lent");
