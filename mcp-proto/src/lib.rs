@@ -85,6 +85,8 @@ pub mod catalog;
 pub mod client;
 mod endpoint;
 mod error;
+#[cfg(feature = "http")]
+pub mod http;
 mod json;
 mod limits;
 mod revision;

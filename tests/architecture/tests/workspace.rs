@@ -56,6 +56,8 @@ fn what_is_outside_the_core_uses_its_public_surface() {
 fn the_dependency_trees_stay_small() {
     let tree = ["tree", "-e", "normal", "--prefix", "none", "-p"];
     let core = succeed(&[&tree[..], &["mcp-proto", "--no-default-features"]].concat());
+    let http = ["mcp-proto", "--no-default-features", "--features", "http"];
+    let http = succeed(&[&tree[..], &http].concat());
     // What SHA-256 uses of the processor differs between platforms: on this one, the same everywhere.
     let sealing =
         ["mcp-proto", "--no-default-features", "--features", "seal", "--target", "x86_64-unknown-linux-gnu"];
@@ -65,6 +67,7 @@ fn the_dependency_trees_stay_small() {
     let tokio = succeed(&[&tree[..], &["mcp-tokio"]].concat());
     let breaches = [
         dependencies::over_budget("mcp-proto", &core, 15),
+        dependencies::over_budget("mcp-proto with `http`", &http, 15),
         dependencies::over_budget("mcp-proto with `seal`", &sealing, 20),
         dependencies::over_budget("mcp-blocking", &blocking, 22),
         dependencies::over_budget("mcp-smol", &smol, 55),
@@ -93,6 +96,9 @@ fn the_core_links_without_std_and_the_proof_can_fail() {
 
     let sealing = build_without_std(&["--features", "seal"]);
     assert!(sealing.status.success(), "{}", String::from_utf8_lossy(&sealing.stderr));
+
+    let http = build_without_std(&["--features", "http"]);
+    assert!(http.status.success(), "{}", String::from_utf8_lossy(&http.stderr));
 
     let control = build_without_std(&["--features", "plant-std"]);
     let complaint = String::from_utf8_lossy(&control.stderr).into_owned();

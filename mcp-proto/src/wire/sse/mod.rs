@@ -1,0 +1,27 @@
+//! Event streams, `text/event-stream`, both ways; knows nothing of what their events say.
+//!
+//! The language is the WHATWG's, "server-sent events": blocks of `field: value` lines, each ended by a blank line.
+//!
+//! ```
+//! use mcp_proto::http::sse::{Event, Found, Frame, Reader};
+//!
+//! let mut stream = Vec::new();
+//! Frame { id: Some("7"), data: b"{}", ..Frame::default() }.write(&mut stream).unwrap();
+//! assert_eq!(stream, b"id: 7\ndata: {}\n\n");
+//!
+//! let mut reader = Reader::new(1 << 20, 256);
+//! let mut input = &stream[..];
+//! let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("an event") };
+//! assert_eq!(event.message(), Some(&b"{}"[..]));
+//! assert_eq!(reader.next(&mut input), None);
+//! assert_eq!(reader.last_id(), Some("7"));
+//! ```
+
+mod read;
+mod write;
+
+pub use read::{Event, Found, Reader};
+pub use write::{Frame, Unwritable, comment};
+
+#[cfg(test)]
+mod tests;
