@@ -17,6 +17,8 @@ use crate::parse::tree;
 pub struct WireRules {
     side: Side,
     limits: Limits,
+    /// It speaks the revision without sessions.
+    pub(crate) is_modern: bool,
     revision: Option<Revision>,
     ours: Value,
     theirs: Value,
@@ -65,6 +67,7 @@ impl WireRules {
             side,
             idless_errors: f64::from(limits.error_replies_max),
             limits,
+            is_modern: true,
             revision: None,
             ours: Value::Null,
             theirs: Value::Null,
@@ -165,7 +168,7 @@ impl WireRules {
                     self.initialize = Some((id.clone(), params));
                 }
                 let token = message.pointer("/params/_meta/progressToken").map(Value::to_string);
-                let asked = Asked::of(message).filter(|_| self.side == Side::Server);
+                let asked = Asked::of(message).filter(|_| self.side == Side::Server && self.is_modern);
                 if asked.is_some() {
                     self.modern.hear_request(&id, message);
                 }
@@ -260,7 +263,12 @@ impl WireRules {
         if self.side == Side::Client && is_modern {
             return match method {
                 "notifications/cancelled" => self.check_cancel(message),
-                _ => Err(format!("{method} is not a client's to send (§2.2)")),
+                // What the protocol does not know is the application's business.
+                _ => {
+                    let (revision, nobody) = (Revision::V2026_07_28, Value::Null);
+                    forbids(message, false, Side::Client, revision, &nobody, &nobody)
+                        .map_or(Ok(()), |why| Err(format!("{why} (§2.2)")))
+                }
             };
         }
         if self.side == Side::Server && ModernRules::is_tagged(method, message) {

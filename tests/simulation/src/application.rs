@@ -85,14 +85,13 @@ pub(crate) fn result(method: &str, tag: u64, plan: &Plan, random: &mut Seed) -> 
         "resources/read" => r#""contents":[]"#,
         "completion/complete" => r#""completion":{"values":[]}"#,
         "roots/list" => r#""roots":[]"#,
-        "sampling/createMessage" => {
-            r#""role":"assistant","content":{"type":"text","text":"x"},"model":"m""#
-        }
+        "sampling/createMessage" => r#""role":"assistant","content":{"type":"text","text":"x"},"model":"m""#,
         "elicitation/create" => r#""action":"accept","content":{}"#,
         _ => r#""x":1"#,
     };
     let (more, hints) = (random.below(2), random.below(2));
-    let page = if plan.has(Feature::Pages) && method.ends_with("list") && method != "roots/list" && more == 0 {
+    let page = if plan.has(Feature::Pages) && method.ends_with("list") && method != "roots/list" && more == 0
+    {
         r#","nextCursor":"more""#
     } else {
         ""

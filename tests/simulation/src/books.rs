@@ -8,7 +8,7 @@ use mcp_proto::{CallError, Instant, Raw, code};
 
 /// What became of one thing that was asked for, on both sides. It goes by a tag that its params carry.
 #[derive(Clone, Debug, Default)]
-pub struct Matter {
+pub(crate) struct Matter {
     method: String,
     /// How often it was delivered, and asked about.
     deliveries: u32,
@@ -21,48 +21,48 @@ pub struct Matter {
 
 /// What both sides did.
 #[derive(Clone, Debug, Default)]
-pub struct Books {
+pub(crate) struct Books {
     matters: BTreeMap<u64, Matter>,
     next: u64,
 }
 
 /// A call, as its application knows it.
 #[derive(Clone, Debug)]
-pub struct OpenCall {
+pub(crate) struct OpenCall {
     /// The tag in its params; zero for none.
-    pub tag: u64,
+    pub(crate) tag: u64,
     /// When it was made.
-    pub started: Instant,
+    pub(crate) started: Instant,
     /// It does not give up before this.
-    pub least: Duration,
+    pub(crate) least: Duration,
     /// The application cancelled it.
-    pub is_cancelled: bool,
+    pub(crate) is_cancelled: bool,
     /// It listens to changes.
-    pub is_listening: bool,
+    pub(crate) is_listening: bool,
     /// The last progress of this round.
-    pub progress: Option<f64>,
+    pub(crate) progress: Option<f64>,
     /// One of its questions was refused.
-    pub is_unanswered: bool,
+    pub(crate) is_unanswered: bool,
     /// How often questions came for it.
-    pub questions: u32,
+    pub(crate) questions: u32,
 }
 
 /// What surrounds the end of a call.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub(crate) struct Moment {
     /// What time it is.
-    pub now: Instant,
+    pub(crate) now: Instant,
     /// The connection is over, or about to be.
-    pub is_ending: bool,
+    pub(crate) is_ending: bool,
     /// Both sides are machines.
-    pub is_honest: bool,
+    pub(crate) is_honest: bool,
     /// Some bound is a small one.
-    pub is_limited: bool,
+    pub(crate) is_limited: bool,
 }
 
 impl Books {
     /// A new matter.
-    pub fn open(&mut self, method: &str) -> u64 {
+    pub(crate) fn open(&mut self, method: &str) -> u64 {
         self.next += 1;
         self.matters.insert(self.next, Matter { method: method.to_owned(), ..Matter::default() });
         self.next
@@ -72,20 +72,23 @@ impl Books {
     ///
     /// # Errors
     /// When nobody made it, or it came more often than it was asked about.
-    pub fn deliver(&mut self, tag: u64, method: &str) -> Result<(), String> {
+    pub(crate) fn deliver(&mut self, tag: u64, method: &str) -> Result<(), String> {
         let Some(matter) = self.matters.get_mut(&tag) else { return Err(format!("nobody asked for {tag}")) };
         if matter.method != method {
             return Err(format!("{tag} is {} and came as {method}", matter.method));
         }
         matter.deliveries += 1;
         if matter.deliveries > 1 + matter.asks {
-            return Err(format!("{tag} came {} times and was asked about {}", matter.deliveries, matter.asks));
+            return Err(format!(
+                "{tag} came {} times and was asked about {}",
+                matter.deliveries, matter.asks
+            ));
         }
         Ok(())
     }
 
     /// An application answered, refused or asked about a matter, and the machine took it.
-    pub fn settle(&mut self, tag: u64, how: impl FnOnce(&mut Matter)) {
+    pub(crate) fn settle(&mut self, tag: u64, how: impl FnOnce(&mut Matter)) {
         if let Some(matter) = self.matters.get_mut(&tag) {
             how(matter);
         }
@@ -95,7 +98,7 @@ impl Books {
     ///
     /// # Errors
     /// When it cannot have ended like this.
-    pub fn complete(
+    pub(crate) fn complete(
         &self,
         call: &OpenCall,
         outcome: &Result<Raw, CallError>,
@@ -133,7 +136,9 @@ impl Books {
             }
             Err(CallError::Unanswered(_)) if !call.is_unanswered => Err("no question was refused".into()),
             Err(CallError::Withdrawn) if !call.is_listening => Err("it is no subscription".into()),
-            Err(CallError::Rounds) if call.questions == 0 && !at.is_limited => Err("nothing was asked".into()),
+            Err(CallError::Rounds) if call.questions == 0 && !at.is_limited => {
+                Err("nothing was asked".into())
+            }
             Err(_) => Ok(()),
         }
     }
@@ -142,7 +147,7 @@ impl Books {
     ///
     /// # Errors
     /// When that was not told, or it does not grow.
-    pub fn advance(&self, call: &mut OpenCall, progress: f64, is_honest: bool) -> Result<(), String> {
+    pub(crate) fn advance(&self, call: &mut OpenCall, progress: f64, is_honest: bool) -> Result<(), String> {
         let last = call.progress.replace(progress);
         if last.is_some_and(|last| last >= progress) {
             return Err(format!("progress {progress} does not grow"));
@@ -158,35 +163,35 @@ impl Books {
 
 impl Matter {
     /// It was answered.
-    pub const fn answer(&mut self) {
+    pub(crate) const fn answer(&mut self) {
         self.is_answered = true;
     }
 
     /// It was refused.
-    pub const fn refuse(&mut self) {
+    pub(crate) const fn refuse(&mut self) {
         self.is_refused = true;
     }
 
     /// It was asked about.
-    pub const fn ask(&mut self) {
+    pub(crate) const fn ask(&mut self) {
         self.asks += 1;
     }
 
     /// Its progress was told.
-    pub fn tell(&mut self, progress: f64) {
+    pub(crate) fn tell(&mut self, progress: f64) {
         self.progress.insert(progress.to_bits());
     }
 }
 
 /// The tag in params or in a result; zero for none.
 #[must_use]
-pub fn tag_of(value: Option<&Raw>) -> u64 {
+pub(crate) fn tag_of(value: Option<&Raw>) -> u64 {
     let tag = value.and_then(|value| value.member("tag"));
     tag.and_then(|tag| tag.as_str().parse().ok()).unwrap_or_default()
 }
 
 /// The code of an application's refusal.
-pub const REFUSAL: i64 = 1234;
+pub(crate) const REFUSAL: i64 = 1234;
 
 const fn is_machines(number: i64) -> bool {
     matches!(

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use mcp_harness::Seed;
 
@@ -39,7 +40,7 @@ impl Case {
         match name {
             "--seed" => self.seed = value.parse().ok()?,
             "--steps" => self.steps = Some(value.parse().ok()?),
-            "--skip" => self.skip = value.split(',').map(str::parse).collect::<Result<_, _>>().ok()?,
+            "--skip" => self.skip = value.split(',').filter_map(range).flatten().collect(),
             "--without" => self.without = value.split(',').map(Feature::from_name).collect::<Option<_>>()?,
             _ => return None,
         }
@@ -54,7 +55,12 @@ impl fmt::Display for Case {
             write!(f, " --steps {steps}")?;
         }
         let without: Vec<String> = self.without.iter().map(|feature| format!("{feature:?}")).collect();
-        let skip: Vec<String> = self.skip.iter().map(ToString::to_string).collect();
+        let first = |step: &&usize| **step == 0 || !self.skip.contains(&(**step - 1));
+        let skip = self.skip.iter().filter(first).map(|first| {
+            let last = (*first..).take_while(|step| self.skip.contains(step)).last().unwrap_or(*first);
+            format!("{first}-{last}")
+        });
+        let skip: Vec<String> = skip.collect();
         for (name, words) in [("--without", without), ("--skip", skip)] {
             if !words.is_empty() {
                 write!(f, " {name} {}", words.join(","))?;
@@ -62,6 +68,12 @@ impl fmt::Display for Case {
         }
         Ok(())
     }
+}
+
+/// `3-5`, or `3`.
+fn range(words: &str) -> Option<RangeInclusive<usize>> {
+    let (first, last) = words.split_once('-').unwrap_or((words, words));
+    Some(first.parse().ok()?..=last.parse().ok()?)
 }
 
 macro_rules! features {

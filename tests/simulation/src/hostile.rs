@@ -18,7 +18,7 @@ const KINDS: [usize; 14] = [20, 14, 8, 8, 6, 6, 4, 4, 4, 2, 2, 4, 4, 3];
 
 /// A peer that cannot be trusted.
 #[derive(Debug)]
-pub struct Hostile {
+pub(crate) struct Hostile {
     side: Side,
     weights: Vec<usize>,
     /// How often it does the handshake as it should, of four.
@@ -39,7 +39,7 @@ pub struct Hostile {
 impl Hostile {
     /// A peer that plays `side`.
     #[must_use]
-    pub fn new(side: Side, mut random: Seed) -> Self {
+    pub(crate) fn new(side: Side, mut random: Seed) -> Self {
         let weights = KINDS.map(|most| random.below(most + 1)).to_vec();
         let mut hostile = Self {
             side,

@@ -2,7 +2,7 @@
 //! cut, under clocks that are late; knows the public surface of `mcp_proto` and what it promises.
 //!
 //! Each seed first draws which [`Feature`]s there are and how much each weighs (swarm testing), then what happens step
-//! by step. The checkers are those of `mcp_harness`, and [`Books`](books::Books), a small model of both sides. What
+//! by step. The checkers are those of `mcp_harness`, and a small model of both sides. What
 //! fails is made smaller by leaving out features and steps, and told with the command that plays it again:
 //!
 //! ```text
@@ -12,7 +12,7 @@
 #![allow(clippy::panic, reason = "a test kit reports by panicking")]
 
 mod application;
-pub mod books;
+mod books;
 mod case;
 mod coverage;
 mod deeds;

@@ -82,7 +82,11 @@ fn many(order: &Order) -> ExitCode {
     let count = next.load(Ordering::Relaxed) - order.case.seed;
     let seconds = start.elapsed().as_secs_f64();
     println!("{}", lock(&all));
-    println!("{count} worlds in {seconds:.1} s: {:.0} a second, from seed {}", count as f64 / seconds, order.case.seed);
+    println!(
+        "{count} worlds in {seconds:.1} s: {:.0} a second, from seed {}",
+        count as f64 / seconds,
+        order.case.seed
+    );
     let failure = lock(&found).take();
     match failure {
         None => ExitCode::SUCCESS,

@@ -15,7 +15,7 @@ use crate::told::{Tell, Told, variant};
 use crate::wire::Lines;
 
 /// A machine and its application.
-pub struct Node<R: Role> {
+pub(crate) struct Node<R: Role> {
     pub(crate) machine: Checked<R>,
     pub(crate) handles: Handles,
     pub(crate) calls: BTreeMap<u64, OpenCall>,
@@ -41,7 +41,7 @@ pub struct Node<R: Role> {
 
 /// A request, as its application knows it.
 #[derive(Clone, Debug)]
-pub struct OpenRequest {
+pub(crate) struct OpenRequest {
     pub(crate) method: String,
     pub(crate) tag: u64,
     pub(crate) progress: f64,
@@ -51,13 +51,13 @@ pub struct OpenRequest {
 
 /// What happened to a machine and what it showed.
 #[derive(Clone, Debug, Default)]
-pub struct Record {
+pub(crate) struct Record {
     /// What happened.
-    pub steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// What it told.
-    pub events: Vec<String>,
+    pub(crate) events: Vec<String>,
     /// What it sent.
-    pub lines: Vec<String>,
+    pub(crate) lines: Vec<String>,
     at: Instant,
 }
 
@@ -74,9 +74,9 @@ impl Record {
 
 impl<R: Role<Event: Tell>> Node<R> {
     /// A machine to which nothing has happened.
-    pub fn new(machine: R) -> Self {
+    pub(crate) fn new(machine: Checked<R>) -> Self {
         Self {
-            machine: Checked::new(machine),
+            machine,
             handles: Handles::default(),
             calls: BTreeMap::new(),
             requests: BTreeMap::new(),
@@ -132,7 +132,8 @@ impl<R: Role<Event: Tell>> Node<R> {
     }
 
     fn record_ended(&self) -> bool {
-        matches!(self.record.steps.last(), Some(Step::Eof | Step::Act(Act::Close))) || self.phase == "draining"
+        matches!(self.record.steps.last(), Some(Step::Eof | Step::Act(Act::Close)))
+            || self.phase == "draining"
     }
 
     /// Has the application do one thing, and holds what comes of it against the books.
@@ -221,7 +222,7 @@ impl<R: Role<Event: Tell>> Node<R> {
                 self.peak = self.peak.max(self.requests.len());
             }
             Told::Violation(kind, detail) => self.violated(shared, kind, &detail),
-            Told::Listening | Told::Notification { .. } | Told::Unwatched | Told::Watched => {}
+            Told::Listening | Told::Notification | Told::Unwatched | Told::Watched => {}
         }
     }
 

@@ -9,21 +9,21 @@ use crate::plan::{Action, Plan};
 
 /// What all of a world shares.
 #[derive(Debug)]
-pub struct Shared {
+pub(crate) struct Shared {
     /// What was drawn.
-    pub plan: Plan,
+    pub(crate) plan: Plan,
     /// What time it is.
-    pub now: Instant,
+    pub(crate) now: Instant,
     /// What both sides did.
-    pub books: Books,
+    pub(crate) books: Books,
     /// What was reached.
-    pub coverage: Coverage,
+    pub(crate) coverage: Coverage,
     /// Some link was broken, or an end of one closed too early.
-    pub is_broken: bool,
+    pub(crate) is_broken: bool,
 }
 
 /// One end of the two links.
-pub trait Party {
+pub(crate) trait Party {
     /// Puts what it has to send into the link; false when there was nothing.
     fn send(&mut self, shared: &mut Shared, link: &mut Link) -> bool;
 

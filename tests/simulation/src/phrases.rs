@@ -11,8 +11,11 @@ const OFFERS: [&str; 4] = [
     r#"{}"#,
     r#"{"tools":false,"resources":null}"#,
 ];
-const DECLARES: [&str; 3] =
-    [r#"{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}"#, "{}", r#"{"roots":1}"#];
+const DECLARES: [&str; 3] = [
+    r#"{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}"#,
+    "{}",
+    r#"{"roots":1}"#,
+];
 
 fn pick<'a>(random: &mut Seed, of: &[&'a str]) -> &'a str {
     of[random.below(of.len())]
@@ -34,7 +37,8 @@ pub(crate) fn initialize(random: &mut Seed) -> String {
 
 /// An id that few would think of.
 pub(crate) fn odd_id(random: &mut Seed) -> String {
-    let odd = ["null", "1.5", "-1", "true", "\"\"", "[]", "1e3", "18446744073709551616", "{}", "\"\\u0031\"", "01"];
+    let odd =
+        ["null", "1.5", "-1", "true", "\"\"", "[]", "1e3", "18446744073709551616", "{}", "\"\\u0031\"", "01"];
     match random.below(12) {
         0 => format!("\"{}\"", "i".repeat(300)),
         _ => pick(random, &odd).to_owned(),
@@ -42,10 +46,8 @@ pub(crate) fn odd_id(random: &mut Seed) -> String {
 }
 
 fn meta(random: &mut Seed) -> String {
-    let (version, declares) = (
-        if random.below(8) == 0 { version(random) } else { "2026-07-28" },
-        pick(random, &DECLARES),
-    );
+    let (version, declares) =
+        (if random.below(8) == 0 { version(random) } else { "2026-07-28" }, pick(random, &DECLARES));
     let level = if random.below(2) == 0 { r#","io.modelcontextprotocol/logLevel":"debug""# } else { "" };
     let token = random.below(30);
     format!(
@@ -70,8 +72,12 @@ pub(crate) fn request(side: Side, id: &str, random: &mut Seed) -> String {
         0 => format!(r#"{{"id":{id},"method":"{method}","params":{{{params}}}}}"#),
         1 => format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":[{{{params}}}]}}"#),
         2 => format!(r#"{{"jsonrpc":"2.0","id":{id},"id":1,"method":"{method}"}}"#),
-        3 => format!(r#"{{"params":{{{params}{comma}{meta}}},"method":"{method}","id":{id},"jsonrpc":"2.0","x":0}}"#),
-        _ => format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}{comma}{meta}}}}}"#),
+        3 => format!(
+            r#"{{"params":{{{params}{comma}{meta}}},"method":"{method}","id":{id},"jsonrpc":"2.0","x":0}}"#
+        ),
+        _ => {
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}{comma}{meta}}}}}"#)
+        }
     }
 }
 
@@ -89,7 +95,10 @@ fn client_request(random: &mut Seed) -> (&'static str, String) {
         ("prompts/get", r#""name":"p""#),
         ("logging/setLevel", r#""level":"debug""#),
         ("logging/setLevel", r#""level":"loud""#),
-        ("subscriptions/listen", r#""notifications":{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}"#),
+        (
+            "subscriptions/listen",
+            r#""notifications":{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}"#,
+        ),
         ("subscriptions/listen", r#""notifications":7"#),
         ("server/discover", ""),
         ("ping", ""),
@@ -98,7 +107,10 @@ fn client_request(random: &mut Seed) -> (&'static str, String) {
         ("", ""),
     ];
     match random.below(of.len() + 2) {
-        0 => ("initialize", format!(r#""protocolVersion":"{}","capabilities":{{}},"clientInfo":{NAME}"#, version(random))),
+        0 => (
+            "initialize",
+            format!(r#""protocolVersion":"{}","capabilities":{{}},"clientInfo":{NAME}"#, version(random)),
+        ),
         1 => ("initialize", String::new()),
         choice => {
             let (method, params) = of[choice - 2];
@@ -187,7 +199,10 @@ pub(crate) fn notification(side: Side, id: &str, random: &mut Seed) -> String {
         (Side::Server, 1 | 2) => ("notifications/tools/list_changed", tag),
         (Side::Server, 3) => ("notifications/resources/updated", format!(r#""uri":"file:///a",{tag}"#)),
         (Side::Server, 4) => ("notifications/tools/list_changed", String::new()),
-        (_, 5) => ("notifications/subscriptions/acknowledged", format!(r#""notifications":{{"toolsListChanged":true}},{tag}"#)),
+        (_, 5) => (
+            "notifications/subscriptions/acknowledged",
+            format!(r#""notifications":{{"toolsListChanged":true}},{tag}"#),
+        ),
         (_, 6) => ("x/note", r#""y":"\ud83d\ude00""#.into()),
         (_, 7) => ("notifications/resources/updated", r#""uri":7"#.into()),
         _ => ("notifications/none", String::new()),
@@ -218,7 +233,8 @@ pub(crate) fn progress(id: &str, random: &mut Seed) -> String {
 
 pub(crate) fn huge(id: &str, random: &mut Seed) -> Vec<u8> {
     let text = "x".repeat(random.below(6000));
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{text}"}}}}"#).into_bytes()
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{text}"}}}}"#)
+        .into_bytes()
 }
 
 pub(crate) fn deep(id: &str, random: &mut Seed) -> Vec<u8> {

@@ -11,7 +11,7 @@ use crate::case::{Case, Feature};
 
 /// Who plays.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// Two machines.
     Honest,
     /// A machine serves whoever says almost the right things.
@@ -20,10 +20,9 @@ pub enum Mode {
     HostileServer,
 }
 
-/// What can happen in one step.
+/// What can happen in one step: what an application or a link does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[expect(missing_docs, reason = "each is what an application or a link does")]
-pub enum Action {
+pub(crate) enum Action {
     Again,
     Answer,
     Ask,
@@ -48,7 +47,7 @@ pub enum Action {
 }
 
 /// Every action, the feature without which it does not happen, and how much it weighs at most.
-pub const ACTIONS: &[(Action, Option<Feature>, usize)] = &[
+pub(crate) const ACTIONS: &[(Action, Option<Feature>, usize)] = &[
     (Action::Again, Some(Feature::AnswersTwice), 3),
     (Action::Answer, None, 12),
     (Action::Ask, Some(Feature::Asks), 8),
@@ -74,29 +73,27 @@ pub const ACTIONS: &[(Action, Option<Feature>, usize)] = &[
 
 /// What a seed drew.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// Who plays.
-    pub mode: Mode,
+    pub(crate) mode: Mode,
     /// What is on.
-    pub on: BTreeSet<Feature>,
+    pub(crate) on: BTreeSet<Feature>,
     /// How much each action weighs.
-    pub weights: Vec<usize>,
+    pub(crate) weights: Vec<usize>,
     /// How many steps there are.
-    pub steps: usize,
+    pub(crate) steps: usize,
     /// The client's machine.
-    pub client: client::Config,
+    pub(crate) client: client::Config,
     /// The server's machine.
-    pub server: server::Config,
+    pub(crate) server: server::Config,
     /// The revisions of each side.
-    pub revisions: [Vec<Revision>; 2],
-    /// The bounds of each side.
-    pub limits: [Limits; 2],
+    pub(crate) revisions: [Vec<Revision>; 2],
 }
 
 impl Plan {
     /// Draws it.
     #[must_use]
-    pub fn draw(case: &Case) -> Self {
+    pub(crate) fn draw(case: &Case) -> Self {
         let mut random = case.fork(1);
         let mut on = BTreeSet::new();
         for feature in Feature::ALL {
@@ -147,18 +144,18 @@ impl Plan {
         }
         client = client.serve("x/known");
         server = server.serve("x/known");
-        Self { mode, on, weights, steps, client, server, revisions, limits }
+        Self { mode, on, weights, steps, client, server, revisions }
     }
 
     /// Whether a feature is on.
     #[must_use]
-    pub fn has(&self, feature: Feature) -> bool {
+    pub(crate) fn has(&self, feature: Feature) -> bool {
         self.on.contains(&feature)
     }
 
     /// What happens next; `None` when it is something that is off.
     #[must_use]
-    pub fn action(&self, random: &mut Seed) -> Option<Action> {
+    pub(crate) fn action(&self, random: &mut Seed) -> Option<Action> {
         let mut choice = random.below(self.weights.iter().sum());
         for ((action, feature, _), weight) in ACTIONS.iter().zip(&self.weights) {
             if choice < *weight {
@@ -171,7 +168,7 @@ impl Plan {
 
     /// How long nothing happens after a step.
     #[must_use]
-    pub fn pause(&self, random: &mut Seed) -> Duration {
+    pub(crate) fn pause(&self, random: &mut Seed) -> Duration {
         let (kind, size) = (random.below(16), random.next());
         match kind {
             0..6 => Duration::ZERO,
@@ -184,7 +181,7 @@ impl Plan {
 
     /// A link as this world has it.
     #[must_use]
-    pub fn link(&self, random: &mut Seed) -> Link {
+    pub(crate) fn link(&self, random: &mut Seed) -> Link {
         let mut link = Link::default();
         let (latency, size, capacity) = (random.below(200), random.below(4), 1 + random.below(3000));
         let seed = Seed(random.next());
@@ -246,7 +243,8 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
         (some(small), some(small), some(small), some(small), some(small));
     let (replies, violations, rounds, questions, subscriptions) =
         (some(small), some(small), some(small), some(small), some(small));
-    let (uris, message, depth, ids, bytes) = (some(small), some(small), some(small), some(small), some(small));
+    let (uris, message, depth, ids, bytes) =
+        (some(small), some(small), some(small), some(small), some(small));
     let (cache, stall) = (some(true), some(small));
     let mut below = |is_on: bool, field: &mut usize, least: usize, bound: usize| {
         let drawn = least + random.below(bound);

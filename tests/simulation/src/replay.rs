@@ -11,7 +11,7 @@ use crate::node::Record;
 ///
 /// # Panics
 /// When something else comes of it.
-pub fn check<R: Role>(machine: impl Fn() -> R, record: &Record, case: &Case, coverage: &mut Coverage) {
+pub(crate) fn check<R: Role>(machine: impl Fn() -> R, record: &Record, case: &Case, coverage: &mut Coverage) {
     let script = Script { steps: record.steps.clone() };
     let same = Play { cut: Cut::Steps, polls: Polls::OutboxFirst };
     let base = play(machine(), &script, same);

@@ -128,7 +128,9 @@ fn quiet() {
         let others = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             let is_ours = info.location().is_some_and(|place| {
-                ["tests/simulation/src", "tests/harness/src", "mcp-proto"].iter().any(|ours| place.file().contains(ours))
+                ["tests/simulation/src", "tests/harness/src", "mcp-proto"]
+                    .iter()
+                    .any(|ours| place.file().contains(ours))
             });
             let place = info.location().map(ToString::to_string).unwrap_or_default();
             PLACE.set(place);

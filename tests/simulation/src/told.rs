@@ -5,13 +5,12 @@ use mcp_proto::{CallError, Close, Raw, Request, Revision, ViolationKind, client,
 
 /// What an application hears.
 #[derive(Debug)]
-#[expect(missing_docs, reason = "each is the event of that name")]
-pub enum Told {
+pub(crate) enum Told {
     Cancelled(u64),
     Closed(Close),
     Completed { call: u64, outcome: Result<Raw, CallError> },
     Listening,
-    Notification { of_call: bool },
+    Notification,
     Progress { call: u64, progress: f64 },
     Ready(Revision),
     Request { incoming: u64, call: Option<u64>, request: Request, is_answered: bool },
@@ -21,7 +20,7 @@ pub enum Told {
 }
 
 /// An event of either role.
-pub trait Tell: Witness {
+pub(crate) trait Tell: Witness {
     /// The same, in the form of both.
     fn into_told(self) -> Told;
 }
@@ -31,7 +30,7 @@ impl Tell for client::Event {
         match self {
             Self::Closed(why) => Told::Closed(why),
             Self::Completed { call, outcome } => Told::Completed { call: number(call), outcome },
-            Self::Notification { call, .. } => Told::Notification { of_call: call.is_some() },
+            Self::Notification { .. } => Told::Notification,
             Self::Progress { call, progress } => {
                 Told::Progress { call: number(call), progress: progress.progress }
             }
@@ -68,14 +67,14 @@ impl Tell for server::Event {
             Self::Unwatched { .. } => Told::Unwatched,
             Self::Violation(violation) => Told::Violation(violation.kind, violation.detail.into_owned()),
             Self::Watched { .. } => Told::Watched,
-            _ => Told::Notification { of_call: false },
+            _ => Told::Notification,
         }
     }
 }
 
 /// The name of a value's variant, with that of what it holds if that says more.
 #[must_use]
-pub fn variant(value: &impl std::fmt::Debug) -> String {
+pub(crate) fn variant(value: &impl std::fmt::Debug) -> String {
     let shown = format!("{value:?}");
     shown.split(['(', ' ', '{']).next().unwrap_or_default().to_owned()
 }

@@ -2,11 +2,11 @@
 
 /// What is left of a line that has not ended.
 #[derive(Clone, Debug, Default)]
-pub struct Lines(Vec<u8>);
+pub(crate) struct Lines(Vec<u8>);
 
 impl Lines {
     /// The lines that end in a piece.
-    pub fn take(&mut self, piece: &[u8]) -> Vec<String> {
+    pub(crate) fn take(&mut self, piece: &[u8]) -> Vec<String> {
         let mut lines = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             self.0.extend_from_slice(part);
@@ -21,7 +21,7 @@ impl Lines {
 
 /// What a line of a machine is: a method, a result, an error, a batch.
 #[must_use]
-pub fn name_of(line: &str) -> &str {
+pub(crate) fn name_of(line: &str) -> &str {
     if line.starts_with('[') {
         return "batch";
     }

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use mcp_harness::{Link, Seed};
+use mcp_harness::{Checked, Link, Seed};
 use mcp_proto::client::Client;
 use mcp_proto::server::Server;
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Instant, Side};
+use mcp_proto::{Era, Instant, Revision, Side};
 
 use crate::books::Books;
 use crate::case::{Case, Feature};
@@ -40,7 +40,7 @@ impl Player {
 }
 
 /// One world.
-pub struct World {
+pub(crate) struct World {
     case: Case,
     shared: Shared,
     players: [Player; 2],
@@ -48,13 +48,13 @@ pub struct World {
     links: [Link; 2],
     is_over: [bool; 2],
     /// How many steps were taken.
-    pub taken: usize,
+    pub(crate) taken: usize,
 }
 
 impl World {
     /// The world of a case, before anything happened.
     #[must_use]
-    pub fn new(case: &Case) -> Self {
+    pub(crate) fn new(case: &Case) -> Self {
         let plan = Plan::draw(case);
         let mut coverage = Coverage::default();
         for feature in &plan.on {
@@ -65,16 +65,14 @@ impl World {
         {
             coverage.mark(&format!("newest {client}/{server}"));
         }
-        let client = || Client::new(Instant::ZERO, plan.client.clone());
-        let server = || Server::new(Instant::ZERO, plan.server.clone());
         let players = [
             match plan.mode {
                 Mode::HostileClient => Player::Hostile(Hostile::new(Side::Client, case.fork(7))),
-                _ => Player::Client(Node::new(Stdio::new(client()))),
+                _ => Player::Client(Node::new(client(&plan))),
             },
             match plan.mode {
                 Mode::HostileServer => Player::Hostile(Hostile::new(Side::Server, case.fork(7))),
-                _ => Player::Server(Node::new(Stdio::new(server()))),
+                _ => Player::Server(Node::new(server(&plan))),
             },
         ];
         let links = [8, 9].map(|purpose| plan.link(&mut case.fork(purpose)));
@@ -84,12 +82,12 @@ impl World {
 
     /// What was reached.
     #[must_use]
-    pub const fn coverage(&self) -> &Coverage {
+    pub(crate) const fn coverage(&self) -> &Coverage {
         &self.shared.coverage
     }
 
     /// What happened, in words.
-    pub fn story(&mut self) -> String {
+    pub(crate) fn story(&mut self) -> String {
         let mut story = format!("on: {:?}\n", self.shared.plan.on);
         for player in &mut self.players {
             story.push_str(&player.party().story());
@@ -101,7 +99,7 @@ impl World {
     ///
     /// # Panics
     /// When a promise is broken.
-    pub fn run(&mut self) {
+    pub(crate) fn run(&mut self) {
         self.pump();
         for index in 0..self.shared.plan.steps {
             self.taken = index + 1;
@@ -247,15 +245,23 @@ impl World {
         for player in &self.players {
             match player {
                 Player::Client(node) => {
-                    let machine = || Stdio::new(Client::new(Instant::ZERO, plan.client.clone()));
-                    replay::check(machine, &node.record, &self.case, &mut self.shared.coverage);
+                    replay::check(|| client(plan), &node.record, &self.case, &mut self.shared.coverage);
                 }
                 Player::Server(node) => {
-                    let machine = || Stdio::new(Server::new(Instant::ZERO, plan.server.clone()));
-                    replay::check(machine, &node.record, &self.case, &mut self.shared.coverage);
+                    replay::check(|| server(plan), &node.record, &self.case, &mut self.shared.coverage);
                 }
                 Player::Hostile(_) => {}
             }
         }
     }
+}
+
+fn client(plan: &Plan) -> Checked<Stdio<Client>> {
+    Checked::new(Stdio::new(Client::new(Instant::ZERO, plan.client.clone())))
+}
+
+fn server(plan: &Plan) -> Checked<Stdio<Server>> {
+    let server = Checked::new(Stdio::new(Server::new(Instant::ZERO, plan.server.clone())));
+    let is_modern = |revision: &Revision| revision.era() == Era::Modern;
+    if plan.revisions[1].iter().any(is_modern) { server } else { server.legacy_only() }
 }
