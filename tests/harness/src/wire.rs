@@ -148,8 +148,17 @@ impl WireRules {
 
     fn hear_line(&mut self, line: &[u8]) {
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+        if line.len() > self.limits.message_bytes_max || depth(line) > usize::from(self.limits.depth_max) {
+            return;
+        }
         match tree(line) {
-            Ok(Value::Array(members)) => members.iter().for_each(|member| self.hear_message(member)),
+            Ok(Value::Array(members)) => {
+                let has_batches = self.revision.is_some_and(|revision| revision.rules().batches);
+                // Otherwise it is refused as a whole.
+                if has_batches && members.len() <= self.limits.batch_members_max {
+                    members.iter().for_each(|member| self.hear_message(member));
+                }
+            }
             Ok(message) => self.hear_message(&message),
             Err(_) => {}
         }
@@ -163,7 +172,7 @@ impl WireRules {
         match (id, method) {
             (Some(id), _) if is_response => self.hear_response(&id, message),
             (Some(id), method) => {
-                if method == Some("initialize") && self.revision.is_none() {
+                if method == Some("initialize") && self.side == Side::Server && self.revision.is_none() {
                     let params = message.get("params").cloned().unwrap_or_default();
                     self.initialize = Some((id.clone(), params));
                 }
@@ -432,4 +441,23 @@ impl WireRules {
         }
         Ok(())
     }
+}
+
+/// How deep a text is nested.
+fn depth(text: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut in_string, mut is_escaped) = (0_usize, 0, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
 }

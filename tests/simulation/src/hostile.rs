@@ -225,7 +225,7 @@ impl Party for Hostile {
             Action::Close => self.is_over = true,
             Action::Say | Action::Call | Action::Answer if self.out.len() < 1 << 20 => {
                 for _ in 0..=random.below(4) {
-                    self.random.0 ^= random.next();
+                    self.random = Seed(random.next());
                     let line = self.line();
                     self.say(line);
                 }
