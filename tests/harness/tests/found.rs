@@ -1,8 +1,9 @@
 //! What the simulation found, each as a story of its own: it must not come back.
 
-use mcp_harness::Pair;
-use mcp_harness::Role;
-use mcp_proto::{Capability, Revision, ViolationPolicy, client, server};
+use std::time::Duration;
+
+use mcp_harness::{Pair, Role, Solo};
+use mcp_proto::{Capability, Limits, Revision, ViolationPolicy, client, server};
 
 /// A client without a session may say what the protocol does not know: it was taken for one that speaks too early, and
 /// a strict server hung up.
@@ -17,4 +18,20 @@ fn a_client_without_a_session_may_notify_of_what_no_revision_knows() {
         pair.drive();
         assert_eq!(pair.server_told(), ["x/note"]);
     }
+}
+
+/// The allowance of errors grew by the clock and not from when it was first used: the first burst was one too long.
+#[test]
+fn a_burst_of_errors_is_no_longer_for_coming_late_t_20() {
+    let limits = Limits { error_replies_max: 2, ..Limits::default() };
+    let mut server = Solo::server(server::Config::new("s", "1").limits(limits));
+    server.wait(Duration::from_millis(900));
+    let mut heard = 0;
+    for _ in 0..3 {
+        server.say("garbage");
+        server.wait(Duration::from_millis(50));
+        server.say("garbage");
+        heard += server.take_lines().len();
+    }
+    assert_eq!(heard, 2);
 }
