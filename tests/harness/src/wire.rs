@@ -153,7 +153,8 @@ impl WireRules {
         }
         match tree(line) {
             Ok(Value::Array(members)) => {
-                let has_batches = self.revision.is_some_and(|revision| revision.rules().batches);
+                // What is agreed on may stand in the same bytes.
+                let has_batches = self.revision.is_none_or(|revision| revision.rules().batches);
                 // Otherwise it is refused as a whole.
                 if has_batches && members.len() <= self.limits.batch_members_max {
                     members.iter().for_each(|member| self.hear_message(member));
