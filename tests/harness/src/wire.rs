@@ -3,7 +3,7 @@
 //! It reads JSON with `serde_json` and frames lines by itself, so that it shares no code with what it checks. It
 //! knows nothing of events, handles or deadlines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_proto::{Instant, Limits, Revision, Side};
 use serde_json::Value;
@@ -31,7 +31,11 @@ pub struct WireRules {
     /// Cancels and answers that came in; they count once what came with them had its effect.
     cancels: Vec<String>,
     answers: Vec<u64>,
+    /// Progress tokens of requests with one id.
+    repeated_tokens: BTreeSet<String>,
     initialize: Option<(String, Value)>,
+    /// More of them, of which one counts where the first is refused.
+    initialize_again: Vec<(String, Value)>,
     /// What belongs to no session.
     modern: ModernRules,
     idless_errors: f64,
@@ -55,6 +59,8 @@ struct Received {
     progress: Option<f64>,
     /// The peer took it back.
     is_cancelled: bool,
+    /// Another has the same id: which of them is answered cannot be told.
+    is_repeated: bool,
     /// It speaks for itself.
     asked: Option<Asked>,
 }
@@ -76,7 +82,9 @@ impl WireRules {
             received: BTreeMap::new(),
             cancels: Vec::new(),
             answers: Vec::new(),
+            repeated_tokens: BTreeSet::new(),
             initialize: None,
+            initialize_again: Vec::new(),
             modern: ModernRules::default(),
             idless_at: Instant::ZERO,
             partial: Vec::new(),
@@ -154,7 +162,10 @@ impl WireRules {
         match tree(line) {
             Ok(Value::Array(members)) => {
                 // What is agreed on may stand in the same bytes.
-                let has_batches = self.revision.is_none_or(|revision| revision.rules().batches);
+                let has_batches = match self.revision {
+                    Some(revision) => revision.rules().batches,
+                    None => self.modern.discovered.is_none(),
+                };
                 // Otherwise it is refused as a whole.
                 if has_batches && members.len() <= self.limits.batch_members_max {
                     members.iter().for_each(|member| self.hear_message(member));
@@ -175,15 +186,24 @@ impl WireRules {
             (Some(id), method) => {
                 if method == Some("initialize") && self.side == Side::Server && self.revision.is_none() {
                     let params = message.get("params").cloned().unwrap_or_default();
-                    self.initialize = Some((id.clone(), params));
+                    match self.initialize {
+                        None => self.initialize = Some((id.clone(), params)),
+                        Some(_) => self.initialize_again.push((id.clone(), params)),
+                    }
                 }
                 let token = message.pointer("/params/_meta/progressToken").map(Value::to_string);
                 let asked = Asked::of(message).filter(|_| self.side == Side::Server && self.is_modern);
                 if asked.is_some() {
                     self.modern.hear_request(&id, message);
                 }
-                let received = Received { token, asked, ..Received::default() };
-                self.received.entry(id).or_default().push(received);
+                let waiting = self.received.entry(id).or_default();
+                let is_repeated = !waiting.is_empty();
+                waiting.push(Received { token, asked, is_repeated, ..Received::default() });
+                if is_repeated {
+                    waiting.iter_mut().for_each(|received| received.is_repeated = true);
+                    let tokens = waiting.iter().filter_map(|received| received.token.clone());
+                    self.repeated_tokens.extend(tokens);
+                }
             }
             (None, Some("notifications/cancelled")) => {
                 let id = message.pointer("/params/requestId").map(Value::to_string).unwrap_or_default();
@@ -348,6 +368,9 @@ impl WireRules {
         if self.revision == Some(Revision::V2024_11_05) && message.pointer("/params/message").is_some() {
             return Err("progress has no message in 2024-11-05 (PRG-07)".into());
         }
+        if self.repeated_tokens.contains(&token) {
+            return Ok(());
+        }
         let mut open =
             self.received.values_mut().flatten().filter(|received| received.token.as_ref() == Some(&token));
         let Some(received) = open.next() else {
@@ -397,6 +420,7 @@ impl WireRules {
         if self.side == Side::Client && self.modern.discovered.is_some() && self.initialize.is_none() {
             return Err("a client answers, where none is asked (FRM-16)".into());
         }
+        let answered = answered.filter(|received| !received.is_repeated);
         if let Some(asked) = answered.and_then(|received| received.asked) {
             return self.modern.check_answer(id, &asked, message);
         }
@@ -404,8 +428,13 @@ impl WireRules {
             && self.revision.is_none()
             && let Some((initialize, params)) = &self.initialize
             && initialize == id
-            && let Some(revision) = message.pointer("/result/protocolVersion").and_then(Value::as_str)
         {
+            let Some(revision) = message.pointer("/result/protocolVersion").and_then(Value::as_str) else {
+                let mut again = std::mem::take(&mut self.initialize_again).into_iter();
+                self.initialize = again.next();
+                self.initialize_again = again.collect();
+                return Ok(());
+            };
             self.revision = Revision::from_name(revision);
             self.theirs = params.get("capabilities").cloned().unwrap_or_default();
             self.ours = message.pointer("/result/capabilities").cloned().unwrap_or_default();
