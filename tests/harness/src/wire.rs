@@ -61,6 +61,8 @@ struct Received {
     is_cancelled: bool,
     /// Another has the same id: which of them is answered cannot be told.
     is_repeated: bool,
+    /// It may have been answered in a batch that has not left.
+    in_batch: bool,
     /// It speaks for itself.
     asked: Option<Asked>,
 }
@@ -120,7 +122,7 @@ impl WireRules {
         for id in std::mem::take(&mut self.cancels) {
             self.modern.hear_cancel(&id);
             if let Some(waiting) = self.received.get_mut(&id) {
-                waiting.retain(|received| !received.is_cancelled);
+                waiting.retain(|received| !received.is_cancelled || received.in_batch);
             }
         }
         for id in std::mem::take(&mut self.answers) {
@@ -168,15 +170,15 @@ impl WireRules {
                 };
                 // Otherwise it is refused as a whole.
                 if has_batches && members.len() <= self.limits.batch_members_max {
-                    members.iter().for_each(|member| self.hear_message(member));
+                    members.iter().for_each(|member| self.hear_message(member, true));
                 }
             }
-            Ok(message) => self.hear_message(&message),
+            Ok(message) => self.hear_message(&message, false),
             Err(_) => {}
         }
     }
 
-    fn hear_message(&mut self, message: &Value) {
+    fn hear_message(&mut self, message: &Value, in_batch: bool) {
         let id = message.get("id").filter(|id| id.is_number() || id.is_string()).map(Value::to_string);
         let method = message.get("method").and_then(Value::as_str);
         let is_response = message.get("method").is_none()
@@ -198,7 +200,7 @@ impl WireRules {
                 }
                 let waiting = self.received.entry(id).or_default();
                 let is_repeated = !waiting.is_empty();
-                waiting.push(Received { token, asked, is_repeated, ..Received::default() });
+                waiting.push(Received { token, asked, is_repeated, in_batch, ..Received::default() });
                 if is_repeated {
                     waiting.iter_mut().for_each(|received| received.is_repeated = true);
                     let tokens = waiting.iter().filter_map(|received| received.token.clone());

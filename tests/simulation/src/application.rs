@@ -175,7 +175,8 @@ pub(crate) fn notify(side: Side, random: &mut Seed) -> Act {
         (_, 2) => "notifications/cancelled",
         _ => "x/note",
     };
-    Act::Notify { method: method.into(), params: None }
+    let params = method.ends_with("complete").then(|| raw(r#"{"elicitationId":"e"}"#));
+    Act::Notify { method: method.into(), params }
 }
 
 /// Progress that grows, mostly.

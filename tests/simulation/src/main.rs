@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "it reports to people")]
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,13 +10,15 @@ use std::time::{Duration, Instant};
 
 use mcp_simulation::{Case, Coverage, Failure, run, shrink};
 
-const USAGE: &str = "usage: mcp-simulation [--seconds N] [--seed S] [--threads T]
+const USAGE: &str = "usage: mcp-simulation [--seconds N] [--seed S] [--threads T] [--all]
        mcp-simulation --once --seed S [--steps N] [--skip N,N] [--without Feature,Feature]";
 
 /// What to do.
 struct Order {
     case: Case,
     is_once: bool,
+    /// Go on after a failure, and tell of each kind once.
+    is_all: bool,
     seconds: u64,
     threads: usize,
 }
@@ -30,10 +33,11 @@ fn main() -> ExitCode {
 
 fn order(mut words: impl Iterator<Item = String>) -> Option<Order> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut order = Order { case: Case::default(), is_once: false, seconds: 10, threads };
+    let mut order = Order { case: Case::default(), is_once: false, is_all: false, seconds: 10, threads };
     while let Some(name) = words.next() {
         match &*name {
             "--once" => order.is_once = true,
+            "--all" => order.is_all = true,
             "--seconds" => order.seconds = words.next()?.parse().ok()?,
             "--threads" => order.threads = words.next()?.parse().ok()?,
             _ => order.case.option(&name, &words.next()?)?,
@@ -62,7 +66,7 @@ fn many(order: &Order) -> ExitCode {
     let until = start + Duration::from_secs(order.seconds);
     let next = AtomicU64::new(order.case.seed);
     let is_over = AtomicBool::new(false);
-    let found: Mutex<Option<Failure>> = Mutex::new(None);
+    let found: Mutex<BTreeMap<String, Failure>> = Mutex::default();
     let all = Mutex::new(Coverage::default());
     std::thread::scope(|scope| {
         for _ in 0..order.threads.max(1) {
@@ -71,8 +75,8 @@ fn many(order: &Order) -> ExitCode {
                 while Instant::now() < until && !is_over.load(Ordering::Relaxed) {
                     let case = Case { seed: next.fetch_add(1, Ordering::Relaxed), ..order.case.clone() };
                     if let Err(failure) = run(&case, &mut coverage) {
-                        is_over.store(true, Ordering::Relaxed);
-                        lock(&found).get_or_insert(*failure);
+                        is_over.store(!order.is_all, Ordering::Relaxed);
+                        lock(&found).entry(failure.kind()).or_insert(*failure);
                     }
                 }
                 lock(&all).merge(&coverage);
@@ -87,15 +91,12 @@ fn many(order: &Order) -> ExitCode {
         count as f64 / seconds,
         order.case.seed
     );
-    let failure = lock(&found).take();
-    match failure {
-        None => ExitCode::SUCCESS,
-        Some(failure) => {
-            println!("seed {} failed after {seconds:.1} s; making it smaller", failure.case.seed);
-            println!("{}", shrink(&failure));
-            ExitCode::FAILURE
-        }
+    let found = std::mem::take(&mut *lock(&found));
+    for failure in found.values() {
+        println!("seed {} failed within {seconds:.1} s; making it smaller", failure.case.seed);
+        println!("{}\n", shrink(failure));
     }
+    if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
