@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_harness::{Pair, Role, Solo};
-use mcp_proto::{Capability, Limits, Revision, ViolationPolicy, client, server};
+use mcp_proto::{CallOptions, Capability, Filter, Limits, Revision, ViolationPolicy, client, server};
 
 /// A client without a session may say what the protocol does not know: it was taken for one that speaks too early, and
 /// a strict server hung up.
@@ -34,4 +34,22 @@ fn a_burst_of_errors_is_no_longer_for_coming_late_t_20() {
         heard += server.take_lines().len();
     }
     assert_eq!(heard, 2);
+}
+
+/// A server that closes ends a subscription with a result and a cancel; both may cross the client's own cancel, and the
+/// second was taken for a violation.
+#[test]
+fn the_end_of_a_subscription_may_cross_its_cancel_t_101() {
+    let server = server::Config::new("s", "1").capability(Capability::ToolsListChanged);
+    let client = client::Config::new("c", "1").on_violation(ViolationPolicy::Close);
+    let mut pair = Pair::ready(client, server);
+    let now = pair.now;
+    let call = pair.client.listen(now, &Filter::new().tools(), CallOptions::default()).unwrap();
+    pair.drive();
+    pair.client_told();
+    let now = pair.now;
+    pair.client.cancel(now, call, "").unwrap();
+    pair.server.close(now);
+    pair.drive();
+    assert_eq!(pair.client_told(), ["call#2 Cancelled", "closed Peer"]);
 }
