@@ -41,6 +41,10 @@ pub struct WireRules {
     idless_errors: f64,
     idless_at: Instant,
     partial: Vec<u8>,
+    /// Whether the line that is heard will be taken in is not known.
+    is_unsure: bool,
+    /// The revision stands in bytes that did not have their effect yet.
+    is_fresh: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -90,6 +94,8 @@ impl WireRules {
             modern: ModernRules::default(),
             idless_at: Instant::ZERO,
             partial: Vec::new(),
+            is_unsure: false,
+            is_fresh: false,
         }
     }
 
@@ -119,6 +125,7 @@ impl WireRules {
 
     /// What came in has had its effect: cancels and answers count from now on.
     pub fn settle(&mut self) {
+        self.is_fresh = false;
         for id in std::mem::take(&mut self.cancels) {
             self.modern.hear_cancel(&id);
             if let Some(waiting) = self.received.get_mut(&id) {
@@ -158,9 +165,9 @@ impl WireRules {
 
     fn hear_line(&mut self, line: &[u8]) {
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-        if line.len() > self.limits.message_bytes_max || depth(line) > usize::from(self.limits.depth_max) {
-            return;
-        }
+        // What is too long or too deep was not taken in, and what is nearly that may not have been.
+        self.is_unsure =
+            line.len() >= self.limits.message_bytes_max || depth(line) >= usize::from(self.limits.depth_max);
         match tree(line) {
             Ok(Value::Array(members)) => {
                 // What is agreed on may stand in the same bytes.
@@ -198,6 +205,10 @@ impl WireRules {
                 if asked.is_some() {
                     self.modern.hear_request(&id, message);
                 }
+                let others = self.received.values().flatten();
+                if token.is_some() && others.clone().any(|other| other.token == token) {
+                    self.repeated_tokens.extend(token.clone());
+                }
                 let waiting = self.received.entry(id).or_default();
                 let is_repeated = !waiting.is_empty();
                 waiting.push(Received { token, asked, is_repeated, in_batch, ..Received::default() });
@@ -225,7 +236,12 @@ impl WireRules {
     fn hear_response(&mut self, id: &str, message: &Value) {
         let Ok(id) = id.parse() else { return };
         let Some(sent) = self.sent.get(&id) else { return };
-        self.answers.push(id);
+        if sent.is_answered || self.answers.contains(&id) {
+            return;
+        }
+        if !self.is_unsure {
+            self.answers.push(id);
+        }
         if self.revision.is_none() {
             self.modern.hear_response(&sent.method, sent.params.as_ref(), message);
         }
@@ -235,6 +251,7 @@ impl WireRules {
         } else if sent.method == "initialize" && self.revision.is_none() {
             let revision = message.pointer("/result/protocolVersion").and_then(Value::as_str);
             self.revision = revision.and_then(Revision::from_name);
+            self.is_fresh = true;
             self.theirs = message.pointer("/result/capabilities").cloned().unwrap_or_default();
             self.is_settled = self.revision.is_some();
         }
@@ -264,6 +281,10 @@ impl WireRules {
         let sent = Sent { method: method.into(), params, is_answered: false, is_cancelled: false };
         if self.sent.insert(id, sent).is_some() {
             return Err(format!("the request id {id} was used before (ID-01)"));
+        }
+        if self.side == Side::Client && method == "server/discover" && self.revision.is_none() {
+            // What it tried before came to nothing.
+            self.initialize = None;
         }
         let is_modern = self.modern.discovered.is_some() && self.initialize.is_none();
         if self.side == Side::Client && method != "initialize" && (stands_alone || is_modern) {
@@ -367,9 +388,6 @@ impl WireRules {
         let token = message.pointer("/params/progressToken").unwrap_or(&Value::Null).to_string();
         let progress = message.pointer("/params/progress").and_then(Value::as_f64);
         let Some(progress) = progress else { return Err("progress is not a number".into()) };
-        if self.revision == Some(Revision::V2024_11_05) && message.pointer("/params/message").is_some() {
-            return Err("progress has no message in 2024-11-05 (PRG-07)".into());
-        }
         if self.repeated_tokens.contains(&token) {
             return Ok(());
         }
@@ -378,6 +396,10 @@ impl WireRules {
         let Some(received) = open.next() else {
             return Err(format!("progress for {token}, which is no open request's (PRG-03, PRG-04)"));
         };
+        let in_session = received.asked.is_none() && self.revision == Some(Revision::V2024_11_05);
+        if in_session && message.pointer("/params/message").is_some() {
+            return Err("progress has no message in 2024-11-05 (PRG-07)".into());
+        }
         if received.progress.is_some_and(|last| progress <= last) {
             return Err(format!("progress {progress} does not grow (PRG-05)"));
         }
@@ -422,26 +444,31 @@ impl WireRules {
         if self.side == Side::Client && self.modern.discovered.is_some() && self.initialize.is_none() {
             return Err("a client answers, where none is asked (FRM-16)".into());
         }
+        if self.side == Side::Server && self.revision.is_none() {
+            self.check_welcome(id, message);
+        }
         let answered = answered.filter(|received| !received.is_repeated);
         if let Some(asked) = answered.and_then(|received| received.asked) {
             return self.modern.check_answer(id, &asked, message);
         }
-        if self.side == Side::Server
-            && self.revision.is_none()
-            && let Some((initialize, params)) = &self.initialize
-            && initialize == id
-        {
-            let Some(revision) = message.pointer("/result/protocolVersion").and_then(Value::as_str) else {
-                let mut again = std::mem::take(&mut self.initialize_again).into_iter();
-                self.initialize = again.next();
-                self.initialize_again = again.collect();
-                return Ok(());
-            };
-            self.revision = Revision::from_name(revision);
-            self.theirs = params.get("capabilities").cloned().unwrap_or_default();
-            self.ours = message.pointer("/result/capabilities").cloned().unwrap_or_default();
-        }
         Ok(())
+    }
+
+    /// An answer to `initialize` opens the session, or the next one may.
+    fn check_welcome(&mut self, id: &str, message: &Value) {
+        let mut pending: Vec<_> = self.initialize.take().into_iter().collect();
+        pending.append(&mut self.initialize_again);
+        if let Some(index) = pending.iter().position(|(initialize, _)| initialize == id) {
+            let (_, params) = pending.remove(index);
+            if let Some(revision) = message.pointer("/result/protocolVersion").and_then(Value::as_str) {
+                self.revision = Revision::from_name(revision);
+                self.theirs = params.get("capabilities").cloned().unwrap_or_default();
+                self.ours = message.pointer("/result/capabilities").cloned().unwrap_or_default();
+            }
+        }
+        let mut pending = pending.into_iter();
+        self.initialize = pending.next();
+        self.initialize_again = pending.collect();
     }
 
     /// An error that names no request: in the revision's form, and never a storm of them. (D-01, T-20)
@@ -457,6 +484,7 @@ impl WireRules {
         }
         if let Some(revision) = self.revision
             && revision.rules().unknown_id_is_null != is_null
+            && !self.is_fresh
         {
             return Err(format!("an error without an id has the wrong form for {revision} (D-01)"));
         }

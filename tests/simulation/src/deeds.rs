@@ -18,6 +18,11 @@ impl<R: Role<Event: Tell>> Node<R> {
     pub(crate) fn apply(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) {
         let open: Vec<u64> = self.requests.keys().copied().collect();
         let request = open.get(random.below(open.len())).copied();
+        let of_server = matches!(action, Action::Ask | Action::Change | Action::Log);
+        let of_client = matches!(action, Action::Listen | Action::SetLevel);
+        if (of_server && R::SIDE == Side::Client) || (of_client && R::SIDE == Side::Server) {
+            return;
+        }
         match (action, request) {
             (Action::Again, _) => self.answer_again(shared, random),
             (Action::Answer, Some(request)) if !self.is_neglected(shared, request) => {
@@ -34,7 +39,7 @@ impl<R: Role<Event: Tell>> Node<R> {
                     self.progress(shared, request, random);
                 }
             }
-            (Action::Listen, _) if R::SIDE == Side::Client => self.listen(shared, random),
+            (Action::Listen, _) => self.listen(shared, random),
             (Action::Log, request) => _ = self.perform(shared, app::log(request, random)),
             (Action::Notify, _) => _ = self.perform(shared, app::notify(R::SIDE, random)),
             (Action::Progress, Some(request)) => self.progress(shared, request, random),
@@ -137,7 +142,9 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     fn call(&mut self, shared: &mut Shared, random: &mut Seed) {
         let page = self.pages.pop();
-        if R::SIDE == Side::Server && !shared.plan.has(Feature::ServerCalls) {
+        // A server that does not know its client yet must not ping it: it may be one that is never asked.
+        let may_call = shared.plan.has(Feature::ServerCalls) && self.machine.peer().is_some();
+        if R::SIDE == Side::Server && !may_call {
             return;
         }
         let method = page.as_deref().unwrap_or_else(|| app::method(R::SIDE, random));

@@ -32,6 +32,8 @@ pub(crate) struct Node<R: Role> {
     /// The most requests that were open since the last look at what was sent.
     peak: usize,
     is_busy: bool,
+    /// The latest time that the machine has seen.
+    seen: Instant,
     phase: &'static str,
     lines: Lines,
     /// All that happened to the machine, to play it again.
@@ -87,6 +89,7 @@ impl<R: Role<Event: Tell>> Node<R> {
             listens: 0,
             peak: 0,
             is_busy: false,
+            seen: Instant::ZERO,
             phase: "opening",
             lines: Lines::default(),
             record: Record::default(),
@@ -142,6 +145,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         let done = self.handles.perform(shared.now, &act, &mut self.machine);
         self.follow_phase(shared);
         self.peak = self.peak.max(open);
+        self.seen = shared.now;
         self.record.note(shared.now, Step::Act(act.clone()));
         if let Done::Misuse(misuse) = done {
             self.mark(shared, "misuse", &format!("{misuse:?}"));
@@ -162,9 +166,11 @@ impl<R: Role<Event: Tell>> Node<R> {
                 self.machine.breach(format!("`NotReady`, and it is ready: {act:?}"));
             }
             (Misuse::Blocked, Act::Call { .. }) => {
-                let pings = limits.ping_every.map_or(0, |_| limits.pings_missed_max as usize);
-                let most = self.calls.len() + pings;
-                let is_plain = self.asks == 0 && self.listens == 0 && limits.calls_bytes_max > 1 << 20;
+                let most = self.calls.len();
+                let is_plain = self.asks == 0
+                    && self.listens == 0
+                    && limits.ping_every.is_none()
+                    && limits.calls_bytes_max > 1 << 20;
                 if is_full {
                     shared.coverage.mark("limit outbox_bytes_max");
                 } else if self.calls.len() >= limits.calls_max {
@@ -339,7 +345,8 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
 
     fn hear(&mut self, shared: &mut Shared, piece: &[u8]) {
         let now = self.about_now(shared, piece.len() as u64 * 777_767_777 + shared.now.as_nanos());
-        self.record.note(shared.now, Step::Input(piece.to_vec()));
+        self.seen = self.seen.max(now);
+        self.record.note(self.seen, Step::Input(piece.to_vec()));
         self.machine.handle_input(now, piece);
         self.follow_phase(shared);
         if !self.machine.wants_input() && !self.machine.is_closed() && self.phase != "draining" {
@@ -348,6 +355,7 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
     }
 
     fn hear_end(&mut self, shared: &mut Shared) {
+        self.seen = shared.now;
         self.record.note(shared.now, Step::Eof);
         self.machine.handle_eof(shared.now);
         self.follow_phase(shared);
@@ -369,6 +377,7 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
         if self.next_wake(shared).is_none_or(|at| at > shared.now) {
             return false;
         }
+        self.seen = shared.now;
         self.record.note(shared.now, Step::Tick);
         self.machine.handle_timeout(shared.now);
         self.follow_phase(shared);
@@ -398,6 +407,7 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
             Action::EarlyTick => {
                 // Not a part of the record: it must change nothing.
                 if self.machine.poll_timeout().is_none_or(|at| at > shared.now) {
+                    self.seen = shared.now;
                     self.machine.handle_timeout(shared.now);
                 }
             }

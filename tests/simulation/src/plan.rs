@@ -261,7 +261,7 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
     below(subscriptions, &mut limits.subscriptions_max, 0, 3);
     below(uris, &mut limits.subscription_uris_max, 0, 3);
     below(message, &mut limits.message_bytes_max, 400, 3000);
-    below(ids, &mut limits.id_bytes_max, 1, 20);
+    below(ids, &mut limits.id_bytes_max, 8, 20);
     below(bytes, &mut limits.requests_bytes_max, 100, 1500);
     below(bytes, &mut limits.calls_bytes_max, 100, 1500);
     below(bytes, &mut limits.subscriptions_bytes_max, 10, 100);
@@ -282,7 +282,7 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
         limits.input_rounds_max = drawn.2;
     }
     if depth {
-        limits.depth_max = 4 + drawn.3 as u8;
+        limits.depth_max = 7 + drawn.3 as u8;
     }
     let mut millis = |most: u64| Duration::from_millis(1 + random.next() % most);
     let drawn = [millis(20_000), millis(5000), millis(20_000), millis(10_000), millis(4000), millis(60_000)];

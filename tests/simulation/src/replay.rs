@@ -11,7 +11,13 @@ use crate::node::Record;
 ///
 /// # Panics
 /// When something else comes of it.
-pub(crate) fn check<R: Role>(machine: impl Fn() -> R, record: &Record, case: &Case, coverage: &mut Coverage) {
+pub(crate) fn check<R: Role>(
+    machine: impl Fn() -> R,
+    record: &Record,
+    case: &Case,
+    is_backward: bool,
+    coverage: &mut Coverage,
+) {
     let script = Script { steps: record.steps.clone() };
     let same = Play { cut: Cut::Steps, polls: Polls::OutboxFirst };
     let base = play(machine(), &script, same);
@@ -20,7 +26,11 @@ pub(crate) fn check<R: Role>(machine: impl Fn() -> R, record: &Record, case: &Ca
     compare("lines", &record.lines, &base.lines);
     let mut random = case.fork(10);
     let point = 1 + random.below(script.input_bytes());
-    for cut in [Cut::Bytes(1), Cut::At(point), Cut::Seeded(random), Cut::Whole] {
+    for cut in [Cut::Bytes(1), Cut::Bytes(7), Cut::At(point), Cut::Seeded(random)] {
+        // With a clock that goes back, what answers the machine may seem to come at the moment of what it answers.
+        if is_backward && matches!(cut, Cut::At(_)) {
+            continue;
+        }
         other_way(&base, &machine, &script, Play { cut, polls: Polls::EventsFirst });
         coverage.mark("replay other-splits");
     }

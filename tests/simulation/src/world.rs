@@ -242,13 +242,26 @@ impl World {
         if !self.case.seed.is_multiple_of(4) || !is_free {
             return;
         }
+        let is_backward = plan.has(Feature::BackwardClock);
         for player in &self.players {
             match player {
                 Player::Client(node) => {
-                    replay::check(|| client(plan), &node.record, &self.case, &mut self.shared.coverage);
+                    replay::check(
+                        || client(plan),
+                        &node.record,
+                        &self.case,
+                        is_backward,
+                        &mut self.shared.coverage,
+                    );
                 }
                 Player::Server(node) => {
-                    replay::check(|| server(plan), &node.record, &self.case, &mut self.shared.coverage);
+                    replay::check(
+                        || server(plan),
+                        &node.record,
+                        &self.case,
+                        is_backward,
+                        &mut self.shared.coverage,
+                    );
                 }
                 Player::Hostile(_) => {}
             }
