@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
-use mcp_harness::{Pair, Role, Solo};
-use mcp_proto::{CallOptions, Capability, Filter, Limits, Revision, ViolationPolicy, client, server};
+use mcp_harness::{Pair, Role, Solo, initialize};
+use mcp_proto::server::Server;
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{
+    CallOptions, Capability, Endpoint, Filter, Instant, Limits, Revision, ViolationPolicy, client, server,
+};
 
 /// A client without a session may say what the protocol does not know: it was taken for one that speaks too early, and
 /// a strict server hung up.
@@ -52,4 +56,21 @@ fn the_end_of_a_subscription_may_cross_its_cancel_t_101() {
     pair.server.close(now);
     pair.drive();
     assert_eq!(pair.client_told(), ["call#2 Cancelled", "closed Peer"]);
+}
+
+/// Half a line showed the machine a time that it forgot again, when the other half came with an earlier one.
+#[test]
+fn time_does_not_go_back_inside_a_line_t_61() {
+    let limits = Limits { ping_every: Some(Duration::from_secs(5)), ..Limits::default() };
+    let config = server::Config::new("s", "1").limits(limits);
+    let mut server = Stdio::new(Server::new(Instant::ZERO, config));
+    let lines = format!(
+        "{}\n{}\n",
+        initialize("0", "2025-06-18", "{}"),
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#
+    );
+    let (head, tail) = lines.as_bytes().split_at(9);
+    server.handle_input(Instant::from_millis(1000), head);
+    server.handle_input(Instant::ZERO, tail);
+    assert_eq!(server.poll_timeout(), Some(Instant::from_millis(6000)));
 }
