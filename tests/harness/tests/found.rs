@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use mcp_harness::{Pair, Role, Solo, initialize};
+use mcp_proto::schema::Level;
 use mcp_proto::server::Server;
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallOptions, Capability, Endpoint, Filter, Instant, Limits, Revision, ViolationPolicy, client, server,
+    CallOptions, Capability, Endpoint, Filter, Instant, Limits, Raw, Revision, ViolationPolicy, client,
+    server,
 };
 
 /// A client without a session may say what the protocol does not know: it was taken for one that speaks too early, and
@@ -73,4 +75,18 @@ fn time_does_not_go_back_inside_a_line_t_61() {
     server.handle_input(Instant::from_millis(1000), head);
     server.handle_input(Instant::ZERO, tail);
     assert_eq!(server.poll_timeout(), Some(Instant::from_millis(6000)));
+}
+
+/// A client without a session hears no log messages of no request, not even while its server waits for the last answers.
+#[test]
+fn nobody_hears_logs_of_a_server_that_drains_without_a_session_log_06() {
+    let server = server::Config::new("s", "1").capability(Capability::Tools).capability(Capability::Logging);
+    let mut pair = Pair::ready(client::Config::new("c", "1"), server);
+    pair.call("tools/list", "{}").unwrap();
+    let _open = pair.next_request();
+    let (now, lines) = (pair.now, pair.server.lines_sent());
+    pair.server.handle_eof(now);
+    let words = Raw::from_text("\"words\"").unwrap();
+    pair.server.log(now, None, Level::Error, None, &words).unwrap();
+    assert_eq!(pair.server.lines_sent(), lines);
 }
