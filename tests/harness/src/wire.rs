@@ -444,7 +444,10 @@ impl WireRules {
         if self.side == Side::Client && self.modern.discovered.is_some() && self.initialize.is_none() {
             return Err("a client answers, where none is asked (FRM-16)".into());
         }
-        if self.side == Side::Server && self.revision.is_none() {
+        // With two of one id, the refusal may be the other's.
+        let is_doubtful =
+            answered.as_ref().is_some_and(|received| received.is_repeated) && message.get("error").is_some();
+        if self.side == Side::Server && self.revision.is_none() && !is_doubtful {
             self.check_welcome(id, message);
         }
         let answered = answered.filter(|received| !received.is_repeated);

@@ -166,7 +166,8 @@ impl<R: Role<Event: Tell>> Node<R> {
                 self.machine.breach(format!("`NotReady`, and it is ready: {act:?}"));
             }
             (Misuse::Blocked, Act::Call { .. }) => {
-                let most = self.calls.len();
+                let opening = usize::from(self.machine.peer().is_none());
+                let most = self.calls.len() + opening;
                 let is_plain = self.asks == 0
                     && self.listens == 0
                     && limits.ping_every.is_none()

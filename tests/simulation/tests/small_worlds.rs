@@ -82,7 +82,9 @@ fn client_steps(revision: Revision) -> Vec<Step> {
         Step::Act(Act::Cancel { call: 2, reason: "r".into() }),
         cancelled(if is_modern(revision) { 3 } else { 7 }),
         Step::Wait(Duration::from_secs(10)),
-        input(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}"#),
+        input(
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}"#,
+        ),
     ]
 }
 
@@ -139,7 +141,8 @@ fn explore(start: &[Step], steps: &[Step], mut run: impl FnMut(&Script)) -> usiz
         let ends = [Step::Act(Act::Close), Step::Eof];
         let end = &ends[chosen.len() % 2];
         let rest = (0..steps.len()).filter(|index| !chosen.contains(index));
-        let all = chosen.iter().map(|index| &steps[*index]).chain([end]).chain(rest.map(|index| &steps[index]));
+        let all =
+            chosen.iter().map(|index| &steps[*index]).chain([end]).chain(rest.map(|index| &steps[index]));
         run(&Script { steps: start.iter().chain(all).cloned().collect() });
         count += 1;
     });
