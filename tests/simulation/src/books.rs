@@ -149,7 +149,9 @@ impl Books {
     /// When that was not told, or it does not grow.
     pub(crate) fn advance(&self, call: &mut OpenCall, progress: f64, is_honest: bool) -> Result<(), String> {
         let last = call.progress.replace(progress);
-        if last.is_some_and(|last| last >= progress) {
+        // Each round may begin anew.
+        let is_one_round = self.matters.get(&call.tag).is_none_or(|matter| matter.asks == 0);
+        if is_one_round && call.questions == 0 && last.is_some_and(|last| last >= progress) {
             return Err(format!("progress {progress} does not grow"));
         }
         match self.matters.get(&call.tag) {

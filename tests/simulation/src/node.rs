@@ -301,7 +301,7 @@ impl<R: Role<Event: Tell>> Node<R> {
             self.mark(shared, "wire", "input_required");
         }
         let limits = self.machine.limits();
-        if line.contains("too many requests are open") {
+        if line.contains("too many requests are open") && !line.starts_with('[') {
             shared.coverage.mark("limit requests_max");
             let is_plain = self.asks == 0
                 && !shared.plan.has(Feature::BusyApplications)
