@@ -112,7 +112,7 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     /// What is now, or what was: the machine must not care.
     fn about_now(&self, shared: &Shared, random: u64) -> Instant {
-        if !shared.plan.has(Feature::BackwardClock) || random % 3 != 0 {
+        if !shared.plan.has(Feature::BackwardClock) || !random.is_multiple_of(3) {
             return shared.now;
         }
         Instant::from_nanos(shared.now.as_nanos().saturating_sub(random % 3_000_000_000))
@@ -294,7 +294,7 @@ impl<R: Role<Event: Tell>> Node<R> {
     }
 
     /// Looks at what was sent: what is reached, and whether a refusal has its reason.
-    fn sent(&mut self, shared: &mut Shared, line: &str) {
+    fn sent(&self, shared: &mut Shared, line: &str) {
         let what = crate::wire::name_of(line);
         self.mark(shared, "wire", what);
         if line.contains("\"input_required\"") {
@@ -321,7 +321,7 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     /// Whether this request is one that nobody answers.
     pub(crate) fn is_neglected(&self, shared: &Shared, request: u64) -> bool {
-        shared.plan.has(Feature::NeverAnswers) && request % 4 == 0
+        shared.plan.has(Feature::NeverAnswers) && request.is_multiple_of(4)
     }
 }
 

@@ -183,7 +183,7 @@ pub(crate) fn bad_answer(id: &Value, random: &mut Seed) -> String {
     let id = if random.below(6) == 0 { odd_id(random) } else { id.to_string() };
     let comma = if body.is_empty() { "" } else { "," };
     match random.below(8) {
-        0 => format!(r#"{{"jsonrpc":"2.0","error":{{"code":1,"message":"m"}}}}"#),
+        0 => r#"{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}"#.to_owned(),
         1 => format!(r#"{{"jsonrpc":"1.0","id":{id}{comma}{body}}}"#),
         _ => format!(r#"{{"jsonrpc":"2.0","id":{id}{comma}{body}}}"#),
     }

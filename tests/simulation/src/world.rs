@@ -22,7 +22,6 @@ use crate::replay;
 const MOVES_MAX: usize = 100_000;
 
 /// Who plays the client, and who the server.
-#[expect(clippy::large_enum_variant, reason = "there are two of them")]
 enum Player {
     Client(Node<Stdio<Client>>),
     Server(Node<Stdio<Server>>),
