@@ -31,13 +31,15 @@ use crate::wire::{Line, LineReader, Outbox};
 pub struct Stdio<S> {
     session: S,
     lines: LineReader,
+    /// The latest time that bytes came: the session does not hear of bytes that end no line. (T-61)
+    now: Instant,
 }
 
 impl<S: Session> Stdio<S> {
     /// Puts a session on a byte stream of its own.
     pub fn new(session: S) -> Self {
         let line_bytes_max = session.limits().message_bytes_max;
-        Self { session, lines: LineReader::new(line_bytes_max) }
+        Self { session, lines: LineReader::new(line_bytes_max), now: Instant::ZERO }
     }
 
     fn handle_line(session: &mut S, now: Instant, line: Line<'_>) {
@@ -53,9 +55,10 @@ impl<S: Session> Endpoint for Stdio<S> {
     type Event = S::Event;
 
     fn handle_input(&mut self, now: Instant, input: &[u8]) {
+        self.now = self.now.max(now);
         let mut rest = input;
         while let Some(line) = self.lines.next(&mut rest) {
-            Self::handle_line(&mut self.session, now, line);
+            Self::handle_line(&mut self.session, self.now, line);
         }
     }
 

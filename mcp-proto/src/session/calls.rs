@@ -124,8 +124,8 @@ pub(crate) struct Calls {
     /// The first of `deadlines`, kept so that asking costs nothing.
     next_deadline: Option<Instant>,
     next_wire: u64,
-    /// Ended without an answer, which may still come. (T-44)
-    retired: BTreeSet<u64>,
+    /// Ended while something more may come: an answer (T-44), and for those that listened all that crossed their end.
+    retired: BTreeMap<u64, bool>,
     /// Calls whose time stands still, because whoever has to answer first is on this side.
     held: BTreeSet<u64>,
     /// The latest wire id of each call that was made again.
@@ -141,7 +141,7 @@ impl Calls {
             deadlines: BTreeSet::new(),
             next_deadline: None,
             next_wire: 1,
-            retired: BTreeSet::new(),
+            retired: BTreeMap::new(),
             held: BTreeSet::new(),
             moved: BTreeMap::new(),
             bytes: 0,
@@ -272,13 +272,13 @@ impl Calls {
     /// Ends a call whose answer may still come, and is then ignored in silence. (CAN-05, TMO-07)
     pub(crate) fn retire(&mut self, wire: u64, limits: &Limits) -> Option<Call> {
         let call = self.remove(wire)?;
-        self.expect_late(wire, limits);
+        self.expect_late(wire, call.asker == Asker::Listen, limits);
         Some(call)
     }
 
     /// Something more may come for `wire`, which is over.
-    pub(crate) fn expect_late(&mut self, wire: u64, limits: &Limits) {
-        self.retired.insert(wire);
+    pub(crate) fn expect_late(&mut self, wire: u64, listened: bool, limits: &Limits) {
+        self.retired.insert(wire, listened);
         while self.retired.len() > limits.retired_max {
             self.retired.pop_first();
         }
@@ -286,12 +286,17 @@ impl Calls {
 
     /// Whether something more may come for `wire`, which is over.
     pub(crate) fn is_retired(&self, wire: u64) -> bool {
-        self.retired.contains(&wire)
+        self.retired.contains_key(&wire)
     }
 
-    /// Whether an answer to `wire` was to be expected late; it is expected once.
+    /// Whether an answer to `wire` was to be expected late; it is expected once. A subscription's last word may be
+    /// followed by its withdrawal. (T-101)
     pub(crate) fn forget_retired(&mut self, wire: u64) -> bool {
-        self.retired.remove(&wire)
+        match self.retired.get(&wire) {
+            Some(true) => true,
+            Some(false) => self.retired.remove(&wire).is_some(),
+            None => false,
+        }
     }
 
     /// There was a sign of life: the call may wait anew, up to its cap; one that waits for ever goes on so. (TMO-04)

@@ -120,12 +120,12 @@ impl Guard {
         if earned > 0 {
             let earned = u32::try_from(earned).unwrap_or(u32::MAX);
             self.replies_left = self.replies_left.saturating_add(earned).min(limits.error_replies_max);
-            // What is left of the time counts towards the next one, unless the allowance is full.
-            self.refilled = if self.replies_left == limits.error_replies_max {
-                now
-            } else {
-                self.refilled + limits.error_reply_every.saturating_mul(earned)
-            };
+            // What is left of the time counts towards the next one.
+            self.refilled += limits.error_reply_every.saturating_mul(earned);
+        }
+        // The time runs from when the allowance was last full, or the first burst would be one too long.
+        if self.replies_left == limits.error_replies_max {
+            self.refilled = now;
         }
         let allowed = self.replies_left > 0;
         self.replies_left = self.replies_left.saturating_sub(1);

@@ -14,7 +14,7 @@ use super::peer::Method;
 use super::phase::{Phase, Trigger};
 use super::requests::Origin;
 use crate::json::{Raw, unescape};
-use crate::revision::{MethodRule, Side};
+use crate::revision::{Era, MethodRule, Side};
 use crate::rpc::{Params, RequestId};
 
 impl Core {
@@ -33,11 +33,13 @@ impl Core {
             "notifications/progress" => return self.progressed(params),
             _ => {}
         }
-        // A server may say things before the client knows who it is; a client has nothing to say yet. (T-27, T-29)
-        if self.phase == Phase::Opening && self.side == Side::Server {
+        let rule = MethodRule::find(method, false, self.revision());
+        // A server may say things before the client knows who it is; a client has nothing to say yet, unless it is one
+        // that opens no session. (T-27, T-29)
+        let needs_session = rule.is_some() || self.me.newest(Era::Modern).is_none();
+        if self.phase == Phase::Opening && self.side == Side::Server && needs_session {
             return self.violation(ViolationKind::Early, "a notification before initialize");
         }
-        let rule = MethodRule::find(method, false, self.revision());
         if let Some(Err(error)) = rule.map(|rule| gate::check_text_params(rule, params)) {
             return self.bad_notification(method, &error.message);
         }

@@ -196,7 +196,7 @@ impl Core {
         if call.asker == Asker::Listen {
             // What was said to it may still be on its way.
             let limits = &self.me.limits;
-            self.calls.expect_late(wire, limits);
+            self.calls.expect_late(wire, true, limits);
         }
         self.remember(&mut call, &outcome);
         self.complete(call.id, call.asker, outcome);

@@ -418,7 +418,9 @@ impl Core {
             return Ok(self.try_write(|out| rpc::notification(out, "notifications/message", write))?);
         }
         // Where there is no session, nobody hears what belongs to no request. (LOG-06)
-        if self.is_sessionless() || self.log_level.is_some_and(|least| level < least) {
+        let was_sessionless = self.phase == Phase::Draining && self.peer.is_none();
+        let is_unheard = self.is_sessionless() || was_sessionless;
+        if is_unheard || self.log_level.is_some_and(|least| level < least) {
             return Ok(());
         }
         self.notify(now, "notifications/message", &|_, out| write(out))

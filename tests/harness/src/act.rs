@@ -168,8 +168,9 @@ fn borrowed(questions: &[(String, Question)]) -> Vec<(&str, Question)> {
     questions.iter().map(|(key, question)| (key.as_str(), question.clone())).collect()
 }
 
-/// The number in a handle's name.
-fn number(handle: impl fmt::Display) -> u64 {
+/// The number in a handle's name: 2 of `call#2`.
+#[must_use]
+pub fn number(handle: impl fmt::Display) -> u64 {
     let name = handle.to_string();
     name.split('#').next_back().and_then(|digits| digits.parse().ok()).unwrap_or_default()
 }

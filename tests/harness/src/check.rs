@@ -44,11 +44,12 @@ pub struct Checked<R: Role> {
 impl<R: Role> Checked<R> {
     /// Puts a machine under watch, before anything happened to it.
     pub fn new(inner: R) -> Self {
-        let limits = inner.limits().clone();
+        let mut wire = WireRules::new(R::SIDE, inner.limits().clone());
+        wire.is_modern = inner.is_modern();
         let mut checked = Self {
             inner,
             now: Instant::ZERO,
-            wire: WireRules::new(R::SIDE, limits),
+            wire,
             ledger: Ledger::default(),
             transcript: Transcript::default(),
             label: String::new(),
@@ -58,6 +59,13 @@ impl<R: Role> Checked<R> {
         };
         checked.observe();
         checked
+    }
+
+    /// It speaks revisions with sessions only: requests that stand alone mean nothing to it.
+    #[must_use]
+    pub const fn legacy_only(mut self) -> Self {
+        self.wire.is_modern = false;
+        self
     }
 
     /// Has failures say this too: a seed, a file, a split point.
@@ -247,6 +255,10 @@ impl<R: Role> Role for Checked<R> {
 
     fn limits(&self) -> &Limits {
         self.inner.limits()
+    }
+
+    fn is_modern(&self) -> bool {
+        self.wire.is_modern
     }
 
     fn call_raw(

@@ -44,7 +44,7 @@ mod transcript;
 mod wire;
 mod witness;
 
-pub use act::{Act, Changed, Done, Handles};
+pub use act::{Act, Changed, Done, Handles, number};
 pub use check::Checked;
 pub use golden::Golden;
 pub use ledger::Ledger;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Buf;
-use mcp_proto::{Instant, Outbox};
+use mcp_proto::Instant;
 
 use crate::seed::Seed;
 
@@ -72,14 +72,14 @@ impl Link {
     }
 
     /// The sender closes its end; what is under way still arrives.
-    pub(crate) fn close(&mut self, now: Instant) {
+    pub fn close(&mut self, now: Instant) {
         if self.end.is_none() {
             self.end = Some(now + self.latency);
         }
     }
 
     /// Takes what fits from the outbox; shows it to `witness`, and is true if there was anything.
-    pub(crate) fn send(&mut self, now: Instant, outbox: &mut Outbox, mut witness: impl FnMut(&[u8])) -> bool {
+    pub fn send(&mut self, now: Instant, outbox: &mut impl Buf, mut witness: impl FnMut(&[u8])) -> bool {
         let mut moved = false;
         while outbox.has_remaining() && self.bytes < self.capacity {
             let size = self.next_size().min(outbox.chunk().len()).min(self.capacity - self.bytes);
@@ -87,8 +87,8 @@ impl Link {
             outbox.advance(size);
             witness(&piece);
             moved = true;
-            // A broken pipe takes bytes and loses them.
-            if !self.is_cut {
+            // A broken pipe takes bytes and loses them, and so does one whose end was sent.
+            if !self.is_cut && self.end.is_none() {
                 self.bytes += size;
                 self.flying.push_back((now + self.latency, piece));
             }
@@ -97,7 +97,7 @@ impl Link {
     }
 
     /// The next piece that has arrived.
-    pub(crate) fn receive(&mut self, now: Instant) -> Option<Vec<u8>> {
+    pub fn receive(&mut self, now: Instant) -> Option<Vec<u8>> {
         if self.is_stalled || self.flying.front().is_none_or(|(at, _)| *at > now) {
             return None;
         }
@@ -107,13 +107,14 @@ impl Link {
     }
 
     /// Whether the end has arrived, once.
-    pub(crate) fn receive_end(&mut self, now: Instant) -> bool {
+    pub fn receive_end(&mut self, now: Instant) -> bool {
         let arrived = !self.is_stalled && self.flying.is_empty() && self.end.is_some_and(|at| at <= now);
         arrived && !std::mem::replace(&mut self.is_end_told, true)
     }
 
     /// When something next arrives.
-    pub(crate) fn next_arrival(&self) -> Option<Instant> {
+    #[must_use]
+    pub fn next_arrival(&self) -> Option<Instant> {
         if self.is_stalled {
             return None;
         }

@@ -17,9 +17,7 @@ struct Row {
     needs: &'static str,
 }
 
-use Revision::{
-    V2024_11_05 as R1, V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4, V2026_07_28 as R5,
-};
+use Revision::{V2024_11_05 as R1, V2025_03_26 as R2, V2025_11_25 as R4, V2026_07_28 as R5};
 
 const C: Option<Side> = Some(Side::Client);
 const S: Option<Side> = Some(Side::Server);

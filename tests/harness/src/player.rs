@@ -80,6 +80,11 @@ impl<R: Role> Player<R> {
                 self.poll();
             }
             Step::Input(_) => {}
+            Step::Jump(time) => self.now += *time,
+            Step::Tick => {
+                self.machine.handle_timeout(self.now);
+                self.poll();
+            }
             Step::Wait(time) => self.wait(*time),
         }
     }

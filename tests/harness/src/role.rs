@@ -25,6 +25,12 @@ pub trait Role: Endpoint<Event: Witness> {
 
     fn peer(&self) -> Option<&Arc<Peer>>;
     fn limits(&self) -> &Limits;
+
+    /// Whether it speaks the revision without sessions, as far as is known.
+    fn is_modern(&self) -> bool {
+        true
+    }
+
     fn call_raw(
         &mut self,
         now: Instant,

@@ -20,6 +20,10 @@ pub enum Step {
     Eof,
     /// Bytes come in.
     Input(Vec<u8>),
+    /// Time passes and nobody looks at the clock.
+    Jump(Duration),
+    /// Somebody looks at the clock.
+    Tick,
     /// Time passes.
     Wait(Duration),
 }

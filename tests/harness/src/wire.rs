@@ -3,7 +3,7 @@
 //! It reads JSON with `serde_json` and frames lines by itself, so that it shares no code with what it checks. It
 //! knows nothing of events, handles or deadlines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_proto::{Instant, Limits, Revision, Side};
 use serde_json::Value;
@@ -17,6 +17,8 @@ use crate::parse::tree;
 pub struct WireRules {
     side: Side,
     limits: Limits,
+    /// It speaks the revision without sessions.
+    pub(crate) is_modern: bool,
     revision: Option<Revision>,
     ours: Value,
     theirs: Value,
@@ -29,12 +31,20 @@ pub struct WireRules {
     /// Cancels and answers that came in; they count once what came with them had its effect.
     cancels: Vec<String>,
     answers: Vec<u64>,
+    /// Progress tokens of requests with one id.
+    repeated_tokens: BTreeSet<String>,
     initialize: Option<(String, Value)>,
+    /// More of them, of which one counts where the first is refused.
+    initialize_again: Vec<(String, Value)>,
     /// What belongs to no session.
     modern: ModernRules,
     idless_errors: f64,
     idless_at: Instant,
     partial: Vec<u8>,
+    /// Whether the line that is heard will be taken in is not known.
+    is_unsure: bool,
+    /// The revision stands in bytes that did not have their effect yet.
+    is_fresh: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -53,6 +63,10 @@ struct Received {
     progress: Option<f64>,
     /// The peer took it back.
     is_cancelled: bool,
+    /// Another has the same id: which of them is answered cannot be told.
+    is_repeated: bool,
+    /// It may have been answered in a batch that has not left.
+    in_batch: bool,
     /// It speaks for itself.
     asked: Option<Asked>,
 }
@@ -65,6 +79,7 @@ impl WireRules {
             side,
             idless_errors: f64::from(limits.error_replies_max),
             limits,
+            is_modern: true,
             revision: None,
             ours: Value::Null,
             theirs: Value::Null,
@@ -73,10 +88,14 @@ impl WireRules {
             received: BTreeMap::new(),
             cancels: Vec::new(),
             answers: Vec::new(),
+            repeated_tokens: BTreeSet::new(),
             initialize: None,
+            initialize_again: Vec::new(),
             modern: ModernRules::default(),
             idless_at: Instant::ZERO,
             partial: Vec::new(),
+            is_unsure: false,
+            is_fresh: false,
         }
     }
 
@@ -106,10 +125,11 @@ impl WireRules {
 
     /// What came in has had its effect: cancels and answers count from now on.
     pub fn settle(&mut self) {
+        self.is_fresh = false;
         for id in std::mem::take(&mut self.cancels) {
             self.modern.hear_cancel(&id);
             if let Some(waiting) = self.received.get_mut(&id) {
-                waiting.retain(|received| !received.is_cancelled);
+                waiting.retain(|received| !received.is_cancelled || received.in_batch);
             }
         }
         for id in std::mem::take(&mut self.answers) {
@@ -145,14 +165,27 @@ impl WireRules {
 
     fn hear_line(&mut self, line: &[u8]) {
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+        // What is too long or too deep was not taken in, and what is nearly that may not have been.
+        self.is_unsure =
+            line.len() >= self.limits.message_bytes_max || depth(line) >= usize::from(self.limits.depth_max);
         match tree(line) {
-            Ok(Value::Array(members)) => members.iter().for_each(|member| self.hear_message(member)),
-            Ok(message) => self.hear_message(&message),
+            Ok(Value::Array(members)) => {
+                // What is agreed on may stand in the same bytes.
+                let has_batches = match self.revision {
+                    Some(revision) => revision.rules().batches,
+                    None => self.modern.discovered.is_none(),
+                };
+                // Otherwise it is refused as a whole.
+                if has_batches && members.len() <= self.limits.batch_members_max {
+                    members.iter().for_each(|member| self.hear_message(member, true));
+                }
+            }
+            Ok(message) => self.hear_message(&message, false),
             Err(_) => {}
         }
     }
 
-    fn hear_message(&mut self, message: &Value) {
+    fn hear_message(&mut self, message: &Value, in_batch: bool) {
         let id = message.get("id").filter(|id| id.is_number() || id.is_string()).map(Value::to_string);
         let method = message.get("method").and_then(Value::as_str);
         let is_response = message.get("method").is_none()
@@ -160,17 +193,30 @@ impl WireRules {
         match (id, method) {
             (Some(id), _) if is_response => self.hear_response(&id, message),
             (Some(id), method) => {
-                if method == Some("initialize") && self.revision.is_none() {
+                if method == Some("initialize") && self.side == Side::Server && self.revision.is_none() {
                     let params = message.get("params").cloned().unwrap_or_default();
-                    self.initialize = Some((id.clone(), params));
+                    match self.initialize {
+                        None => self.initialize = Some((id.clone(), params)),
+                        Some(_) => self.initialize_again.push((id.clone(), params)),
+                    }
                 }
                 let token = message.pointer("/params/_meta/progressToken").map(Value::to_string);
-                let asked = Asked::of(message).filter(|_| self.side == Side::Server);
+                let asked = Asked::of(message).filter(|_| self.side == Side::Server && self.is_modern);
                 if asked.is_some() {
                     self.modern.hear_request(&id, message);
                 }
-                let received = Received { token, asked, ..Received::default() };
-                self.received.entry(id).or_default().push(received);
+                let others = self.received.values().flatten();
+                if token.is_some() && others.clone().any(|other| other.token == token) {
+                    self.repeated_tokens.extend(token.clone());
+                }
+                let waiting = self.received.entry(id).or_default();
+                let is_repeated = !waiting.is_empty();
+                waiting.push(Received { token, asked, is_repeated, in_batch, ..Received::default() });
+                if is_repeated {
+                    waiting.iter_mut().for_each(|received| received.is_repeated = true);
+                    let tokens = waiting.iter().filter_map(|received| received.token.clone());
+                    self.repeated_tokens.extend(tokens);
+                }
             }
             (None, Some("notifications/cancelled")) => {
                 let id = message.pointer("/params/requestId").map(Value::to_string).unwrap_or_default();
@@ -190,7 +236,12 @@ impl WireRules {
     fn hear_response(&mut self, id: &str, message: &Value) {
         let Ok(id) = id.parse() else { return };
         let Some(sent) = self.sent.get(&id) else { return };
-        self.answers.push(id);
+        if sent.is_answered || self.answers.contains(&id) {
+            return;
+        }
+        if !self.is_unsure {
+            self.answers.push(id);
+        }
         if self.revision.is_none() {
             self.modern.hear_response(&sent.method, sent.params.as_ref(), message);
         }
@@ -200,6 +251,7 @@ impl WireRules {
         } else if sent.method == "initialize" && self.revision.is_none() {
             let revision = message.pointer("/result/protocolVersion").and_then(Value::as_str);
             self.revision = revision.and_then(Revision::from_name);
+            self.is_fresh = true;
             self.theirs = message.pointer("/result/capabilities").cloned().unwrap_or_default();
             self.is_settled = self.revision.is_some();
         }
@@ -229,6 +281,10 @@ impl WireRules {
         let sent = Sent { method: method.into(), params, is_answered: false, is_cancelled: false };
         if self.sent.insert(id, sent).is_some() {
             return Err(format!("the request id {id} was used before (ID-01)"));
+        }
+        if self.side == Side::Client && method == "server/discover" && self.revision.is_none() {
+            // What it tried before came to nothing.
+            self.initialize = None;
         }
         let is_modern = self.modern.discovered.is_some() && self.initialize.is_none();
         if self.side == Side::Client && method != "initialize" && (stands_alone || is_modern) {
@@ -260,7 +316,12 @@ impl WireRules {
         if self.side == Side::Client && is_modern {
             return match method {
                 "notifications/cancelled" => self.check_cancel(message),
-                _ => Err(format!("{method} is not a client's to send (§2.2)")),
+                // What the protocol does not know is the application's business.
+                _ => {
+                    let (revision, nobody) = (Revision::V2026_07_28, Value::Null);
+                    forbids(message, false, Side::Client, revision, &nobody, &nobody)
+                        .map_or(Ok(()), |why| Err(format!("{why} (§2.2)")))
+                }
             };
         }
         if self.side == Side::Server && ModernRules::is_tagged(method, message) {
@@ -327,14 +388,18 @@ impl WireRules {
         let token = message.pointer("/params/progressToken").unwrap_or(&Value::Null).to_string();
         let progress = message.pointer("/params/progress").and_then(Value::as_f64);
         let Some(progress) = progress else { return Err("progress is not a number".into()) };
-        if self.revision == Some(Revision::V2024_11_05) && message.pointer("/params/message").is_some() {
-            return Err("progress has no message in 2024-11-05 (PRG-07)".into());
+        if self.repeated_tokens.contains(&token) {
+            return Ok(());
         }
         let mut open =
             self.received.values_mut().flatten().filter(|received| received.token.as_ref() == Some(&token));
         let Some(received) = open.next() else {
             return Err(format!("progress for {token}, which is no open request's (PRG-03, PRG-04)"));
         };
+        let in_session = received.asked.is_none() && self.revision == Some(Revision::V2024_11_05);
+        if in_session && message.pointer("/params/message").is_some() {
+            return Err("progress has no message in 2024-11-05 (PRG-07)".into());
+        }
         if received.progress.is_some_and(|last| progress <= last) {
             return Err(format!("progress {progress} does not grow (PRG-05)"));
         }
@@ -379,20 +444,34 @@ impl WireRules {
         if self.side == Side::Client && self.modern.discovered.is_some() && self.initialize.is_none() {
             return Err("a client answers, where none is asked (FRM-16)".into());
         }
+        // With two of one id, the refusal may be the other's.
+        let is_doubtful =
+            answered.as_ref().is_some_and(|received| received.is_repeated) && message.get("error").is_some();
+        if self.side == Side::Server && self.revision.is_none() && !is_doubtful {
+            self.check_welcome(id, message);
+        }
+        let answered = answered.filter(|received| !received.is_repeated);
         if let Some(asked) = answered.and_then(|received| received.asked) {
             return self.modern.check_answer(id, &asked, message);
         }
-        if self.side == Side::Server
-            && self.revision.is_none()
-            && let Some((initialize, params)) = &self.initialize
-            && initialize == id
-            && let Some(revision) = message.pointer("/result/protocolVersion").and_then(Value::as_str)
-        {
-            self.revision = Revision::from_name(revision);
-            self.theirs = params.get("capabilities").cloned().unwrap_or_default();
-            self.ours = message.pointer("/result/capabilities").cloned().unwrap_or_default();
-        }
         Ok(())
+    }
+
+    /// An answer to `initialize` opens the session, or the next one may.
+    fn check_welcome(&mut self, id: &str, message: &Value) {
+        let mut pending: Vec<_> = self.initialize.take().into_iter().collect();
+        pending.append(&mut self.initialize_again);
+        if let Some(index) = pending.iter().position(|(initialize, _)| initialize == id) {
+            let (_, params) = pending.remove(index);
+            if let Some(revision) = message.pointer("/result/protocolVersion").and_then(Value::as_str) {
+                self.revision = Revision::from_name(revision);
+                self.theirs = params.get("capabilities").cloned().unwrap_or_default();
+                self.ours = message.pointer("/result/capabilities").cloned().unwrap_or_default();
+            }
+        }
+        let mut pending = pending.into_iter();
+        self.initialize = pending.next();
+        self.initialize_again = pending.collect();
     }
 
     /// An error that names no request: in the revision's form, and never a storm of them. (D-01, T-20)
@@ -408,6 +487,7 @@ impl WireRules {
         }
         if let Some(revision) = self.revision
             && revision.rules().unknown_id_is_null != is_null
+            && !self.is_fresh
         {
             return Err(format!("an error without an id has the wrong form for {revision} (D-01)"));
         }
@@ -424,4 +504,23 @@ impl WireRules {
         }
         Ok(())
     }
+}
+
+/// How deep a text is nested.
+fn depth(text: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut in_string, mut is_escaped) = (0_usize, 0, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
 }

@@ -1,0 +1,217 @@
+//! How a node's application picks what it does it to, and what the books learn of it; knows nothing of events.
+
+use std::time::Duration;
+
+use mcp_harness::{Act, Done, Role, Seed};
+use mcp_proto::{CallOptions, Endpoint, Misuse, Side};
+
+use crate::application as app;
+use crate::books::OpenCall;
+use crate::case::Feature;
+use crate::node::Node;
+use crate::party::Shared;
+use crate::plan::Action;
+use crate::told::Tell;
+
+impl<R: Role<Event: Tell>> Node<R> {
+    /// Does one thing, if there is anything to do it to.
+    pub(crate) fn apply(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) {
+        let open: Vec<u64> = self.requests.keys().copied().collect();
+        let request = open.get(random.below(open.len())).copied();
+        let of_server = matches!(action, Action::Ask | Action::Change | Action::Log);
+        let of_client = matches!(action, Action::Listen | Action::SetLevel);
+        if (of_server && R::SIDE == Side::Client) || (of_client && R::SIDE == Side::Server) {
+            return;
+        }
+        match (action, request) {
+            (Action::Again, _) => self.answer_again(shared, random),
+            (Action::Answer, Some(request)) if !self.is_neglected(shared, request) => {
+                self.answer(shared, request, random);
+            }
+            (Action::Ask, Some(request)) => self.ask(shared, request, random),
+            (Action::Call, _) => self.call(shared, random),
+            (Action::Cancel, _) => self.cancel(shared, random),
+            (Action::Change, _) => _ = self.perform(shared, app::changed(random)),
+            (Action::Close, _) => _ = self.perform(shared, Act::Close),
+            (Action::Fail, Some(request)) => self.refuse(shared, request),
+            (Action::Flood, Some(request)) => {
+                for _ in 0..20 {
+                    self.progress(shared, request, random);
+                }
+            }
+            (Action::Listen, _) => self.listen(shared, random),
+            (Action::Log, request) => _ = self.perform(shared, app::log(request, random)),
+            (Action::Notify, _) => _ = self.perform(shared, app::notify(R::SIDE, random)),
+            (Action::Progress, Some(request)) => self.progress(shared, request, random),
+            (Action::SetLevel, _) => {
+                let act = Act::SetLogLevel(app::level(random));
+                self.called(shared, act, 0, &CallOptions::default(), false);
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn answer(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) {
+        let Some(open) = self.requests.get(&request).cloned() else { return };
+        let result = app::result(&open.method, open.tag, &shared.plan, random);
+        match self.perform(shared, Act::Respond { request, result }) {
+            Done::Ok => {
+                shared.books.settle(open.tag, crate::books::Matter::answer);
+                self.end_request(request);
+            }
+            Done::Misuse(Misuse::Stale | Misuse::Closed) => {}
+            other => self.machine.breach(format!("request#{request} is open and an answer is {other}")),
+        }
+    }
+
+    /// What was answered cannot be answered again.
+    fn answer_again(&mut self, shared: &mut Shared, random: &mut Seed) {
+        let Some(request) = self.over.get(random.below(self.over.len())).copied() else { return };
+        let result = app::result("x/known", 0, &shared.plan, random);
+        let act = if random.below(2) == 0 { Act::Respond { request, result } } else { app::refusal(request) };
+        match self.perform(shared, act) {
+            Done::Misuse(_) => {}
+            other => self.machine.breach(format!("request#{request} is over and an answer is {other}")),
+        }
+    }
+
+    fn refuse(&mut self, shared: &mut Shared, request: u64) {
+        let Some(open) = self.requests.get(&request).cloned() else { return };
+        if let Some(call) = open.call.and_then(|call| self.calls.get_mut(&call)) {
+            call.is_unanswered = true;
+        }
+        match self.perform(shared, app::refusal(request)) {
+            Done::Ok => {
+                shared.books.settle(open.tag, crate::books::Matter::refuse);
+                self.end_request(request);
+            }
+            Done::Misuse(Misuse::Stale | Misuse::Closed) => {}
+            other => self.machine.breach(format!("request#{request} is open and a refusal is {other}")),
+        }
+    }
+
+    fn ask(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) {
+        let act = app::ask(request, random);
+        let tag = self.requests.get(&request).map_or(0, |open| open.tag);
+        match self.perform(shared, act.clone()) {
+            Done::Ok => {
+                self.asks += 1;
+                shared.books.settle(tag, crate::books::Matter::ask);
+                self.end_request(request);
+            }
+            Done::Misuse(Misuse::Undeclared) => {
+                let Act::Ask { questions, .. } = act else { return };
+                if self.perform(shared, Act::RefuseUndeclared { request, questions }) == Done::Ok {
+                    shared.books.settle(tag, crate::books::Matter::refuse);
+                    self.end_request(request);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn progress(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) {
+        let Some(open) = self.requests.get(&request) else { return };
+        let (tag, last) = (open.tag, open.progress);
+        let act = app::progress(request, last, random);
+        let Act::Progress { progress, .. } = &act else { return };
+        let value = progress.progress;
+        shared.books.settle(tag, |matter| matter.tell(value));
+        if self.perform(shared, act) == Done::Ok
+            && let Some(open) = self.requests.get_mut(&request)
+        {
+            open.progress = open.progress.max(value);
+        }
+    }
+
+    fn cancel(&mut self, shared: &mut Shared, random: &mut Seed) {
+        let calls: Vec<u64> = self.calls.keys().copied().collect();
+        let Some(call) = calls.get(random.below(calls.len())).copied() else { return };
+        if self.perform(shared, Act::Cancel { call, reason: "no more".into() }) == Done::Ok
+            && let Some(open) = self.calls.get_mut(&call)
+        {
+            open.is_cancelled = true;
+        }
+    }
+
+    fn listen(&mut self, shared: &mut Shared, random: &mut Seed) {
+        let act = app::listen(random);
+        self.listens += 1;
+        self.called(shared, act, 0, &CallOptions::default(), true);
+    }
+
+    fn call(&mut self, shared: &mut Shared, random: &mut Seed) {
+        let page = self.pages.pop();
+        // A server that does not know its client yet must not ping it: it may be one that is never asked.
+        let may_call = shared.plan.has(Feature::ServerCalls) && self.machine.peer().is_some();
+        if R::SIDE == Side::Server && !may_call {
+            return;
+        }
+        let method = page.as_deref().unwrap_or_else(|| app::method(R::SIDE, random));
+        let tag = match random.below(5) {
+            0 => 0,
+            _ if app::is_tagged(method) => shared.books.open(method),
+            _ => 0,
+        };
+        let params = app::params(method, tag, page.as_ref().map(|_| "more"));
+        let mut options = app::options(&shared.plan, random);
+        if R::SIDE == Side::Server && random.below(3) == 0 {
+            let parent = self.requests.keys().next();
+            options.parent = parent.and_then(|parent| self.handles.request(*parent));
+        }
+        let act = Act::Call { method: method.into(), params: Some(params), options: options.clone() };
+        self.called(shared, act, tag, &options, false);
+    }
+
+    fn called(
+        &mut self,
+        shared: &mut Shared,
+        act: Act,
+        tag: u64,
+        options: &CallOptions,
+        is_listening: bool,
+    ) -> Done {
+        let done = self.perform(shared, act);
+        if let Done::Call(call) = done {
+            let limits = self.machine.limits();
+            let least = options.timeout.unwrap_or_else(|| limits.call_timeout.min(limits.human_timeout));
+            let open = OpenCall {
+                tag,
+                started: shared.now,
+                least,
+                is_cancelled: false,
+                is_listening,
+                progress: None,
+                is_unanswered: false,
+                questions: 0,
+            };
+            self.calls.insert(mcp_harness::number(call), open);
+        }
+        done
+    }
+
+    /// Once nothing is open, there must be room for as much as there was in the beginning.
+    pub(crate) fn fill_up(&mut self, shared: &mut Shared) {
+        let limits = self.machine.limits();
+        let is_plain = limits.calls_max < 16
+            && limits.calls_bytes_max > 1 << 20
+            && limits.ping_every.is_none()
+            && self.calls.is_empty()
+            && self.listens == 0
+            && self.machine.outbox().is_empty()
+            && self.machine.peer().is_some()
+            && R::SIDE == Side::Client;
+        if !is_plain {
+            return;
+        }
+        for number in 0..self.machine.limits().calls_max {
+            let options = CallOptions { timeout: Some(Duration::from_secs(1)), ..CallOptions::default() };
+            let act = Act::Call { method: "x/unknown".into(), params: None, options: options.clone() };
+            let done = self.called(shared, act, 0, &options, false);
+            let is_full = self.machine.outbox().len() > self.machine.limits().outbox_bytes_max;
+            if done == Done::Misuse(Misuse::Blocked) && !is_full {
+                self.machine.breach(format!("nothing is open and call {number} is {done}: something leaked"));
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Runs worlds for as long as it is told to, and says how many, what they reached and what broke; knows nothing of worlds.
+
+#![allow(clippy::print_stdout, reason = "it reports to people")]
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use mcp_simulation::{Case, Coverage, Failure, run, shrink};
+
+const USAGE: &str = "usage: mcp-simulation [--seconds N] [--seed S] [--threads T] [--all]
+       mcp-simulation --once --seed S [--steps N] [--skip N,N] [--without Feature,Feature]";
+
+/// What to do.
+struct Order {
+    case: Case,
+    is_once: bool,
+    /// Go on after a failure, and tell of each kind once.
+    is_all: bool,
+    seconds: u64,
+    threads: usize,
+}
+
+fn main() -> ExitCode {
+    let Some(order) = order(std::env::args().skip(1)) else {
+        println!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    if order.is_once { once(&order.case) } else { many(&order) }
+}
+
+fn order(mut words: impl Iterator<Item = String>) -> Option<Order> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut order = Order { case: Case::default(), is_once: false, is_all: false, seconds: 10, threads };
+    while let Some(name) = words.next() {
+        match &*name {
+            "--once" => order.is_once = true,
+            "--all" => order.is_all = true,
+            "--seconds" => order.seconds = words.next()?.parse().ok()?,
+            "--threads" => order.threads = words.next()?.parse().ok()?,
+            _ => order.case.option(&name, &words.next()?)?,
+        }
+    }
+    Some(order)
+}
+
+/// Runs one case as it is.
+fn once(case: &Case) -> ExitCode {
+    match run(case, &mut Coverage::default()) {
+        Ok(()) => {
+            println!("{case} keeps all promises");
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            println!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs one seed after the other.
+fn many(order: &Order) -> ExitCode {
+    let start = Instant::now();
+    let until = start + Duration::from_secs(order.seconds);
+    let next = AtomicU64::new(order.case.seed);
+    let is_over = AtomicBool::new(false);
+    let found: Mutex<BTreeMap<String, Failure>> = Mutex::default();
+    let all = Mutex::new(Coverage::default());
+    std::thread::scope(|scope| {
+        for _ in 0..order.threads.max(1) {
+            scope.spawn(|| {
+                let mut coverage = Coverage::default();
+                while Instant::now() < until && !is_over.load(Ordering::Relaxed) {
+                    let case = Case { seed: next.fetch_add(1, Ordering::Relaxed), ..order.case.clone() };
+                    if let Err(failure) = run(&case, &mut coverage) {
+                        is_over.store(!order.is_all, Ordering::Relaxed);
+                        lock(&found).entry(failure.kind()).or_insert(*failure);
+                    }
+                }
+                lock(&all).merge(&coverage);
+            });
+        }
+    });
+    let count = next.load(Ordering::Relaxed) - order.case.seed;
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{}", lock(&all));
+    println!(
+        "{count} worlds in {seconds:.1} s: {:.0} a second, from seed {}",
+        count as f64 / seconds,
+        order.case.seed
+    );
+    let found = std::mem::take(&mut *lock(&found));
+    for failure in found.values() {
+        println!("seed {} failed within {seconds:.1} s; making it smaller", failure.case.seed);
+        println!("{}\n", shrink(failure));
+    }
+    if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,477 @@
+//! One machine of a world under watch, with its application and the books that it keeps; knows nothing of the other
+//! side but what the common books say.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use mcp_harness::{Act, Checked, Done, Handles, Link, Role, Seed, Step};
+use mcp_proto::{CallError, Close, Endpoint, Fault, Instant, Misuse, Raw, Side, ViolationKind};
+
+use crate::books::{Moment, OpenCall, tag_of};
+use crate::case::Feature;
+use crate::party::{Party, Shared};
+use crate::plan::{Action, Mode};
+use crate::told::{Tell, Told, variant};
+use crate::wire::Lines;
+
+/// A machine and its application.
+pub(crate) struct Node<R: Role> {
+    pub(crate) machine: Checked<R>,
+    pub(crate) handles: Handles,
+    pub(crate) calls: BTreeMap<u64, OpenCall>,
+    pub(crate) requests: BTreeMap<u64, OpenRequest>,
+    /// Requests and calls that are over.
+    pub(crate) over: Vec<u64>,
+    /// Requests that the machine says are withdrawn: an event must say so too.
+    withdrawn: BTreeSet<u64>,
+    /// Lists to read on.
+    pub(crate) pages: Vec<String>,
+    /// How often questions were asked, and listening began.
+    pub(crate) asks: usize,
+    pub(crate) listens: usize,
+    /// The most requests that were open since the last look at what was sent.
+    peak: usize,
+    is_busy: bool,
+    /// The latest time that the machine has seen.
+    seen: Instant,
+    phase: &'static str,
+    lines: Lines,
+    /// All that happened to the machine, to play it again.
+    pub(crate) record: Record,
+    name: &'static str,
+}
+
+/// A request, as its application knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenRequest {
+    pub(crate) method: String,
+    pub(crate) tag: u64,
+    pub(crate) progress: f64,
+    /// The call that it is a question of.
+    pub(crate) call: Option<u64>,
+}
+
+/// What happened to a machine and what it showed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    /// What happened.
+    pub(crate) steps: Vec<Step>,
+    /// What it told.
+    pub(crate) events: Vec<String>,
+    /// What it sent.
+    pub(crate) lines: Vec<String>,
+    at: Instant,
+}
+
+impl Record {
+    fn note(&mut self, now: Instant, step: Step) {
+        let passed = now.duration_since(self.at);
+        if !passed.is_zero() {
+            self.steps.push(Step::Jump(passed));
+            self.at = now;
+        }
+        self.steps.push(step);
+    }
+}
+
+impl<R: Role<Event: Tell>> Node<R> {
+    /// A machine to which nothing has happened.
+    pub(crate) fn new(machine: Checked<R>) -> Self {
+        Self {
+            machine,
+            handles: Handles::default(),
+            calls: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            over: Vec::new(),
+            withdrawn: BTreeSet::new(),
+            pages: Vec::new(),
+            asks: 0,
+            listens: 0,
+            peak: 0,
+            is_busy: false,
+            seen: Instant::ZERO,
+            phase: "opening",
+            lines: Lines::default(),
+            record: Record::default(),
+            name: if R::SIDE == Side::Client { "client" } else { "server" },
+        }
+    }
+
+    fn mark(&self, shared: &mut Shared, group: &str, name: &str) {
+        shared.coverage.mark(&format!("{group} {}.{name}", self.name));
+    }
+
+    fn moment(&self, shared: &Shared) -> Moment {
+        Moment {
+            now: shared.now,
+            is_ending: self.machine.is_closed() || !self.machine.wants_input(),
+            is_honest: shared.plan.mode == Mode::Honest,
+            is_limited: shared.plan.has(Feature::SmallLimits),
+        }
+    }
+
+    /// What is now, or what was: the machine must not care.
+    fn about_now(&self, shared: &Shared, random: u64) -> Instant {
+        if !shared.plan.has(Feature::BackwardClock) || !random.is_multiple_of(3) {
+            return shared.now;
+        }
+        Instant::from_nanos(shared.now.as_nanos().saturating_sub(random % 3_000_000_000))
+    }
+
+    fn follow_phase(&mut self, shared: &mut Shared) {
+        let phase = match (self.machine.is_closed(), self.machine.peer().is_some()) {
+            (true, _) => "closed",
+            (false, _) if R::SIDE == Side::Server && self.record_ended() => "draining",
+            (false, true) => "ready",
+            (false, false) => "opening",
+        };
+        let before = std::mem::replace(&mut self.phase, phase);
+        if before != phase {
+            self.mark(shared, "phase", &format!("{before}->{phase}"));
+            if before == "draining" && !self.requests.is_empty() {
+                shared.coverage.mark("limit drain_timeout");
+            }
+        }
+    }
+
+    fn record_ended(&self) -> bool {
+        matches!(self.record.steps.last(), Some(Step::Eof | Step::Act(Act::Close)))
+            || self.phase == "draining"
+    }
+
+    /// Has the application do one thing, and holds what comes of it against the books.
+    pub(crate) fn perform(&mut self, shared: &mut Shared, act: Act) -> Done {
+        let open = self.machine.ledger().open_requests().count();
+        let done = self.handles.perform(shared.now, &act, &mut self.machine);
+        self.follow_phase(shared);
+        self.peak = self.peak.max(open);
+        self.seen = shared.now;
+        self.record.note(shared.now, Step::Act(act.clone()));
+        if let Done::Misuse(misuse) = done {
+            self.mark(shared, "misuse", &format!("{misuse:?}"));
+            self.check_misuse(shared, &act, misuse);
+        }
+        done
+    }
+
+    /// A misuse must have its reason.
+    fn check_misuse(&mut self, shared: &mut Shared, act: &Act, misuse: Misuse) {
+        let outbox = self.machine.outbox().len();
+        let limits = self.machine.limits();
+        let is_full = outbox > limits.outbox_bytes_max;
+        match (misuse, act) {
+            (Misuse::Closed, _) if self.moment(shared).is_ending || self.phase == "draining" => {}
+            (Misuse::Closed, _) => self.machine.breach(format!("`Closed`, and it is open: {act:?}")),
+            (Misuse::NotReady, _) if self.machine.peer().is_some() && R::SIDE == Side::Client => {
+                self.machine.breach(format!("`NotReady`, and it is ready: {act:?}"));
+            }
+            (Misuse::Blocked, Act::Call { .. }) => {
+                let opening = usize::from(self.machine.peer().is_none());
+                let most = self.calls.len() + opening;
+                let is_plain = self.asks == 0
+                    && self.listens == 0
+                    && limits.ping_every.is_none()
+                    && limits.calls_bytes_max > 1 << 20;
+                if is_full {
+                    shared.coverage.mark("limit outbox_bytes_max");
+                } else if self.calls.len() >= limits.calls_max {
+                    shared.coverage.mark("limit calls_max");
+                } else if limits.calls_bytes_max < 1 << 20 {
+                    shared.coverage.mark("limit calls_bytes_max");
+                }
+                if !is_full && is_plain && most < limits.calls_max {
+                    self.machine.breach(format!("`Blocked` with {most} of {} calls open", limits.calls_max));
+                }
+            }
+            (Misuse::Blocked, Act::Ask { questions, .. }) if questions.len() > limits.questions_max => {
+                shared.coverage.mark("limit questions_max");
+            }
+            (Misuse::Stale, Act::Respond { request, .. } | Act::Fail { request, .. })
+                if self.requests.contains_key(request) =>
+            {
+                // Nobody looked at the event that says so yet.
+                self.withdrawn.insert(*request);
+            }
+            _ => {}
+        }
+    }
+
+    fn told(&mut self, shared: &mut Shared, told: Told) {
+        self.mark(shared, "event", &variant(&told));
+        match told {
+            Told::Cancelled(incoming) => self.end_request(incoming),
+            Told::Closed(why) => self.closed(shared, &why),
+            Told::Completed { call, outcome } => self.completed(shared, call, outcome),
+            Told::Progress { call, progress } => {
+                let is_honest = shared.plan.mode == Mode::Honest;
+                let Some(open) = self.calls.get_mut(&call) else { return };
+                if let Err(why) = shared.books.advance(open, progress, is_honest) {
+                    self.machine.breach(format!("call#{call}: {why}"));
+                }
+            }
+            Told::Ready(revision) => self.mark(shared, "spoken", revision.name()),
+            Told::Request { incoming, call, request, is_answered } => {
+                let tag = tag_of(request.params.as_ref());
+                if tag != 0
+                    && shared.plan.mode == Mode::Honest
+                    && let Err(why) = shared.books.deliver(tag, &request.method)
+                {
+                    self.machine.breach(format!("request#{incoming}: {why}"));
+                }
+                if is_answered {
+                    self.mark(shared, "event", "Request.again");
+                }
+                if let Some(open) = call.and_then(|call| self.calls.get_mut(&call)) {
+                    open.questions += 1;
+                }
+                let method = request.method.to_string();
+                self.requests.insert(incoming, OpenRequest { method, tag, progress: 0.0, call });
+                self.peak = self.peak.max(self.requests.len());
+            }
+            Told::Violation(kind, detail) => self.violated(shared, kind, &detail),
+            Told::Listening | Told::Notification | Told::Unwatched | Told::Watched => {}
+        }
+    }
+
+    pub(crate) fn end_request(&mut self, incoming: u64) {
+        if self.requests.remove(&incoming).is_some() {
+            self.over.push(incoming);
+        }
+        self.withdrawn.remove(&incoming);
+    }
+
+    fn completed(&mut self, shared: &mut Shared, call: u64, outcome: Result<Raw, CallError>) {
+        let end = outcome.as_ref().map_or_else(variant, |_| "ok".to_owned());
+        self.mark(shared, "call", &end);
+        match &outcome {
+            Err(CallError::Rounds) => shared.coverage.mark("limit input_rounds_max"),
+            Err(CallError::TimedOut) => shared.coverage.mark("limit call_timeout"),
+            _ => {}
+        }
+        let Some(open) = self.calls.remove(&call) else { return };
+        if let Err(why) = shared.books.complete(&open, &outcome, self.moment(shared)) {
+            self.machine.breach(format!("call#{call} ended with {outcome:?}: {why}"));
+        }
+        let next = outcome.ok().and_then(|result| result.member("nextCursor"));
+        if next.is_some() && R::SIDE == Side::Client {
+            self.pages.push("tools/list".into());
+        }
+    }
+
+    fn closed(&self, shared: &mut Shared, why: &Close) {
+        match why {
+            Close::Fault(fault) => {
+                self.mark(shared, "fault", &variant(fault));
+                let limit = match fault {
+                    Fault::HandshakeTimedOut => "handshake_timeout",
+                    Fault::Stalled => "stall_timeout",
+                    Fault::TooManyViolations => "violations_max",
+                    Fault::Unresponsive => "pings_missed_max",
+                    _ => return,
+                };
+                shared.coverage.mark(&format!("limit {limit}"));
+            }
+            other => self.mark(shared, "close", &variant(other)),
+        }
+    }
+
+    fn violated(&self, shared: &mut Shared, kind: ViolationKind, detail: &str) {
+        self.mark(shared, "violation", &variant(&kind));
+        let limits = [
+            ("too many messages in one batch", "batch_members_max"),
+            ("nested", "depth_max"),
+            ("deep", "depth_max"),
+            ("longer than", "message_bytes_max"),
+            ("id is too long", "id_bytes_max"),
+        ];
+        for (_, limit) in limits.iter().filter(|(words, _)| detail.contains(words)) {
+            shared.coverage.mark(&format!("limit {limit}"));
+        }
+        let is_honest = shared.plan.mode == Mode::Honest && !shared.is_broken;
+        if is_honest && !shared.plan.has(Feature::SmallLimits) {
+            self.machine.breach(format!("an honest peer: {kind}: {detail}"));
+        }
+    }
+
+    /// Looks at what was sent: what is reached, and whether a refusal has its reason.
+    fn sent(&self, shared: &mut Shared, line: &str) {
+        let what = crate::wire::name_of(line);
+        self.mark(shared, "wire", what);
+        if line.contains("\"input_required\"") {
+            self.mark(shared, "wire", "input_required");
+        }
+        let limits = self.machine.limits();
+        if line.contains("too many requests are open") && !line.starts_with('[') {
+            shared.coverage.mark("limit requests_max");
+            let is_plain = self.asks == 0
+                && !shared.plan.has(Feature::BusyApplications)
+                && limits.requests_bytes_max > 1 << 20;
+            if is_plain && self.peak < limits.requests_max {
+                let most = limits.requests_max;
+                self.machine.breach(format!("a request was refused with {} of {most} open", self.peak));
+            }
+        }
+        if line.contains("too many subscriptions") {
+            shared.coverage.mark("limit subscriptions_max");
+        }
+        if line.contains("too many resources") {
+            shared.coverage.mark("limit subscription_uris_max");
+        }
+    }
+
+    /// Whether this request is one that nobody answers.
+    pub(crate) fn is_neglected(&self, shared: &Shared, request: u64) -> bool {
+        shared.plan.has(Feature::NeverAnswers) && request.is_multiple_of(4)
+    }
+}
+
+impl<R: Role<Event: Tell>> Party for Node<R> {
+    fn send(&mut self, shared: &mut Shared, link: &mut Link) -> bool {
+        let mut sent = Vec::new();
+        let moved = link.send(shared.now, self.machine.outbox(), |piece| sent.extend_from_slice(piece));
+        for line in self.lines.take(&sent) {
+            self.sent(shared, &line);
+            self.record.lines.push(line);
+        }
+        self.peak = self.requests.len();
+        if self.machine.outbox().len() > self.machine.limits().replies_bytes_max {
+            shared.coverage.mark("limit replies_bytes_max");
+        }
+        moved
+    }
+
+    fn wants_input(&self) -> bool {
+        self.machine.wants_input()
+    }
+
+    fn hear(&mut self, shared: &mut Shared, piece: &[u8]) {
+        let now = self.about_now(shared, piece.len() as u64 * 777_767_777 + shared.now.as_nanos());
+        self.seen = self.seen.max(now);
+        self.record.note(self.seen, Step::Input(piece.to_vec()));
+        self.machine.handle_input(now, piece);
+        self.follow_phase(shared);
+        if !self.machine.wants_input() && !self.machine.is_closed() && self.phase != "draining" {
+            shared.coverage.mark("limit events_max");
+        }
+    }
+
+    fn hear_end(&mut self, shared: &mut Shared) {
+        self.seen = shared.now;
+        self.record.note(shared.now, Step::Eof);
+        self.machine.handle_eof(shared.now);
+        self.follow_phase(shared);
+    }
+
+    fn next_wake(&self, shared: &Shared) -> Option<Instant> {
+        let due = self.machine.poll_timeout()?;
+        let mut at = due.as_nanos();
+        if shared.plan.has(Feature::LateTimers) {
+            at += at.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 200_000_000;
+        }
+        if shared.plan.has(Feature::CoarseTimers) {
+            at = at.div_ceil(50_000_000) * 50_000_000;
+        }
+        Some(Instant::from_nanos(at))
+    }
+
+    fn wake(&mut self, shared: &mut Shared) -> bool {
+        if self.next_wake(shared).is_none_or(|at| at > shared.now) {
+            return false;
+        }
+        self.seen = shared.now;
+        self.record.note(shared.now, Step::Tick);
+        self.machine.handle_timeout(shared.now);
+        self.follow_phase(shared);
+        true
+    }
+
+    fn look(&mut self, shared: &mut Shared) -> bool {
+        if self.is_busy {
+            return false;
+        }
+        let mut moved = false;
+        while let Some(event) = self.machine.poll_event() {
+            self.handles.note(&event);
+            self.record.events.push(format!("{event:?}"));
+            self.told(shared, event.into_told());
+            moved = true;
+        }
+        if let Some(request) = self.withdrawn.first() {
+            self.machine.breach(format!("request#{request} is stale, and nothing says why"));
+        }
+        self.follow_phase(shared);
+        moved
+    }
+
+    fn act(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) {
+        match action {
+            Action::EarlyTick => {
+                // Not a part of the record: it must change nothing.
+                if self.machine.poll_timeout().is_none_or(|at| at > shared.now) {
+                    self.seen = shared.now;
+                    self.machine.handle_timeout(shared.now);
+                }
+            }
+            Action::Wake => {
+                self.is_busy = random.below(2) == 0 && shared.plan.has(Feature::BusyApplications);
+                self.look(shared);
+            }
+            other => self.apply(shared, other, random),
+        }
+    }
+
+    fn catch_up(&mut self, shared: &mut Shared) -> bool {
+        self.is_busy = false;
+        let mut moved = self.look(shared);
+        let open: Vec<u64> = self.requests.keys().copied().collect();
+        for request in open {
+            if !self.is_neglected(shared, request) {
+                self.answer(shared, request, &mut Seed(request));
+                moved = true;
+            }
+        }
+        moved
+    }
+
+    fn is_open(&self) -> bool {
+        !self.machine.is_closed() && self.calls.values().any(|call| !call.is_listening)
+    }
+
+    fn check_rest(&mut self, shared: &mut Shared) {
+        if self.machine.is_closed() {
+            return;
+        }
+        let open = self.calls.iter().find(|(_, call)| !call.is_listening);
+        if let Some((call, _)) = open {
+            self.machine.breach(format!("call#{call} never ended"));
+        }
+        self.fill_up(shared);
+    }
+
+    fn check_end(&mut self, shared: &mut Shared) {
+        self.is_busy = false;
+        self.look(shared);
+        if !self.machine.is_closed() {
+            self.machine.breach("it never closed");
+        }
+        if !self.machine.ledger().is_closed() {
+            self.machine.breach("it is closed, and no event says so");
+        }
+        if !self.calls.is_empty() {
+            self.machine.breach(format!("calls are left: {:?}", self.calls));
+        }
+        self.machine.handle_timeout(shared.now + Duration::from_secs(1 << 20));
+        self.machine.handle_input(shared.now, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+        if self.machine.poll_event().is_some() {
+            self.machine.breach("an event after the end");
+        }
+    }
+
+    fn is_done(&mut self) -> bool {
+        self.machine.is_closed() && self.machine.outbox().is_empty()
+    }
+
+    fn story(&self) -> String {
+        format!("--- {} ---\n{}", self.name, self.machine.transcript())
+    }
+}

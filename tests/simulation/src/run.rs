@@ -1,0 +1,142 @@
+//! Runs cases, and makes those that fail small; knows nothing of what happens in them.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+use crate::case::{Case, Feature};
+use crate::coverage::Coverage;
+use crate::plan::Plan;
+use crate::world::World;
+
+/// The most cases that are tried to make one smaller.
+const TRIES_MAX: usize = 600;
+
+/// A case that breaks a promise.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Which.
+    pub case: Case,
+    /// How it was broken: the first line says what.
+    pub breach: String,
+    /// What happened.
+    pub story: String,
+    taken: usize,
+}
+
+impl Failure {
+    /// What was broken, without the numbers: what must stay the same while the case gets smaller.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        let line = self.breach.lines().next().unwrap_or_default();
+        // The time at which it was broken says nothing.
+        let line = line.split_once(": ").map_or(line, |(_, rest)| rest);
+        line.chars().filter(|character| !character.is_ascii_digit()).take(60).collect()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.breach.lines().next().unwrap_or_default();
+        writeln!(f, "A PROMISE IS BROKEN: {line}\n{}", self.story)?;
+        writeln!(f, "seed: {}", self.case.seed)?;
+        write!(f, "replay: cargo run --release -p mcp-simulation -- {}", replay(&self.case))
+    }
+}
+
+fn replay(case: &Case) -> String {
+    format!("--once {case}")
+}
+
+/// Runs one case.
+///
+/// # Errors
+/// When it breaks a promise.
+pub fn run(case: &Case, coverage: &mut Coverage) -> Result<(), Box<Failure>> {
+    quiet();
+    let mut world = World::new(case);
+    let done = panic::catch_unwind(AssertUnwindSafe(|| world.run()));
+    coverage.merge(world.coverage());
+    done.map_err(|payload| {
+        let words = payload.downcast_ref::<String>().cloned();
+        let words = words.or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
+        let place = PLACE.take();
+        let breach = words.unwrap_or_default();
+        let breach = breach.replacen('\n', &format!(" [{place}]\n"), 1);
+        Box::new(Failure { case: case.clone(), breach, story: world.story(), taken: world.taken })
+    })
+}
+
+/// A smaller case that fails in the same way.
+#[must_use]
+pub fn shrink(failure: &Failure) -> Failure {
+    let kind = failure.kind();
+    let mut best = failure.clone();
+    let mut tries = 0;
+    let mut attempt = |best: &mut Failure, change: &dyn Fn(&mut Case)| {
+        let mut case = best.case.clone();
+        change(&mut case);
+        tries += 1;
+        if case == best.case || tries > TRIES_MAX {
+            return false;
+        }
+        match run(&case, &mut Coverage::default()) {
+            Err(smaller) if smaller.kind() == kind => {
+                *best = *smaller;
+                true
+            }
+            _ => false,
+        }
+    };
+    let taken = best.taken;
+    attempt(&mut best, &|case| case.steps = Some(taken));
+    for _ in 0..2 {
+        for feature in Feature::ALL {
+            if Plan::draw(&best.case).has(*feature) {
+                attempt(&mut best, &|case| _ = case.without.insert(*feature));
+            }
+        }
+        let steps = best.case.steps.unwrap_or(taken);
+        let mut size = steps.div_ceil(2);
+        while size > 0 {
+            for start in (0..steps).step_by(size) {
+                let piece: BTreeSet<usize> = (start..(start + size).min(steps)).collect();
+                attempt(&mut best, &|case| case.skip.extend(&piece));
+            }
+            size /= 2;
+        }
+        // Steps that are skipped at the end need not be named.
+        let last = (0..steps).rev().find(|step| !best.case.skip.contains(step)).map_or(0, |step| step + 1);
+        attempt(&mut best, &|case| {
+            case.steps = Some(last);
+            case.skip.retain(|step| *step < last);
+        });
+    }
+    best
+}
+
+thread_local! {
+    static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Panics are told by whoever catches them.
+fn quiet() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let is_ours = info.location().is_some_and(|place| {
+                ["tests/simulation/src", "tests/harness/src", "mcp-proto"]
+                    .iter()
+                    .any(|ours| place.file().contains(ours))
+            });
+            let place = info.location().map(ToString::to_string).unwrap_or_default();
+            PLACE.set(place);
+            if !is_ours && std::thread::current().name() == Some("main") {
+                others(info);
+            }
+        }));
+    });
+}

@@ -1,0 +1,80 @@
+//! Both roles' events in one form that an application of either can act on; knows nothing of what they should be.
+
+use mcp_harness::{Witness, number};
+use mcp_proto::{CallError, Close, Raw, Request, Revision, ViolationKind, client, server};
+
+/// What an application hears.
+#[derive(Debug)]
+pub(crate) enum Told {
+    Cancelled(u64),
+    Closed(Close),
+    Completed { call: u64, outcome: Result<Raw, CallError> },
+    Listening,
+    Notification,
+    Progress { call: u64, progress: f64 },
+    Ready(Revision),
+    Request { incoming: u64, call: Option<u64>, request: Request, is_answered: bool },
+    Unwatched,
+    Violation(ViolationKind, String),
+    Watched,
+}
+
+/// An event of either role.
+pub(crate) trait Tell: Witness {
+    /// The same, in the form of both.
+    fn into_told(self) -> Told;
+}
+
+impl Tell for client::Event {
+    fn into_told(self) -> Told {
+        match self {
+            Self::Closed(why) => Told::Closed(why),
+            Self::Completed { call, outcome } => Told::Completed { call: number(call), outcome },
+            Self::Notification { .. } => Told::Notification,
+            Self::Progress { call, progress } => {
+                Told::Progress { call: number(call), progress: progress.progress }
+            }
+            Self::Ready(peer) => Told::Ready(peer.revision),
+            Self::Request { incoming, call, request } => Told::Request {
+                incoming: number(incoming),
+                call: call.map(number),
+                request,
+                is_answered: false,
+            },
+            Self::RequestCancelled { incoming, .. } => Told::Cancelled(number(incoming)),
+            Self::Violation(violation) => Told::Violation(violation.kind, violation.detail.into_owned()),
+            _ => Told::Listening,
+        }
+    }
+}
+
+impl Tell for server::Event {
+    fn into_told(self) -> Told {
+        match self {
+            Self::Closed(why) => Told::Closed(why),
+            Self::Completed { call, outcome } => Told::Completed { call: number(call), outcome },
+            Self::Progress { call, progress } => {
+                Told::Progress { call: number(call), progress: progress.progress }
+            }
+            Self::Ready(peer) => Told::Ready(peer.revision),
+            Self::Request { incoming, request, context } => Told::Request {
+                incoming: number(incoming),
+                call: None,
+                request,
+                is_answered: context.answers.is_some() || context.state.is_some(),
+            },
+            Self::RequestCancelled { incoming, .. } => Told::Cancelled(number(incoming)),
+            Self::Unwatched { .. } => Told::Unwatched,
+            Self::Violation(violation) => Told::Violation(violation.kind, violation.detail.into_owned()),
+            Self::Watched { .. } => Told::Watched,
+            _ => Told::Notification,
+        }
+    }
+}
+
+/// The name of a value's variant, with that of what it holds if that says more.
+#[must_use]
+pub(crate) fn variant(value: &impl std::fmt::Debug) -> String {
+    let shown = format!("{value:?}");
+    shown.split(['(', ' ', '{']).next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,279 @@
+//! Two parties, two links and virtual time: what a seed drew, step by step, to the end; knows nothing of who the parties
+//! are.
+
+use std::time::Duration;
+
+use mcp_harness::{Checked, Link, Seed};
+use mcp_proto::client::Client;
+use mcp_proto::server::Server;
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{Era, Instant, Revision, Side};
+
+use crate::books::Books;
+use crate::case::{Case, Feature};
+use crate::coverage::Coverage;
+use crate::hostile::Hostile;
+use crate::node::Node;
+use crate::party::{Party, Shared};
+use crate::plan::{Action, Mode, Plan};
+use crate::replay;
+
+/// The most that can happen in one moment, and the most moments in one wait: more is a storm.
+const MOVES_MAX: usize = 100_000;
+
+/// Who plays the client, and who the server.
+enum Player {
+    Client(Node<Stdio<Client>>),
+    Server(Node<Stdio<Server>>),
+    Hostile(Hostile),
+}
+
+impl Player {
+    fn party(&mut self) -> &mut dyn Party {
+        match self {
+            Self::Client(node) => node,
+            Self::Server(node) => node,
+            Self::Hostile(hostile) => hostile,
+        }
+    }
+}
+
+/// One world.
+pub(crate) struct World {
+    case: Case,
+    shared: Shared,
+    players: [Player; 2],
+    /// What each of them sends on.
+    links: [Link; 2],
+    is_over: [bool; 2],
+    /// How many steps were taken.
+    pub(crate) taken: usize,
+}
+
+impl World {
+    /// The world of a case, before anything happened.
+    #[must_use]
+    pub(crate) fn new(case: &Case) -> Self {
+        let plan = Plan::draw(case);
+        let mut coverage = Coverage::default();
+        for feature in &plan.on {
+            coverage.mark(&format!("feature {feature:?}"));
+        }
+        if let [Some(client), Some(server)] = [0, 1].map(|side: usize| plan.revisions[side].last())
+            && plan.mode == Mode::Honest
+        {
+            coverage.mark(&format!("newest {client}/{server}"));
+        }
+        let players = [
+            match plan.mode {
+                Mode::HostileClient => Player::Hostile(Hostile::new(Side::Client, case.fork(7))),
+                _ => Player::Client(Node::new(client(&plan))),
+            },
+            match plan.mode {
+                Mode::HostileServer => Player::Hostile(Hostile::new(Side::Server, case.fork(7))),
+                _ => Player::Server(Node::new(server(&plan))),
+            },
+        ];
+        let links = [8, 9].map(|purpose| plan.link(&mut case.fork(purpose)));
+        let shared = Shared { plan, now: Instant::ZERO, books: Books::default(), coverage, is_broken: false };
+        Self { case: case.clone(), shared, players, links, is_over: [false; 2], taken: 0 }
+    }
+
+    /// What was reached.
+    #[must_use]
+    pub(crate) const fn coverage(&self) -> &Coverage {
+        &self.shared.coverage
+    }
+
+    /// What happened, in words.
+    pub(crate) fn story(&mut self) -> String {
+        let mut story = format!("on: {:?}\n", self.shared.plan.on);
+        for player in &mut self.players {
+            story.push_str(&player.party().story());
+        }
+        story
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Panics
+    /// When a promise is broken.
+    pub(crate) fn run(&mut self) {
+        self.pump();
+        for index in 0..self.shared.plan.steps {
+            self.taken = index + 1;
+            if self.case.skip.contains(&index) {
+                continue;
+            }
+            let mut random = self.case.fork(1000 + index as u64);
+            let side = random.below(2);
+            if let Some(action) = self.shared.plan.action(&mut random) {
+                self.shared.coverage.mark(&format!("done {action:?}"));
+                self.step(side, action, &mut random);
+            }
+            self.pump();
+            let pause = self.shared.plan.pause(&mut random);
+            self.pass(pause);
+        }
+        self.settle();
+        self.replay();
+    }
+
+    fn step(&mut self, side: usize, action: Action, random: &mut Seed) {
+        let now = self.shared.now;
+        match action {
+            Action::Cut => {
+                self.shared.is_broken = true;
+                self.links[side].cut(now);
+                if random.below(2) == 0 {
+                    self.links[1 - side].cut(now);
+                }
+            }
+            Action::HalfClose => {
+                self.shared.is_broken = true;
+                self.links[side].close(now);
+            }
+            Action::Stall => self.links[side].is_stalled = true,
+            Action::Unstall => self.links[side].is_stalled = false,
+            other => self.players[side].party().act(&mut self.shared, other, random),
+        }
+    }
+
+    /// Everything that can happen at this moment.
+    fn pump(&mut self) {
+        for _ in 0..MOVES_MAX {
+            let mut moved = false;
+            for side in 0..2 {
+                let (party, shared) = (self.players[side].party(), &mut self.shared);
+                moved |= party.wake(shared);
+                moved |= party.look(shared);
+                moved |= party.send(shared, &mut self.links[side]);
+                if party.is_done() {
+                    self.links[side].close(shared.now);
+                }
+                let from = &mut self.links[1 - side];
+                while party.wants_input()
+                    && let Some(piece) = from.receive(shared.now)
+                {
+                    party.hear(shared, &piece);
+                    moved = true;
+                }
+                if party.wants_input() && from.receive_end(shared.now) {
+                    party.hear_end(shared);
+                    moved = true;
+                }
+                moved |= party.look(shared);
+            }
+            if !moved {
+                return;
+            }
+        }
+        panic!("a storm: one moment never ends");
+    }
+
+    /// Time passes, with all that happens in it.
+    fn pass(&mut self, time: Duration) {
+        let until = self.shared.now + time;
+        for _ in 0..MOVES_MAX {
+            let mut next = until;
+            for side in 0..2 {
+                let party = self.players[side].party();
+                let arrival = self.links[1 - side].next_arrival().filter(|_| party.wants_input());
+                next = party.next_wake(&self.shared).into_iter().chain(arrival).fold(next, Ord::min);
+            }
+            self.shared.now = self.shared.now.max(next);
+            self.pump();
+            if next >= until {
+                return;
+            }
+        }
+        panic!("a storm: time does not pass");
+    }
+
+    /// Lets everything that is under way come to its end, and then ends the world.
+    fn settle(&mut self) {
+        for link in &mut self.links {
+            link.is_stalled = false;
+        }
+        for _ in 0..40 {
+            let mut moved = false;
+            for player in &mut self.players {
+                moved |= player.party().catch_up(&mut self.shared);
+            }
+            self.pass(Duration::from_secs(1));
+            if !moved {
+                break;
+            }
+        }
+        let mut waited = Duration::ZERO;
+        while waited < Duration::from_secs(9000) && self.is_open() {
+            // As far as the next timer, or a good while.
+            let step = if waited < Duration::from_secs(30) { 1 } else { 100 };
+            self.pass(Duration::from_secs(step));
+            waited += Duration::from_secs(step);
+            for player in &mut self.players {
+                player.party().catch_up(&mut self.shared);
+            }
+        }
+        for side in 0..2 {
+            let party = self.players[side].party();
+            party.check_rest(&mut self.shared);
+            self.pass(Duration::from_secs(5));
+        }
+        for side in 0..2 {
+            self.players[side].party().act(&mut self.shared, Action::Close, &mut Seed(0));
+            self.pass(Duration::from_secs(5));
+        }
+        for player in &mut self.players {
+            player.party().check_end(&mut self.shared);
+        }
+        self.is_over = [true; 2];
+    }
+
+    fn is_open(&mut self) -> bool {
+        self.players.iter_mut().any(|player| player.party().is_open())
+    }
+
+    /// Plays what happened to each machine again, in other ways, now and then.
+    fn replay(&mut self) {
+        let plan = &self.shared.plan;
+        let is_free = !plan.has(Feature::SmallOutbox) && !plan.has(Feature::TightPipes);
+        if !self.case.seed.is_multiple_of(4) || !is_free {
+            return;
+        }
+        let is_backward = plan.has(Feature::BackwardClock);
+        for player in &self.players {
+            match player {
+                Player::Client(node) => {
+                    replay::check(
+                        || client(plan),
+                        &node.record,
+                        &self.case,
+                        is_backward,
+                        &mut self.shared.coverage,
+                    );
+                }
+                Player::Server(node) => {
+                    replay::check(
+                        || server(plan),
+                        &node.record,
+                        &self.case,
+                        is_backward,
+                        &mut self.shared.coverage,
+                    );
+                }
+                Player::Hostile(_) => {}
+            }
+        }
+    }
+}
+
+fn client(plan: &Plan) -> Checked<Stdio<Client>> {
+    Checked::new(Stdio::new(Client::new(Instant::ZERO, plan.client.clone())))
+}
+
+fn server(plan: &Plan) -> Checked<Stdio<Server>> {
+    let server = Checked::new(Stdio::new(Server::new(Instant::ZERO, plan.server.clone())));
+    let is_modern = |revision: &Revision| revision.era() == Era::Modern;
+    if plan.revisions[1].iter().any(is_modern) { server } else { server.legacy_only() }
+}

@@ -1,0 +1,28 @@
+//! A fixed set of worlds in every test run; the long runs are the runner's.
+
+use mcp_simulation::{Case, Coverage, run, shrink};
+
+#[test]
+fn the_first_worlds_keep_all_promises() {
+    let mut coverage = Coverage::default();
+    for seed in 0..400 {
+        if let Err(failure) = run(&Case::new(seed), &mut coverage) {
+            panic!("{}", shrink(&failure));
+        }
+    }
+    let missing = coverage.missing();
+    assert!(missing.len() < 60, "what is drawn got poor: {missing:?}");
+}
+
+/// A failure is told by a command; the command must lead to the same world.
+#[test]
+fn a_case_is_what_its_words_say() {
+    let words = "--seed 7 --steps 20 --without Asks,Cuts --skip 0-3,5-5";
+    let mut case = Case::default();
+    let all: Vec<&str> = words.split(' ').collect();
+    for option in all.chunks(2) {
+        case.option(option[0], option[1]).unwrap();
+    }
+    assert_eq!(case.to_string(), words);
+    assert!(Case::default().option("--without", "Nothing").is_none());
+}
