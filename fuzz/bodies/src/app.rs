@@ -83,8 +83,8 @@ impl App {
                 let state = [None, Some(""), Some("state\u{e9}\n")][usize::from(which >> 6) % 3];
                 machine.request_input(now, incoming?, &questions(which), state)
             }
-            20 => machine.notify_raw(now, METHODS[usize::from(which) % METHODS.len()], None),
-            21 => machine.notify_raw(now, "notifications/x", Some(&text(RESULTS, which))),
+            20 => machine.notify_raw(now, METHODS[usize::from(which) % (METHODS.len() - 1)], None),
+            21 => machine.log(now, None, level(which), Some("l"), &text(RESULTS, which)),
             22 => machine.refuse_undeclared(now, incoming?, &questions(which)),
             _ => {
                 if which > 127 {
@@ -111,7 +111,7 @@ const CALLS: &[&str] = &[
     r#"{"name":"a"}"#,
     "{}",
     r#"{"name":"a","arguments":{"b":[1,2,{}]},"_meta":{"progressToken":"mine"}}"#,
-    r#"{"name":"a","inputResponses":{},"requestState":"s","\u005fmeta":{"k":1}}"#,
+    r#"{"name":"a","inputs":{},"\u005fmeta":{"k":1}}"#,
     "[]",
 ];
 

@@ -77,7 +77,7 @@ struct Run<R: Role> {
 
 fn run<R: Role>(machine: R, script: &[u8]) {
     let mut run = Run {
-        machine: Checked::new(machine),
+        machine: Checked::with_hostile_peer(machine),
         app: App::default(),
         now: Instant::ZERO,
         input: Vec::new(),
