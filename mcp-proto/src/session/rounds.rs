@@ -6,6 +6,7 @@
 
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -51,7 +52,8 @@ pub(crate) struct Input {
 impl Input {
     /// Bytes of the peer's that are kept.
     pub(crate) fn kept(&self) -> usize {
-        self.state.as_ref().map_or(0, |state| state.as_bytes().len())
+        let keys: usize = self.questions.iter().flatten().map(|asked| asked.key.len()).sum();
+        keys + self.state.as_ref().map_or(0, |state| state.as_bytes().len())
     }
 }
 
@@ -97,12 +99,13 @@ impl Core {
         if state.is_some_and(|state| !state.starts_with(b"\"")) {
             return Err(invalid("`requestState` is not a string"));
         }
-        if self.calls.bytes() + state.map_or(0, <[u8]>::len) > self.limits().calls_bytes_max {
+        let requests = result.member("inputRequests").filter(|requests| requests.as_bytes() != b"null");
+        let questions = requests.as_ref().map(|requests| self.read_questions(requests)).transpose()?;
+        let keys: usize = questions.iter().flatten().map(|question| question.key.len()).sum();
+        if self.calls.bytes() + keys + state.map_or(0, <[u8]>::len) > self.limits().calls_bytes_max {
             return Err(invalid("`requestState` is more than this side can hold"));
         }
         let state = state.map(|state| Frame::Borrowed(state).keep(state, false));
-        let requests = result.member("inputRequests").filter(|requests| requests.as_bytes() != b"null");
-        let questions = requests.as_ref().map(|requests| self.read_questions(requests)).transpose()?;
         if questions.is_none() && state.is_none() {
             return Err(invalid("input is required, and neither questions nor a state are given"));
         }
@@ -125,13 +128,14 @@ impl Core {
                 return Err(invalid("more questions at a time than allowed".into()));
             }
             if questions.iter().any(|question| *question.key == *key) {
-                return Err(invalid(format!("two questions are called {key:?}").into()));
+                return Err(invalid(format!("two questions are called {:?}", start_of(&key)).into()));
             }
             let method = find(request, "method").and_then(unescape);
             let rule = method.and_then(|method| MethodRule::question(&method, self.revision()));
             let params = find(request, "params").filter(|params| *params != b"null");
             let is_fit = |rule: &&MethodRule| gate::is_fit_question(rule, params, &self.me.capabilities);
             let Some(rule) = rule.filter(is_fit) else {
+                let key = start_of(&key);
                 return Err(invalid(
                     format!("the question {key:?} is none that this side can be asked").into(),
                 ));
@@ -287,4 +291,9 @@ fn write_retry(out: &mut Vec<u8>, params: &[u8], input: &Input) {
         object.raw("requestState", state.as_bytes());
     }
     object.end();
+}
+
+/// Enough of a question's name to recognise it: it is the peer's.
+fn start_of(key: &str) -> String {
+    key.chars().take(64).collect()
 }
