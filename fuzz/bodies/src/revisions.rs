@@ -59,6 +59,7 @@ struct Run {
     asked: Vec<IncomingId>,
     requests: Vec<IncomingId>,
     seen: Vec<String>,
+    is_closing: bool,
 }
 
 fn run(script: &[Op], revision: Revision) -> Vec<String> {
@@ -70,6 +71,7 @@ fn run(script: &[Op], revision: Revision) -> Vec<String> {
         asked: Vec::new(),
         requests: Vec::new(),
         seen: Vec::new(),
+        is_closing: false,
     };
     for op in script {
         let done = run.perform(*op);
@@ -108,6 +110,8 @@ impl Run {
             Op::Progress(request, how_far) => {
                 server.progress(now, latest(&self.requests, request)?, &Progress::new(f64::from(how_far)))
             }
+            // A session asks by requests, which cannot be made once one side closes.
+            Op::Ask(..) if self.is_closing => Ok(()),
             Op::Ask(request, twice) => {
                 let questions = [("a", Question::Roots), ("b", Question::Roots)];
                 let questions = if twice { &questions[..] } else { &questions[..1] };
@@ -124,10 +128,12 @@ impl Run {
                 Ok(())
             }
             Op::CloseClient => {
+                self.is_closing = true;
                 client.close(now);
                 Ok(())
             }
             Op::CloseServer => {
+                self.is_closing = true;
                 server.close(now);
                 Ok(())
             }

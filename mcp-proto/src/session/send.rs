@@ -414,7 +414,7 @@ impl Core {
 
     /// Whether nobody opened a session, and requests can come that need none.
     fn is_sessionless(&self) -> bool {
-        self.phase == Phase::Opening && self.me.newest(Era::Modern).is_some()
+        self.peer.is_none() && self.me.newest(Era::Modern).is_some()
     }
 
     /// Why something is not allowed now.

@@ -118,3 +118,15 @@ fn a_client_that_does_not_read_blocks_logging() {
     solo.poll();
     solo.log(Level::Info, "1").unwrap();
 }
+
+#[test]
+fn without_a_session_nobody_hears_what_belongs_to_no_request_not_even_while_a_server_ends_log_06() {
+    let config = server::Config::new("s", "1").capability(Capability::Logging).capability(Capability::Tools);
+    let mut solo = ServerSolo::server(config);
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#);
+    solo.say_eof();
+    solo.log(Level::Error, "1").unwrap();
+    solo.expect_lines(&[]);
+    solo.respond(1, r#"{"tools":[]}"#).unwrap();
+    assert_eq!(solo.take_lines().len(), 1);
+}
