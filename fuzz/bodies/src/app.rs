@@ -120,7 +120,7 @@ const RESULTS: &[&str] = &[
     r#"{"content":[]}"#,
     r#"{"action":"accept","content":{"word":"x"}}"#,
     r#"{"roots":[]}"#,
-    r#"{"resultType":"input_required","requestState":"","_meta":{"a":{}}}"#,
+    r#"{"resultType":"complete","_meta":{"a":{}}}"#,
     r#"{"tools":[],"ttlMs":60000,"cacheScope":"public","nextCursor":"\u00e9"}"#,
     "7",
 ];

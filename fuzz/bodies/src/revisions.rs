@@ -74,6 +74,10 @@ fn run(script: &[Op], revision: Revision) -> Vec<String> {
         is_closing: false,
     };
     for op in script {
+        // A session asks by requests, and an answer is none: what can still be said once one side closes differs.
+        if run.is_closing {
+            break;
+        }
         let done = run.perform(*op);
         run.seen.push(format!("{op:?}: {done:?}"));
         run.pair.drive();
@@ -110,8 +114,6 @@ impl Run {
             Op::Progress(request, how_far) => {
                 server.progress(now, latest(&self.requests, request)?, &Progress::new(f64::from(how_far)))
             }
-            // A session asks by requests, which cannot be made once one side closes.
-            Op::Ask(..) if self.is_closing => Ok(()),
             Op::Ask(request, twice) => {
                 let questions = [("a", Question::Roots), ("b", Question::Roots)];
                 let questions = if twice { &questions[..] } else { &questions[..1] };
@@ -186,6 +188,9 @@ impl Run {
 fn end(outcome: &Result<Raw, CallError>) -> String {
     match outcome {
         Ok(result) => format!("is error {:?}", result.member("isError").map(|it| it.to_string())),
+        Err(CallError::Unanswered(_)) => "unanswered".into(),
+        // A session's server says so, in its own words.
+        Err(CallError::Refused(error)) if error.message.starts_with("no answer to") => "unanswered".into(),
         Err(error) => format!("{error:?}"),
     }
 }

@@ -38,8 +38,8 @@ impl Limits {
     /// The largest piece that [`memory_max`](Self::memory_max) expects a driver to hand over at a time, 64 KiB.
     pub const INPUT_BYTES_MAX: usize = 64 << 10;
 
-    /// The most bytes that a connection with these limits holds, whatever its peer does: about 2 GiB with the defaults,
-    /// less than 6 MiB with all bounds small.
+    /// The most bytes that a connection with these limits holds, whatever its peer does: about 2 GiB with the defaults
+    /// (30 MiB of it for events that one piece of input can make, whatever the other limits).
     ///
     /// It is a ceiling and no estimate: a peer would have to drive every table and every buffer to its bound at once. It
     /// counts bytes as they are asked of the allocator, and holds on a 64-bit machine for a driver that hands over

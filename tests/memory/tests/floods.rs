@@ -43,38 +43,64 @@ fn small() -> Limits {
     }
 }
 
+/// Many things of which each is small: one whose size is not counted stands out.
+fn many() -> Limits {
+    Limits {
+        message_bytes_max: 256 << 10,
+        calls_bytes_max: 256 << 10,
+        requests_bytes_max: 256 << 10,
+        events_bytes_max: 256 << 10,
+        outbox_bytes_max: 64 << 10,
+        replies_bytes_max: 256 << 10,
+        subscriptions_max: 32,
+        subscription_uris_max: 32,
+        subscriptions_bytes_max: 64 << 10,
+        peer_bytes_max: 64 << 10,
+        cache_bytes_max: 256 << 10,
+        ..Limits::default()
+    }
+}
+
+/// As they are, with a cache.
 fn usual() -> Limits {
     Limits { cache_bytes_max: 8 << 20, ..Limits::default() }
 }
 
-fn flood(name: &str, limits: &Limits, lines: u64) {
-    let mut report = Report::new(limits, lines);
+fn flood(name: &str, limits: &Limits, lines: u64, bytes: u64) -> Report {
+    let mut report = Report::new(limits, lines, bytes);
     at_server::all(&mut report);
     at_client::all(&mut report);
     println!("{name} limits, up to {lines} lines:\n{report}");
-    report.assert();
+    report.assert_below(limits.memory_max());
+    report
 }
 
 #[test]
 fn small_limits_are_kept() {
-    flood("small", &small(), 4_000);
+    flood("small", &small(), 40_000, 4 << 20);
+}
+
+#[test]
+fn nothing_is_left_uncounted() {
+    // All that is bounded in bytes comes to less than 2 MiB, and things are small: this is no ceiling, and tells.
+    flood("many small", &many(), 4_000, 16 << 20).assert_below(6 << 20);
 }
 
 #[test]
 fn the_usual_limits_are_kept() {
-    flood("usual", &usual(), 4_000);
+    flood("usual", &usual(), 40_000, 48 << 20);
 }
 
 #[test]
 #[ignore = "takes a minute, and a gigabyte; in release only"]
 fn small_limits_are_kept_in_a_million_lines() {
-    flood("small", &small(), 1_000_000);
+    flood("small", &small(), 1_000_000, 64 << 20);
 }
 
 #[test]
 #[ignore = "takes a minute, and a gigabyte; in release only"]
 fn the_usual_limits_are_kept_in_a_million_lines() {
-    flood("usual", &usual(), 1_000_000);
+    flood("usual", &usual(), 1_000_000, 4 << 30);
 }
 
 #[test]

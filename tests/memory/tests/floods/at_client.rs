@@ -138,7 +138,7 @@ pub fn all(report: &mut Report) {
             &format!("client: long results, {name}"),
             Peer::Reads,
             make,
-            report.of(long).min(64),
+            report.of(long),
             |index, out| {
                 put(
                     out,
@@ -163,7 +163,7 @@ pub fn all(report: &mut Report) {
     }
     let listens = |limits| listening(modern(limits));
     let first = limits.calls_max.min(2_000) as u64 + 2;
-    report.flood("client: acknowledgements of millions", Peer::Reads, listens, report.of(long).min(128), |index, out| {
+    report.flood("client: acknowledgements of millions", Peer::Reads, listens, report.of(long), |index, out| {
         let uris = vec!["\"\""; (long - 300) / 3].join(",");
         put(out, format_args!(r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}},"notifications":{{"resourceSubscriptions":[{uris}]}}}}}}"#, first + index));
     }, ignore);

@@ -191,7 +191,8 @@ pub fn all(report: &mut Report) {
             put(out, format_args!("{{\"jsonrpc\":\"2.0\",\"id\":{index},\r\"method\":\"tools/call\",\"params\":{{\"name\":\"a\",\"b\":"));
             let quote = if space == b'x' { "\"" } else { "" };
             put(out, format_args!("{quote}"));
-            fill(out, long, space);
+            // Half of what is let in, so that more than one is.
+                fill(out, long / 2, space);
             put(out, format_args!("{}}}}}", if quote.is_empty() { "1" } else { quote }));
         }, ignore);
     }
