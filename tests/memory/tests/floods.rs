@@ -88,7 +88,7 @@ fn nothing_is_left_uncounted() {
 
 #[test]
 fn the_usual_limits_are_kept() {
-    flood("usual", &usual(), 40_000, 48 << 20);
+    flood("usual", &usual(), 40_000, 32 << 20);
 }
 
 #[test]

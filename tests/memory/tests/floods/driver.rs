@@ -33,7 +33,7 @@ impl Report {
 
     /// How many lines of about `bytes` bytes a flood has.
     pub fn of(&self, bytes: usize) -> u64 {
-        (self.bytes / bytes.max(1) as u64).clamp(3, 4096)
+        (self.bytes / bytes.max(1) as u64).clamp(2, 4096)
     }
 
     /// Floods a machine with lines, in pieces of 64 KiB, for as long as it wants any; `hear` gets the events that it
