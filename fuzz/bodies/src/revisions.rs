@@ -111,6 +111,8 @@ impl Run {
                 let error = ErrorObject::new(i64::from(code), "no");
                 server.respond_error(now, latest(&self.requests, request)?, &error)
             }
+            // In a session a request that comes again is the same one, whose progress has to go on growing.
+            Op::Progress(..) if !self.asked.is_empty() => Ok(()),
             Op::Progress(request, how_far) => {
                 server.progress(now, latest(&self.requests, request)?, &Progress::new(f64::from(how_far)))
             }

@@ -57,7 +57,7 @@ impl Limits {
     /// assert!(tight.memory_max() < Limits::default().memory_max());
     /// ```
     #[must_use]
-    pub const fn memory_max(&self) -> usize {
+    pub fn memory_max(&self) -> usize {
         let terms = [
             FIXED_BYTES,
             self.input_max(),
@@ -72,12 +72,7 @@ impl Limits {
             // Who the other side of a handshake is, while it is read and once it is.
             times(self.peer_bytes_max, IDENTITY_FACTOR + 8),
         ];
-        let (mut sum, mut index) = (0, 0);
-        while index < terms.len() {
-            sum = plus(sum, terms[index]);
-            index += 1;
-        }
-        sum
+        terms.into_iter().fold(0, plus)
     }
 
     /// A message that has not ended, in a buffer that grows by doubling; and one that is being read, with copies of its
