@@ -256,7 +256,7 @@ fn at_the_client(text: &[u8], class: &Class) {
             assert!(matches!(event, Some(client::Event::Completed { outcome: Err(_), .. })), "{event:?}");
         }
         Class::Response { .. } | Class::OrphanError => {
-            assert_told(event.as_ref(), ViolationKind::UnknownResponse)
+            assert_told(event.as_ref(), ViolationKind::UnknownResponse);
         }
         Class::NotJson => assert_told(event.as_ref(), ViolationKind::NotJson),
         Class::Array => assert_told(event.as_ref(), ViolationKind::Batch),

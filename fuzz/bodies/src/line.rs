@@ -37,7 +37,7 @@ fn split(mut stream: &[u8], mut size: impl FnMut() -> usize) -> Shown {
         stream = rest;
     }
     machine.handle_eof(Instant::ZERO);
-    shown(&mut *machine)
+    shown(&mut machine)
 }
 
 /// The reference: lines as a few words describe them, and a machine that is given whole messages.

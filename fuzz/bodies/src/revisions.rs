@@ -203,7 +203,7 @@ fn latest<T: Copy>(handles: &[T], back: u8) -> Result<T, Misuse> {
 }
 
 fn place<T: PartialEq>(handles: &[T], handle: T) -> String {
-    handles.iter().position(|known| *known == handle).map_or("?".into(), |place| format!("#{place}"))
+    handles.iter().position(|known| *known == handle).map_or_else(|| "?".into(), |place| format!("#{place}"))
 }
 
 fn raw(text: &str) -> Raw {

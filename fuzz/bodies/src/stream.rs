@@ -40,7 +40,10 @@ pub fn stream_server(data: &[u8]) {
     let config =
         server::Config::new("s", "1").revisions(app::revisions(revisions)).limits(app::limits(limits));
     let config = app::capabilities(rest).iter().fold(config, |config, it| config.capability(*it));
-    let config = policy(rest).map_or(config.clone(), |policy| config.on_violation(policy));
+    let config = match policy(rest) {
+        Some(policy) => config.on_violation(policy),
+        None => config,
+    };
     run(Stdio::new(Server::new(Instant::ZERO, config.serve("x/y"))), script);
 }
 
@@ -51,7 +54,10 @@ pub fn stream_client(data: &[u8]) {
     let config =
         client::Config::new("c", "1").revisions(app::revisions(revisions)).limits(app::limits(limits));
     let config = app::capabilities(rest).iter().fold(config, |config, it| config.capability(*it));
-    let config = policy(rest).map_or(config.clone(), |policy| config.on_violation(policy));
+    let config = match policy(rest) {
+        Some(policy) => config.on_violation(policy),
+        None => config,
+    };
     run(Stdio::new(Client::new(Instant::ZERO, config.serve("x/y"))), script);
 }
 
@@ -128,7 +134,7 @@ impl<R: Role> Run<R> {
     }
 
     /// Told to close, and not yet closed.
-    fn is_draining(&mut self) -> bool {
+    fn is_draining(&self) -> bool {
         self.machine.poll_timeout().is_some()
     }
 
