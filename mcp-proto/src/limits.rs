@@ -2,10 +2,17 @@
 
 use core::time::Duration;
 
+mod memory;
+
+#[cfg(test)]
+pub(crate) use memory::{CALL_BYTES, EVENT_BYTES, REQUEST_BYTES};
+pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
+
 /// Every bound of one connection: what a peer can make it hold, and how long anything can take.
 ///
-/// Sizes are in bytes of JSON text. A connection's memory is the sum of the costs below; with the defaults an
-/// idle one costs well under 4 KiB, and its buffers shrink again after use.
+/// Sizes are in bytes of JSON text. A connection's memory is the sum of the costs below, and
+/// [`memory_max`](Self::memory_max) its ceiling; with the defaults an idle one costs well under 4 KiB, and its buffers
+/// shrink again after use.
 ///
 /// ```
 /// use core::time::Duration;
@@ -60,12 +67,17 @@ pub struct Limits {
     pub input_rounds_max: u32,
     /// Questions that may be asked at a time, 16.
     pub questions_max: usize,
-    /// Subscriptions to changes that a server holds, 256; the next is refused. Costs about 200 bytes each.
+    /// Subscriptions to changes, 256: of those that a server holds the next is refused, for a client one more is
+    /// [`Misuse::Blocked`](crate::Misuse::Blocked). Costs about 200 bytes each.
     pub subscriptions_max: usize,
-    /// Resources in one subscription, 256; a larger one is refused. Costs about 100 bytes each.
+    /// Resources in one subscription, 256; a larger one is refused, by a client its acknowledgement. Costs about 100
+    /// bytes each.
     pub subscription_uris_max: usize,
-    /// Bytes of URIs that all subscriptions of a server hold, 1 MiB; the next is refused.
+    /// Bytes of URIs that all subscriptions hold, 1 MiB; the next is refused.
     pub subscriptions_bytes_max: usize,
+    /// Bytes in which the other side of a handshake says who it is and what it can, 1 MiB; with more, it fails. Costs up
+    /// to 24 times this much.
+    pub peer_bytes_max: usize,
     /// Bytes of answers that a client keeps to use again, for as long as the server says that they are good; 0, so
     /// none. (STL-42)
     pub cache_bytes_max: usize,
@@ -125,6 +137,7 @@ impl Default for Limits {
             subscriptions_max: 256,
             subscription_uris_max: 256,
             subscriptions_bytes_max: 1 << 20,
+            peer_bytes_max: 1 << 20,
             cache_bytes_max: 0,
             call_timeout: Duration::from_secs(60),
             call_timeout_max: Duration::from_secs(600),

@@ -209,6 +209,8 @@ pub(crate) fn compact(text: &[u8]) -> Vec<u8> {
         }
         out.push(byte);
     }
+    // White space can be most of a text, and what is left is kept and counted by its length.
+    out.shrink_to_fit();
     out
 }
 

@@ -38,7 +38,7 @@ impl Batches {
         id
     }
 
-    /// Bytes of answers that wait for others of their batch.
+    /// Bytes of answers that wait for others of their batch, and of the ids that are taken meanwhile.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -53,6 +53,7 @@ impl Batches {
         if let Some(open) = self.open.get_mut(&batch) {
             self.ids.insert((open.stream, id.clone()));
             open.ids.push(id.clone());
+            self.bytes += id_cost(id);
         }
     }
 
@@ -90,6 +91,7 @@ impl Batches {
         let batch = self.open.remove(&id)?;
         self.bytes -= batch.answers.len();
         for id in batch.ids {
+            self.bytes -= id_cost(&id);
             self.ids.remove(&(batch.stream, id));
         }
         (!batch.answers.is_empty()).then_some((batch.stream, batch.answers))
@@ -105,4 +107,9 @@ impl Batches {
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
+}
+
+/// Bytes that it takes to hold an id twice.
+fn id_cost(id: &RequestId) -> usize {
+    4 * id.as_text().map_or(0, str::len) + 128
 }

@@ -114,10 +114,12 @@ impl Core {
         id: &RequestId,
         params: &Params<'_>,
     ) -> Result<(), ErrorObject> {
-        let filter = params.member("notifications").and_then(Filter::read);
+        let uris_max = self.limits().subscription_uris_max;
+        let filter = params.member("notifications").and_then(|filter| Filter::read(filter, uris_max));
         let Some(filter) = filter else {
             return Err(ErrorObject::invalid_params("`notifications` must be a filter"));
         };
+        self.has_room_to_subscribe(filter.uris.len(), 0)?;
         let mut filter = filter.offered_by(&self.me.capabilities);
         filter.uris.sort_unstable();
         filter.uris.dedup();

@@ -9,7 +9,7 @@ use super::filter::Filter;
 use super::guard::Violation;
 use super::incoming::IncomingId;
 use super::outcome::{CallError, Close, Progress};
-use super::peer::{Context, Method, Peer, Request};
+use super::peer::{Context, Method, Peer, Request, identity_cost};
 use crate::json::Raw;
 
 /// All that either role can hear; each role's public events are a part of these.
@@ -38,6 +38,7 @@ impl Event {
             Self::Completed { outcome: Err(CallError::Refused(error)), .. } => {
                 error.message.len() + raw(&error.data)
             }
+            Self::Completed { outcome: Err(CallError::Invalid(why)), .. } => why.len(),
             Self::Completed { outcome: Err(_), .. } => 0,
             Self::Listening { filter, .. } => filter.bytes(),
             Self::Notification { method, params, .. } => method.len() + raw(params),
@@ -47,7 +48,8 @@ impl Event {
                     answers.iter().map(|(key, answer)| key.len() + answer.as_bytes().len()).sum()
                 });
                 let state = context.state.as_ref().map_or(0, |state| state.len());
-                request.method.len() + raw(&request.params) + raw(&context.meta) + answers + state
+                let peer = context.meta.as_ref().map_or(0, identity_cost);
+                request.method.len() + raw(&request.params) + raw(&context.meta) + answers + state + peer
             }
             Self::RequestCancelled { reason, .. } => raw(reason),
             Self::Unwatched { uri } | Self::Watched { uri } => uri.len(),
@@ -59,19 +61,21 @@ impl Event {
 /// Events that wait to be polled, in the order in which what caused them came.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    queue: VecDeque<Event>,
+    /// Each with its weight.
+    queue: VecDeque<(Event, usize)>,
     bytes: usize,
 }
 
 impl Events {
     pub(crate) fn push(&mut self, event: Event) {
-        self.bytes += event.weight();
-        self.queue.push_back(event);
+        let weight = event.weight();
+        self.bytes += weight;
+        self.queue.push_back((event, weight));
     }
 
     pub(crate) fn pop(&mut self) -> Option<Event> {
-        let event = self.queue.pop_front()?;
-        self.bytes -= event.weight();
+        let (event, weight) = self.queue.pop_front()?;
+        self.bytes -= weight;
         if self.queue.is_empty() {
             self.queue.shrink_to(KEPT_EVENTS_MAX);
         }
@@ -89,3 +93,22 @@ impl Events {
 
 /// What an empty queue keeps room for.
 const KEPT_EVENTS_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::{CALL_BYTES, EVENT_BYTES, REQUEST_BYTES};
+
+    /// A node of a tree can be half empty.
+    const TREE: usize = 2;
+
+    #[test]
+    fn the_ceiling_knows_how_large_things_are() {
+        assert!(2 * size_of::<(Event, usize)>() + 128 <= EVENT_BYTES, "{}", size_of::<(Event, usize)>());
+        let request =
+            size_of::<crate::session::incoming::Open>() + size_of::<Request>() + size_of::<Context>();
+        assert!(TREE * (request + 64) <= REQUEST_BYTES, "{request}");
+        let call = size_of::<crate::session::calls::Call>();
+        assert!(TREE * (call + 5 * 32) <= CALL_BYTES, "{call}");
+    }
+}

@@ -134,7 +134,9 @@ impl Filter {
     }
 
     /// Reads what `write` writes; `None` when it is no filter. Members that it does not know are left out. (T-104)
-    pub(crate) fn read(filter: &[u8]) -> Option<Self> {
+    ///
+    /// Of more than `uris_max` resources it reads one too many and no more: whoever reads refuses those.
+    pub(crate) fn read(filter: &[u8], uris_max: usize) -> Option<Self> {
         let flag = |name| match find(filter, name) {
             Some(b"true") => Some(true),
             None | Some(b"false" | b"null") => Some(false),
@@ -148,7 +150,10 @@ impl Filter {
             tools: flag("toolsListChanged")?,
             prompts: flag("promptsListChanged")?,
             resources: flag("resourcesListChanged")?,
-            uris: elements(uris).map(|uri| unescape(uri).map(Into::into)).collect::<Option<_>>()?,
+            uris: elements(uris)
+                .take(uris_max.saturating_add(1))
+                .map(|uri| unescape(uri).map(Into::into))
+                .collect::<Option<_>>()?,
         })
     }
 }

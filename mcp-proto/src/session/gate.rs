@@ -76,6 +76,8 @@ pub(crate) fn is_fit_question(rule: &MethodRule, params: Option<&[u8]>, ours: &C
 fn known(method: &str, is_request: bool, revision: Revision) -> Result<Option<&'static MethodRule>, Misuse> {
     match MethodRule::find(method, is_request, revision) {
         None if is_of_another_revision(method, is_request) => Err(Misuse::Unsupported),
+        // A request is no notification, and no notification is a request.
+        None if is_of_another_revision(method, !is_request) => Err(Misuse::Unsupported),
         rule => Ok(rule),
     }
 }

@@ -38,6 +38,9 @@ impl Core {
             Err(CallError::Refused(error)) => return self.initialize_refused(error),
             Err(other) => return self.fault(Fault::BadHandshake(other.to_string().into())),
         };
+        if result.as_bytes().len() > self.limits().peer_bytes_max {
+            return self.fault(Fault::BadHandshake("it is longer than this side can hold".into()));
+        }
         let welcome = match InitializeResult::decode(&result) {
             Ok(welcome) => welcome,
             Err(error) => return self.fault(Fault::BadHandshake(error.to_string().into())),
@@ -72,6 +75,9 @@ impl Core {
     }
 
     fn negotiate(&self, params: &Params<'_>) -> Result<Peer, ErrorObject> {
+        if params.object.is_some_and(|object| object.text.len() > self.limits().peer_bytes_max) {
+            return Err(ErrorObject::invalid_params("this is more than a server can hold of its client"));
+        }
         let offered = params.member("protocolVersion").and_then(crate::json::unescape);
         let Some(offered) = offered else {
             return Err(ErrorObject::invalid_params("`protocolVersion` must be a string"));

@@ -128,6 +128,9 @@ impl Core {
         self.advance(now);
         self.require(self.phase.allows().traffic)?;
         self.has_room()?;
+        if self.listens.open.len() >= self.limits().subscriptions_max {
+            return Err(Misuse::Blocked);
+        }
         if self.rules().servers_ask {
             return self.listen_in_session(filter, options);
         }
@@ -259,10 +262,17 @@ impl Core {
 
     /// The server says what it will tell of. (STL-29, STL-30)
     fn acknowledged(&mut self, call: CallId, params: &Params<'_>) {
-        let filter = params.member("notifications").and_then(Filter::read);
+        let (uris_max, bytes_max) =
+            (self.limits().subscription_uris_max, self.limits().subscriptions_bytes_max);
+        let filter = params.member("notifications").and_then(|filter| Filter::read(filter, uris_max));
+        let held: usize =
+            self.listens.open.values().filter_map(|it| it.heard.as_ref()).map(Filter::bytes).sum();
         let (Some(listen), Some(filter)) = (self.listens.open.get_mut(&call), filter) else {
             return self.bad_notification(ACKNOWLEDGED, "`notifications` must be a filter");
         };
+        if filter.uris.len() > uris_max || held + filter.bytes() > bytes_max {
+            return self.bad_notification(ACKNOWLEDGED, "`notifications` is more than this side can hold");
+        }
         if listen.heard.is_some() {
             return self.bad_notification(ACKNOWLEDGED, "the subscription is acknowledged already");
         }

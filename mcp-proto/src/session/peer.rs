@@ -6,9 +6,10 @@ use core::fmt;
 use core::ops::Deref;
 
 use super::question::Answers;
-use crate::json::Raw;
+use crate::json::{Raw, find};
+use crate::limits::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
 use crate::revision::{Capability, MethodRule, Revision};
-use crate::schema::{Capabilities, Decode, DecodeError, Implementation, Level};
+use crate::schema::{Capabilities, Decode, DecodeError, Implementation, Level, key};
 
 /// Who is on the other side, as it said itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,4 +143,11 @@ impl Context {
     pub(crate) const fn new(peer: Arc<Peer>) -> Self {
         Self { peer, log_level: None, wants_progress: false, answers: None, state: None, meta: None }
     }
+}
+
+/// Bytes that it takes to hold whom a request's `_meta` says it is from, beyond the text: read as a type, a long list of
+/// small things takes many times its text.
+pub(crate) fn identity_cost(meta: &Raw) -> usize {
+    let info = find(meta.as_bytes(), key::CLIENT_INFO).map_or(0, <[u8]>::len);
+    if info > IDENTITY_BYTES_FREE { info * IDENTITY_FACTOR } else { 0 }
 }

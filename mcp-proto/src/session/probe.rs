@@ -44,6 +44,9 @@ pub(crate) struct Opening {
 /// A server that refuses its first probe and then `initialize` is asked once more, in case it was only slow.
 const PROBES_MAX: u32 = 2;
 
+/// Names of revisions that are looked at: there are five, and a peer can name millions.
+const NAMES_READ_MAX: usize = 256;
+
 /// Names of revisions that are repeated from a peer: enough of them to see what is wrong.
 const NAMES_MAX: usize = 8;
 const NAME_CHARS_MAX: usize = 32;
@@ -80,6 +83,9 @@ impl Core {
     pub(super) fn probed(&mut self, outcome: Result<Raw, CallError>) {
         self.opening.is_certain = true;
         match outcome {
+            Ok(result) if result.as_bytes().len() > self.limits().peer_bytes_max => {
+                self.fault(Fault::BadHandshake("it is longer than this side can hold".into()));
+            }
             Ok(result) => match Discovered::read(&result) {
                 Some(discovered) => self.discovered(discovered),
                 None => self.fall_back(Fault::BadHandshake("no answer to `server/discover`".into())),
@@ -198,5 +204,5 @@ impl Discovered {
 }
 
 fn names_in(array: &[u8]) -> Vec<String> {
-    elements(array).filter_map(unescape).map(Into::into).collect()
+    elements(array).filter_map(unescape).map(Into::into).take(NAMES_READ_MAX).collect()
 }

@@ -12,7 +12,7 @@ use super::event::Event;
 use super::gate;
 use super::guard::ViolationKind;
 use super::incoming::{Again, Open, ReplyTo};
-use super::peer::{Context, Method, Peer, Request};
+use super::peer::{Context, Method, Peer, Request, identity_cost};
 use super::phase::Phase;
 use super::question::Answers;
 use crate::error::code;
@@ -172,7 +172,8 @@ impl Core {
             meta: params.meta.map(|meta| origin.frame.keep(meta, true)),
         };
         let kept = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
-        let bytes = kept(&request.params) + kept(&context.meta);
+        let identity = context.meta.as_ref().map_or(0, identity_cost);
+        let bytes = kept(&request.params) + kept(&context.meta) + identity;
         // Where clients are not asked by requests, they make theirs again by themselves.
         let may_ask = rule.is_some_and(|rule| rule.may_ask) && asked.peer.revision.rules().servers_ask;
         let again = may_ask

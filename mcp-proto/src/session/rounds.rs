@@ -52,7 +52,8 @@ pub(crate) struct Input {
 impl Input {
     /// Bytes of the peer's that are kept.
     pub(crate) fn kept(&self) -> usize {
-        self.state.as_ref().map_or(0, |state| state.as_bytes().len())
+        let keys: usize = self.questions.iter().flatten().map(|asked| asked.key.len()).sum();
+        keys + self.state.as_ref().map_or(0, |state| state.as_bytes().len())
     }
 }
 
@@ -87,7 +88,7 @@ impl Core {
         if is_subscription {
             // It was its end all the same, and what was said to it may still be on its way.
             let limits = &self.me.limits;
-            self.calls.expect_late(wire, limits);
+            self.calls.expect_late(wire, true, limits);
         }
     }
 
@@ -104,12 +105,13 @@ impl Core {
         if state.is_some_and(|state| !state.starts_with(b"\"")) {
             return Err(invalid("`requestState` is not a string"));
         }
-        if self.calls.bytes() + state.map_or(0, <[u8]>::len) > self.limits().calls_bytes_max {
+        let requests = result.member("inputRequests").filter(|requests| requests.as_bytes() != b"null");
+        let questions = requests.as_ref().map(|requests| self.read_questions(requests)).transpose()?;
+        let keys: usize = questions.iter().flatten().map(|question| question.key.len()).sum();
+        if self.calls.bytes() + keys + state.map_or(0, <[u8]>::len) > self.limits().calls_bytes_max {
             return Err(invalid("`requestState` is more than this side can hold"));
         }
         let state = state.map(|state| Frame::Borrowed(state).keep(state, false));
-        let requests = result.member("inputRequests").filter(|requests| requests.as_bytes() != b"null");
-        let questions = requests.as_ref().map(|requests| self.read_questions(requests)).transpose()?;
         if questions.is_none() && state.is_none() {
             return Err(invalid("input is required, and neither questions nor a state are given"));
         }

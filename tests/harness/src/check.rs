@@ -68,6 +68,14 @@ impl<R: Role> Checked<R> {
         self
     }
 
+    /// Puts a machine under watch whose peer can say anything: what it sends is held against the form of messages, and
+    /// not against what was said.
+    pub fn with_hostile_peer(inner: R) -> Self {
+        let mut checked = Self::new(inner);
+        checked.wire = checked.wire.form_only();
+        checked
+    }
+
     /// Has failures say this too: a seed, a file, a split point.
     pub fn label(&mut self, label: impl Display) {
         self.label = label.to_string();

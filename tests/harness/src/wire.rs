@@ -45,6 +45,7 @@ pub struct WireRules {
     is_unsure: bool,
     /// The revision stands in bytes that did not have their effect yet.
     is_fresh: bool,
+    is_form_only: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -96,7 +97,16 @@ impl WireRules {
             partial: Vec::new(),
             is_unsure: false,
             is_fresh: false,
+            is_form_only: false,
         }
+    }
+
+    /// Holds each line against the form of messages only: for a peer that can say anything, so that only the machine
+    /// knows what it took it for.
+    #[must_use]
+    pub const fn form_only(mut self) -> Self {
+        self.is_form_only = true;
+        self
     }
 
     /// The revision that was agreed on, as the wire shows it.
@@ -107,7 +117,7 @@ impl WireRules {
 
     /// The peer's bytes came in. What they allow may be sent from now on.
     pub fn hear(&mut self, input: &[u8]) {
-        let mut rest = input;
+        let mut rest = if self.is_form_only { &[] } else { input };
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             let mut line = std::mem::take(&mut self.partial);
             line.extend_from_slice(rest.get(..end).unwrap_or_default());
@@ -151,7 +161,7 @@ impl WireRules {
         match &message {
             Value::Object(_) => self.check_message(now, &message, false),
             Value::Array(members) => {
-                if !self.revision.is_some_and(|revision| revision.rules().batches) {
+                if !self.is_form_only && !self.revision.is_some_and(|revision| revision.rules().batches) {
                     return Err("an array, where the revision has none (FRM-15)".into());
                 }
                 if members.is_empty() {
@@ -265,6 +275,7 @@ impl WireRules {
             return Err(format!("params are {params}, not an object (JSON-17)"));
         }
         match (message.get("id"), message.get("method")) {
+            _ if self.is_form_only => Ok(()),
             (Some(id), Some(Value::String(method))) => self.check_request(id, method, message),
             (None, Some(Value::String(method))) => self.check_notification(method, message),
             (_, Some(_)) => Err("`method` is not a string".into()),

@@ -354,3 +354,15 @@ fn methods_of_other_revisions_are_not_sent() {
     }
     solo.call("com.example/x", "").unwrap();
 }
+
+#[test]
+fn a_request_is_sent_as_no_notification_and_the_other_way_round_cap_03() {
+    let mut solo = bare_client(r#"{"tools":{}}"#, R4);
+    for request in ["roots/list", "tools/list", "ping", "server/discover"] {
+        assert_eq!(solo.notify(request, ""), Err(Misuse::Unsupported), "{request}");
+    }
+    for notification in ["notifications/cancelled", "notifications/tools/list_changed"] {
+        assert_eq!(solo.call(notification, ""), Err(Misuse::Unsupported), "{notification}");
+    }
+    solo.expect_silence();
+}

@@ -142,3 +142,15 @@ fn a_server_that_ends_says_nothing_to_a_client_that_asked_for_no_messages_log_05
         assert_eq!(server.outbox().poll_message(), None, "{revisions:?}");
     }
 }
+
+#[test]
+fn without_a_session_nobody_hears_what_belongs_to_no_request_not_even_while_a_server_ends_log_06() {
+    let config = server::Config::new("s", "1").capability(Capability::Logging).capability(Capability::Tools);
+    let mut solo = ServerSolo::server(config);
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#);
+    solo.say_eof();
+    solo.log(Level::Error, "1").unwrap();
+    solo.expect_lines(&[]);
+    solo.respond(1, r#"{"tools":[]}"#).unwrap();
+    assert_eq!(solo.take_lines().len(), 1);
+}

@@ -29,7 +29,7 @@ fn what_is_written_is_the_schemas_object_and_is_read_as_it_was_stl_30() {
         ),
     ] {
         assert_eq!(written(&filter), text);
-        assert_eq!(Filter::read(text.as_bytes()), Some(filter), "{text}");
+        assert_eq!(Filter::read(text.as_bytes(), 8), Some(filter), "{text}");
     }
 }
 
@@ -41,7 +41,7 @@ fn what_is_absent_false_or_null_is_not_wanted_and_what_is_unknown_is_left_out_t_
         r#"{"resourceSubscriptions":[]}"#,
         r#"{"taskIds":["t"],"rootsListChanged":true,"tools":true}"#,
     ] {
-        assert_eq!(Filter::read(text.as_bytes()), Some(Filter::new()), "{text}");
+        assert_eq!(Filter::read(text.as_bytes(), 8), Some(Filter::new()), "{text}");
     }
 }
 
@@ -60,7 +60,7 @@ fn what_is_no_filter_is_not_taken_for_one() {
         r#"{"resourceSubscriptions":["a",1]}"#,
         r#"{"resourceSubscriptions":[null]}"#,
     ] {
-        assert_eq!(Filter::read(text.as_bytes()), None, "{text}");
+        assert_eq!(Filter::read(text.as_bytes(), 8), None, "{text}");
     }
 }
 

@@ -1,0 +1,24 @@
+//! What the fuzz targets do, one function each: arbitrary bytes in, a panic when a promise is broken.
+//!
+//! They know the public surface of `mcp_proto` and the checkers of `mcp_harness`, and nothing of fuzzers: the targets in
+//! `fuzz/` call them under libFuzzer, and `tests/corpus.rs` replays the corpora under `cargo test`.
+
+#![allow(clippy::panic, reason = "a fuzz target reports by panicking")]
+
+mod app;
+mod envelope;
+mod line;
+mod pair;
+mod raw_splice;
+mod reference;
+mod revisions;
+mod schema_decode;
+mod stream;
+
+pub use envelope::envelope;
+pub use line::line;
+pub use pair::pair;
+pub use raw_splice::raw_splice;
+pub use revisions::revisions;
+pub use schema_decode::{schema_decode, selector};
+pub use stream::{mark, stream_client, stream_server};

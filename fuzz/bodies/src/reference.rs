@@ -1,0 +1,124 @@
+//! JSON as `serde_json` reads it, with nothing merged and nothing lost but spelling; knows nothing of MCP.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// A JSON value, with repeated members and the difference between integers and other numbers kept.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Tree {
+    Null,
+    Bool(bool),
+    Unsigned(u64),
+    Negative(i64),
+    Float(f64),
+    Text(String),
+    Array(Vec<Self>),
+    Object(Vec<(String, Self)>),
+}
+
+/// What `serde_json` says of a text.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    Json(Tree),
+    NotJson,
+    /// It cannot say: a number too large for it, or more depth than it follows.
+    Unsure,
+}
+
+pub(crate) fn read(text: &[u8]) -> Reading {
+    match serde_json::from_slice(text) {
+        Ok(tree) => Reading::Json(tree),
+        Err(error) => {
+            let why = error.to_string();
+            let is_limit = why.starts_with("number out of range") || why.starts_with("recursion limit");
+            if is_limit { Reading::Unsure } else { Reading::NotJson }
+        }
+    }
+}
+
+impl Tree {
+    /// The member of this name; of several, the last.
+    pub(crate) fn member(&self, name: &str) -> Option<&Self> {
+        self.members().iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    pub(crate) fn members(&self) -> &[(String, Self)] {
+        if let Self::Object(members) = self { members } else { &[] }
+    }
+
+    pub(crate) fn is_object(&self) -> bool {
+        matches!(self, Self::Object(_))
+    }
+
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// How deep arrays and objects are nested.
+    pub(crate) fn depth(&self) -> usize {
+        match self {
+            Self::Array(elements) => 1 + elements.iter().map(Self::depth).max().unwrap_or_default(),
+            Self::Object(members) => {
+                1 + members.iter().map(|(_, value)| value.depth()).max().unwrap_or_default()
+            }
+            _ => 0,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TreeVisitor)
+    }
+}
+
+struct TreeVisitor;
+
+impl<'de> Visitor<'de> for TreeVisitor {
+    type Value = Tree;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Tree, E> {
+        Ok(Tree::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
+        Ok(Tree::Bool(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
+        Ok(Tree::Unsigned(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
+        Ok(Tree::Negative(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Tree, E> {
+        Ok(Tree::Float(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
+        Ok(Tree::Text(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Tree, A::Error> {
+        let mut elements = Vec::new();
+        while let Some(element) = array.next_element()? {
+            elements.push(element);
+        }
+        Ok(Tree::Array(elements))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Tree, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = object.next_entry()? {
+            members.push(member);
+        }
+        Ok(Tree::Object(members))
+    }
+}

@@ -1,0 +1,72 @@
+//! An allocator that counts what one thread holds; knows nothing of what is held.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static IS_COUNTING: Cell<bool> = const { Cell::new(false) };
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+/// The system's allocator, with an eye on [`counted`] sections.
+#[derive(Debug)]
+pub struct Counting;
+
+fn count(bytes: isize) {
+    if IS_COUNTING.get() {
+        LIVE.set(LIVE.get() + bytes);
+        PEAK.set(PEAK.get().max(LIVE.get()));
+    }
+}
+
+fn size(bytes: usize) -> isize {
+    isize::try_from(bytes).unwrap_or(isize::MAX)
+}
+
+// SAFETY: all is handed to the system's allocator as it comes; counting allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(size(layout.size()));
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        count(-size(layout.size()));
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count(size(new_size) - size(layout.size()));
+        // SAFETY: as the caller promises.
+        unsafe { System.realloc(memory, layout, new_size) }
+    }
+}
+
+/// Does `work`, and counts what it allocates and frees.
+pub fn counted<T>(work: impl FnOnce() -> T) -> T {
+    IS_COUNTING.set(true);
+    let done = work();
+    IS_COUNTING.set(false);
+    done
+}
+
+/// Forgets what was counted so far.
+pub fn restart() {
+    LIVE.set(0);
+    PEAK.set(0);
+}
+
+/// The most bytes that were held at a time in [`counted`] sections, since [`restart`].
+#[must_use]
+pub fn peak() -> usize {
+    usize::try_from(PEAK.get()).unwrap_or_default()
+}
+
+/// The bytes that are held now.
+#[must_use]
+pub fn live() -> usize {
+    usize::try_from(LIVE.get()).unwrap_or_default()
+}
