@@ -1,6 +1,8 @@
 //! Small worlds, explored whole, in every revision: all orders of two calls, an incoming request, a cancel each way, a
 //! timeout, progress and an end; and every split point of every message. What is checked is what `play` checks.
 
+#![expect(clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
+
 use std::time::Duration;
 
 use mcp_harness::{Act, Cut, Play, Polls, Script, Step, assert_chunk_free, initialize, play};
