@@ -448,6 +448,11 @@ impl MethodRule {
         })
     }
 
+    /// Whether some revision has something of this name.
+    pub(crate) fn is_known(name: &str) -> bool {
+        METHODS.iter().any(|rule| rule.name == name)
+    }
+
     /// The row for something that a server asks of a client of `revision`, by whichever way it asks. (STL-16)
     pub(crate) fn question(name: &str, revision: Revision) -> Option<&'static Self> {
         let spoken = |rule: &&Self| rule.since <= revision && revision <= rule.until && rule.name == name;

@@ -102,7 +102,11 @@ pub(crate) fn incoming_request(
         Some(rule) => {
             let offered = rule.is_sent_by(side.other())
                 && !rule.internal
-                && rule.needs.or(rule.offered_with).is_none_or(|capability| ours.says(capability, side, said_in))
+                && match rule.needs {
+                    Some(needed) => ours.says(needed, side, said_in),
+                    // There is no word for it in the revision. (CAP-19)
+                    None => rule.offered_with.is_none_or(|capability| ours.has(capability)),
+                }
                 // Some mode of the method must be offered for the method to be.
                 && (rule.conditions.is_empty()
                     || rule.needs.is_some()

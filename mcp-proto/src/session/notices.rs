@@ -36,7 +36,7 @@ impl Core {
         let rule = MethodRule::find(method, false, self.revision());
         // A server may say things before the client knows who it is; a client has nothing to say yet, unless it is one
         // that opens no session. (T-27, T-29)
-        let needs_session = rule.is_some() || self.me.newest(Era::Modern).is_none();
+        let needs_session = MethodRule::is_known(method) || self.me.newest(Era::Modern).is_none();
         if self.phase == Phase::Opening && self.side == Side::Server && needs_session {
             return self.violation(ViolationKind::Early, "a notification before initialize");
         }
