@@ -15,9 +15,9 @@ pub trait Connect {
     /// Starts a server and connects to its stdin and stdout; waits until it has said who it is.
     ///
     /// The server runs in a process group of its own. It is ended with the connection, in the background: its stdin is
-    /// closed, then it is told to terminate, then it is killed, along with whatever it started. The executor does not outlive the program: one that ends
-    /// right after it dropped its last handle leaves a server behind that ignores the end of its stdin. Await
-    /// [`Connection::close`] before.
+    /// closed, then it is told to terminate, then it is killed, along with whatever it started. The executor does not
+    /// outlive the program: one that ends right after it dropped its last handle leaves a server behind that ignores
+    /// the end of its stdin. Await [`Connection::close`] before.
     ///
     /// The first message asks which era the server is of. One that ends instead of answering is started a second
     /// time, and gets `initialize` at once. (T-36)
