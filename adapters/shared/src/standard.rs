@@ -10,8 +10,10 @@ use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use event_listener::Event;
+use futures_lite::future::or;
 
 /// A descriptor that an event loop can wait for. It is to be made non-blocking.
 #[derive(Debug)]
@@ -64,8 +66,12 @@ pub fn output() -> io::Result<(Pollable, Arrived)> {
 pub struct Arrived(Option<Arc<(AtomicBool, Event)>>);
 
 impl Arrived {
-    /// Waits for it, once the writer is dropped.
-    pub async fn wait(&self) {
+    /// Waits for it, once the writer is dropped, and not for longer than `give_up` takes: a terminal can be stopped.
+    pub async fn wait(&self, give_up: impl Future) {
+        or(self.arrived(), async { drop(give_up.await) }).await;
+    }
+
+    async fn arrived(&self) {
         let Some(arrived) = &self.0 else { return };
         loop {
             let changed = arrived.1.listen();
@@ -76,6 +82,9 @@ impl Arrived {
         }
     }
 }
+
+/// How long what was written may take to arrive.
+pub const ARRIVAL: Duration = Duration::from_millis(500);
 
 /// Whether a descriptor can be waited for; if not, as a file.
 fn pollable(descriptor: OwnedFd, direction: Direction) -> io::Result<Result<Pollable, File>> {

@@ -4,12 +4,13 @@ use std::future::Future;
 use std::io;
 use std::sync::Arc;
 
+use async_io::Timer;
 use mcp_adapter::Server;
 use smol::io::{AsyncRead, AsyncWrite};
 
 use crate::drive::drive;
 use crate::runtime::Smol;
-use crate::streams::standard;
+use crate::streams::{ARRIVAL, standard};
 
 /// How a [`Server`] serves on smol. Handlers run on the global executor of smol, whoever awaits the future. Dropping
 /// the future ends the connection at once.
@@ -45,7 +46,7 @@ impl Serve for Server {
         let (reader, writer, arrived) = standard()?;
         serving.close_with_process()?;
         drive(driving, reader, writer).await;
-        arrived.wait().await;
+        arrived.wait(Timer::after(ARRIVAL)).await;
         serving.outcome()
     }
 

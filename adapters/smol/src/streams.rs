@@ -40,7 +40,7 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
 }
 
 #[cfg(unix)]
-pub(crate) use mcp_adapter::standard::Arrived;
+pub(crate) use mcp_adapter::standard::{ARRIVAL, Arrived};
 
 #[cfg(not(unix))]
 pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
@@ -48,9 +48,12 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
 }
 
 #[cfg(not(unix))]
+pub(crate) const ARRIVAL: std::time::Duration = std::time::Duration::ZERO;
+
+#[cfg(not(unix))]
 pub(crate) struct Arrived;
 
 #[cfg(not(unix))]
 impl Arrived {
-    pub(crate) async fn wait(&self) {}
+    pub(crate) async fn wait(&self, _: impl Future) {}
 }

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::drive::drive;
 use crate::runtime::Tokio;
-use crate::streams::standard;
+use crate::streams::{ARRIVAL, standard};
 
 /// How a [`Server`] serves on tokio. To be called on a runtime with IO and time enabled, of either flavour. Dropping
 /// the future ends the connection at once.
@@ -44,7 +44,7 @@ impl Serve for Server {
         let (reader, writer, arrived) = standard()?;
         serving.close_with_process()?;
         drive(driving, reader, writer).await;
-        arrived.wait().await;
+        arrived.wait(tokio::time::sleep(ARRIVAL)).await;
         serving.outcome()
     }
 

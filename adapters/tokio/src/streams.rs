@@ -43,7 +43,7 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
 }
 
 #[cfg(unix)]
-pub(crate) use mcp_adapter::standard::Arrived;
+pub(crate) use mcp_adapter::standard::{ARRIVAL, Arrived};
 
 /// Where descriptors cannot be waited for, threads of the runtime read and write.
 #[cfg(not(unix))]
@@ -52,9 +52,12 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
 }
 
 #[cfg(not(unix))]
+pub(crate) const ARRIVAL: std::time::Duration = std::time::Duration::ZERO;
+
+#[cfg(not(unix))]
 pub(crate) struct Arrived;
 
 #[cfg(not(unix))]
 impl Arrived {
-    pub(crate) async fn wait(&self) {}
+    pub(crate) async fn wait(&self, _: impl Future) {}
 }
