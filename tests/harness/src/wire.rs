@@ -309,9 +309,12 @@ impl WireRules {
         if self.sent.insert(id, sent).is_some() {
             return Err(format!("the request id {id} was used before (ID-01)"));
         }
-        if self.side == Side::Client && method == "server/discover" && self.revision.is_none() {
-            // What it tried before came to nothing.
+        let is_agreed = self.revision.is_some() && !self.is_fresh;
+        if self.side == Side::Client && method == "server/discover" && !is_agreed {
+            // What it tried before came to nothing, even if a welcome came right after.
             self.initialize = None;
+            self.revision = None;
+            self.is_settled = false;
             self.give_up("initialize");
         }
         let is_modern = self.modern.discovered.is_some() && self.initialize.is_none();
@@ -381,7 +384,9 @@ impl WireRules {
         }
         match method {
             "notifications/cancelled"
-                if self.side == Side::Server && self.modern.check_cancel(message).is_ok() =>
+                if self.side == Side::Server
+                    && !self.is_open(message)
+                    && self.modern.check_cancel(message).is_ok() =>
             {
                 return Ok(());
             }
@@ -396,6 +401,12 @@ impl WireRules {
         let Some(revision) = self.revision else { return Ok(()) };
         forbids(message, is_request, self.side, revision, &self.ours, &self.theirs)
             .map_or(Ok(()), |why| Err(format!("{why} (CAP-03)")))
+    }
+
+    /// Whether a cancel names a request of ours that is open; a subscription of the peer may have the same id.
+    fn is_open(&self, cancel: &Value) -> bool {
+        let id = cancel.pointer("/params/requestId").and_then(Value::as_u64);
+        id.and_then(|id| self.sent.get(&id)).is_some_and(|sent| !sent.is_answered && !sent.is_cancelled)
     }
 
     /// A cancel names a request of ours, after it and once. (CAN-01, CAN-02)
@@ -489,11 +500,16 @@ impl WireRules {
         }
         // With two of one id, the refusal may be the other's.
         let is_doubtful =
-            answered.as_ref().is_some_and(|received| received.is_repeated) && message.get("error").is_some();
+            is_error && answered.as_ref().is_some_and(|received| received.is_repeated || received.is_broken);
         if self.side == Side::Server && self.revision.is_none() && !is_doubtful {
             self.check_welcome(id, message);
         }
-        if is_error && let Some(asked) = answered.as_ref().and_then(|received| received.asked.as_ref()) {
+        // Of two that came at once, the first may have been refused for itself; only for its id it is the later one.
+        let is_its_own = !is_doubtful || message["error"]["code"] == -32600;
+        if is_error
+            && is_its_own
+            && let Some(asked) = answered.as_ref().and_then(|received| received.asked.as_ref())
+        {
             self.modern.refuse(id, asked);
         }
         let answered = answered.filter(|received| !received.is_repeated);
