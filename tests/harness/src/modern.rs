@@ -26,8 +26,8 @@ pub(crate) struct ModernRules {
     pub(crate) discovered: Option<Value>,
     /// Rounds that were asked for and may be answered: what the retry must repeat.
     rounds: Vec<Round>,
-    /// Subscriptions by the spelling of their id.
-    subscriptions: BTreeMap<String, Subscription>,
+    /// Subscriptions by the spelling of their id, oldest first: it may be used again once one is over.
+    subscriptions: BTreeMap<String, Vec<Subscription>>,
 }
 
 #[derive(Clone, Debug)]
@@ -89,15 +89,31 @@ impl ModernRules {
         if message["method"] == "subscriptions/listen" {
             let asked = message.pointer("/params/notifications").cloned().unwrap_or_default();
             let subscription = Subscription { asked, is_acknowledged: false, is_over: false };
-            self.subscriptions.entry(id.to_owned()).or_insert(subscription);
+            self.subscriptions.entry(id.to_owned()).or_default().push(subscription);
         }
     }
 
     /// A server hears that a subscription is no longer wanted.
     pub(crate) fn hear_cancel(&mut self, id: &str) {
-        if let Some(subscription) = self.subscriptions.get_mut(id) {
+        if let Some(subscription) = self.open(id) {
             subscription.is_over = true;
         }
+    }
+
+    /// A request is refused: where it is a subscription, the one that was not opened, even if another of the same id
+    /// is. (ID-09)
+    pub(crate) fn refuse(&mut self, id: &str, asked: &Asked) {
+        let subscriptions = self.subscriptions.get_mut(id).filter(|_| asked.method == "subscriptions/listen");
+        let mut subscriptions = subscriptions.into_iter().flatten();
+        let is_refused = |it: &&mut Subscription| !it.is_over && !it.is_acknowledged;
+        if let Some(subscription) = subscriptions.rfind(is_refused) {
+            subscription.is_over = true;
+        }
+    }
+
+    /// The oldest subscription of this id that is not over.
+    fn open(&mut self, id: &str) -> Option<&mut Subscription> {
+        self.subscriptions.get_mut(id)?.iter_mut().find(|subscription| !subscription.is_over)
     }
 
     /// A client's request. (STL-01, STL-20…22)
@@ -137,9 +153,9 @@ impl ModernRules {
     /// A server's answer to a request that speaks for itself. (STL-05, STL-13…17, STL-36, STL-39, STL-40)
     pub(crate) fn check_answer(&mut self, id: &str, asked: &Asked, message: &Value) -> Result<(), String> {
         let code = message.pointer("/error/code").and_then(Value::as_i64);
-        // An error for one that is open refuses another of the same id. (ID-09)
-        let ends = |subscription: &&mut Subscription| code.is_none() || !subscription.is_acknowledged;
-        if let Some(subscription) = self.subscriptions.get_mut(id).filter(ends) {
+        if code.is_none()
+            && let Some(subscription) = self.open(id)
+        {
             subscription.is_over = true;
         }
         if let Some(code) = code {
@@ -182,16 +198,20 @@ impl ModernRules {
     /// A server's notification that is tagged, or would have to be. (STL-29…32, CAN-14)
     pub(crate) fn check_tagged(&mut self, method: &str, message: &Value) -> Result<(), String> {
         let Some(tag) = message.pointer(TAG) else { return Err(format!("{method} is not tagged (STL-32)")) };
-        let Some(subscription) = self.subscriptions.get_mut(&tag.to_string()) else {
+        let Some(subscriptions) = self.subscriptions.get_mut(&tag.to_string()) else {
             return Err(format!("{method} for {tag}, which is no subscription"));
         };
-        if subscription.is_over {
-            return Err(format!("{method} for {tag}, which is over"));
-        }
+        let mut open = subscriptions.iter_mut().filter(|subscription| !subscription.is_over);
+        // Several may have come at once, of which each was withdrawn before the next.
+        let meant = match method {
+            ACKNOWLEDGED => open.find(|subscription| !subscription.is_acknowledged),
+            _ => open.next(),
+        };
+        let Some(subscription) = meant else {
+            return Err(format!("{method} for {tag}, which is over, or again"));
+        };
         if method == ACKNOWLEDGED {
-            if std::mem::replace(&mut subscription.is_acknowledged, true) {
-                return Err(format!("{tag} was acknowledged twice"));
-            }
+            subscription.is_acknowledged = true;
             let honoured = &message["params"]["notifications"];
             return check_subset(honoured, &subscription.asked);
         }
@@ -217,8 +237,8 @@ impl ModernRules {
     pub(crate) fn check_cancel(&mut self, message: &Value) -> Result<(), String> {
         let id = message.pointer("/params/requestId").unwrap_or(&Value::Null).to_string();
         match self.subscriptions.get_mut(&id) {
-            Some(subscription) => {
-                subscription.is_over = true;
+            Some(subscriptions) => {
+                subscriptions.iter_mut().for_each(|subscription| subscription.is_over = true);
                 Ok(())
             }
             None => Err(format!("a server cancels {id}, which is no subscription (CAN-14)")),

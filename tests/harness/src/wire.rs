@@ -68,6 +68,8 @@ struct Received {
     is_repeated: bool,
     /// It may have been answered in a batch that has not left.
     in_batch: bool,
+    /// It is no request that could be served.
+    is_broken: bool,
     /// It speaks for itself.
     asked: Option<Asked>,
 }
@@ -183,7 +185,8 @@ impl WireRules {
                 // What is agreed on may stand in the same bytes.
                 let has_batches = match self.revision {
                     Some(revision) => revision.rules().batches,
-                    None => self.modern.discovered.is_none(),
+                    // A client is welcomed before; a server that welcomes does so within the same bytes. (BAT-16)
+                    None => self.side == Side::Server && self.initialize.is_some(),
                 };
                 // Otherwise it is refused as a whole.
                 if has_batches && members.len() <= self.limits.batch_members_max {
@@ -200,8 +203,16 @@ impl WireRules {
         let method = message.get("method").and_then(Value::as_str);
         let is_response = message.get("method").is_none()
             && message.get("result").or_else(|| message.get("error")).is_some();
+        let is_whole = message.get("jsonrpc").and_then(Value::as_str) == Some("2.0")
+            && message.get("result").or_else(|| message.get("error")).is_none();
         match (id, method) {
             (Some(id), _) if is_response => self.hear_response(&id, message),
+            (Some(id), _) if !is_whole => {
+                // It says nothing, and is refused.
+                let received = Received { is_broken: true, in_batch, ..Received::default() };
+                self.received.entry(id).or_default().push(received);
+            }
+            (None, _) if !is_whole => {}
             (Some(id), method) => {
                 if method == Some("initialize") && self.side == Side::Server && self.revision.is_none() {
                     let params = message.get("params").cloned().unwrap_or_default();
@@ -220,10 +231,13 @@ impl WireRules {
                     self.repeated_tokens.extend(token.clone());
                 }
                 let waiting = self.received.entry(id).or_default();
-                let is_repeated = !waiting.is_empty();
+                let is_repeated = waiting.iter().any(|received| !received.is_broken);
                 waiting.push(Received { token, asked, is_repeated, in_batch, ..Received::default() });
                 if is_repeated {
-                    waiting.iter_mut().for_each(|received| received.is_repeated = true);
+                    waiting
+                        .iter_mut()
+                        .filter(|received| !received.is_broken)
+                        .for_each(|received| received.is_repeated = true);
                     let tokens = waiting.iter().filter_map(|received| received.token.clone());
                     self.repeated_tokens.extend(tokens);
                 }
@@ -231,7 +245,9 @@ impl WireRules {
             (None, Some("notifications/cancelled")) => {
                 let id = message.pointer("/params/requestId").map(Value::to_string).unwrap_or_default();
                 let waiting = self.received.get_mut(&id).into_iter().flatten();
-                if let Some(received) = waiting.into_iter().find(|received| !received.is_cancelled) {
+                if let Some(received) =
+                    waiting.into_iter().find(|received| !received.is_cancelled && !received.is_broken)
+                {
                     received.is_cancelled = true;
                     self.cancels.push(id);
                 }
@@ -256,7 +272,7 @@ impl WireRules {
             self.modern.hear_response(&sent.method, sent.params.as_ref(), message);
         }
         if sent.method == "initialize" && message.get("error").is_some() {
-            // It opened nothing, and what can be discovered still counts.
+            // It opened nothing.
             self.initialize = None;
         } else if sent.method == "initialize" && self.revision.is_none() {
             let revision = message.pointer("/result/protocolVersion").and_then(Value::as_str);
@@ -293,9 +309,13 @@ impl WireRules {
         if self.sent.insert(id, sent).is_some() {
             return Err(format!("the request id {id} was used before (ID-01)"));
         }
-        if self.side == Side::Client && method == "server/discover" && self.revision.is_none() {
-            // What it tried before came to nothing.
+        let is_agreed = self.revision.is_some() && !self.is_fresh;
+        if self.side == Side::Client && method == "server/discover" && !is_agreed {
+            // What it tried before came to nothing, even if a welcome came right after.
             self.initialize = None;
+            self.revision = None;
+            self.is_settled = false;
+            self.give_up("initialize");
         }
         let is_modern = self.modern.discovered.is_some() && self.initialize.is_none();
         if self.side == Side::Client && method != "initialize" && (stands_alone || is_modern) {
@@ -317,9 +337,16 @@ impl WireRules {
             }
             self.ours = message.pointer("/params/capabilities").cloned().unwrap_or_default();
             self.initialize = Some((id.to_string(), Value::Null));
+            self.modern.discovered = None;
+            self.give_up("server/discover");
             return Ok(());
         }
         self.check_table(message, true)
+    }
+
+    /// A client tries otherwise: what still comes for what it tried before is too late. (LIF-28, LIF-31, T-35)
+    fn give_up(&mut self, method: &str) {
+        self.sent.values_mut().filter(|sent| sent.method == method).for_each(|sent| sent.is_answered = true);
     }
 
     fn check_notification(&mut self, method: &str, message: &Value) -> Result<(), String> {
@@ -357,7 +384,9 @@ impl WireRules {
         }
         match method {
             "notifications/cancelled"
-                if self.side == Side::Server && self.modern.check_cancel(message).is_ok() =>
+                if self.side == Side::Server
+                    && !self.is_open(message)
+                    && self.modern.check_cancel(message).is_ok() =>
             {
                 return Ok(());
             }
@@ -372,6 +401,12 @@ impl WireRules {
         let Some(revision) = self.revision else { return Ok(()) };
         forbids(message, is_request, self.side, revision, &self.ours, &self.theirs)
             .map_or(Ok(()), |why| Err(format!("{why} (CAP-03)")))
+    }
+
+    /// Whether a cancel names a request of ours that is open; a subscription of the peer may have the same id.
+    fn is_open(&self, cancel: &Value) -> bool {
+        let id = cancel.pointer("/params/requestId").and_then(Value::as_u64);
+        id.and_then(|id| self.sent.get(&id)).is_some_and(|sent| !sent.is_answered && !sent.is_cancelled)
     }
 
     /// A cancel names a request of ours, after it and once. (CAN-01, CAN-02)
@@ -450,16 +485,32 @@ impl WireRules {
         let Some(waiting) = waiting else {
             return Err(format!("an answer to {id}, which does not wait for one (JSON-05, CAN-03)"));
         };
-        // With two of one id, the refusal is the later one's. (ID-09)
-        let answered = if message.get("error").is_some() { waiting.pop() } else { Some(waiting.remove(0)) };
+        let is_error = message.get("error").is_some();
+        let served = waiting.iter().position(|received| !received.is_broken);
+        let index = match (waiting.iter().position(|received| received.is_broken), served) {
+            (Some(broken), _) if message["error"]["code"] == -32600 => broken,
+            // With two of one id, the refusal is the later one's. (ID-09)
+            (_, Some(_)) if is_error => waiting.iter().rposition(|received| !received.is_broken).unwrap_or(0),
+            (_, Some(served)) => served,
+            (_, None) => return Err(format!("an answer to {id}, which was no request (JSON-01)")),
+        };
+        let answered = Some(waiting.remove(index));
         if self.side == Side::Client && self.modern.discovered.is_some() && self.initialize.is_none() {
             return Err("a client answers, where none is asked (FRM-16)".into());
         }
         // With two of one id, the refusal may be the other's.
         let is_doubtful =
-            answered.as_ref().is_some_and(|received| received.is_repeated) && message.get("error").is_some();
+            is_error && answered.as_ref().is_some_and(|received| received.is_repeated || received.is_broken);
         if self.side == Side::Server && self.revision.is_none() && !is_doubtful {
             self.check_welcome(id, message);
+        }
+        // Of two that came at once, the first may have been refused for itself; only for its id it is the later one.
+        let is_its_own = !is_doubtful || message["error"]["code"] == -32600;
+        if is_error
+            && is_its_own
+            && let Some(asked) = answered.as_ref().and_then(|received| received.asked.as_ref())
+        {
+            self.modern.refuse(id, asked);
         }
         let answered = answered.filter(|received| !received.is_repeated);
         if let Some(asked) = answered.and_then(|received| received.asked) {

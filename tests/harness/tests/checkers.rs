@@ -289,3 +289,53 @@ fn a_trace_names_what_was_done_and_when() {
     assert_eq!((trace.lines.len(), trace.events.len()), (1, 1));
     assert_eq!(trace.moments, [(None, false), (None, true)]);
 }
+
+const LISTEN: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"subscriptions/listen\",\"params\":{\"notifications\":{\"toolsListChanged\":true},\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}}}\n";
+const ACKNOWLEDGED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":7},"notifications":{"toolsListChanged":true}}}"#;
+
+fn hear(wire: &mut WireRules, line: &str) {
+    wire.hear(format!("{line}\n").as_bytes());
+    wire.settle();
+}
+
+#[test]
+fn what_is_no_message_takes_nothing_back() {
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":7}}}"#;
+    let mut wire = WireRules::new(Side::Server, Limits::default());
+    wire.hear(LISTEN);
+    wire.check(Instant::ZERO, ACKNOWLEDGED).unwrap();
+    hear(&mut wire, &cancel.replace("jsonrpc", "jsonrc:"));
+    wire.check(Instant::ZERO, changed.as_bytes()).unwrap();
+    breach(&mut wire, std::str::from_utf8(ACKNOWLEDGED).unwrap());
+    hear(&mut wire, cancel);
+    breach(&mut wire, changed);
+    // The id is free again.
+    wire.hear(LISTEN);
+    wire.check(Instant::ZERO, ACKNOWLEDGED).unwrap();
+    wire.check(Instant::ZERO, changed.as_bytes()).unwrap();
+}
+
+#[test]
+fn what_is_no_request_is_refused_and_never_served() {
+    let request = r#"{"jsonrpc":"1.0","id":2,"method":"tools/list"}"#;
+    let mut refused = wire();
+    hear(&mut refused, request);
+    let refusal = r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"m"}}"#;
+    refused.check(Instant::ZERO, refusal.as_bytes()).unwrap();
+    breach(&mut refused, refusal);
+    let mut served = wire();
+    hear(&mut served, request);
+    breach(&mut served, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+}
+
+#[test]
+fn an_array_welcomes_nobody_bat_16() {
+    let mut wire = WireRules::new(Side::Client, Limits::default());
+    wire.check(Instant::ZERO, initialize("1", "2025-11-25", "{}").as_bytes()).unwrap();
+    let welcome = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-03-26","capabilities":{}}}"#;
+    hear(&mut wire, &format!("[{welcome}]"));
+    assert_eq!(wire.revision(), None);
+    hear(&mut wire, welcome);
+    assert_eq!(wire.revision(), Some(Revision::V2025_03_26));
+}

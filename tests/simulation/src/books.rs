@@ -149,8 +149,8 @@ impl Books {
     /// When that was not told, or it does not grow.
     pub(crate) fn advance(&self, call: &mut OpenCall, progress: f64, is_honest: bool) -> Result<(), String> {
         let last = call.progress.replace(progress);
-        // Each round may begin anew.
-        let is_one_round = self.matters.get(&call.tag).is_none_or(|matter| matter.asks == 0);
+        // Each round may begin anew, and nobody counts the rounds of what has no tag.
+        let is_one_round = self.matters.get(&call.tag).is_some_and(|matter| matter.asks == 0);
         if is_one_round && call.questions == 0 && last.is_some_and(|last| last >= progress) {
             return Err(format!("progress {progress} does not grow"));
         }

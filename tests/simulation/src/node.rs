@@ -333,7 +333,10 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
             self.sent(shared, &line);
             self.record.lines.push(line);
         }
-        self.peak = self.requests.len();
+        // A refusal may wait in the outbox for long after its reason is gone.
+        if self.machine.outbox().is_empty() {
+            self.peak = self.requests.len();
+        }
         if self.machine.outbox().len() > self.machine.limits().replies_bytes_max {
             shared.coverage.mark("limit replies_bytes_max");
         }
