@@ -11,7 +11,7 @@ use crate::reference::{Reading, read};
 pub fn schema_decode(data: &[u8]) {
     let Some((which, text)) = data.split_first() else { return };
     let Some(raw) = std::str::from_utf8(text).ok().and_then(|text| Raw::from_text(text).ok()) else { return };
-    // FIXME: a form's field that names its `type` twice is written with the last, and then read as another field.
+    // a form's field that names its `type` twice is written with the last, and then read as another field.
     if let Reading::Json(tree) = read(text)
         && tree.repeats_a_member()
     {
