@@ -71,6 +71,8 @@ fn ignore(_: &mut Stdio<Client>, event: Event) {
 /// Calls again whenever a call ends, a resource that it has not read before.
 fn read_on(client: &mut Stdio<Client>, event: Event) {
     counted(|| {
+        // What the event held was counted, and so is its end.
+        let event = event;
         if let Event::Completed { call, .. } = event {
             let params = Raw::from_text(&format!(r#"{{"uri":"a:{call}"}}"#)).expect("it is JSON");
             let _blocked = client.call_raw(NOW, "resources/read", Some(&params), CallOptions::default());
