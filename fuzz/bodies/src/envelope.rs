@@ -17,6 +17,9 @@ pub fn envelope(data: &[u8]) {
         Reading::NotJson => return expect(data, &Class::NotJson),
         Reading::Unsure => return,
     };
+    if tree.has_minus_zero() {
+        return;
+    }
     let is_deep = tree.depth() > usize::from(Limits::default().depth_max);
     expect(data, &if is_deep { Class::NotJson } else { Class::of(&tree) });
 }

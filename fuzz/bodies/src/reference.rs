@@ -69,6 +69,16 @@ impl Tree {
         }
     }
 
+    /// Whether `-0`, an integer, or `-0.0`, which is none, is somewhere: both come as the same float.
+    pub(crate) fn has_minus_zero(&self) -> bool {
+        match self {
+            Self::Float(value) => *value == 0.0 && value.is_sign_negative(),
+            Self::Array(elements) => elements.iter().any(Self::has_minus_zero),
+            Self::Object(members) => members.iter().any(|(_, value)| value.has_minus_zero()),
+            _ => false,
+        }
+    }
+
     /// How deep arrays and objects are nested.
     pub(crate) fn depth(&self) -> usize {
         match self {
