@@ -24,7 +24,7 @@ struct Batch {
 #[derive(Debug, Default)]
 pub(crate) struct Batches {
     open: BTreeMap<BatchId, Batch>,
-    ids: BTreeSet<(StreamId, RequestId)>,
+    ids: BTreeSet<RequestId>,
     next: u64,
     bytes: usize,
 }
@@ -44,14 +44,14 @@ impl Batches {
     }
 
     /// Whether a request of an open batch has this id. (BAT-18)
-    pub(crate) fn has_id(&self, stream: StreamId, id: &RequestId) -> bool {
-        !self.ids.is_empty() && self.ids.contains(&(stream, id.clone()))
+    pub(crate) fn has_id(&self, id: &RequestId) -> bool {
+        !self.ids.is_empty() && self.ids.contains(id)
     }
 
     /// A request of the batch has this id.
     pub(crate) fn take_id(&mut self, batch: BatchId, id: &RequestId) {
         if let Some(open) = self.open.get_mut(&batch) {
-            self.ids.insert((open.stream, id.clone()));
+            self.ids.insert(id.clone());
             open.ids.push(id.clone());
             self.bytes += id_cost(id);
         }
@@ -80,8 +80,8 @@ impl Batches {
         written
     }
 
-    /// An expected answer is in, or will never come; the whole reply when it was the last and there is any.
-    /// (BAT-06, BAT-07, BAT-14)
+    /// An expected answer is in, or will never come; the whole reply when it was the last, empty when there is none to
+    /// be sent. (BAT-06, BAT-07, BAT-14)
     pub(crate) fn settle(&mut self, id: BatchId) -> Option<(StreamId, Vec<u8>)> {
         let batch = self.open.get_mut(&id)?;
         batch.waiting -= 1;
@@ -92,9 +92,9 @@ impl Batches {
         self.bytes -= batch.answers.len();
         for id in batch.ids {
             self.bytes -= id_cost(&id);
-            self.ids.remove(&(batch.stream, id));
+            self.ids.remove(&id);
         }
-        (!batch.answers.is_empty()).then_some((batch.stream, batch.answers))
+        Some((batch.stream, batch.answers))
     }
 
     pub(crate) fn clear(&mut self) {

@@ -15,6 +15,7 @@ use super::rounds::{Input, Retry};
 use crate::limits::Limits;
 use crate::revision::Patience;
 use crate::time::Instant;
+use crate::wire::{StreamId, To};
 
 /// A request that we sent, until it is completed.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -93,6 +94,8 @@ pub(crate) struct Call {
     pub(crate) wants_progress: bool,
     /// The request asked for log messages. (T-92)
     pub(crate) wants_logs: bool,
+    /// The path that it was sent on, where it is made for a request of the peer's.
+    pub(crate) stream: Option<StreamId>,
     /// The last progress, which the next must pass. (PRG-05)
     pub(crate) progress: Option<f64>,
     /// What it takes to make the call again, where the peer may ask for input.
@@ -107,6 +110,11 @@ impl Call {
     /// Whether the application may cancel it.
     pub(crate) fn is_application(&self) -> bool {
         matches!(self.asker, Asker::Application | Asker::Listen)
+    }
+
+    /// Where what belongs to it goes.
+    pub(crate) fn to(&self) -> To {
+        self.stream.map_or(To::ANY, To::along)
     }
 
     /// Bytes that are kept for making the call again.
@@ -176,6 +184,7 @@ impl Calls {
             deadline: None,
             wants_progress,
             wants_logs: false,
+            stream: None,
             progress: None,
             retry: None,
             input: None,

@@ -18,11 +18,12 @@ use crate::json::Object;
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::schema::key;
 use crate::time::Instant;
+use crate::wire::To;
 
 /// Whoever hears of a server's changes.
 #[derive(Debug, Default)]
 pub(crate) struct Subscribers {
-    open: BTreeMap<(StreamId, RequestId), Filter>,
+    open: BTreeMap<RequestId, (StreamId, Filter)>,
     /// What the session's client subscribed to.
     session: BTreeSet<Box<str>>,
     /// How many subscribe to each resource, over both.
@@ -32,8 +33,8 @@ pub(crate) struct Subscribers {
 
 impl Subscribers {
     /// Whether a request with this id is an open subscription.
-    pub(crate) fn has(&self, stream: StreamId, id: &RequestId) -> bool {
-        !self.open.is_empty() && self.open.contains_key(&(stream, id.clone()))
+    pub(crate) fn has(&self, id: &RequestId) -> bool {
+        !self.open.is_empty() && self.open.contains_key(id)
     }
 
     fn len(&self) -> usize {
@@ -71,33 +72,39 @@ impl Core {
         if !self.me.capabilities.has(change.needs()) {
             return Err(Misuse::Undeclared);
         }
-        self.has_room()?;
-        let hears = |(_, filter): &(&(StreamId, RequestId), &Filter)| change.is_named_by(filter);
-        let tags: Vec<Option<RequestId>> =
-            self.subscribers.open.iter().filter(hears).map(|((_, id), _)| Some(id.clone())).collect();
+        let hears = |(_, (_, filter)): &(&RequestId, &(StreamId, Filter))| change.is_named_by(filter);
+        let open = self.subscribers.open.iter().filter(hears);
+        let tags: Vec<(StreamId, RequestId)> = open.map(|(id, (stream, _))| (*stream, id.clone())).collect();
+        for stream in tags.iter().map(|(stream, _)| Some(*stream)).chain([None]) {
+            self.has_room(stream)?;
+        }
         let in_session = matches!(self.phase, Phase::Greeted | Phase::Ready)
             && match change {
                 Change::Resource(uri) => self.subscribers.session.iter().any(|whole| is_part(whole, uri)),
                 _ => true,
             };
-        for tag in in_session.then_some(None).into_iter().chain(tags) {
-            self.tell(change, tag.as_ref());
+        if in_session {
+            self.tell(change, None);
+        }
+        for tag in tags {
+            self.tell(change, Some(&tag));
         }
         Ok(())
     }
 
-    fn tell(&mut self, change: Change<'_>, subscription: Option<&RequestId>) {
+    fn tell(&mut self, change: Change<'_>, subscription: Option<&(StreamId, RequestId)>) {
         let uri = match change {
             Change::Resource(uri) => Some(uri),
             _ => None,
         };
-        let _infallible = self.try_write(|out| {
+        let to = subscription.map_or(To::ANY, |(stream, _)| To::along(*stream));
+        let _infallible = self.try_write(to, |out| {
             rpc::notification(out, change.method(), |out| {
                 if subscription.is_none() && uri.is_none() {
                     return Ok(());
                 }
                 let mut params = Object::begin(out);
-                if let Some(id) = subscription {
+                if let Some((_, id)) = subscription {
                     write_tag(params.key("_meta"), id);
                 }
                 params.opt_str("uri", uri);
@@ -129,7 +136,7 @@ impl Core {
                 self.events.push(Event::Watched { uri: uri.clone() });
             }
         }
-        let _infallible = self.try_write(|out| {
+        let _infallible = self.try_write(To::along(stream), |out| {
             rpc::notification(out, ACKNOWLEDGED, |out| {
                 let mut params = Object::begin(out);
                 write_tag(params.key("_meta"), id);
@@ -138,7 +145,7 @@ impl Core {
                 Ok(())
             })
         });
-        self.subscribers.open.insert((stream, id.clone()), filter);
+        self.subscribers.open.insert(id.clone(), (stream, filter));
         Ok(())
     }
 
@@ -154,12 +161,22 @@ impl Core {
     }
 
     /// The client ends a subscription; true if there was one.
-    pub(super) fn unsubscribe(&mut self, stream: StreamId, id: &RequestId) -> bool {
-        let Some(filter) = self.subscribers.open.remove(&(stream, id.clone())) else { return false };
+    pub(super) fn unsubscribe(&mut self, id: &RequestId) -> bool {
+        let Some((stream, filter)) = self.subscribers.open.remove(id) else { return false };
         for uri in &filter.uris {
             self.unwatch(uri);
         }
+        self.end_path(To::back(stream));
         true
+    }
+
+    /// The client hears nothing more on a path, and so of none of the subscriptions there.
+    #[cfg(feature = "http")]
+    pub(super) fn unsubscribe_all(&mut self, stream: StreamId) {
+        let on_it = |(_, (path, _)): &(&RequestId, &(StreamId, Filter))| *path == stream;
+        while let Some(id) = self.subscribers.open.iter().find(on_it).map(|(id, _)| id.clone()) {
+            self.unsubscribe(&id);
+        }
     }
 
     fn unwatch(&mut self, uri: &str) {
@@ -198,19 +215,25 @@ impl Core {
     pub(super) fn end_subscriptions(&mut self) {
         self.forget_watched();
         let open = core::mem::take(&mut self.subscribers);
-        for (_, id) in open.open.keys() {
+        for (id, (stream, _)) in &open.open {
             let mut result = Vec::new();
             let mut object = Object::begin(&mut result);
             write_tag(object.key("_meta"), id);
             object.end();
             self.stamp.finish_result(&mut result, 0, None);
-            let _infallible = self.try_write(|out| {
+            // Where it has a path of its own, the end of that is the last word.
+            let has_paths = self.has_paths();
+            let to = if has_paths { To::back(*stream) } else { To::along(*stream) };
+            let _infallible = self.try_write(to, |out| {
                 rpc::response(out, id, |out| {
                     out.extend_from_slice(&result);
                     Ok(())
                 })
             });
-            let _infallible = self.try_write(|out| {
+            if has_paths {
+                continue;
+            }
+            let _infallible = self.try_write(to, |out| {
                 rpc::notification(out, "notifications/cancelled", |out| {
                     let mut params = Object::begin(out);
                     id.write(params.key("requestId"));

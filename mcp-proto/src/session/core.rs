@@ -12,7 +12,7 @@ use super::calls::{Asker, CallId, Calls};
 use super::changes::Subscribers;
 use super::event::{Event, Events};
 use super::guard::{Guard, Violation, ViolationKind, ViolationPolicy};
-use super::incoming::IncomingTable;
+use super::incoming::{IncomingId, IncomingTable, Open};
 use super::listen::Listens;
 use super::outcome::{CallError, Close, Fault};
 use super::peer::Peer;
@@ -28,7 +28,7 @@ use crate::revision::{Era, MethodRule, Revision, Rules, Side};
 use crate::rpc;
 use crate::schema::{Capabilities, Implementation, Level};
 use crate::time::Instant;
-use crate::wire::Outbox;
+use crate::wire::{Outbox, StreamId, To};
 
 /// What we are, for the whole of a connection.
 #[derive(Clone, Debug)]
@@ -162,14 +162,17 @@ impl Core {
         self.phase.allows().input
             && self.events.len() < self.limits().events_max
             && self.events.bytes() <= self.limits().events_bytes_max
-            && self.outbox.len() <= self.limits().replies_bytes_max
+            && self.outbox.unsent() <= self.limits().replies_bytes_max
     }
 
     /// The bytes to send, topped up with progress that had to wait for room.
     pub(crate) fn outbox(&mut self) -> &mut Outbox {
-        while self.outbox.len() <= self.limits().outbox_bytes_max {
-            let Some(params) = self.incoming.next_deferred() else { break };
-            self.write_progress(&params);
+        let bytes_max = self.limits().outbox_bytes_max;
+        loop {
+            let Self { incoming, outbox, .. } = self;
+            let next = incoming.next_deferred(|stream| outbox.has_room(Some(stream), bytes_max));
+            let Some((stream, params)) = next else { break };
+            self.write_progress(stream, &params);
         }
         &mut self.outbox
     }
@@ -219,7 +222,7 @@ impl Core {
         if may_wait && is_asked && call.is_application() {
             return self.calls.hold(wire);
         }
-        let (is_sent, asker) = (call.is_sent, call.asker);
+        let (is_sent, asker, to) = (call.is_sent, call.asker, call.to());
         let input = self.calls.take_input(wire);
         let limits = &self.me.limits;
         let Some(call) = self.calls.retire(wire, limits) else { return };
@@ -241,7 +244,7 @@ impl Core {
             | Asker::Unsubscribe => {}
         }
         if is_sent {
-            self.write_cancelled(wire, "timed out");
+            self.write_cancelled(to, wire, "timed out");
         }
         self.complete(call.id, asker, Err(CallError::TimedOut));
     }
@@ -259,7 +262,7 @@ impl Core {
         }
         let wait = (self.limits().ping_timeout, self.limits().ping_timeout);
         let wire = self.calls.insert(self.now, Asker::KeepAlive, false, wait);
-        self.write(|out| {
+        self.write(To::ANY, |out| {
             rpc::open_request(out, wire, "ping");
             out.push(b'}');
         });
@@ -291,12 +294,13 @@ impl Core {
     /// The only way out for a message. What `write` writes must be one message.
     pub(super) fn try_write<E>(
         &mut self,
+        to: To,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
         if self.is_closed() {
             return Ok(());
         }
-        self.outbox.line(write)?;
+        self.outbox.line(to, write)?;
         if self.outbox.len() > self.limits().replies_bytes_max && !self.timers.is_set(Timer::Stall) {
             self.arm_stall();
         }
@@ -313,15 +317,15 @@ impl Core {
         self.outbox.take_back(mark);
     }
 
-    pub(super) fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        let Ok(()) = self.try_write(|out| {
+    pub(super) fn write(&mut self, to: To, write: impl FnOnce(&mut Vec<u8>)) {
+        let Ok(()) = self.try_write(to, |out| {
             write(out);
             Ok::<(), core::convert::Infallible>(())
         });
     }
 
-    pub(super) fn write_progress(&mut self, params: &[u8]) {
-        let _infallible = self.try_write(|out| {
+    pub(super) fn write_progress(&mut self, stream: StreamId, params: &[u8]) {
+        let _infallible = self.try_write(To::along(stream), |out| {
             rpc::notification(out, "notifications/progress", |out| {
                 out.extend_from_slice(params);
                 Ok::<(), Unencodable>(())
@@ -329,9 +333,46 @@ impl Core {
         });
     }
 
-    /// Whether there is room for new traffic.
-    pub(super) fn has_room(&self) -> Result<(), Misuse> {
-        if self.outbox.len() > self.limits().outbox_bytes_max { Err(Misuse::Blocked) } else { Ok(()) }
+    /// Whether there is room for new traffic, on the path that it takes.
+    pub(super) fn has_room(&self, stream: Option<StreamId>) -> Result<(), Misuse> {
+        let has_room = self.outbox.has_room(stream, self.limits().outbox_bytes_max);
+        if has_room { Ok(()) } else { Err(Misuse::Blocked) }
+    }
+
+    /// From now on it is remembered where messages go: there is more than one path.
+    #[cfg(feature = "http")]
+    pub(crate) fn have_paths(&mut self) {
+        self.outbox.have_paths();
+    }
+
+    pub(super) fn has_paths(&self) -> bool {
+        self.outbox.has_paths()
+    }
+
+    /// Where there are paths: nothing follows on this one, for now or for ever.
+    pub(super) fn end_path(&mut self, to: To) {
+        if self.outbox.has_paths() {
+            self.write(to, |_| {});
+        }
+    }
+
+    /// The peer no longer hears what is said on a path: what it asked for there is withdrawn. (T-76, T-77)
+    #[cfg(feature = "http")]
+    pub(crate) fn handle_gone(&mut self, now: Instant, stream: StreamId) {
+        self.advance(now);
+        self.unsubscribe_all(stream);
+        while let Some(incoming) = self.incoming.first_on(stream) {
+            self.withdraw(incoming, None);
+        }
+        self.check_drained();
+    }
+
+    /// Closes the path of a request for now: its answer is fetched over another. (HTTP-15)
+    pub(crate) fn hang_up(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
+        self.advance(now);
+        let stream = self.incoming.get(incoming).and_then(Open::stream).ok_or(Misuse::Stale)?;
+        self.end_path(To::along(stream));
+        Ok(())
     }
 
     /// What holds between the two, or before anything is agreed on, what would if we had our way.

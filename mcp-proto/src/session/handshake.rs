@@ -8,11 +8,13 @@ use super::core::Core;
 use super::outcome::{CallError, Fault};
 use super::peer::Peer;
 use super::phase::Trigger;
+use super::requests::Back;
 use crate::error::code;
 use crate::json::{Object, Raw, find};
 use crate::revision::{Era, Revision, Side};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Encode, Implementation, Initialize, InitializeResult};
+use crate::wire::To;
 
 impl Core {
     /// Client: opens a session. (LIF-01, LIF-02, LIF-19)
@@ -22,7 +24,7 @@ impl Core {
         let wire = self.calls.insert(self.now, Asker::Handshake, false, wait);
         let capabilities = self.me.capabilities.clone();
         let info = self.me.info.clone();
-        let _infallible = self.try_write(|out| {
+        let _infallible = self.try_write(To::ANY, |out| {
             rpc::open_request(out, wire, "initialize");
             out.extend_from_slice(b",\"params\":");
             Initialize::new(revision.name(), capabilities, info).encode(revision, out)?;
@@ -57,20 +59,20 @@ impl Core {
             instructions: welcome.instructions.map(Into::into),
         }));
         let _infallible =
-            self.try_write(|out| rpc::notification(out, "notifications/initialized", |_| Ok(())));
+            self.try_write(To::ANY, |out| rpc::notification(out, "notifications/initialized", |_| Ok(())));
         self.step(Trigger::Welcome);
     }
 
     /// Server: `initialize` came. An answer without an error moves the session on. (LIF-03…05, LIF-15, LIF-33)
-    pub(super) fn initialize(&mut self, id: &RequestId, params: &Params<'_>) {
+    pub(super) fn initialize(&mut self, back: Back, id: &RequestId, params: &Params<'_>) {
         match self.negotiate(params) {
             Ok(peer) => {
                 let revision = peer.revision;
                 self.peer = Some(Arc::new(peer));
-                self.write_welcome(id, revision);
+                self.write_welcome(back, id, revision);
                 self.step(Trigger::Welcome);
             }
-            Err(error) => self.refuse(None, Some(id), &error),
+            Err(error) => self.refuse(back, Some(id), &error),
         }
     }
 
@@ -102,9 +104,9 @@ impl Core {
         })
     }
 
-    fn write_welcome(&mut self, id: &RequestId, revision: Revision) {
+    fn write_welcome(&mut self, back: Back, id: &RequestId, revision: Revision) {
         let me = self.me.clone();
-        let _infallible = self.try_write(|out| {
+        let _infallible = self.write_answer(back, |out| {
             rpc::response(out, id, |out| {
                 let mut result = Object::begin(out);
                 result.str("protocolVersion", revision.name());

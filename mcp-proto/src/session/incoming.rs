@@ -88,7 +88,7 @@ pub(crate) struct Asking {
 #[derive(Debug, Default)]
 pub(crate) struct IncomingTable {
     open: BTreeMap<IncomingId, Open>,
-    by_wire: BTreeMap<(StreamId, RequestId), IncomingId>,
+    by_wire: BTreeMap<RequestId, IncomingId>,
     /// Requests with deferred progress.
     deferred: BTreeSet<IncomingId>,
     next: u64,
@@ -96,6 +96,14 @@ pub(crate) struct IncomingTable {
 }
 
 impl Open {
+    /// The path that it came on, if it came from the peer by itself.
+    pub(crate) fn stream(&self) -> Option<StreamId> {
+        match &self.reply {
+            ReplyTo::Peer { stream, .. } => Some(*stream),
+            ReplyTo::Call { .. } => None,
+        }
+    }
+
     /// The batch that the response goes into.
     pub(crate) fn batch(&self) -> Option<BatchId> {
         match &self.reply {
@@ -123,15 +131,15 @@ impl IncomingTable {
         self.next += 1;
         let id = IncomingId(self.next);
         self.bytes += open.bytes;
-        if let ReplyTo::Peer { wire, stream, .. } = &open.reply {
-            self.by_wire.insert((*stream, wire.clone()), id);
+        if let ReplyTo::Peer { wire, .. } = &open.reply {
+            self.by_wire.insert(wire.clone(), id);
         }
         self.open.insert(id, open);
         id
     }
 
-    pub(crate) fn find(&self, stream: StreamId, wire: &RequestId) -> Option<IncomingId> {
-        self.by_wire.get(&(stream, wire.clone())).copied()
+    pub(crate) fn find(&self, wire: &RequestId) -> Option<IncomingId> {
+        self.by_wire.get(wire).copied()
     }
 
     /// An open request holds more than it did.
@@ -154,8 +162,8 @@ impl IncomingTable {
         let open = self.open.remove(&id)?;
         self.bytes -= open.bytes;
         self.deferred.remove(&id);
-        if let ReplyTo::Peer { wire, stream, .. } = &open.reply {
-            self.by_wire.remove(&(*stream, wire.clone()));
+        if let ReplyTo::Peer { wire, .. } = &open.reply {
+            self.by_wire.remove(wire);
         }
         Some(open)
     }
@@ -178,9 +186,21 @@ impl IncomingTable {
         self.open.get_mut(&id)?.deferred.take()
     }
 
-    /// Takes the deferred progress of the oldest request that has any.
-    pub(crate) fn next_deferred(&mut self) -> Option<Vec<u8>> {
-        let id = self.deferred.first().copied()?;
-        self.take_deferred(id)
+    /// Takes the deferred progress of the oldest request that has any and whose path has room.
+    pub(crate) fn next_deferred(
+        &mut self,
+        has_room: impl Fn(StreamId) -> bool,
+    ) -> Option<(StreamId, Vec<u8>)> {
+        let (id, stream) = self.deferred.iter().find_map(|id| {
+            let stream = self.open.get(id)?.stream()?;
+            has_room(stream).then_some((*id, stream))
+        })?;
+        Some((stream, self.take_deferred(id)?))
+    }
+
+    /// The oldest request that came on this path.
+    #[cfg(feature = "http")]
+    pub(crate) fn first_on(&self, stream: StreamId) -> Option<IncomingId> {
+        self.open.iter().find(|(_, open)| open.stream() == Some(stream)).map(|(id, _)| *id)
     }
 }

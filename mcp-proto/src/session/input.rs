@@ -21,6 +21,7 @@ use crate::revision::MethodRule;
 use crate::rpc::{self, ErrorObject};
 use crate::schema::Capabilities;
 use crate::time::Instant;
+use crate::wire::To;
 
 impl Core {
     pub(crate) fn request_input(
@@ -56,7 +57,8 @@ impl Core {
             return Err(Misuse::Blocked);
         }
         self.require(self.phase.allows().traffic)?;
-        self.has_room()?;
+        let stream = open.stream().unwrap_or_default();
+        self.has_room(Some(stream))?;
         // All of them must be fit to be sent before any is.
         for (index, (_, question)) in questions.iter().enumerate() {
             let mut scratch = Vec::new();
@@ -64,7 +66,7 @@ impl Core {
             self.check_call(question.method(), &params, &mut scratch, Asker::Question(incoming, index))?;
         }
         if let Some(params) = self.incoming.take_deferred(incoming) {
-            self.write_progress(&params);
+            self.write_progress(stream, &params);
         }
         if let Some(open) = self.incoming.get_mut(incoming) {
             open.asking = Some(Box::new(Asking {
@@ -189,16 +191,16 @@ impl Core {
 
     /// Takes back the questions of a request that needs no answers any more. (CAN-20)
     pub(super) fn withdraw_questions(&mut self, incoming: IncomingId) {
-        let asked: Vec<u64> = self
+        let asked: Vec<(u64, To)> = self
             .calls
             .iter()
             .filter(|(_, call)| matches!(call.asker, Asker::Question(parent, _) if parent == incoming))
-            .map(|(wire, _)| wire)
+            .map(|(wire, call)| (wire, call.to()))
             .collect();
-        for wire in asked {
+        for (wire, to) in asked {
             let limits = &self.me.limits;
             self.calls.retire(wire, limits);
-            self.write_cancelled(wire, "its request is over");
+            self.write_cancelled(to, wire, "its request is over");
         }
     }
 }

@@ -127,7 +127,7 @@ impl Core {
     ) -> Result<CallId, Misuse> {
         self.advance(now);
         self.require(self.phase.allows().traffic)?;
-        self.has_room()?;
+        self.has_room(None)?;
         if self.listens.open.len() >= self.limits().subscriptions_max {
             return Err(Misuse::Blocked);
         }

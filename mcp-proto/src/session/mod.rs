@@ -45,17 +45,7 @@ use bytes::Bytes;
 use crate::limits::Limits;
 use crate::time::Instant;
 use crate::wire::Outbox;
-
-/// A path that messages travel on.
-///
-/// A byte stream is one path for both directions, [`StreamId::ONLY`].
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct StreamId(pub u64);
-
-impl StreamId {
-    /// The one path of a transport that has one.
-    pub const ONLY: Self = Self(0);
-}
+pub use crate::wire::StreamId;
 
 /// One whole message, as it came from a transport.
 #[derive(Clone, Debug)]

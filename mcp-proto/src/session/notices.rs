@@ -16,6 +16,7 @@ use super::requests::Origin;
 use crate::json::{Raw, unescape};
 use crate::revision::{Era, MethodRule, Side};
 use crate::rpc::{Params, RequestId};
+use crate::wire::To;
 
 impl Core {
     pub(super) fn notification(&mut self, origin: Origin<'_>, method: &str, params: &Params<'_>) {
@@ -66,10 +67,10 @@ impl Core {
         if self.side == Side::Client && !self.rules().servers_ask {
             return self.withdrawn(&id);
         }
-        if self.unsubscribe(origin.stream, &id) {
+        if self.unsubscribe(&id) {
             return;
         }
-        if let Some(incoming) = self.incoming.find(origin.stream, &id) {
+        if let Some(incoming) = self.incoming.find(&id) {
             let reason = params.member("reason").map(|reason| origin.frame.keep(reason, true));
             self.withdraw(incoming, reason);
             self.check_drained();
@@ -84,7 +85,10 @@ impl Core {
         } else {
             self.events.push(Event::RequestCancelled { incoming, reason });
         }
-        self.settle(open.batch());
+        match (open.batch(), open.stream()) {
+            (None, Some(stream)) => self.end_path(To::back(stream)),
+            (batch, _) => self.settle(batch),
+        }
         self.check_asked();
     }
 

@@ -27,6 +27,7 @@ use crate::json::{Raw, elements, find, unescape};
 use crate::revision::{Era, Revision, Side};
 use crate::rpc::{self, ErrorObject};
 use crate::schema::{Capabilities, Decode, Implementation, key};
+use crate::wire::To;
 
 /// How far a client is with finding out what its server speaks.
 #[derive(Debug, Default)]
@@ -71,7 +72,7 @@ impl Core {
         self.stamp = Arc::new(Stamp::new(&self.me, Side::Client, revision));
         let wire = self.calls.insert(self.now, Asker::Probe, false, (patience, patience));
         let stamp = Arc::clone(&self.stamp);
-        self.write(|out| {
+        self.write(To::ANY, |out| {
             rpc::open_request(out, wire, "server/discover");
             out.extend_from_slice(b",\"params\":");
             stamp.write_params(out, None, None, None);

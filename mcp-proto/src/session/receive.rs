@@ -4,13 +4,12 @@
 use alloc::borrow::Cow;
 use alloc::format;
 
-use super::batch::BatchId;
 use super::calls::Asker;
 use super::core::Core;
 use super::guard::{ViolationKind, ViolationPolicy};
 use super::outcome::CallError;
 use super::phase::Phase;
-use super::requests::Origin;
+use super::requests::{Back, Origin};
 use super::{Incoming, StreamId};
 use crate::error::code;
 use crate::json::{Frame, Raw, elements};
@@ -35,7 +34,7 @@ impl Core {
             Err(error) => {
                 let detail = format!("invalid UTF-8 at byte {}", error.valid_up_to());
                 let reply = ErrorObject::new(code::PARSE_ERROR, format!("parse error: {detail}"));
-                self.unreadable(None, ViolationKind::NotJson, detail.into(), &reply);
+                self.unreadable(origin.back(), ViolationKind::NotJson, detail.into(), &reply);
             }
         }
     }
@@ -53,7 +52,8 @@ impl Core {
             _ => "reported by the transport".into(),
         };
         let reply = ErrorObject::new(code::INVALID_REQUEST, detail.clone());
-        self.unreadable(None, kind, detail.into(), &reply);
+        let back = Back { stream: StreamId::ONLY, batch: None };
+        self.unreadable(back, kind, detail.into(), &reply);
     }
 
     fn single(&mut self, origin: Origin<'_>, text: &str) {
@@ -85,7 +85,7 @@ impl Core {
         };
         if let Some(why) = why {
             let reply = ErrorObject::new(code::INVALID_REQUEST, format!("invalid request: {why}"));
-            return self.unreadable(None, ViolationKind::Batch, why.into(), &reply);
+            return self.unreadable(origin.back(), ViolationKind::Batch, why.into(), &reply);
         }
         let batch = self.batches.begin(origin.stream);
         for member in elements(array) {
@@ -126,10 +126,10 @@ impl Core {
         let reply = malformed.to_error();
         match malformed {
             Malformed::Parse(error) => {
-                self.unreadable(origin.batch, ViolationKind::NotJson, format!("{error}").into(), &reply);
+                self.unreadable(origin.back(), ViolationKind::NotJson, format!("{error}").into(), &reply);
             }
             Malformed::Invalid { id: None, answerable: true, why } => {
-                self.unreadable(origin.batch, ViolationKind::Invalid, (*why).into(), &reply);
+                self.unreadable(origin.back(), ViolationKind::Invalid, (*why).into(), &reply);
             }
             Malformed::Invalid { id: None, why, .. } => self.violation(ViolationKind::Invalid, *why),
             Malformed::Invalid { id: Some(id), answerable, why } => {
@@ -138,7 +138,7 @@ impl Core {
                     return self.response(id, None, Err(CallError::Invalid((*why).into())));
                 }
                 if *answerable || self.me.policy == ViolationPolicy::Reply {
-                    self.refuse(origin.batch, Some(id), &reply);
+                    self.refuse(origin.back(), Some(id), &reply);
                 }
                 self.violation(ViolationKind::Invalid, *why);
             }
@@ -148,15 +148,15 @@ impl Core {
     /// Reports what cannot be answered by id, and answers it without one where that is wanted. (D-01)
     fn unreadable(
         &mut self,
-        batch: Option<BatchId>,
+        back: Back,
         kind: ViolationKind,
         detail: Cow<'static, str>,
         reply: &ErrorObject,
     ) {
         let wanted = self.me.policy == ViolationPolicy::Reply;
         // What is in a batch is answered in its reply, which is bounded already.
-        if wanted && (batch.is_some() || self.guard.may_reply(self.now, &self.me.limits)) {
-            self.refuse(batch, None, reply);
+        if wanted && (back.batch.is_some() || self.guard.may_reply(self.now, &self.me.limits)) {
+            self.refuse(back, None, reply);
         }
         self.violation(kind, detail);
     }
@@ -236,8 +236,8 @@ impl Core {
     }
 
     /// Answers with an empty result.
-    pub(super) fn accept(&mut self, batch: Option<BatchId>, id: &RequestId) {
-        let _infallible = self.write_answer(batch, |out| {
+    pub(super) fn accept(&mut self, back: Back, id: &RequestId) {
+        let _infallible = self.write_answer(back, |out| {
             rpc::response(out, id, |out| {
                 out.extend_from_slice(b"{}");
                 Ok(())
@@ -246,13 +246,13 @@ impl Core {
     }
 
     /// Answers with an error.
-    pub(super) fn refuse(&mut self, batch: Option<BatchId>, id: Option<&RequestId>, error: &ErrorObject) {
+    pub(super) fn refuse(&mut self, back: Back, id: Option<&RequestId>, error: &ErrorObject) {
         // A side that is asked nothing answers nothing. (FRM-16)
         if self.side == Side::Client && !self.rules().servers_ask {
             return;
         }
         let null_id = self.rules().unknown_id_is_null;
-        let _infallible = self.write_answer(batch, |out| {
+        let _infallible = self.write_answer(back, |out| {
             rpc::error_line(out, id, null_id, error);
             Ok(())
         });

@@ -29,6 +29,20 @@ pub(super) struct Origin<'a> {
     pub(super) batch: Option<BatchId>,
 }
 
+impl Origin<'_> {
+    pub(super) fn back(&self) -> Back {
+        Back { stream: self.stream, batch: self.batch }
+    }
+}
+
+/// Where an answer goes.
+#[derive(Clone, Copy)]
+pub(super) struct Back {
+    pub(super) stream: StreamId,
+    /// The batch that it goes into.
+    pub(super) batch: Option<BatchId>,
+}
+
 /// Who makes a request, and what they want besides the answer.
 pub(super) struct Asked {
     pub(super) peer: Arc<Peer>,
@@ -43,9 +57,9 @@ impl Core {
             let name: alloc::string::String = method.chars().take(64).collect();
             return self.violation(ViolationKind::UnexpectedRequest, name);
         }
-        if self.has_id(origin.stream, &id) {
+        if self.has_id(&id) {
             let error = ErrorObject::new(code::INVALID_REQUEST, format!("request id {id} is already in use"));
-            self.refuse(origin.batch, Some(&id), &error);
+            self.refuse(origin.back(), Some(&id), &error);
             return self.violation(ViolationKind::DuplicateId, format!("{id} is still open"));
         }
         if let Some(batch) = origin.batch {
@@ -57,19 +71,19 @@ impl Core {
         let has_sessions = self.side == Side::Client || self.me.newest(Era::Legacy).is_some();
         // Answered in every phase, at once. (T-26, TMO-10)
         if method == "ping" && has_sessions {
-            return self.accept(origin.batch, &id);
+            return self.accept(origin.back(), &id);
         }
         if method == "initialize" && self.side == Side::Server && self.phase == Phase::Opening {
-            return self.initialize(&id, params);
+            return self.initialize(origin.back(), &id, params);
         }
         if let Err(error) = self.admit_in_session(method, params) {
-            return self.refuse(origin.batch, Some(&id), &error);
+            return self.refuse(origin.back(), Some(&id), &error);
         }
         let Some(peer) = self.peer.clone() else { return };
         match method {
-            "logging/setLevel" => self.set_level(origin.batch, &id, params),
-            "resources/subscribe" => self.watch(origin.batch, &id, params, true),
-            "resources/unsubscribe" => self.watch(origin.batch, &id, params, false),
+            "logging/setLevel" => self.set_level(origin.back(), &id, params),
+            "resources/subscribe" => self.watch(origin.back(), &id, params, true),
+            "resources/unsubscribe" => self.watch(origin.back(), &id, params, false),
             _ => {
                 let log_level = self.log_level;
                 self.deliver(
@@ -84,10 +98,8 @@ impl Core {
     }
 
     /// Whether a request with this id is open.
-    fn has_id(&self, stream: StreamId, id: &RequestId) -> bool {
-        self.incoming.find(stream, id).is_some()
-            || self.batches.has_id(stream, id)
-            || self.subscribers.has(stream, id)
+    fn has_id(&self, id: &RequestId) -> bool {
+        self.incoming.find(id).is_some() || self.batches.has_id(id) || self.subscribers.has(id)
     }
 
     /// Whether a request is served that leaves it to a session who makes it.
@@ -127,22 +139,22 @@ impl Core {
     }
 
     /// The client subscribes to a resource, or ends that.
-    fn watch(&mut self, batch: Option<BatchId>, id: &RequestId, params: &Params<'_>, wants: bool) {
+    fn watch(&mut self, back: Back, id: &RequestId, params: &Params<'_>, wants: bool) {
         let uri = params.member("uri").and_then(unescape).unwrap_or_default();
         match self.watch_in_session(&uri, wants) {
-            Ok(()) => self.accept(batch, id),
-            Err(error) => self.refuse(batch, Some(id), &error),
+            Ok(()) => self.accept(back, id),
+            Err(error) => self.refuse(back, Some(id), &error),
         }
     }
 
-    fn set_level(&mut self, batch: Option<BatchId>, id: &RequestId, params: &Params<'_>) {
+    fn set_level(&mut self, back: Back, id: &RequestId, params: &Params<'_>) {
         let level = params.member("level").and_then(unescape).and_then(|name| Level::from_name(&name));
         let Some(level) = level else {
             let error = ErrorObject::invalid_params("`level` is not a log level");
-            return self.refuse(batch, Some(id), &error);
+            return self.refuse(back, Some(id), &error);
         };
         self.log_level = Some(level);
-        self.accept(batch, id);
+        self.accept(back, id);
     }
 
     /// Hands a request to the application.

@@ -21,6 +21,7 @@ use super::peer::{Context, Method, Request};
 use crate::json::{Frame, Object, Raw, find, members, unescape, unescape_key};
 use crate::revision::MethodRule;
 use crate::rpc::{self, ErrorObject};
+use crate::wire::To;
 
 /// What it takes to make a call again.
 #[derive(Debug)]
@@ -242,7 +243,7 @@ impl Core {
         let token = call.wants_progress.then_some(renewed);
         let stamp = Arc::clone(&self.stamp);
         let log_level = self.log_level;
-        self.write(|out| {
+        self.write(To::ANY, |out| {
             rpc::open_request(out, renewed, method);
             out.extend_from_slice(b",\"params\":");
             stamp.write_params(out, Some(&params), token, log_level);

@@ -7,9 +7,10 @@ use super::batch::BatchId;
 use super::calls::{Asker, CallId, CallOptions, wait};
 use super::core::Core;
 use super::gate;
-use super::incoming::{IncomingId, ReplyTo};
+use super::incoming::{IncomingId, Open, ReplyTo};
 use super::outcome::{CallError, Progress};
 use super::phase::Phase;
+use super::requests::Back;
 use super::rounds::Retry;
 use super::stamp::asks_for_logs;
 use crate::error::{Misuse, Unencodable, code};
@@ -18,6 +19,7 @@ use crate::revision::{Capability, Era, MethodRule, Patience, Revision, Side};
 use crate::rpc::{self, ErrorObject};
 use crate::schema::{Level, key};
 use crate::time::Instant;
+use crate::wire::{StreamId, To};
 
 /// Writes one JSON value for a peer of the given revision.
 type Write<'a> = &'a dyn Fn(Revision, &mut Vec<u8>) -> Result<(), Unencodable>;
@@ -38,7 +40,7 @@ impl Core {
             self.require(allowed.pings && !is_unheard)?;
         } else {
             self.require(allowed.traffic)?;
-            self.has_room()?;
+            self.has_room(self.stream_of(options.parent))?;
         }
         if let Some(parent) = options.parent {
             let parent = self.incoming.get(parent).ok_or(Misuse::Stale)?;
@@ -136,25 +138,28 @@ impl Core {
             return Err(Misuse::Blocked);
         }
         let wire = self.calls.next_wire();
+        let stream = self.stream_of(options.parent);
+        let to = stream.map_or(To::ANY, To::along);
         // A token of the application's own could be another call's: it only says that progress is wanted. (PRG-02)
         let wants_progress = options.progress || params.is_some_and(has_progress_token);
         let token = wants_progress.then_some(wire);
         if is_stateless {
             let (stamp, log_level) = (Arc::clone(&self.stamp), self.log_level);
-            self.write(|out| {
+            self.write(to, |out| {
                 rpc::open_request(out, wire, method);
                 out.extend_from_slice(b",\"params\":");
                 stamp.write_params(out, params, token, log_level);
                 out.push(b'}');
             });
         } else {
-            self.write(|out| write_request(out, wire, method, params, token));
+            self.write(to, |out| write_request(out, wire, method, params, token));
         }
         let wants_logs = is_stateless && (self.log_level.is_some() || asks_for_logs(params));
         let patience = rule.map_or(Patience::Call, |rule| rule.patience);
         self.calls.insert(self.now, asker, wants_progress, wait(options, patience, &self.me.limits));
         if let Some(call) = self.calls.get_mut(wire) {
             call.wants_logs = wants_logs;
+            call.stream = stream;
             call.cache_as = cache_as.map(|key| self.cache.place(key));
         }
         if let Some(rule) = retry {
@@ -183,6 +188,17 @@ impl Core {
     }
 
     pub(crate) fn notify(&mut self, now: Instant, method: &str, params: Write<'_>) -> Result<(), Misuse> {
+        self.notify_on(now, None, method, params)
+    }
+
+    /// Sends a notification, along with the answer to come if it belongs to a request.
+    fn notify_on(
+        &mut self,
+        now: Instant,
+        stream: Option<StreamId>,
+        method: &str,
+        params: Write<'_>,
+    ) -> Result<(), Misuse> {
         self.advance(now);
         let revision = self.revision();
         let allowed = self.phase.allows();
@@ -190,8 +206,9 @@ impl Core {
         let logs = allowed.logs && self.peer.is_some();
         self.require(if method == "notifications/message" { logs } else { allowed.traffic })?;
         gate::outgoing_notification(self.side, revision, method, &self.me.capabilities)?;
-        self.has_room()?;
-        Ok(self.try_write(|out| rpc::notification(out, method, |out| params(revision, out)))?)
+        self.has_room(stream)?;
+        let to = stream.map_or(To::ANY, To::along);
+        Ok(self.try_write(to, |out| rpc::notification(out, method, |out| params(revision, out)))?)
     }
 
     /// Cancels a call of the application. (CAN-01, T-44)
@@ -199,24 +216,24 @@ impl Core {
         self.advance(now);
         let wire = self.calls.wire_of(call).ok_or(Misuse::Stale)?;
         let open = self.calls.get(wire).filter(|open| open.is_application()).ok_or(Misuse::Stale)?;
-        let (is_sent, asker) = (open.is_sent, open.asker);
+        let (is_sent, asker, to) = (open.is_sent, open.asker, open.to());
         let input = self.calls.take_input(wire);
         let limits = &self.me.limits;
         self.calls.retire(wire, limits);
         self.withdraw_input(input);
         if is_sent {
-            self.write_cancelled(wire, reason);
+            self.write_cancelled(to, wire, reason);
         }
         self.complete(call, asker, Err(CallError::Cancelled));
         Ok(())
     }
 
-    pub(super) fn write_cancelled(&mut self, wire: u64, reason: &str) {
+    pub(super) fn write_cancelled(&mut self, to: To, wire: u64, reason: &str) {
         // Before the session is open there is nothing but pings, which are over soon enough.
         if self.phase == Phase::Opening {
             return;
         }
-        let _infallible = self.try_write(|out| {
+        let _infallible = self.try_write(to, |out| {
             rpc::notification(out, "notifications/cancelled", |out| {
                 let mut params = Object::begin(out);
                 write_u64(params.key("requestId"), wire);
@@ -297,14 +314,15 @@ impl Core {
     ) -> Result<(), Misuse> {
         let open = self.incoming.get(incoming).filter(|open| open.asking.is_none());
         let Some(open) = open else { return Err(Misuse::Stale) };
-        let ReplyTo::Peer { wire, batch, .. } = open.reply.clone() else { return Err(Misuse::Stale) };
+        let ReplyTo::Peer { wire, stream, batch } = open.reply.clone() else { return Err(Misuse::Stale) };
+        let back = Back { stream, batch };
         let deferred = self.incoming.take_deferred(incoming);
         let mark = self.outbox_mark();
         if let Some(params) = &deferred {
-            self.write_progress(params);
+            self.write_progress(stream, params);
         }
         let null_id = self.rules().unknown_id_is_null;
-        if let Err(error) = self.write_answer(batch, |out| write(out, &wire, null_id)) {
+        if let Err(error) = self.write_answer(back, |out| write(out, &wire, null_id)) {
             self.take_back(mark);
             if let Some(params) = deferred {
                 self.incoming.defer(incoming, params);
@@ -328,19 +346,22 @@ impl Core {
     /// Writes an answer where it belongs: out, or into the reply to its batch.
     pub(super) fn write_answer(
         &mut self,
-        batch: Option<BatchId>,
+        back: Back,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
     ) -> Result<(), Unencodable> {
-        match batch {
+        match back.batch {
             Some(batch) => self.batches.add(batch, write),
-            None => self.try_write(write),
+            None => self.try_write(To::back(back.stream), write),
         }
     }
 
     /// One answer less to wait for; sends the reply to the batch when it was the last.
     pub(super) fn settle(&mut self, batch: Option<BatchId>) {
-        let Some((_, answers)) = batch.and_then(|batch| self.batches.settle(batch)) else { return };
-        self.write(|out| {
+        let Some((stream, answers)) = batch.and_then(|batch| self.batches.settle(batch)) else { return };
+        if answers.is_empty() {
+            return self.end_path(To::back(stream));
+        }
+        self.write(To::back(stream), |out| {
             out.push(b'[');
             out.extend_from_slice(&answers);
             out.push(b']');
@@ -372,10 +393,11 @@ impl Core {
         object.opt_str("message", progress.message.as_deref().filter(|_| with_message));
         object.end();
         open.progress = Some(progress.progress);
-        if self.has_room().is_ok() {
+        let Some(stream) = open.stream() else { return Ok(()) };
+        if self.has_room(Some(stream)).is_ok() {
             // What waited for room is out of date now.
             self.incoming.take_deferred(incoming);
-            self.write_progress(&params);
+            self.write_progress(stream, &params);
         } else {
             self.incoming.defer(incoming, params);
         }
@@ -396,6 +418,7 @@ impl Core {
             Some(incoming) => Some(self.incoming.get(incoming).ok_or(Misuse::Stale)?),
             None => None,
         };
+        let stream = open.and_then(Open::stream);
         let stateless = open.filter(|open| !open.peer.revision.rules().servers_ask);
         let write = |out: &mut Vec<u8>| {
             let mut params = Object::begin(out);
@@ -414,8 +437,9 @@ impl Core {
             if !is_wanted {
                 return Ok(());
             }
-            self.has_room()?;
-            return Ok(self.try_write(|out| rpc::notification(out, "notifications/message", write))?);
+            self.has_room(stream)?;
+            let to = stream.map_or(To::ANY, To::along);
+            return Ok(self.try_write(to, |out| rpc::notification(out, "notifications/message", write))?);
         }
         // Where there is no session, nobody hears what belongs to no request. (LOG-06)
         let was_sessionless = self.phase == Phase::Draining && self.peer.is_none();
@@ -423,7 +447,12 @@ impl Core {
         if is_unheard || self.log_level.is_some_and(|least| level < least) {
             return Ok(());
         }
-        self.notify(now, "notifications/message", &|_, out| write(out))
+        self.notify_on(now, stream, "notifications/message", &|_, out| write(out))
+    }
+
+    /// The path of an open request.
+    fn stream_of(&self, incoming: Option<IncomingId>) -> Option<StreamId> {
+        incoming.and_then(|incoming| self.incoming.get(incoming)).and_then(Open::stream)
     }
 
     /// Whether nobody opened a session, and requests can come that need none.

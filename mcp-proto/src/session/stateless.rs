@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use super::core::Core;
 use super::peer::Peer;
 use super::question::Answers;
-use super::requests::{Asked, Origin};
+use super::requests::{Asked, Back, Origin};
 use crate::error::code;
 use crate::json::{Array, Frame, Object, Raw, find, members, unescape, unescape_key, write_str};
 use crate::revision::{Era, MethodRule, Revision, Side};
@@ -31,7 +31,7 @@ impl Core {
     /// Serves a request that says of itself what it needs.
     pub(super) fn stateless(&mut self, origin: Origin<'_>, id: RequestId, method: &str, params: &Params<'_>) {
         if let Err(error) = self.try_stateless(origin, &id, method, params) {
-            self.refuse(origin.batch, Some(&id), &error);
+            self.refuse(origin.back(), Some(&id), &error);
         }
     }
 
@@ -49,7 +49,7 @@ impl Core {
         let rule = MethodRule::find(method, true, peer.revision);
         match method {
             "server/discover" => {
-                self.answer_discover(id, &peer);
+                self.answer_discover(origin.back(), id, &peer);
                 return Ok(());
             }
             "subscriptions/listen" => return self.subscribe(origin.stream, id, params),
@@ -147,7 +147,7 @@ impl Core {
     }
 
     /// What we are. (LIF-22, STL-39)
-    fn answer_discover(&mut self, id: &RequestId, peer: &Peer) {
+    fn answer_discover(&mut self, back: Back, id: &RequestId, peer: &Peer) {
         let rule = MethodRule::find("server/discover", true, peer.revision);
         let mut result = Vec::new();
         let mut object = Object::begin(&mut result);
@@ -156,7 +156,7 @@ impl Core {
         object.opt_str("instructions", self.me.instructions.as_deref());
         object.end();
         self.stamp.finish_result(&mut result, 0, rule);
-        let _infallible = self.try_write(|out| {
+        let _infallible = self.write_answer(back, |out| {
             rpc::response(out, id, |out| {
                 out.extend_from_slice(&result);
                 Ok(())

@@ -9,4 +9,5 @@ mod outbox;
 pub mod sse;
 
 pub(crate) use line::{Line, LineReader};
-pub use outbox::Outbox;
+pub(crate) use outbox::To;
+pub use outbox::{Outbox, StreamId};

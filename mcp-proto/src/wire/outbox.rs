@@ -1,8 +1,45 @@
 //! Bytes that wait to be sent: whole lines in, any number of bytes out; knows nothing of what they say.
 
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use bytes::{Buf, Bytes};
+
+/// A path that messages travel on.
+///
+/// A byte stream is one path for both directions, [`StreamId::ONLY`]. Over HTTP each request is one, and what belongs
+/// to it comes back on it.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct StreamId(pub u64);
+
+impl StreamId {
+    /// The one path of a transport that has one.
+    pub const ONLY: Self = Self(0);
+}
+
+/// Where a message goes, where there is more than one path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct To {
+    /// The path of the request that it belongs to; none for what belongs to no request.
+    pub(crate) stream: Option<StreamId>,
+    /// Nothing follows on this path.
+    pub(crate) ends: bool,
+}
+
+impl To {
+    /// It belongs to no request of the peer's.
+    pub(crate) const ANY: Self = Self { stream: None, ends: false };
+
+    /// Along with the answer to come.
+    pub(crate) const fn along(stream: StreamId) -> Self {
+        Self { stream: Some(stream), ends: false }
+    }
+
+    /// As the answer.
+    pub(crate) const fn back(stream: StreamId) -> Self {
+        Self { stream: Some(stream), ends: true }
+    }
+}
 
 /// The bytes that a machine wants sent, oldest first: always whole messages, each one line.
 ///
@@ -32,7 +69,20 @@ pub struct Outbox {
     sent: usize,
     /// Bytes sent in all.
     sent_total: u64,
+    /// Where each message goes and where it ends, counted from the beginning; only where there are paths.
+    paths: Option<Paths>,
 }
+
+#[derive(Debug, Default)]
+struct Paths {
+    waiting: VecDeque<(To, u64)>,
+    /// Bytes that were taken from here and not sent yet, by path.
+    held: BTreeMap<Option<StreamId>, usize>,
+    held_total: usize,
+}
+
+/// One path of many has this part of what may wait.
+const PATH_SHARE: usize = 8;
 
 /// What an empty outbox keeps of its buffer.
 const KEPT_BYTES_MAX: usize = 64 * 1024;
@@ -67,6 +117,54 @@ impl Outbox {
         Some(message)
     }
 
+    /// From now on it is remembered where messages go.
+    pub(crate) fn have_paths(&mut self) {
+        self.paths = Some(Paths::default());
+    }
+
+    /// Whether it is remembered where messages go.
+    pub(crate) fn has_paths(&self) -> bool {
+        self.paths.is_some()
+    }
+
+    /// Takes the oldest message whole, and where it goes. An empty one says that its path is to be closed for now.
+    pub(crate) fn poll_routed(&mut self) -> Option<(To, Bytes)> {
+        let (to, _) = self.paths.as_mut()?.waiting.pop_front()?;
+        Some((to, self.poll_message()?))
+    }
+
+    /// What was taken from here is held until it can be sent.
+    pub(crate) fn hold(&mut self, stream: Option<StreamId>, bytes: usize) {
+        if let Some(paths) = &mut self.paths {
+            *paths.held.entry(stream).or_default() += bytes;
+            paths.held_total += bytes;
+        }
+    }
+
+    /// What was held was sent, or never will be.
+    pub(crate) fn release(&mut self, stream: Option<StreamId>, bytes: usize) {
+        let Some(paths) = &mut self.paths else { return };
+        let Some(held) = paths.held.get_mut(&stream) else { return };
+        let bytes = bytes.min(*held);
+        *held -= bytes;
+        if *held == 0 {
+            paths.held.remove(&stream);
+        }
+        paths.held_total -= bytes;
+    }
+
+    /// Whether `bytes_max` leave room for what is no answer. Of many paths, one has an eighth of it.
+    pub(crate) fn has_room(&self, stream: Option<StreamId>, bytes_max: usize) -> bool {
+        let Some(paths) = &self.paths else { return self.len() <= bytes_max };
+        let held = paths.held.get(&stream).copied().unwrap_or_default();
+        self.len() + paths.held_total <= bytes_max && held <= bytes_max / PATH_SHARE
+    }
+
+    /// Bytes that wait here or are held.
+    pub(crate) fn unsent(&self) -> usize {
+        self.len() + self.paths.as_ref().map_or(0, |paths| paths.held_total)
+    }
+
     /// Where the buffer ends.
     pub(crate) fn mark(&self) -> usize {
         self.buffer.len()
@@ -75,11 +173,21 @@ impl Outbox {
     /// Drops the lines that were added since `mark` was taken, if none were sent since.
     pub(crate) fn take_back(&mut self, mark: usize) {
         self.buffer.truncate(mark.max(self.sent));
+        let end = self.sent_total + self.len() as u64;
+        if let Some(paths) = &mut self.paths {
+            while paths.waiting.back().is_some_and(|(_, last)| *last > end) {
+                paths.waiting.pop_back();
+            }
+        }
     }
 
     /// Adds what `write` writes as one line. What it writes must not hold a line break; on an error nothing
     /// is added.
-    pub(crate) fn line<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn line<E>(
+        &mut self,
+        to: To,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let start = self.buffer.len();
         match write(&mut self.buffer) {
             Ok(()) => {
@@ -88,6 +196,10 @@ impl Outbox {
                     "a message holds a line break"
                 );
                 self.buffer.push(b'\n');
+                let end = self.sent_total + self.len() as u64;
+                if let Some(paths) = &mut self.paths {
+                    paths.waiting.push_back((to, end));
+                }
                 Ok(())
             }
             Err(error) => {

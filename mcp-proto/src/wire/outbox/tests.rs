@@ -41,11 +41,11 @@ proptest! {
         for step in steps {
             match step {
                 Step::Line(text) => {
-                    outbox.line(|out| { out.extend_from_slice(&text); Ok::<(), ()>(()) }).unwrap();
+                    outbox.line(To::ANY, |out| { out.extend_from_slice(&text); Ok::<(), ()>(()) }).unwrap();
                     model.extend(text.iter().chain(b"\n"));
                 }
                 Step::Fail(text) => {
-                    let failed = outbox.line(|out| { out.extend_from_slice(&text); Err("no") });
+                    let failed = outbox.line(To::ANY, |out| { out.extend_from_slice(&text); Err("no") });
                     prop_assert_eq!(failed, Err("no"));
                 }
                 Step::Advance(count) => {
@@ -74,7 +74,7 @@ proptest! {
 
 fn put(outbox: &mut Outbox, length: usize) {
     outbox
-        .line(|out| {
+        .line(To::ANY, |out| {
             out.resize(out.len() + length, b'x');
             Ok::<(), ()>(())
         })
@@ -119,7 +119,7 @@ fn a_long_queue_taken_in_small_bites_costs_no_more_than_its_bytes() {
 #[cfg(debug_assertions)]
 #[should_panic(expected = "a message holds a line break")]
 fn a_line_break_inside_a_message_is_a_bug_of_ours_frm_02() {
-    let _never = Outbox::default().line(|out| {
+    let _never = Outbox::default().line(To::ANY, |out| {
         out.extend_from_slice(b"{\n}");
         Ok::<(), ()>(())
     });
