@@ -116,6 +116,9 @@ pub struct Rules {
     pub missing_capability: i64,
     /// Whether servers send requests, and clients responses. (STL-13, FRM-16, FRM-17)
     pub servers_ask: bool,
+    /// Whether an event stream over HTTP begins with an event that has an id and no message, so that it can be closed
+    /// early and resumed. (HTTP-15, HTTP-16)
+    pub streams_are_primed: bool,
 }
 
 const RULES: [Rules; 5] = [
@@ -128,6 +131,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32002,
         missing_capability: -32603,
         servers_ask: true,
+        streams_are_primed: false,
     },
     Rules {
         name: "2025-03-26",
@@ -138,6 +142,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32002,
         missing_capability: -32603,
         servers_ask: true,
+        streams_are_primed: false,
     },
     Rules {
         name: "2025-06-18",
@@ -148,6 +153,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32002,
         missing_capability: -32603,
         servers_ask: true,
+        streams_are_primed: false,
     },
     Rules {
         name: "2025-11-25",
@@ -158,6 +164,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32002,
         missing_capability: -32603,
         servers_ask: true,
+        streams_are_primed: true,
     },
     Rules {
         name: "2026-07-28",
@@ -168,6 +175,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32602,
         missing_capability: -32021,
         servers_ask: false,
+        streams_are_primed: false,
     },
 ];
 

@@ -311,6 +311,20 @@ impl Server {
         })
     }
 
+    /// Over HTTP, closes the response on which the answer to a request would come: the client fetches it over another
+    /// one, after the time that it was told. Where that cannot be, nothing happens. (HTTP-15)
+    ///
+    /// # Errors
+    /// [`Misuse::Stale`] when it was answered or cancelled.
+    pub fn hang_up(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
+        self.core.hang_up(now, incoming)
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) const fn core(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
     /// Ends the connection: requests may be answered for [`Limits::drain_timeout`] more, then comes
     /// [`Event::Closed`]. With nothing open, it comes at once.
     pub fn close(&mut self, now: Instant) {

@@ -1,6 +1,14 @@
-//! Streamable HTTP without IO; as yet the two languages that it speaks below JSON: event streams and header field
-//! values.
+//! Streamable HTTP without IO: what a server's driver asks for each request, and the two languages that are spoken below
+//! JSON, event streams and header field values.
 //!
-//! Both are usable alone and know nothing of MCP.
+//! It knows neither sockets nor how HTTP is written: the driver has those.
+
+mod reply;
+mod session;
+mod stream;
+mod table;
 
 pub use crate::wire::{field, sse};
+pub use reply::{Body, Frame, Head};
+pub use session::{ExchangeId, Session, Settings, Unresumable};
+pub use table::{Full, Table};
