@@ -116,6 +116,9 @@ pub struct Rules {
     pub missing_capability: i64,
     /// Whether servers send requests, and clients responses. (STL-13, FRM-16, FRM-17)
     pub servers_ask: bool,
+    /// The codes of errors that travel with an HTTP status other than 200, and that status. (HTTP-40…42,
+    /// requirements §3.2)
+    pub http_statuses: &'static [(i64, u16)],
 }
 
 const RULES: [Rules; 5] = [
@@ -128,6 +131,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32002,
         missing_capability: -32603,
         servers_ask: true,
+        http_statuses: &[],
     },
     Rules {
         name: "2025-03-26",
@@ -138,6 +142,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32002,
         missing_capability: -32603,
         servers_ask: true,
+        http_statuses: &[],
     },
     Rules {
         name: "2025-06-18",
@@ -148,6 +153,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32002,
         missing_capability: -32603,
         servers_ask: true,
+        http_statuses: &[],
     },
     Rules {
         name: "2025-11-25",
@@ -158,6 +164,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32002,
         missing_capability: -32603,
         servers_ask: true,
+        http_statuses: &[],
     },
     Rules {
         name: "2026-07-28",
@@ -168,6 +175,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32602,
         missing_capability: -32021,
         servers_ask: false,
+        http_statuses: &[(-32601, 404), (-32020, 400), (-32021, 400), (-32022, 400)],
     },
 ];
 
@@ -360,6 +368,24 @@ impl Revision {
     pub(crate) fn has_content_type(self, name: &str) -> bool {
         CONTENT_TYPES.iter().all(|(later, since)| *later != name || *since <= self)
     }
+}
+
+/// The member of the params that `Mcp-Name` repeats; the last ones are of the extension for tasks. (HTTP-44,
+/// requirements §2.6)
+#[cfg(feature = "http")]
+const NAMES: &[(&str, &str)] = &[
+    ("tools/call", "name"),
+    ("prompts/get", "name"),
+    ("resources/read", "uri"),
+    ("tasks/get", "taskId"),
+    ("tasks/update", "taskId"),
+    ("tasks/cancel", "taskId"),
+];
+
+/// The member of the params of `method` that `Mcp-Name` repeats, if any does.
+#[cfg(feature = "http")]
+pub(crate) fn named_by(method: &str) -> Option<&'static str> {
+    NAMES.iter().find(|(name, _)| *name == method).map(|(_, member)| *member)
 }
 
 /// Who sends a message.
