@@ -119,6 +119,9 @@ pub struct Rules {
     /// Whether an event stream over HTTP begins with an event that has an id and no message, so that it can be closed
     /// early and resumed. (HTTP-15, HTTP-16)
     pub streams_are_primed: bool,
+    /// The codes of errors that travel with an HTTP status other than 200, and that status. (HTTP-40…42,
+    /// requirements §3.2)
+    pub http_statuses: &'static [(i64, u16)],
 }
 
 const RULES: [Rules; 5] = [
@@ -132,6 +135,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32603,
         servers_ask: true,
         streams_are_primed: false,
+        http_statuses: &[],
     },
     Rules {
         name: "2025-03-26",
@@ -143,6 +147,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32603,
         servers_ask: true,
         streams_are_primed: false,
+        http_statuses: &[],
     },
     Rules {
         name: "2025-06-18",
@@ -154,6 +159,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32603,
         servers_ask: true,
         streams_are_primed: false,
+        http_statuses: &[],
     },
     Rules {
         name: "2025-11-25",
@@ -165,6 +171,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32603,
         servers_ask: true,
         streams_are_primed: true,
+        http_statuses: &[],
     },
     Rules {
         name: "2026-07-28",
@@ -176,6 +183,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32021,
         servers_ask: false,
         streams_are_primed: false,
+        http_statuses: &[(-32601, 404), (-32020, 400), (-32021, 400), (-32022, 400)],
     },
 ];
 
@@ -368,6 +376,24 @@ impl Revision {
     pub(crate) fn has_content_type(self, name: &str) -> bool {
         CONTENT_TYPES.iter().all(|(later, since)| *later != name || *since <= self)
     }
+}
+
+/// The member of the params that `Mcp-Name` repeats; the last ones are of the extension for tasks. (HTTP-44,
+/// requirements §2.6)
+#[cfg(feature = "http")]
+const NAMES: &[(&str, &str)] = &[
+    ("tools/call", "name"),
+    ("prompts/get", "name"),
+    ("resources/read", "uri"),
+    ("tasks/get", "taskId"),
+    ("tasks/update", "taskId"),
+    ("tasks/cancel", "taskId"),
+];
+
+/// The member of the params of `method` that `Mcp-Name` repeats, if any does.
+#[cfg(feature = "http")]
+pub(crate) fn named_by(method: &str) -> Option<&'static str> {
+    NAMES.iter().find(|(name, _)| *name == method).map(|(_, member)| *member)
 }
 
 /// Who sends a message.

@@ -1,14 +1,28 @@
-//! Streamable HTTP without IO: what a server's driver asks for each request, and the two languages that are spoken below
-//! JSON, event streams and header field values.
+//! Streamable HTTP without IO: what a server lets in and which message goes into which response, what a client sends, and
+//! the two languages below JSON, event streams and header field values. It knows no HTTP stack and holds no socket.
 //!
-//! It knows neither sockets nor how HTTP is written: the driver has those.
+//! A server asks [`admit`] about the head of each request, and [`Head::read`] about the body that follows; both say how
+//! to refuse it, as a whole [`Reply`]. What is let in goes to a [`Session`], which sorts out the responses; a [`Table`]
+//! holds the sessions that there are. [`sse`] and [`field`] are usable alone and know nothing of MCP.
 
+mod admit;
+mod check;
+mod fields;
+mod mirror;
+mod policy;
+mod refusal;
 mod reply;
 mod session;
 mod stream;
 mod table;
 
 pub use crate::wire::{field, sse};
-pub use reply::{Body, Frame, Head};
+pub use admit::{Admitted, Get, Head, admit, screen};
+pub use check::{Post, Posted};
+pub use fields::{Fields, Repeated};
+pub use mirror::{InvalidMirror, Mirror, Mismatch, standard};
+pub use policy::Policy;
+pub use refusal::{Refusal, status_of};
+pub use reply::{Body, Frame, Reply};
 pub use session::{ExchangeId, Session, Settings, Unresumable};
 pub use table::{Full, Table};

@@ -5,12 +5,11 @@ use alloc::vec::Vec;
 
 use bytes::Bytes;
 
-use crate::error::code;
-use crate::json::find;
+use super::refusal::Refusal;
 
-/// The head of a response, and what its body is.
+/// A response: its head, and what its body is.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Head {
+pub struct Reply {
     /// The status code.
     pub status: u16,
     /// The fields, in lower case. The driver adds what framing the body takes.
@@ -37,7 +36,7 @@ pub enum Frame {
     End,
 }
 
-impl Head {
+impl Reply {
     /// A response without a body.
     pub(crate) const fn empty(status: u16) -> Self {
         Self { status, fields: Vec::new(), body: Body::Whole(Bytes::new()) }
@@ -60,19 +59,9 @@ impl Head {
     }
 }
 
-/// The status of an answer to a request that stands alone. (HTTP-40…HTTP-42, requirements §3.2)
-pub(crate) fn status_of(answer: &[u8]) -> u16 {
-    let number = find(answer, "error").and_then(|error| find(error, "code"));
-    let number: Option<i64> = number.and_then(|number| core::str::from_utf8(number).ok()?.parse().ok());
-    match number {
-        Some(code::METHOD_NOT_FOUND) => 404,
-        Some(
-            code::PARSE_ERROR
-            | code::INVALID_REQUEST
-            | code::HEADER_MISMATCH
-            | code::MISSING_CLIENT_CAPABILITY
-            | code::UNSUPPORTED_PROTOCOL_VERSION,
-        ) => 400,
-        _ => 200,
+impl From<Refusal> for Reply {
+    fn from(refusal: Refusal) -> Self {
+        let Refusal { status, fields, body, .. } = refusal;
+        Self { status, fields, body: Body::Whole(body.into()) }
     }
 }

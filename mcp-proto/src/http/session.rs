@@ -15,8 +15,10 @@ use core::time::Duration;
 
 use bytes::Bytes;
 
-use super::reply::{Frame, Head, status_of};
+use super::refusal::{Refusal, status_of};
+use super::reply::{Frame, Reply};
 use super::stream::{Stream, event_id, read_event_id};
+use crate::revision::Revision;
 use crate::server::{Event, Server};
 use crate::session::{Incoming, Session as _, StreamId};
 use crate::time::Instant;
@@ -62,7 +64,7 @@ pub struct ExchangeId(pub(crate) u64);
 /// A [`Server`] over HTTP: a session of many exchanges, or one exchange that stands alone.
 ///
 /// It dereferences to the server, for what the application does. A driver hands over each request that was
-/// [admitted](super::admit), asks for the head of its response with [`poll_head`](Self::poll_head) and for the pieces
+/// [admitted](super::admit), asks for the head of its response with [`poll_reply`](Self::poll_reply) and for the pieces
 /// of its body with [`poll_frame`](Self::poll_frame), and says when the client is [gone](Self::handle_gone).
 ///
 /// ```
@@ -76,19 +78,19 @@ pub struct ExchangeId(pub(crate) u64);
 /// let mut session = Session::new(server, "7c1e", Settings::default());
 /// let hello = session.handle_post(now, true, &br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{
 ///     "protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#[..]);
-/// assert_eq!(session.poll_head(hello).unwrap().status, 200);
+/// assert_eq!(session.poll_reply(hello).unwrap().status, 200);
 /// let ready = session.handle_post(now, false, &br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#[..]);
-/// assert_eq!(session.poll_head(ready).unwrap().status, 202);
+/// assert_eq!(session.poll_reply(ready).unwrap().status, 202);
 ///
 /// let call = session.handle_post(now, true,
 ///     &br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today"}}"#[..]);
-/// assert!(session.poll_head(call).is_none(), "nothing to say yet");
+/// assert!(session.poll_reply(call).is_none(), "nothing to say yet");
 /// while let Some(event) = session.poll_event() {
 ///     if let Event::Request { incoming, .. } = event {
 ///         session.respond(now, incoming, &CallToolResult::text("sunny")).unwrap();
 ///     }
 /// }
-/// assert!(matches!(session.poll_head(call).unwrap().body, Body::Whole(_)));
+/// assert!(matches!(session.poll_reply(call).unwrap().body, Body::Whole(_)));
 /// ```
 #[derive(Debug)]
 pub struct Session {
@@ -96,6 +98,8 @@ pub struct Session {
     settings: Settings,
     /// What the client says to be in it; none for an exchange that stands alone.
     id: Option<Box<str>>,
+    /// The revision of the request, where it stands alone.
+    alone: Option<Revision>,
     /// The client was told the id.
     is_named: bool,
     paths: BTreeMap<StreamId, Path>,
@@ -153,6 +157,12 @@ impl fmt::Display for Unresumable {
 
 impl core::error::Error for Unresumable {}
 
+impl From<Unresumable> for Refusal {
+    fn from(unresumable: Unresumable) -> Self {
+        Self::new(400, alloc::format!("{unresumable}"))
+    }
+}
+
 /// What belongs to no request.
 const UNASKED: StreamId = StreamId(0);
 
@@ -174,8 +184,8 @@ impl Session {
     /// One exchange that shares nothing with any other: a request that says all there is to know of itself. When its
     /// client is gone, it is cancelled.
     #[must_use]
-    pub fn alone(server: Server, settings: Settings) -> Self {
-        Self::over(server, None, settings)
+    pub fn alone(server: Server, revision: Revision, settings: Settings) -> Self {
+        Self { alone: Some(revision), ..Self::over(server, None, settings) }
     }
 
     fn over(mut server: Server, id: Option<Box<str>>, settings: Settings) -> Self {
@@ -184,6 +194,7 @@ impl Session {
             server,
             settings,
             id,
+            alone: None,
             is_named: false,
             paths: BTreeMap::new(),
             exchanges: BTreeMap::new(),
@@ -343,7 +354,7 @@ impl Session {
     }
 
     /// The head of a response, once there is something to say; it is given once.
-    pub fn poll_head(&mut self, id: ExchangeId) -> Option<Head> {
+    pub fn poll_reply(&mut self, id: ExchangeId) -> Option<Reply> {
         self.route();
         let exchange = self.exchanges.get(&id)?;
         let path = self.paths.get(&exchange.stream)?;
@@ -368,33 +379,33 @@ impl Session {
                 exchange.opening = opening;
             }
         }
-        let mut head = Head::events();
+        let mut head = Reply::events();
         self.name(&mut head);
         Some(head)
     }
 
     /// A response that is one JSON value, or nothing. With it the exchange is over, and nothing is kept of it.
-    fn whole(&mut self, id: ExchangeId) -> Head {
-        let Some(exchange) = self.exchanges.remove(&id) else { return Head::empty(503) };
+    fn whole(&mut self, id: ExchangeId) -> Reply {
+        let Some(exchange) = self.exchanges.remove(&id) else { return Reply::empty(503) };
         let reply = self.paths.get_mut(&exchange.stream).and_then(|path| path.stream.poll());
         self.server.core().outbox().release(Some(exchange.stream), usize::MAX);
         self.forget(exchange.stream);
         let mut head = match reply {
             Some((_, reply)) if exchange.is_request => {
-                let status = if self.id.is_none() { status_of(&reply) } else { 200 };
-                Head::json(status, reply)
+                let status = self.alone.map_or(200, |revision| status_of(revision, &reply));
+                Reply::json(status, reply)
             }
-            Some((_, reply)) => Head::json(400, reply),
-            None if !exchange.is_request => Head::empty(202),
+            Some((_, reply)) => Reply::json(400, reply),
+            None if !exchange.is_request => Reply::empty(202),
             // The request was cancelled, or its session has ended: there is no answer.
-            None => Head::empty(if self.server.is_closed() { 503 } else { 204 }),
+            None => Reply::empty(if self.server.is_closed() { 503 } else { 204 }),
         };
         self.name(&mut head);
         head
     }
 
     /// The client learns the id of its session from the first response. (HTTP-29)
-    fn name(&mut self, head: &mut Head) {
+    fn name(&mut self, head: &mut Reply) {
         if let Some(id) = self.id.as_deref().filter(|_| !self.is_named && self.server.peer().is_some()) {
             head.fields.push(("mcp-session-id", String::from(id)));
             self.is_named = true;
