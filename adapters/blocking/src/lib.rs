@@ -45,6 +45,8 @@ mod call;
 mod client;
 mod connection;
 mod drive;
+#[cfg(feature = "http")]
+pub mod http;
 mod listening;
 mod runtime;
 mod server;

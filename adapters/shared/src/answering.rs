@@ -10,13 +10,12 @@ use std::time::Duration;
 use futures_lite::future::or;
 use mcp_proto::client::{Client as Machine, Event};
 use mcp_proto::schema::Encode;
-use mcp_proto::stdio::Stdio;
 use mcp_proto::{CallId, Close, ErrorObject, IncomingId, Instant, Misuse, Peer, Raw, Request};
 
 use crate::BoxFuture;
 use crate::call::Slot;
 use crate::cancelled::Cancelled;
-use crate::link::{Link, Role, State};
+use crate::link::{Carrier, Link, Role, State};
 use crate::listening::Feed;
 use crate::notices::Notices;
 use crate::trace::{About, how};
@@ -84,6 +83,9 @@ impl Role for Machine {
     type Shared = Shared;
 
     /// The answers of a server that is gone.
+    #[cfg(feature = "http")]
+    type Http = crate::http::NoClient;
+
     const LAST_INPUT: Duration = Duration::from_millis(500);
 
     fn has_room(open: &Open) -> bool {
@@ -159,7 +161,7 @@ impl Role for Machine {
         About { name, of }
     }
 
-    fn close(session: &mut Stdio<Self>, now: Instant) {
+    fn close(session: &mut Carrier<Self>, now: Instant) {
         session.close(now);
     }
 }

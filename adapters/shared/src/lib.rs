@@ -20,6 +20,8 @@ mod cx;
 mod driving;
 mod error;
 mod handlers;
+#[cfg(feature = "http")]
+pub mod http;
 mod link;
 mod listening;
 mod notices;

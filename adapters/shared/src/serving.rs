@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use futures_lite::future::{block_on, or};
 use mcp_proto::server::{Event, Server as Machine};
-use mcp_proto::stdio::Stdio;
 use mcp_proto::{Change, Close, Context, ErrorObject, IncomingId, Instant, Misuse, Request, Violation};
 
 use crate::BoxFuture;
@@ -19,7 +18,7 @@ use crate::checks::Checks;
 use crate::clock::unix_seconds;
 use crate::cx::{Act, AsyncCx, Cx, Inner, Wire};
 use crate::handlers::{Job, Step};
-use crate::link::{Link, Role, State};
+use crate::link::{Carrier, Link, Role, State};
 use crate::outcome::{Done, Reply};
 use crate::server::Watch;
 use crate::signal::{self, Closeable};
@@ -127,6 +126,9 @@ impl Role for Machine {
     type Open = Open;
     type Shared = Shared;
 
+    #[cfg(feature = "http")]
+    type Http = mcp_proto::http::Session;
+
     /// What was asked can no longer be answered.
     const LAST_INPUT: Duration = Duration::ZERO;
 
@@ -166,11 +168,11 @@ impl Role for Machine {
         About { name, of }
     }
 
-    fn close(session: &mut Stdio<Self>, now: Instant) {
+    fn close(session: &mut Carrier<Self>, now: Instant) {
         session.close(now);
     }
 
-    fn retry(session: &mut Stdio<Self>, open: &mut Open, now: Instant) {
+    fn retry(session: &mut Carrier<Self>, open: &mut Open, now: Instant) {
         open.untold.retry(session, now);
     }
 }

@@ -56,6 +56,8 @@
 
 mod client;
 mod drive;
+#[cfg(feature = "http")]
+pub mod http;
 mod runtime;
 mod server;
 mod streams;

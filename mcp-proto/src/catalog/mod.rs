@@ -275,6 +275,12 @@ impl<H> Catalog<H> {
         self.tools.iter().map(Entry::pair)
     }
 
+    /// The tool of this name.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.find(name).map(|entry| entry.pair().0)
+    }
+
     /// The resources, in the order of the list.
     pub fn resources(&self) -> impl Iterator<Item = (&Resource, &H)> {
         self.resources.iter().map(Entry::pair)

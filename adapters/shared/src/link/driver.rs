@@ -6,7 +6,6 @@ use std::task::Waker;
 use std::time::Duration;
 
 use bytes::Buf;
-use mcp_proto::Endpoint;
 
 use super::{Link, Role, State};
 

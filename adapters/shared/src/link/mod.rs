@@ -5,6 +5,7 @@
 //!
 //! Everything that waits is a future, and needs no runtime: a driver that is a thread blocks on it.
 
+mod carrier;
 mod driver;
 mod time;
 
@@ -12,14 +13,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bytes::Buf;
 use event_listener::Event;
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Endpoint, Instant, Misuse, Session};
+use mcp_proto::{Instant, Misuse, Session};
 
 use crate::alarms::Alarms;
 use crate::clock::Clock;
 use crate::trace::{About, Trace};
+pub use carrier::Carrier;
+#[cfg(feature = "http")]
+pub use carrier::OverHttp;
 
 /// A role: what it keeps besides the session, and what it does with events.
 pub trait Role: Session + Send + Sized + 'static {
@@ -27,6 +30,10 @@ pub trait Role: Session + Send + Sized + 'static {
     type Open: Default + Send;
     /// What never changes while connected.
     type Shared: Send + Sync;
+
+    /// The session over HTTP.
+    #[cfg(feature = "http")]
+    type Http: OverHttp<Self>;
 
     /// How long what the peer sent before it stopped reading may still take to arrive.
     const LAST_INPUT: Duration;
@@ -43,10 +50,10 @@ pub trait Role: Session + Send + Sized + 'static {
     fn about(event: &Self::Event) -> About<'_>;
 
     /// Begins to end the session from this side.
-    fn close(session: &mut Stdio<Self>, now: Instant);
+    fn close(session: &mut Carrier<Self>, now: Instant);
 
     /// Bytes have left: what found no room before may be said now.
-    fn retry(_: &mut Stdio<Self>, _: &mut Self::Open, _: Instant) {}
+    fn retry(_: &mut Carrier<Self>, _: &mut Self::Open, _: Instant) {}
 }
 
 /// One connection, shared by its driver and its handles.
@@ -66,7 +73,7 @@ pub struct Link<R: Role> {
 }
 
 pub(crate) struct State<R: Role> {
-    pub(crate) session: Stdio<R>,
+    pub(crate) session: Carrier<R>,
     pub(crate) open: R::Open,
     alarms: Alarms,
     /// Somebody is handing out events.
@@ -82,10 +89,20 @@ pub(crate) struct State<R: Role> {
 }
 
 impl<R: Role> Link<R> {
+    /// A connection over a byte stream.
     pub(crate) fn new(clock: Clock, session: R, shared: R::Shared, trace: Trace) -> Arc<Self> {
+        Self::over_carrier(clock, Carrier::Bytes(Box::new(Stdio::new(session))), shared, trace)
+    }
+
+    pub(crate) fn over_carrier(
+        clock: Clock,
+        session: Carrier<R>,
+        shared: R::Shared,
+        trace: Trace,
+    ) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State {
-                session: Stdio::new(session),
+                session,
                 open: R::Open::default(),
                 alarms: Alarms::default(),
                 dispatching: false,
@@ -214,7 +231,7 @@ impl<R: Role> Link<R> {
         if closed {
             self.ended.notify(usize::MAX);
         }
-        if closed || state.session.outbox().has_remaining() {
+        if closed || state.session.has_output() {
             self.writable.notify(usize::MAX);
         }
         let deadline = state.next_deadline();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use event_listener::EventListener;
 use futures_lite::future::or;
-use mcp_proto::{Endpoint, Instant};
+use mcp_proto::Instant;
 
 use super::{Link, Role, State};
 use crate::alarms::AlarmKey;

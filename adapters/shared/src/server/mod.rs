@@ -13,14 +13,15 @@ use mcp_proto::schema::{
     Complete, CompleteResult, GetPrompt, GetPromptResult, Implementation, Prompt, ReadResource,
     ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
-use mcp_proto::server::Server as Machine;
+use mcp_proto::server::{Config, Server as Machine};
+use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Limits, Raw, Violation};
 
 use crate::changes::Changes;
 use crate::clock::Clock;
 use crate::driving::Driving;
 use crate::handlers::{Handler, Serves};
-use crate::link::Link;
+use crate::link::{Carrier, Link};
 use crate::offer::Offer;
 #[cfg(feature = "jsonschema")]
 use crate::schemas::{Schemas, Whose};
@@ -194,7 +195,32 @@ impl Server {
     /// When something was registered that cannot be offered.
     pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, Driving<Machine>)> {
         let clock = Clock::new();
-        let machine = Machine::new(clock.now(), self.offer.declared()?);
+        let machine = Machine::new(clock.now(), self.declared()?);
+        let carrier = Carrier::Bytes(Box::new(Stdio::new(machine)));
+        let link = self.link(clock, carrier, runtime);
+        let driving = Driving::new(Arc::clone(&link), None, Limits::default());
+        Ok((Serving::new(link, self.with_parent), driving))
+    }
+
+    /// What clients are told of the server.
+    pub(crate) fn declared(&self) -> io::Result<Config> {
+        self.offer.declared()
+    }
+
+    /// The input schema of a tool.
+    #[cfg(feature = "http")]
+    pub(crate) fn schema_of(&self, tool: &str) -> Option<Raw> {
+        let catalog = self.offer.changes.catalog();
+        catalog.tool(tool).map(|tool| tool.input_schema.0.clone())
+    }
+
+    /// One more connection.
+    pub(crate) fn link(
+        &self,
+        clock: Clock,
+        carrier: Carrier<Machine>,
+        runtime: Arc<dyn Spawn>,
+    ) -> Arc<Link<Machine>> {
         let shared = Shared {
             changes: self.offer.changes.clone(),
             sealing: self.offer.sealing.clone(),
@@ -203,9 +229,7 @@ impl Server {
             on_violation: self.on_violation.clone(),
             on_watch: self.on_watch.clone(),
         };
-        let link = Link::new(clock, machine, shared, Trace::new("server", self.payloads));
-        let driving = Driving::new(Arc::clone(&link), None, Limits::default());
-        Ok((Serving::new(link, self.with_parent), driving))
+        Link::over_carrier(clock, carrier, shared, Trace::new("server", self.payloads))
     }
 }
 

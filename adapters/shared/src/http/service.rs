@@ -1,0 +1,365 @@
+//! What answers HTTP requests for a server, on any runtime and any HTTP library; knows no socket.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Buf, Bytes, BytesMut};
+use futures_lite::future::or;
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
+use mcp_proto::http::{
+    Admitted, Body as ReplyBody, Get, Head, Policy, Post, Posted, Refusal, Reply, Session, Table, admit,
+    screen,
+};
+use mcp_proto::server::{Config, Server as Machine};
+use mcp_proto::{Revision, Session as _};
+
+use super::body::{Body, Exchange};
+use super::options::Http;
+use super::sessions::{Sessions, keep};
+use crate::BoxFuture;
+use crate::clock::Clock;
+use crate::link::{Carrier, Link};
+use crate::server::Server;
+use crate::serving::Serving;
+use crate::workers::Spawn;
+
+/// What a runtime does for HTTP.
+pub trait HttpRuntime: Spawn {
+    /// Sleeps.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
+
+    /// The same as what futures are run by.
+    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
+}
+
+/// A server over HTTP: it answers requests, whoever received them. Cheap to clone: a clone shares all sessions.
+#[derive(Clone)]
+pub struct HttpService {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    server: Server,
+    config: Config,
+    options: Http,
+    policy: Policy,
+    sessions: Arc<Sessions>,
+    runtime: Arc<dyn HttpRuntime>,
+}
+
+impl HttpService {
+    /// A service for `server`; what adapters call `http_service`.
+    ///
+    /// # Errors
+    /// When something was registered that cannot be offered.
+    pub fn new(server: &Server, options: Http, runtime: Arc<dyn HttpRuntime>) -> io::Result<Self> {
+        let config = server.declared()?;
+        let policy = options.policy(&config);
+        let sessions = Sessions::new(Table::new(options.sessions_max, options.idle_max));
+        let server = server.clone();
+        Ok(Self { shared: Arc::new(Shared { server, config, options, policy, sessions, runtime }) })
+    }
+
+    /// Sessions that there are.
+    #[must_use]
+    pub fn sessions(&self) -> usize {
+        self.shared.sessions.len()
+    }
+
+    /// Ends all sessions, and takes in no more: requests that are open may still be answered for
+    /// [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout).
+    pub fn close(&self) {
+        self.shared.sessions.close();
+    }
+
+    /// Answers a request.
+    pub async fn respond<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: http_body::Body,
+        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+    {
+        let (mut parts, body) = request.into_parts();
+        name_host(&mut parts);
+        match self.shared.answer(&parts, body).await {
+            Ok(response) => response,
+            Err(refusal) => self.shared.reply(refusal.into(), None),
+        }
+    }
+}
+
+impl Shared {
+    async fn answer<B>(self: &Arc<Self>, parts: &Parts, body: B) -> Result<Response<Body>, Refusal>
+    where
+        B: http_body::Body,
+        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+    {
+        let fields = &parts.headers;
+        screen(&self.policy, fields)?;
+        if self.options.path.as_deref().is_some_and(|path| path != parts.uri.path()) {
+            return Err(Refusal::new(404, "there is nothing at this path"));
+        }
+        if let Some(check) = &self.options.check {
+            check(parts)?;
+        }
+        match admit(&self.policy, parts.method.as_str(), fields)? {
+            Admitted::Post(head) => {
+                let body = self.read(body).await?;
+                self.post(parts, &head, body).await
+            }
+            Admitted::Get(get) => self.get(&get).await,
+            Admitted::Delete(id) => {
+                if self.sessions.remove(&id) {
+                    Ok(response(204, &[], Body::whole(Bytes::new())))
+                } else {
+                    Err(Refusal::unknown_session(None))
+                }
+            }
+        }
+    }
+
+    /// Reads a body, as much as one may have and as long as it may take.
+    async fn read<B>(&self, body: B) -> Result<Bytes, Refusal>
+    where
+        B: http_body::Body,
+        B::Error: Into<Box<dyn StdError + Send + Sync>>,
+    {
+        let bytes_max = self.policy.body_bytes_max();
+        let mut body = pin!(body);
+        let mut whole = Whole::Nothing;
+        let read = async {
+            while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
+                let frame = frame.map_err(|_| Refusal::new(400, "the body was cut off"))?;
+                let Ok(mut data) = frame.into_data() else { continue };
+                if whole.len() + data.remaining() > bytes_max {
+                    return Err(Refusal::new(413, "the body is longer than this server takes"));
+                }
+                whole.add(data.copy_to_bytes(data.remaining()));
+            }
+            Ok(())
+        };
+        let late = async {
+            self.runtime.sleep(self.options.body_timeout).await;
+            Err(Refusal::new(408, "the body took too long to arrive"))
+        };
+        or(read, late).await?;
+        Ok(whole.into_bytes())
+    }
+
+    async fn post(
+        self: &Arc<Self>,
+        parts: &Parts,
+        head: &Head,
+        body: Bytes,
+    ) -> Result<Response<Body>, Refusal> {
+        let schema_of = |name: &str| self.server.schema_of(name);
+        match head.read(&self.policy, &parts.headers, &body, &schema_of)? {
+            Post::Alone { revision, message } => self.alone(revision, &message, body).await,
+            Post::Opening { .. } => self.open(body).await,
+            Post::Within { session, message, .. } => {
+                let id = match &message {
+                    Posted::Request { id, .. } => Some(id),
+                    _ => None,
+                };
+                let link = self.sessions.get(&session).ok_or_else(|| Refusal::unknown_session(id))?;
+                if !link.wait_until(PATIENCE, |state| state.session.wants_input()).await {
+                    return Err(Refusal::new(503, "the session has more to do than it can hold"));
+                }
+                let exchange = self.exchange(&link, false, is_answered(&message), body)?;
+                Ok(self.respond(exchange).await)
+            }
+        }
+    }
+
+    /// A request that shares nothing with any other.
+    async fn alone(
+        self: &Arc<Self>,
+        revision: Revision,
+        message: &Posted,
+        body: Bytes,
+    ) -> Result<Response<Body>, Refusal> {
+        let clock = Clock::new();
+        let machine = Machine::new(clock.now(), self.config.clone());
+        let session = Session::alone(machine, revision, self.options.settings.clone());
+        let link = self.server.link(clock, Carrier::Http(Box::new(session)), self.spawn());
+        // Whoever does not listen need not be told of changes.
+        let listens =
+            matches!(message, Posted::Request { method, .. } if **method == *"subscriptions/listen");
+        let serving = listens.then(|| Serving::new(Arc::clone(&link), false));
+        let mut exchange = self.exchange(&link, true, is_answered(message), body)?;
+        exchange.serving = serving;
+        Ok(self.respond(exchange).await)
+    }
+
+    /// The beginning of a session. (HTTP-29)
+    async fn open(self: &Arc<Self>, body: Bytes) -> Result<Response<Body>, Refusal> {
+        let full = || Refusal::new(503, "there are too many sessions").field("retry-after", "10");
+        if !self.sessions.has_room() {
+            return Err(full());
+        }
+        let id = session_id().map_err(|_| Refusal::new(500, "there is no randomness"))?;
+        let clock = Clock::new();
+        let machine = Machine::new(clock.now(), self.config.clone());
+        let session = Session::new(machine, &id, self.options.settings.clone());
+        let link = self.server.link(clock, Carrier::Http(Box::new(session)), self.spawn());
+        let serving = Serving::new(Arc::clone(&link), false);
+        let exchange = self.exchange(&link, false, true, body)?;
+        let is_open = link.look(|state| state.session.peer().is_some());
+        if is_open {
+            if !self.sessions.insert(&self.runtime, &id, &link, serving) {
+                return Err(full());
+            }
+            let kept = keep(Arc::clone(&link), Arc::clone(&self.runtime));
+            let _ending = self.spawn().spawn(Box::pin(kept));
+        }
+        Ok(self.respond(exchange).await)
+    }
+
+    async fn get(self: &Arc<Self>, get: &Get) -> Result<Response<Body>, Refusal> {
+        let link = self.sessions.get(&get.session).ok_or_else(|| Refusal::unknown_session(None))?;
+        let last = get.last_event_id.as_deref();
+        let opened = link.with(|state, now| state.session.http().map(|http| http.handle_get(now, last)));
+        let id = opened.ok_or_else(|| Refusal::unknown_session(None))?.map_err(Refusal::from)?;
+        Ok(self.respond(Exchange { link, id, is_alone: false, is_over: false, serving: None }).await)
+    }
+
+    fn spawn(&self) -> Arc<dyn Spawn> {
+        Arc::clone(&self.runtime).as_spawn()
+    }
+
+    /// Hands a message over.
+    fn exchange(
+        &self,
+        link: &Arc<Link<Machine>>,
+        is_alone: bool,
+        is_answered: bool,
+        body: Bytes,
+    ) -> Result<Exchange, Refusal> {
+        link.trace.input(&body);
+        let posted =
+            link.with(|state, now| state.session.http().map(|http| http.handle_post(now, is_answered, body)));
+        let id = posted.ok_or_else(|| Refusal::unknown_session(None))?;
+        Ok(Exchange { link: Arc::clone(link), id, is_alone, is_over: false, serving: None })
+    }
+
+    /// Waits until there is something to say, and says it.
+    async fn respond(self: &Arc<Self>, exchange: Exchange) -> Response<Body> {
+        let (link, id) = (&exchange.link, exchange.id);
+        let reply = link.when(|state| state.session.http().and_then(|http| http.poll_reply(id)));
+        let reply = if exchange.is_alone {
+            let time = async {
+                link.keep_time(|duration| self.runtime.sleep(duration)).await;
+                std::future::pending().await
+            };
+            or(reply, time).await
+        } else {
+            reply.await
+        };
+        self.reply(reply, Some(exchange))
+    }
+
+    fn reply(&self, reply: Reply, exchange: Option<Exchange>) -> Response<Body> {
+        let Reply { status, fields, body } = reply;
+        let body = match (body, exchange) {
+            (ReplyBody::Whole(bytes), exchange) => {
+                if let Some(mut exchange) = exchange {
+                    exchange.link.trace.output(&bytes);
+                    exchange.is_over = true;
+                }
+                Body::whole(bytes)
+            }
+            (ReplyBody::Events, Some(exchange)) => Body::events(exchange, &self.runtime),
+            (ReplyBody::Events, None) => Body::whole(Bytes::new()),
+        };
+        response(status, &fields, body)
+    }
+}
+
+/// What is read of a body; most come in one piece.
+enum Whole {
+    Nothing,
+    One(Bytes),
+    Many(BytesMut),
+}
+
+impl Whole {
+    fn len(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::One(bytes) => bytes.len(),
+            Self::Many(bytes) => bytes.len(),
+        }
+    }
+
+    fn add(&mut self, piece: Bytes) {
+        *self = match std::mem::replace(self, Self::Nothing) {
+            Self::Nothing => Self::One(piece),
+            Self::One(first) => {
+                let mut bytes = BytesMut::with_capacity(2 * (first.len() + piece.len()));
+                bytes.extend_from_slice(&first);
+                bytes.extend_from_slice(&piece);
+                Self::Many(bytes)
+            }
+            Self::Many(mut bytes) => {
+                bytes.extend_from_slice(&piece);
+                Self::Many(bytes)
+            }
+        };
+    }
+
+    fn into_bytes(self) -> Bytes {
+        match self {
+            Self::Nothing => Bytes::new(),
+            Self::One(bytes) => bytes,
+            Self::Many(bytes) => bytes.freeze(),
+        }
+    }
+}
+
+fn is_answered(message: &Posted) -> bool {
+    match message {
+        Posted::Request { .. } => true,
+        Posted::Notification { .. } | Posted::Response => false,
+        Posted::Batch { requests } => !requests.is_empty(),
+    }
+}
+
+/// HTTP/2 names the host elsewhere.
+fn name_host(parts: &mut Parts) {
+    let authority = parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());
+    if let Some(host) = authority.filter(|_| !parts.headers.contains_key("host")) {
+        parts.headers.insert("host", host);
+    }
+}
+
+/// Sixteen random bytes, which nobody guesses. (HTTP-30)
+fn session_id() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn response(status: u16, fields: &[(&'static str, String)], body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    for (name, value) in fields {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            response.headers_mut().append(HeaderName::from_static(name), value);
+        }
+    }
+    response
+}
+
+impl fmt::Debug for HttpService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpService").field("sessions", &self.sessions()).finish_non_exhaustive()
+    }
+}
+
+/// How long a message waits for its session to have room for it.
+const PATIENCE: Duration = Duration::from_secs(10);
