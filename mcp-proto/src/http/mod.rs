@@ -10,6 +10,8 @@ mod fields;
 mod mirror;
 mod policy;
 mod refusal;
+#[cfg(test)]
+mod testing;
 
 pub use crate::wire::{field, sse};
 pub use admit::{Admitted, Get, Head, admit, screen};
