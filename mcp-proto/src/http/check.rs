@@ -98,12 +98,10 @@ impl Head {
     ///
     /// `fields` are those that the head was admitted by. `schema_of` is asked for the input schema of the tool that is
     /// called, by its name: arguments that it has repeated in the head must be as they are in the body (HTTP-50).
-    /// A tool that is not known has none, and neither has one whose annotations are [invalid](InvalidMirror).
+    /// A tool that is not known has none, and neither has one whose annotations are [invalid](super::InvalidMirror).
     ///
     /// A message is of an era without sessions if the head names a revision of that era or one that nobody knows, or if
     /// its own `_meta` names a revision, or if this server has no sessions; and never if it speaks no such revision.
-    ///
-    /// [`InvalidMirror`]: super::InvalidMirror
     ///
     /// # Errors
     /// How to refuse it. If it is a request, its id is in there.
