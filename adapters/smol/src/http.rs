@@ -24,7 +24,9 @@ use crate::runtime::Smol;
 
 impl HttpRuntime for Smol {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(async move { drop(Timer::after(duration).await) })
+        Box::pin(async move {
+            let _now = Timer::after(duration).await;
+        })
     }
 
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
@@ -88,15 +90,22 @@ pub async fn serve(service: HttpService, listener: TcpListener, stop: &Stop) -> 
                 .detach();
             }
             // Too many files are open, or a client hung up at once: neither is the end.
-            Some((Err(error), _)) if is_passing(&error) => drop(Timer::after(PAUSE).await),
+            Some((Err(error), _)) if is_passing(&error) => {
+                let _now = Timer::after(PAUSE).await;
+            }
             Some((Err(error), _)) => break Err(error),
         }
     };
     stop.stop();
     drop((listener, open));
     service.close();
-    let closed = async { drop(all_closed.recv().await) };
-    or(closed, async { drop(Timer::after(DRAIN).await) }).await;
+    let closed = async {
+        let _closed = all_closed.recv().await;
+    };
+    or(closed, async {
+        let _late = Timer::after(DRAIN).await;
+    })
+    .await;
     outcome
 }
 
@@ -139,8 +148,13 @@ async fn drive(stream: Async<std::net::TcpStream>, service: HttpService, stop: S
     };
     if !or(ended, stopped).await {
         connection.as_mut().graceful_shutdown();
-        let ended = async { drop(connection.await) };
-        or(ended, async { drop(Timer::after(DRAIN).await) }).await;
+        let ended = async {
+            let _ended = connection.await;
+        };
+        or(ended, async {
+            let _late = Timer::after(DRAIN).await;
+        })
+        .await;
     }
 }
 

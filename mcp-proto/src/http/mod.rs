@@ -15,6 +15,8 @@ mod reply;
 mod session;
 mod stream;
 mod table;
+#[cfg(test)]
+mod testing;
 
 pub use crate::wire::{field, sse};
 pub use admit::{Admitted, Get, Head, admit, screen};

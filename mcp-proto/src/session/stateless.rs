@@ -177,11 +177,12 @@ pub(crate) fn lacks_context(revisions: &[Revision]) -> ErrorObject {
     ErrorObject::invalid_params(why).with_data(Raw::from_written(out))
 }
 
-/// The data of an error about revisions, of a server that speaks `revisions`. (LIF-24, LIF-33)
+/// The data of an error about revisions, of a server that speaks `revisions`: the same that it says when it is asked
+/// for them. (LIF-24, LIF-33)
 pub(crate) fn supported(revisions: &[Revision], requested: Option<&str>) -> Raw {
     let mut out = Vec::new();
     let mut data = Object::begin(&mut out);
-    write_revisions(data.key("supported"), revisions, |_| true);
+    write_revisions(data.key("supported"), revisions, |revision| revision.era() == Era::Modern);
     data.opt_str("requested", requested);
     data.end();
     Raw::from_written(out)

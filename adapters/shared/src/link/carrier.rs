@@ -9,6 +9,7 @@ use super::Role;
 
 /// A session, on what its messages travel by.
 #[derive(Debug)]
+#[expect(unnameable_types, reason = "what carries a session is its own")]
 pub enum Carrier<R: Role> {
     /// A byte stream.
     Bytes(Box<Stdio<R>>),
@@ -19,6 +20,7 @@ pub enum Carrier<R: Role> {
 
 /// A session over HTTP, as far as sharing it takes.
 #[cfg(feature = "http")]
+#[expect(unnameable_types, reason = "what carries a session is its own")]
 pub trait OverHttp<R: Role>: DerefMut<Target = R> + std::fmt::Debug + Send {
     /// Time has passed.
     fn handle_timeout(&mut self, now: Instant);

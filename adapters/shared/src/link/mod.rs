@@ -20,9 +20,9 @@ use mcp_proto::{Instant, Misuse, Session};
 use crate::alarms::Alarms;
 use crate::clock::Clock;
 use crate::trace::{About, Trace};
-pub use carrier::Carrier;
+pub(crate) use carrier::Carrier;
 #[cfg(feature = "http")]
-pub use carrier::OverHttp;
+pub(crate) use carrier::OverHttp;
 
 /// A role: what it keeps besides the session, and what it does with events.
 pub trait Role: Session + Send + Sized + 'static {
