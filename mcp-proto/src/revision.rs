@@ -116,6 +116,8 @@ pub struct Rules {
     pub missing_capability: i64,
     /// Whether servers send requests, and clients responses. (STL-13, FRM-16, FRM-17)
     pub servers_ask: bool,
+    /// Whether each HTTP request after the first says the revision in a header field. (HTTP-36, HTTP-39)
+    pub version_header: bool,
 }
 
 const RULES: [Rules; 5] = [
@@ -128,6 +130,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32002,
         missing_capability: -32603,
         servers_ask: true,
+        version_header: false,
     },
     Rules {
         name: "2025-03-26",
@@ -138,6 +141,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32002,
         missing_capability: -32603,
         servers_ask: true,
+        version_header: false,
     },
     Rules {
         name: "2025-06-18",
@@ -148,6 +152,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32002,
         missing_capability: -32603,
         servers_ask: true,
+        version_header: true,
     },
     Rules {
         name: "2025-11-25",
@@ -158,6 +163,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32002,
         missing_capability: -32603,
         servers_ask: true,
+        version_header: true,
     },
     Rules {
         name: "2026-07-28",
@@ -168,6 +174,7 @@ const RULES: [Rules; 5] = [
         resource_not_found: -32602,
         missing_capability: -32021,
         servers_ask: false,
+        version_header: true,
     },
 ];
 
