@@ -118,6 +118,9 @@ pub struct Rules {
     pub servers_ask: bool,
     /// Whether each HTTP request after the first says the revision in a header field. (HTTP-36, HTTP-39)
     pub version_header: bool,
+    /// The codes of errors that travel with an HTTP status other than 200, and that status. (HTTP-40…42,
+    /// requirements §3.2)
+    pub http_statuses: &'static [(i64, u16)],
 }
 
 const RULES: [Rules; 5] = [
@@ -131,6 +134,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32603,
         servers_ask: true,
         version_header: false,
+        http_statuses: &[],
     },
     Rules {
         name: "2025-03-26",
@@ -142,6 +146,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32603,
         servers_ask: true,
         version_header: false,
+        http_statuses: &[],
     },
     Rules {
         name: "2025-06-18",
@@ -153,6 +158,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32603,
         servers_ask: true,
         version_header: true,
+        http_statuses: &[],
     },
     Rules {
         name: "2025-11-25",
@@ -164,6 +170,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32603,
         servers_ask: true,
         version_header: true,
+        http_statuses: &[],
     },
     Rules {
         name: "2026-07-28",
@@ -175,6 +182,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32021,
         servers_ask: false,
         version_header: true,
+        http_statuses: &[(-32601, 404), (-32020, 400), (-32021, 400), (-32022, 400)],
     },
 ];
 
@@ -367,6 +375,24 @@ impl Revision {
     pub(crate) fn has_content_type(self, name: &str) -> bool {
         CONTENT_TYPES.iter().all(|(later, since)| *later != name || *since <= self)
     }
+}
+
+/// The member of the params that `Mcp-Name` repeats; the last ones are of the extension for tasks. (HTTP-44,
+/// requirements §2.6)
+#[cfg(feature = "http")]
+const NAMES: &[(&str, &str)] = &[
+    ("tools/call", "name"),
+    ("prompts/get", "name"),
+    ("resources/read", "uri"),
+    ("tasks/get", "taskId"),
+    ("tasks/update", "taskId"),
+    ("tasks/cancel", "taskId"),
+];
+
+/// The member of the params of `method` that `Mcp-Name` repeats, if any does.
+#[cfg(feature = "http")]
+pub(crate) fn named_by(method: &str) -> Option<&'static str> {
+    NAMES.iter().find(|(name, _)| *name == method).map(|(_, member)| *member)
 }
 
 /// Who sends a message.

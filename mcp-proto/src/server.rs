@@ -99,6 +99,11 @@ impl Config {
         self.0.policy = policy;
         self
     }
+
+    #[cfg(feature = "http")]
+    pub(crate) const fn identity(&self) -> &Identity {
+        &self.0
+    }
 }
 
 /// A server's connection: the session, without framing.

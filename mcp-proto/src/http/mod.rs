@@ -1,10 +1,22 @@
-//! Streamable HTTP without IO: what a client does with exchanges, and the two languages that it speaks below JSON, event
-//! streams and header field values.
+//! Streamable HTTP without IO: what a server lets in, what a client does with exchanges, and the two languages below
+//! JSON, event streams and header field values. It knows no HTTP stack and holds no socket.
 //!
-//! The languages are usable alone and know nothing of MCP.
+//! A server asks [`admit`] about the head of each request, and [`Head::read`] about the body that follows; both say how
+//! to refuse it, as a whole answer. A client is a [`client::Http`]. [`sse`] and [`field`] are usable alone and know
+//! nothing of MCP.
 
+mod admit;
+mod check;
 pub mod client;
-pub mod fields;
-pub mod mirror;
+mod fields;
+mod mirror;
+mod policy;
+mod refusal;
 
 pub use crate::wire::{field, sse};
+pub use admit::{Admitted, Get, Head, admit, screen};
+pub use check::{Post, Posted};
+pub use fields::{Fields, Repeated};
+pub use mirror::{InvalidMirror, Mirror, Mismatch, standard};
+pub use policy::Policy;
+pub use refusal::{Refusal, status_of};

@@ -41,6 +41,8 @@ pub use incoming::IncomingId;
 pub use outcome::{CallError, Close, Fault, Progress};
 pub use peer::{Context, Method, Peer, Request};
 pub use question::{Answers, Question};
+#[cfg(feature = "http")]
+pub(crate) use stateless::{lacks_context, supported};
 
 use bytes::Bytes;
 

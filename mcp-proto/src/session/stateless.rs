@@ -100,17 +100,7 @@ impl Core {
 
     /// The error for a request that neither says what it needs nor has a session that does. (STL-03, T-40)
     pub(super) fn lacks_context(&self) -> ErrorObject {
-        let mut out = Vec::new();
-        let mut data = Object::begin(&mut out);
-        let mut required = Array::begin(data.key("required"));
-        for name in [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES] {
-            write_str(required.next(), name);
-        }
-        required.end();
-        self.write_revisions(data.key("supported"), |_| true);
-        data.end();
-        let why = "the request's `_meta` must name its protocol version and the client's capabilities";
-        ErrorObject::invalid_params(why).with_data(Raw::from_written(out))
+        lacks_context(&self.me.revisions)
     }
 
     /// What the client gathered for a request that asked for input. (STL-25, STL-26)
@@ -151,7 +141,9 @@ impl Core {
         let rule = MethodRule::find("server/discover", true, peer.revision);
         let mut result = Vec::new();
         let mut object = Object::begin(&mut result);
-        self.write_revisions(object.key("supportedVersions"), |revision| revision.era() == Era::Modern);
+        write_revisions(object.key("supportedVersions"), &self.me.revisions, |revision| {
+            revision.era() == Era::Modern
+        });
         self.me.capabilities.write(object.key("capabilities"), Side::Server, peer.revision);
         object.opt_str("instructions", self.me.instructions.as_deref());
         object.end();
@@ -166,22 +158,42 @@ impl Core {
 
     /// The data of an error about revisions. (LIF-24, LIF-33)
     pub(super) fn supported(&self, requested: &str) -> Raw {
-        let mut out = Vec::new();
-        let mut data = Object::begin(&mut out);
-        self.write_revisions(data.key("supported"), |_| true);
-        data.str("requested", requested);
-        data.end();
-        Raw::from_written(out)
+        supported(&self.me.revisions, Some(requested))
     }
+}
 
-    /// Writes the names of those of our revisions that `which` takes, newest first.
-    fn write_revisions(&self, out: &mut Vec<u8>, which: impl Fn(Revision) -> bool) {
-        let mut names = Array::begin(out);
-        for revision in self.me.revisions.iter().rev().filter(|revision| which(**revision)) {
-            write_str(names.next(), revision.name());
-        }
-        names.end();
+/// The error of a server that speaks `revisions` for a request that does not say what it needs. (STL-03)
+pub(crate) fn lacks_context(revisions: &[Revision]) -> ErrorObject {
+    let mut out = Vec::new();
+    let mut data = Object::begin(&mut out);
+    let mut required = Array::begin(data.key("required"));
+    for name in [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES] {
+        write_str(required.next(), name);
     }
+    required.end();
+    write_revisions(data.key("supported"), revisions, |_| true);
+    data.end();
+    let why = "the request's `_meta` must name its protocol version and the client's capabilities";
+    ErrorObject::invalid_params(why).with_data(Raw::from_written(out))
+}
+
+/// The data of an error about revisions, of a server that speaks `revisions`. (LIF-24, LIF-33)
+pub(crate) fn supported(revisions: &[Revision], requested: Option<&str>) -> Raw {
+    let mut out = Vec::new();
+    let mut data = Object::begin(&mut out);
+    write_revisions(data.key("supported"), revisions, |_| true);
+    data.opt_str("requested", requested);
+    data.end();
+    Raw::from_written(out)
+}
+
+/// Writes the names of those of the revisions that `which` takes, newest first.
+fn write_revisions(out: &mut Vec<u8>, revisions: &[Revision], which: impl Fn(Revision) -> bool) {
+    let mut names = Array::begin(out);
+    for revision in revisions.iter().rev().filter(|revision| which(**revision)) {
+        write_str(names.next(), revision.name());
+    }
+    names.end();
 }
 
 /// What a question of ours needs the client to have declared, as one can be told in an error. (CAP-15)

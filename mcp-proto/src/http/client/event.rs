@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::client;
+use crate::http::Fields;
 use crate::http::field;
-use crate::http::fields::Fields;
 use crate::session::CallId;
 
 /// What a client's application hears over HTTP.

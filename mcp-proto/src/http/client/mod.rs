@@ -34,7 +34,7 @@ use self::send::Todo;
 use self::table::Exchanges;
 use self::tools::Tools;
 use crate::client::Client;
-use crate::http::fields::Fields;
+use crate::http::Fields;
 use crate::session::Session;
 use crate::time::Instant;
 
@@ -57,7 +57,7 @@ use crate::time::Instant;
 /// ```
 /// use mcp_proto::client::{self, Client};
 /// use mcp_proto::http::client::{Action, Config, Event, Http, Verb};
-/// use mcp_proto::http::fields::Fields;
+/// use mcp_proto::http::Fields;
 /// use mcp_proto::{CallOptions, Instant};
 ///
 /// struct Json;

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::Http;
 use super::action::{Action, ExchangeId, Send, Verb};
 use super::table::{Errand, Exchange, Kind, Purpose, Stage};
-use crate::http::mirror;
+use crate::http;
 use crate::json::{Frame, find, unescape};
 use crate::revision::Era;
 use crate::rpc::{self, Message, Params};
@@ -133,8 +133,8 @@ impl Http {
             return fields;
         }
         let object = params.object.map(|object| Frame::Borrowed(object.text).keep(object.text, false));
-        let (method_value, name) = mirror::standard(method, object.as_ref());
-        fields.push(("Mcp-Method".into(), method_value));
+        let (method_value, name) = http::standard(method, object.as_ref());
+        fields.push(("Mcp-Method".into(), method_value.into_owned()));
         fields.extend(name.map(|name| ("Mcp-Name".into(), name)));
         if method == "tools/call" {
             let tool = params.member("name").and_then(unescape);

@@ -6,7 +6,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::http::mirror::Mirror;
+use crate::http::Mirror;
 use crate::json::{Array, Frame, Object, Raw, elements, find, members, unescape, unescape_key};
 
 /// The annotations of the tools that were listed last.
@@ -83,14 +83,16 @@ impl Tools {
     /// Remembers one tool; false if its annotations are not what they must be.
     fn learn_one(&mut self, name: &str, schema: Option<&[u8]>) -> bool {
         self.forget(name);
-        // Most schemas have none.
+        // Most schemas have none, and need no copy.
         let has_any = |schema: &&[u8]| {
-            memchr::memmem::find(schema, b"x-mcp-header").is_some()
-                || memchr::memmem::find(schema, b"\\u").is_some()
+            memchr::memmem::find(schema, b"x-mcp-header").is_some() || memchr::memchr(b'\\', schema).is_some()
         };
         let Some(schema) = schema.filter(has_any) else { return true };
         let raw: Raw = Frame::Borrowed(schema).keep(schema, true);
         let Ok(mirror) = Mirror::of(&raw) else { return false };
+        if mirror.is_empty() {
+            return true;
+        }
         let bytes = name.len() + schema.len();
         if bytes > BYTES_MAX {
             return false;

@@ -77,7 +77,9 @@ impl<'a> Authority<'a> {
 }
 
 impl Host<'_> {
-    fn is(&self, other: &Host<'_>) -> bool {
+    /// Whether two are the same host, whatever the case of their names.
+    #[must_use]
+    pub fn is(&self, other: &Host<'_>) -> bool {
         match (self, other) {
             (Host::Name(one), Host::Name(other)) => one.eq_ignore_ascii_case(other),
             (one, other) => one == other,
