@@ -73,7 +73,7 @@ impl Http {
     pub(super) fn open_gate(&mut self, id: ExchangeId) {
         if self.gate == Some(id) {
             self.gate = None;
-            self.listen();
+            self.open_stream();
         }
     }
 

@@ -107,7 +107,7 @@ impl Http {
     }
 
     /// Opens the stream on which the server says what belongs to no call. (HTTP-22)
-    pub(super) fn listen(&mut self) {
+    pub(super) fn open_stream(&mut self) {
         if self.config.has_stream && self.is_in_era_of_sessions() && !self.session.is_closed() {
             let id = self.exchanges.insert(Exchange::new(Purpose::Listen, Stage::Waiting, false));
             self.todo.push_back(Todo::Get(id));
