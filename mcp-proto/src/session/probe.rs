@@ -154,7 +154,9 @@ impl Core {
             let named = |revision: &Revision| names.iter().any(|name| name == revision.name());
             self.me.revisions.iter().copied().filter(|it| it.era() == era).filter(named).max()
         };
-        let modern = common(Era::Modern).filter(|it| !self.opening.tried.contains(it));
+        // Who refuses a revision and names it all the same is asked once more.
+        let may_again = self.opening.probes < PROBES_MAX;
+        let modern = common(Era::Modern).filter(|it| may_again || !self.opening.tried.contains(it));
         if let Some(revision) = modern {
             return self.probe(revision, self.limits().handshake_timeout);
         }

@@ -16,7 +16,6 @@ use core::time::Duration;
 use super::*;
 use crate::client::{self, Client};
 use crate::json::Raw;
-use crate::limits::Limits;
 use crate::revision::Revision;
 use crate::session::{CallId, CallOptions};
 

@@ -49,9 +49,11 @@ fn a_server_that_wants_to_be_asked_anew_is_asked_anew_lif_25() {
         JSON,
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}"#,
     );
-    // The same revision again would be refused again: it is what the machine says of stdio too.
-    let events = it.events();
-    assert!(events.first().is_none_or(|event| event.starts_with("closed")), "{events:?}");
+    let again = it.post("server/discover");
+    assert_eq!((id_of(&again), again.field("mcp-protocol-version")), (2, Some("2026-07-28")));
+    let answer = DISCOVERED.replace("\"id\":1", "\"id\":2");
+    it.reply(&again, 200, JSON, &answer);
+    assert_eq!(it.events(), ["ready 2026-07-28"]);
 }
 
 #[test]
