@@ -147,7 +147,7 @@ impl Http {
     pub fn poll_action(&mut self) -> Option<Action> {
         self.settle();
         let action = self.next_action();
-        if self.session.outbox().len() == 0 {
+        if self.session.outbox().is_empty() {
             self.unsent.clear();
         }
         action

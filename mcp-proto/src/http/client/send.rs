@@ -39,11 +39,12 @@ impl Http {
         while let Some(todo) = self.todo.pop_front() {
             match todo {
                 Todo::Abort(exchange) => return Some(Action::Abort(exchange)),
-                Todo::Get(exchange) => match self.get(exchange) {
-                    Some(send) => return Some(Action::Send(send)),
-                    // It was over before its turn came.
-                    None => {}
-                },
+                // It can have been over before its turn came.
+                Todo::Get(exchange) => {
+                    if let Some(send) = self.get(exchange) {
+                        return Some(Action::Send(send));
+                    }
+                }
             }
         }
         // The server is to know that the session is open before anything else comes. (LIF-19)
