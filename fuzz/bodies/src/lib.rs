@@ -5,20 +5,26 @@
 
 #![allow(clippy::panic, reason = "a fuzz target reports by panicking")]
 
+mod admit;
 mod app;
 mod envelope;
+mod field;
 mod line;
 mod pair;
 mod raw_splice;
 mod reference;
 mod revisions;
 mod schema_decode;
+mod sse;
 mod stream;
 
+pub use admit::admit;
 pub use envelope::envelope;
+pub use field::field;
 pub use line::line;
 pub use pair::pair;
 pub use raw_splice::raw_splice;
 pub use revisions::revisions;
 pub use schema_decode::{schema_decode, selector};
+pub use sse::sse;
 pub use stream::{mark, stream_client, stream_server};

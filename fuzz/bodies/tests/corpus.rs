@@ -14,6 +14,9 @@ const BODIES: &[(&str, Body)] = &[
     ("stream_client", mcp_fuzz_bodies::stream_client),
     ("pair", mcp_fuzz_bodies::pair),
     ("revisions", mcp_fuzz_bodies::revisions),
+    ("field", mcp_fuzz_bodies::field),
+    ("sse", mcp_fuzz_bodies::sse),
+    ("admit", mcp_fuzz_bodies::admit),
 ];
 
 #[test]

@@ -40,6 +40,15 @@ fn write_seeds() {
         seed.extend_from_slice(text.as_bytes());
         put("schema_decode", &name.replace("s::", ""), &seed);
     }
+    for (index, value) in FIELDS.iter().enumerate() {
+        put("field", &format!("value-{index}"), value.as_bytes());
+    }
+    for (index, stream) in STREAMS.iter().enumerate() {
+        put("sse", &format!("stream-{index}"), stream);
+    }
+    for (name, request) in REQUESTS {
+        put("admit", name, request.as_bytes());
+    }
     for (index, ops) in
         [&[0_u8, 1, 2, 0, 2, 1, 5, 2, 9, 4][..], &[0; 24], &[7, 3, 5, 1, 0, 2, 0, 9]].iter().enumerate()
     {
@@ -143,4 +152,48 @@ const VALUES: &[(&str, &str)] = &[
         r#"{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a:b"],"taskIds":["t"]}}"#,
     ),
     ("RequestId", r#""\u0041""#),
+];
+
+const FIELDS: &[&str] = &[
+    "us-west1",
+    "Hello, 世界",
+    " padded ",
+    "=?base64?SGVsbG8=?=",
+    "=?base64?literal?=",
+    "42.0",
+    "-9.007199254740991e15",
+    "application/json, text/*;q=0.5, */*;q=0",
+    "localhost:8080",
+    "[::1]:80",
+    "https://app.example.com:443",
+    "Bearer error=\"invalid_token\", resource_metadata=\"https://a/b\", Basic realm=x",
+];
+
+const STREAMS: &[&[u8]] = &[
+    b"\x01id: 1\nevent: message\ndata: {}\n\nid: 2\rdata\r\r:c\r\n\r\nretry: 500\r\ndata: a\ndata: b\n\ndata: cut",
+    b"\x02\xEF\xBB\xBFdata: 0123456789012345678901234567890123456789012345678901\n\nid:\0\ndata:x\n\nid\n\n",
+    b"\x03a-1|message|{\"jsonrpc\":\"2.0\"}",
+];
+
+/// The first letter picks the revisions: `f` all, `d` those without sessions, `e` those with them.
+const REQUESTS: &[(&str, &str)] = &[
+    (
+        "modern",
+        "fPOST\nHost:localhost:1\nOrigin:http://[::1]\nContent-Type:application/json\nAccept:*/*\nMCP-Protocol-Version:2026-07-28\nMcp-Method:tools/call\nMcp-Name:t\nMcp-Param-A:=?base64?SGVsbG8=?=\nMcp-Param-N:42.0\n\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"arguments\":{\"a\":\"Hello\",\"n\":42},\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
+    ),
+    (
+        "opening",
+        "fPOST\nHost:127.0.0.1\nContent-Type:application/json;charset=utf-8\nAccept:application/json, text/event-stream\n\n{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}",
+    ),
+    (
+        "within",
+        "ePOST\nhost:localhost\ncontent-type:application/json\naccept:*/*\ncontent-length:47\nmcp-session-id:s-1\nmcp-protocol-version:2025-06-18\n\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",
+    ),
+    (
+        "batch",
+        "ePOST\nhost:localhost\ncontent-type:application/json\naccept:*/*\nmcp-session-id:s-1\n\n[{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}]",
+    ),
+    ("get", "fGET\nhost:localhost\naccept:text/event-stream\nmcp-session-id:s-1\nlast-event-id:s-1/7\n\n"),
+    ("delete", "dDELETE\nhost:localhost\nmcp-session-id:s-1\n\n"),
+    ("foreign", "fPOST\nhost:evil.example\norigin:null\ncontent-encoding:gzip\n\n{}"),
 ];

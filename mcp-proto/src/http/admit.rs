@@ -255,3 +255,6 @@ fn not_allowed(policy: &Policy, why: &'static str) -> Refusal {
     let verbs = if policy.offers_sessions() { "POST, GET, DELETE" } else { "POST" };
     Refusal::new(405, why).field("allow", verbs)
 }
+
+#[cfg(test)]
+mod tests;

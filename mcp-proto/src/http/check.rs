@@ -98,12 +98,10 @@ impl Head {
     ///
     /// `fields` are those that the head was admitted by. `schema_of` is asked for the input schema of the tool that is
     /// called, by its name: arguments that it has repeated in the head must be as they are in the body (HTTP-50).
-    /// A tool that is not known has none, and neither has one whose annotations are [invalid](InvalidMirror).
+    /// A tool that is not known has none, and neither has one whose annotations are [invalid](super::InvalidMirror).
     ///
-    /// A message is of an era without sessions if the head names a revision of that era or one that nobody knows, or if
-    /// its own `_meta` names a revision, or if this server has no sessions.
-    ///
-    /// [`InvalidMirror`]: super::InvalidMirror
+    /// Every message stands alone where this server has no sessions, and none where it has nothing else. Otherwise one
+    /// does if the head names a revision without sessions or one that nobody knows, or if its own `_meta` names any.
     ///
     /// # Errors
     /// How to refuse it. If it is a request, its id is in there.
@@ -179,12 +177,13 @@ impl Head {
             Version::Malformed | Version::Unknown(_) => true,
         };
         let says = |params: &Params<'_>| params.meta_member(key::PROTOCOL_VERSION).is_some();
-        by_head
-            || !policy.offers_sessions()
-            || match message {
-                Message::Request { params, .. } | Message::Notification { params, .. } => says(params),
-                Message::Response { .. } | Message::BrokenResponse { .. } | Message::OrphanError(_) => false,
-            }
+        let by_itself = match message {
+            Message::Request { params, .. } | Message::Notification { params, .. } => says(params),
+            Message::Response { .. } | Message::BrokenResponse { .. } | Message::OrphanError(_) => false,
+        };
+        // Where nothing stands alone, such a request is one of a session that names a wrong version: whoever made it
+        // then tries `initialize`. (LIF-28, HTTP-38)
+        !policy.offers_sessions() || policy.speaks_of(Era::Modern) && (by_head || by_itself)
     }
 
     /// A message of a session. (HTTP-32, HTTP-38)
@@ -374,3 +373,6 @@ impl Checks<'_> {
 fn mismatch(why: impl Into<Cow<'static, str>>) -> Failure {
     (400, ErrorObject::new(code::HEADER_MISMATCH, why.into()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -342,3 +342,6 @@ impl fmt::Display for Mismatch {
 }
 
 impl core::error::Error for Mismatch {}
+
+#[cfg(test)]
+mod tests;

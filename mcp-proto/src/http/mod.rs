@@ -12,6 +12,8 @@ mod fields;
 mod mirror;
 mod policy;
 mod refusal;
+#[cfg(test)]
+mod testing;
 
 pub use crate::wire::{field, sse};
 pub use admit::{Admitted, Get, Head, admit, screen};

@@ -167,7 +167,12 @@ impl Policy {
     /// Whether the server speaks a revision that has sessions.
     #[must_use]
     pub fn offers_sessions(&self) -> bool {
-        self.revisions.iter().any(|revision| revision.era() == Era::Legacy)
+        self.speaks_of(Era::Legacy)
+    }
+
+    /// Whether the server speaks a revision of this era.
+    pub(super) fn speaks_of(&self, era: Era) -> bool {
+        self.revisions.iter().any(|revision| revision.era() == era)
     }
 
     pub(super) const fn limits(&self) -> &Limits {
@@ -200,3 +205,6 @@ impl Policy {
             })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! Requests over HTTP, as they come in and as they are refused; knows the answer's form and the promises about origins.
+
+use mcp_proto::http::field::{Authority, Origin};
+use mcp_proto::http::{Admitted, Fields, Mirror, Policy, Post, Posted, Refusal, admit as admit_head};
+use mcp_proto::{Era, Raw, Revision};
+
+/// A head, as names and values.
+type Head = Vec<(String, Vec<u8>)>;
+
+/// A request comes in from where it may, as what its head and body both say, or is refused with a whole answer.
+///
+/// The first byte picks the revisions that are spoken, the rest of the first line is the verb; fields follow, each on its
+/// line, up to an empty one; the rest is the body.
+pub fn admit(data: &[u8]) {
+    let Some((first, rest)) = data.split_first() else { return };
+    let spoken = match first % 3 {
+        0 => &Revision::ALL[..],
+        1 => &[Revision::V2026_07_28],
+        _ => &Revision::LEGACY[..],
+    };
+    let policy = Policy::default().revisions(spoken).with_body_bytes_max(2048).serve("x/y");
+    let (verb, mut rest) = cut(rest);
+    let verb = String::from_utf8_lossy(verb);
+    let mut head = Head::new();
+    loop {
+        let (line, after) = cut(rest);
+        rest = after;
+        if line.is_empty() {
+            break;
+        }
+        let mut parts = line.splitn(2, |byte| *byte == b':');
+        let name = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
+        head.push((name, parts.next().unwrap_or_default().to_vec()));
+    }
+    let outcome = request(&policy, &verb, &head, rest);
+    // Each name in another case, and the fields from the last to the first.
+    let twin = |(name, value): &(String, Vec<u8>)| {
+        let swap =
+            |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+        (name.chars().map(swap).collect(), value.clone())
+    };
+    let twin: Head = head.iter().rev().map(twin).collect();
+    assert_eq!(request(&policy, &verb, &twin, rest), outcome, "neither case nor order of the fields counts");
+}
+
+fn cut(data: &[u8]) -> (&[u8], &[u8]) {
+    match data.iter().position(|byte| *byte == b'\n') {
+        Some(end) => (&data[..end], &data[end + 1..]),
+        None => (data, &[]),
+    }
+}
+
+fn request(
+    policy: &Policy,
+    verb: &str,
+    head: &Head,
+    body: &[u8],
+) -> Result<(Admitted, Option<Post>), Refusal> {
+    let outcome = admit_head(policy, verb, head).and_then(|admitted| match &admitted {
+        Admitted::Post(first) => {
+            let post = first.read(policy, head, body, &schema)?;
+            Ok((admitted, Some(post)))
+        }
+        Admitted::Get(_) | Admitted::Delete(_) => Ok((admitted, None)),
+    });
+    match &outcome {
+        Ok((admitted, post)) => came_in(policy, head, admitted, post.as_ref(), body),
+        Err(refusal) => refused(refusal),
+    }
+    outcome
+}
+
+/// A tool of any name repeats two of its arguments.
+fn schema(_tool: &str) -> Option<Raw> {
+    let schema = r#"{"properties":{"a":{"type":"string","x-mcp-header":"A"},"n":{"type":"integer","x-mcp-header":"N"}}}"#;
+    Raw::from_text(schema).ok()
+}
+
+fn came_in(policy: &Policy, head: &Head, admitted: &Admitted, post: Option<&Post>, body: &[u8]) {
+    let host = head.one("host").ok().flatten().and_then(Authority::parse);
+    assert!(host.is_some_and(|host| host.is_loopback()), "{head:?}");
+    if let Some(origin) = head.value("origin", 0) {
+        assert!(Origin::parse(origin).is_some_and(|origin| origin.is_loopback()), "{head:?}");
+    }
+    match (admitted, post) {
+        (Admitted::Get(_) | Admitted::Delete(_), _) => assert!(policy.offers_sessions()),
+        (Admitted::Post(_), None) => panic!("a body goes somewhere"),
+        (_, Some(Post::Alone { revision, message })) => {
+            assert!(policy.speaks(*revision) && revision.era() == Era::Modern);
+            alone(head, *revision, message, body);
+        }
+        (_, Some(Post::Opening { .. })) => assert!(policy.offers_sessions()),
+        (_, Some(Post::Within { version, .. })) => {
+            assert!(version.is_none_or(|version| policy.speaks(version)));
+            assert!(head.value("mcp-session-id", 0).is_some() && head.value("mcp-session-id", 1).is_none());
+        }
+    }
+}
+
+/// What stands alone says the same twice.
+fn alone(head: &Head, revision: Revision, message: &Posted, body: &[u8]) {
+    let said = |name| head.one(name).ok().flatten().map(|value| value.trim_ascii().to_vec());
+    assert_eq!(said("mcp-protocol-version"), Some(revision.name().as_bytes().to_vec()));
+    let body = Raw::from_text(std::str::from_utf8(body).unwrap_or_default());
+    let Ok(body) = body else { panic!("the body is no JSON") };
+    match message {
+        Posted::Request { method, .. } => {
+            assert_eq!(said("mcp-method"), Some(method.as_bytes().to_vec()));
+            let arguments = body.member("params").and_then(|params| params.member("arguments"));
+            if &**method == "tools/call" && body.member("params").is_some_and(|params| is_named(&params)) {
+                let mirror = schema("").and_then(|schema| Mirror::of(&schema).ok()).unwrap_or_default();
+                assert_eq!(mirror.check(arguments.as_ref(), head), Ok(()));
+            }
+        }
+        Posted::Notification { .. } => {}
+        Posted::Response | Posted::Batch { .. } => panic!("{message:?} stands alone"),
+    }
+}
+
+fn is_named(params: &Raw) -> bool {
+    params.member("name").is_some_and(|name| name.to_text().is_some())
+}
+
+fn refused(refusal: &Refusal) {
+    assert!((400..500).contains(&refusal.status), "{refusal}");
+    for (_, value) in &refusal.fields {
+        assert!(value.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{value:?}");
+    }
+    if refusal.body.is_empty() {
+        return;
+    }
+    let body = std::str::from_utf8(&refusal.body).ok().and_then(|body| Raw::from_text(body).ok());
+    let Some(body) = body else { panic!("{refusal} has a body that is no JSON") };
+    assert_eq!(body.as_bytes(), &refusal.body[..], "on one line");
+    assert!(body.member("error").is_some_and(|error| error.member("code").is_some()), "{body}");
+}
