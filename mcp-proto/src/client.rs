@@ -310,6 +310,18 @@ impl Client {
     }
 }
 
+#[cfg(feature = "http")]
+impl Client {
+    /// For the binding that carries each message in an exchange of its own.
+    pub(crate) fn core(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    pub(crate) fn core_ref(&self) -> &Core {
+        &self.core
+    }
+}
+
 session_over_core!(Client, Event, Event::from_core);
 
 impl Event {
@@ -375,7 +387,8 @@ pub enum Event {
         /// How far.
         progress: Progress,
     },
-    /// The server has said who it is: calls can be made.
+    /// The server has said who it is: calls can be made. Over HTTP it comes again when the server forgot the session:
+    /// another one is open then.
     Ready(Arc<Peer>),
     /// The server asks for something: answer it with [`Client::respond`] or [`Client::respond_error`].
     Request {

@@ -119,6 +119,8 @@ pub struct Rules {
     /// Whether an event stream over HTTP begins with an event that has an id and no message, so that it can be closed
     /// early and resumed. (HTTP-15, HTTP-16)
     pub streams_are_primed: bool,
+    /// Whether each HTTP request after the first says the revision in a header field. (HTTP-36, HTTP-39)
+    pub version_header: bool,
     /// The codes of errors that travel with an HTTP status other than 200, and that status. (HTTP-40…42,
     /// requirements §3.2)
     pub http_statuses: &'static [(i64, u16)],
@@ -135,6 +137,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32603,
         servers_ask: true,
         streams_are_primed: false,
+        version_header: false,
         http_statuses: &[],
     },
     Rules {
@@ -147,6 +150,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32603,
         servers_ask: true,
         streams_are_primed: false,
+        version_header: false,
         http_statuses: &[],
     },
     Rules {
@@ -159,6 +163,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32603,
         servers_ask: true,
         streams_are_primed: false,
+        version_header: true,
         http_statuses: &[],
     },
     Rules {
@@ -171,6 +176,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32603,
         servers_ask: true,
         streams_are_primed: true,
+        version_header: true,
         http_statuses: &[],
     },
     Rules {
@@ -183,6 +189,7 @@ const RULES: [Rules; 5] = [
         missing_capability: -32021,
         servers_ask: false,
         streams_are_primed: false,
+        version_header: true,
         http_statuses: &[(-32601, 404), (-32020, 400), (-32021, 400), (-32022, 400)],
     },
 ];

@@ -100,8 +100,8 @@ impl Head {
     /// called, by its name: arguments that it has repeated in the head must be as they are in the body (HTTP-50).
     /// A tool that is not known has none, and neither has one whose annotations are [invalid](super::InvalidMirror).
     ///
-    /// A message is of an era without sessions if the head names a revision of that era or one that nobody knows, or if
-    /// its own `_meta` names a revision, or if this server has no sessions; and never if it speaks no such revision.
+    /// Every message stands alone where this server has no sessions, and none where it has nothing else. Otherwise one
+    /// does if the head names a revision without sessions or one that nobody knows, or if its own `_meta` names any.
     ///
     /// # Errors
     /// How to refuse it. If it is a request, its id is in there.
@@ -183,7 +183,7 @@ impl Head {
         };
         // Where nothing stands alone, such a request is one of a session that names a wrong version: whoever made it
         // then tries `initialize`. (LIF-28, HTTP-38)
-        policy.speaks_of(Era::Modern) && (by_head || by_itself || !policy.offers_sessions())
+        !policy.offers_sessions() || policy.speaks_of(Era::Modern) && (by_head || by_itself)
     }
 
     /// A message of a session. (HTTP-32, HTTP-38)

@@ -6,6 +6,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
@@ -140,6 +141,8 @@ pub(crate) struct Calls {
     moved: BTreeMap<CallId, u64>,
     /// Bytes that are kept for making calls again.
     bytes: usize,
+    /// Wire ids that are over and that nobody asked for yet, if somebody asks.
+    ended: Option<Vec<u64>>,
 }
 
 impl Calls {
@@ -153,7 +156,30 @@ impl Calls {
             held: BTreeSet::new(),
             moved: BTreeMap::new(),
             bytes: 0,
+            ended: None,
         }
+    }
+
+    /// Keeps the wire ids that are over for `take_ended`.
+    #[cfg(feature = "http")]
+    pub(crate) fn record_ended(&mut self) {
+        self.ended.get_or_insert_default();
+    }
+
+    /// Moves the wire ids that are over since this was asked last to `ended`.
+    #[cfg(feature = "http")]
+    pub(crate) fn take_ended(&mut self, ended: &mut Vec<u64>) {
+        if let Some(recorded) = &mut self.ended {
+            ended.append(recorded);
+        }
+    }
+
+    fn end(&mut self, wire: u64) -> Option<Call> {
+        let call = self.open.remove(&wire)?;
+        if let Some(ended) = &mut self.ended {
+            ended.push(wire);
+        }
+        Some(call)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -243,7 +269,7 @@ impl Calls {
     pub(crate) fn renew(&mut self, now: Instant, wire: u64) -> Option<u64> {
         self.set_deadline(wire, None);
         self.held.remove(&wire);
-        let mut call = self.open.remove(&wire)?;
+        let mut call = self.end(wire)?;
         let renewed = self.next_wire;
         self.next_wire += 1;
         call.progress = None;
@@ -272,7 +298,7 @@ impl Calls {
     pub(crate) fn remove(&mut self, wire: u64) -> Option<Call> {
         self.set_deadline(wire, None);
         self.held.remove(&wire);
-        let call = self.open.remove(&wire)?;
+        let call = self.end(wire)?;
         self.moved.remove(&call.id);
         self.bytes -= call.kept();
         Some(call)

@@ -230,13 +230,7 @@ impl Core {
         match asker {
             Asker::Handshake => return self.fault(Fault::HandshakeTimedOut),
             Asker::Probe => return self.probe_timed_out(),
-            Asker::KeepAlive => {
-                self.pings_missed += 1;
-                if self.pings_missed >= self.limits().pings_missed_max {
-                    self.fault(Fault::Unresponsive);
-                }
-                return;
-            }
+            Asker::KeepAlive => return self.ping_missed(),
             Asker::Application
             | Asker::Listen
             | Asker::Question(..)
@@ -267,6 +261,14 @@ impl Core {
             out.push(b'}');
         });
         self.arm_ping();
+    }
+
+    /// A ping was not answered. (TMO-08)
+    pub(super) fn ping_missed(&mut self) {
+        self.pings_missed += 1;
+        if self.pings_missed >= self.limits().pings_missed_max {
+            self.fault(Fault::Unresponsive);
+        }
     }
 
     /// The peer showed that it is there.
@@ -470,7 +472,7 @@ impl Core {
     }
 
     /// No answer can come any more.
-    fn lose_calls(&mut self) {
+    pub(super) fn lose_calls(&mut self) {
         let lost: Vec<(u64, CallId, Asker)> =
             self.calls.iter().map(|(wire, call)| (wire, call.id, call.asker)).collect();
         // All of them first: what is told of one must not be undone for another.

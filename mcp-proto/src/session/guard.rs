@@ -34,6 +34,8 @@ pub enum ViolationKind {
     DuplicateId,
     /// A message that has no place in this phase of the session. (T-27, T-28)
     Early,
+    /// An HTTP exchange that is not what it must be, and ends no call. (HTTP-60, T-79)
+    Exchange,
     /// JSON that is no message. (JSON-14)
     Invalid,
     /// Text that is not JSON, or not UTF-8. (JSON-13, JSON-20)
@@ -59,6 +61,7 @@ impl fmt::Display for ViolationKind {
             Self::Batch => "unexpected batch",
             Self::DuplicateId => "duplicate request id",
             Self::Early => "message out of place",
+            Self::Exchange => "broken HTTP exchange",
             Self::Invalid => "not a message",
             Self::NotJson => "not JSON",
             Self::TooLong => "message too long",

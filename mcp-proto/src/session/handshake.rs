@@ -38,6 +38,9 @@ impl Core {
         let result = match outcome {
             Ok(result) => result,
             Err(CallError::Refused(error)) => return self.initialize_refused(error),
+            Err(error @ (CallError::Http { .. } | CallError::Lost | CallError::Unsent)) => {
+                return self.fault(Fault::Unopened(error));
+            }
             Err(other) => return self.fault(Fault::BadHandshake(other.to_string().into())),
         };
         if result.as_bytes().len() > self.limits().peer_bytes_max {

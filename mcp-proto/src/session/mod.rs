@@ -9,6 +9,8 @@ mod calls;
 mod changes;
 mod core;
 mod event;
+#[cfg(feature = "http")]
+mod exchanges;
 mod filter;
 mod gate;
 mod guard;

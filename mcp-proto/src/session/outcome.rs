@@ -12,9 +12,16 @@ use crate::rpc::ErrorObject;
 pub enum CallError {
     /// We cancelled it.
     Cancelled,
+    /// The server answered with an HTTP status that is no success, and said nothing more that can be understood.
+    /// (HTTP-61)
+    Http {
+        /// The status.
+        status: u16,
+    },
     /// The peer answered with something that is no answer: what is wrong with it.
     Invalid(Box<str>),
-    /// The connection ended first. Whether the peer acted on the call is unknown.
+    /// The connection ended first, or over HTTP the session or the exchange. Whether the peer acted on the call is
+    /// unknown.
     Lost,
     /// The peer answered with an error.
     Refused(ErrorObject),
@@ -22,6 +29,8 @@ pub enum CallError {
     Rounds,
     /// No answer came in time; the peer was told that none is wanted any more. (TMO-13)
     TimedOut,
+    /// The request did not reach the server: there was no HTTP connection to it.
+    Unsent,
     /// The peer asked for input, and this side answered with an error: the call is not made again. (T-99)
     Unanswered(ErrorObject),
     /// The server ended the subscription without a last word. (STL-37)
@@ -32,12 +41,14 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => f.write_str("the call was cancelled"),
+            Self::Http { status } => write!(f, "the server answered with HTTP status {status}"),
             Self::Invalid(why) => write!(f, "the answer is invalid: {why}"),
             Self::Lost => f.write_str("the connection ended before the answer came"),
             Self::Refused(error) => error.fmt(f),
             Self::Rounds => f.write_str("the peer asked for input too often"),
             Self::TimedOut => f.write_str("no answer came in time"),
             Self::Unanswered(error) => write!(f, "a question of the peer was not answered: {error}"),
+            Self::Unsent => f.write_str("the server could not be reached"),
             Self::Withdrawn => f.write_str("the server ended the subscription"),
         }
     }
@@ -61,10 +72,14 @@ pub enum Fault {
     NothingToOffer,
     /// The server refused `initialize`, or `server/discover` where there is nothing to fall back to. (LIF-15)
     Refused(ErrorObject),
+    /// The server forgot one session after the other as soon as it had opened it. (T-72)
+    SessionLost,
     /// The peer asked for more than it read, for too long.
     Stalled,
     /// More violations in a row than allowed.
     TooManyViolations,
+    /// Nothing came of asking the server to be connected to: why. (T-72)
+    Unopened(CallError),
     /// The peer stopped answering pings. (TMO-08)
     Unresponsive,
 }
@@ -80,8 +95,10 @@ impl fmt::Display for Fault {
             }
             Self::NothingToOffer => f.write_str("there is no revision to speak"),
             Self::Refused(error) => write!(f, "the server refused to be connected to: {error}"),
+            Self::SessionLost => f.write_str("the server forgets every session at once"),
             Self::Stalled => f.write_str("the peer does not read what it asked for"),
             Self::TooManyViolations => f.write_str("the peer violated the protocol too often"),
+            Self::Unopened(why) => write!(f, "the server could not be connected to: {why}"),
             Self::Unresponsive => f.write_str("the peer stopped answering pings"),
         }
     }

@@ -7,6 +7,7 @@
 //!              Welcome                         Welcome              Settled
 //!  client:  Opening ─────────────▶ Ready    server:  Opening ─────────▶ Greeted ─────────▶ Ready
 //!                                                       │                  │                 │
+//!  Ready ── Forgotten ──▶ Opening (client, HTTP)         │                  │                 │
 //!  any ── End ──▶ Closed (client)                       └────── End ───────┴─────────────────┤
 //!  any ── Fault ──▶ Closed                                                                   ▼
 //!                                                    Closed ◀── Idle or Fault ──────────  Draining
@@ -42,6 +43,9 @@ pub(crate) enum Trigger {
     Idle,
     /// The peer broke a rule that cannot be survived.
     Fault,
+    /// Client, over HTTP: the server has forgotten the session, and a new one is to be opened. (HTTP-34)
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP servers forget sessions"))]
+    Forgotten,
 }
 
 impl Phase {
@@ -49,6 +53,7 @@ impl Phase {
     pub(crate) const fn next(self, side: Side, trigger: Trigger) -> Option<Self> {
         match (self, side, trigger) {
             (Self::Opening, Side::Client, Trigger::Welcome) => Some(Self::Ready),
+            (Self::Ready, Side::Client, Trigger::Forgotten) => Some(Self::Opening),
             (Self::Opening, Side::Server, Trigger::Welcome) => Some(Self::Greeted),
             (Self::Greeted, Side::Server, Trigger::Settled) => Some(Self::Ready),
             (Self::Opening | Self::Greeted | Self::Ready, Side::Client, Trigger::End) => Some(Self::Closed),
@@ -106,13 +111,18 @@ mod tests {
     use super::*;
 
     const PHASES: [Phase; 5] = [Phase::Opening, Phase::Greeted, Phase::Ready, Phase::Draining, Phase::Closed];
-    const TRIGGERS: [Trigger; 5] =
+    const ONWARD: [Trigger; 5] =
         [Trigger::Welcome, Trigger::Settled, Trigger::End, Trigger::Idle, Trigger::Fault];
 
     #[test]
     fn closed_is_final() {
         for side in [Side::Client, Side::Server] {
-            assert!(TRIGGERS.into_iter().all(|trigger| Phase::Closed.next(side, trigger).is_none()));
+            assert!(
+                ONWARD
+                    .into_iter()
+                    .chain([Trigger::Forgotten])
+                    .all(|trigger| Phase::Closed.next(side, trigger).is_none())
+            );
         }
     }
 
@@ -123,10 +133,18 @@ mod tests {
                 let ended = phase.next(side, Trigger::End).unwrap_or(phase);
                 let ended = ended.next(side, Trigger::Idle).unwrap_or(ended);
                 assert_eq!(ended, Phase::Closed, "{side:?} {phase:?}");
-                for next in TRIGGERS.into_iter().filter_map(|trigger| phase.next(side, trigger)) {
+                for next in ONWARD.into_iter().filter_map(|trigger| phase.next(side, trigger)) {
                     assert!(next as u8 > phase as u8);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn only_a_client_that_is_ready_begins_anew_http_34() {
+        for (side, phase) in [Side::Client, Side::Server].into_iter().flat_map(|s| PHASES.map(|p| (s, p))) {
+            let next = phase.next(side, Trigger::Forgotten);
+            assert_eq!(next.is_some(), (side, phase) == (Side::Client, Phase::Ready));
         }
     }
 

@@ -42,6 +42,14 @@ pub(crate) struct Opening {
     probes: u32,
 }
 
+#[cfg(feature = "http")]
+impl Opening {
+    /// The era is known: there was a session.
+    pub(super) fn settled(&mut self) {
+        *self = Self { is_certain: true, ..Self::default() };
+    }
+}
+
 /// A server that refuses its first probe and then `initialize` is asked once more, in case it was only slow.
 const PROBES_MAX: u32 = 2;
 
@@ -102,6 +110,11 @@ impl Core {
                 code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => self.fault(Fault::Refused(error)),
                 _ => self.fall_back(Fault::Refused(error)),
             },
+            // Whoever is not let in is not let in by another message either.
+            Err(error @ (CallError::Http { status: 401 | 403 } | CallError::Unsent)) => {
+                self.fault(Fault::Unopened(error));
+            }
+            Err(error @ (CallError::Http { .. } | CallError::Lost)) => self.fall_back(Fault::Unopened(error)),
             Err(other) => self.fall_back(Fault::BadHandshake(alloc::format!("{other}").into())),
         }
     }
@@ -142,7 +155,9 @@ impl Core {
             let named = |revision: &Revision| names.iter().any(|name| name == revision.name());
             self.me.revisions.iter().copied().filter(|it| it.era() == era).filter(named).max()
         };
-        let modern = common(Era::Modern).filter(|it| !self.opening.tried.contains(it));
+        // Who refuses a revision and names it all the same is asked once more.
+        let may_again = self.opening.probes < PROBES_MAX;
+        let modern = common(Era::Modern).filter(|it| may_again || !self.opening.tried.contains(it));
         if let Some(revision) = modern {
             return self.probe(revision, self.limits().handshake_timeout);
         }

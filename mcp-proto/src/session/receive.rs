@@ -183,7 +183,12 @@ impl Core {
         self.violation(ViolationKind::UnknownResponse, detail);
     }
 
-    fn answer_came(&mut self, wire: u64, kind: Option<Cow<'_, str>>, outcome: Result<Raw, CallError>) {
+    pub(super) fn answer_came(
+        &mut self,
+        wire: u64,
+        kind: Option<Cow<'_, str>>,
+        outcome: Result<Raw, CallError>,
+    ) {
         let outcome = match (self.kind_of(wire, kind.as_deref()), outcome) {
             (Kind::InputRequired, Ok(result)) => return self.input_required(wire, &result),
             (Kind::Unknown, Ok(_)) => {

@@ -382,6 +382,16 @@ fn a_server_of_sessions_alone_sends_others_to_initialize_lif_28_http_38() {
 }
 
 #[test]
+fn a_server_that_speaks_nothing_lets_nothing_in() {
+    let policy = Policy::default().revisions(&[]);
+    let fields = with(head("initialize", None), &[("mcp-session-id", Some("s"))]);
+    let bare = with(post_fields(), &[("mcp-session-id", Some("s"))]);
+    assert_eq!(told(&policy, &bare, INITIALIZE), (400, -32020, Some(json!(0))));
+    assert_eq!(told(&policy, &fields, &request("initialize", json!({})).to_string()).1, -32022);
+    assert_eq!(told(&policy, &bare, r#"{"jsonrpc":"2.0","method":"x"}"#).0, 400);
+}
+
+#[test]
 fn arrays_are_let_through_only_where_a_session_may_take_them_http_06_bat_12() {
     let array = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"},{"jsonrpc":"2.0","id":"c","method":"c"},
         {"jsonrpc":"2.0","id":4,"result":{}}]"#;

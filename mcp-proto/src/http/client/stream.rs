@@ -1,0 +1,88 @@
+//! One logical event stream, over all the exchanges that carry it: what to resume after, and what came before; knows
+//! nothing of what its messages say.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+use crate::http::field::is_event_id;
+use crate::limits::Limits;
+use crate::wire::sse::Reader;
+
+/// The longest id, type and retry of an event.
+pub(super) const FIELD_BYTES_MAX: usize = 1024;
+
+/// Ids of events that are remembered, to know those that come again.
+const SEEN_MAX: usize = 32;
+
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) reader: Reader,
+    pub(super) seen: Seen,
+    /// Connections in a row that brought no message.
+    pub(super) attempts: u32,
+    /// This connection brought a message.
+    pub(super) spoke: bool,
+    /// This connection is there, and some connection was.
+    pub(super) is_open: bool,
+    pub(super) was_open: bool,
+}
+
+impl Stream {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            reader: Reader::new(limits.message_bytes_max, FIELD_BYTES_MAX),
+            seen: Seen::default(),
+            attempts: 0,
+            spoke: false,
+            is_open: false,
+            was_open: false,
+        }
+    }
+
+    pub(super) fn opened(&mut self) {
+        self.is_open = true;
+        self.was_open = true;
+    }
+
+    /// What to resume after, if anything. (SSE-16)
+    pub(super) fn resume_after(&self) -> Option<&str> {
+        self.reader.last_id().filter(|id| is_event_id(id, FIELD_BYTES_MAX))
+    }
+
+    /// The connection ended, or did not come about; what is needed to tell after how long to connect again.
+    pub(super) fn ended(&mut self) -> (u32, Option<Duration>, bool) {
+        self.reader.finish();
+        self.seen.connection += 1;
+        if core::mem::take(&mut self.spoke) {
+            self.attempts = 0;
+        }
+        let attempts = self.attempts;
+        self.attempts += 1;
+        (attempts, self.reader.retry(), core::mem::take(&mut self.is_open))
+    }
+}
+
+/// The ids of the latest events, each with the connection that brought it.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    ids: VecDeque<(u32, Box<str>)>,
+    connection: u32,
+}
+
+impl Seen {
+    /// Remembers an event; whether a connection before this one brought it already. On one and the same connection no
+    /// event comes twice, whatever its id. (SSE-25)
+    pub(super) fn came_before(&mut self, id: &str) -> bool {
+        if let Some((connection, _)) = self.ids.iter().find(|(_, known)| **known == *id) {
+            return *connection < self.connection;
+        }
+        if !id.is_empty() {
+            if self.ids.len() == SEEN_MAX {
+                self.ids.pop_front();
+            }
+            self.ids.push_back((self.connection, id.into()));
+        }
+        false
+    }
+}

@@ -1,0 +1,159 @@
+//! What a server can make a client over HTTP hold, and for how long.
+
+use super::*;
+use crate::limits::Limits;
+
+fn small() -> client::Config {
+    let limits = Limits { message_bytes_max: 1000, events_max: 3, ..Limits::default() };
+    config().limits(limits)
+}
+
+#[test]
+fn an_answer_that_is_too_long_fails_its_call_alone_sse_23() {
+    let long = "x".repeat(2000);
+    let too_long = "Invalid(\"the answer is longer than 1000 bytes\")";
+    for (status, head, body, outcome) in [
+        (200, EVENTS, format!("data: {long}"), too_long),
+        (200, EVENTS, format!("id: {long}"), too_long),
+        (200, JSON, long.clone(), too_long),
+        (500, JSON, long, "Http { status: 500 }"),
+    ] {
+        let mut it = Played::modern_with(small());
+        let call = it.call("tools/list");
+        let send = it.post("tools/list");
+        it.head(&send, status, head);
+        it.feed(&send, &body);
+        it.aborts(&send);
+        assert_eq!(it.events(), [format!("{call}: {outcome}")]);
+        it.idle();
+        assert_eq!((it.exchanges(), it.http.is_closed()), (0, false));
+    }
+}
+
+#[test]
+fn what_means_nothing_costs_nothing_however_long_it_is() {
+    let mut it = Played::modern_with(small());
+    it.chunk = 4096;
+    it.call("tools/list");
+    let send = it.post("tools/list");
+    it.head(&send, 200, EVENTS);
+    it.feed(&send, &format!(": {}\n", "x".repeat(100_000)));
+    it.feed(&send, &event(&result_of(&send, "{}")));
+    it.feed(&send, &"x".repeat(100_000));
+    it.end(&send);
+    assert_eq!(it.events().len(), 1);
+}
+
+#[test]
+fn an_event_that_is_too_long_on_the_servers_own_stream_is_told_and_skipped_sse_23() {
+    let mut it = Played::new(small());
+    let probe = it.post("server/discover");
+    it.reply(&probe, 400, PLAIN, "");
+    let initialize = it.post("initialize");
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    let initialized = it.post("notifications/initialized");
+    it.reply(&initialized, 202, PLAIN, "");
+    let stream = it.get();
+    it.head(&stream, 200, EVENTS);
+    it.events();
+    it.feed(&stream, &event(&"x".repeat(2000)));
+    it.feed(&stream, &event(r#"{"jsonrpc":"2.0","method":"x/y"}"#));
+    let events = it.events();
+    assert!(events[0].starts_with("message too long"), "{events:?}");
+    assert_eq!(events[1..], ["None x/y"]);
+}
+
+#[test]
+fn who_does_not_take_events_is_not_given_more() {
+    let mut it = Played::modern_with(small());
+    it.call("tools/call");
+    let send = it.post("tools/call");
+    it.head(&send, 200, EVENTS);
+    assert!(it.http.wants_input(send.exchange));
+    it.feed(&send, &event(r#"{"jsonrpc":"2.0","method":"x/y"}"#).repeat(3));
+    assert!(!it.http.wants_input(send.exchange));
+    it.events();
+    assert!(it.http.wants_input(send.exchange));
+    assert!(!it.http.wants_input(ExchangeId(99)));
+}
+
+#[test]
+fn messages_without_an_answer_wait_until_fewer_are_on_their_way() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    for _ in 0..100 {
+        it.http.notify_raw(it.now, "x/y", None).unwrap();
+    }
+    let sent: Vec<Send> = core::iter::from_fn(|| match it.http.poll_action() {
+        Some(Action::Send(send)) => Some(send),
+        _ => None,
+    })
+    .collect();
+    assert_eq!(sent.len(), 64);
+    it.idle();
+    it.reply(&sent[9], 202, PLAIN, "");
+    it.post("x/y");
+    it.idle();
+    // Those that are never answered are not waited for for ever.
+    it.pass(Duration::from_secs(31));
+    let mut begun = 0;
+    while let Some(action) = it.http.poll_action() {
+        begun += usize::from(matches!(action, Action::Send(_)));
+    }
+    assert_eq!(begun, 35);
+    it.pass(Duration::from_secs(31));
+    assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
+}
+
+#[test]
+fn responses_that_do_not_end_are_few_and_not_for_long() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    let mut aborted = 0;
+    for _ in 0..100 {
+        it.call("tools/list");
+        let send = loop {
+            match it.http.poll_action() {
+                Some(Action::Send(send)) => break send,
+                _ => aborted += 1,
+            }
+        };
+        it.head(&send, 200, EVENTS);
+        it.feed(&send, &event(&result_of(&send, "{}")));
+        it.events();
+    }
+    assert!(it.exchanges() <= 32);
+    it.pass_millis(1000);
+    while let Some(Action::Abort(_)) = it.http.poll_action() {
+        aborted += 1;
+    }
+    assert_eq!((aborted, it.exchanges(), it.http.poll_timeout()), (100, 0, None));
+}
+
+#[test]
+fn only_so_many_challenges_wait() {
+    let mut it = Played::modern();
+    for _ in 0..200 {
+        it.call("tools/list");
+        let send = it.post("tools/list");
+        it.reply(&send, 401, PLAIN, "");
+    }
+    let challenged = it.events().into_iter().filter(|event| event.starts_with("challenged")).count();
+    assert_eq!(challenged, 64);
+}
+
+#[test]
+fn the_time_that_a_driver_tells_may_go_back() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    it.pass(Duration::from_secs(50));
+    let call = it.call("tools/call");
+    let send = it.post("tools/call");
+    it.now = Instant::ZERO;
+    it.head(&send, 200, EVENTS);
+    it.feed(&send, "id: 1\nretry: 500\ndata:\n\n");
+    it.end(&send);
+    let due = it.http.poll_timeout().unwrap();
+    assert!(due >= Instant::ZERO + Duration::from_millis(50_500), "{due:?}");
+    it.now = due;
+    it.http.handle_timeout(due);
+    it.get();
+    it.http.cancel(it.now, call, "").unwrap();
+}

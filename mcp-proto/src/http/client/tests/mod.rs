@@ -1,0 +1,228 @@
+//! A client over HTTP against a server that is played by the test, in time that is played too.
+
+mod anything;
+mod bounds;
+mod modern;
+mod opening;
+mod replies;
+mod sessions;
+mod streams;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::*;
+use crate::client::{self, Client};
+use crate::json::Raw;
+use crate::revision::Revision;
+use crate::session::{CallId, CallOptions};
+
+/// The fields of a head.
+type Head<'a> = &'a [(&'a str, &'a str)];
+
+const JSON: Head<'static> = &[("Content-Type", "Application/JSON; charset=utf-8")];
+const EVENTS: Head<'static> = &[("content-type", "text/event-stream")];
+const SESSION: Head<'static> = &[("content-type", "application/json"), ("MCP-SESSION-ID", "s-1")];
+const PLAIN: Head<'static> = &[];
+
+/// A client and the time; what its server does is told by the test.
+struct Played {
+    http: Http,
+    now: Instant,
+    /// How many bytes of a body come at a time.
+    chunk: usize,
+}
+
+fn config() -> client::Config {
+    client::Config::new("demo", "1.0.0")
+}
+
+impl Played {
+    fn new(config: client::Config) -> Self {
+        Self::over(config, Config::new(1))
+    }
+
+    fn over(config: client::Config, http: Config) -> Self {
+        let http = Http::new(Client::new(Instant::ZERO, config), http);
+        Self { http, now: Instant::ZERO, chunk: 1 }
+    }
+
+    /// A client of a server that speaks `revision`, all set, its own stream refused.
+    fn ready(revision: Revision) -> Self {
+        let mut it = Self::new(config());
+        it.open(revision, SESSION);
+        it
+    }
+
+    /// With the server that knows no sessions.
+    fn modern() -> Self {
+        Self::modern_with(config())
+    }
+
+    fn modern_with(config: client::Config) -> Self {
+        let mut it = Self::new(config);
+        let probe = it.post("server/discover");
+        it.reply(&probe, 200, JSON, DISCOVERED);
+        assert_eq!(it.events(), ["ready 2026-07-28"]);
+        it
+    }
+
+    fn open(&mut self, revision: Revision, head: Head<'_>) {
+        let probe = self.post("server/discover");
+        self.reply(&probe, 400, PLAIN, "Bad Request: no session");
+        let initialize = self.post("initialize");
+        self.welcome(&initialize, revision, head);
+        let initialized = self.post("notifications/initialized");
+        self.reply(&initialized, 202, PLAIN, "");
+        let stream = self.get();
+        self.reply(&stream, 405, PLAIN, "");
+        assert_eq!(self.events(), [format!("ready {revision}")]);
+        assert!(self.http.poll_action().is_none());
+    }
+
+    fn welcome(&mut self, initialize: &Send, revision: Revision, head: Head<'_>) {
+        let result = format!(
+            r#"{{"protocolVersion":"{revision}","capabilities":{{"tools":{{}},"resources":{{"subscribe":true}}}},
+            "serverInfo":{{"name":"played","version":"1"}}}}"#
+        );
+        let body = result_of(initialize, &result);
+        self.reply(initialize, 200, head, &body);
+    }
+
+    /// The one thing to do is to send this.
+    fn send(&mut self) -> Send {
+        match self.http.poll_action() {
+            Some(Action::Send(send)) => send,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn post(&mut self, method: &str) -> Send {
+        let send = self.send();
+        let body = Raw::from_text(core::str::from_utf8(&send.body).unwrap()).unwrap();
+        assert_eq!(body.member("method").unwrap().to_text().unwrap(), method);
+        assert_eq!(send.verb, Verb::Post);
+        assert_eq!(send.field("accept"), Some("application/json, text/event-stream"));
+        assert_eq!(send.field("content-type"), Some("application/json"));
+        send
+    }
+
+    fn get(&mut self) -> Send {
+        let send = self.send();
+        assert_eq!((send.verb, send.field("accept")), (Verb::Get, Some("text/event-stream")));
+        send
+    }
+
+    fn aborts(&mut self, send: &Send) {
+        assert_eq!(self.http.poll_action(), Some(Action::Abort(send.exchange)));
+    }
+
+    fn idle(&mut self) {
+        assert_eq!(self.http.poll_action(), None);
+    }
+
+    fn head(&mut self, send: &Send, status: u16, head: Head<'_>) {
+        self.http.handle_head(self.now, send.exchange, status, &head);
+    }
+
+    fn feed(&mut self, send: &Send, body: &str) {
+        for chunk in body.as_bytes().chunks(self.chunk) {
+            self.http.handle_body(self.now, send.exchange, chunk);
+        }
+    }
+
+    fn end(&mut self, send: &Send) {
+        self.http.handle_end(self.now, send.exchange);
+    }
+
+    fn cut(&mut self, send: &Send) {
+        self.http.handle_failure(self.now, send.exchange, Failure::Cut);
+    }
+
+    fn reply(&mut self, send: &Send, status: u16, head: Head<'_>, body: &str) {
+        self.head(send, status, head);
+        self.feed(send, body);
+        self.end(send);
+    }
+
+    fn call(&mut self, method: &str) -> CallId {
+        self.call_with(method, None)
+    }
+
+    fn call_with(&mut self, method: &str, params: Option<&str>) -> CallId {
+        let params = params.map(|params| Raw::from_text(params).unwrap());
+        let params = params.as_ref().map(|params| params as &dyn crate::schema::Encode);
+        self.http.call_raw(self.now, method, params, CallOptions::default()).unwrap()
+    }
+
+    /// Time passes, up to when something is due, and on.
+    fn pass(&mut self, duration: Duration) {
+        let until = self.now + duration;
+        while let Some(due) = self.http.poll_timeout().filter(|due| *due <= until) {
+            self.now = self.now.max(due);
+            self.http.handle_timeout(self.now);
+        }
+        self.now = until;
+        self.http.handle_timeout(self.now);
+    }
+
+    fn pass_millis(&mut self, millis: u64) {
+        self.pass(Duration::from_millis(millis));
+    }
+
+    fn events(&mut self) -> Vec<String> {
+        core::iter::from_fn(|| self.http.poll_event()).map(|event| told(&event)).collect()
+    }
+
+    /// Exchanges that are open or wait.
+    fn exchanges(&self) -> usize {
+        self.http.exchanges.len()
+    }
+}
+
+const DISCOVERED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete",
+    "supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"resources":{},"prompts":{}}}}"#;
+
+/// The id of the request in the body.
+fn id_of(send: &Send) -> u64 {
+    let body = Raw::from_text(core::str::from_utf8(&send.body).unwrap()).unwrap();
+    body.member("id").unwrap().parse().unwrap()
+}
+
+fn result_of(send: &Send, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id_of(send))
+}
+
+fn error_of(send: &Send, code: i64) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":"no"}}}}"#, id_of(send))
+}
+
+/// The text as one event.
+fn event(text: &str) -> String {
+    text.lines().fold(String::new(), |event, line| event + "data: " + line + "\n") + "\n"
+}
+
+fn told(event: &Event) -> String {
+    use client::Event as E;
+    match event {
+        Event::Challenged { call, status, challenges } => {
+            let challenges: Vec<_> = challenges
+                .iter()
+                .map(|it| format!("{} {}", it.scheme, it.param("scope").unwrap_or_default()))
+                .collect();
+            format!("challenged {call:?} {status} {challenges:?}")
+        }
+        Event::Session(E::Closed(why)) => format!("closed: {why}"),
+        Event::Session(E::Completed { call, outcome: Ok(result) }) => format!("{call}: {}", result.as_str()),
+        Event::Session(E::Completed { call, outcome: Err(error) }) => format!("{call}: {error:?}"),
+        Event::Session(E::Listening { call, .. }) => format!("{call}: listening"),
+        Event::Session(E::Notification { call, method, .. }) => format!("{call:?} {}", &**method),
+        Event::Session(E::Progress { call, progress }) => format!("{call}: {}", progress.progress),
+        Event::Session(E::Ready(peer)) => format!("ready {}", peer.revision),
+        Event::Session(E::Request { request, .. }) => format!("asked {}", &*request.method),
+        Event::Session(E::RequestCancelled { .. }) => "asked no more".to_string(),
+        Event::Session(E::Violation(violation)) => violation.to_string(),
+    }
+}

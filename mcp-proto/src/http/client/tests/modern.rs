@@ -1,0 +1,308 @@
+//! What is different where there are no sessions: an exchange is all there is of its request.
+
+use super::*;
+use crate::revision::Capability;
+use crate::session::Filter;
+
+#[test]
+fn the_head_repeats_what_the_body_says_http_39_http_44() {
+    let mut it = Played::modern();
+    let cases = [
+        ("tools/list", None, None),
+        ("tools/call", Some(r#"{"name":"add","arguments":{}}"#), Some("add")),
+        ("tools/call", Some(r#"{"name":"größe"}"#), Some("=?base64?Z3LDtsOfZQ==?=")),
+        ("resources/read", Some(r#"{"uri":"file:///a b"}"#), Some("file:///a b")),
+        ("prompts/get", Some(r#"{"name":"p"}"#), Some("p")),
+    ];
+    for (method, params, name) in cases {
+        it.call_with(method, params);
+        let send = it.post(method);
+        assert_eq!(send.field("mcp-method"), Some(method));
+        assert_eq!(send.field("mcp-name"), name);
+        assert_eq!(send.field("mcp-protocol-version"), Some("2026-07-28"));
+        assert_eq!((send.field("mcp-session-id"), send.field("last-event-id")), (None, None));
+    }
+}
+
+#[test]
+fn a_session_is_not_for_a_server_that_has_none_http_52() {
+    let mut it = Played::new(config());
+    let probe = it.post("server/discover");
+    it.reply(&probe, 200, SESSION, DISCOVERED);
+    assert_eq!(it.events(), ["ready 2026-07-28"]);
+    assert_eq!(it.http.session_id(), None);
+    it.call("tools/list");
+    assert_eq!(it.post("tools/list").field("mcp-session-id"), None);
+    it.idle();
+    it.http.close(it.now);
+    assert!(matches!(it.http.poll_action(), Some(Action::Abort(_))));
+    it.idle();
+}
+
+#[test]
+fn a_server_that_wants_to_be_asked_anew_is_asked_anew_lif_25() {
+    let mut it = Played::new(config());
+    let probe = it.post("server/discover");
+    it.reply(
+        &probe,
+        400,
+        JSON,
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}"#,
+    );
+    let again = it.post("server/discover");
+    assert_eq!((id_of(&again), again.field("mcp-protocol-version")), (2, Some("2026-07-28")));
+    let answer = DISCOVERED.replace("\"id\":1", "\"id\":2");
+    it.reply(&again, 200, JSON, &answer);
+    assert_eq!(it.events(), ["ready 2026-07-28"]);
+}
+
+#[test]
+fn ending_the_exchange_takes_the_request_back_can_12_t_76() {
+    let mut it = Played::modern();
+    let call = it.call("tools/call");
+    let send = it.post("tools/call");
+    it.http.cancel(it.now, call, "enough").unwrap();
+    it.aborts(&send);
+    it.idle();
+    assert_eq!(it.events(), [format!("{call}: Cancelled")]);
+    assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
+
+    let call = it.call("tools/call");
+    it.http.cancel(it.now, call, "at once").unwrap();
+    it.idle();
+    assert_eq!(it.events(), [format!("{call}: Cancelled")]);
+}
+
+#[test]
+fn a_call_whose_time_is_up_leaves_nothing_open_tmo_02() {
+    let mut it = Played::modern();
+    let call = it.call("tools/call");
+    let send = it.post("tools/call");
+    it.head(&send, 200, EVENTS);
+    it.pass(Duration::from_secs(60));
+    it.aborts(&send);
+    it.idle();
+    assert_eq!(it.events(), [format!("{call}: TimedOut")]);
+    assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
+}
+
+#[test]
+fn a_stream_that_ends_loses_its_request_and_is_never_resumed_http_53_sse_22() {
+    for cut in [false, true] {
+        let mut it = Played::modern();
+        let call = it.call("tools/call");
+        let send = it.post("tools/call");
+        it.head(&send, 200, EVENTS);
+        it.feed(&send, "id: 1\nretry: 10\ndata:\n\n");
+        if cut {
+            it.cut(&send);
+        } else {
+            it.end(&send);
+        }
+        assert_eq!(it.events(), [format!("{call}: Lost")]);
+        it.pass(Duration::from_secs(100));
+        it.idle();
+        assert_eq!(it.exchanges(), 0);
+    }
+}
+
+#[test]
+fn what_belongs_to_another_request_fails_this_one_http_62() {
+    let mut it = Played::modern();
+    let one = it.call("tools/call");
+    let first = it.post("tools/call");
+    let two = it.call("tools/call");
+    let second = it.post("tools/call");
+    it.head(&first, 200, EVENTS);
+    it.feed(&first, &event(&result_of(&second, r#"{"stolen":true}"#)));
+    assert_eq!(it.events(), [format!("{one}: Invalid(\"the answer is to another request\")")]);
+    let answer = result_of(&second, "{}");
+    it.reply(&second, 200, JSON, &answer);
+    assert_eq!(it.events(), [format!("{two}: {{}}")]);
+}
+
+#[test]
+fn a_request_of_the_server_is_not_answered_t_93() {
+    let mut it = Played::modern();
+    let call = it.call("tools/call");
+    let send = it.post("tools/call");
+    it.head(&send, 200, EVENTS);
+    it.feed(&send, &event(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#));
+    let events = it.events();
+    assert!(events[0].starts_with("a request from a side that sends none"), "{events:?}");
+    it.idle();
+    it.feed(&send, &event(&result_of(&send, "{}")));
+    assert_eq!(it.events(), [format!("{call}: {{}}")]);
+}
+
+/// A subscription that is acknowledged, and its exchange.
+fn listening() -> (Played, CallId, Send) {
+    let mut it = Played::modern();
+    let call = it.http.listen(it.now, &Filter::new().tools(), CallOptions::default()).unwrap();
+    let send = it.post("subscriptions/listen");
+    it.head(&send, 200, EVENTS);
+    let tag = format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#, id_of(&send));
+    it.feed(
+        &send,
+        &event(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{{tag},"notifications":{{"toolsListChanged":true}}}}}}"#
+        )),
+    );
+    assert_eq!(it.events(), [format!("{call}: listening")]);
+    it.pass(Duration::from_secs(10_000));
+    it.feed(
+        &send,
+        &event(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{{{tag}}}}}"#
+        )),
+    );
+    assert_eq!(it.events(), [format!("Some({call}) notifications/tools/list_changed")]);
+    it.idle();
+    (it, call, send)
+}
+
+#[test]
+fn a_subscription_is_an_exchange_that_stays_open_until_its_result_stl_36_t_101() {
+    let (mut it, call, send) = listening();
+    let last = event(&result_of(&send, "{}"));
+    it.feed(&send, &last);
+    it.end(&send);
+    assert_eq!(it.events(), [format!("{call}: {{}}")]);
+    it.idle();
+    assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
+}
+
+#[test]
+fn a_subscription_whose_exchange_just_ends_was_withdrawn_stl_37_t_101() {
+    let (mut it, call, send) = listening();
+    it.end(&send);
+    assert_eq!(it.events(), [format!("{call}: Withdrawn")]);
+    let (mut it, call, send) = listening();
+    it.cut(&send);
+    assert_eq!(it.events(), [format!("{call}: Lost")]);
+    it.idle();
+    assert_eq!(it.exchanges(), 0);
+}
+
+#[test]
+fn a_subscription_is_ended_by_ending_its_exchange_can_12() {
+    let (mut it, call, send) = listening();
+    it.http.cancel(it.now, call, "").unwrap();
+    it.aborts(&send);
+    it.idle();
+    assert_eq!(it.events(), [format!("{call}: Cancelled")]);
+}
+
+#[test]
+fn each_round_of_a_call_is_an_exchange_of_its_own_stl_21() {
+    let mut it = Played::modern_with(config().capability(Capability::Roots));
+    let call = it.call_with("tools/call", Some(r#"{"name":"t"}"#));
+    for as_events in [false, true] {
+        let send = it.post("tools/call");
+        assert_eq!(send.field("mcp-name"), Some("t"));
+        let asks = r#"{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}"#;
+        let asks = result_of(&send, asks);
+        if as_events {
+            it.reply(&send, 200, EVENTS, &event(&asks));
+        } else {
+            it.reply(&send, 200, JSON, &asks);
+        }
+        let Some(Event::Session(client::Event::Request { incoming, .. })) = it.http.poll_event() else {
+            panic!()
+        };
+        it.http.respond(it.now, incoming, &Raw::from_text(r#"{"roots":[]}"#).unwrap()).unwrap();
+    }
+    let send = it.post("tools/call");
+    let answer = result_of(&send, "{}");
+    it.reply(&send, 200, JSON, &answer);
+    assert_eq!(it.events(), [format!("{call}: {{}}")]);
+    it.idle();
+    assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
+}
+
+const TOOLS: &str = r#"{"tools":[
+    {"name":"plain","inputSchema":{"type":"object"}},
+    {"name":"good","inputSchema":{"type":"object","properties":{
+        "region":{"type":"string","x-mcp-header":"Region"},"dry":{"type":"boolean","x-mcp-header":"Dry"},
+        "deep":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}}},
+    {"name":"empty","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":""}}}},
+    {"name":"spaced","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"a b"}}}},
+    {"name":"listed","inputSchema":{"type":"object","properties":{"a":{"type":"array","x-mcp-header":"A"}}}}
+    ],"nextCursor":"2"}"#;
+
+#[test]
+fn tools_whose_annotations_are_invalid_are_dropped_and_told_of_http_48() {
+    for as_events in [false, true] {
+        let mut it = Played::modern();
+        let call = it.call("tools/list");
+        let send = it.post("tools/list");
+        let answer = result_of(&send, TOOLS);
+        if as_events {
+            it.reply(&send, 200, EVENTS, &event(&answer));
+        } else {
+            it.reply(&send, 200, JSON, &answer);
+        }
+        let events = it.events();
+        assert_eq!(
+            events[0],
+            "broken HTTP exchange: `x-mcp-header` is invalid in 3 tools: empty, spaced, listed"
+        );
+        let result = events[1].strip_prefix(&format!("{call}: ")).unwrap();
+        let result = Raw::from_text(result).unwrap();
+        let names: Vec<String> = result
+            .member("tools")
+            .unwrap()
+            .elements()
+            .map(|it| it.member("name").unwrap().as_str().into())
+            .collect();
+        assert_eq!(names, [r#""plain""#, r#""good""#]);
+        assert_eq!(result.member("nextCursor").unwrap().as_str(), r#""2""#);
+    }
+}
+
+#[test]
+fn annotated_arguments_are_repeated_in_the_head_http_47_http_49() {
+    let mut it = Played::modern();
+    it.call("tools/list");
+    let send = it.post("tools/list");
+    let answer = result_of(&send, TOOLS);
+    it.reply(&send, 200, JSON, &answer);
+    let repeated = |it: &mut Played, params: &str| {
+        it.call_with("tools/call", Some(params));
+        let send = it.post("tools/call");
+        let repeated = send.fields.into_iter().filter(|(name, _)| name.starts_with("Mcp-Param-"));
+        repeated.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+    };
+    let arguments =
+        r#"{"name":"good","arguments":{"region":"Zürich","dry":false,"deep":{"n":42},"other":1}}"#;
+    assert_eq!(
+        repeated(&mut it, arguments),
+        ["Mcp-Param-Region==?base64?WsO8cmljaA==?=", "Mcp-Param-Dry=false", "Mcp-Param-N=42"]
+    );
+    assert_eq!(
+        repeated(&mut it, r#"{"name":"good","arguments":{"region":"","dry":null}}"#),
+        ["Mcp-Param-Region="]
+    );
+    assert_eq!(repeated(&mut it, r#"{"name":"good"}"#), [""; 0]);
+    assert_eq!(repeated(&mut it, r#"{"name":"plain","arguments":{"region":"x"}}"#), [""; 0]);
+    // The tool is another one now.
+    it.call("tools/list");
+    let send = it.post("tools/list");
+    let answer = result_of(&send, r#"{"tools":[{"name":"good","inputSchema":{"type":"object"}}]}"#);
+    it.reply(&send, 200, JSON, &answer);
+    assert_eq!(repeated(&mut it, arguments), [""; 0]);
+}
+
+#[test]
+fn in_a_session_nothing_is_repeated_and_no_tool_dropped_http_44_http_48() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    it.call("tools/list");
+    let send = it.post("tools/list");
+    let answer = result_of(&send, TOOLS);
+    it.reply(&send, 200, JSON, &answer);
+    let events = it.events();
+    assert!(events.len() == 1 && events[0].contains("spaced"));
+    it.call_with("tools/call", Some(r#"{"name":"good","arguments":{"region":"x"}}"#));
+    let send = it.post("tools/call");
+    assert_eq!((send.field("mcp-param-region"), send.field("mcp-name")), (None, None));
+}

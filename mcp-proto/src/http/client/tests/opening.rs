@@ -1,0 +1,176 @@
+//! How a client over HTTP finds out what its server speaks.
+
+use super::*;
+use crate::revision::Era;
+
+#[test]
+fn what_refuses_the_probe_and_is_no_modern_error_is_legacy_lif_28_lif_30_t_73() {
+    let plain = [("content-type", "text/html")];
+    let cases: &[(u16, Head<'_>, &str)] = &[
+        (400, PLAIN, ""),
+        (
+            400,
+            JSON,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Server not initialized"}}"#,
+        ),
+        (400, JSON, r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no session"}}"#),
+        (
+            400,
+            JSON,
+            r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Missing session"}}"#,
+        ),
+        (404, &plain, "<html>not found</html>"),
+        (405, PLAIN, "{}"),
+        (406, PLAIN, "\u{fffd}"),
+        (500, JSON, "[]"),
+        (200, JSON, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found"}}"#),
+        (
+            200,
+            EVENTS,
+            "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"no\"}}\n\n",
+        ),
+        (200, &plain, "<html>hello</html>"),
+        (200, PLAIN, ""),
+        (202, PLAIN, ""),
+        (301, PLAIN, ""),
+    ];
+    for (status, head, body) in cases {
+        let mut it = Played::new(config());
+        let probe = it.post("server/discover");
+        it.reply(&probe, *status, head, body);
+        let initialize = it.post("initialize");
+        assert_eq!(initialize.field("mcp-protocol-version"), None, "{status} {body}");
+        assert_eq!(initialize.field("mcp-method"), None, "{status} {body}");
+        it.idle();
+        assert_eq!(it.events(), [""; 0], "{status} {body}");
+        assert!(it.exchanges() <= 1, "{status} {body}");
+    }
+}
+
+#[test]
+fn a_modern_error_is_taken_at_its_word_whatever_the_status_lif_25_lif_27_t_73() {
+    for (status, error) in [
+        (400, r#"{"code":-32020,"message":"mismatch"}"#),
+        (400, r#"{"code":-32021,"message":"no","data":{}}"#),
+        (404, r#"{"code":-32022,"message":"no","data":{"supported":["2099-01-01"]}}"#),
+    ] {
+        let mut it = Played::new(config());
+        let probe = it.post("server/discover");
+        it.reply(&probe, status, JSON, &format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#));
+        let events = it.events();
+        assert!(events[0].starts_with("closed: "), "{events:?}");
+        it.idle();
+    }
+    let mut it = Played::new(config());
+    let probe = it.post("server/discover");
+    let legacy = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2025-06-18"]}}}"#;
+    it.reply(&probe, 400, JSON, legacy);
+    let initialize = it.post("initialize");
+    assert!(initialize.body.windows(10).any(|it| it == b"2025-06-18"));
+}
+
+#[test]
+fn the_probe_says_the_revision_of_its_body_http_39_http_44() {
+    let mut it = Played::new(config());
+    let probe = it.post("server/discover");
+    assert_eq!(probe.field("MCP-Protocol-Version"), Some("2026-07-28"));
+    assert_eq!(probe.field("Mcp-Method"), Some("server/discover"));
+    assert_eq!((probe.field("mcp-name"), probe.field("mcp-session-id")), (None, None));
+}
+
+#[test]
+fn whoever_is_not_let_in_is_told_so_and_asks_no_more_aut_11() {
+    for status in [401, 403] {
+        let mut it = Played::new(config());
+        let probe = it.post("server/discover");
+        let head = [("WWW-Authenticate", r#"Bearer scope="a b""#), ("www-authenticate", "Basic realm=x")];
+        it.head(&probe, status, &head);
+        let [challenged, closed] = &it.events()[..] else { panic!() };
+        assert_eq!(challenged, &format!(r#"challenged None {status} ["Bearer a b", "Basic "]"#));
+        assert_eq!(
+            closed,
+            &format!(
+                "closed: the server could not be connected to: the server answered with HTTP status {status}"
+            )
+        );
+        it.aborts(&probe);
+        it.idle();
+        assert_eq!(it.http.poll_timeout(), None);
+    }
+}
+
+#[test]
+fn a_server_that_has_no_such_place_is_given_up_with_its_status_t_72() {
+    for status in [404, 405] {
+        let mut it = Played::new(config());
+        let probe = it.post("server/discover");
+        it.reply(&probe, status, PLAIN, "");
+        let initialize = it.post("initialize");
+        it.reply(&initialize, status, PLAIN, "");
+        let why = "closed: the server could not be connected to: the server answered with HTTP status";
+        assert_eq!(it.events(), [format!("{why} {status}")]);
+        it.idle();
+        assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_given_up_at_once() {
+    let mut it = Played::new(config());
+    let probe = it.post("server/discover");
+    it.http.handle_failure(it.now, probe.exchange, Failure::Unreached);
+    assert_eq!(
+        it.events(),
+        ["closed: the server could not be connected to: the server could not be reached"]
+    );
+    it.idle();
+}
+
+#[test]
+fn a_silent_probe_is_ended_and_the_server_legacy_tmo_15_t_35() {
+    let mut it = Played::new(config());
+    let probe = it.post("server/discover");
+    it.pass_millis(5000);
+    it.aborts(&probe);
+    it.post("initialize");
+    it.idle();
+    it.reply(&probe, 200, JSON, DISCOVERED);
+    assert_eq!(it.events(), [""; 0]);
+}
+
+#[test]
+fn a_server_known_to_be_legacy_is_not_probed_lif_31() {
+    let mut it = Played::new(config().expect(Era::Legacy));
+    it.post("initialize");
+}
+
+#[test]
+fn nothing_overtakes_what_opens_the_session_lif_19() {
+    let mut it = Played::new(config().expect(Era::Legacy));
+    let initialize = it.post("initialize");
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    it.call("tools/list");
+    let initialized = it.post("notifications/initialized");
+    it.idle();
+    it.head(&initialized, 202, PLAIN);
+    let stream = it.get();
+    let list = it.post("tools/list");
+    for send in [&initialized, &stream, &list] {
+        assert_eq!(send.field("mcp-session-id"), Some("s-1"));
+        assert_eq!(send.field("mcp-protocol-version"), Some("2025-11-25"));
+    }
+    it.idle();
+}
+
+#[test]
+fn a_server_that_does_not_answer_what_opens_the_session_does_not_hold_it_up_for_ever() {
+    let mut it = Played::new(config().expect(Era::Legacy));
+    let initialize = it.post("initialize");
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    let initialized = it.post("notifications/initialized");
+    it.call("tools/list");
+    it.pass_millis(30_000);
+    it.aborts(&initialized);
+    it.get();
+    it.post("tools/list");
+}

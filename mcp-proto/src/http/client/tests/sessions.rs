@@ -1,0 +1,219 @@
+//! The id of a session: how it is learned, told, forgotten and given up.
+
+use super::*;
+
+#[test]
+fn the_session_and_the_revision_are_told_with_everything_after_the_first_http_31_http_36() {
+    for (revision, version) in [
+        (Revision::V2024_11_05, None),
+        (Revision::V2025_03_26, None),
+        (Revision::V2025_06_18, Some("2025-06-18")),
+        (Revision::V2025_11_25, Some("2025-11-25")),
+    ] {
+        let mut it = Played::ready(revision);
+        assert_eq!(it.http.session_id(), Some("s-1"));
+        it.call("tools/list");
+        let list = it.post("tools/list");
+        assert_eq!(list.field("mcp-session-id"), Some("s-1"));
+        assert_eq!(list.field("mcp-protocol-version"), version);
+        assert_eq!(list.field("mcp-method"), None);
+        let body = result_of(&list, r#"{"tools":[]}"#);
+        it.reply(&list, 200, JSON, &body);
+        it.http.close(it.now);
+        let Some(Action::Send(bye)) = it.http.poll_action() else { panic!() };
+        assert_eq!((bye.verb, bye.field("mcp-session-id")), (Verb::Delete, Some("s-1")));
+        assert_eq!(bye.field("mcp-protocol-version"), version);
+        it.idle();
+    }
+}
+
+#[test]
+fn without_an_id_there_is_none_to_tell_and_a_404_is_a_404_t_80() {
+    let mut it = Played::new(config());
+    it.open(Revision::V2025_06_18, JSON);
+    let call = it.call("tools/list");
+    let list = it.post("tools/list");
+    assert_eq!(list.field("mcp-session-id"), None);
+    it.reply(&list, 404, PLAIN, "");
+    assert_eq!(it.events(), [format!("{call}: Http {{ status: 404 }}")]);
+    it.http.close(it.now);
+    it.idle();
+    assert_eq!(it.events(), ["closed: closed here"]);
+}
+
+#[test]
+fn an_id_that_is_not_visible_is_none_http_30() {
+    let mut it = Played::new(config());
+    let probe = it.post("server/discover");
+    it.reply(&probe, 400, PLAIN, "");
+    let initialize = it.post("initialize");
+    it.welcome(&initialize, Revision::V2025_06_18, &[JSON[0], ("mcp-session-id", "two words")]);
+    assert_eq!(it.http.session_id(), None);
+    let events = it.events();
+    assert!(events[0].starts_with("broken HTTP exchange: the id"), "{events:?}");
+    assert_eq!(it.post("notifications/initialized").field("mcp-session-id"), None);
+}
+
+#[test]
+fn only_a_good_answer_to_the_first_names_the_session_http_60_t_79() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    for _ in 0..3 {
+        it.call("tools/list");
+        let list = it.post("tools/list");
+        assert_eq!(list.field("mcp-session-id"), Some("s-1"));
+        let body = result_of(&list, "{}");
+        it.reply(&list, 200, &[JSON[0], ("mcp-session-id", "s-2")], &body);
+    }
+    let strayed = it.events().into_iter().filter(|event| event.starts_with("broken HTTP exchange")).count();
+    assert_eq!(strayed, 1, "it is told once");
+
+    let mut it = Played::new(config());
+    let probe = it.post("server/discover");
+    it.reply(&probe, 400, &[("mcp-session-id", "s-0")], "");
+    let initialize = it.post("initialize");
+    let refusal = error_of(&initialize, -32603);
+    it.reply(&initialize, 200, SESSION, &refusal);
+    assert_eq!(it.http.session_id(), None);
+}
+
+#[test]
+fn a_forgotten_session_is_opened_anew_once_and_nothing_is_made_again_http_34_t_70_t_71() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    let calls = [0; 3].map(|_| it.call("tools/list"));
+    let sends = [0; 3].map(|_| it.post("tools/list"));
+    it.head(&sends[0], 404, JSON);
+    let lost: Vec<_> = calls.iter().map(|call| format!("{call}: Lost")).collect();
+    assert_eq!(it.events(), lost);
+    assert!(it.http.call_raw(it.now, "tools/list", None, CallOptions::default()).is_err());
+    sends.iter().for_each(|send| it.aborts(send));
+    let initialize = it.post("initialize");
+    assert_eq!((initialize.field("mcp-session-id"), initialize.field("mcp-protocol-version")), (None, None));
+    // The others say the same, too late.
+    it.reply(&sends[1], 404, PLAIN, "");
+    it.reply(&sends[2], 404, PLAIN, "");
+    it.idle();
+    it.welcome(&initialize, Revision::V2025_06_18, &[JSON[0], ("mcp-session-id", "s-2")]);
+    assert_eq!(it.events(), ["ready 2025-06-18"]);
+    let initialized = it.post("notifications/initialized");
+    assert_eq!(initialized.field("mcp-session-id"), Some("s-2"));
+    it.reply(&initialized, 202, PLAIN, "");
+    it.get();
+    it.idle();
+    it.call("tools/list");
+    assert_eq!(it.post("tools/list").field("mcp-protocol-version"), Some("2025-06-18"));
+}
+
+#[test]
+fn what_was_to_be_told_in_a_session_is_not_told_in_the_next_http_34() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    it.call("tools/list");
+    let list = it.post("tools/list");
+    it.head(&list, 200, EVENTS);
+    it.feed(&list, &event(r#"{"jsonrpc":"2.0","id":"q","method":"ping"}"#));
+    it.http.notify_raw(it.now, "notifications/roots/list_changed", None).unwrap_err();
+    let call = it.call("tools/call");
+    it.http.cancel(it.now, call, "no more").unwrap();
+    let pong = it.send();
+    it.head(&pong, 404, PLAIN);
+    it.events();
+    it.aborts(&list);
+    it.aborts(&pong);
+    it.post("initialize");
+    it.idle();
+}
+
+#[test]
+fn a_404_to_the_first_request_of_the_new_session_is_the_end_t_72() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    let call = it.call("tools/list");
+    let list = it.post("tools/list");
+    it.reply(&list, 404, PLAIN, "");
+    it.aborts(&list);
+    let initialize = it.post("initialize");
+    let body = error_of(&initialize, -32001);
+    it.reply(&initialize, 404, PLAIN, &body);
+    assert_eq!(
+        it.events(),
+        [format!("{call}: Lost"), "closed: the server refused to be connected to: no (-32001)".into()]
+    );
+    it.idle();
+    assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
+}
+
+#[test]
+fn a_server_that_forgets_every_session_is_given_up_t_72() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    for round in 0.. {
+        it.call("tools/list");
+        let list = it.post("tools/list");
+        it.reply(&list, 404, PLAIN, "");
+        it.aborts(&list);
+        if it.http.is_closed() {
+            assert_eq!(round, 3);
+            break;
+        }
+        let initialize = it.post("initialize");
+        it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+        let initialized = it.post("notifications/initialized");
+        it.reply(&initialized, 202, PLAIN, "");
+        let stream = it.get();
+        it.reply(&stream, 405, PLAIN, "");
+    }
+    assert_eq!(it.events().last().unwrap(), "closed: the server forgets every session at once");
+    it.idle();
+}
+
+#[test]
+fn an_answered_call_shows_that_a_session_holds_t_72() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    for _ in 0..9 {
+        it.call("tools/list");
+        let list = it.post("tools/list");
+        let body = result_of(&list, "{}");
+        it.reply(&list, 200, JSON, &body);
+        it.call("tools/list");
+        let list = it.post("tools/list");
+        it.reply(&list, 404, PLAIN, "");
+        it.aborts(&list);
+        let initialize = it.post("initialize");
+        it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+        let initialized = it.post("notifications/initialized");
+        it.reply(&initialized, 202, PLAIN, "");
+        let stream = it.get();
+        it.reply(&stream, 405, PLAIN, "");
+    }
+    assert!(!it.http.is_closed());
+}
+
+#[test]
+fn a_session_is_given_up_with_what_was_told_before_http_35() {
+    for status in [200, 204, 404, 405, 500] {
+        let mut it = Played::ready(Revision::V2025_11_25);
+        let call = it.call("tools/list");
+        let list = it.post("tools/list");
+        it.http.cancel(it.now, call, "enough").unwrap();
+        it.http.close(it.now);
+        it.aborts(&list);
+        let cancelled = it.post("notifications/cancelled");
+        it.idle();
+        it.reply(&cancelled, 202, PLAIN, "");
+        let bye = it.send();
+        assert_eq!((bye.verb, bye.body.len()), (Verb::Delete, 0));
+        it.idle();
+        it.reply(&bye, status, PLAIN, "");
+        it.idle();
+        assert_eq!(it.events(), [format!("{call}: Cancelled"), "closed: closed here".into()]);
+        assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
+    }
+}
+
+#[test]
+fn a_server_that_does_not_say_goodbye_is_not_waited_for_http_35() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    it.http.close(it.now);
+    let bye = it.send();
+    it.pass_millis(2000);
+    it.aborts(&bye);
+    it.idle();
+    assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
+}

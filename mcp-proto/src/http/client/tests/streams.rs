@@ -1,0 +1,329 @@
+//! Event streams where there are sessions: what they carry, and how they go on after they ended.
+
+use super::*;
+
+const PRIMING: &str = "id: 0\nretry: 500\ndata:\n\n";
+
+fn ready_with_stream() -> (Played, Send) {
+    let mut it = Played::new(config());
+    let probe = it.post("server/discover");
+    it.reply(&probe, 400, PLAIN, "");
+    let initialize = it.post("initialize");
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    let initialized = it.post("notifications/initialized");
+    it.reply(&initialized, 202, PLAIN, "");
+    let stream = it.get();
+    it.head(&stream, 200, EVENTS);
+    it.events();
+    (it, stream)
+}
+
+/// The time until the next exchange begins.
+fn until_next(it: &mut Played) -> (Duration, Send) {
+    let start = it.now;
+    loop {
+        match it.http.poll_action() {
+            Some(Action::Send(send)) => return (it.now.duration_since(start), send),
+            Some(Action::Abort(_)) => {}
+            None => {
+                let due = it.http.poll_timeout().unwrap();
+                it.pass(due.duration_since(it.now));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_primes_and_ends_is_resumed_when_it_said_http_16_http_17_http_18_sse_16_sse_19_t_82() {
+    for seed in 0..200 {
+        for revision in [Revision::V2025_03_26, Revision::V2025_11_25] {
+            let mut it = Played::over(config(), Config::new(seed));
+            it.open(revision, SESSION);
+            let call = it.call("tools/call");
+            let send = it.post("tools/call");
+            it.head(&send, 200, EVENTS);
+            it.feed(&send, PRIMING);
+            it.pass_millis(50);
+            it.end(&send);
+            let (waited, resumed) = until_next(&mut it);
+            // The suite's window, less what a busy machine takes.
+            assert!((500..=560).contains(&waited.as_millis()), "{waited:?}");
+            assert_eq!((resumed.verb, resumed.field("last-event-id")), (Verb::Get, Some("0")));
+            assert_eq!(resumed.field("mcp-session-id"), Some("s-1"));
+            assert!(resumed.body.is_empty());
+            it.head(&resumed, 200, EVENTS);
+            it.feed(&resumed, &event(&result_of(&send, r#"{"content":[]}"#)));
+            it.end(&resumed);
+            assert_eq!(it.events(), [format!(r#"{call}: {{"content":[]}}"#)]);
+            it.idle();
+            assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
+        }
+    }
+}
+
+#[test]
+fn a_stream_goes_on_after_each_of_its_ends_from_the_event_that_came_whole_sse_08_sse_20_t_83() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    let call = it.call("tools/call");
+    let send = it.post("tools/call");
+    it.head(&send, 200, EVENTS);
+    it.feed(&send, "id: a\ndata:\n\nid: b\ndata: {\"jsonrpc\"");
+    it.cut(&send);
+    let (_, second) = until_next(&mut it);
+    assert_eq!(second.field("last-event-id"), Some("a"));
+    it.http.handle_failure(it.now, second.exchange, Failure::Unreached);
+    let (_, third) = until_next(&mut it);
+    assert_eq!(third.field("last-event-id"), Some("a"));
+    it.reply(&third, 503, PLAIN, "busy");
+    let (_, fourth) = until_next(&mut it);
+    assert_eq!(fourth.field("last-event-id"), Some("a"));
+    it.head(&fourth, 200, EVENTS);
+    it.feed(&fourth, "id: c\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n\n");
+    it.end(&fourth);
+    let (_, fifth) = until_next(&mut it);
+    assert_eq!(fifth.field("last-event-id"), Some("c"));
+    it.head(&fifth, 200, EVENTS);
+    let answer = event(&result_of(&send, "{}"));
+    it.feed(&fifth, &answer);
+    it.end(&fifth);
+    let events = it.events();
+    assert_eq!(events.last(), Some(&format!("{call}: {{}}")));
+    assert_eq!(events.len(), 2, "{events:?}");
+    assert_eq!(it.exchanges(), 0);
+}
+
+#[test]
+fn two_streams_are_resumed_each_after_its_own_event_sse_20_t_84() {
+    let (mut it, stream) = ready_with_stream();
+    it.call("tools/call");
+    let call = it.post("tools/call");
+    it.head(&call, 200, EVENTS);
+    it.feed(&stream, "id: s9\ndata:\n\n");
+    it.feed(&call, "id: c3\ndata:\n\n");
+    it.end(&call);
+    it.end(&stream);
+    let mut after: Vec<_> =
+        (0..2).map(|_| until_next(&mut it).1.field("last-event-id").map(String::from)).collect();
+    after.sort();
+    assert_eq!(after, [Some("c3".to_string()), Some("s9".to_string())]);
+}
+
+#[test]
+fn a_stream_that_ends_without_an_answer_and_an_id_fails_the_call_sse_21_t_87() {
+    let bodies = ["", ": hello\n\n", "retry: 5\n\n", "id: \ndata:\n\n", "id: x\n"];
+    for body in bodies {
+        for cut in [false, true] {
+            let mut it = Played::ready(Revision::V2025_11_25);
+            let call = it.call("tools/call");
+            let send = it.post("tools/call");
+            it.head(&send, 200, EVENTS);
+            it.feed(&send, body);
+            if cut {
+                it.cut(&send);
+            } else {
+                it.end(&send);
+            }
+            assert_eq!(it.events(), [format!("{call}: Lost")], "{body:?}");
+            it.idle();
+            assert_eq!(it.exchanges(), 0);
+        }
+    }
+    // What came last had no end.
+    let mut it = Played::ready(Revision::V2025_11_25);
+    let call = it.call("tools/call");
+    let send = it.post("tools/call");
+    it.head(&send, 200, EVENTS);
+    let answer = result_of(&send, "{}");
+    it.feed(&send, &format!("data: {answer}\n"));
+    it.end(&send);
+    assert_eq!(it.events(), [format!("{call}: Lost")]);
+}
+
+#[test]
+fn what_is_no_success_ends_a_stream_that_was_to_go_on_t_70() {
+    for (status, head, outcome) in [
+        (405, PLAIN, "Http { status: 405 }"),
+        (400, JSON, "Http { status: 400 }"),
+        (200, JSON, "Invalid(\"what was to go on is no event stream\")"),
+    ] {
+        let mut it = Played::ready(Revision::V2025_11_25);
+        let call = it.call("tools/call");
+        let send = it.post("tools/call");
+        it.head(&send, 200, EVENTS);
+        it.feed(&send, PRIMING);
+        it.end(&send);
+        let (_, resumed) = until_next(&mut it);
+        it.reply(&resumed, status, head, "{}");
+        assert_eq!(it.events(), [format!("{call}: {outcome}")]);
+        assert_eq!(it.exchanges(), 0);
+    }
+}
+
+#[test]
+fn what_was_redelivered_is_not_told_twice_sse_25() {
+    let (mut it, stream) = ready_with_stream();
+    let changed = |id| format!("id: {id}\ndata: {{\"jsonrpc\":\"2.0\",\"method\":\"x/{id}\"}}\n\n");
+    it.feed(&stream, &(changed(1) + &changed(2) + &changed(3)));
+    it.end(&stream);
+    let (_, resumed) = until_next(&mut it);
+    assert_eq!(resumed.field("last-event-id"), Some("3"));
+    it.head(&resumed, 200, EVENTS);
+    it.feed(&resumed, &(changed(2) + &changed(3) + &changed(4)));
+    let events: Vec<_> = it.events().into_iter().filter(|event| event.starts_with("None")).collect();
+    assert_eq!(events, ["None x/1", "None x/2", "None x/3", "None x/4"]);
+}
+
+#[test]
+fn events_of_one_connection_all_count_whatever_their_ids_sse_25() {
+    let (mut it, stream) = ready_with_stream();
+    for _ in 0..3 {
+        it.feed(&stream, "id: same\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"x/y\"}\n\n");
+    }
+    assert_eq!(it.events().len(), 3);
+}
+
+#[test]
+fn an_answer_can_come_on_another_stream_than_its_own_t_85_t_88_t_89() {
+    let (mut it, stream) = ready_with_stream();
+    let first = it.call("tools/call");
+    let one = it.post("tools/call");
+    let second = it.call("tools/call");
+    let two = it.post("tools/call");
+    it.head(&one, 200, EVENTS);
+    it.head(&two, 200, EVENTS);
+    it.feed(&one, PRIMING);
+    it.end(&one);
+    it.feed(&two, &event(&result_of(&one, r#"{"of":"one"}"#)));
+    it.feed(&stream, &event(&result_of(&two, r#"{"of":"two"}"#)));
+    it.feed(&stream, &event(&result_of(&two, r#"{"of":"two"}"#)));
+    let events = it.events();
+    assert_eq!(events[..2], [format!(r#"{first}: {{"of":"one"}}"#), format!(r#"{second}: {{"of":"two"}}"#)]);
+    assert!(events[2].starts_with("unknown response"), "{events:?}");
+    it.aborts(&two);
+    it.idle();
+    assert_eq!(it.exchanges(), 1, "the stream of the server's own");
+}
+
+#[test]
+fn only_messages_are_read_from_a_stream_sse_12_t_82() {
+    let (mut it, stream) = ready_with_stream();
+    it.feed(&stream, "event: ping\ndata: {}\n\nevent: endpoint\ndata: /x\n\ndata:\n\n: c\n\n");
+    assert_eq!(it.events(), [""; 0]);
+    it.feed(&stream, "event: message\r\ndata: {\"jsonrpc\":\"2.0\",\r\ndata: \"method\":\"x/y\"}\r\n\r\n");
+    assert_eq!(it.events(), ["None x/y"]);
+}
+
+#[test]
+fn what_a_server_asks_for_is_answered_by_a_message_of_its_own_http_03() {
+    let (mut it, stream) = ready_with_stream();
+    it.feed(&stream, &event(r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#));
+    let pong = it.send();
+    assert_eq!((pong.verb, &pong.body[..]), (Verb::Post, &br#"{"jsonrpc":"2.0","id":7,"result":{}}"#[..]));
+    it.reply(&pong, 202, PLAIN, "");
+    it.idle();
+    assert_eq!(it.exchanges(), 1);
+}
+
+#[test]
+fn a_server_without_a_stream_of_its_own_goes_on_without_http_24() {
+    for status in [400, 401, 403, 404, 405, 406, 501, 200, 204, 302] {
+        let mut it = Played::new(config());
+        let probe = it.post("server/discover");
+        it.reply(&probe, 400, PLAIN, "");
+        let initialize = it.post("initialize");
+        it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+        let initialized = it.post("notifications/initialized");
+        it.reply(&initialized, 202, PLAIN, "");
+        let stream = it.get();
+        it.reply(&stream, status, PLAIN, "");
+        it.idle();
+        assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None), "{status}");
+        let challenged = it.events().iter().any(|event| event.starts_with("challenged None"));
+        assert_eq!(challenged, matches!(status, 401 | 403));
+        it.call("tools/list");
+        it.post("tools/list");
+    }
+}
+
+#[test]
+fn no_stream_is_opened_where_none_is_wanted_http_22() {
+    let mut it = Played::over(config(), Config::new(1).without_stream());
+    let probe = it.post("server/discover");
+    it.reply(&probe, 400, PLAIN, "");
+    let initialize = it.post("initialize");
+    it.welcome(&initialize, Revision::V2025_11_25, SESSION);
+    let initialized = it.post("notifications/initialized");
+    it.reply(&initialized, 202, PLAIN, "");
+    it.idle();
+}
+
+#[test]
+fn the_stream_is_opened_again_ever_more_slowly_while_nothing_comes_of_it_http_28_t_86() {
+    let (mut it, stream) = ready_with_stream();
+    it.end(&stream);
+    let mut waits = Vec::new();
+    for round in 0..8 {
+        let (waited, again) = until_next(&mut it);
+        waits.push(waited);
+        match round % 4 {
+            0 => it.http.handle_failure(it.now, again.exchange, Failure::Unreached),
+            1 => it.reply(&again, 502, PLAIN, ""),
+            2 => it.reply(&again, 200, EVENTS, ": hi\n\n"),
+            _ => it.cut(&again),
+        }
+    }
+    for (round, wait) in waits.into_iter().enumerate() {
+        let base = Duration::from_secs((1 << round).min(30));
+        assert!((base..=base * 3 / 2).contains(&wait), "{round}: {wait:?}");
+    }
+    let (_, again) = until_next(&mut it);
+    it.reply(&again, 200, EVENTS, &event(r#"{"jsonrpc":"2.0","method":"x/y"}"#));
+    let (waited, _) = until_next(&mut it);
+    assert!(waited < Duration::from_secs(2), "what brings something is opened again soon: {waited:?}");
+}
+
+#[test]
+fn a_stream_that_was_there_and_is_not_found_is_a_session_that_is_gone_http_34_t_70() {
+    let (mut it, stream) = ready_with_stream();
+    it.feed(&stream, ": hi\n\n");
+    it.end(&stream);
+    let (_, again) = until_next(&mut it);
+    it.head(&again, 404, PLAIN);
+    it.aborts(&again);
+    it.post("initialize");
+}
+
+#[test]
+fn a_call_that_is_over_does_not_resume_its_stream() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    let call = it.call("tools/call");
+    let send = it.post("tools/call");
+    it.head(&send, 200, EVENTS);
+    it.feed(&send, PRIMING);
+    it.end(&send);
+    it.http.cancel(it.now, call, "").unwrap();
+    let cancelled = it.post("notifications/cancelled");
+    it.reply(&cancelled, 202, PLAIN, "");
+    it.pass_millis(2000);
+    it.idle();
+    assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
+}
+
+#[test]
+fn what_comes_after_an_answer_may_come_for_a_while_and_means_nothing() {
+    let mut it = Played::ready(Revision::V2025_11_25);
+    it.call("tools/call");
+    let send = it.post("tools/call");
+    it.head(&send, 200, EVENTS);
+    let answer = event(&result_of(&send, "{}"));
+    it.feed(&send, &answer);
+    assert_eq!(it.events().len(), 1);
+    it.feed(&send, &answer);
+    it.feed(&send, "data: nonsense\n\n");
+    assert!(it.http.wants_input(send.exchange));
+    it.idle();
+    it.pass_millis(1000);
+    it.aborts(&send);
+    it.idle();
+    assert_eq!((it.events().len(), it.exchanges()), (0, 0));
+}
