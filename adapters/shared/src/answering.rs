@@ -82,10 +82,10 @@ impl Role for Machine {
     type Open = Open;
     type Shared = Shared;
 
-    /// The answers of a server that is gone.
     #[cfg(feature = "http")]
-    type Http = crate::http::NoClient;
+    type Http = crate::http::ClientOverHttp;
 
+    /// The answers of a server that is gone.
     const LAST_INPUT: Duration = Duration::from_millis(500);
 
     fn has_room(open: &Open) -> bool {

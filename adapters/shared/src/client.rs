@@ -209,7 +209,7 @@ impl Client {
         recipe.open(config, runtime)
     }
 
-    fn into_recipe(self) -> (Recipe, Config) {
+    pub(crate) fn into_recipe(self) -> (Recipe, Config) {
         let recipe = Recipe {
             limits: self.limits,
             handlers: Arc::new(self.handlers),

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mcp_proto::Limits;
 use mcp_proto::client::{Client as Machine, Config};
+use mcp_proto::stdio::Stdio;
 
 use crate::answering::{Handlers, Notified, Shared, ViolationHandler, notify};
 use crate::child::Child;
@@ -14,7 +15,7 @@ use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::driving::Driving;
 use crate::error::Error;
-use crate::link::Link;
+use crate::link::{Carrier, Link};
 use crate::listening::Feed;
 use crate::trace::Trace;
 use crate::workers::{Spawn, Threads, Workers};
@@ -107,6 +108,11 @@ struct Failed {
 }
 
 impl Opening {
+    #[cfg(feature = "http")]
+    pub(crate) const fn new(connection: Connection) -> Self {
+        Self(connection)
+    }
+
     /// Waits until the server has said who it is.
     ///
     /// # Errors
@@ -149,13 +155,23 @@ impl Recipe {
     fn link(&self, config: Config, runtime: &Arc<dyn Spawn>) -> io::Result<Arc<Link<Machine>>> {
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), config);
+        self.link_over(clock, Carrier::Bytes(Box::new(Stdio::new(machine))), runtime)
+    }
+
+    /// A connection over anything.
+    pub(crate) fn link_over(
+        &self,
+        clock: Clock,
+        carrier: Carrier<Machine>,
+        runtime: &Arc<dyn Spawn>,
+    ) -> io::Result<Arc<Link<Machine>>> {
         let shared = Shared {
             handlers: Arc::clone(&self.handlers),
             workers: Workers::new(Arc::clone(&self.threads), Arc::clone(runtime)),
             is_heard: self.notified.is_some(),
             on_violation: self.on_violation.clone(),
         };
-        let link = Link::new(clock, machine, shared, Trace::new("client", self.payloads));
+        let link = Link::over_carrier(clock, carrier, shared, Trace::new("client", self.payloads));
         if let Some(hear) = self.notified.clone() {
             runtime.spawn(Box::pin(notify(Arc::clone(&link), hear)))?;
         }

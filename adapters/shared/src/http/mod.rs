@@ -1,6 +1,7 @@
-//! Streamable HTTP, as far as it needs no runtime: what answers requests, on whatever parsed them.
+//! Streamable HTTP, as far as it needs no runtime: what answers requests, on whatever parsed them, and what makes them.
 
 mod body;
+mod client;
 mod options;
 mod over;
 mod service;
@@ -8,7 +9,8 @@ mod sessions;
 mod stop;
 
 pub use body::Body;
+pub(crate) use client::ClientOverHttp;
+pub use client::{Challenged, Dial, Duplex, Remote};
 pub use options::Http;
-pub(crate) use over::NoClient;
 pub use service::{HttpRuntime, HttpService};
 pub use stop::Stop;

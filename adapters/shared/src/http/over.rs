@@ -23,35 +23,3 @@ impl OverHttp<Server> for Session {
         Self::has_output(self)
     }
 }
-
-/// There are no clients over HTTP yet.
-#[derive(Debug)]
-#[expect(unnameable_types, reason = "there is none")]
-pub enum NoClient {}
-
-impl std::ops::Deref for NoClient {
-    type Target = mcp_proto::client::Client;
-
-    fn deref(&self) -> &Self::Target {
-        match *self {}
-    }
-}
-
-impl std::ops::DerefMut for NoClient {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        match *self {}
-    }
-}
-
-impl OverHttp<mcp_proto::client::Client> for NoClient {
-    fn handle_timeout(&mut self, _: Instant) {}
-    fn poll_event(&mut self) -> Option<mcp_proto::client::Event> {
-        None
-    }
-    fn poll_timeout(&self) -> Option<Instant> {
-        None
-    }
-    fn has_output(&mut self) -> bool {
-        false
-    }
-}

@@ -14,7 +14,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use event_listener::Event;
-use mcp_proto::stdio::Stdio;
 use mcp_proto::{Instant, Misuse, Session};
 
 use crate::alarms::Alarms;
@@ -89,11 +88,6 @@ pub(crate) struct State<R: Role> {
 }
 
 impl<R: Role> Link<R> {
-    /// A connection over a byte stream.
-    pub(crate) fn new(clock: Clock, session: R, shared: R::Shared, trace: Trace) -> Arc<Self> {
-        Self::over_carrier(clock, Carrier::Bytes(Box::new(Stdio::new(session))), shared, trace)
-    }
-
     pub(crate) fn over_carrier(
         clock: Clock,
         session: Carrier<R>,
@@ -199,6 +193,23 @@ impl<R: Role> Link<R> {
         let taken = self.when(take).await;
         self.room.notify(usize::MAX);
         taken
+    }
+
+    /// Waits until `take` finds something for the driver to do.
+    #[cfg(feature = "http")]
+    pub(crate) async fn next_step<T>(&self, mut take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
+        loop {
+            let writable;
+            {
+                let mut state = self.lock();
+                if let Some(found) = take(&mut state) {
+                    self.wake(&mut state);
+                    return found;
+                }
+                writable = self.writable.listen();
+            }
+            writable.await;
+        }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State<R>> {

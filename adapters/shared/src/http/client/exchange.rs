@@ -1,0 +1,101 @@
+//! One request and its response: what was sent and what came; knows nothing of what it means.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+
+use http::{HeaderName, HeaderValue, Request};
+use http_body::Body as _;
+use hyper::body::Incoming;
+use mcp_proto::client::Client as Machine;
+use mcp_proto::http::client::{ExchangeId, Failure, Send};
+
+use super::transport::{Borrowed, Once, Transport};
+use crate::link::Link;
+
+/// Sends a request, and hands over what comes of it.
+pub(super) async fn run(link: &Arc<Link<Machine>>, transport: &Transport, send: Send) {
+    let id = send.exchange;
+    match begin(link, transport, send).await {
+        Ok(()) => tell(link, |http, now| http.handle_end(now, id)),
+        Err(reason) => tell(link, |http, now| http.handle_failure(now, id, reason)),
+    }
+}
+
+fn tell(
+    link: &Arc<Link<Machine>>,
+    tell: impl FnOnce(&mut mcp_proto::http::client::Http, mcp_proto::Instant),
+) {
+    link.with(|state, now| {
+        if let Some(over) = state.session.http() {
+            tell(over.http(), now);
+        }
+    });
+}
+
+async fn begin(link: &Arc<Link<Machine>>, transport: &Transport, send: Send) -> Result<(), Failure> {
+    let id = send.exchange;
+    link.trace.output(&send.body);
+    let Borrowed { mut sender, is_used } = transport.borrow().await.map_err(|_| Failure::Unreached)?;
+    let first = sender.try_send_request(request(transport, &send)).await;
+    let response = match first {
+        Ok(response) => response,
+        // Nothing of it was sent: the server closed a connection that nobody used.
+        Err(mut error) if is_used && error.message().is_some() => {
+            let unsent = error.take_message().unwrap_or_else(|| request(transport, &send));
+            sender = transport.connect().await.map_err(|_| Failure::Unreached)?;
+            sender.try_send_request(unsent).await.map_err(|error| failure(&error))?
+        }
+        Err(error) => return Err(failure(&error)),
+    };
+    let (parts, body) = response.into_parts();
+    tell(link, |http, now| http.handle_head(now, id, parts.status.as_u16(), &parts.headers));
+    read(link, id, body).await?;
+    transport.give_back(sender);
+    Ok(())
+}
+
+fn failure<T>(error: &hyper::client::conn::TrySendError<T>) -> Failure {
+    if error.message().is_some() { Failure::Unreached } else { Failure::Cut }
+}
+
+async fn read(link: &Arc<Link<Machine>>, id: ExchangeId, body: Incoming) -> Result<(), Failure> {
+    let mut body = pin!(body);
+    loop {
+        link.when(|state| state.session.http()?.http().wants_input(id).then_some(())).await;
+        match poll_fn(|context| body.as_mut().poll_frame(context)).await {
+            None => return Ok(()),
+            Some(Err(_)) => return Err(Failure::Cut),
+            Some(Ok(frame)) => {
+                let Ok(data) = frame.into_data() else { continue };
+                link.trace.input(&data);
+                tell(link, |http, now| http.handle_body(now, id, &data));
+            }
+        }
+    }
+}
+
+fn request(transport: &Transport, send: &Send) -> Request<Once> {
+    let remote = &transport.remote;
+    let mut request = Request::new(Once::new(send.body.clone()));
+    *request.method_mut() =
+        http::Method::from_bytes(send.verb.name().as_bytes()).unwrap_or(http::Method::POST);
+    *request.uri_mut() = remote.target.clone();
+    let fields = request.headers_mut();
+    fields.insert("host", remote.authority.clone());
+    for (name, value) in &remote.fields {
+        fields.append(name.clone(), value.clone());
+    }
+    let authorization = remote.authorize.as_ref().and_then(|authorize| authorize());
+    if let Some(mut value) = authorization.and_then(|value| HeaderValue::from_str(&value).ok()) {
+        value.set_sensitive(true);
+        fields.insert("authorization", value);
+    }
+    for (name, value) in &send.fields {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
+            fields.insert(name, value);
+        }
+    }
+    request
+}

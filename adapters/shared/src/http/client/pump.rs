@@ -1,0 +1,67 @@
+//! Does what a client's session wants done over HTTP, until it is over; knows nothing of what is said.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_lite::future::or;
+use mcp_proto::client::Client as Machine;
+use mcp_proto::http::client::{Action, Send};
+
+use super::over::Step;
+use super::transport::Transport;
+use super::exchange;
+use crate::link::Link;
+
+/// A connection in the hands of its driver: dropping it ends it at once.
+pub(super) struct Guard(pub(super) Arc<Link<Machine>>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.over();
+    }
+}
+
+/// Drives a connection to its end.
+pub(super) async fn drive(guard: Guard, transport: Arc<Transport>) {
+    let link = Arc::clone(&guard.0);
+    let runtime = Arc::clone(&transport.runtime);
+    let time = link.keep_time(|duration| runtime.sleep(duration));
+    or(pump(&link, &transport), time).await;
+    link.handed_out().await;
+    transport.abort_all();
+}
+
+async fn pump(link: &Arc<Link<Machine>>, transport: &Arc<Transport>) {
+    loop {
+        match link.next_step(|state| state.session.http()?.next_step()).await {
+            Step::Do(Action::Send(send)) => start(link, transport, send),
+            Step::Do(Action::Abort(exchange)) => transport.abort(exchange),
+            Step::Tell(challenged) => {
+                if let Some(hear) = &transport.remote.challenged {
+                    let _panicked = catch_unwind(AssertUnwindSafe(|| hear(&challenged)));
+                }
+            }
+            Step::Over => break,
+        }
+    }
+    // What is on its way, such as the end of the session, may still arrive.
+    link.wait_until(LAST_EXCHANGES, |_| transport.open() == 0).await;
+}
+
+fn start(link: &Arc<Link<Machine>>, transport: &Arc<Transport>, send: Send) {
+    let id = send.exchange;
+    let aborted = transport.begin(id);
+    let (link, over) = (Arc::clone(link), Arc::clone(transport));
+    let ran = async move {
+        or(exchange::run(&link, &over, send), aborted.wait()).await;
+        over.ended(id);
+        // Whoever waits for the last of them looks again.
+        link.with(|_, _| {});
+    };
+    // A runtime that takes no more futures is ending, and the connection with it.
+    let _ending = Arc::clone(&transport.runtime).as_spawn().spawn(Box::pin(ran));
+}
+
+/// How long the last exchanges of a connection that is over may take.
+const LAST_EXCHANGES: Duration = Duration::from_secs(2);
