@@ -8,9 +8,9 @@ use futures_lite::future::or;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{Action, Send};
 
+use super::exchange;
 use super::over::Step;
 use super::transport::Transport;
-use super::exchange;
 use crate::link::Link;
 
 /// A connection in the hands of its driver: dropping it ends it at once.

@@ -11,14 +11,12 @@ use std::time::Duration;
 use async_io::{Async, Timer};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use mcp_adapter::http::{HttpRuntime, HttpService};
+use mcp_adapter::http::{Http, HttpRuntime, HttpService, Stop};
 use mcp_adapter::{BoxFuture, Server, Spawn};
 use smol::channel;
 use smol::future::or;
 use smol::lock::Semaphore;
 use smol_hyper::rt::{FuturesIo, SmolTimer};
-
-pub use mcp_adapter::http::{Http, Stop};
 
 use crate::runtime::Smol;
 

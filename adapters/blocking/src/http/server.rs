@@ -1,31 +1,14 @@
 //! Servers over Streamable HTTP for programs without a runtime; knows nothing of what is said.
-//!
-//! One thread waits for all connections, as reading and writing the same socket at once takes; handlers run on threads of
-//! their own and may block.
 
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_adapter::http::{HttpRuntime, HttpService};
+use mcp_adapter::http::{Http, HttpRuntime, HttpService, Stop};
 use mcp_adapter::{BoxFuture, Server, Spawn};
 
-pub use mcp_adapter::http::{Http, Stop};
-
-/// What waits runs on the one thread, what is the application's on threads of its own.
-struct EventLoop;
-
-impl Spawn for EventLoop {
-    fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()> {
-        mcp_smol::http::spawn(future);
-        Ok(())
-    }
-
-    fn is_plain(&self) -> bool {
-        true
-    }
-}
+use super::EventLoop;
 
 impl HttpRuntime for EventLoop {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {

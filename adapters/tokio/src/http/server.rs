@@ -14,12 +14,10 @@ use http::{Request, Response};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use mcp_adapter::http::{Body, HttpRuntime, HttpService};
+use mcp_adapter::http::{Body, Http, HttpRuntime, HttpService, Stop};
 use mcp_adapter::{BoxFuture, Server, Spawn};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
-
-pub use mcp_adapter::http::{Http, Stop};
 
 use crate::runtime::Tokio;
 

@@ -1,0 +1,50 @@
+//! Streamable HTTP for programs without a runtime: servers that listen, and clients.
+//!
+//! One thread waits for all connections, as it takes to read and write the same socket at once; handlers run on threads
+//! of their own and may block.
+//!
+//! ```no_run
+//! use std::net::TcpListener;
+//!
+//! use mcp_blocking::http::{ConnectHttp, Http, Remote, ServeHttp, Stop};
+//! use mcp_blocking::{Client, Server};
+//!
+//! # fn main() -> Result<(), mcp_blocking::Error> {
+//! let listener = TcpListener::bind("127.0.0.1:8080")?;
+//! let server = Server::new("weather", "1.0.0");
+//! std::thread::spawn(move || server.serve_http(listener, Http::new(), &Stop::on_signal()));
+//!
+//! let client = Client::new("demo", "1.0.0");
+//! let connection = client.connect_http(Remote::new("http://127.0.0.1:8080/mcp")?)?;
+//! for tool in connection.list_tools()? {
+//!     println!("{}", tool.name);
+//! }
+//! connection.close()?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod client;
+mod server;
+
+use std::io;
+
+use mcp_adapter::{BoxFuture, Spawn};
+
+pub use client::ConnectHttp;
+pub use mcp_adapter::http::{Challenged, Http, Remote, Stop};
+pub use server::ServeHttp;
+
+/// What waits runs on the one thread, what is the application's on threads of its own.
+struct EventLoop;
+
+impl Spawn for EventLoop {
+    fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()> {
+        mcp_smol::http::spawn(future);
+        Ok(())
+    }
+
+    fn is_plain(&self) -> bool {
+        true
+    }
+}

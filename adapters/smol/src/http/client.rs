@@ -1,0 +1,58 @@
+//! Clients over Streamable HTTP on smol: it opens connections; knows nothing of what is said over them.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_io::Timer;
+use mcp_adapter::http::{Dial, Duplex, Remote};
+use mcp_adapter::{BoxFuture, Client, Connection, Error, Spawn};
+use smol::net::TcpStream;
+
+use crate::runtime::Smol;
+
+impl Dial for Smol {
+    fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Duplex>>> {
+        dial(host, port)
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let _now = Timer::after(duration).await;
+        })
+    }
+
+    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {
+        self
+    }
+}
+
+/// Connects to a port of a host.
+#[doc(hidden)]
+pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Duplex>>> {
+    let host = host.to_owned();
+    Box::pin(async move {
+        let stream = TcpStream::connect((&*host, port)).await?;
+        stream.set_nodelay(true)?;
+        Ok(Box::new(stream) as Box<dyn Duplex>)
+    })
+}
+
+/// How a [`Client`] connects over HTTP on smol.
+pub trait ConnectHttp {
+    /// Connects to a server; waits until it has said who it is.
+    ///
+    /// The first message asks which era the server is of; one that does not know the question gets `initialize`. (LIF-30)
+    /// When the last handle is dropped, the session is ended in the background; `close` waits for that.
+    ///
+    /// # Errors
+    /// [`Error::Start`] when no session opens.
+    fn connect_http(self, remote: Remote) -> impl Future<Output = Result<Connection, Error>> + Send;
+}
+
+impl ConnectHttp for Client {
+    async fn connect_http(self, remote: Remote) -> Result<Connection, Error> {
+        self.open_http(Arc::new(Smol), remote).await
+    }
+}

@@ -1,0 +1,33 @@
+//! Streamable HTTP on smol and async-io: servers that listen, and clients.
+//!
+//! ```no_run
+//! use std::net::TcpListener;
+//!
+//! use mcp_smol::http::{ConnectHttp, Http, Remote, ServeHttp, Stop};
+//! use mcp_smol::{Client, Server};
+//!
+//! # async fn example() -> Result<(), mcp_smol::Error> {
+//! let listener = TcpListener::bind("127.0.0.1:8080")?;
+//! let server = Server::new("weather", "1.0.0");
+//! smol::spawn(async move { server.serve_http(listener, Http::new(), &Stop::on_signal()).await }).detach();
+//!
+//! let client = Client::new("demo", "1.0.0");
+//! let connection = client.connect_http(Remote::new("http://127.0.0.1:8080/mcp")?).await?;
+//! for tool in connection.list_tools().await? {
+//!     println!("{}", tool.name);
+//! }
+//! connection.close().await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod client;
+mod server;
+
+pub use client::ConnectHttp;
+#[doc(hidden)]
+pub use client::dial;
+pub use mcp_adapter::http::{Challenged, Http, Remote, Stop};
+pub use server::{CONNECTIONS_MAX, DRAIN, ServeHttp};
+#[doc(hidden)]
+pub use server::{block_on, serve, sleep, spawn};

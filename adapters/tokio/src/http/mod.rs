@@ -1,0 +1,27 @@
+//! Streamable HTTP on tokio: servers that listen by themselves or as a service of a router, and clients.
+//!
+//! ```no_run
+//! use mcp_tokio::http::{ConnectHttp, Http, Remote, ServeHttp, Stop};
+//! use mcp_tokio::{Client, Server};
+//!
+//! # async fn example() -> Result<(), mcp_tokio::Error> {
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+//! let server = Server::new("weather", "1.0.0");
+//! tokio::spawn(async move { server.serve_http(listener, Http::new(), &Stop::on_signal()).await });
+//!
+//! let client = Client::new("demo", "1.0.0");
+//! let connection = client.connect_http(Remote::new("http://127.0.0.1:8080/mcp")?).await?;
+//! for tool in connection.list_tools().await? {
+//!     println!("{}", tool.name);
+//! }
+//! connection.close().await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod client;
+mod server;
+
+pub use client::ConnectHttp;
+pub use mcp_adapter::http::{Body, Challenged, Http, Remote, Stop};
+pub use server::{CONNECTIONS_MAX, DRAIN, ServeHttp, Service};
