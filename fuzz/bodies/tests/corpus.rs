@@ -17,6 +17,7 @@ const BODIES: &[(&str, Body)] = &[
     ("field", mcp_fuzz_bodies::field),
     ("sse", mcp_fuzz_bodies::sse),
     ("admit", mcp_fuzz_bodies::admit),
+    ("http_client", mcp_fuzz_bodies::http_client),
 ];
 
 #[test]

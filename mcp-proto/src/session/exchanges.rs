@@ -15,8 +15,9 @@ use crate::revision::{Era, Revision};
 use crate::time::Instant;
 
 impl Core {
-    /// Keeps what `take_ended` gives from now on.
-    pub(crate) fn record_ended(&mut self) {
+    /// Each message travels by itself from now on, and what `take_ended` gives is kept.
+    pub(crate) fn over_exchanges(&mut self) {
+        self.opening.over_exchanges();
         self.calls.record_ended();
     }
 

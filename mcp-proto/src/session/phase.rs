@@ -7,7 +7,7 @@
 //!              Welcome                         Welcome              Settled
 //!  client:  Opening ─────────────▶ Ready    server:  Opening ─────────▶ Greeted ─────────▶ Ready
 //!                                                       │                  │                 │
-//!  Ready ── Forgotten ──▶ Opening (client, HTTP)         │                  │                 │
+//!  Ready ── Forgotten ──▶ Opening (client, HTTP)        │                  │                 │
 //!  any ── End ──▶ Closed (client)                       └────── End ───────┴─────────────────┤
 //!  any ── Fault ──▶ Closed                                                                   ▼
 //!                                                    Closed ◀── Idle or Fault ──────────  Draining

@@ -40,13 +40,27 @@ pub(crate) struct Opening {
     is_late: bool,
     /// Probes that were made.
     probes: u32,
+    /// Two requests can reach two servers, of which one refuses what the other takes. (LIF-25)
+    is_over_exchanges: bool,
 }
 
 #[cfg(feature = "http")]
 impl Opening {
     /// The era is known: there was a session.
     pub(super) fn settled(&mut self) {
-        *self = Self { is_certain: true, ..Self::default() };
+        *self = Self { is_certain: true, is_over_exchanges: true, ..Self::default() };
+    }
+
+    /// Each message finds its own way to the server.
+    pub(super) fn over_exchanges(&mut self) {
+        self.is_over_exchanges = true;
+    }
+}
+
+impl Opening {
+    /// Whether a probe may be made again as it was: once, so that there is no loop. (T-32, T-33)
+    fn may_repeat(&self) -> bool {
+        self.is_over_exchanges && self.probes < PROBES_MAX
     }
 }
 
@@ -155,14 +169,16 @@ impl Core {
             let named = |revision: &Revision| names.iter().any(|name| name == revision.name());
             self.me.revisions.iter().copied().filter(|it| it.era() == era).filter(named).max()
         };
-        // Who refuses a revision and names it all the same is asked once more.
-        let may_again = self.opening.probes < PROBES_MAX;
-        let modern = common(Era::Modern).filter(|it| may_again || !self.opening.tried.contains(it));
+        let modern = common(Era::Modern).filter(|it| !self.opening.tried.contains(it));
         if let Some(revision) = modern {
             return self.probe(revision, self.limits().handshake_timeout);
         }
         if let Some(revision) = common(Era::Legacy) {
             return self.initialize_in(revision);
+        }
+        // Who refuses a revision and names it, and nothing else that is ours, is asked once more where that may help.
+        if let Some(revision) = common(Era::Modern).filter(|_| self.opening.may_repeat()) {
+            return self.probe(revision, self.limits().handshake_timeout);
         }
         let names: Vec<String> =
             names.iter().take(NAMES_MAX).map(|name| name.chars().take(NAME_CHARS_MAX).collect()).collect();

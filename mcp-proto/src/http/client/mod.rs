@@ -119,7 +119,7 @@ impl Http {
     /// Puts a session on HTTP, one that has just been made.
     #[must_use]
     pub fn new(mut session: Client, config: Config) -> Self {
-        session.core().record_ended();
+        session.core().over_exchanges();
         Self {
             session,
             backoff: Backoff::new(&config),

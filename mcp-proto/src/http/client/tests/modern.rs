@@ -57,6 +57,28 @@ fn a_server_that_wants_to_be_asked_anew_is_asked_anew_lif_25() {
 }
 
 #[test]
+fn a_server_that_refuses_what_it_supports_is_asked_twice_and_then_no_more_t_32_t_33() {
+    let refusal = |send: &Send, supported: &str| {
+        let error = format!(r#"{{"code":-32022,"message":"no","data":{{"supported":{supported}}}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id_of(send))
+    };
+    let mut it = Played::new(config());
+    for _ in 0..2 {
+        let probe = it.post("server/discover");
+        let refusal = refusal(&probe, r#"["2026-07-28"]"#);
+        it.reply(&probe, 400, JSON, &refusal);
+    }
+    it.idle();
+    assert!(it.events()[0].starts_with("closed: "));
+    // Where there is another way, it is taken.
+    let mut it = Played::new(config());
+    let probe = it.post("server/discover");
+    let refusal = refusal(&probe, r#"["2026-07-28","2025-11-25"]"#);
+    it.reply(&probe, 400, JSON, &refusal);
+    it.post("initialize");
+}
+
+#[test]
 fn ending_the_exchange_takes_the_request_back_can_12_t_76() {
     let mut it = Played::modern();
     let call = it.call("tools/call");

@@ -1,0 +1,214 @@
+//! A client over HTTP, and a script of responses, times and actions; knows the promises and little of the protocol.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use mcp_proto::client::{self, Client};
+use mcp_proto::http::client::{Action, Config, Event, ExchangeId, Failure, Http, Send, Verb};
+use mcp_proto::{CallId, CallOptions, Era, ErrorObject, Filter, IncomingId, Instant, Limits, Raw};
+
+/// Whatever a server, a driver and an application do, every call ends once and in time, no more exchanges are open than
+/// may be, and none is left.
+///
+/// The first byte says what is known of the server. Then come steps: what, on which exchange or call, and how.
+pub fn http_client(data: &[u8]) {
+    let Some((first, mut script)) = data.split_first() else { return };
+    let limits = Limits { message_bytes_max: 600, calls_max: CALLS_MAX, events_max: 16, ..Limits::default() };
+    let config = client::Config::new("c", "1").limits(limits).capability(mcp_proto::Capability::Roots);
+    let config = if first & 1 == 1 { config.expect(Era::Legacy) } else { config };
+    let http = Http::new(Client::new(Instant::ZERO, config), Config::new(u64::from(*first)));
+    let mut run = Run {
+        http,
+        now: Instant::ZERO,
+        open: BTreeMap::new(),
+        used: BTreeSet::new(),
+        calls: BTreeSet::new(),
+        asked: Vec::new(),
+        is_closed: false,
+    };
+    run.drive();
+    while let Some(([what, which, how], rest)) = script.split_first_chunk::<3>() {
+        script = rest;
+        if what % STEPS == BODY {
+            let (body, rest) = script.split_at(usize::from(*how).min(script.len()));
+            script = rest;
+            run.body(*which, body);
+        } else {
+            run.step(what % STEPS, *which, *how);
+        }
+        run.drive();
+    }
+    run.finish();
+}
+
+const CALLS_MAX: usize = 8;
+
+/// Exchanges beyond those of calls: what has no answer, what lingers, the stream, and the farewell.
+const OTHERS_MAX: usize = 64 + 32 + 2;
+
+const STEPS: u8 = 12;
+
+/// The step that the bytes of a body follow.
+const BODY: u8 = 3;
+
+const METHODS: &[&str] = &["tools/list", "tools/call", "ping", "resources/read"];
+
+const STATUSES: &[u16] =
+    &[200, 202, 204, 100, 302, 400, 401, 403, 404, 405, 406, 429, 500, 501, 503, 0, u16::MAX];
+
+const HEADS: &[&[(&str, &str)]] = &[
+    &[("content-type", "application/json")],
+    &[("content-type", "text/event-stream")],
+    &[("content-type", "application/json"), ("mcp-session-id", "s1")],
+    &[("content-type", "text/event-stream"), ("mcp-session-id", "s2")],
+    &[("www-authenticate", "Bearer realm=x, scope=\"a b\"")],
+    &[],
+];
+
+struct Run {
+    http: Http,
+    now: Instant,
+    open: BTreeMap<ExchangeId, Send>,
+    used: BTreeSet<ExchangeId>,
+    calls: BTreeSet<CallId>,
+    asked: Vec<IncomingId>,
+    is_closed: bool,
+}
+
+impl Run {
+    /// Does what there is to do, and checks it.
+    fn drive(&mut self) {
+        while let Some(action) = self.http.poll_action() {
+            match action {
+                Action::Send(send) => {
+                    assert!(self.used.insert(send.exchange), "no id is used twice");
+                    assert_eq!(send.body.is_empty(), send.verb != Verb::Post);
+                    let is_clean = |value: &str| !value.contains(|c: char| c.is_ascii_control());
+                    assert!(send.fields.iter().all(|(_, value)| is_clean(value)));
+                    self.open.insert(send.exchange, send);
+                }
+                Action::Abort(exchange) => {
+                    assert!(self.open.remove(&exchange).is_some(), "{exchange} is not open");
+                }
+            }
+        }
+        assert!(self.open.len() <= CALLS_MAX + OTHERS_MAX, "{} exchanges", self.open.len());
+        while let Some(event) = self.http.poll_event() {
+            assert!(!self.is_closed, "after the last event there is none: {event:?}");
+            match event {
+                Event::Session(client::Event::Completed { call, .. }) => {
+                    assert!(self.calls.remove(&call), "{call} ends once");
+                }
+                Event::Session(client::Event::Request { incoming, .. }) => self.asked.push(incoming),
+                Event::Session(client::Event::Closed(_)) => self.is_closed = true,
+                _ => {}
+            }
+        }
+    }
+
+    fn pick(&self, which: u8) -> Option<Send> {
+        self.open.values().nth(usize::from(which) % self.open.len().max(1)).cloned()
+    }
+
+    fn body(&mut self, which: u8, body: &[u8]) {
+        if let Some(send) = self.pick(which) {
+            self.http.handle_body(self.now, send.exchange, body);
+        }
+    }
+
+    fn step(&mut self, what: u8, which: u8, how: u8) {
+        let (now, how) = (self.now, usize::from(how));
+        let options = CallOptions::default();
+        match what {
+            0 => {
+                let params = Raw::from_text(r#"{"name":"t","uri":"x:y","arguments":{"a":"ö"}}"#).ok();
+                let params = params.as_ref().map(|params| params as &dyn mcp_proto::schema::Encode);
+                let method = METHODS[usize::from(which) % METHODS.len()];
+                self.calls.extend(self.http.call_raw(now, method, params, options));
+            }
+            1 => {
+                if let Some(call) = self.calls.iter().nth(usize::from(which) % self.calls.len().max(1)) {
+                    let _stale = self.http.cancel(now, *call, "no");
+                }
+            }
+            2 => {
+                if let Some(send) = self.pick(which) {
+                    let head = HEADS[how % HEADS.len()];
+                    let status = STATUSES[how / HEADS.len() % STATUSES.len()];
+                    let head: Vec<_> = head.to_vec();
+                    self.http.handle_head(now, send.exchange, status, &head);
+                }
+            }
+            4 | 5 => {
+                if let Some(send) = self.pick(which) {
+                    let answer = answer(&send);
+                    let answer = if what == 4 { answer } else { format!("id: {how}\ndata: {answer}\n\n") };
+                    self.body(which, answer.as_bytes());
+                }
+            }
+            6 => {
+                if let Some(send) = self.pick(which) {
+                    self.open.remove(&send.exchange);
+                    self.http.handle_end(now, send.exchange);
+                }
+            }
+            7 => {
+                if let Some(send) = self.pick(which) {
+                    self.open.remove(&send.exchange);
+                    let why = if how % 2 == 0 { Failure::Cut } else { Failure::Unreached };
+                    self.http.handle_failure(now, send.exchange, why);
+                }
+            }
+            8 => {
+                self.now += Duration::from_millis(1 << (which % 20));
+                self.http.handle_timeout(self.now);
+            }
+            9 => self.calls.extend(self.http.listen(now, &Filter::new().tools(), options)),
+            10 => {
+                if let Some(incoming) = self.asked.pop() {
+                    let _stale = self.http.respond_error(now, incoming, &ErrorObject::internal("no"));
+                }
+            }
+            // Seldom, since little comes after it.
+            _ if which == 0 => self.http.close(now),
+            _ => self.http.handle_timeout(Instant::ZERO),
+        }
+    }
+
+    /// Nothing comes any more.
+    fn finish(mut self) {
+        for _ in 0..80 {
+            self.now += Duration::from_secs(60);
+            self.http.handle_timeout(self.now);
+            self.drive();
+        }
+        let listening: BTreeSet<_> = self.http.listening().map(|(call, _)| call).collect();
+        assert!(self.calls.is_subset(&listening), "{:?} do not end", self.calls);
+        self.http.close(self.now);
+        self.drive();
+        while let Some((exchange, _)) = self.open.pop_first() {
+            self.http.handle_end(self.now, exchange);
+            self.drive();
+        }
+        assert!(self.is_closed && self.calls.is_empty());
+        assert_eq!(self.http.poll_timeout(), None);
+    }
+}
+
+/// What the request wants to hear.
+fn answer(send: &Send) -> String {
+    let body = core::str::from_utf8(&send.body).ok().and_then(|body| Raw::from_text(body).ok());
+    let part = |name| body.as_ref().and_then(|body| body.member(name));
+    let (Some(id), Some(method)) = (part("id"), part("method")) else { return String::new() };
+    let result = match &*method.to_text().unwrap_or_default() {
+        "server/discover" => r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}"#,
+        "initialize" => {
+            r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}"#
+        }
+        "tools/list" => {
+            r#"{"tools":[{"name":"t","inputSchema":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}}]}"#
+        }
+        _ => "{}",
+    };
+    format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.as_str())
+}
