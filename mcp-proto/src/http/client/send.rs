@@ -127,17 +127,15 @@ impl Http {
         !was_unsent && self.is_in_era_of_sessions()
     }
 
-    /// The fields that repeat what the body says. (HTTP-44, HTTP-47)
+    /// The fields that repeat what the body says, for whoever stands in between and reads no bodies. Where there are
+    /// sessions nobody asks for them, and they do no harm. (HTTP-44, HTTP-47)
     fn names(&self, method: &str, params: &Params<'_>) -> Head {
         let mut fields = Head::new();
-        if self.is_in_era_of_sessions() {
-            return fields;
-        }
         let object = params.object.map(|object| Frame::Borrowed(object.text).keep(object.text, false));
         let (method_value, name) = http::standard(method, object.as_ref());
         fields.push(("Mcp-Method".into(), method_value.into_owned()));
         fields.extend(name.map(|name| ("Mcp-Name".into(), name)));
-        if method == "tools/call" {
+        if method == "tools/call" && !self.is_in_era_of_sessions() {
             let tool = params.member("name").and_then(unescape);
             if let Some(mirror) = tool.and_then(|tool| self.tools.mirror(&tool)) {
                 let arguments = object.as_ref().and_then(|object| object.member("arguments"));

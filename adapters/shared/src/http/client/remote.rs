@@ -27,6 +27,7 @@ type Hears = Arc<dyn Fn(&Challenged) + Send + Sync>;
 #[derive(Clone)]
 #[must_use]
 pub struct Remote {
+    #[cfg(feature = "tls")]
     pub(super) is_secure: bool,
     pub(super) host: String,
     pub(super) port: u16,
@@ -66,6 +67,7 @@ impl Remote {
         let port = authority.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         Ok(Self {
+            #[cfg(feature = "tls")]
             is_secure,
             host,
             port,

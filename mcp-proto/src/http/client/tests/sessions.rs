@@ -16,7 +16,7 @@ fn the_session_and_the_revision_are_told_with_everything_after_the_first_http_31
         let list = it.post("tools/list");
         assert_eq!(list.field("mcp-session-id"), Some("s-1"));
         assert_eq!(list.field("mcp-protocol-version"), version);
-        assert_eq!(list.field("mcp-method"), None);
+        assert_eq!(list.field("mcp-method"), Some("tools/list"));
         let body = result_of(&list, r#"{"tools":[]}"#);
         it.reply(&list, 200, JSON, &body);
         it.http.close(it.now);
