@@ -339,3 +339,22 @@ fn an_array_welcomes_nobody_bat_16() {
     hear(&mut wire, welcome);
     assert_eq!(wire.revision(), Some(Revision::V2025_03_26));
 }
+
+/// Of two with one id the one in the batch is answered with its batch, whatever is answered or taken back meanwhile.
+#[test]
+fn what_came_in_a_batch_is_answered_in_one_id_09() {
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let refusal = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"m"}}"#;
+    let mut wire = WireRules::new(Side::Server, Limits::default());
+    hear(&mut wire, &initialize("0", "2025-03-26", "{}"));
+    let welcome = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{}}}"#;
+    wire.check(Instant::ZERO, welcome.as_bytes()).unwrap();
+    hear(&mut wire, &format!("{request}\n{request}\n[{request}]"));
+    wire.check(Instant::ZERO, refusal.as_bytes()).unwrap();
+    wire.check(Instant::ZERO, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
+    hear(&mut wire, request);
+    wire.check(Instant::ZERO, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
+    hear(&mut wire, r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    wire.check(Instant::ZERO, format!("[{refusal}]").as_bytes()).unwrap();
+    breach(&mut wire, &format!("[{refusal}]"));
+}
