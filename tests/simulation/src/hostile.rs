@@ -220,7 +220,7 @@ impl Party for Hostile {
         false
     }
 
-    fn act(&mut self, _: &mut Shared, action: Action, random: &mut Seed) {
+    fn act(&mut self, _: &mut Shared, action: Action, random: &mut Seed) -> bool {
         match action {
             Action::Close => self.is_over = true,
             Action::Say | Action::Call | Action::Answer if self.out.len() < 1 << 20 => {
@@ -230,8 +230,9 @@ impl Party for Hostile {
                     self.say(line);
                 }
             }
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     fn catch_up(&mut self, _: &mut Shared) -> bool {
