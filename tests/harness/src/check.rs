@@ -48,6 +48,7 @@ impl<R: Role> Checked<R> {
     pub fn new(inner: R) -> Self {
         let mut wire = WireRules::new(R::SIDE, inner.limits().clone());
         wire.is_modern = inner.is_modern();
+        wire.is_form_only = inner.is_hostile();
         let mut checked = Self {
             inner,
             now: Instant::ZERO,
@@ -286,6 +287,10 @@ impl<R: Role> Role for Checked<R> {
 
     fn is_modern(&self) -> bool {
         self.wire.is_modern
+    }
+
+    fn is_hostile(&self) -> bool {
+        self.wire.is_form_only
     }
 
     fn call_raw(

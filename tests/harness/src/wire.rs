@@ -45,7 +45,7 @@ pub struct WireRules {
     is_unsure: bool,
     /// The revision stands in bytes that did not have their effect yet.
     is_fresh: bool,
-    is_form_only: bool,
+    pub(crate) is_form_only: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -236,7 +236,7 @@ impl World {
         self.players.iter_mut().any(|player| player.party().is_open())
     }
 
-    /// Plays what happened to each machine again, in other ways, now and then: what it sent was under watch then.
+    /// Plays what happened to each machine again, in other ways, now and then.
     fn replay(&mut self) {
         let plan = &self.shared.plan;
         let is_free = !plan.has(Feature::SmallOutbox) && !plan.has(Feature::TightPipes);
@@ -248,7 +248,7 @@ impl World {
             match player {
                 Player::Client(node) => {
                     replay::check(
-                        || new_client(plan),
+                        || again(new_client(plan)),
                         &node.record,
                         &self.case,
                         is_backward,
@@ -257,7 +257,7 @@ impl World {
                 }
                 Player::Server(node) => {
                     replay::check(
-                        || new_server(plan),
+                        || again(new_server(plan)),
                         &node.record,
                         &self.case,
                         is_backward,
@@ -280,9 +280,15 @@ fn server(plan: &Plan) -> Checked<Stdio<Server>> {
     if plan.revisions[1].iter().any(is_modern) { server } else { server.legacy_only() }
 }
 
+/// In a world with one id for many things, lines come one by one.
 fn watched<R: Role>(plan: &Plan, machine: R) -> Checked<R> {
     let machine = Checked::new(machine);
     if plan.mode == Mode::Honest { machine } else { machine.by_line() }
+}
+
+/// The same machine once more, for input in any pieces: what it should send is known.
+fn again<R: Role>(machine: R) -> Checked<R> {
+    Checked::with_hostile_peer(machine)
 }
 
 fn new_client(plan: &Plan) -> Stdio<Client> {
