@@ -508,6 +508,12 @@ impl WireRules {
             (_, None) => return Err(format!("an answer to {id}, which was no request (JSON-01)")),
         };
         let answered = Some(waiting.remove(index));
+        let says_used =
+            message["error"]["message"].as_str().is_some_and(|why| why.contains("already in use"));
+        if says_used && answered.as_ref().is_some_and(|received| !received.is_repeated && !received.is_broken)
+        {
+            return Err(format!("{id} is called used, and nothing open has it (ID-09)"));
+        }
         if self.side == Side::Client && self.modern.discovered.is_some() && self.initialize.is_none() {
             return Err("a client answers, where none is asked (FRM-16)".into());
         }

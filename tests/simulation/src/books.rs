@@ -43,6 +43,8 @@ pub(crate) struct OpenCall {
     pub(crate) resources: usize,
     /// It wants to hear of progress.
     pub(crate) wants_progress: bool,
+    /// It was made before anything was agreed on.
+    pub(crate) is_early: bool,
     /// The last progress of this round.
     pub(crate) progress: Option<f64>,
     /// One of its questions was refused.
@@ -150,6 +152,11 @@ impl Books {
             }
             Err(_) => Ok(()),
         }
+    }
+
+    /// Whether a call has a tag, and nothing was asked about it.
+    pub(crate) fn is_plain(&self, call: &OpenCall) -> bool {
+        call.questions == 0 && self.matters.get(&call.tag).is_some_and(|matter| matter.asks == 0)
     }
 
     /// A call came further.

@@ -1,6 +1,8 @@
 //! Which bounds one machine reaches, and that each holds and is felt only where it is reached; knows what the machine
 //! shows of itself and what was done to it, and nothing of the other side.
 
+use std::collections::BTreeSet;
+
 use bytes::Buf;
 use mcp_harness::{Act, Done, Role};
 use mcp_proto::{Endpoint, ErrorObject, Fault, Limits, Misuse, Side, ViolationKind};
@@ -30,6 +32,9 @@ pub(crate) struct Bounds {
     /// Texts that are no JSON, and the errors that say so.
     unread: u64,
     answered: u64,
+    /// Requests that were cancelled, and those that must be.
+    cancelled: BTreeSet<u64>,
+    owed: BTreeSet<u64>,
 }
 
 impl Bounds {
@@ -41,6 +46,10 @@ impl Bounds {
     /// The machine sent a line.
     pub(crate) fn sent(&mut self, line: &str) {
         self.answered += u64::from(!line.starts_with('[') && line.contains("\"error\":{\"code\":-32700,"));
+        if let Some((_, rest)) = line.split_once(r#""notifications/cancelled","params":{"requestId":"#) {
+            let digits = rest.split(|character: char| !character.is_ascii_digit()).next();
+            self.cancelled.extend(digits.and_then(|digits| digits.parse::<u64>().ok()));
+        }
     }
 }
 
@@ -98,13 +107,11 @@ impl<R: Role<Event: Tell>> Node<R> {
             (Misuse::NotReady, _) if self.machine.peer().is_some() && R::SIDE == Side::Client => {
                 self.machine.breach(format!("`NotReady`, and it is ready: {act:?}"));
             }
-            (Misuse::Blocked, Act::Call { .. }) => {
+            (Misuse::Blocked, Act::Call { params, .. }) => {
                 let opening = usize::from(self.machine.peer().is_none());
                 let most = self.calls.len() + opening;
-                let is_plain = self.asks == 0
-                    && self.listens == 0
-                    && limits.ping_every.is_none()
-                    && limits.calls_bytes_max > 1 << 20;
+                let is_alone = self.asks == 0 && self.listens == 0 && limits.ping_every.is_none();
+                let is_plain = is_alone && limits.calls_bytes_max > 1 << 20;
                 if is_full {
                     shared.coverage.mark("limit outbox_bytes_max");
                 } else if self.calls.len() >= limits.calls_max {
@@ -114,6 +121,10 @@ impl<R: Role<Event: Tell>> Node<R> {
                 }
                 if !is_full && is_plain && most < limits.calls_max {
                     self.machine.breach(format!("`Blocked` with {most} of {} calls open", limits.calls_max));
+                }
+                let bytes = params.as_ref().map_or(0, |params| params.as_bytes().len());
+                if !is_full && self.calls.is_empty() && is_alone && bytes <= limits.calls_bytes_max {
+                    self.machine.breach("`Blocked`, and nothing is open");
                 }
             }
             (Misuse::Blocked, Act::Changed(_) | Act::Log { .. } | Act::Notify { .. }) if !is_full => {
@@ -140,6 +151,24 @@ impl<R: Role<Event: Tell>> Node<R> {
                 self.withdrawn.insert(*request);
             }
             _ => {}
+        }
+    }
+
+    /// A call ended on this side: the other one must hear of it if it heard of the call, which went out under its own
+    /// number if nothing was asked about it.
+    pub(crate) fn owe_cancel(&mut self, shared: &Shared, call: u64, open: &OpenCall) {
+        let in_session = self.machine.peer().is_some_and(|peer| peer.revision.rules().servers_ask);
+        let is_plain = in_session || (shared.plan.mode == Mode::Honest && shared.books.is_plain(open));
+        if is_plain && !open.is_listening && !open.is_early {
+            self.bounds.owed.insert(call);
+        }
+    }
+
+    /// What was given up is taken back.
+    pub(crate) fn check_cancels(&mut self) {
+        let owed = self.bounds.owed.difference(&self.bounds.cancelled).next().copied();
+        if let Some(call) = owed.filter(|_| self.machine.outbox().is_empty()) {
+            self.machine.breach(format!("call#{call} ended on this side and was not cancelled"));
         }
     }
 

@@ -190,6 +190,7 @@ impl<R: Role<Event: Tell>> Node<R> {
                 is_listening: filter.is_some(),
                 resources: filter.map_or(0, |filter| filter.uris.len()),
                 wants_progress: options.progress,
+                is_early: self.machine.peer().is_none(),
                 progress: None,
                 is_unanswered: false,
                 questions: 0,

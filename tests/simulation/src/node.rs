@@ -212,8 +212,10 @@ impl<R: Role<Event: Tell>> Node<R> {
             _ => {}
         }
         let Some(open) = self.calls.remove(&call) else { return };
-        if let Err(CallError::Refused(error)) = &outcome {
-            Self::mark_refusal(shared, &open, error);
+        match &outcome {
+            Err(CallError::Refused(error)) => Self::mark_refusal(shared, &open, error),
+            Err(CallError::Cancelled | CallError::TimedOut) => self.owe_cancel(shared, call, &open),
+            _ => {}
         }
         if let Err(why) = shared.books.complete(&open, &outcome, self.moment(shared)) {
             self.machine.breach(format!("call#{call} ended with {outcome:?}: {why}"));
@@ -397,6 +399,7 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
         if let Some((call, _)) = open {
             self.machine.breach(format!("call#{call} never ended"));
         }
+        self.check_cancels();
         self.fill_up(shared);
     }
 

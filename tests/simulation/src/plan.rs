@@ -247,7 +247,7 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
         (some(small), some(small), some(small), some(small), some(small));
     let (uris, message, depth, ids, bytes) =
         (some(small), some(small), some(small), some(small), some(small));
-    let (cache, stall) = (some(true), some(small));
+    let (cache, stall) = (some(true), some(true));
     let mut below = |is_on: bool, field: &mut usize, least: usize, bound: usize| {
         let drawn = least + random.below(bound);
         if is_on {
@@ -295,6 +295,8 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
         limits.human_timeout_max = drawn[2];
         limits.handshake_timeout = drawn[3];
         limits.probe_timeout = drawn[4];
+    }
+    if outbox && stall {
         limits.stall_timeout = drawn[1];
     }
     if on.contains(&Feature::Pings) {
