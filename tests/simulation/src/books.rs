@@ -45,6 +45,8 @@ pub(crate) struct OpenCall {
     pub(crate) wants_progress: bool,
     /// It was made before anything was agreed on.
     pub(crate) is_early: bool,
+    /// How long its params are.
+    pub(crate) bytes: usize,
     /// The last progress of this round.
     pub(crate) progress: Option<f64>,
     /// One of its questions was refused.

@@ -110,8 +110,8 @@ impl<R: Role<Event: Tell>> Node<R> {
             (Misuse::Blocked, Act::Call { params, .. }) => {
                 let opening = usize::from(self.machine.peer().is_none());
                 let most = self.calls.len() + opening;
-                let is_alone = self.asks == 0 && self.listens == 0 && limits.ping_every.is_none();
-                let is_plain = is_alone && limits.calls_bytes_max > 1 << 20;
+                let held = self.calls.values().map(|call| call.bytes).sum::<usize>();
+                let bytes = held + params.as_ref().map_or(0, |params| params.as_bytes().len());
                 if is_full {
                     shared.coverage.mark("limit outbox_bytes_max");
                 } else if self.calls.len() >= limits.calls_max {
@@ -119,12 +119,18 @@ impl<R: Role<Event: Tell>> Node<R> {
                 } else if limits.calls_bytes_max < 1 << 20 {
                     shared.coverage.mark("limit calls_bytes_max");
                 }
-                if !is_full && is_plain && most < limits.calls_max {
-                    self.machine.breach(format!("`Blocked` with {most} of {} calls open", limits.calls_max));
-                }
-                let bytes = params.as_ref().map_or(0, |params| params.as_bytes().len());
-                if !is_full && self.calls.is_empty() && is_alone && bytes <= limits.calls_bytes_max {
-                    self.machine.breach("`Blocked`, and nothing is open");
+                // Where something may be asked, more bytes can be held.
+                let holds_more = limits.calls_bytes_max < 1 << 20
+                    && (shared.plan.has(Feature::Asks) || shared.plan.mode != Mode::Honest);
+                let is_plain = (!holds_more || self.calls.is_empty())
+                    && self.asks == 0
+                    && self.listens == 0
+                    && limits.ping_every.is_none();
+                if !is_full && is_plain && most < limits.calls_max && bytes <= limits.calls_bytes_max {
+                    self.machine.breach(format!(
+                        "`Blocked` with {most} of {} calls open and {bytes} of {} bytes",
+                        limits.calls_max, limits.calls_bytes_max
+                    ));
                 }
             }
             (Misuse::Blocked, Act::Changed(_) | Act::Log { .. } | Act::Notify { .. }) if !is_full => {

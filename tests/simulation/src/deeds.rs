@@ -178,6 +178,7 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     fn called(&mut self, shared: &mut Shared, act: Act, tag: u64, options: &CallOptions) -> Done {
         let filter = if let Act::Listen { filter, .. } = &act { Some(filter.clone()) } else { None };
+        let params = if let Act::Call { params, .. } = &act { params.clone() } else { None };
         let done = self.perform(shared, act);
         if let Done::Call(call) = done {
             let limits = self.machine.limits();
@@ -191,6 +192,7 @@ impl<R: Role<Event: Tell>> Node<R> {
                 resources: filter.map_or(0, |filter| filter.uris.len()),
                 wants_progress: options.progress,
                 is_early: self.machine.peer().is_none(),
+                bytes: params.map_or(0, |params| params.as_bytes().len()),
                 progress: None,
                 is_unanswered: false,
                 questions: 0,
