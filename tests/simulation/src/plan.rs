@@ -297,7 +297,7 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
         limits.probe_timeout = drawn[4];
     }
     if outbox && stall {
-        limits.stall_timeout = drawn[1];
+        limits.stall_timeout = drawn[1] / 4;
     }
     if on.contains(&Feature::Pings) {
         limits.ping_every = Some(drawn[2]);
