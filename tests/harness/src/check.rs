@@ -39,6 +39,8 @@ pub struct Checked<R: Role> {
     lines: usize,
     /// It hung up or was hung up on: what still comes in is not taken in.
     is_ending: bool,
+    /// Each line of input is handed over by itself.
+    is_by_line: bool,
 }
 
 impl<R: Role> Checked<R> {
@@ -46,6 +48,7 @@ impl<R: Role> Checked<R> {
     pub fn new(inner: R) -> Self {
         let mut wire = WireRules::new(R::SIDE, inner.limits().clone());
         wire.is_modern = inner.is_modern();
+        wire.is_form_only = inner.is_hostile();
         let mut checked = Self {
             inner,
             now: Instant::ZERO,
@@ -56,6 +59,7 @@ impl<R: Role> Checked<R> {
             observed: 0,
             lines: 0,
             is_ending: false,
+            is_by_line: false,
         };
         checked.observe();
         checked
@@ -65,6 +69,14 @@ impl<R: Role> Checked<R> {
     #[must_use]
     pub const fn legacy_only(mut self) -> Self {
         self.wire.is_modern = false;
+        self
+    }
+
+    /// Hands over each line of input by itself, so that it is known what is answered with what: for a peer that can use
+    /// one id for many things at once.
+    #[must_use]
+    pub const fn by_line(mut self) -> Self {
+        self.is_by_line = true;
         self
     }
 
@@ -120,6 +132,19 @@ impl<R: Role> Checked<R> {
 
     fn advance(&mut self, now: Instant) {
         self.now = self.now.max(now);
+    }
+
+    fn hand_over(&mut self, now: Instant, input: &[u8]) {
+        self.advance(now);
+        for line in input.split_inclusive(|byte| *byte == b'\n') {
+            self.transcript.note_bytes(now, ">", line);
+        }
+        if !self.is_ending {
+            self.wire.hear(input);
+        }
+        self.inner.handle_input(now, input);
+        self.observe();
+        self.wire.settle();
     }
 
     /// Looks at what the machine added to its outbox; true if there was anything.
@@ -179,16 +204,11 @@ impl<R: Role> Endpoint for Checked<R> {
     type Event = R::Event;
 
     fn handle_input(&mut self, now: Instant, input: &[u8]) {
-        self.advance(now);
-        for line in input.split_inclusive(|byte| *byte == b'\n') {
-            self.transcript.note_bytes(now, ">", line);
+        if self.is_by_line {
+            input.split_inclusive(|byte| *byte == b'\n').for_each(|line| self.hand_over(now, line));
+        } else {
+            self.hand_over(now, input);
         }
-        if !self.is_ending {
-            self.wire.hear(input);
-        }
-        self.inner.handle_input(now, input);
-        self.observe();
-        self.wire.settle();
     }
 
     fn handle_eof(&mut self, now: Instant) {
@@ -267,6 +287,10 @@ impl<R: Role> Role for Checked<R> {
 
     fn is_modern(&self) -> bool {
         self.wire.is_modern
+    }
+
+    fn is_hostile(&self) -> bool {
+        self.wire.is_form_only
     }
 
     fn call_raw(

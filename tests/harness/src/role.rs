@@ -31,6 +31,11 @@ pub trait Role: Endpoint<Event: Witness> {
         true
     }
 
+    /// Whether its peer can say anything, so that only the form of what it sends can be held against it.
+    fn is_hostile(&self) -> bool {
+        false
+    }
+
     fn call_raw(
         &mut self,
         now: Instant,

@@ -45,7 +45,7 @@ pub struct WireRules {
     is_unsure: bool,
     /// The revision stands in bytes that did not have their effect yet.
     is_fresh: bool,
-    is_form_only: bool,
+    pub(crate) is_form_only: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -72,6 +72,18 @@ struct Received {
     is_broken: bool,
     /// It speaks for itself.
     asked: Option<Asked>,
+}
+
+impl Received {
+    /// The first and the last that an answer may be to: what came in a batch is answered in one, if it can be.
+    fn find(waiting: &[Self], in_batch: bool, is_broken: bool) -> Option<(usize, usize)> {
+        let is_it = |received: &Self| received.is_broken == is_broken;
+        let is_near = |received: &Self| is_it(received) && received.in_batch == in_batch;
+        let ends = |is_it: &dyn Fn(&Self) -> bool| {
+            waiting.iter().position(is_it).zip(waiting.iter().rposition(is_it))
+        };
+        ends(&is_near).or_else(|| ends(&is_it))
+    }
 }
 
 impl WireRules {
@@ -475,26 +487,33 @@ impl WireRules {
         }
         match id {
             None | Some(Value::Null) => self.check_idless(now, id.is_some(), message, in_batch),
-            Some(id) => self.check_answer(&id.to_string(), message),
+            Some(id) => self.check_answer(&id.to_string(), message, in_batch),
         }
     }
 
     /// An answer answers something, once. (JSON-05, JSON-06)
-    fn check_answer(&mut self, id: &str, message: &Value) -> Result<(), String> {
+    fn check_answer(&mut self, id: &str, message: &Value, in_batch: bool) -> Result<(), String> {
         let waiting = self.received.get_mut(id).filter(|waiting| !waiting.is_empty());
         let Some(waiting) = waiting else {
             return Err(format!("an answer to {id}, which does not wait for one (JSON-05, CAN-03)"));
         };
         let is_error = message.get("error").is_some();
-        let served = waiting.iter().position(|received| !received.is_broken);
-        let index = match (waiting.iter().position(|received| received.is_broken), served) {
-            (Some(broken), _) if message["error"]["code"] == -32600 => broken,
+        let (broken, served) =
+            (Received::find(waiting, in_batch, true), Received::find(waiting, in_batch, false));
+        let index = match (broken, served) {
+            (Some((broken, _)), _) if message["error"]["code"] == -32600 => broken,
             // With two of one id, the refusal is the later one's. (ID-09)
-            (_, Some(_)) if is_error => waiting.iter().rposition(|received| !received.is_broken).unwrap_or(0),
-            (_, Some(served)) => served,
+            (_, Some((_, last))) if is_error => last,
+            (_, Some((first, _))) => first,
             (_, None) => return Err(format!("an answer to {id}, which was no request (JSON-01)")),
         };
         let answered = Some(waiting.remove(index));
+        let says_used =
+            message["error"]["message"].as_str().is_some_and(|why| why.contains("already in use"));
+        if says_used && answered.as_ref().is_some_and(|received| !received.is_repeated && !received.is_broken)
+        {
+            return Err(format!("{id} is called used, and nothing open has it (ID-09)"));
+        }
         if self.side == Side::Client && self.modern.discovered.is_some() && self.initialize.is_none() {
             return Err("a client answers, where none is asked (FRM-16)".into());
         }

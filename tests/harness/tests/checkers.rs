@@ -2,8 +2,12 @@
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
 
-use mcp_harness::{Cut, Ledger, Play, Polls, Script, Seen, ServerSolo, Step, WireRules, initialize};
-use mcp_proto::{Capability, Close, Instant, Limits, Revision, Side, server};
+use mcp_harness::{
+    Checked, Cut, Ledger, Play, Polls, Role, Script, Seen, ServerSolo, Step, WireRules, initialize,
+};
+use mcp_proto::server::Server;
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{Capability, Close, Endpoint, Instant, Limits, Raw, Revision, Side, server};
 
 /// The rules for a server in a session of 2025-06-18 with a client that has roots.
 fn wire() -> WireRules {
@@ -263,7 +267,7 @@ fn two_ways_that_differ_are_found() {
     let machine = || {
         count.set(count.get() + 1);
         let name = format!("s{}", count.get());
-        mcp_proto::stdio::Stdio::new(server::Server::new(Instant::ZERO, server::Config::new(&name, "1")))
+        Stdio::new(Server::new(Instant::ZERO, server::Config::new(&name, "1")))
     };
     let script =
         Script { steps: vec![Step::Input((initialize("0", "2025-06-18", "{}") + "\n").into_bytes())] };
@@ -283,8 +287,7 @@ fn a_trace_names_what_was_done_and_when() {
     let script = Script {
         steps: vec![Step::Input((initialize("0", "2025-06-18", "{}") + "\n").into_bytes()), Step::Eof],
     };
-    let machine =
-        mcp_proto::stdio::Stdio::new(server::Server::new(Instant::ZERO, server::Config::new("s", "1")));
+    let machine = Stdio::new(Server::new(Instant::ZERO, server::Config::new("s", "1")));
     let trace = mcp_harness::play(machine, &script, Play { cut: Cut::Whole, polls: Polls::Late });
     assert_eq!((trace.lines.len(), trace.events.len()), (1, 1));
     assert_eq!(trace.moments, [(None, false), (None, true)]);
@@ -338,4 +341,41 @@ fn an_array_welcomes_nobody_bat_16() {
     assert_eq!(wire.revision(), None);
     hear(&mut wire, welcome);
     assert_eq!(wire.revision(), Some(Revision::V2025_03_26));
+}
+
+/// Of two with one id the one in the batch is answered with its batch, whatever is answered or taken back meanwhile.
+#[test]
+fn what_came_in_a_batch_is_answered_in_one_id_09() {
+    let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let refusal = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"m"}}"#;
+    let mut wire = WireRules::new(Side::Server, Limits::default());
+    hear(&mut wire, &initialize("0", "2025-03-26", "{}"));
+    let welcome = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{}}}"#;
+    wire.check(Instant::ZERO, welcome.as_bytes()).unwrap();
+    hear(&mut wire, &format!("{request}\n{request}\n[{request}]"));
+    wire.check(Instant::ZERO, refusal.as_bytes()).unwrap();
+    wire.check(Instant::ZERO, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
+    hear(&mut wire, request);
+    wire.check(Instant::ZERO, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
+    hear(&mut wire, r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    wire.check(Instant::ZERO, format!("[{refusal}]").as_bytes()).unwrap();
+    breach(&mut wire, &format!("[{refusal}]"));
+}
+
+/// Who is told no, and who is answered, when one id is used again within one piece of input.
+#[test]
+fn lines_that_are_handed_over_one_by_one_tell_what_is_answered_with_what() {
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#;
+    let request = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":2,"method":"{method}"}}"#);
+    let opening = initialize("0", "2025-06-18", "{}");
+    let settled = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let lines = [&opening, settled, &request("x/none"), cancel, &request("x/known"), ""].join("\n");
+    let config = server::Config::new("s", "1").revisions(&[Revision::V2025_06_18]).serve("x/known");
+    let machine = Stdio::new(Server::new(Instant::ZERO, config));
+    let mut server = Checked::new(machine).legacy_only().by_line();
+    server.handle_input(Instant::ZERO, lines.as_bytes());
+    let is_ready = matches!(server.poll_event(), Some(server::Event::Ready(_)));
+    let Some(server::Event::Request { incoming, .. }) = server.poll_event() else { panic!("no request") };
+    server.respond(Instant::ZERO, incoming, &Raw::empty_object()).unwrap();
+    assert!(is_ready && server.lines_sent() == 3);
 }

@@ -15,8 +15,9 @@ pub(crate) struct Matter {
     asks: u32,
     is_answered: bool,
     is_refused: bool,
-    /// What progress was told of it.
+    /// What progress was told of it, and the last that a machine took.
     progress: BTreeSet<u64>,
+    last: Option<f64>,
 }
 
 /// What both sides did.
@@ -37,8 +38,15 @@ pub(crate) struct OpenCall {
     pub(crate) least: Duration,
     /// The application cancelled it.
     pub(crate) is_cancelled: bool,
-    /// It listens to changes.
+    /// It listens to changes, and to those of so many resources.
     pub(crate) is_listening: bool,
+    pub(crate) resources: usize,
+    /// It wants to hear of progress.
+    pub(crate) wants_progress: bool,
+    /// It was made before anything was agreed on.
+    pub(crate) is_early: bool,
+    /// How long its params are.
+    pub(crate) bytes: usize,
     /// The last progress of this round.
     pub(crate) progress: Option<f64>,
     /// One of its questions was refused.
@@ -113,6 +121,11 @@ impl Books {
             Ok(result) => match matter {
                 Some(matter) if !matter.is_answered => Err("nobody answered it".into()),
                 Some(_) if tag_of(Some(result)) != call.tag => Err("it has the answer of another".into()),
+                Some(Matter { asks: 0, last: Some(last), .. })
+                    if call.wants_progress && call.progress != Some(*last) =>
+                {
+                    Err(format!("progress {last} was told before its answer and never came"))
+                }
                 _ => Ok(()),
             },
             Err(CallError::Cancelled) => Err("nobody cancelled it".into()),
@@ -141,6 +154,11 @@ impl Books {
             }
             Err(_) => Ok(()),
         }
+    }
+
+    /// Whether a call has a tag, and nothing was asked about it.
+    pub(crate) fn is_plain(&self, call: &OpenCall) -> bool {
+        call.questions == 0 && self.matters.get(&call.tag).is_some_and(|matter| matter.asks == 0)
     }
 
     /// A call came further.
@@ -177,6 +195,11 @@ impl Matter {
     /// It was asked about.
     pub(crate) const fn ask(&mut self) {
         self.asks += 1;
+    }
+
+    /// A machine took progress to tell of.
+    pub(crate) const fn advance(&mut self, progress: f64) {
+        self.last = Some(progress);
     }
 
     /// Its progress was told.

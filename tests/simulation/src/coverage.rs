@@ -102,7 +102,7 @@ fn expected() -> Vec<String> {
     );
     add(
         "limit",
-        "batch_members_max calls_max calls_bytes_max depth_max error_replies_max events_max id_bytes_max \
+        "batch_members_max calls_max calls_bytes_max depth_max error_replies_max events_max events_bytes_max id_bytes_max \
          input_rounds_max message_bytes_max outbox_bytes_max pings_missed_max questions_max replies_bytes_max \
          requests_max subscriptions_max subscription_uris_max violations_max cache_hit drain_timeout \
          handshake_timeout probe_timeout call_timeout stall_timeout",

@@ -14,47 +14,47 @@ use crate::plan::Action;
 use crate::told::Tell;
 
 impl<R: Role<Event: Tell>> Node<R> {
-    /// Does one thing, if there is anything to do it to.
-    pub(crate) fn apply(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) {
+    /// Does one thing, if there is anything to do it to; false when there is not, or it is refused.
+    pub(crate) fn apply(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) -> bool {
         let open: Vec<u64> = self.requests.keys().copied().collect();
         let request = open.get(random.below(open.len())).copied();
         let of_server = matches!(action, Action::Ask | Action::Change | Action::Log);
         let of_client = matches!(action, Action::Listen | Action::SetLevel);
         if (of_server && R::SIDE == Side::Client) || (of_client && R::SIDE == Side::Server) {
-            return;
+            return false;
         }
-        match (action, request) {
-            (Action::Again, _) => self.answer_again(shared, random),
+        let done = match (action, request) {
+            (Action::Again, _) => return self.answer_again(shared, random),
             (Action::Answer, Some(request)) if !self.is_neglected(shared, request) => {
-                self.answer(shared, request, random);
+                self.answer(shared, request, random)
             }
             (Action::Ask, Some(request)) => self.ask(shared, request, random),
             (Action::Call, _) => self.call(shared, random),
             (Action::Cancel, _) => self.cancel(shared, random),
-            (Action::Change, _) => _ = self.perform(shared, app::changed(random)),
-            (Action::Close, _) => _ = self.perform(shared, Act::Close),
+            (Action::Change, _) => self.perform(shared, app::changed(random)),
+            (Action::Close, _) => self.perform(shared, Act::Close),
             (Action::Fail, Some(request)) => self.refuse(shared, request),
             (Action::Flood, Some(request)) => {
-                for _ in 0..20 {
-                    self.progress(shared, request, random);
-                }
+                (0..20).fold(Done::Unknown, |_, _| self.progress(shared, request, random))
             }
             (Action::Listen, _) => self.listen(shared, random),
-            (Action::Log, request) => _ = self.perform(shared, app::log(request, random)),
-            (Action::Notify, _) => _ = self.perform(shared, app::notify(R::SIDE, random)),
+            (Action::Log, request) => self.perform(shared, app::log(request, random)),
+            (Action::Notify, _) => self.perform(shared, app::notify(R::SIDE, random)),
             (Action::Progress, Some(request)) => self.progress(shared, request, random),
             (Action::SetLevel, _) => {
                 let act = Act::SetLogLevel(app::level(random));
-                self.called(shared, act, 0, &CallOptions::default(), false);
+                self.called(shared, act, 0, &CallOptions::default())
             }
-            _ => {}
-        }
+            _ => Done::Unknown,
+        };
+        matches!(done, Done::Ok | Done::Call(_))
     }
 
-    pub(crate) fn answer(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) {
-        let Some(open) = self.requests.get(&request).cloned() else { return };
+    pub(crate) fn answer(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) -> Done {
+        let Some(open) = self.requests.get(&request).cloned() else { return Done::Unknown };
         let result = app::result(&open.method, open.tag, &shared.plan, random);
-        match self.perform(shared, Act::Respond { request, result }) {
+        let done = self.perform(shared, Act::Respond { request, result });
+        match done {
             Done::Ok => {
                 shared.books.settle(open.tag, crate::books::Matter::answer);
                 self.end_request(request);
@@ -62,25 +62,28 @@ impl<R: Role<Event: Tell>> Node<R> {
             Done::Misuse(Misuse::Stale | Misuse::Closed) => {}
             other => self.machine.breach(format!("request#{request} is open and an answer is {other}")),
         }
+        done
     }
 
     /// What was answered cannot be answered again.
-    fn answer_again(&mut self, shared: &mut Shared, random: &mut Seed) {
-        let Some(request) = self.over.get(random.below(self.over.len())).copied() else { return };
+    fn answer_again(&mut self, shared: &mut Shared, random: &mut Seed) -> bool {
+        let Some(request) = self.over.get(random.below(self.over.len())).copied() else { return false };
         let result = app::result("x/known", 0, &shared.plan, random);
         let act = if random.below(2) == 0 { Act::Respond { request, result } } else { app::refusal(request) };
         match self.perform(shared, act) {
             Done::Misuse(_) => {}
             other => self.machine.breach(format!("request#{request} is over and an answer is {other}")),
         }
+        true
     }
 
-    fn refuse(&mut self, shared: &mut Shared, request: u64) {
-        let Some(open) = self.requests.get(&request).cloned() else { return };
+    fn refuse(&mut self, shared: &mut Shared, request: u64) -> Done {
+        let Some(open) = self.requests.get(&request).cloned() else { return Done::Unknown };
         if let Some(call) = open.call.and_then(|call| self.calls.get_mut(&call)) {
             call.is_unanswered = true;
         }
-        match self.perform(shared, app::refusal(request)) {
+        let done = self.perform(shared, app::refusal(request));
+        match done {
             Done::Ok => {
                 shared.books.settle(open.tag, crate::books::Matter::refuse);
                 self.end_request(request);
@@ -88,19 +91,21 @@ impl<R: Role<Event: Tell>> Node<R> {
             Done::Misuse(Misuse::Stale | Misuse::Closed) => {}
             other => self.machine.breach(format!("request#{request} is open and a refusal is {other}")),
         }
+        done
     }
 
-    fn ask(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) {
+    fn ask(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) -> Done {
         let act = app::ask(request, random);
         let tag = self.requests.get(&request).map_or(0, |open| open.tag);
-        match self.perform(shared, act.clone()) {
+        let done = self.perform(shared, act.clone());
+        match done {
             Done::Ok => {
                 self.asks += 1;
                 shared.books.settle(tag, crate::books::Matter::ask);
                 self.end_request(request);
             }
             Done::Misuse(Misuse::Undeclared) => {
-                let Act::Ask { questions, .. } = act else { return };
+                let Act::Ask { questions, .. } = act else { return done };
                 if self.perform(shared, Act::RefuseUndeclared { request, questions }) == Done::Ok {
                     shared.books.settle(tag, crate::books::Matter::refuse);
                     self.end_request(request);
@@ -108,48 +113,56 @@ impl<R: Role<Event: Tell>> Node<R> {
             }
             _ => {}
         }
+        done
     }
 
-    fn progress(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) {
-        let Some(open) = self.requests.get(&request) else { return };
+    fn progress(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) -> Done {
+        let Some(open) = self.requests.get(&request) else { return Done::Unknown };
         let (tag, last) = (open.tag, open.progress);
         let act = app::progress(request, last, random);
-        let Act::Progress { progress, .. } = &act else { return };
+        let Act::Progress { progress, .. } = &act else { return Done::Unknown };
         let value = progress.progress;
         shared.books.settle(tag, |matter| matter.tell(value));
-        if self.perform(shared, act) == Done::Ok
+        let done = self.perform(shared, act);
+        if done == Done::Ok
             && let Some(open) = self.requests.get_mut(&request)
         {
             open.progress = open.progress.max(value);
+            shared.books.settle(tag, |matter| matter.advance(value));
         }
+        done
     }
 
-    fn cancel(&mut self, shared: &mut Shared, random: &mut Seed) {
+    fn cancel(&mut self, shared: &mut Shared, random: &mut Seed) -> Done {
         let calls: Vec<u64> = self.calls.keys().copied().collect();
-        let Some(call) = calls.get(random.below(calls.len())).copied() else { return };
-        if self.perform(shared, Act::Cancel { call, reason: "no more".into() }) == Done::Ok
+        let Some(call) = calls.get(random.below(calls.len())).copied() else { return Done::Unknown };
+        let done = self.perform(shared, Act::Cancel { call, reason: "no more".into() });
+        if done == Done::Ok
             && let Some(open) = self.calls.get_mut(&call)
         {
             open.is_cancelled = true;
         }
+        done
     }
 
-    fn listen(&mut self, shared: &mut Shared, random: &mut Seed) {
+    fn listen(&mut self, shared: &mut Shared, random: &mut Seed) -> Done {
         let act = app::listen(random);
         self.listens += 1;
-        self.called(shared, act, 0, &CallOptions::default(), true);
+        self.called(shared, act, 0, &CallOptions::default())
     }
 
-    fn call(&mut self, shared: &mut Shared, random: &mut Seed) {
+    fn call(&mut self, shared: &mut Shared, random: &mut Seed) -> Done {
         let page = self.pages.pop();
         // A server that does not know its client yet must not ping it: it may be one that is never asked.
         let may_call = shared.plan.has(Feature::ServerCalls) && self.machine.peer().is_some();
         if R::SIDE == Side::Server && !may_call {
-            return;
+            return Done::Unknown;
         }
         let method = page.as_deref().unwrap_or_else(|| app::method(R::SIDE, random));
+        // Only what has no tag is asked for in the same words twice, which is what a cache is for.
+        let untagged = if self.machine.limits().cache_bytes_max == 0 { 1 } else { 3 };
         let tag = match random.below(5) {
-            0 => 0,
+            choice if choice < untagged => 0,
             _ if app::is_tagged(method) => shared.books.open(method),
             _ => 0,
         };
@@ -160,17 +173,12 @@ impl<R: Role<Event: Tell>> Node<R> {
             options.parent = parent.and_then(|parent| self.handles.request(*parent));
         }
         let act = Act::Call { method: method.into(), params: Some(params), options: options.clone() };
-        self.called(shared, act, tag, &options, false);
+        self.called(shared, act, tag, &options)
     }
 
-    fn called(
-        &mut self,
-        shared: &mut Shared,
-        act: Act,
-        tag: u64,
-        options: &CallOptions,
-        is_listening: bool,
-    ) -> Done {
+    fn called(&mut self, shared: &mut Shared, act: Act, tag: u64, options: &CallOptions) -> Done {
+        let filter = if let Act::Listen { filter, .. } = &act { Some(filter.clone()) } else { None };
+        let params = if let Act::Call { params, .. } = &act { params.clone() } else { None };
         let done = self.perform(shared, act);
         if let Done::Call(call) = done {
             let limits = self.machine.limits();
@@ -180,7 +188,11 @@ impl<R: Role<Event: Tell>> Node<R> {
                 started: shared.now,
                 least,
                 is_cancelled: false,
-                is_listening,
+                is_listening: filter.is_some(),
+                resources: filter.map_or(0, |filter| filter.uris.len()),
+                wants_progress: options.progress,
+                is_early: self.machine.peer().is_none(),
+                bytes: params.map_or(0, |params| params.as_bytes().len()),
                 progress: None,
                 is_unanswered: false,
                 questions: 0,
@@ -207,7 +219,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         for number in 0..self.machine.limits().calls_max {
             let options = CallOptions { timeout: Some(Duration::from_secs(1)), ..CallOptions::default() };
             let act = Act::Call { method: "x/unknown".into(), params: None, options: options.clone() };
-            let done = self.called(shared, act, 0, &options, false);
+            let done = self.called(shared, act, 0, &options);
             let is_full = self.machine.outbox().len() > self.machine.limits().outbox_bytes_max;
             if done == Done::Misuse(Misuse::Blocked) && !is_full {
                 self.machine.breach(format!("nothing is open and call {number} is {done}: something leaked"));

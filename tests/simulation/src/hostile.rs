@@ -120,7 +120,13 @@ impl Hostile {
             }
             2 => phrases::notification(side, &id, &mut self.random).into_bytes(),
             3 => phrases::cancel(&id, &mut self.random).into_bytes(),
-            4 => phrases::progress(&id, &mut self.random).into_bytes(),
+            4 => {
+                // Mostly of what is open, or hardly any is ever told twice of one call.
+                let (index, is_any) = (self.random.below(self.asked.len()), self.random.below(3) == 0);
+                let open = self.asked.get(index).filter(|_| !is_any);
+                let token = open.map_or(id, |(id, _)| id.to_string());
+                phrases::progress(&token, &mut self.random).into_bytes()
+            }
             5 => self.answer(false).unwrap_or_else(|| b" \t".to_vec()),
             6 => self.mutated(),
             7 => self.said.get(self.random.below(self.said.len())).cloned().unwrap_or_default(),
@@ -220,7 +226,7 @@ impl Party for Hostile {
         false
     }
 
-    fn act(&mut self, _: &mut Shared, action: Action, random: &mut Seed) {
+    fn act(&mut self, _: &mut Shared, action: Action, random: &mut Seed) -> bool {
         match action {
             Action::Close => self.is_over = true,
             Action::Say | Action::Call | Action::Answer if self.out.len() < 1 << 20 => {
@@ -230,8 +236,9 @@ impl Party for Hostile {
                     self.say(line);
                 }
             }
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     fn catch_up(&mut self, _: &mut Shared) -> bool {

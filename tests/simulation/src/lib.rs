@@ -13,6 +13,7 @@
 
 mod application;
 mod books;
+mod bounds;
 mod case;
 mod coverage;
 mod deeds;

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mcp_harness::{Act, Checked, Done, Handles, Link, Role, Seed, Step};
-use mcp_proto::{CallError, Close, Endpoint, Fault, Instant, Misuse, Raw, Side, ViolationKind};
+use mcp_proto::{CallError, Close, Endpoint, Instant, Raw, Side, ViolationKind};
 
 use crate::books::{Moment, OpenCall, tag_of};
+use crate::bounds::{self, Bounds};
 use crate::case::Feature;
 use crate::party::{Party, Shared};
 use crate::plan::{Action, Mode};
@@ -23,7 +24,7 @@ pub(crate) struct Node<R: Role> {
     /// Requests and calls that are over.
     pub(crate) over: Vec<u64>,
     /// Requests that the machine says are withdrawn: an event must say so too.
-    withdrawn: BTreeSet<u64>,
+    pub(crate) withdrawn: BTreeSet<u64>,
     /// Lists to read on.
     pub(crate) pages: Vec<String>,
     /// How often questions were asked, and listening began.
@@ -31,11 +32,12 @@ pub(crate) struct Node<R: Role> {
     pub(crate) listens: usize,
     /// The most requests that were open since the last look at what was sent.
     peak: usize,
-    is_busy: bool,
+    pub(crate) is_busy: bool,
     /// The latest time that the machine has seen.
     seen: Instant,
-    phase: &'static str,
+    pub(crate) phase: &'static str,
     lines: Lines,
+    pub(crate) bounds: Bounds,
     /// All that happened to the machine, to play it again.
     pub(crate) record: Record,
     name: &'static str,
@@ -92,16 +94,17 @@ impl<R: Role<Event: Tell>> Node<R> {
             seen: Instant::ZERO,
             phase: "opening",
             lines: Lines::default(),
+            bounds: Bounds::default(),
             record: Record::default(),
             name: if R::SIDE == Side::Client { "client" } else { "server" },
         }
     }
 
-    fn mark(&self, shared: &mut Shared, group: &str, name: &str) {
+    pub(crate) fn mark(&self, shared: &mut Shared, group: &str, name: &str) {
         shared.coverage.mark(&format!("{group} {}.{name}", self.name));
     }
 
-    fn moment(&self, shared: &Shared) -> Moment {
+    pub(crate) fn moment(&self, shared: &Shared) -> Moment {
         Moment {
             now: shared.now,
             is_ending: self.machine.is_closed() || !self.machine.wants_input(),
@@ -142,7 +145,9 @@ impl<R: Role<Event: Tell>> Node<R> {
     /// Has the application do one thing, and holds what comes of it against the books.
     pub(crate) fn perform(&mut self, shared: &mut Shared, act: Act) -> Done {
         let open = self.machine.ledger().open_requests().count();
+        let before = self.outside();
         let done = self.handles.perform(shared.now, &act, &mut self.machine);
+        self.check_room(shared, before, &act, done);
         self.follow_phase(shared);
         self.peak = self.peak.max(open);
         self.seen = shared.now;
@@ -152,48 +157,6 @@ impl<R: Role<Event: Tell>> Node<R> {
             self.check_misuse(shared, &act, misuse);
         }
         done
-    }
-
-    /// A misuse must have its reason.
-    fn check_misuse(&mut self, shared: &mut Shared, act: &Act, misuse: Misuse) {
-        let outbox = self.machine.outbox().len();
-        let limits = self.machine.limits();
-        let is_full = outbox > limits.outbox_bytes_max;
-        match (misuse, act) {
-            (Misuse::Closed, _) if self.moment(shared).is_ending || self.phase == "draining" => {}
-            (Misuse::Closed, _) => self.machine.breach(format!("`Closed`, and it is open: {act:?}")),
-            (Misuse::NotReady, _) if self.machine.peer().is_some() && R::SIDE == Side::Client => {
-                self.machine.breach(format!("`NotReady`, and it is ready: {act:?}"));
-            }
-            (Misuse::Blocked, Act::Call { .. }) => {
-                let opening = usize::from(self.machine.peer().is_none());
-                let most = self.calls.len() + opening;
-                let is_plain = self.asks == 0
-                    && self.listens == 0
-                    && limits.ping_every.is_none()
-                    && limits.calls_bytes_max > 1 << 20;
-                if is_full {
-                    shared.coverage.mark("limit outbox_bytes_max");
-                } else if self.calls.len() >= limits.calls_max {
-                    shared.coverage.mark("limit calls_max");
-                } else if limits.calls_bytes_max < 1 << 20 {
-                    shared.coverage.mark("limit calls_bytes_max");
-                }
-                if !is_full && is_plain && most < limits.calls_max {
-                    self.machine.breach(format!("`Blocked` with {most} of {} calls open", limits.calls_max));
-                }
-            }
-            (Misuse::Blocked, Act::Ask { questions, .. }) if questions.len() > limits.questions_max => {
-                shared.coverage.mark("limit questions_max");
-            }
-            (Misuse::Stale, Act::Respond { request, .. } | Act::Fail { request, .. })
-                if self.requests.contains_key(request) =>
-            {
-                // Nobody looked at the event that says so yet.
-                self.withdrawn.insert(*request);
-            }
-            _ => {}
-        }
     }
 
     fn told(&mut self, shared: &mut Shared, told: Told) {
@@ -249,6 +212,11 @@ impl<R: Role<Event: Tell>> Node<R> {
             _ => {}
         }
         let Some(open) = self.calls.remove(&call) else { return };
+        match &outcome {
+            Err(CallError::Refused(error)) => Self::mark_refusal(shared, &open, error),
+            Err(CallError::Cancelled | CallError::TimedOut) => self.owe_cancel(shared, call, &open),
+            _ => {}
+        }
         if let Err(why) = shared.books.complete(&open, &outcome, self.moment(shared)) {
             self.machine.breach(format!("call#{call} ended with {outcome:?}: {why}"));
         }
@@ -262,31 +230,16 @@ impl<R: Role<Event: Tell>> Node<R> {
         match why {
             Close::Fault(fault) => {
                 self.mark(shared, "fault", &variant(fault));
-                let limit = match fault {
-                    Fault::HandshakeTimedOut => "handshake_timeout",
-                    Fault::Stalled => "stall_timeout",
-                    Fault::TooManyViolations => "violations_max",
-                    Fault::Unresponsive => "pings_missed_max",
-                    _ => return,
-                };
-                shared.coverage.mark(&format!("limit {limit}"));
+                bounds::mark_fault(shared, fault);
             }
             other => self.mark(shared, "close", &variant(other)),
         }
     }
 
-    fn violated(&self, shared: &mut Shared, kind: ViolationKind, detail: &str) {
+    fn violated(&mut self, shared: &mut Shared, kind: ViolationKind, detail: &str) {
         self.mark(shared, "violation", &variant(&kind));
-        let limits = [
-            ("too many messages in one batch", "batch_members_max"),
-            ("nested", "depth_max"),
-            ("deep", "depth_max"),
-            ("longer than", "message_bytes_max"),
-            ("id is too long", "id_bytes_max"),
-        ];
-        for (_, limit) in limits.iter().filter(|(words, _)| detail.contains(words)) {
-            shared.coverage.mark(&format!("limit {limit}"));
-        }
+        bounds::mark_violation(shared, detail);
+        self.bounds.unread(kind);
         let is_honest = shared.plan.mode == Mode::Honest && !shared.is_broken;
         if is_honest && !shared.plan.has(Feature::SmallLimits) {
             self.machine.breach(format!("an honest peer: {kind}: {detail}"));
@@ -294,9 +247,10 @@ impl<R: Role<Event: Tell>> Node<R> {
     }
 
     /// Looks at what was sent: what is reached, and whether a refusal has its reason.
-    fn sent(&self, shared: &mut Shared, line: &str) {
+    fn sent(&mut self, shared: &mut Shared, line: &str) {
         let what = crate::wire::name_of(line);
         self.mark(shared, "wire", what);
+        self.bounds.sent(line);
         if line.contains("\"input_required\"") {
             self.mark(shared, "wire", "input_required");
         }
@@ -310,12 +264,6 @@ impl<R: Role<Event: Tell>> Node<R> {
                 let most = limits.requests_max;
                 self.machine.breach(format!("a request was refused with {} of {most} open", self.peak));
             }
-        }
-        if line.contains("too many subscriptions") {
-            shared.coverage.mark("limit subscriptions_max");
-        }
-        if line.contains("too many resources") {
-            shared.coverage.mark("limit subscription_uris_max");
         }
     }
 
@@ -337,9 +285,7 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
         if self.machine.outbox().is_empty() {
             self.peak = self.requests.len();
         }
-        if self.machine.outbox().len() > self.machine.limits().replies_bytes_max {
-            shared.coverage.mark("limit replies_bytes_max");
-        }
+        self.mark_sent(shared);
         moved
     }
 
@@ -351,11 +297,11 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
         let now = self.about_now(shared, piece.len() as u64 * 777_767_777 + shared.now.as_nanos());
         self.seen = self.seen.max(now);
         self.record.note(self.seen, Step::Input(piece.to_vec()));
+        let before = self.outside();
         self.machine.handle_input(now, piece);
+        self.check_replies(before, piece);
         self.follow_phase(shared);
-        if !self.machine.wants_input() && !self.machine.is_closed() && self.phase != "draining" {
-            shared.coverage.mark("limit events_max");
-        }
+        self.mark_heard(shared, piece);
     }
 
     fn hear_end(&mut self, shared: &mut Shared) {
@@ -383,7 +329,9 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
         }
         self.seen = shared.now;
         self.record.note(shared.now, Step::Tick);
+        let before = self.outside();
         self.machine.handle_timeout(shared.now);
+        self.check_timeout(shared, before);
         self.follow_phase(shared);
         true
     }
@@ -403,21 +351,24 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
             self.machine.breach(format!("request#{request} is stale, and nothing says why"));
         }
         self.follow_phase(shared);
+        self.check_reading();
         moved
     }
 
-    fn act(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) {
+    fn act(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) -> bool {
         match action {
             Action::EarlyTick => {
                 // Not a part of the record: it must change nothing.
-                if self.machine.poll_timeout().is_none_or(|at| at > shared.now) {
+                let is_early = self.machine.poll_timeout().is_none_or(|at| at > shared.now);
+                if is_early {
                     self.seen = shared.now;
                     self.machine.handle_timeout(shared.now);
                 }
+                is_early
             }
             Action::Wake => {
                 self.is_busy = random.below(2) == 0 && shared.plan.has(Feature::BusyApplications);
-                self.look(shared);
+                self.look(shared)
             }
             other => self.apply(shared, other, random),
         }
@@ -448,6 +399,7 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
         if let Some((call, _)) = open {
             self.machine.breach(format!("call#{call} never ended"));
         }
+        self.check_cancels();
         self.fill_up(shared);
     }
 

@@ -45,8 +45,8 @@ pub(crate) trait Party {
     /// Looks at what it has been told; false when there was nothing.
     fn look(&mut self, shared: &mut Shared) -> bool;
 
-    /// Does something.
-    fn act(&mut self, shared: &mut Shared, action: Action, random: &mut Seed);
+    /// Does something; false when there was nothing to do it to, or it was refused.
+    fn act(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) -> bool;
 
     /// Does all that others wait for; false when there was nothing.
     fn catch_up(&mut self, shared: &mut Shared) -> bool;

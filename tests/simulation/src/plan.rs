@@ -88,6 +88,8 @@ pub(crate) struct Plan {
     pub(crate) server: server::Config,
     /// The revisions of each side.
     pub(crate) revisions: [Vec<Revision>; 2],
+    /// The bounds of each side.
+    pub(crate) limits: [Limits; 2],
 }
 
 impl Plan {
@@ -144,7 +146,7 @@ impl Plan {
         }
         client = client.serve("x/known");
         server = server.serve("x/known");
-        Self { mode, on, weights, steps, client, server, revisions }
+        Self { mode, on, weights, steps, client, server, revisions, limits }
     }
 
     /// Whether a feature is on.
@@ -245,7 +247,7 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
         (some(small), some(small), some(small), some(small), some(small));
     let (uris, message, depth, ids, bytes) =
         (some(small), some(small), some(small), some(small), some(small));
-    let (cache, stall) = (some(true), some(small));
+    let (cache, stall) = (some(true), some(true));
     let mut below = |is_on: bool, field: &mut usize, least: usize, bound: usize| {
         let drawn = least + random.below(bound);
         if is_on {
@@ -269,7 +271,7 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
     below(cache, &mut limits.cache_bytes_max, 0, 5000);
     let outbox = on.contains(&Feature::SmallOutbox);
     below(outbox, &mut limits.outbox_bytes_max, 0, 2000);
-    below(outbox && stall, &mut limits.replies_bytes_max, 2000, 5000);
+    below(outbox && stall, &mut limits.replies_bytes_max, 0, 7000);
     let mut number = |bound: u32| (random.next() % u64::from(bound)) as u32;
     let drawn = (number(4), number(6), number(4), number(10));
     if replies {
@@ -293,7 +295,9 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
         limits.human_timeout_max = drawn[2];
         limits.handshake_timeout = drawn[3];
         limits.probe_timeout = drawn[4];
-        limits.stall_timeout = drawn[1];
+    }
+    if outbox && stall {
+        limits.stall_timeout = drawn[1] / 4;
     }
     if on.contains(&Feature::Pings) {
         limits.ping_every = Some(drawn[2]);

@@ -17,6 +17,11 @@ impl Lines {
         }
         lines
     }
+
+    /// How long it is.
+    pub(crate) fn left(&self) -> usize {
+        self.0.len()
+    }
 }
 
 /// What a line of a machine is: a method, a result, an error, a batch.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use mcp_harness::{Checked, Link, Seed};
+use mcp_harness::{Checked, Link, Role, Seed};
 use mcp_proto::client::Client;
 use mcp_proto::server::Server;
 use mcp_proto::stdio::Stdio;
@@ -107,9 +107,10 @@ impl World {
             }
             let mut random = self.case.fork(1000 + index as u64);
             let side = random.below(2);
-            if let Some(action) = self.shared.plan.action(&mut random) {
+            if let Some(action) = self.shared.plan.action(&mut random)
+                && self.step(side, action, &mut random)
+            {
                 self.shared.coverage.mark(&format!("done {action:?}"));
-                self.step(side, action, &mut random);
             }
             self.pump();
             let pause = self.shared.plan.pause(&mut random);
@@ -119,7 +120,7 @@ impl World {
         self.replay();
     }
 
-    fn step(&mut self, side: usize, action: Action, random: &mut Seed) {
+    fn step(&mut self, side: usize, action: Action, random: &mut Seed) -> bool {
         let now = self.shared.now;
         match action {
             Action::Cut => {
@@ -135,8 +136,9 @@ impl World {
             }
             Action::Stall => self.links[side].is_stalled = true,
             Action::Unstall => self.links[side].is_stalled = false,
-            other => self.players[side].party().act(&mut self.shared, other, random),
+            other => return self.players[side].party().act(&mut self.shared, other, random),
         }
+        true
     }
 
     /// Everything that can happen at this moment.
@@ -246,7 +248,7 @@ impl World {
             match player {
                 Player::Client(node) => {
                     replay::check(
-                        || client(plan),
+                        || again(new_client(plan)),
                         &node.record,
                         &self.case,
                         is_backward,
@@ -255,7 +257,7 @@ impl World {
                 }
                 Player::Server(node) => {
                     replay::check(
-                        || server(plan),
+                        || again(new_server(plan)),
                         &node.record,
                         &self.case,
                         is_backward,
@@ -269,11 +271,30 @@ impl World {
 }
 
 fn client(plan: &Plan) -> Checked<Stdio<Client>> {
-    Checked::new(Stdio::new(Client::new(Instant::ZERO, plan.client.clone())))
+    watched(plan, new_client(plan))
 }
 
 fn server(plan: &Plan) -> Checked<Stdio<Server>> {
-    let server = Checked::new(Stdio::new(Server::new(Instant::ZERO, plan.server.clone())));
+    let server = watched(plan, new_server(plan));
     let is_modern = |revision: &Revision| revision.era() == Era::Modern;
     if plan.revisions[1].iter().any(is_modern) { server } else { server.legacy_only() }
+}
+
+/// In a world with one id for many things, lines come one by one.
+fn watched<R: Role>(plan: &Plan, machine: R) -> Checked<R> {
+    let machine = Checked::new(machine);
+    if plan.mode == Mode::Honest { machine } else { machine.by_line() }
+}
+
+/// The same machine once more, for input in any pieces: what it should send is known.
+fn again<R: Role>(machine: R) -> Checked<R> {
+    Checked::with_hostile_peer(machine)
+}
+
+fn new_client(plan: &Plan) -> Stdio<Client> {
+    Stdio::new(Client::new(Instant::ZERO, plan.client.clone()))
+}
+
+fn new_server(plan: &Plan) -> Stdio<Server> {
+    Stdio::new(Server::new(Instant::ZERO, plan.server.clone()))
 }

@@ -1,0 +1,295 @@
+//! Which bounds one machine reaches, and that each holds and is felt only where it is reached; knows what the machine
+//! shows of itself and what was done to it, and nothing of the other side.
+
+use std::collections::BTreeSet;
+
+use bytes::Buf;
+use mcp_harness::{Act, Done, Role};
+use mcp_proto::{Endpoint, ErrorObject, Fault, Limits, Misuse, Side, ViolationKind};
+
+use crate::books::OpenCall;
+use crate::case::Feature;
+use crate::node::Node;
+use crate::party::Shared;
+use crate::plan::Mode;
+use crate::told::Tell;
+use crate::wire::Lines;
+
+/// The most bytes that an answer takes for each byte of what it answers, and for itself.
+const REPLY_FACTOR: usize = 16;
+const REPLIES_BYTES: usize = 4096;
+
+/// The most bytes that are sent for one call once its time is up: it is made again, or cancelled.
+const CALL_BYTES: usize = 1024;
+
+/// Calls that a machine makes by itself and that can be over at a time.
+const OWN_CALLS: usize = 64;
+
+/// What was seen of a machine's bounds so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bounds {
+    heard: Lines,
+    /// Texts that are no JSON, and the errors that say so.
+    unread: u64,
+    answered: u64,
+    /// Requests that were cancelled, and those that must be.
+    cancelled: BTreeSet<u64>,
+    owed: BTreeSet<u64>,
+}
+
+impl Bounds {
+    /// The machine told of a violation.
+    pub(crate) fn unread(&mut self, kind: ViolationKind) {
+        self.unread += u64::from(kind == ViolationKind::NotJson);
+    }
+
+    /// The machine sent a line.
+    pub(crate) fn sent(&mut self, line: &str) {
+        self.answered += u64::from(!line.starts_with('[') && line.contains("\"error\":{\"code\":-32700,"));
+        if let Some((_, rest)) = line.split_once(r#""notifications/cancelled","params":{"requestId":"#) {
+            let digits = rest.split(|character: char| !character.is_ascii_digit()).next();
+            self.cancelled.extend(digits.and_then(|digits| digits.parse::<u64>().ok()));
+        }
+    }
+}
+
+/// What a machine has to send at a moment, and what it ever had.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outside {
+    bytes: usize,
+    lines: usize,
+}
+
+impl<R: Role<Event: Tell>> Node<R> {
+    pub(crate) fn outside(&mut self) -> Outside {
+        Outside { bytes: self.machine.outbox().len(), lines: self.machine.lines_sent() }
+    }
+
+    fn is_serving(&self) -> bool {
+        !self.machine.is_closed() && self.phase != "draining"
+    }
+
+    /// What is new waits until there is room, and a call that sends nothing was answered before.
+    pub(crate) fn check_room(&mut self, shared: &mut Shared, before: Outside, act: &Act, done: Done) {
+        let lines = self.outside().lines;
+        let limits = self.machine.limits();
+        let is_new = match act {
+            Act::Call { method, .. } => method != "ping",
+            Act::Changed(_)
+            | Act::Listen { .. }
+            | Act::Log { .. }
+            | Act::Notify { .. }
+            | Act::Progress { .. }
+            | Act::SetLogLevel(_) => true,
+            _ => false,
+        };
+        if is_new && before.bytes > limits.outbox_bytes_max && lines > before.lines {
+            self.machine.breach(format!("{} bytes wait, and something new is sent: {act:?}", before.bytes));
+        }
+        if let (Act::Call { options, .. }, Done::Call(_)) = (act, done)
+            && lines == before.lines
+        {
+            if R::SIDE == Side::Server || limits.cache_bytes_max == 0 || options.fresh {
+                self.machine.breach(format!("a call was made and not sent: {act:?}"));
+            }
+            shared.coverage.mark("limit cache_hit");
+        }
+    }
+
+    /// A misuse must have its reason.
+    pub(crate) fn check_misuse(&mut self, shared: &mut Shared, act: &Act, misuse: Misuse) {
+        let outbox = self.machine.outbox().len();
+        let limits = self.machine.limits();
+        let is_full = outbox > limits.outbox_bytes_max;
+        match (misuse, act) {
+            (Misuse::Closed, _) if self.moment(shared).is_ending || self.phase == "draining" => {}
+            (Misuse::Closed, _) => self.machine.breach(format!("`Closed`, and it is open: {act:?}")),
+            (Misuse::NotReady, _) if self.machine.peer().is_some() && R::SIDE == Side::Client => {
+                self.machine.breach(format!("`NotReady`, and it is ready: {act:?}"));
+            }
+            (Misuse::Blocked, Act::Call { params, .. }) => {
+                let opening = usize::from(self.machine.peer().is_none());
+                let most = self.calls.len() + opening;
+                let held = self.calls.values().map(|call| call.bytes).sum::<usize>();
+                let bytes = held + params.as_ref().map_or(0, |params| params.as_bytes().len());
+                if is_full {
+                    shared.coverage.mark("limit outbox_bytes_max");
+                } else if self.calls.len() >= limits.calls_max {
+                    shared.coverage.mark("limit calls_max");
+                } else if limits.calls_bytes_max < 1 << 20 {
+                    shared.coverage.mark("limit calls_bytes_max");
+                }
+                // Where something may be asked, more bytes can be held.
+                let holds_more = limits.calls_bytes_max < 1 << 20
+                    && (shared.plan.has(Feature::Asks) || shared.plan.mode != Mode::Honest);
+                let is_plain = (!holds_more || self.calls.is_empty())
+                    && self.asks == 0
+                    && self.listens == 0
+                    && limits.ping_every.is_none();
+                if !is_full && is_plain && most < limits.calls_max && bytes <= limits.calls_bytes_max {
+                    self.machine.breach(format!(
+                        "`Blocked` with {most} of {} calls open and {bytes} of {} bytes",
+                        limits.calls_max, limits.calls_bytes_max
+                    ));
+                }
+            }
+            (Misuse::Blocked, Act::Changed(_) | Act::Log { .. } | Act::Notify { .. }) if !is_full => {
+                self.machine.breach(format!("`Blocked`, and only {outbox} bytes wait: {act:?}"));
+            }
+            (Misuse::Blocked, Act::Ask { questions, .. }) if questions.len() > limits.questions_max => {
+                shared.coverage.mark("limit questions_max");
+            }
+            (Misuse::Blocked, Act::Progress { .. }) => self.machine.breach("progress is never `Blocked`"),
+            (
+                Misuse::Blocked,
+                Act::Cancel { .. }
+                | Act::Close
+                | Act::Fail { .. }
+                | Act::RefuseUndeclared { .. }
+                | Act::Respond { .. },
+            ) => {
+                self.machine.breach(format!("what ends something is `Blocked`: {act:?}"));
+            }
+            (Misuse::Stale, Act::Respond { request, .. } | Act::Fail { request, .. })
+                if self.requests.contains_key(request) =>
+            {
+                // Nobody looked at the event that says so yet.
+                self.withdrawn.insert(*request);
+            }
+            _ => {}
+        }
+    }
+
+    /// A call ended on this side: the other one must hear of it if it heard of the call, which went out under its own
+    /// number if nothing was asked about it.
+    pub(crate) fn owe_cancel(&mut self, shared: &Shared, call: u64, open: &OpenCall) {
+        let in_session = self.machine.peer().is_some_and(|peer| peer.revision.rules().servers_ask);
+        let is_plain = in_session || (shared.plan.mode == Mode::Honest && shared.books.is_plain(open));
+        if is_plain && !open.is_listening && !open.is_early {
+            self.bounds.owed.insert(call);
+        }
+    }
+
+    /// What was given up is taken back.
+    pub(crate) fn check_cancels(&mut self) {
+        let owed = self.bounds.owed.difference(&self.bounds.cancelled).next().copied();
+        if let Some(call) = owed.filter(|_| self.machine.outbox().is_empty()) {
+            self.machine.breach(format!("call#{call} ended on this side and was not cancelled"));
+        }
+    }
+
+    /// What one piece of input is answered with is bounded by it.
+    pub(crate) fn check_replies(&mut self, before: Outside, piece: &[u8]) {
+        let most = before.bytes + REPLY_FACTOR * (self.bounds.heard.left() + piece.len()) + REPLIES_BYTES;
+        self.check_outbox(most, "one piece of input");
+    }
+
+    /// What is sent because time passed is bounded by what is open; client: it may give up finding the server's era.
+    pub(crate) fn check_timeout(&mut self, shared: &mut Shared, before: Outside) {
+        let calls = self.calls.len() + self.asks * 4 + OWN_CALLS;
+        self.check_outbox(before.bytes + calls * CALL_BYTES, "a timeout");
+        let outbox = self.machine.outbox();
+        let added = outbox.chunk().get(before.bytes..).unwrap_or_default();
+        if String::from_utf8_lossy(added).contains(r#""method":"initialize""#) {
+            shared.coverage.mark("limit probe_timeout");
+        }
+    }
+
+    fn check_outbox(&mut self, most: usize, why: &str) {
+        let bytes = self.machine.outbox().len();
+        if bytes > most {
+            self.machine.breach(format!("after {why} {bytes} bytes wait, of {most}"));
+        }
+    }
+
+    /// Once all events are looked at, it reads if and only if the peer does.
+    pub(crate) fn check_reading(&mut self) {
+        let is_read = self.machine.outbox().len() <= self.machine.limits().replies_bytes_max;
+        let (wants, should) = (self.machine.wants_input(), is_read && self.is_serving());
+        if wants != should {
+            self.machine.breach(format!("nothing else is in the way, and that it reads is {wants}"));
+        }
+    }
+
+    /// Sees which bounds a piece of input reached.
+    pub(crate) fn mark_heard(&mut self, shared: &mut Shared, piece: &[u8]) {
+        let is_read = self.machine.outbox().len() <= self.machine.limits().replies_bytes_max;
+        let (wants, is_serving) = (self.machine.wants_input(), self.is_serving());
+        let (limits, usual) = (self.machine.limits(), Limits::default());
+        if !wants && is_read && is_serving {
+            // With both it could be either.
+            match (limits.events_max < usual.events_max, limits.events_bytes_max < usual.events_bytes_max) {
+                (true, false) => shared.coverage.mark("limit events_max"),
+                (false, true) => shared.coverage.mark("limit events_bytes_max"),
+                _ => {}
+            }
+        }
+        for line in self.bounds.heard.take(piece) {
+            let id =
+                line.split_once("\"id\":\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
+            let is_taken =
+                shared.plan.mode != Mode::Honest && is_serving && line.len() <= limits.message_bytes_max;
+            if is_taken && id.len() + 2 > limits.id_bytes_max {
+                shared.coverage.mark("limit id_bytes_max");
+            }
+        }
+    }
+
+    /// Sees which bounds what was sent, and what was not, speaks of.
+    pub(crate) fn mark_sent(&mut self, shared: &mut Shared) {
+        let (left, limits) = (self.machine.outbox().len(), self.machine.limits());
+        if left > limits.replies_bytes_max {
+            shared.coverage.mark("limit replies_bytes_max");
+        }
+        // A server answers every text that it cannot read, unless there are too many of them.
+        let is_answered = R::SIDE == Side::Server && !shared.plan.has(Feature::Policies);
+        if is_answered && left == 0 && !self.is_busy && self.bounds.unread > self.bounds.answered {
+            self.bounds.unread = self.bounds.answered;
+            shared.coverage.mark("limit error_replies_max");
+        }
+    }
+
+    /// Sees which bound of the other side's a refusal speaks of.
+    pub(crate) fn mark_refusal(shared: &mut Shared, call: &OpenCall, error: &ErrorObject) {
+        let limits = &shared.plan.limits[1];
+        if R::SIDE == Side::Server
+            || shared.plan.mode != Mode::Honest
+            || !error.message.contains("too many subscriptions")
+        {
+            return;
+        }
+        // It may be the bytes of all of them together, too.
+        let limit = if call.resources > limits.subscription_uris_max {
+            "subscription_uris_max"
+        } else if limits.subscriptions_bytes_max < Limits::default().subscriptions_bytes_max {
+            "subscriptions_bytes_max"
+        } else {
+            "subscriptions_max"
+        };
+        shared.coverage.mark(&format!("limit {limit}"));
+    }
+}
+
+/// Sees which bound a machine ended for.
+pub(crate) fn mark_fault(shared: &mut Shared, fault: &Fault) {
+    let limit = match fault {
+        Fault::HandshakeTimedOut => "handshake_timeout",
+        Fault::Stalled => "stall_timeout",
+        Fault::TooManyViolations => "violations_max",
+        Fault::Unresponsive => "pings_missed_max",
+        _ => return,
+    };
+    shared.coverage.mark(&format!("limit {limit}"));
+}
+
+/// Sees which bound a violation speaks of.
+pub(crate) fn mark_violation(shared: &mut Shared, detail: &str) {
+    let limits = [
+        ("too many messages in one batch", "batch_members_max"),
+        ("nested too deeply", "depth_max"),
+        ("a message is longer than", "message_bytes_max"),
+    ];
+    for (_, limit) in limits.iter().filter(|(words, _)| detail.starts_with(words)) {
+        shared.coverage.mark(&format!("limit {limit}"));
+    }
+}
