@@ -97,6 +97,8 @@ pub mod seal;
 pub mod server;
 mod session;
 pub mod stdio;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod time;
 mod wire;
 
