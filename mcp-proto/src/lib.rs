@@ -89,6 +89,8 @@ mod error;
 pub mod http;
 mod json;
 mod limits;
+#[cfg(feature = "record")]
+pub mod record;
 mod revision;
 mod rpc;
 pub mod schema;

@@ -32,7 +32,9 @@ pub enum Chunking {
 /// use mcp_proto::Instant;
 /// use mcp_proto::testing::{Chunking, Link};
 ///
-/// let mut link = Link { latency: Duration::from_millis(5), chunking: Chunking::Bytes(2), ..Link::default() };
+/// let mut link = Link::default();
+/// link.latency = Duration::from_millis(5);
+/// link.chunking = Chunking::Bytes(2);
 /// link.send(Instant::ZERO, &mut &b"abc"[..], |_| ());
 /// let later = link.next_arrival().unwrap();
 /// assert_eq!(later, Instant::from_millis(5));

@@ -1,5 +1,7 @@
 //! A client and a server in one process, on two links, in virtual time; knows nothing of what they should say.
 
+mod waits;
+
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -14,10 +16,8 @@ use super::transcript::Transcript;
 use super::watch::Watch;
 use crate::client::{self, Client};
 use crate::endpoint::Endpoint;
-use crate::json::Raw;
 use crate::revision::Side;
 use crate::server::{self, Server};
-use crate::session::{CallError, CallId, Context, IncomingId, Request};
 use crate::stdio::Stdio;
 use crate::time::Instant;
 
@@ -334,47 +334,6 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
 
     fn next_deadline(&self) -> Option<Instant> {
         self.client.poll_timeout().into_iter().chain(self.server.poll_timeout()).min()
-    }
-}
-
-impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
-    /// Drives until the client's call ends; other events before its end are dropped.
-    ///
-    /// # Errors
-    /// How the call failed.
-    pub fn outcome(&mut self, call: CallId) -> Result<Raw, CallError> {
-        self.drive();
-        while let Some(event) = self.client_events.pop_front() {
-            match event {
-                client::Event::Completed { call: ended, outcome } if ended == call => return outcome,
-                _ => {}
-            }
-        }
-        self.breach(format!("{call} did not end"))
-    }
-
-    /// Drives until the client gets a request; other events before it are dropped.
-    pub fn next_client_request(&mut self) -> (IncomingId, Request) {
-        self.drive();
-        while let Some(event) = self.client_events.pop_front() {
-            if let client::Event::Request { incoming, request, .. } = event {
-                return (incoming, request);
-            }
-        }
-        self.breach("no request came to the client")
-    }
-}
-
-impl<C: Endpoint, S: Endpoint<Event = server::Event>> Pair<C, S> {
-    /// Drives until the server gets a request; other events before it are dropped.
-    pub fn next_request(&mut self) -> (IncomingId, Request, Context) {
-        self.drive();
-        while let Some(event) = self.server_events.pop_front() {
-            if let server::Event::Request { incoming, request, context } = event {
-                return (incoming, request, context);
-            }
-        }
-        self.breach("no request came to the server")
     }
 }
 

@@ -36,6 +36,7 @@ mod pair;
 mod parse;
 mod peer;
 mod player;
+mod recorded;
 mod role;
 mod script;
 mod wire;
@@ -49,6 +50,7 @@ pub use mcp_proto::testing::{Chunking, Link, Seed, Transcript};
 pub use meeting::assert_meeting;
 pub use pair::Pair;
 pub use peer::{ClientSolo, ServerSolo, Solo, initialize};
+pub use recorded::{Tape, assert_replays};
 pub use role::Role;
 pub use script::{
     Cut, Play, Polls, Script, Step, Trace, assert_chunk_free, assert_deterministic, assert_order_free, play,

@@ -4,7 +4,7 @@ use core::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
 use super::*;
-use crate::session::CallOptions;
+use crate::session::{CallError, CallId, CallOptions};
 use crate::{Capability, ErrorObject};
 
 fn pair() -> Pair {
