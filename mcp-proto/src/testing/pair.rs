@@ -254,7 +254,8 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
     }
 
     /// Ends the connection as a client does that goes away, and sees that nothing is left: no request without an
-    /// answer, except those that were taken back and subscriptions; and both sides come to their end.
+    /// answer, except those that were taken back and subscriptions; and both sides come to their end. It is for links
+    /// that lost nothing.
     pub fn finish(&mut self) {
         self.drive();
         let is_left = |(_, _, method): &(Side, &str, &str)| *method != "subscriptions/listen";
