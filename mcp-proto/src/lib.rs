@@ -59,6 +59,12 @@
 //! (`poll_loop`), and a proxy between clients and servers of any era (`proxy`). `cargo run --example in_process` runs
 //! one.
 //!
+//! # Tests and recordings
+//!
+//! With the feature `testing`, the module `testing` joins a client and a server in memory, in virtual time, over pipes
+//! that fail as they are told to, and listens to both. With the feature `record`, the module `record` takes down what
+//! is done to a machine, and does it again bit for bit; the example `replay` shows it.
+//!
 //! # What holds, always
 //!
 //! Every call ends exactly once. Every request is answered at most once, and exactly once unless it was cancelled or
@@ -89,6 +95,8 @@ mod error;
 pub mod http;
 mod json;
 mod limits;
+#[cfg(feature = "record")]
+pub mod record;
 mod revision;
 mod rpc;
 pub mod schema;
@@ -97,6 +105,8 @@ pub mod seal;
 pub mod server;
 mod session;
 pub mod stdio;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod time;
 mod wire;
 

@@ -151,6 +151,12 @@ impl Server {
         self.core.peer()
     }
 
+    /// What the answer to a request is written in, while it is open.
+    #[cfg(feature = "record")]
+    pub(crate) fn revision_of(&self, incoming: IncomingId) -> Option<Revision> {
+        self.core.revision_of(incoming)
+    }
+
     /// Why the connection is over, once it is: known before [`Event::Closed`] is polled.
     #[must_use]
     pub fn closed(&self) -> Option<&Close> {

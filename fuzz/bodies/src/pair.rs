@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use arbitrary::{Arbitrary, Unstructured};
 use mcp_harness::{Chunking, Pair, Role, Seed};
-use mcp_proto::{Endpoint, client, server};
+use mcp_proto::{Endpoint, Side, client, server};
 
 use crate::app::{self, App};
 
@@ -61,8 +61,9 @@ pub fn pair(data: &[u8]) {
     (pair.is_client_busy, pair.is_server_busy) = (false, false);
     // Two that keep each other alive by pings never come to rest by themselves.
     pair.wait(Duration::from_secs(90));
-    pair.client.close(pair.now);
-    pair.server.close(pair.now);
+    let now = pair.now;
+    pair.client.close(now);
+    pair.server.close(now);
     pair.drive_until_quiet();
     for ledger in [pair.client.ledger(), pair.server.ledger()] {
         assert!(ledger.is_closed(), "`Closed` never came");
@@ -81,10 +82,13 @@ fn perform(pair: &mut Pair, [client, server]: &mut [App; 2], op: &Op) {
             let line = STRAY[usize::from(line) % STRAY.len()];
             // In the middle of a line it would only break that line.
             pair.drive();
+            let now = pair.now;
             if to_server && pair.to_server.bytes_in_flight() == 0 && pair.server.wants_input() {
-                pair.server.handle_input(pair.now, line);
+                pair.watch.stray(Side::Client, line);
+                pair.server.handle_input(now, line);
             } else if !to_server && pair.to_client.bytes_in_flight() == 0 && pair.client.wants_input() {
-                pair.client.handle_input(pair.now, line);
+                pair.watch.stray(Side::Server, line);
+                pair.client.handle_input(now, line);
             }
         }
         Op::Stall(to_server, stalled) => {

@@ -55,20 +55,6 @@ impl Tree {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// Whether some object in it has two members of one name.
-    pub(crate) fn repeats_a_member(&self) -> bool {
-        match self {
-            Self::Array(elements) => elements.iter().any(Self::repeats_a_member),
-            Self::Object(members) => {
-                let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
-                names.sort_unstable();
-                names.windows(2).any(|pair| pair[0] == pair[1])
-                    || members.iter().any(|(_, value)| value.repeats_a_member())
-            }
-            _ => false,
-        }
-    }
-
     /// Whether `-0`, an integer, or `-0.0`, which is none, is somewhere: both come as the same float.
     pub(crate) fn has_minus_zero(&self) -> bool {
         match self {

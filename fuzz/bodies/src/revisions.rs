@@ -84,7 +84,8 @@ fn run(script: &[Op], revision: Revision) -> Vec<String> {
         run.look();
     }
     if !run.asked.is_empty() {
-        run.pair.client.close(run.pair.now);
+        let now = run.pair.now;
+        run.pair.client.close(now);
     }
     run.pair.drive_until_quiet();
     run.look();
@@ -94,7 +95,8 @@ fn run(script: &[Op], revision: Revision) -> Vec<String> {
 impl Run {
     fn perform(&mut self, op: Op) -> Result<(), Misuse> {
         let now = self.pair.now;
-        let (client, server) = (&mut self.pair.client, &mut self.pair.server);
+        let pair = &mut *self.pair;
+        let (client, server) = (&mut pair.client, &mut pair.server);
         match op {
             Op::Call { with_progress } => {
                 let options = CallOptions { progress: with_progress, ..CallOptions::default() };

@@ -399,13 +399,22 @@ impl Decode for Field {
             let mut reader = reader.clone();
             reader.peek_member("enum").is_some() || reader.peek_member("oneOf").is_some()
         };
+        let before = reader.clone();
+        let unknown = || DecodeError::expected("a kind of field that forms have", &before);
         Ok(match kind.as_deref() {
             Some("array") => Self::Choices(ChoicesField::read(reader)?),
             Some("boolean") => Self::Bool(BoolField::read(reader)?),
-            Some("integer" | "number") => Self::Number(NumberField::read(reader)?),
+            Some("integer" | "number") => {
+                let field = NumberField::read(reader)?;
+                // A second `type` may have said something else.
+                match field.kind {
+                    NumberKind::Integer | NumberKind::Number => Self::Number(field),
+                    _ => return Err(unknown()),
+                }
+            }
             Some("string") if chooses() => Self::Choice(ChoiceField::read(reader)?),
             Some("string") => Self::Text(TextField::read(reader)?),
-            _ => return Err(DecodeError::expected("a kind of field that forms have", reader)),
+            _ => return Err(unknown()),
         })
     }
 }

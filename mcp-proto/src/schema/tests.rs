@@ -262,6 +262,20 @@ fn reserved_keys_read_typed_and_anything_else_counts_as_absent() {
 }
 
 #[test]
+fn a_field_whose_types_contradict_each_other_is_none() {
+    let read = |text| Field::decode(&Raw::from_text(text).unwrap());
+    assert!(matches!(read(r#"{"type":"number","type":"integer"}"#), Ok(Field::Number(_))));
+    for text in [
+        r#"{"type":"number","type":"boolean"}"#,
+        r#"{"type":"integer","type":"x"}"#,
+        r#"{"type":"boolean","type":"number"}"#,
+        r#"{"type":"string","type":"array"}"#,
+    ] {
+        read(text).unwrap_err();
+    }
+}
+
+#[test]
 fn a_form_checks_answers_and_fills_in_defaults() {
     let form = Form::new(Map::new())
         .field("name", TextField::new().min_length(2).max_length(5))

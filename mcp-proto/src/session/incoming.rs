@@ -17,7 +17,7 @@ use crate::schema::Level;
 
 /// A request that the peer sent, until we have responded.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct IncomingId(u64);
+pub struct IncomingId(pub(crate) u64);
 
 impl fmt::Debug for IncomingId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -134,6 +134,12 @@ impl Core {
         self.respond_error(now, incoming, &error)
     }
 
+    /// What the answer to a request of the peer is written in, while it is open.
+    #[cfg(feature = "record")]
+    pub(crate) fn revision_of(&self, incoming: IncomingId) -> Option<crate::revision::Revision> {
+        self.incoming.get(incoming).map(|open| open.peer.revision)
+    }
+
     /// One question was answered, or never will be.
     pub(super) fn answered(&mut self, incoming: IncomingId, index: usize, outcome: Result<Raw, CallError>) {
         let (held, bytes_max) = (self.incoming.bytes(), self.limits().requests_bytes_max);

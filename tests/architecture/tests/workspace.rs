@@ -64,6 +64,8 @@ fn the_dependency_trees_stay_small() {
     let sealing =
         ["mcp-proto", "--no-default-features", "--features", "seal", "--target", "x86_64-unknown-linux-gnu"];
     let sealing = succeed(&[&tree[..], &sealing].concat());
+    let proving = ["mcp-proto", "--no-default-features", "--features", "record,testing"];
+    let proving = succeed(&[&tree[..], &proving].concat());
     let blocking = succeed(&[&tree[..], &["mcp-blocking"]].concat());
     let smol = succeed(&[&tree[..], &["mcp-smol"]].concat());
     let tokio = succeed(&[&tree[..], &["mcp-tokio"]].concat());
@@ -72,6 +74,7 @@ fn the_dependency_trees_stay_small() {
         dependencies::over_budget("mcp-proto with `http`", &http, 15),
         dependencies::over_budget("mcp-proto with `http-types`", &http_types, 15),
         dependencies::over_budget("mcp-proto with `seal`", &sealing, 20),
+        dependencies::over_budget("mcp-proto with `record` and `testing`", &proving, 15),
         dependencies::over_budget("mcp-blocking", &blocking, 22),
         dependencies::over_budget("mcp-smol", &smol, 55),
         dependencies::over_budget("mcp-tokio", &tokio, 36),
@@ -102,6 +105,9 @@ fn the_core_links_without_std_and_the_proof_can_fail() {
 
     let http = build_without_std(&["--features", "http"]);
     assert!(http.status.success(), "{}", String::from_utf8_lossy(&http.stderr));
+
+    let proving = build_without_std(&["--features", "record,testing"]);
+    assert!(proving.status.success(), "{}", String::from_utf8_lossy(&proving.stderr));
 
     let control = build_without_std(&["--features", "plant-std"]);
     let complaint = String::from_utf8_lossy(&control.stderr).into_owned();

@@ -15,9 +15,9 @@ use mcp_proto::{
 
 use crate::ledger::Ledger;
 use crate::role::Role;
-use crate::transcript::Transcript;
 use crate::wire::WireRules;
 use crate::witness::Witness;
+use mcp_proto::testing::Transcript;
 
 /// A machine whose every breach of a promise panics, with the transcript of what led there.
 ///

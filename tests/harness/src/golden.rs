@@ -37,6 +37,7 @@ use crate::act::Done;
 use crate::diff::diff;
 use crate::parse;
 use crate::player::Player;
+use crate::recorded::assert_replays;
 use crate::role::Role;
 use crate::script::{
     Cut, Play, Polls, Script, Step, assert_chunk_free, assert_deterministic, assert_order_free,
@@ -154,6 +155,21 @@ impl Golden {
         match self.side {
             Side::Client => self.assert_as(|| Stdio::new(Client::new(Instant::ZERO, self.client()))),
             Side::Server => self.assert_as(|| Stdio::new(Server::new(Instant::ZERO, self.server()))),
+        }
+    }
+
+    /// Plays it on a machine that is recorded, and replays the recording.
+    ///
+    /// # Panics
+    /// When the replay differs.
+    pub fn assert_replays(&self) {
+        match self.side {
+            Side::Client => {
+                assert_replays(|| Stdio::new(Client::new(Instant::ZERO, self.client())), &self.script);
+            }
+            Side::Server => {
+                assert_replays(|| Stdio::new(Server::new(Instant::ZERO, self.server())), &self.script);
+            }
         }
     }
 

@@ -29,7 +29,6 @@ mod check;
 mod diff;
 mod golden;
 mod ledger;
-mod link;
 mod meeting;
 mod methods;
 mod modern;
@@ -37,10 +36,9 @@ mod pair;
 mod parse;
 mod peer;
 mod player;
+mod recorded;
 mod role;
 mod script;
-mod seed;
-mod transcript;
 mod wire;
 mod witness;
 
@@ -48,15 +46,14 @@ pub use act::{Act, Changed, Done, Handles, number};
 pub use check::Checked;
 pub use golden::Golden;
 pub use ledger::Ledger;
-pub use link::{Chunking, Link};
+pub use mcp_proto::testing::{Chunking, Link, Seed, Transcript};
 pub use meeting::assert_meeting;
 pub use pair::Pair;
 pub use peer::{ClientSolo, ServerSolo, Solo, initialize};
+pub use recorded::{Tape, assert_replays};
 pub use role::Role;
 pub use script::{
     Cut, Play, Polls, Script, Step, Trace, assert_chunk_free, assert_deterministic, assert_order_free, play,
 };
-pub use seed::Seed;
-pub use transcript::Transcript;
 pub use wire::WireRules;
 pub use witness::{Seen, Witness};

@@ -9,7 +9,7 @@ use crate::act::{Act, Done};
 use crate::diff::diff;
 use crate::player::Player;
 use crate::role::Role;
-use crate::seed::Seed;
+use mcp_proto::testing::Seed;
 
 /// One step of a scenario.
 #[derive(Clone, Debug)]

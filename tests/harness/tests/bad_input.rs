@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Buf;
 use mcp_harness::{ClientSolo, Pair, Seed, ServerSolo};
-use mcp_proto::{CallOptions, Capability, Endpoint, Limits, Revision, ViolationPolicy, client, server};
+use mcp_proto::{CallOptions, Capability, Endpoint, Limits, Revision, Side, ViolationPolicy, client, server};
 
 use Revision::{V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
 
@@ -185,6 +185,8 @@ fn two_peers_that_reply_to_everything_do_not_keep_each_other_busy() {
             let mut line = line;
             line.push(b'\n');
             let now = pair.now;
+            pair.watch.stray(Side::Client, &line);
+            pair.watch.stray(Side::Server, &line);
             pair.server.handle_input(now, &line);
             pair.client.handle_input(now, &line);
             let before = pair.client.lines_sent() + pair.server.lines_sent();

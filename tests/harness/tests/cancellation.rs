@@ -100,11 +100,12 @@ fn answer_and_cancel_may_cross_in_either_order_can_06() {
         );
         let call = pair.call("tools/list", "{}").unwrap();
         let (incoming, ..) = pair.next_request();
+        let now = pair.now;
         if server_first {
             pair.respond(incoming, "{}").unwrap();
-            mcp_harness::Role::cancel(&mut pair.client, pair.now, call, "").unwrap();
+            mcp_harness::Role::cancel(&mut pair.client, now, call, "").unwrap();
         } else {
-            mcp_harness::Role::cancel(&mut pair.client, pair.now, call, "").unwrap();
+            mcp_harness::Role::cancel(&mut pair.client, now, call, "").unwrap();
             pair.respond(incoming, "{}").unwrap();
         }
         assert_eq!(pair.outcome(call), Err(CallError::Cancelled));

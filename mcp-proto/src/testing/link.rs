@@ -1,13 +1,14 @@
 //! One direction of a pipe in virtual time: latency, chunking, capacity, stalls and cuts; knows nothing of what the
 //! bytes say.
 
-use std::collections::VecDeque;
-use std::time::Duration;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
 
 use bytes::Buf;
-use mcp_proto::Instant;
 
-use crate::seed::Seed;
+use super::seed::Seed;
+use crate::time::Instant;
 
 /// How a link splits what it carries.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -20,21 +21,47 @@ pub enum Chunking {
     Whole,
 }
 
-/// One direction of a pipe.
+/// One direction of a pipe, and all that can go wrong with one.
+///
+/// A byte stream delays, splits, stalls, fills up and breaks, and its sender can hang up. It neither reorders, repeats
+/// nor loses what it carries, except at its end, and so neither does a link.
+///
+/// ```
+/// use bytes::Buf;
+/// use core::time::Duration;
+/// use mcp_proto::Instant;
+/// use mcp_proto::testing::{Chunking, Link};
+///
+/// let mut link = Link::default();
+/// link.latency = Duration::from_millis(5);
+/// link.chunking = Chunking::Bytes(2);
+/// link.send(Instant::ZERO, &mut &b"abc"[..], |_| ());
+/// let later = link.next_arrival().unwrap();
+/// assert_eq!(later, Instant::from_millis(5));
+/// assert_eq!(link.receive(later).unwrap(), b"ab");
+/// link.cut(later);
+/// assert!(link.receive(later).is_none() && link.receive_end(later));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// How long bytes travel.
+    /// How long bytes travel, 1 ms.
     pub latency: Duration,
-    /// How they are split.
+    /// How much longer each piece travels at random, at most, from which seed; 0. What is behind waits for it.
+    pub jitter: (Seed, Duration),
+    /// How bytes are split; not at all.
     pub chunking: Chunking,
-    /// How many bytes fit in; what does not fit stays in the sender's outbox.
+    /// How many bytes fit in; what does not fit stays in the sender's outbox. Any number.
     pub capacity: usize,
     /// Nothing arrives while this is set; the pipe fills up.
     pub is_stalled: bool,
-    /// The receiver finds the end, and what was under way is lost.
+    /// It breaks once it has taken so many bytes in all: these still arrive, then the receiver finds the end. Never.
+    pub bytes_max: Option<u64>,
+    /// What is sent is lost.
     is_cut: bool,
     flying: VecDeque<(Instant, Vec<u8>)>,
     bytes: usize,
+    /// Bytes taken, since the beginning.
+    bytes_total: u64,
     /// When the sender closed its end.
     end: Option<Instant>,
     is_end_told: bool,
@@ -44,12 +71,15 @@ impl Default for Link {
     fn default() -> Self {
         Self {
             latency: Duration::from_millis(1),
+            jitter: (Seed(0), Duration::ZERO),
             chunking: Chunking::Whole,
             capacity: usize::MAX,
             is_stalled: false,
+            bytes_max: None,
             is_cut: false,
             flying: VecDeque::new(),
             bytes: 0,
+            bytes_total: 0,
             end: None,
             is_end_told: false,
         }
@@ -74,7 +104,7 @@ impl Link {
     /// The sender closes its end; what is under way still arrives.
     pub fn close(&mut self, now: Instant) {
         if self.end.is_none() {
-            self.end = Some(now + self.latency);
+            self.end = Some(self.arrival(now));
         }
     }
 
@@ -87,13 +117,14 @@ impl Link {
             outbox.advance(size);
             witness(&piece);
             moved = true;
-            // A broken pipe takes bytes and loses them, and so does one whose end was sent.
-            if !self.is_cut && self.end.is_none() {
-                self.bytes += size;
-                self.flying.push_back((now + self.latency, piece));
-            }
+            self.put(now, piece);
         }
         moved
+    }
+
+    /// Puts bytes in behind what was sent, whether they fit or not: noise of somebody else's.
+    pub fn insert(&mut self, now: Instant, bytes: &[u8]) {
+        self.put(now, bytes.to_vec());
     }
 
     /// The next piece that has arrived.
@@ -109,7 +140,7 @@ impl Link {
     /// Whether the end has arrived, once.
     pub fn receive_end(&mut self, now: Instant) -> bool {
         let arrived = !self.is_stalled && self.flying.is_empty() && self.end.is_some_and(|at| at <= now);
-        arrived && !std::mem::replace(&mut self.is_end_told, true)
+        arrived && !core::mem::replace(&mut self.is_end_told, true)
     }
 
     /// When something next arrives.
@@ -120,6 +151,33 @@ impl Link {
         }
         let end = self.end.filter(|_| !self.is_end_told);
         self.flying.front().map(|(at, _)| *at).or(end)
+    }
+
+    fn put(&mut self, now: Instant, mut piece: Vec<u8>) {
+        // A broken pipe takes bytes and loses them, and so does one whose end was sent.
+        if self.is_cut || self.end.is_some() {
+            return;
+        }
+        let room = self.bytes_max.map_or(u64::MAX, |max| max.saturating_sub(self.bytes_total));
+        let breaks = piece.len() as u64 >= room;
+        piece.truncate(usize::try_from(room).unwrap_or(usize::MAX));
+        self.bytes += piece.len();
+        self.bytes_total += piece.len() as u64;
+        let at = self.arrival(now);
+        self.flying.push_back((at, piece));
+        if breaks {
+            self.end = Some(at);
+        }
+    }
+
+    /// When what is sent now arrives, unless what was sent earlier arrives later.
+    fn arrival(&mut self, now: Instant) -> Instant {
+        let (seed, longest) = &mut self.jitter;
+        let extra = match u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX) {
+            0 => Duration::ZERO,
+            longest => Duration::from_nanos(seed.next() % longest),
+        };
+        now + self.latency + extra
     }
 
     fn next_size(&mut self) -> usize {

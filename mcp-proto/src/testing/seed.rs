@@ -1,6 +1,14 @@
 //! Reproducible randomness from one number; knows nothing of what it is used for.
 
 /// A stream of numbers that depends on nothing but the number it began with. (splitmix64)
+///
+/// ```
+/// use mcp_proto::testing::Seed;
+///
+/// let mut dice = Seed(7);
+/// assert!(dice.below(6) < 6);
+/// assert_eq!(Seed(7).next(), Seed(7).next());
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Seed(pub u64);
 

@@ -1,0 +1,116 @@
+//! Records a session, prints the recording, and does it all again: nothing comes out differently.
+//!
+//! Run it with `cargo run --example replay -p mcp-proto --features record`; `-- --payloads` prints what was said too. A
+//! program that records in earnest gives a function that writes to a file where this one gives a vector.
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use bytes::Buf;
+use mcp_proto::client::{self, Client};
+use mcp_proto::record::{Recorded, Recording};
+use mcp_proto::schema::{CallTool, CallToolResult};
+use mcp_proto::server::{self, Server};
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{CallOptions, Capability, Endpoint, Instant, Progress, Raw};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let payloads = std::env::args().any(|argument| argument == "--payloads");
+    run(payloads, &mut io::stdout().lock())
+}
+
+// ---- the machines: whoever replays makes them as they were made ----
+
+fn new_client(now: Instant) -> Stdio<Client> {
+    Stdio::new(Client::new(now, client::Config::new("demo", "1.0.0")))
+}
+
+fn new_server(now: Instant) -> Stdio<Server> {
+    Stdio::new(Server::new(now, server::Config::new("vault", "1.0.0").capability(Capability::Tools)))
+}
+
+// ---- a session, recorded on both sides ----
+
+fn record() -> Result<[Vec<u8>; 2], Box<dyn Error>> {
+    let mut now = Instant::ZERO;
+    let mut client = Recorded::new(new_client(now), now, Vec::new());
+    let mut server = Recorded::new(new_server(now), now, Vec::new());
+    carry(now, &mut client, &mut server);
+    carry(now, &mut server, &mut client);
+    let options = CallOptions { progress: true, ..CallOptions::default() };
+    let call = CallTool::new("open").arguments(Raw::from_text(r#"{"combination":"12-34-56"}"#)?);
+    client.call(now, &call, options)?;
+    carry(now, &mut client, &mut server);
+    while let Some(event) = server.poll_event() {
+        if let server::Event::Request { incoming, .. } = event {
+            server.progress(now, incoming, &Progress::new(1.0).of(2.0))?;
+            now += Duration::from_millis(250);
+            server.respond(now, incoming, &CallToolResult::text("a thousand crowns"))?;
+        }
+    }
+    carry(now, &mut server, &mut client);
+    while client.poll_event().is_some() {}
+    client.close(now);
+    server.handle_eof(now);
+    while client.poll_event().is_some() || server.poll_event().is_some() {}
+    Ok([client.into_sink(), server.into_sink()])
+}
+
+fn carry(now: Instant, from: &mut impl Endpoint, to: &mut impl Endpoint) {
+    let outbox = from.outbox();
+    while outbox.has_remaining() {
+        let taken = outbox.chunk().len();
+        to.handle_input(now, outbox.chunk());
+        outbox.advance(taken);
+    }
+}
+
+// ---- what can be done with recordings ----
+
+fn run(payloads: bool, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    let [client, server] = record()?;
+    let recording = Recording::read(&client)?;
+    writeln!(out, "the client, in {} bytes:\n{}", client.len(), recording.show(payloads))?;
+    let same = recording.replay(&mut new_client(recording.began()))?;
+    writeln!(out, "again: {} entries, {} events, {} bytes out\n", same.entries, same.events, same.bytes_out)?;
+
+    let recording = Recording::read(&server)?;
+    writeln!(out, "the server, in {} bytes:\n{}", server.len(), recording.show(payloads))?;
+    let same = recording.replay(&mut new_server(recording.began()))?;
+    writeln!(out, "again: {} entries, {} events, {} bytes out\n", same.entries, same.events, same.bytes_out)?;
+
+    // A server that offers less does something else.
+    let other = Stdio::new(Server::new(recording.began(), server::Config::new("vault", "1.0.0")));
+    if let Err(diverged) = recording.replay(&mut { other }) {
+        writeln!(out, "another server: {diverged}")?;
+    }
+    Ok(())
+}
+
+#[test]
+fn the_recording_is_printed_and_replays() {
+    let printed = |payloads| {
+        let mut out = Vec::new();
+        run(payloads, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let text = printed(false);
+    for line in [
+        "0.000000000s client @ call tools/call (54 bytes) = call#2",
+        "0.000000000s server ! request#1 tools/call",
+        "0.000000000s server @ progress request#1",
+        "0.250000000s server @ respond request#1 (80 bytes)",
+        "0.250000000s client ! call#2 ok",
+        "0.250000000s client ! closed: here",
+        "another server: entry",
+    ] {
+        assert!(text.contains(line), "{line:?} in\n{text}");
+    }
+    assert_eq!(text.matches("again: ").count(), 2);
+    // Nothing that was said is printed unless that is asked for.
+    for secret in ["12-34-56", "crowns"] {
+        assert!(!text.contains(secret), "{text}");
+        assert!(printed(true).contains(secret));
+    }
+}

@@ -1,0 +1,61 @@
+//! Record what is done to a machine, do it again, and print it; knows nothing of files or of clocks.
+//!
+//! A machine does the same whenever the same is done to it at the same times. So a recording holds what was done: bytes
+//! in and the end of them, time that passed, what the application did with its arguments, which events were polled and
+//! how many bytes were taken from the outbox; and beside it what came of that: every byte out, the events' fingerprints,
+//! what each call returned. [`Recording::replay`] does it all again and reports the first difference.
+//!
+//! [`Recorded`] wraps a machine and writes the recording into a [`Sink`]; [`Recording`] reads one.
+//!
+//! A recording begins with its version, the role, and when the machine was made. **The configuration is not in it**: the
+//! program that replays makes the machine, with the same [`Config`](crate::client::Config). What a question, result or
+//! params wrote is recorded as text, so that no type of the application's is needed to replay it.
+//!
+//! ```
+//! use mcp_proto::record::{Recorded, Recording};
+//! use mcp_proto::server::{Config, Event, Server};
+//! use mcp_proto::stdio::Stdio;
+//! use mcp_proto::{Capability, Endpoint, ErrorObject, Instant};
+//!
+//! fn make(began: Instant) -> Stdio<Server> {
+//!     Stdio::new(Server::new(began, Config::new("weather", "1.0.0").capability(Capability::Tools)))
+//! }
+//!
+//! let now = Instant::ZERO;
+//! let mut server = Recorded::new(make(now), now, Vec::new()); // or |bytes: &[u8]| file.write_all(bytes)…
+//! let line = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today","_meta":{
+//!     "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+//!     "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+//! server.handle_input(now, line.replace('\n', "").as_bytes());
+//! server.handle_input(now, b"\n");
+//! while let Some(event) = server.poll_event() {
+//!     if let Event::Request { incoming, .. } = event {
+//!         server.respond_error(now, incoming, &ErrorObject::internal("rain")).unwrap();
+//!     }
+//! }
+//!
+//! let tape = server.into_sink();
+//! let recording = Recording::read(&tape).unwrap();
+//! recording.replay(&mut make(recording.began())).unwrap();
+//! print!("{}", recording.show(false));
+//! ```
+
+mod act;
+mod deeds;
+mod entry;
+mod field;
+mod machine;
+mod recorded;
+mod recording;
+mod replay;
+mod show;
+mod words;
+
+pub use machine::Machine;
+pub use recorded::{Recorded, Sink};
+pub use recording::{Recording, Unreadable};
+pub use replay::{Divergence, Replayed};
+pub use show::Shown;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,288 @@
+//! Recordings of hand-made sessions: what replays, what does not, and what is shown.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::*;
+use crate::client::{self, Client};
+use crate::endpoint::Endpoint;
+use crate::error::Misuse;
+use crate::json::Raw;
+use crate::rpc::ErrorObject;
+use crate::schema::Level;
+use crate::server::{self, Server};
+use crate::session::{CallOptions, Change, Filter, IncomingId, Progress, Question};
+use crate::stdio::Stdio;
+use crate::time::Instant;
+use crate::{Capability, Revision};
+
+const SECRET: &str = "hunter2";
+const NOW: Instant = Instant::from_millis(1500);
+
+fn raw(text: &str) -> Raw {
+    Raw::from_text(text).unwrap()
+}
+
+fn server(name: &str) -> Stdio<Server> {
+    let config = server::Config::new(name, "1")
+        .capability(Capability::Tools)
+        .capability(Capability::Logging)
+        .capability(Capability::ResourcesSubscribe);
+    Stdio::new(Server::new(NOW, config))
+}
+
+fn client() -> Stdio<Client> {
+    let config = client::Config::new("c", "1").capability(Capability::Roots);
+    Stdio::new(Client::new(NOW, config))
+}
+
+fn say(machine: &mut impl Endpoint, text: impl Into<String>) {
+    machine.handle_input(NOW, (text.into() + "\n").as_bytes());
+}
+
+/// A request without a session: number, method, other params.
+fn modern(id: u64, method: &str, more: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{more}"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{"roots":{{}},"elicitation":{{}}}},"io.modelcontextprotocol/logLevel":"debug"}}}}}}"#
+    )
+}
+
+fn requests<K: Sink>(server: &mut Recorded<Stdio<Server>, K>) -> Vec<IncomingId> {
+    core::iter::from_fn(|| server.poll_event())
+        .filter_map(|event| match event {
+            server::Event::Request { incoming, .. } => Some(incoming),
+            _ => None,
+        })
+        .collect()
+}
+
+/// All that an application can do to a server, each with the secret in it.
+fn server_tape() -> Vec<u8> {
+    let mut tape = Recorded::new(server("s"), NOW, Vec::new());
+    let call = format!(r#""name":"{SECRET}","arguments":{{"p":"{SECRET}"}},"#);
+    for id in 1..=6 {
+        say(&mut tape, modern(id, "tools/call", &call));
+    }
+    say(&mut tape, format!("{SECRET} is no JSON"));
+    let open = requests(&mut tape);
+    let secret = raw(&format!(r#"{{"content":[],"s":"{SECRET}"}}"#));
+    tape.progress(NOW, open[0], &Progress::new(1.0).message(SECRET)).unwrap();
+    tape.log(NOW, Some(open[0]), Level::Info, Some(SECRET), &secret).unwrap();
+    tape.respond(NOW, open[0], &secret).unwrap();
+    tape.respond_error(NOW, open[1], &ErrorObject::internal(SECRET).with_data(secret.clone())).unwrap();
+    let questions = [(
+        SECRET,
+        Question::raw(
+            "elicitation/create",
+            raw(&format!(
+                r#"{{"message":"{SECRET}","requestedSchema":{{"type":"object","properties":{{}}}}}}"#
+            )),
+        ),
+    )];
+    tape.request_input(NOW, open[2], &questions, Some(SECRET)).unwrap();
+    let sampling = [("k", Question::raw("sampling/createMessage", secret.clone()))];
+    assert_eq!(tape.request_input(NOW, open[3], &sampling, None), Err(Misuse::Undeclared));
+    tape.refuse_undeclared(NOW, open[3], &sampling).unwrap();
+    // What cannot be written is a misuse, here and there.
+    let broken = [("k", Question::Raw("roots/list".into(), Some(Raw::null())))];
+    assert_eq!(tape.request_input(NOW, open[4], &broken, None), Err(Misuse::Unencodable));
+    assert_eq!(tape.respond(NOW, open[4], &Raw::null()), Err(Misuse::Unencodable));
+    assert_eq!(tape.respond(NOW, open[0], &secret), Err(Misuse::Stale));
+    tape.changed(NOW, Change::Resource(&format!("file:///{SECRET}"))).unwrap();
+    let cancelled = format!(r#""requestId":5,"reason":"{SECRET}""#);
+    let cancel = format!(
+        "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{{cancelled}}}}}\n"
+    );
+    let (head, tail) = cancel.split_at(20);
+    tape.handle_input(NOW, head.as_bytes());
+    tape.handle_input(NOW + Duration::from_secs(1), tail.as_bytes());
+    tape.outbox().poll_message();
+    tape.handle_timeout(NOW + Duration::from_secs(2));
+    let _late = requests(&mut tape);
+    tape.respond(NOW, open[5], &secret).unwrap();
+    tape.close(NOW);
+    tape.handle_eof(NOW);
+    let _last = requests(&mut tape);
+    tape.into_sink()
+}
+
+/// All that an application can do to a client, each with the secret in it.
+fn client_tape() -> Vec<u8> {
+    let mut tape = Recorded::new(client(), NOW, Vec::new());
+    let discovered = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"logging":{},"resources":{"subscribe":true}},"ttlMs":0,"cacheScope":"private"}}"#;
+    say(&mut tape, discovered);
+    while tape.poll_event().is_some() {}
+    let secret = raw(&format!(r#"{{"name":"x","s":"{SECRET}"}}"#));
+    let call = tape.call_raw(NOW, "tools/call", Some(&secret), CallOptions::default()).unwrap();
+    tape.cancel(NOW, call, SECRET).unwrap();
+    let call = tape.call_raw(NOW, "tools/call", Some(&secret), CallOptions::default()).unwrap();
+    let round = format!(
+        r#"{{"jsonrpc":"2.0","id":3,"result":{{"resultType":"input_required","requestState":"{SECRET}","inputRequests":{{"{SECRET}":{{"method":"roots/list"}}}}}}}}"#
+    );
+    say(&mut tape, round);
+    while let Some(event) = tape.poll_event() {
+        if let client::Event::Request { incoming, .. } = event {
+            let roots = raw(&format!(r#"{{"roots":[{{"uri":"file:///{SECRET}"}}]}}"#));
+            tape.respond(NOW, incoming, &roots).unwrap();
+        }
+    }
+    say(&mut tape, format!(r#"{{"jsonrpc":"2.0","id":4,"error":{{"code":-32603,"message":"{SECRET}"}}}}"#));
+    tape.set_log_level(NOW, Level::Error, CallOptions::default()).unwrap();
+    let filter = Filter::new().resource(format!("file:///{SECRET}"));
+    tape.listen(NOW, &filter, CallOptions::default()).unwrap();
+    tape.notify_raw(NOW, "x/y", Some(&secret)).unwrap();
+    assert_eq!(tape.cancel(NOW, call, SECRET), Err(Misuse::Stale));
+    tape.handle_eof(NOW);
+    while tape.poll_event().is_some() {}
+    tape.into_sink()
+}
+
+#[test]
+fn all_that_an_application_can_do_replays() {
+    let tape = server_tape();
+    let recording = Recording::read(&tape).unwrap();
+    assert_eq!((recording.began(), recording.is_whole()), (NOW, true));
+    let replayed = recording.replay(&mut server("s")).unwrap_or_else(|diverged| panic!("{diverged}"));
+    assert_eq!(replayed.acts, 13);
+    let tape = client_tape();
+    let replayed = Recording::read(&tape).unwrap().replay(&mut client());
+    assert_eq!(replayed.unwrap_or_else(|diverged| panic!("{diverged}")).acts, 8);
+}
+
+#[test]
+fn what_is_shown_has_no_payload_unless_asked_for() {
+    for tape in [server_tape(), client_tape()] {
+        let recording = Recording::read(&tape).unwrap();
+        let shown = recording.show(false).to_string();
+        assert!(!shown.contains(SECRET), "{shown}");
+        let whole = recording.show(true).to_string();
+        assert!(whole.matches(SECRET).count() > 10, "{whole}");
+        assert_eq!(shown.lines().count(), whole.lines().count());
+    }
+}
+
+#[test]
+fn what_is_shown_tells_what_happened() {
+    let tape = server_tape();
+    let shown = Recording::read(&tape).unwrap().show(false).to_string();
+    for line in [
+        "1.500000000s client → request 1 tools/call (285 bytes)",
+        "1.500000000s client → no message (18 bytes)",
+        "1.500000000s server ! request#1 tools/call",
+        "1.500000000s server @ respond request#1 (28 bytes)",
+        "1.500000000s server → error 2 -32603 (",
+        "1.500000000s server @ ask request#3 elicitation/create state (7 bytes)",
+        "1.500000000s server @ ask request#4 sampling/createMessage = Undeclared",
+        "1.500000000s server @ respond request#1 (0 bytes) = Stale",
+        "2.500000000s client → notification notifications/cancelled (",
+        "3.500000000s server ! request#5 cancelled",
+        "3.500000000s server : time passed",
+        "1.500000000s client → the end",
+        "1.500000000s server ! closed: here",
+    ] {
+        assert!(shown.contains(line), "{line:?} in\n{shown}");
+    }
+}
+
+#[test]
+fn the_first_difference_is_reported_without_its_payload() {
+    let tape = server_tape();
+    let recording = Recording::read(&tape).unwrap();
+    let diverged = recording.replay(&mut server(&format!("not {SECRET}"))).unwrap_err();
+    assert!(diverged.entry > 0, "{diverged}");
+    let shown = diverged.to_string();
+    assert!(shown.contains("different from byte") && !shown.contains(SECRET), "{shown}");
+}
+
+#[test]
+fn another_role_does_not_replay() {
+    let tape = server_tape();
+    let diverged = Recording::read(&tape).unwrap().replay(&mut client()).unwrap_err();
+    assert!(diverged.to_string().contains("the recording has a server, the replay a client"), "{diverged}");
+}
+
+#[test]
+fn a_recording_that_was_cut_off_is_read_as_far_as_it_goes() {
+    let tape = server_tape();
+    for length in 0..tape.len() {
+        let Ok(recording) = Recording::read(&tape[..length]) else {
+            assert!(length < 16, "{length}");
+            continue;
+        };
+        // What an entry put in the outbox comes in an entry of its own, which can be missing.
+        match recording.replay(&mut server("s")) {
+            Ok(_) => {}
+            Err(diverged) => assert!(diverged.expected.contains("nothing more"), "{diverged}"),
+        }
+        assert!(!recording.show(false).to_string().contains(SECRET));
+    }
+}
+
+#[test]
+fn no_byte_makes_reading_panic() {
+    let tape = client_tape();
+    for at in 0..tape.len() {
+        let mut other = tape.clone();
+        other[at] ^= 0x15;
+        let Ok(recording) = Recording::read(&other) else { continue };
+        let _noticed_or_not = recording.replay(&mut client());
+        let _shown = recording.show(true).to_string();
+    }
+}
+
+#[test]
+fn another_byte_out_another_event_and_another_outcome_are_noticed() {
+    let tape = server_tape();
+    let find = |text: &[u8]| tape.windows(text.len()).position(|window| window == text).unwrap();
+    let event = find(b"request#2 tools/call");
+    for (at, what) in [
+        (find(b"\"result\""), "different from byte 24 on"),
+        (event + 20, "with another payload"),
+        (find(b"closed: here") + 12, "with another payload"),
+    ] {
+        let mut other = tape.clone();
+        other[at] ^= 1;
+        let diverged = Recording::read(&other).unwrap().replay(&mut server("s")).unwrap_err();
+        assert!(diverged.to_string().contains(what), "{diverged}");
+    }
+}
+
+#[test]
+fn what_other_people_wrote_is_no_recording() {
+    for bytes in [&b""[..], b"mcp-tape", b"mcp-tape\x02s\x00", b"mcp-tape\x01x\x00", b"{}"] {
+        assert_eq!(Recording::read(bytes).unwrap_err(), Unreadable);
+    }
+}
+
+/// The sink hears what comes in before the machine does.
+#[test]
+fn input_is_recorded_before_it_is_taken_in() {
+    let mut pieces = Vec::new();
+    let mut tape = Recorded::new(server("s"), NOW, |piece: &[u8]| pieces.push(piece.len()));
+    say(&mut tape, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    drop(tape);
+    assert_eq!(pieces.len(), 3); // the header, the input, what came of it
+}
+
+/// An encoder that never writes the same twice does not make a difference.
+#[test]
+fn what_was_written_is_what_is_replayed() {
+    struct Moody(core::cell::Cell<u32>);
+
+    impl crate::schema::Encode for Moody {
+        fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), crate::Unencodable> {
+            let count = self.0.replace(self.0.get() + 1);
+            out.extend_from_slice(format!(r#"{{"n":{count}}}"#).as_bytes());
+            Ok(())
+        }
+    }
+
+    let mut tape = Recorded::new(server("s"), NOW, Vec::new());
+    say(&mut tape, modern(1, "tools/call", r#""name":"x","#));
+    let open = requests(&mut tape);
+    tape.respond(NOW, open[0], &Moody(core::cell::Cell::new(7))).unwrap();
+    let tape = tape.into_sink();
+    Recording::read(&tape).unwrap().replay(&mut server("s")).unwrap();
+}
