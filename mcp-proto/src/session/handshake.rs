@@ -9,6 +9,7 @@ use super::outcome::{CallError, Fault};
 use super::peer::Peer;
 use super::phase::Trigger;
 use super::requests::Back;
+use super::stamp::Stamp;
 use crate::error::code;
 use crate::json::{Object, Raw, find};
 use crate::revision::{Era, Revision, Side};
@@ -51,10 +52,15 @@ impl Core {
             Err(error) => return self.fault(Fault::BadHandshake(error.to_string().into())),
         };
         let revision = Revision::from_name(&welcome.protocol_version)
-            .filter(|revision| revision.era() == Era::Legacy && self.me.revisions.contains(revision));
+            .filter(|revision| self.me.revisions.contains(revision));
         let Some(revision) = revision else {
             return self.fault(Fault::NoCommonRevision(welcome.protocol_version));
         };
+        // A revision that opens no sessions has no say in this; but if both speak it, it is what they speak. (T-30)
+        if revision.era() == Era::Modern {
+            self.trying = revision;
+            self.stamp = Arc::new(Stamp::new(&self.me, Side::Client, revision));
+        }
         self.peer = Some(Arc::new(Peer {
             revision,
             info: welcome.server_info,
