@@ -107,6 +107,19 @@ impl Cx {
         self.inner.cancelled.wait_here(duration)
     }
 
+    /// Over HTTP, closes the response that the client waits on, and leaves the request open: the client comes back for
+    /// the answer, after the time that it was told. For what takes so long that no connection should be held for it.
+    ///
+    /// Nothing happens where the client would not come back: over a byte stream, or in revisions other than
+    /// 2025-11-25.
+    ///
+    /// # Errors
+    /// [`Misuse::Stale`] when the request was cancelled.
+    pub fn hang_up(&self) -> Result<(), Misuse> {
+        let incoming = self.inner.incoming;
+        self.inner.wire.act(&mut |machine, now| machine.hang_up(now, incoming))
+    }
+
     /// What tells clients that something changed.
     #[must_use]
     pub fn changes(&self) -> &Changes {

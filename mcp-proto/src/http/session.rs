@@ -17,7 +17,7 @@ use bytes::Bytes;
 
 use super::refusal::{Refusal, status_of};
 use super::reply::{Frame, Reply};
-use super::stream::{Stream, event_id, read_event_id};
+use super::stream::{Stream, event_id, read_event_id, tag};
 use crate::revision::Revision;
 use crate::server::{Event, Server};
 use crate::session::{Incoming, Session as _, StreamId};
@@ -98,6 +98,8 @@ pub struct Session {
     settings: Settings,
     /// What the client says to be in it; none for an exchange that stands alone.
     id: Option<Box<str>>,
+    /// What its events are named by.
+    tag: u32,
     /// The revision of the request, where it stands alone.
     alone: Option<Revision>,
     /// The client was told the id.
@@ -193,6 +195,7 @@ impl Session {
         Self {
             server,
             settings,
+            tag: id.as_deref().map_or(0, tag),
             id,
             alone: None,
             is_named: false,
@@ -212,10 +215,10 @@ impl Session {
     }
 
     /// Whether a request is in flight or somebody listens: it is not idle then.
-    #[must_use]
-    pub fn is_busy(&self) -> bool {
+    pub fn is_busy(&mut self) -> bool {
+        self.route();
         let in_flight = |(id, path): (&StreamId, &Path)| *id != UNASKED && !path.stream.is_done;
-        !self.exchanges.is_empty() || self.paths.iter().any(in_flight)
+        !self.exchanges.is_empty() || !self.server.is_closed() && self.paths.iter().any(in_flight)
     }
 
     /// Takes in a POST: one message. `is_request` says whether it is to be answered.
@@ -254,7 +257,9 @@ impl Session {
         self.now = self.now.max(now);
         self.route();
         let (stream, last) = match last_event_id {
-            Some(id) => read_event_id(id).map(|(stream, last)| (stream, Some(last))).ok_or(Unresumable)?,
+            Some(id) => {
+                read_event_id(self.tag, id).map(|(stream, last)| (stream, Some(last))).ok_or(Unresumable)?
+            }
             None => (UNASKED, None),
         };
         let path = self.paths.get(&stream).ok_or(Unresumable)?;
@@ -311,21 +316,30 @@ impl Session {
             .collect();
         for id in due {
             let Some(exchange) = self.exchanges.get(&id) else { continue };
-            let (stream, stage) = (exchange.stream, exchange.stage);
-            let opening = match stage {
-                Stage::Undecided if self.primes() => self.priming(stream),
+            let is_undecided = exchange.stage == Stage::Undecided;
+            let opening = match exchange.stage {
+                // It is asked for soon, and is better than what says nothing.
+                _ if self.has_news(id, exchange) => Vec::new(),
+                Stage::Undecided if self.primes() => self.priming(exchange.stream),
                 Stage::Undecided | Stage::Begun | Stage::Streaming => comment(),
             };
             let due = self.now + self.settings.keep_alive;
             let Some(exchange) = self.exchanges.get_mut(&id) else { continue };
             exchange.due = due;
-            if exchange.stage == Stage::Undecided {
+            if is_undecided && !opening.is_empty() {
                 exchange.stage = Stage::Begun;
             }
             if exchange.opening.is_empty() {
                 exchange.opening = opening;
             }
         }
+    }
+
+    /// Whether an exchange has something to say, or ends.
+    fn has_news(&self, id: ExchangeId, exchange: &Exchange) -> bool {
+        let path = self.paths.get(&exchange.stream).filter(|path| path.reader == Some(id));
+        let Some(path) = path else { return true };
+        exchange.is_cut || path.stream.is_done || !path.stream.is_read() || self.server.is_closed()
     }
 
     /// When to call `handle_timeout`; `None` when waiting changes nothing. O(exchanges).
@@ -342,35 +356,36 @@ impl Session {
     /// Whether there is something to send for any exchange: a head, or a piece of a body.
     pub fn has_output(&mut self) -> bool {
         self.route();
-        self.exchanges.iter().any(|(id, exchange)| {
-            let Some(path) = self.paths.get(&exchange.stream) else { return true };
-            exchange.stage == Stage::Begun
-                || exchange.is_cut
-                || !exchange.opening.is_empty()
-                || !path.stream.is_read()
-                || path.stream.is_done
-                || path.reader != Some(*id)
-        }) || self.server.is_closed()
+        let has_output = |(id, exchange): (&ExchangeId, &Exchange)| {
+            exchange.stage == Stage::Begun || !exchange.opening.is_empty() || self.has_news(*id, exchange)
+        };
+        self.exchanges.iter().any(has_output) || self.server.is_closed()
     }
 
     /// The head of a response, once there is something to say; it is given once.
     pub fn poll_reply(&mut self, id: ExchangeId) -> Option<Reply> {
         self.route();
         let exchange = self.exchanges.get(&id)?;
-        let path = self.paths.get(&exchange.stream)?;
-        let is_closed = self.server.is_closed();
-        match exchange.stage {
-            Stage::Streaming => return None,
-            Stage::Undecided if exchange.is_cut => {}
-            Stage::Undecided if path.stream.is_done && path.stream.unread() <= 1 => {
+        let path = self.paths.get(&exchange.stream).filter(|path| path.reader == Some(id));
+        let is_fresh = exchange.stage == Stage::Undecided;
+        match path {
+            _ if exchange.stage == Stage::Streaming => return None,
+            // Somebody else reads it: all there is to do is to end.
+            None => {}
+            Some(_) if !is_fresh || exchange.is_cut => {}
+            Some(Path { stream, .. }) if stream.is_done && stream.unread() <= 1 => {
                 return Some(self.whole(id));
             }
-            Stage::Undecided if path.stream.is_read() && is_closed => return Some(self.whole(id)),
-            Stage::Undecided if path.stream.is_read() => return None,
-            Stage::Undecided | Stage::Begun => {}
+            Some(Path { stream, .. }) if stream.is_read() && self.server.is_closed() => {
+                return Some(self.whole(id));
+            }
+            Some(Path { stream, .. }) if stream.is_read() => return None,
+            Some(_) => {}
         }
-        let is_fresh = exchange.stage == Stage::Undecided;
-        let opening = if is_fresh && self.primes() { self.priming(exchange.stream) } else { Vec::new() };
+        let opening = match path {
+            Some(_) if is_fresh && self.primes() => self.priming(exchange.stream),
+            _ => Vec::new(),
+        };
         let due = self.now + self.settings.keep_alive;
         if let Some(exchange) = self.exchanges.get_mut(&id) {
             exchange.stage = Stage::Streaming;
@@ -388,7 +403,7 @@ impl Session {
     fn whole(&mut self, id: ExchangeId) -> Reply {
         let Some(exchange) = self.exchanges.remove(&id) else { return Reply::empty(503) };
         let reply = self.paths.get_mut(&exchange.stream).and_then(|path| path.stream.poll());
-        self.server.core().outbox().release(Some(exchange.stream), usize::MAX);
+        self.release(exchange.stream, usize::MAX);
         self.forget(exchange.stream);
         let mut head = match reply {
             Some((_, reply)) if exchange.is_request => {
@@ -427,14 +442,15 @@ impl Session {
             self.exchanges.remove(&id);
             return Some(Frame::End);
         };
+        let mut released = 0;
         while frame.len() < FRAME_BYTES {
             let Some((number, message)) = path.stream.poll() else { break };
-            let name = is_numbered.then(|| event_id(stream, number));
+            let name = is_numbered.then(|| event_id(self.tag, stream, number));
             let event = sse::Frame { id: name.as_deref(), data: &message, ..sse::Frame::default() };
             // It is JSON on one line, and an id of ours.
             let _always_fits = event.write(&mut frame);
             if number >= path.held_from {
-                self.server.core().outbox().release(Some(stream), message.len());
+                released += message.len();
                 if is_numbered {
                     self.kept.push_back((stream, number));
                     self.kept_bytes += message.len() + KEPT_COST;
@@ -443,12 +459,13 @@ impl Session {
                 }
             }
         }
+        let is_over = path.stream.is_over();
         if !frame.is_empty() {
             exchange.due = self.now + self.settings.keep_alive;
+            self.release(stream, released);
             self.evict();
             return Some(Frame::Bytes(frame.into()));
         }
-        let is_over = path.stream.is_over();
         if !is_over && !is_cut && !self.server.is_closed() {
             return None;
         }
@@ -468,6 +485,8 @@ impl Session {
 
     /// Takes what the server wants sent to the streams that it belongs to.
     fn route(&mut self) {
+        // The application tells the server alone what time it is.
+        self.now = self.now.max(self.server.core().now());
         // Asking for the outbox has it filled up with what found no room before.
         while !self.server.outbox().is_empty() {
             while let Some((to, message)) = self.server.core().outbox().poll_routed() {
@@ -480,29 +499,41 @@ impl Session {
         let stream = to.stream.unwrap_or(UNASKED);
         let primes = self.primes();
         // Nobody can ask for what is said on a path that is gone.
-        let Some(path) = self.paths.get_mut(&stream) else { return };
+        let Some(path) = self.paths.get_mut(&stream) else { return self.release(stream, message.len()) };
         if message.is_empty() {
             let reader = path.reader.and_then(|reader| self.exchanges.get_mut(&reader));
             path.stream.is_done |= to.ends;
             if let Some(reader) = reader.filter(|_| primes && !to.ends) {
                 reader.is_cut = true;
             }
-            return;
+            return self.sweep(stream);
         }
         let bytes = message.len();
         let number = path.stream.push(message);
         path.stream.is_done |= to.ends;
-        if path.reader.is_some() {
-            self.server.core().outbox().hold(Some(stream), bytes);
-        } else {
+        if path.reader.is_none() {
+            self.release(stream, bytes);
             self.kept.push_back((stream, number));
             self.kept_bytes += bytes + KEPT_COST;
             self.evict();
         }
     }
 
+    /// What waited to be sent on a stream was, or is not to be any more.
+    fn release(&mut self, stream: StreamId, bytes: usize) {
+        let stream = Some(stream).filter(|stream| *stream != UNASKED);
+        self.server.core().outbox().release(stream, bytes);
+    }
+
     /// Nobody reads this stream any more: what waited for the reader is kept for the next.
     fn detach(&mut self, stream: StreamId) {
+        self.dismiss(stream);
+        self.evict();
+        self.sweep(stream);
+    }
+
+    /// As `detach`, and more may be kept then than is allowed.
+    fn dismiss(&mut self, stream: StreamId) {
         let Some(path) = self.paths.get_mut(&stream).filter(|path| path.reader.is_some()) else { return };
         path.reader = None;
         let first = path.held_from.max(path.stream.read() + 1);
@@ -510,9 +541,7 @@ impl Session {
             self.kept.push_back((stream, number));
             self.kept_bytes += bytes + KEPT_COST;
         }
-        self.server.core().outbox().release(Some(stream), usize::MAX);
-        self.evict();
-        self.sweep(stream);
+        self.release(stream, usize::MAX);
     }
 
     /// Forgets the oldest of what is kept, until what is left is within bounds.
@@ -522,10 +551,9 @@ impl Session {
             let Some(path) = self.paths.get_mut(&stream) else { continue };
             let is_unread = path.stream.read() < number;
             self.kept_bytes -= path.stream.forget(number) + KEPT_COST;
-            // Whoever was behind cannot catch up.
-            let reader = path.reader.and_then(|reader| self.exchanges.get_mut(&reader));
-            if let Some(reader) = reader.filter(|_| is_unread) {
-                reader.is_cut = true;
+            // Whoever was behind cannot catch up, and must not be told what follows the gap as if there were none.
+            if is_unread {
+                self.dismiss(stream);
             }
             self.sweep(stream);
         }
@@ -542,7 +570,7 @@ impl Session {
     /// Forgets a stream of which nothing is kept.
     fn forget(&mut self, stream: StreamId) {
         self.paths.remove(&stream);
-        self.server.core().outbox().release(Some(stream), usize::MAX);
+        self.release(stream, usize::MAX);
     }
 
     /// Whether event streams begin with an event to resume from.
@@ -554,7 +582,7 @@ impl Session {
     fn priming(&self, stream: StreamId) -> Vec<u8> {
         let read = self.paths.get(&stream).map_or(0, |path| path.stream.read());
         let mut out = Vec::new();
-        let id = event_id(stream, read);
+        let id = event_id(self.tag, stream, read);
         let event = sse::Frame { id: Some(&id), retry: Some(self.settings.retry), ..sse::Frame::default() };
         let _always_fits = event.write(&mut out);
         out

@@ -1,7 +1,8 @@
 //! The messages of one event stream, numbered, as they wait to be sent and are kept to be sent again; knows neither who
 //! reads them nor what they say.
 //!
-//! An event's id names its stream and its number in it, so ids are unique in a session. (SSE-14, SSE-15)
+//! An event's id names its session, its stream and its number in it, so ids are unique in a session, and those of one
+//! session are none of another. (SSE-14, SSE-15)
 
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -109,13 +110,20 @@ impl Stream {
     }
 }
 
-/// The id of an event.
-pub(crate) fn event_id(stream: StreamId, number: u64) -> String {
-    format!("{}-{number}", stream.0)
+/// What the ids of a session's events begin with: it tells sessions apart, and does not give their ids away.
+pub(crate) fn tag(session: &str) -> u32 {
+    // FNV-1a.
+    session.bytes().fold(0x811c_9dc5, |tag, byte| (tag ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// Reads the id of an event.
-pub(crate) fn read_event_id(id: &str) -> Option<(StreamId, u64)> {
+/// The id of an event.
+pub(crate) fn event_id(tag: u32, stream: StreamId, number: u64) -> String {
+    format!("{tag:x}-{}-{number}", stream.0)
+}
+
+/// Reads the id of an event of a session.
+pub(crate) fn read_event_id(tag: u32, id: &str) -> Option<(StreamId, u64)> {
+    let id = id.strip_prefix(&*format!("{tag:x}-"))?;
     let (stream, number) = id.split_once('-')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(stream) || !digits(number) {
@@ -167,10 +175,18 @@ mod tests {
     }
 
     #[test]
-    fn an_event_id_names_its_stream_and_number_and_nothing_else_is_one() {
-        assert_eq!(read_event_id(&event_id(StreamId(7), 12)), Some((StreamId(7), 12)));
+    fn an_event_id_names_its_session_stream_and_number_and_nothing_else_is_one() {
+        let id = event_id(0xa1, StreamId(7), 12);
+        assert_eq!((&*id, read_event_id(0xa1, &id)), ("a1-7-12", Some((StreamId(7), 12))));
+        assert_eq!(read_event_id(0xa, &id), None, "another session's");
         for id in ["", "-", "1", "1-", "-1", "+1-2", "1-+2", "a-1", "1-2-3", "1-18446744073709551615"] {
-            assert_eq!(read_event_id(id), None, "{id}");
+            assert_eq!(read_event_id(0xa1, &format!("a1-{id}")), None, "{id}");
+            assert_eq!(read_event_id(0xa1, id), None, "{id}");
         }
+    }
+
+    #[test]
+    fn sessions_have_tags_of_their_own() {
+        assert_ne!(tag("7c1e"), tag("7c1f"));
     }
 }

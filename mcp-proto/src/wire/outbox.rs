@@ -76,6 +76,8 @@ pub struct Outbox {
 #[derive(Debug, Default)]
 struct Paths {
     waiting: VecDeque<(To, u64)>,
+    /// Bytes of messages that wait here, by path.
+    queued: BTreeMap<Option<StreamId>, usize>,
     /// Bytes that were taken from here and not sent yet, by path.
     held: BTreeMap<Option<StreamId>, usize>,
     held_total: usize,
@@ -128,36 +130,33 @@ impl Outbox {
     }
 
     /// Takes the oldest message whole, and where it goes. An empty one says that its path is to be closed for now.
+    /// It is held until it is [released](Self::release).
     pub(crate) fn poll_routed(&mut self) -> Option<(To, Bytes)> {
         let (to, _) = self.paths.as_mut()?.waiting.pop_front()?;
-        Some((to, self.poll_message()?))
-    }
-
-    /// What was taken from here is held until it can be sent.
-    pub(crate) fn hold(&mut self, stream: Option<StreamId>, bytes: usize) {
+        let message = self.poll_message()?;
         if let Some(paths) = &mut self.paths {
-            *paths.held.entry(stream).or_default() += bytes;
-            paths.held_total += bytes;
+            let bytes = take(&mut paths.queued, to.stream, message.len());
+            if bytes > 0 {
+                *paths.held.entry(to.stream).or_default() += bytes;
+                paths.held_total += bytes;
+            }
         }
+        Some((to, message))
     }
 
     /// What was held was sent, or never will be.
     pub(crate) fn release(&mut self, stream: Option<StreamId>, bytes: usize) {
-        let Some(paths) = &mut self.paths else { return };
-        let Some(held) = paths.held.get_mut(&stream) else { return };
-        let bytes = bytes.min(*held);
-        *held -= bytes;
-        if *held == 0 {
-            paths.held.remove(&stream);
+        if let Some(paths) = &mut self.paths {
+            paths.held_total -= take(&mut paths.held, stream, bytes);
         }
-        paths.held_total -= bytes;
     }
 
     /// Whether `bytes_max` leave room for what is no answer. Of many paths, one has an eighth of it.
     pub(crate) fn has_room(&self, stream: Option<StreamId>, bytes_max: usize) -> bool {
         let Some(paths) = &self.paths else { return self.len() <= bytes_max };
-        let held = paths.held.get(&stream).copied().unwrap_or_default();
-        self.len() + paths.held_total <= bytes_max && held <= bytes_max / PATH_SHARE
+        let of_path = |bytes: &BTreeMap<_, usize>| bytes.get(&stream).copied().unwrap_or_default();
+        let unsent = of_path(&paths.held) + of_path(&paths.queued);
+        self.len() + paths.held_total <= bytes_max && unsent <= bytes_max / PATH_SHARE
     }
 
     /// Bytes that wait here or are held.
@@ -174,10 +173,11 @@ impl Outbox {
     pub(crate) fn take_back(&mut self, mark: usize) {
         self.buffer.truncate(mark.max(self.sent));
         let end = self.sent_total + self.len() as u64;
-        if let Some(paths) = &mut self.paths {
-            while paths.waiting.back().is_some_and(|(_, last)| *last > end) {
-                paths.waiting.pop_back();
-            }
+        let Some(paths) = &mut self.paths else { return };
+        while let Some((to, last)) = paths.waiting.back().copied().filter(|(_, last)| *last > end) {
+            paths.waiting.pop_back();
+            let start = paths.waiting.back().map_or(self.sent_total, |(_, before)| *before);
+            take(&mut paths.queued, to.stream, usize::try_from(last - start - 1).unwrap_or(usize::MAX));
         }
     }
 
@@ -199,6 +199,7 @@ impl Outbox {
                 let end = self.sent_total + self.len() as u64;
                 if let Some(paths) = &mut self.paths {
                     paths.waiting.push_back((to, end));
+                    *paths.queued.entry(to.stream).or_default() += self.buffer.len() - start - 1;
                 }
                 Ok(())
             }
@@ -208,6 +209,17 @@ impl Outbox {
             }
         }
     }
+}
+
+/// Takes bytes from those of a path, as many as it has; how many that were.
+fn take(bytes: &mut BTreeMap<Option<StreamId>, usize>, stream: Option<StreamId>, count: usize) -> usize {
+    let Some(has) = bytes.get_mut(&stream) else { return 0 };
+    let count = count.min(*has);
+    *has -= count;
+    if *has == 0 {
+        bytes.remove(&stream);
+    }
+    count
 }
 
 impl Buf for Outbox {

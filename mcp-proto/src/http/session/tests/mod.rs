@@ -1,0 +1,219 @@
+//! A server over HTTP against a client that is played by the test, in time that is played too.
+
+mod alone;
+mod anything;
+mod bounds;
+mod replies;
+mod resuming;
+mod standing;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::http::Body;
+use crate::http::sse::{Found, Reader};
+use crate::schema::CallToolResult;
+use crate::server::Config;
+use crate::session::{IncomingId, Progress};
+use crate::{Capability, Limits};
+
+/// A session, and the time.
+struct Played {
+    session: Session,
+    now: Instant,
+    next_id: u64,
+}
+
+/// What a response of a session told, as its client reads it.
+#[derive(Debug, Default)]
+struct Heard {
+    /// Events that hold a message, with their ids.
+    messages: Vec<(Option<String>, Value)>,
+    /// The last id, of whatever event.
+    last_id: Option<String>,
+    retry: Option<Duration>,
+    is_over: bool,
+}
+
+impl Heard {
+    /// What can be read of a body that was cut off.
+    fn read(body: &[u8]) -> Self {
+        let mut reader = Reader::new(1 << 20, 256);
+        let mut heard = Self::default();
+        let mut input = body;
+        while let Some(found) = reader.next(&mut input) {
+            let Found::Event(event) = found else { panic!("{found:?}") };
+            if let Some(message) = event.message() {
+                let message = serde_json::from_slice(message).unwrap();
+                heard.messages.push((event.id.map(Into::into), message));
+            }
+        }
+        heard.last_id = reader.last_id().map(Into::into);
+        heard.retry = reader.retry();
+        heard
+    }
+
+    /// What the messages say, in short.
+    fn said(&self) -> Vec<String> {
+        self.messages.iter().map(|(_, message)| short(message)).collect()
+    }
+}
+
+/// `progress 2`, `result 7`, `error -32601`, or the method.
+fn short(message: &Value) -> String {
+    match message["method"].as_str() {
+        Some("notifications/progress") => format!("progress {}", message["params"]["progress"]),
+        Some(method) => method.trim_start_matches("notifications/").to_string(),
+        None if message["error"].is_object() => format!("error {}", message["error"]["code"]),
+        None => format!("result {}", message["id"]),
+    }
+}
+
+fn config() -> Config {
+    let offers = [Capability::Tools, Capability::ToolsListChanged, Capability::Logging];
+    offers.into_iter().fold(Config::new("weather", "1.0.0"), Config::capability)
+}
+
+impl Played {
+    /// A session in `revision`, all set.
+    fn in_revision(revision: &str, settings: Settings) -> Self {
+        Self::of(config(), revision, settings)
+    }
+
+    fn of(config: Config, revision: &str, settings: Settings) -> Self {
+        Self::named("7c1e", config, revision, settings)
+    }
+
+    fn named(name: &str, config: Config, revision: &str, settings: Settings) -> Self {
+        let session = Session::new(Server::new(Instant::ZERO, config), name, settings);
+        let mut it = Self { session, now: Instant::ZERO, next_id: 0 };
+        let client = json!({"name": "c", "version": "1"});
+        let params = json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": client});
+        let hello = it.ask("initialize", params);
+        let head = it.session.poll_reply(hello).unwrap();
+        assert_eq!(head.status, 200);
+        assert!(head.fields.contains(&("mcp-session-id", name.into())), "{head:?}");
+        it.tell("notifications/initialized", json!({}));
+        assert!(matches!(it.session.poll_event(), Some(Event::Ready(_))));
+        it
+    }
+
+    /// One in the newest revision that has sessions.
+    fn new() -> Self {
+        Self::in_revision("2025-11-25", Settings::default())
+    }
+
+    fn post(&mut self, is_request: bool, message: &Value) -> ExchangeId {
+        self.session.handle_post(self.now, is_request, message.to_string().as_bytes())
+    }
+
+    /// Posts a request, whose id is the next.
+    fn ask(&mut self, method: &str, params: Value) -> ExchangeId {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.post(true, &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+    }
+
+    /// Posts a notification, which is accepted.
+    fn tell(&mut self, method: &str, params: Value) {
+        let id = self.post(false, &json!({"jsonrpc": "2.0", "method": method, "params": params}));
+        let reply = self.session.poll_reply(id).unwrap();
+        assert_eq!((reply.status, reply.body), (202, Body::Whole(Bytes::new())));
+    }
+
+    /// Posts a call that wants to hear of progress; the application has it then.
+    fn call(&mut self) -> (ExchangeId, IncomingId) {
+        let token = self.next_id;
+        let meta = json!({"progressToken": token});
+        let exchange = self.ask("tools/call", json!({"name": "x", "_meta": meta}));
+        (exchange, self.incoming())
+    }
+
+    fn incoming(&mut self) -> IncomingId {
+        match self.session.poll_event() {
+            Some(Event::Request { incoming, .. }) => incoming,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn progress(&mut self, incoming: IncomingId, number: u32) {
+        self.session.progress(self.now, incoming, &Progress::new(number.into())).unwrap();
+    }
+
+    fn answer(&mut self, incoming: IncomingId) {
+        self.session.respond(self.now, incoming, &CallToolResult::text("done")).unwrap();
+    }
+
+    fn change(&mut self) {
+        self.session.changed(self.now, crate::Change::Tools).unwrap();
+    }
+
+    fn get(&mut self, last: Option<&str>) -> ExchangeId {
+        self.session.handle_get(self.now, last).unwrap()
+    }
+
+    /// Goes on, and to when the session wants to be called on the way there.
+    fn wait(&mut self, duration: Duration) {
+        let end = self.now + duration;
+        while let Some(due) = self.session.poll_timeout().filter(|due| *due <= end) {
+            self.now = due;
+            self.session.handle_timeout(due);
+        }
+        self.now = end;
+    }
+
+    /// The one JSON value of a response.
+    fn json(&mut self, id: ExchangeId) -> (u16, Value) {
+        let reply = self.session.poll_reply(id).expect("an answer");
+        let Body::Whole(body) = reply.body else { panic!("{reply:?}") };
+        let kind = ("content-type", "application/json".into());
+        assert_eq!(reply.fields.contains(&kind), !body.is_empty());
+        let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };
+        (reply.status, body)
+    }
+
+    /// Has the response begin as an event stream, if it did not yet, and takes all that it says by now.
+    fn bytes(&mut self, id: ExchangeId) -> (Vec<u8>, bool) {
+        if let Some(head) = self.session.poll_reply(id) {
+            assert_eq!((head.status, &head.body), (200, &Body::Events));
+            assert!(head.fields.contains(&("content-type", "text/event-stream".into())));
+            assert!(head.fields.contains(&("x-accel-buffering", "no".into())));
+        }
+        let mut bytes = Vec::new();
+        loop {
+            match self.session.poll_frame(id) {
+                Some(Frame::Bytes(frame)) => bytes.extend_from_slice(&frame),
+                Some(Frame::End) => return (bytes, true),
+                None => return (bytes, false),
+            }
+        }
+    }
+
+    /// The same, as a client reads it.
+    fn hear(&mut self, id: ExchangeId) -> Heard {
+        let (bytes, is_over) = self.bytes(id);
+        Heard { is_over, ..Heard::read(&bytes) }
+    }
+}
+
+/// A server that is asked without a session.
+fn alone(message: &Value) -> (Session, ExchangeId) {
+    let server = Server::new(Instant::ZERO, config());
+    let mut session = Session::alone(server, Revision::V2026_07_28, Settings::default());
+    let id = session.handle_post(Instant::ZERO, true, message.to_string().as_bytes());
+    (session, id)
+}
+
+fn modern(method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
+        "progressToken": "p",
+    });
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+}
