@@ -38,6 +38,7 @@ impl Config {
             also_served: Vec::new(),
             limits: Limits::default(),
             policy: ViolationPolicy::Ignore,
+            takes_modern_welcome: false,
             expected: None,
             tells_info: true,
         })
@@ -77,6 +78,15 @@ impl Config {
     #[must_use]
     pub const fn expect(mut self, era: Era) -> Self {
         self.0.expected = Some(era);
+        self
+    }
+
+    /// Takes an answer to `initialize` that names a revision without sessions, if this side speaks it, and goes on in that
+    /// one; otherwise such a server is one that cannot be spoken to. Some servers answer so to whatever they are asked.
+    /// (T-31)
+    #[must_use]
+    pub const fn take_modern_welcome(mut self) -> Self {
+        self.0.takes_modern_welcome = true;
         self
     }
 

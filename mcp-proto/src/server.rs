@@ -38,6 +38,7 @@ impl Config {
             also_served: Vec::new(),
             limits: Limits::default(),
             policy: ViolationPolicy::Reply,
+            takes_modern_welcome: false,
             expected: None,
             tells_info: true,
         })

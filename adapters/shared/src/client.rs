@@ -175,6 +175,13 @@ impl Client {
         self
     }
 
+    /// Takes an answer to `initialize` that names a revision without sessions, and goes on in that one. Without it, such
+    /// a server cannot be spoken to. (T-31)
+    pub fn take_modern_welcome(mut self) -> Self {
+        self.config = self.config.take_modern_welcome();
+        self
+    }
+
     /// Has `tracing` told, at its level `TRACE`, what is sent and received, which may be anybody's secrets. Without it,
     /// only how much.
     #[cfg(feature = "tracing")]

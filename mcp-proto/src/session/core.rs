@@ -42,6 +42,8 @@ pub(crate) struct Identity {
     pub(crate) also_served: Vec<Box<str>>,
     pub(crate) limits: Limits,
     pub(crate) policy: ViolationPolicy,
+    /// Client: an answer to `initialize` may name a revision without sessions. (T-31)
+    pub(crate) takes_modern_welcome: bool,
     /// Client: the era that the server is known to be of.
     pub(crate) expected: Option<Era>,
     /// Whether each message says who we are, where it may. (STL-02, STL-05)

@@ -51,12 +51,13 @@ impl Core {
             Ok(welcome) => welcome,
             Err(error) => return self.fault(Fault::BadHandshake(error.to_string().into())),
         };
+        let takes = |era| era == Era::Legacy || self.me.takes_modern_welcome;
         let revision = Revision::from_name(&welcome.protocol_version)
-            .filter(|revision| self.me.revisions.contains(revision));
+            .filter(|revision| takes(revision.era()) && self.me.revisions.contains(revision));
         let Some(revision) = revision else {
             return self.fault(Fault::NoCommonRevision(welcome.protocol_version));
         };
-        // A revision that opens no sessions has no say in this; but if both speak it, it is what they speak. (T-30)
+        // No session was opened, then; each message says for itself what it needs. (T-31)
         if revision.era() == Era::Modern {
             self.trying = revision;
             self.stamp = Arc::new(Stamp::new(&self.me, Side::Client, revision));
@@ -126,5 +127,44 @@ impl Core {
                 Ok(())
             })
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::string::String;
+
+    use crate::client::{Client, Config, Event};
+    use crate::session::{Close, Fault, Session as _, StreamId};
+    use crate::{CallOptions, Era, Instant};
+
+    const WELCOME: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2026-07-28","capabilities":{"tools":{}},
+        "serverInfo":{"name":"s","version":"1"}}}"#;
+
+    fn answered(config: Config) -> (Client, Option<Event>) {
+        let mut client = Client::new(Instant::ZERO, config.expect(Era::Legacy));
+        client.outbox().poll_message().unwrap();
+        client.handle_message(Instant::ZERO, StreamId::ONLY, WELCOME.as_bytes());
+        let event = client.poll_event();
+        (client, event)
+    }
+
+    #[test]
+    fn a_welcome_of_the_modern_revision_is_taken_only_where_that_was_asked_for_t_31() {
+        let (_, event) = answered(Config::new("c", "1"));
+        assert!(matches!(event, Some(Event::Closed(Close::Fault(Fault::NoCommonRevision(_))))), "{event:?}");
+
+        let (mut client, event) = answered(Config::new("c", "1").take_modern_welcome());
+        assert!(matches!(event, Some(Event::Ready(_))), "{event:?}");
+        client.call_raw(Instant::ZERO, "tools/list", None, CallOptions::default()).unwrap();
+        let mut lines = core::iter::from_fn(|| client.outbox().poll_message());
+        let lines: [String; 2] =
+            [lines.next(), lines.next()].map(|line| String::from_utf8(line.unwrap().to_vec()).unwrap());
+        assert!(lines[0].contains("notifications/initialized"));
+        assert!(
+            lines[1].contains(r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#),
+            "{}",
+            lines[1]
+        );
     }
 }
