@@ -26,6 +26,7 @@ fn stamp_of(side: Side, tells_info: bool) -> Stamp {
         also_served: Vec::new(),
         limits: Limits::default(),
         policy: ViolationPolicy::Ignore,
+        takes_modern_welcome: false,
         expected: None,
         tells_info,
     };
