@@ -56,6 +56,18 @@ impl Request {
         self.field("Content-Length", &body.len().to_string())
     }
 
+    /// All of it, as it is sent.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = format!("{} {} HTTP/1.1\r\n", self.verb, self.path).into_bytes();
+        for (name, value) in &self.fields {
+            bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+        }
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(&self.body);
+        bytes
+    }
+
     /// Sends it.
     #[must_use]
     pub fn start(&self, address: SocketAddr) -> Pending {
@@ -84,13 +96,17 @@ pub struct Pending {
 impl Pending {
     /// Sends another request on the same connection.
     pub fn send(&mut self, request: &Request) {
-        let mut bytes = format!("{} {} HTTP/1.1\r\n", request.verb, request.path).into_bytes();
-        for (name, value) in &request.fields {
-            bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
-        }
-        bytes.extend_from_slice(b"\r\n");
-        bytes.extend_from_slice(&request.body);
-        self.write(&bytes);
+        self.write(&request.bytes());
+    }
+
+    /// Waits for a response, all of it, to go on with the connection after it.
+    #[must_use]
+    pub fn next_reply(&mut self) -> Reply {
+        let stream = self.stream.get_ref().try_clone().unwrap();
+        assert!(self.stream.buffer().is_empty(), "one response at a time");
+        let mut reply = Self { stream: BufReader::new(stream) }.reply();
+        reply.unread = reply.text().into_bytes();
+        reply
     }
 
     /// Sends bytes. Whoever has said what they think of it need not take all of them.
@@ -251,7 +267,7 @@ impl Reply {
                 let block: Vec<u8> = self.unread.drain(..end + 2).collect();
                 let event = read_event(std::str::from_utf8(&block).expect("text"));
                 if let Some(event) = event {
-                    self.last_id = event.id.clone().or(self.last_id.take());
+                    self.last_id = event.id.clone().or_else(|| self.last_id.take());
                     return Some(event);
                 }
             }
