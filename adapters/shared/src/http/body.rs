@@ -12,8 +12,9 @@ use mcp_proto::http::{ExchangeId, Frame as Piece};
 use mcp_proto::server::Server as Machine;
 
 use super::service::HttpRuntime;
+use super::sessions::Listener;
 use crate::BoxFuture;
-use crate::link::Link;
+use crate::link::{Link, State};
 use crate::serving::Serving;
 
 /// The body of a response. Dropping it tells the server that nobody hears the rest.
@@ -38,8 +39,8 @@ pub(super) struct Exchange {
     /// It shares its session with nobody, and ends it.
     pub(super) is_alone: bool,
     pub(super) is_over: bool,
-    /// It hears of changes for as long as this is there.
-    pub(super) serving: Option<Serving>,
+    /// It hears of changes, and of the end, for as long as this is there.
+    pub(super) listening: Option<(Serving, Listener)>,
 }
 
 impl Drop for Exchange {
@@ -86,8 +87,10 @@ impl Events {
         let next = self.next.get_or_insert_with(|| {
             let link = Arc::clone(link);
             Box::pin(async move {
-                link.take(|state| state.session.http().map_or(Some(Piece::End), |http| http.poll_frame(id)))
-                    .await
+                let poll = |state: &mut State<Machine>| {
+                    state.session.http().map_or(Some(Piece::End), |http| http.poll_frame(id))
+                };
+                link.take_sent(poll).await
             })
         });
         let Poll::Ready(piece) = next.as_mut().poll(context) else { return Poll::Pending };

@@ -28,6 +28,7 @@ pub struct Http {
     pub(super) any_host: bool,
     pub(super) path: Option<String>,
     pub(super) sessions_max: usize,
+    pub(super) listeners_max: usize,
     pub(super) idle_max: Duration,
     pub(super) body_timeout: Duration,
     pub(super) settings: Settings,
@@ -43,6 +44,7 @@ impl Http {
             any_host: false,
             path: Some("/mcp".into()),
             sessions_max: 10_000,
+            listeners_max: 10_000,
             idle_max: Duration::from_secs(30 * 60),
             body_timeout: Duration::from_secs(30),
             settings: Settings::default(),
@@ -83,6 +85,12 @@ impl Http {
     /// Sessions at a time, 10,000; the next client is answered with 503. (SEC-18)
     pub const fn sessions_max(mut self, sessions_max: usize) -> Self {
         self.sessions_max = sessions_max;
+        self
+    }
+
+    /// Clients without a session that listen to changes at a time, 10,000; the next is answered with 503. (SEC-18)
+    pub const fn listeners_max(mut self, listeners_max: usize) -> Self {
+        self.listeners_max = listeners_max;
         self
     }
 

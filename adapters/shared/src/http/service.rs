@@ -61,7 +61,8 @@ impl HttpService {
     pub fn new(server: &Server, options: Http, runtime: Arc<dyn HttpRuntime>) -> io::Result<Self> {
         let config = server.declared()?;
         let policy = options.policy(&config);
-        let sessions = Sessions::new(Table::new(options.sessions_max, options.idle_max));
+        let sessions =
+            Sessions::new(Table::new(options.sessions_max, options.idle_max), options.listeners_max);
         let server = server.clone();
         Ok(Self { shared: Arc::new(Shared { server, config, options, policy, sessions, runtime }) })
     }
@@ -72,7 +73,7 @@ impl HttpService {
         self.shared.sessions.len()
     }
 
-    /// Ends all sessions, and takes in no more: requests that are open may still be answered for
+    /// Ends all sessions and all that is listened to, and takes in no more: requests that are open may still be answered for
     /// [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout).
     pub fn close(&self) {
         self.shared.sessions.close();
@@ -190,9 +191,14 @@ impl Shared {
         // Whoever does not listen need not be told of changes.
         let listens =
             matches!(message, Posted::Request { method, .. } if **method == *"subscriptions/listen");
-        let serving = listens.then(|| Serving::new(Arc::clone(&link), false));
+        let listening = if listens {
+            let full = || Refusal::new(503, "too many listen").field("retry-after", "10");
+            Some((Serving::new(Arc::clone(&link), false), self.sessions.listen(&link).ok_or_else(full)?))
+        } else {
+            None
+        };
         let mut exchange = self.exchange(&link, true, is_answered(message), body)?;
-        exchange.serving = serving;
+        exchange.listening = listening;
         Ok(self.respond(exchange).await)
     }
 
@@ -225,7 +231,7 @@ impl Shared {
         let last = get.last_event_id.as_deref();
         let opened = link.with(|state, now| state.session.http().map(|http| http.handle_get(now, last)));
         let id = opened.ok_or_else(|| Refusal::unknown_session(None))?.map_err(Refusal::from)?;
-        Ok(self.respond(Exchange { link, id, is_alone: false, is_over: false, serving: None }).await)
+        Ok(self.respond(Exchange { link, id, is_alone: false, is_over: false, listening: None }).await)
     }
 
     fn spawn(&self) -> Arc<dyn Spawn> {
@@ -244,7 +250,7 @@ impl Shared {
         let posted =
             link.with(|state, now| state.session.http().map(|http| http.handle_post(now, is_answered, body)));
         let id = posted.ok_or_else(|| Refusal::unknown_session(None))?;
-        Ok(Exchange { link: Arc::clone(link), id, is_alone, is_over: false, serving: None })
+        Ok(Exchange { link: Arc::clone(link), id, is_alone, is_over: false, listening: None })
     }
 
     /// Waits until there is something to say, and says it.

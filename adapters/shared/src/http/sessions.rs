@@ -1,5 +1,7 @@
-//! The sessions of one HTTP service: each with what keeps its time, and all of them bounded; knows nothing of HTTP.
+//! The sessions of one HTTP service: each with what keeps its time, and all of them bounded; and who listens without one.
+//! Knows nothing of HTTP.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use futures_lite::future::or;
@@ -28,6 +30,10 @@ pub(super) struct Sessions {
 #[derive(Debug)]
 struct State {
     table: Table<Kept>,
+    /// Who listens without a session, by numbers of their own.
+    listeners: BTreeMap<u64, Weak<Link<Machine>>>,
+    listeners_max: usize,
+    next_listener: u64,
     /// Somebody ends those that are idle.
     is_swept: bool,
     /// No more are taken in.
@@ -35,8 +41,15 @@ struct State {
 }
 
 impl Sessions {
-    pub(super) fn new(table: Table<Kept>) -> Arc<Self> {
-        let state = State { table, is_swept: false, is_closed: false };
+    pub(super) fn new(table: Table<Kept>, listeners_max: usize) -> Arc<Self> {
+        let state = State {
+            table,
+            listeners: BTreeMap::new(),
+            listeners_max,
+            next_listener: 0,
+            is_swept: false,
+            is_closed: false,
+        };
         Arc::new(Self { table: Mutex::new(state), clock: Clock::new() })
     }
 
@@ -89,18 +102,49 @@ impl Sessions {
         removed.is_some()
     }
 
+    /// Somebody listens without a session, and is told when all ends; none when there is no room.
+    pub(super) fn listen(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> Option<Listener> {
+        let mut state = self.lock();
+        if state.is_closed || state.listeners.len() >= state.listeners_max {
+            return None;
+        }
+        let number = state.next_listener;
+        state.next_listener += 1;
+        state.listeners.insert(number, Arc::downgrade(link));
+        Some(Listener { sessions: Arc::clone(self), number })
+    }
+
     /// Ends all of them, and takes in no more.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;
         let table = std::mem::replace(&mut state.table, Table::new(0, std::time::Duration::ZERO));
+        let listeners = std::mem::take(&mut state.listeners);
         drop(state);
         table.iter().for_each(end);
+        listeners.values().filter_map(Weak::upgrade).for_each(|link| close(&link));
+    }
+}
+
+/// Somebody listens without a session, for as long as this is there.
+#[derive(Debug)]
+pub(super) struct Listener {
+    sessions: Arc<Sessions>,
+    number: u64,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.sessions.lock().listeners.remove(&self.number);
     }
 }
 
 fn end(kept: &Kept) {
-    kept.link.with(|state, now| {
+    close(&kept.link);
+}
+
+fn close(link: &Arc<Link<Machine>>) {
+    link.with(|state, now| {
         if let Some(http) = state.session.http() {
             http.close(now);
         }

@@ -212,6 +212,14 @@ impl<R: Role> Link<R> {
         }
     }
 
+    /// As `take`, of what is sent: what found no room before may be said now.
+    #[cfg(feature = "http")]
+    pub(crate) async fn take_sent<T>(self: &Arc<Self>, take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
+        let taken = self.when(take).await;
+        self.with(|State { session, open, .. }, now| R::retry(session, open, now));
+        taken
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, State<R>> {
         // The session cannot be left in between by a panic of ours that matters more than going on.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,0 +1,313 @@
+//! HTTP/1.1 on a socket, as far as these rows need it, and with every mistake that they want to make; knows nothing of
+//! MCP.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// How long anything may take.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A request that is being put together.
+#[derive(Clone, Debug)]
+pub struct Request {
+    verb: String,
+    path: String,
+    fields: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl Request {
+    /// With nothing in it but where it goes to.
+    #[must_use]
+    pub fn new(verb: &str) -> Self {
+        let fields = vec![("Host".into(), "localhost".into())];
+        Self { verb: verb.into(), path: "/mcp".into(), fields, body: Vec::new() }
+    }
+
+    /// On another path.
+    #[must_use]
+    pub fn path(mut self, path: &str) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// With this value for a field, in place of any other.
+    #[must_use]
+    pub fn field(self, name: &str, value: &str) -> Self {
+        let mut without = self.without(name);
+        without.fields.push((name.into(), value.into()));
+        without
+    }
+
+    /// Without a field.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.fields.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        self
+    }
+
+    /// With a body, and its length.
+    #[must_use]
+    pub fn body(mut self, body: &[u8]) -> Self {
+        self.body = body.to_vec();
+        self.field("Content-Length", &body.len().to_string())
+    }
+
+    /// All of it, as it is sent.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = format!("{} {} HTTP/1.1\r\n", self.verb, self.path).into_bytes();
+        for (name, value) in &self.fields {
+            bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+        }
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(&self.body);
+        bytes
+    }
+
+    /// Sends it.
+    #[must_use]
+    pub fn start(&self, address: SocketAddr) -> Pending {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        let mut pending = Pending { stream: BufReader::new(stream) };
+        pending.send(self);
+        pending
+    }
+
+    /// Sends it, and waits for the head of the response.
+    #[must_use]
+    pub fn send(&self, address: SocketAddr) -> Reply {
+        self.start(address).reply()
+    }
+}
+
+/// A request on its way. Dropping it hangs up.
+#[derive(Debug)]
+pub struct Pending {
+    stream: BufReader<TcpStream>,
+}
+
+impl Pending {
+    /// Sends another request on the same connection.
+    pub fn send(&mut self, request: &Request) {
+        self.write(&request.bytes());
+    }
+
+    /// Waits for a response, all of it, to go on with the connection after it.
+    #[must_use]
+    pub fn next_reply(&mut self) -> Reply {
+        let stream = self.stream.get_ref().try_clone().unwrap();
+        assert!(self.stream.buffer().is_empty(), "one response at a time");
+        let mut reply = Self { stream: BufReader::new(stream) }.reply();
+        reply.unread = reply.text().into_bytes();
+        reply
+    }
+
+    /// Sends bytes. Whoever has said what they think of it need not take all of them.
+    pub fn write(&mut self, bytes: &[u8]) {
+        match self.stream.get_mut().write_all(bytes) {
+            Err(error) if !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
+                panic!("{error}")
+            }
+            _ => {}
+        }
+    }
+
+    /// Waits for the head of the response.
+    #[must_use]
+    pub fn reply(self) -> Reply {
+        self.reply_or_end().expect("a response")
+    }
+
+    /// The same, or nothing if the server hangs up.
+    #[must_use]
+    pub fn reply_or_end(mut self) -> Option<Reply> {
+        let line = self.line()?;
+        let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let status = status.unwrap_or_else(|| panic!("no status: {line:?}"));
+        let mut fields = Vec::new();
+        loop {
+            let line = self.line()?;
+            if line.is_empty() {
+                break;
+            }
+            let (name, value) = line.split_once(':').expect("a field");
+            fields.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+        let mut reply =
+            Reply { status, fields, connection: self, rest: Rest::Close, unread: Vec::new(), last_id: None };
+        let length = reply.field("content-length").map(|length| length.parse().expect("a length"));
+        reply.rest = match (length, reply.field("transfer-encoding")) {
+            _ if matches!(status, 204 | 304) => Rest::Length(0),
+            (Some(length), None) => Rest::Length(length),
+            (None, Some("chunked")) => Rest::Chunks,
+            (None, None) => Rest::Close,
+            other => panic!("{other:?}"),
+        };
+        Some(reply)
+    }
+
+    fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        match self.stream.read_line(&mut line) {
+            Ok(0) => None,
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => None,
+            read => {
+                read.expect("a line in time");
+                Some(line.strip_suffix("\r\n").expect("a whole line").to_owned())
+            }
+        }
+    }
+}
+
+/// A response whose head is here. Dropping it hangs up.
+#[derive(Debug)]
+pub struct Reply {
+    /// Its status.
+    pub status: u16,
+    /// Its fields, in lower case.
+    pub fields: Vec<(String, String)>,
+    /// The id of the last event that was read and has one.
+    pub last_id: Option<String>,
+    connection: Pending,
+    rest: Rest,
+    unread: Vec<u8>,
+}
+
+/// What is left of a body.
+#[derive(Debug)]
+enum Rest {
+    Length(usize),
+    Chunks,
+    Close,
+}
+
+/// One event of an event stream.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Event {
+    /// Its id.
+    pub id: Option<String>,
+    /// When to come back, in milliseconds.
+    pub retry: Option<u64>,
+    /// Its data.
+    pub data: String,
+}
+
+impl Reply {
+    /// A field of the head.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
+    }
+
+    /// The next bytes of the body; none at its end.
+    fn piece(&mut self) -> Option<Vec<u8>> {
+        let stream = &mut self.connection.stream;
+        match &mut self.rest {
+            Rest::Length(0) => None,
+            Rest::Length(length) => {
+                let mut bytes = vec![0; *length];
+                stream.read_exact(&mut bytes).expect("the body in time");
+                *length = 0;
+                Some(bytes)
+            }
+            Rest::Close => {
+                let mut bytes = Vec::new();
+                stream.read_to_end(&mut bytes).expect("the body in time");
+                self.rest = Rest::Length(0);
+                Some(bytes)
+            }
+            Rest::Chunks => {
+                let length = self.connection.line()?;
+                let length = usize::from_str_radix(&length, 16).expect("the length of a chunk");
+                let mut bytes = vec![0; length + 2];
+                self.connection.stream.read_exact(&mut bytes).expect("the chunk in time");
+                bytes.truncate(length);
+                if length == 0 {
+                    self.rest = Rest::Length(0);
+                    return None;
+                }
+                Some(bytes)
+            }
+        }
+    }
+
+    /// All of the body.
+    pub fn text(&mut self) -> String {
+        while let Some(piece) = self.piece() {
+            self.unread.extend_from_slice(&piece);
+        }
+        String::from_utf8(std::mem::take(&mut self.unread)).expect("text")
+    }
+
+    /// The body, which is one JSON value.
+    pub fn json(&mut self) -> Value {
+        assert_eq!(self.field("content-type"), Some("application/json"), "{self:?}");
+        serde_json::from_str(&self.text()).expect("JSON")
+    }
+
+    /// What becomes of the connection, once all of the body is read.
+    #[must_use]
+    pub fn again(mut self) -> Pending {
+        self.text();
+        self.connection
+    }
+
+    /// The next event, as soon as it is there; none at the end of the stream. Comments are none.
+    pub fn event(&mut self) -> Option<Event> {
+        assert_eq!(self.field("content-type"), Some("text/event-stream"), "{self:?}");
+        loop {
+            while let Some(end) = self.unread.windows(2).position(|ends| ends == b"\n\n") {
+                let block: Vec<u8> = self.unread.drain(..end + 2).collect();
+                let event = read_event(std::str::from_utf8(&block).expect("text"));
+                if let Some(event) = event {
+                    self.last_id = event.id.clone().or_else(|| self.last_id.take());
+                    return Some(event);
+                }
+            }
+            let piece = self.piece()?;
+            self.unread.extend_from_slice(&piece);
+        }
+    }
+
+    /// The next message of an event stream; none at its end.
+    pub fn message(&mut self) -> Option<Value> {
+        loop {
+            let event = self.event()?;
+            if !event.data.is_empty() {
+                return Some(serde_json::from_str(&event.data).expect("JSON"));
+            }
+        }
+    }
+
+    /// The one message of a response, however it came.
+    pub fn answer(&mut self) -> Value {
+        if self.field("content-type") == Some("application/json") {
+            self.json()
+        } else {
+            self.message().unwrap()
+        }
+    }
+}
+
+fn read_event(block: &str) -> Option<Event> {
+    let mut event = Event::default();
+    let mut is_event = false;
+    for line in block.lines().filter(|line| !line.is_empty() && !line.starts_with(':')) {
+        let (name, value) = line.split_once(": ").expect("a field");
+        is_event = true;
+        match name {
+            "id" => event.id = Some(value.into()),
+            "retry" => event.retry = Some(value.parse().unwrap()),
+            "data" => event.data = value.into(),
+            other => panic!("an unexpected field: {other}"),
+        }
+    }
+    is_event.then_some(event)
+}

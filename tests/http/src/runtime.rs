@@ -1,0 +1,81 @@
+//! Each runtime, as a thread that serves until it is told to stop; knows nothing of what is served.
+
+use std::io;
+use std::net::TcpListener;
+
+use mcp_adapter::Server;
+use mcp_blocking::http::{Http, Stop};
+use tokio::runtime::Builder;
+
+/// A runtime, and the adapter that is made for it.
+pub trait Runtime: Send + 'static {
+    /// What it is called.
+    const NAME: &'static str;
+
+    /// Serves on this thread until it is told to stop.
+    fn serve(server: &Server, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
+}
+
+/// `mcp-blocking`.
+#[derive(Debug)]
+pub struct Blocking;
+
+/// `mcp-smol`.
+#[derive(Debug)]
+pub struct Smol;
+
+/// `mcp-tokio` on a runtime of one thread.
+#[derive(Debug)]
+pub struct Tokio;
+
+/// `mcp-tokio` on a runtime of two threads.
+#[derive(Debug)]
+pub struct TokioThreads;
+
+impl Runtime for Blocking {
+    const NAME: &'static str = "blocking";
+
+    fn serve(server: &Server, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()> {
+        mcp_blocking::http::ServeHttp::serve_http(server, listener, options, stop)
+    }
+}
+
+impl Runtime for Smol {
+    const NAME: &'static str = "smol";
+
+    fn serve(server: &Server, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()> {
+        smol::block_on(mcp_smol::http::ServeHttp::serve_http(server, listener, options, stop))
+    }
+}
+
+fn on_tokio(
+    mut builder: Builder,
+    server: &Server,
+    listener: TcpListener,
+    options: Http,
+    stop: &Stop,
+) -> io::Result<()> {
+    builder.enable_all().build()?.block_on(async {
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        mcp_tokio::http::ServeHttp::serve_http(server, listener, options, stop).await
+    })
+}
+
+impl Runtime for Tokio {
+    const NAME: &'static str = "tokio";
+
+    fn serve(server: &Server, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()> {
+        on_tokio(Builder::new_current_thread(), server, listener, options, stop)
+    }
+}
+
+impl Runtime for TokioThreads {
+    const NAME: &'static str = "tokio-threads";
+
+    fn serve(server: &Server, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()> {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(2);
+        on_tokio(builder, server, listener, options, stop)
+    }
+}

@@ -1,0 +1,120 @@
+//! Requests of MCP over HTTP, of both eras; knows nothing of sockets.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+
+use crate::raw::{Pending, Reply, Request};
+
+/// A POST of a message.
+#[must_use]
+pub fn post(message: &Value) -> Request {
+    Request::new("POST")
+        .field("Content-Type", "application/json")
+        .field("Accept", "application/json, text/event-stream")
+        .body(message.to_string().as_bytes())
+}
+
+/// The POST that opens a session.
+#[must_use]
+pub fn initialize() -> Request {
+    post(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "row", "version": "1"},
+    }}))
+}
+
+/// A GET of a session.
+#[must_use]
+pub fn get(session: &str) -> Request {
+    Request::new("GET").field("Accept", "text/event-stream").field("Mcp-Session-Id", session)
+}
+
+/// A POST of a request that says all of itself, `progressToken` and all.
+#[must_use]
+pub fn modern(method: &str, mut params: Value) -> Request {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "row", "version": "1"},
+        "progressToken": "p",
+    });
+    let request = post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
+        .field("MCP-Protocol-Version", "2026-07-28")
+        .field("Mcp-Method", method);
+    match params["name"].as_str() {
+        Some(name) => request.field("Mcp-Name", name),
+        None => request,
+    }
+}
+
+/// A session, as its client knows it.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// Where its server is.
+    pub address: SocketAddr,
+    /// Its id.
+    pub id: String,
+}
+
+impl Session {
+    /// Opens one.
+    #[must_use]
+    pub fn open(address: SocketAddr) -> Self {
+        Self::try_open(address).unwrap_or_else(|status| panic!("no session: {status}"))
+    }
+
+    /// Opens one; the status if there is none.
+    pub fn try_open(address: SocketAddr) -> Result<Self, u16> {
+        let mut reply = initialize().send(address);
+        if reply.status != 200 {
+            return Err(reply.status);
+        }
+        assert_eq!(reply.json()["result"]["protocolVersion"], "2025-11-25");
+        let id = reply.field("mcp-session-id").expect("an id").to_owned();
+        let session = Self { address, id };
+        let ready = session.within(post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})));
+        assert_eq!(ready.send(address).status, 202);
+        Ok(session)
+    }
+
+    /// The same request as one of this session.
+    #[must_use]
+    pub fn within(&self, request: Request) -> Request {
+        request.field("Mcp-Session-Id", &self.id).field("MCP-Protocol-Version", "2025-11-25")
+    }
+
+    /// A call of a tool that wants to hear of progress.
+    #[must_use]
+    pub fn call(&self, id: u64, tool: &str, arguments: &Value) -> Pending {
+        self.within(call(id, tool, arguments)).start(self.address)
+    }
+
+    /// Listens to what belongs to no request, or to what followed an event.
+    #[must_use]
+    pub fn listen(&self, last_event_id: Option<&str>) -> Reply {
+        let request = self.within(get(&self.id));
+        match last_event_id {
+            Some(id) => request.field("Last-Event-ID", id).send(self.address),
+            None => request.send(self.address),
+        }
+    }
+
+    /// Pings; the status.
+    #[must_use]
+    pub fn ping(&self) -> u16 {
+        self.within(post(&json!({"jsonrpc": "2.0", "id": 99, "method": "ping"}))).send(self.address).status
+    }
+
+    /// Ends it; the status.
+    #[must_use]
+    pub fn delete(&self) -> u16 {
+        self.within(Request::new("DELETE")).send(self.address).status
+    }
+}
+
+fn call(id: u64, tool: &str, arguments: &Value) -> Request {
+    let params = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": id}});
+    post(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
+}

@@ -1,0 +1,10 @@
+//! One suite over real sockets, written once and run on each runtime.
+
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a row fails by panicking")]
+
+mod crowds;
+mod ending;
+mod refused;
+mod resumed;
+mod sessions;
+mod withdrawn;

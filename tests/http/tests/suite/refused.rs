@@ -1,0 +1,155 @@
+//! What no server on anybody's machine may let in: from elsewhere, too long, too slow, or malformed.
+
+use std::time::Duration;
+
+use mcp_adapter::proto::Limits;
+use mcp_blocking::http::Http;
+use mcp_http_tests::{Request, Runtime, Served, Session, get, initialize, modern, post, rows, server, text};
+use serde_json::json;
+
+rows! {
+    names_that_lead_here_by_a_trick_are_refused,
+    pages_of_elsewhere_are_refused,
+    who_is_named_is_let_in,
+    a_body_that_is_too_long_is_refused,
+    a_body_that_takes_too_long_is_refused,
+    a_body_that_is_no_json_is_refused,
+    a_head_that_is_malformed_is_refused,
+    what_a_head_says_is_never_said_back,
+    nothing_is_at_other_paths_and_verbs,
+}
+
+const EVIL: &str = "evil.example.com";
+
+/// One of each kind, of a session that there is.
+fn each(session: &Session) -> [Request; 4] {
+    let ping = post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+    let delete = Request::new("DELETE");
+    [initialize(), session.within(ping), session.within(get(&session.id)), session.within(delete)]
+}
+
+fn names_that_lead_here_by_a_trick_are_refused<R: Runtime>() {
+    let served = Served::echo::<R>();
+    let session = Session::open(served.address);
+    for request in each(&session) {
+        for host in [EVIL, "evil.example.com:80", "localhost.evil.example.com", "192.168.0.1"] {
+            assert_eq!(request.clone().field("Host", host).send(served.address).status, 403, "{host}");
+        }
+    }
+    let call = modern("tools/call", json!({"name": "echo", "arguments": {"text": "x"}}));
+    assert_eq!(call.clone().field("Host", EVIL).send(served.address).status, 403);
+    assert_eq!(text(&call.field("Host", "[::1]:80").send(served.address).answer()), "x");
+    assert_eq!(session.ping(), 200, "it was not deleted");
+}
+
+fn pages_of_elsewhere_are_refused<R: Runtime>() {
+    let served = Served::echo::<R>();
+    let session = Session::open(served.address);
+    for request in each(&session) {
+        for origin in ["https://evil.example.com", "null", "http://localhost.evil.example.com", "*"] {
+            let mut refused = request.clone().field("Origin", origin).send(served.address);
+            assert_eq!(refused.status, 403, "{origin}");
+            assert_eq!(refused.json()["id"], json!(null));
+        }
+    }
+    assert_eq!(session.ping(), 200, "it was not deleted");
+    let page = initialize().field("Origin", "http://localhost:5173").send(served.address);
+    assert_eq!(page.status, 200);
+}
+
+fn who_is_named_is_let_in<R: Runtime>() {
+    let options = Http::new().host("mcp.example.com").origin("https://app.example.com");
+    let served = Served::on::<R>(server(), options);
+    let request = initialize().field("Host", "mcp.example.com");
+    assert_eq!(request.clone().field("Origin", "https://app.example.com").send(served.address).status, 200);
+    assert_eq!(request.field("Origin", "https://other.example.com").send(served.address).status, 403);
+}
+
+fn a_body_that_is_too_long_is_refused<R: Runtime>() {
+    let limits = Limits { message_bytes_max: 1024, ..Limits::default() };
+    let served = Served::on::<R>(server().limits(limits), Http::new());
+    let session = Session::open(served.address);
+    let long = session.within(post(&json!({"jsonrpc": "2.0", "id": 1, "method": "x".repeat(1024)})));
+    assert_eq!(long.send(served.address).status, 413);
+    // Nothing of it has to come.
+    let head = session.within(post(&json!({})).body(b"").field("Content-Length", "99999999999999999999"));
+    assert!((400..=413).contains(&head.send(served.address).status));
+    let chunked = session.within(post(&json!({})).body(b"").without("Content-Length"));
+    let mut pending = chunked.field("Transfer-Encoding", "chunked").start(served.address);
+    for _ in 0..4 {
+        pending.write(b"100\r\n");
+        pending.write(&[b' '; 0x100]);
+        pending.write(b"\r\n");
+    }
+    pending.write(b"1\r\n \r\n");
+    assert_eq!(pending.reply().status, 413);
+    assert_eq!(session.ping(), 200);
+}
+
+fn a_body_that_takes_too_long_is_refused<R: Runtime>() {
+    let options = Http::new().body_timeout(Duration::from_millis(50));
+    let served = Served::on::<R>(server(), options);
+    let slow = initialize().body(b"{").field("Content-Length", "100").start(served.address);
+    assert_eq!(slow.reply().status, 408);
+    assert_eq!(Session::open(served.address).ping(), 200);
+}
+
+fn a_body_that_is_no_json_is_refused<R: Runtime>() {
+    let served = Served::echo::<R>();
+    let kind = |kind: &str| initialize().field("Content-Type", kind).send(served.address).status;
+    for other in
+        ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp"]
+    {
+        assert_eq!(kind(other), 415, "{other}");
+    }
+    assert_eq!(kind("Application/JSON; charset=utf-8"), 200);
+    assert_eq!(initialize().without("Content-Type").send(served.address).status, 415);
+    let mut broken = initialize().body(b"{\"jsonrpc\"").send(served.address);
+    assert_eq!((broken.status, &broken.json()["error"]["code"]), (400, &json!(-32700)));
+}
+
+fn a_head_that_is_malformed_is_refused<R: Runtime>() {
+    let served = Served::echo::<R>();
+    let session = Session::open(served.address);
+    for id in ["a\rb", "a\nb", "a\0b", "a\r\n b", "\x07"] {
+        let request = session.within(post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})));
+        let refused = request.field("Mcp-Session-Id", id).start(served.address).reply_or_end();
+        assert!(refused.is_none_or(|reply| (400..=404).contains(&reply.status)), "{id:?}");
+    }
+    // Twice is not one, whoever is in between: a line break in a value does no more than this.
+    let ping = post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+    let twice = session.within(ping).field("Mcp-Session-Id", "a\r\nMcp-Session-Id: b");
+    assert_eq!(session.within(get("a")).field("X", "y\r\nHost: b").send(served.address).status, 400);
+    assert_eq!(twice.send(served.address).status, 400);
+    assert_eq!(session.ping(), 200);
+}
+
+fn what_a_head_says_is_never_said_back<R: Runtime>() {
+    let served = Served::echo::<R>();
+    let session = Session::open(served.address);
+    let secret = "c0ffee";
+    for (name, value) in [
+        ("Mcp-Session-Id", secret),
+        ("Last-Event-ID", secret),
+        ("Origin", "http://c0ffee.example"),
+        ("MCP-Protocol-Version", "c0ffee"),
+        ("Accept", "text/c0ffee"),
+    ] {
+        let mut refused = session.within(get(&session.id)).field(name, value).send(served.address);
+        assert!((400..=406).contains(&refused.status), "{name}");
+        assert!(refused.fields.iter().all(|(_, said)| !said.contains(secret)), "{name}");
+        assert!(!refused.text().contains(secret), "{name}");
+    }
+}
+
+fn nothing_is_at_other_paths_and_verbs<R: Runtime>() {
+    let served = Served::echo::<R>();
+    for path in ["/", "/mcp/", "/mcp/x", "/MCP"] {
+        assert_eq!(initialize().path(path).send(served.address).status, 404, "{path}");
+    }
+    assert_eq!(initialize().path("/mcp?a=b").send(served.address).status, 200);
+    for verb in ["PUT", "OPTIONS", "PATCH"] {
+        let refused = Request::new(verb).send(served.address);
+        assert_eq!((refused.status, refused.field("allow")), (405, Some("POST, GET, DELETE")), "{verb}");
+    }
+}

@@ -1,0 +1,159 @@
+//! Streams that arrive as they are written, are cut, hung up and resumed.
+
+use std::sync::Mutex;
+use std::sync::mpsc::{Sender, channel};
+
+use mcp_adapter::Server;
+use mcp_adapter::proto::schema::{ReadResourceResult, Resource};
+use mcp_adapter::proto::{Limits, Progress};
+use mcp_blocking::http::Http;
+use mcp_http_tests::{PATIENCE, Pending, Runtime, Served, Session, modern, rows, server, text, tool};
+use serde_json::{Value, json};
+
+rows! {
+    events_arrive_as_they_are_written,
+    a_call_that_is_cut_off_is_resumed_and_its_result_comes_once,
+    whoever_is_hung_up_on_fetches_the_result,
+    changes_reach_who_listens_and_who_comes_back,
+    whoever_reads_late_is_told_late_and_not_never,
+}
+
+/// A server whose tool `steps` goes a step whenever it is told to, three times, and tells of each.
+fn stairs() -> (Server, Sender<()>) {
+    let (go, goes) = channel();
+    let goes = Mutex::new(goes);
+    let server = server().tool_with(tool("steps"), move |told: Value, cx| {
+        if told["hangs_up"] == true {
+            cx.hang_up()?;
+        }
+        for number in 1..=3 {
+            goes.lock().unwrap().recv_timeout(PATIENCE)?;
+            cx.progress(Progress::new(number.into()))?;
+        }
+        Ok("up")
+    });
+    (server, go)
+}
+
+fn step(message: &Value) -> u64 {
+    message["params"]["progress"].as_f64().map_or(0, |step| step as u64)
+}
+
+fn events_arrive_as_they_are_written<R: Runtime>() {
+    let (server, go) = stairs();
+    let served = Served::on::<R>(server, Http::new());
+    let session = Session::open(served.address);
+    let steps = json!({"name": "steps", "arguments": {}});
+    let alone = || modern("tools/call", steps.clone()).start(served.address);
+    let within = || session.call(1, "steps", &json!({}));
+    for call in [&alone as &dyn Fn() -> Pending, &within] {
+        let call = call();
+        go.send(()).unwrap();
+        let mut reply = call.reply();
+        assert_eq!(reply.field("x-accel-buffering"), Some("no"));
+        // The next is not written before the one was read.
+        assert_eq!(step(&reply.message().unwrap()), 1);
+        for number in 2..=3 {
+            go.send(()).unwrap();
+            assert_eq!(step(&reply.message().unwrap()), number);
+        }
+        assert_eq!(text(&reply.message().unwrap()), "up");
+        assert_eq!(reply.message(), None);
+    }
+}
+
+fn a_call_that_is_cut_off_is_resumed_and_its_result_comes_once<R: Runtime>() {
+    let (server, go) = stairs();
+    let served = Served::on::<R>(server, Http::new());
+    let session = Session::open(served.address);
+    let call = session.call(1, "steps", &json!({}));
+    go.send(()).unwrap();
+    let mut reply = call.reply();
+    assert_eq!(step(&reply.message().unwrap()), 1);
+    let first = reply.last_id.clone().unwrap();
+    drop(reply);
+    go.send(()).unwrap();
+    let mut resumed = session.listen(Some(&first));
+    assert_eq!(resumed.status, 200);
+    assert_eq!(step(&resumed.message().unwrap()), 2);
+    let second = resumed.last_id.clone().unwrap();
+    drop(resumed);
+    go.send(()).unwrap();
+    // It may end while nobody is there, or while somebody is.
+    let mut resumed = session.listen(Some(&second));
+    assert_eq!(step(&resumed.message().unwrap()), 3);
+    assert_eq!(text(&resumed.message().unwrap()), "up");
+    let last = resumed.last_id.clone().unwrap();
+    assert_eq!(resumed.message(), None);
+    assert_eq!(session.listen(Some(&last)).message(), None, "and not once more");
+    // Whoever lost all of that has it again, and in order.
+    let mut again = session.listen(Some(&first));
+    let steps: Vec<u64> = std::iter::from_fn(|| again.message()).map(|message| step(&message)).collect();
+    assert_eq!(steps, [2, 3, 0]);
+    let mut standing = session.listen(None);
+    assert_eq!(session.delete(), 204);
+    assert_eq!(standing.message(), None, "none of it is there");
+}
+
+fn whoever_is_hung_up_on_fetches_the_result<R: Runtime>() {
+    let (server, go) = stairs();
+    let served = Served::on::<R>(server, Http::new());
+    let session = Session::open(served.address);
+    let mut reply = session.call(1, "steps", &json!({"hangs_up": true})).reply();
+    let primed = reply.event().unwrap();
+    assert_eq!((&*primed.data, primed.retry), ("", Some(1000)));
+    assert_eq!(reply.event(), None);
+    (0..3).for_each(|_| go.send(()).unwrap());
+    let mut fetched = session.listen(primed.id.as_deref());
+    let messages: Vec<Value> = std::iter::from_fn(|| fetched.message()).collect();
+    assert_eq!(messages.iter().map(step).collect::<Vec<_>>(), [1, 2, 3, 0]);
+    assert_eq!(text(&messages[3]), "up");
+}
+
+fn changes_reach_who_listens_and_who_comes_back<R: Runtime>() {
+    let mut server = server();
+    let changes = server.changes();
+    let served = Served::on::<R>(server, Http::new());
+    let session = Session::open(served.address);
+    let mut standing = session.listen(None);
+    let mut alone = modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}))
+        .send(served.address);
+    assert_eq!(alone.message().unwrap()["method"], "notifications/subscriptions/acknowledged");
+    changes.tools_list_changed().unwrap();
+    for listening in [&mut standing, &mut alone] {
+        assert_eq!(listening.message().unwrap()["method"], "notifications/tools/list_changed");
+    }
+    assert!(alone.last_id.is_none());
+    let last = standing.last_id.clone().unwrap();
+    drop(standing);
+    changes.tools_list_changed().unwrap();
+    let mut back = session.listen(Some(&last));
+    assert_eq!(back.message().unwrap()["method"], "notifications/tools/list_changed");
+}
+
+fn whoever_reads_late_is_told_late_and_not_never<R: Runtime>() {
+    let limits = Limits { outbox_bytes_max: 512 * 1024, ..Limits::default() };
+    let mut server = server()
+        .limits(limits)
+        .resource(Resource::new("note://one", "one"), |_, _| Err::<ReadResourceResult, _>("no".into()));
+    let changes = server.changes();
+    let served = Served::on::<R>(server, Http::new());
+    let uri = format!("note://{}", "x".repeat(8000));
+    let filter = json!({"toolsListChanged": true, "resourceSubscriptions": [uri]});
+    let mut listening = modern("subscriptions/listen", json!({"notifications": filter})).send(served.address);
+    assert_eq!(listening.message().unwrap()["method"], "notifications/subscriptions/acknowledged");
+    // More than the sockets between the two hold, and than may wait.
+    for _ in 0..3000 {
+        changes.resource_updated(&uri).unwrap();
+    }
+    changes.tools_list_changed().unwrap();
+    let mut updates = 0;
+    let last = loop {
+        match listening.message().unwrap()["method"].as_str().unwrap() {
+            "notifications/resources/updated" => updates += 1,
+            other => break other.to_owned(),
+        }
+    };
+    assert_eq!(last, "notifications/tools/list_changed");
+    assert!((1..3000).contains(&updates), "{updates}: nothing had to wait");
+}

@@ -1,0 +1,108 @@
+//! Sessions: who may use one, how many there are, and how they end.
+
+use std::time::{Duration, Instant};
+
+use mcp_blocking::http::Http;
+use mcp_http_tests::{Request, Runtime, Served, Session, eventually, get, modern, post, rows, server};
+use serde_json::json;
+
+rows! {
+    ids_are_not_to_be_guessed,
+    a_session_that_was_ended_is_forgotten,
+    the_session_too_many_is_refused_until_another_ends,
+    the_listener_too_many_is_refused_until_another_is_gone,
+    the_idle_make_room_and_the_busy_do_not,
+    nothing_of_one_session_is_replayed_in_another,
+}
+
+fn ids_are_not_to_be_guessed<R: Runtime>() {
+    let served = Served::echo::<R>();
+    let session = Session::open(served.address);
+    assert!(session.id.len() >= 32 && session.id.bytes().all(|byte| (0x21..=0x7e).contains(&byte)));
+    let mut near = session.id.clone().into_bytes();
+    let last = near.last_mut().unwrap();
+    *last = if *last == b'0' { b'1' } else { b'0' };
+    let near = String::from_utf8(near).unwrap();
+    let upper = session.id.to_ascii_uppercase();
+    let long = "a".repeat(5000);
+    for id in ["0", &near, &long, &session.id[1..], "../x", "%00", "a b"] {
+        let guessed = Session { address: served.address, id: id.into() };
+        assert_eq!(guessed.ping(), 404, "{id}");
+        assert_eq!(guessed.delete(), 404, "{id}");
+        assert_eq!(guessed.listen(None).status, 404, "{id}");
+    }
+    if upper != session.id {
+        assert_eq!(Session { address: served.address, id: upper }.ping(), 404);
+    }
+    let ping = post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+    assert_eq!(ping.send(served.address).status, 400, "one is needed");
+    assert_eq!(get("").send(served.address).status, 400);
+    assert_eq!(Request::new("DELETE").send(served.address).status, 400);
+    assert_eq!(session.ping(), 200);
+    let others: Vec<String> = (0..20).map(|_| Session::open(served.address).id).collect();
+    assert!(others.iter().all(|id| *id != session.id));
+}
+
+fn a_session_that_was_ended_is_forgotten<R: Runtime>() {
+    let served = Served::echo::<R>();
+    let session = Session::open(served.address);
+    let mut listening = session.listen(None);
+    assert_eq!(session.delete(), 204);
+    assert_eq!((session.ping(), session.delete(), session.listen(None).status), (404, 404, 404));
+    assert_eq!(listening.message(), None, "its streams end");
+}
+
+fn the_session_too_many_is_refused_until_another_ends<R: Runtime>() {
+    let served = Served::on::<R>(server(), Http::new().sessions_max(2));
+    let (first, second) = (Session::open(served.address), Session::open(served.address));
+    for _ in 0..3 {
+        let mut refused = mcp_http_tests::initialize().send(served.address);
+        assert_eq!(refused.status, 503);
+        assert!(refused.field("retry-after").is_some());
+        assert!(refused.json()["error"]["message"].as_str().unwrap().contains("too many sessions"));
+    }
+    assert_eq!((first.ping(), first.delete(), second.ping()), (200, 204, 200));
+    assert_eq!(Session::open(served.address).ping(), 200);
+}
+
+fn the_listener_too_many_is_refused_until_another_is_gone<R: Runtime>() {
+    let served = Served::on::<R>(server(), Http::new().listeners_max(1));
+    let listen = modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
+    let listening = listen.send(served.address);
+    assert_eq!((listening.status, listen.send(served.address).status), (200, 503));
+    drop(listening);
+    eventually("there is room", || (listen.send(served.address).status == 200).then_some(()));
+}
+
+fn the_idle_make_room_and_the_busy_do_not<R: Runtime>() {
+    let idle_max = Duration::from_millis(50);
+    let served = Served::on::<R>(server(), Http::new().sessions_max(1).idle_max(idle_max));
+    let idle = Session::open(served.address);
+    let busy = eventually("the idle one ends", || Session::try_open(served.address).ok());
+    assert_eq!(idle.ping(), 404);
+    let listening = busy.listen(None);
+    let until = Instant::now() + 6 * idle_max;
+    while Instant::now() < until {
+        assert_eq!(Session::try_open(served.address).unwrap_err(), 503, "somebody listens");
+    }
+    drop(listening);
+    let next = eventually("the other one ends", || Session::try_open(served.address).ok());
+    assert_eq!(busy.ping(), 404);
+    drop(next);
+}
+
+fn nothing_of_one_session_is_replayed_in_another<R: Runtime>() {
+    let served = Served::echo::<R>();
+    let (one, two) = (Session::open(served.address), Session::open(served.address));
+    let mut listening = one.listen(None);
+    let last = listening.event().unwrap().id.unwrap();
+    let mut refused = two.listen(Some(&last));
+    assert_eq!(refused.status, 400);
+    assert_eq!(refused.json()["id"], json!(null));
+    for made_up in ["x", "0-0", "0-0-0", "-1", "99999999999999999999-1"] {
+        assert_eq!(two.listen(Some(made_up)).status, 400, "{made_up}");
+    }
+    assert_eq!(two.listen(None).status, 200);
+    drop(listening);
+    assert_eq!(one.listen(Some(&last)).status, 200);
+}

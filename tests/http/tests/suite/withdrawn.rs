@@ -1,0 +1,121 @@
+//! Clients that hang up: that cancels what stands alone, and nothing of a session.
+
+use std::future::pending;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use mcp_adapter::Server;
+use mcp_adapter::proto::Progress;
+use mcp_blocking::http::Http;
+use mcp_http_tests::{PATIENCE, Runtime, Served, Session, modern, rows, server, tool};
+use serde_json::{Value, json};
+
+rows! {
+    whoever_hangs_up_before_the_head_has_cancelled,
+    whoever_hangs_up_in_the_middle_has_cancelled,
+    whoever_stops_listening_is_not_kept,
+    in_a_session_it_takes_more_than_hanging_up,
+}
+
+struct Guard(Sender<&'static str>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _nobody_hears = self.0.send("over");
+    }
+}
+
+/// A server whose handlers say when they begin and when they are over.
+fn waiting_room() -> (Server, Receiver<&'static str>) {
+    let (says, heard) = channel();
+    let (plain, says) = (Mutex::new(says.clone()), Mutex::new(says));
+    let server = server()
+        .tool_with_async(tool("hang"), move |told: Value, cx| {
+            let says = says.lock().unwrap().clone();
+            async move {
+                let _guard = Guard(says.clone());
+                if told["tells"] == true {
+                    cx.progress(Progress::new(1.0))?;
+                }
+                says.send("begun")?;
+                pending::<()>().await;
+                Ok("never")
+            }
+        })
+        .tool_with(tool("hang_plain"), move |told: Value, cx| {
+            let _guard = Guard(plain.lock().unwrap().clone());
+            if told["tells"] == true {
+                cx.progress(Progress::new(1.0))?;
+            }
+            plain.lock().unwrap().send("begun")?;
+            assert!(cx.sleep(Duration::from_secs(3600)) && cx.is_cancelled());
+            Ok("never heard")
+        });
+    (server, heard)
+}
+
+fn hear(heard: &Receiver<&'static str>) -> &'static str {
+    heard.recv_timeout(PATIENCE).expect("in time")
+}
+
+fn whoever_hangs_up_before_the_head_has_cancelled<R: Runtime>() {
+    let (server, heard) = waiting_room();
+    let served = Served::on::<R>(server, Http::new());
+    for name in ["hang", "hang_plain"] {
+        let call = modern("tools/call", json!({"name": name, "arguments": {}})).start(served.address);
+        assert_eq!(hear(&heard), "begun");
+        drop(call);
+        assert_eq!(hear(&heard), "over");
+    }
+}
+
+fn whoever_hangs_up_in_the_middle_has_cancelled<R: Runtime>() {
+    let (server, heard) = waiting_room();
+    let served = Served::on::<R>(server, Http::new());
+    for name in ["hang", "hang_plain"] {
+        let call = modern("tools/call", json!({"name": name, "arguments": {"tells": true}}));
+        let mut reply = call.send(served.address);
+        let event = reply.event().unwrap();
+        assert!(event.id.is_none() && event.data.contains("notifications/progress"));
+        assert_eq!(hear(&heard), "begun");
+        drop(reply);
+        assert_eq!(hear(&heard), "over");
+    }
+}
+
+fn whoever_stops_listening_is_not_kept<R: Runtime>() {
+    let (says, heard) = channel();
+    let says = Mutex::new(says);
+    let server = server()
+        .resource(mcp_adapter::proto::schema::Resource::new("note://one", "one"), |_, _| {
+            Err::<mcp_adapter::proto::schema::ReadResourceResult, _>("no".into())
+        })
+        .on_watch(move |watch| {
+            let is_end = matches!(watch, mcp_adapter::Watch::Ended(_));
+            let _row_is_over = says.lock().unwrap().send(if is_end { "over" } else { "begun" });
+        });
+    let served = Served::on::<R>(server, Http::new());
+    let listen = json!({"notifications": {"resourceSubscriptions": ["note://one"]}});
+    let mut listening = modern("subscriptions/listen", listen).send(served.address);
+    let acknowledged = listening.message().unwrap();
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(hear(&heard), "begun");
+    drop(listening);
+    assert_eq!(hear(&heard), "over");
+}
+
+fn in_a_session_it_takes_more_than_hanging_up<R: Runtime>() {
+    let (server, heard) = waiting_room();
+    let served = Served::on::<R>(server, Http::new());
+    let session = Session::open(served.address);
+    let call = session.call(7, "hang_plain", &json!({}));
+    assert_eq!(hear(&heard), "begun");
+    drop(call);
+    assert_eq!(session.ping(), 200);
+    assert!(heard.try_recv().is_err(), "it goes on");
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+    let cancel = session.within(mcp_http_tests::post(&cancel)).send(served.address);
+    assert_eq!(cancel.status, 202);
+    assert_eq!(hear(&heard), "over");
+}
