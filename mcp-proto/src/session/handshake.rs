@@ -132,7 +132,7 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
-    use std::string::String;
+    use alloc::string::String;
 
     use crate::client::{Client, Config, Event};
     use crate::session::{Close, Fault, Session as _, StreamId};
