@@ -75,8 +75,10 @@ impl Session {
         let id = reply.field("mcp-session-id").expect("an id").to_owned();
         let session = Self { address, id };
         let ready = session.within(post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})));
-        assert_eq!(ready.send(address).status, 202);
-        Ok(session)
+        match ready.send(address).status {
+            202 => Ok(session),
+            other => Err(other),
+        }
     }
 
     /// The same request as one of this session.
