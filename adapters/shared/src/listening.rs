@@ -58,7 +58,8 @@ impl Changed {
 /// URIs; then all resources among them become [`Changed::ManyResources`]. None is lost.
 ///
 /// Over HTTP a server can forget a session: what was listened to in it goes on in the next one, and what changed in between
-/// is not told.
+/// is not told. In the modern era there are no sessions: when its stream is cut off, it ends as lost, and the connection
+/// goes on.
 ///
 /// Dropping it ends the subscription: the server is told. So does the end of the connection, which is closed when its
 /// last handle is dropped; [`Connection::reconnect`](crate::Connection::reconnect) lets it go on.

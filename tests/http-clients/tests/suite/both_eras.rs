@@ -16,6 +16,7 @@ rows! {
     tools_answer_fail_ask_and_tell_of_progress,
     log_messages_come_where_they_were_asked_for,
     changes_are_heard_until_nobody_listens,
+    a_modern_subscription_whose_stream_is_cut_off_says_so_and_can_be_asked_for_anew_stl_37,
     a_hundred_calls_at_once_are_each_answered,
     a_connection_is_made_once_more_and_what_is_listened_to_goes_on_frm_22,
 }
@@ -76,6 +77,25 @@ async fn changes_are_heard_until_nobody_listens<R: OverHttp>() {
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
         connection.closes().await.unwrap();
     }
+}
+
+async fn a_modern_subscription_whose_stream_is_cut_off_says_so_and_can_be_asked_for_anew_stl_37<
+    R: OverHttp,
+>() {
+    let mut server = shop();
+    let changes = server.changes();
+    let served = Served::new(server);
+    let proxy = Proxy::new(served.address());
+    let connection = R::connect_http(modern_client(), proxy.remote()).await.unwrap();
+    let filter = Filter::new().resource("note://one");
+    let mut listening = connection.listen(&filter).await.unwrap();
+    proxy.cut_after(1);
+    changes.resource_updated("note://one").unwrap();
+    assert_eq!(listening.next().await, None);
+    assert_eq!(listening.ended(), Some(Err(CallError::Lost)));
+    let mut listening = connection.listen(&filter).await.unwrap();
+    changes.resource_updated("note://one").unwrap();
+    assert_eq!(listening.next().await, Some(Changed::Resource("note://one".into())));
 }
 
 async fn a_hundred_calls_at_once_are_each_answered<R: OverHttp>() {

@@ -180,7 +180,7 @@ impl Transport {
     }
 
     #[cfg(not(feature = "tls"))]
-    #[expect(clippy::unused_async, clippy::unused_self, reason = "as with the feature")]
+    #[expect(clippy::unused_async, reason = "as with the feature")]
     async fn secure(&self, stream: Box<dyn Duplex>) -> io::Result<Box<dyn Duplex>> {
         Ok(stream)
     }
