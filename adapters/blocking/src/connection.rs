@@ -133,8 +133,8 @@ impl Connection {
         block_on(self.as_async().listen(filter)).map(Listening)
     }
 
-    /// Starts the server once more, after it died: a new connection, with everything as it was, and the era known.
-    /// (FRM-22)
+    /// Starts the server once more, after it died, or connects to it once more over HTTP: a new connection, with
+    /// everything as it was, and the era known. (FRM-22)
     ///
     /// Every [`Listening`] of this connection that is still held, and that the end of the connection ended, goes on
     /// with the new one; what changed in between it does not tell (STL-38). Calls that were open stay lost, and the
@@ -142,8 +142,8 @@ impl Connection {
     /// is; drop it.
     ///
     /// # Errors
-    /// As [`Connect::spawn`](crate::Connect::spawn). [`Error::Io`] of the kind `Unsupported` when the server was not
-    /// started by this side.
+    /// As [`Connect::spawn`](crate::Connect::spawn) and connecting over HTTP. [`Error::Io`] of the kind `Unsupported`
+    /// when the connection is over streams that this side was given.
     pub fn reconnect(&self) -> Result<Self, Error> {
         block_on(self.as_async().reconnect()).map(Self::new)
     }

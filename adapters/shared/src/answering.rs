@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_lite::future::or;
 use mcp_proto::client::{Client as Machine, Event};
 use mcp_proto::schema::Encode;
-use mcp_proto::{CallId, Close, ErrorObject, IncomingId, Instant, Misuse, Peer, Raw, Request};
+use mcp_proto::{CallError, CallId, Close, ErrorObject, IncomingId, Instant, Misuse, Peer, Raw, Request};
 
 use crate::BoxFuture;
 use crate::call::Slot;
@@ -63,6 +63,8 @@ pub struct Open {
     feeds: HashMap<CallId, Arc<Feed>>,
     /// Handlers that are futures.
     running: HashMap<IncomingId, Arc<Cancelled>>,
+    /// What goes on in the next session.
+    waiting: Vec<Arc<Feed>>,
     notices: Notices,
     pub(crate) peer: Option<Arc<Peer>>,
     pub(crate) closed: Option<Close>,
@@ -100,7 +102,11 @@ impl Role for Machine {
                     (open.calls.remove(&call), open.feeds.remove(&call))
                 };
                 if let Some(feed) = feed {
-                    feed.end(link, call, outcome.map(drop));
+                    if outcome == Err(CallError::Lost) && feed.outlives(link, call) {
+                        go_on(link, feed);
+                    } else {
+                        feed.end(link, call, outcome.map(drop));
+                    }
                 } else if let Some(slot) = slot {
                     slot.complete(outcome);
                 }
@@ -137,8 +143,22 @@ impl Role for Machine {
                     hear(&violation);
                 }
             }
-            Event::Ready(peer) => link.lock().open.peer = Some(peer),
-            Event::Closed(why) => link.lock().open.closed = Some(why),
+            Event::Ready(peer) => {
+                let waiting = {
+                    let open = &mut link.lock().open;
+                    open.peer = Some(peer);
+                    std::mem::take(&mut open.waiting)
+                };
+                waiting.into_iter().for_each(|feed| go_on(link, feed));
+            }
+            Event::Closed(why) => {
+                let waiting = {
+                    let open = &mut link.lock().open;
+                    open.closed = Some(why);
+                    std::mem::take(&mut open.waiting)
+                };
+                waiting.iter().for_each(|feed| feed.lost());
+            }
             _ => {}
         }
     }
@@ -161,9 +181,23 @@ impl Role for Machine {
         About { name, of }
     }
 
+    /// A client is handed out once its session is open: if it is not, the server forgot it, and the next is being opened.
+    fn may_pass(misuse: Misuse) -> bool {
+        matches!(misuse, Misuse::Blocked | Misuse::NotReady)
+    }
+
     fn close(session: &mut Carrier<Self>, now: Instant) {
         session.close(now);
     }
+}
+
+/// Has what was listened to in a session that the server forgot be listened to in the next one, once that is open.
+fn go_on(link: &Arc<Link<Machine>>, feed: Arc<Feed>) {
+    link.with(|state, now| match feed.begin(link, state, now) {
+        Err(Misuse::NotReady) => state.open.waiting.push(feed),
+        Err(_) => feed.lost(),
+        Ok(()) => {}
+    });
 }
 
 /// Answers a request of the server.

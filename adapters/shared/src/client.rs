@@ -204,7 +204,7 @@ impl Client {
     /// [`Error::Io`] when it cannot be started; [`Error::Start`], with its last words, when no session opens.
     pub async fn spawn_on(self, runtime: Arc<dyn Runtime>, command: Command) -> Result<Connection, Error> {
         let (recipe, config) = self.into_recipe();
-        Origin::new(command, recipe, config, runtime).spawn().await
+        Origin::of_child(command, recipe, config, runtime).connect().await
     }
 
     /// A connection over streams that the adapter has: it drives it, and waits for it to be open.

@@ -31,15 +31,18 @@ pub struct Connection {
 struct Inner {
     link: Arc<Link<Machine>>,
     child: Option<Arc<Child>>,
-    /// What the child was started with.
+    /// How it came about, if it can once more.
     origin: Option<Arc<Origin>>,
     #[cfg(feature = "jsonschema")]
     schemas: crate::schemas::Schemas,
 }
 
 impl Connection {
-    pub(crate) fn new(link: Arc<Link<Machine>>, child: Option<(Arc<Child>, Arc<Origin>)>) -> Self {
-        let (child, origin) = child.unzip();
+    pub(crate) fn new(
+        link: Arc<Link<Machine>>,
+        child: Option<Arc<Child>>,
+        origin: Option<Arc<Origin>>,
+    ) -> Self {
         let inner = Inner {
             link,
             child,
@@ -167,8 +170,8 @@ impl Connection {
         Ok(listening)
     }
 
-    /// Starts the server once more, after it died: a new connection, with everything as it was, and the era known.
-    /// (FRM-22)
+    /// Starts the server once more, after it died, or connects to it once more over HTTP: a new connection, with
+    /// everything as it was, and the era known. (FRM-22)
     ///
     /// Every [`Listening`] of this connection that is still held, and that the end of the connection ended, goes on
     /// with the new one; what changed in between it does not tell (STL-38). Calls that were open stay lost, and the
@@ -176,16 +179,16 @@ impl Connection {
     /// is; drop it.
     ///
     /// # Errors
-    /// As those of `Client::spawn`. [`Error::Io`] of the kind `Unsupported` when the server was not
-    /// started by this side.
+    /// As those of `Client::spawn` and of connecting over HTTP. [`Error::Io`] of the kind `Unsupported` when the
+    /// connection is over streams that this side was given.
     pub async fn reconnect(&self) -> Result<Self, Error> {
         let Some(origin) = &self.inner.origin else {
-            let why = "the server was not started here, and cannot be started again";
+            let why = "the server was neither started here nor reached over HTTP, and cannot be again";
             return Err(io::Error::new(io::ErrorKind::Unsupported, why).into());
         };
         self.inner.end();
         self.wait_over().await;
-        let connection = origin.respawn(self).await?;
+        let connection = origin.again(self).await?;
         let feeds = origin.feeds.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for feed in feeds.iter().filter_map(Weak::upgrade) {
             if feed.resume(&connection.inner.link).await {
@@ -247,7 +250,7 @@ impl Connection {
         self.inner.end();
         self.wait_over().await;
         let status = self.inner.child.as_ref().and_then(|child| child.status());
-        Error::Start { why, status, stderr: self.stderr(), probed }
+        Error::Start { why, status, stderr: self.stderr(), probed, http: None }
     }
 }
 

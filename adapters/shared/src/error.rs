@@ -23,7 +23,7 @@ pub enum Error {
     Misuse(Misuse),
     /// A list went on without end, or in circles. (PAG-07)
     Pages,
-    /// The server could not be started, or did not open a session.
+    /// The server could not be started or reached, or did not open a session.
     Start {
         /// Why the session did not open.
         why: Close,
@@ -34,7 +34,19 @@ pub enum Error {
         /// It hung up when it was asked which era it is of: it may be an old one, and `Client::expect` leaves the
         /// question out.
         probed: bool,
+        /// Where it is and what came of that, if it was to be reached over HTTP.
+        http: Option<Box<HttpFailure>>,
     },
+}
+
+/// What came of connecting to a server over HTTP.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct HttpFailure {
+    /// Where the server is, without the query.
+    pub url: String,
+    /// Why there was no connection to it, or none any more, if the system, TLS or HTTP said so.
+    pub cause: Option<io::Error>,
 }
 
 impl fmt::Display for Error {
@@ -46,8 +58,14 @@ impl fmt::Display for Error {
             Self::Io(error) => error.fmt(f),
             Self::Misuse(error) => error.fmt(f),
             Self::Pages => f.write_str("the list goes on without end"),
-            Self::Start { why, status, stderr, probed } => {
-                write!(f, "the server did not start: {why}")?;
+            Self::Start { why, status, stderr, probed, http } => {
+                match http {
+                    Some(http) => write!(f, "no session with {}: {why}", http.url)?,
+                    None => write!(f, "the server did not start: {why}")?,
+                }
+                if let Some(cause) = http.as_ref().and_then(|http| http.cause.as_ref()) {
+                    write!(f, ": {cause}")?;
+                }
                 if let Some(status) = status {
                     write!(f, " ({status})")?;
                 }

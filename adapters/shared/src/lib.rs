@@ -48,7 +48,7 @@ pub use client::Client;
 pub use connection::Connection;
 pub use cx::{AsyncCx, Cx};
 pub use driving::Driving;
-pub use error::Error;
+pub use error::{Error, HttpFailure};
 pub use link::{Link, Role};
 pub use listening::{Changed, Listening};
 pub use mcp_proto as proto;

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event;
 use mcp_proto::client::Client as Machine;
-use mcp_proto::{CallError, CallId, CallOptions, Filter, Misuse, Raw};
+use mcp_proto::{CallError, CallId, CallOptions, Era, Filter, Instant, Misuse, Raw, Session as _};
 
 use crate::call::START_PATIENCE;
 use crate::error::Error;
-use crate::link::Link;
+use crate::link::{Link, State as LinkState};
 
 /// Changes that wait for whoever listens, and the bytes of their URIs; then those of resources become one.
 const CHANGES_MAX: usize = 1024;
@@ -56,6 +56,10 @@ impl Changed {
 ///
 /// A change that waits to be taken is not queued a second time. At most 1,024 different ones wait, with 1 MiB of
 /// URIs; then all resources among them become [`Changed::ManyResources`]. None is lost.
+///
+/// Over HTTP a server can forget a session: what was listened to in it goes on in the next one, and what changed in between
+/// is not told. In the modern era there are no sessions: when its stream is cut off, it ends as lost, and the connection
+/// goes on.
 ///
 /// Dropping it ends the subscription: the server is told. So does the end of the connection, which is closed when its
 /// last handle is dropped; [`Connection::reconnect`](crate::Connection::reconnect) lets it go on.
@@ -137,20 +141,49 @@ impl Feed {
 
     /// Begins to listen.
     pub(crate) async fn listen(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> Result<(), Misuse> {
-        link.with_room(START_PATIENCE, |state, now| {
-            let mut own = self.lock();
-            if own.given_up {
-                return Err(Misuse::Stale);
-            }
-            let call = state.session.listen(now, &self.asked, CallOptions::default())?;
-            own.at = Some((Arc::clone(link), call));
-            own.acknowledged = false;
-            own.ended = None;
-            drop(own);
-            state.open.listen(call, Arc::clone(self));
-            Ok(())
-        })
-        .await
+        link.with_room(START_PATIENCE, |state, now| self.begin(link, state, now)).await
+    }
+
+    /// The same, now or not at all.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        link: &Arc<Link<Machine>>,
+        state: &mut LinkState<Machine>,
+        now: Instant,
+    ) -> Result<(), Misuse> {
+        let mut own = self.lock();
+        if own.given_up {
+            return Err(Misuse::Stale);
+        }
+        let call = state.session.listen(now, &self.asked, CallOptions::default())?;
+        own.at = Some((Arc::clone(link), call));
+        own.acknowledged = false;
+        own.ended = None;
+        drop(own);
+        state.open.listen(call, Arc::clone(self));
+        Ok(())
+    }
+
+    /// The call that listens was lost; whether it was with its session, which another one follows. What the server had
+    /// not agreed to yet ends, so that nothing is asked for again and again.
+    pub(crate) fn outlives(&self, link: &Arc<Link<Machine>>, call: CallId) -> bool {
+        let has_next = link.look(|state| {
+            let is_legacy = state.open.peer.as_ref().is_some_and(|peer| peer.revision.era() == Era::Legacy);
+            is_legacy && !state.session.is_closed()
+        });
+        let mut state = self.lock();
+        has_next
+            && state.acknowledged
+            && state.at.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some()
+    }
+
+    /// There was no next session to go on in.
+    pub(crate) fn lost(&self) {
+        let mut state = self.lock();
+        if state.at.is_none() && state.ended.is_none() {
+            state.ended = Some(Err(CallError::Lost));
+            self.changed.notify(usize::MAX);
+        }
     }
 
     /// Goes on over another connection, if the end of the last one is what ended it; whether it does, and is to be

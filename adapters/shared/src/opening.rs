@@ -1,5 +1,5 @@
-//! How a client's connection comes about: over streams, or with a child process, which can be started again. Knows
-//! nothing of what is said, nor of any runtime.
+//! How a client's connection comes about: over streams, or with a child process or over HTTP, which can be once more.
+//! Knows nothing of what is said, nor of any runtime.
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout, Command};
@@ -44,55 +44,91 @@ pub(crate) struct Recipe {
     pub(crate) payloads: bool,
 }
 
-/// What a child was started with, to start it again.
+/// What a connection came about with, for once more.
 pub(crate) struct Origin {
-    command: Mutex<Command>,
-    recipe: Recipe,
+    way: Way,
+    pub(crate) recipe: Recipe,
     config: Config,
-    runtime: Arc<dyn Runtime>,
     /// What is listened to, over all connections of this origin.
     pub(crate) feeds: Mutex<Vec<Weak<Feed>>>,
 }
 
+enum Way {
+    Child(Box<Mutex<Command>>, Arc<dyn Runtime>),
+    #[cfg(feature = "http")]
+    Http(Box<crate::http::Remote>, Arc<dyn crate::http::Dial>),
+}
+
 impl Origin {
-    pub(crate) fn new(
+    pub(crate) fn of_child(
         command: Command,
         recipe: Recipe,
         config: Config,
         runtime: Arc<dyn Runtime>,
     ) -> Arc<Self> {
-        let (command, feeds) = (Mutex::new(command), Mutex::default());
-        Arc::new(Self { command, recipe, config, runtime, feeds })
+        let way = Way::Child(Box::new(Mutex::new(command)), runtime);
+        Arc::new(Self { way, recipe, config, feeds: Mutex::default() })
     }
 
-    /// Starts the child and connects to it.
-    pub(crate) async fn spawn(self: &Arc<Self>) -> Result<Connection, Error> {
-        self.spawn_with(self.config.clone()).await
+    #[cfg(feature = "http")]
+    pub(crate) fn of_remote(
+        remote: crate::http::Remote,
+        recipe: Recipe,
+        config: Config,
+        runtime: Arc<dyn crate::http::Dial>,
+    ) -> Arc<Self> {
+        let way = Way::Http(Box::new(remote), runtime);
+        Arc::new(Self { way, recipe, config, feeds: Mutex::default() })
     }
 
-    /// Starts the child once more; `connection` was the last one with it.
-    pub(crate) async fn respawn(self: &Arc<Self>, connection: &Connection) -> Result<Connection, Error> {
-        self.spawn_with(self.config.clone().expect(connection.era())).await
+    /// Connects.
+    pub(crate) async fn connect(self: &Arc<Self>) -> Result<Connection, Error> {
+        self.connect_with(self.config.clone()).await
+    }
+
+    /// Connects once more; `connection` was the last one.
+    pub(crate) async fn again(self: &Arc<Self>, connection: &Connection) -> Result<Connection, Error> {
+        self.connect_with(self.config.clone().expect(connection.era())).await
+    }
+
+    async fn connect_with(self: &Arc<Self>, config: Config) -> Result<Connection, Error> {
+        match &self.way {
+            Way::Child(command, runtime) => self.spawn_with(command, runtime, config).await,
+            #[cfg(feature = "http")]
+            Way::Http(remote, runtime) => crate::http::connect(self, remote, runtime, config).await,
+        }
     }
 
     /// A server that goes away instead of saying which era it is of is not asked again. (T-36)
-    async fn spawn_with(self: &Arc<Self>, config: Config) -> Result<Connection, Error> {
-        match self.start(config)?.wait_or_fall_back().await {
-            Err(Failed { fallback: Some(fallback), .. }) => self.start(*fallback)?.wait().await,
+    async fn spawn_with(
+        self: &Arc<Self>,
+        command: &Mutex<Command>,
+        runtime: &Arc<dyn Runtime>,
+        config: Config,
+    ) -> Result<Connection, Error> {
+        match self.start(command, runtime, config)?.wait_or_fall_back().await {
+            Err(Failed { fallback: Some(fallback), .. }) => {
+                self.start(command, runtime, *fallback)?.wait().await
+            }
             outcome => outcome.map_err(|failed| failed.error),
         }
     }
 
-    fn start(self: &Arc<Self>, config: Config) -> io::Result<Opening> {
-        let spawn = Arc::clone(&self.runtime).as_spawn();
+    fn start(
+        self: &Arc<Self>,
+        command: &Mutex<Command>,
+        runtime: &Arc<dyn Runtime>,
+        config: Config,
+    ) -> io::Result<Opening> {
+        let spawn = Arc::clone(runtime).as_spawn();
         let link = self.recipe.link(config, &spawn)?;
-        let mut command = self.command.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
         let child = Child::spawn(&mut command).and_then(|child| child.0.watch().map(|()| child));
         drop(command);
         let (child, stdout, stdin) = child.inspect_err(|_| link.over())?;
         let driving = Driving::new(Arc::clone(&link), Some(Arc::clone(&child)), self.recipe.limits.clone());
-        self.runtime.drive(driving, stdout, stdin)?;
-        Ok(Opening(Connection::new(link, Some((child, Arc::clone(self))))))
+        runtime.drive(driving, stdout, stdin)?;
+        Ok(Opening(Connection::new(link, Some(child), Some(Arc::clone(self)))))
     }
 }
 
@@ -149,7 +185,7 @@ impl Recipe {
     ) -> io::Result<(Opening, Driving<Machine>)> {
         let link = self.link(config, runtime)?;
         let driving = Driving::new(Arc::clone(&link), None, self.limits.clone());
-        Ok((Opening(Connection::new(link, None)), driving))
+        Ok((Opening(Connection::new(link, None, None)), driving))
     }
 
     fn link(&self, config: Config, runtime: &Arc<dyn Spawn>) -> io::Result<Arc<Link<Machine>>> {

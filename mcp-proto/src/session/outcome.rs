@@ -41,6 +41,9 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => f.write_str("the call was cancelled"),
+            Self::Http { status: status @ 300..400 } => {
+                write!(f, "the server answered with HTTP status {status}, and redirects are not followed")
+            }
             Self::Http { status } => write!(f, "the server answered with HTTP status {status}"),
             Self::Invalid(why) => write!(f, "the answer is invalid: {why}"),
             Self::Lost => f.write_str("the connection ended before the answer came"),

@@ -32,7 +32,7 @@ use std::io;
 use mcp_adapter::{BoxFuture, Spawn};
 
 pub use client::ConnectHttp;
-pub use mcp_adapter::http::{Challenged, Http, Remote, Stop};
+pub use mcp_adapter::http::{Challenged, Http, HttpFailure, Remote, Stop};
 pub use server::ServeHttp;
 
 /// What waits runs on the one thread, what is the application's on threads of its own.

@@ -8,9 +8,10 @@ mod service;
 mod sessions;
 mod stop;
 
+pub use crate::error::HttpFailure;
 pub use body::Body;
-pub(crate) use client::ClientOverHttp;
 pub use client::{Challenged, Dial, Duplex, Remote};
+pub(crate) use client::{ClientOverHttp, connect};
 pub use options::Http;
 pub use service::{HttpRuntime, HttpService};
 pub use stop::Stop;

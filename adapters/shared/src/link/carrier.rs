@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Endpoint, Instant, Session};
+use mcp_proto::{Endpoint, Instant};
 
 use super::Role;
 
@@ -48,7 +48,7 @@ impl<R: Role> Carrier<R> {
         match self {
             Self::Bytes(stream) => Endpoint::handle_eof(&mut **stream, now),
             #[cfg(feature = "http")]
-            Self::Http(http) => Session::handle_eof(&mut ***http, now),
+            Self::Http(http) => mcp_proto::Session::handle_eof(&mut ***http, now),
         }
     }
 

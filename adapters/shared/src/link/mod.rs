@@ -51,6 +51,11 @@ pub trait Role: Session + Send + Sized + 'static {
     /// Begins to end the session from this side.
     fn close(session: &mut Carrier<Self>, now: Instant);
 
+    /// Whether what failed like this may be tried again once something has happened.
+    fn may_pass(misuse: Misuse) -> bool {
+        misuse == Misuse::Blocked
+    }
+
     /// Bytes have left: what found no room before may be said now.
     fn retry(_: &mut Carrier<Self>, _: &mut Self::Open, _: Instant) {}
 }
@@ -128,7 +133,7 @@ impl<R: Role> Link<R> {
         look(&self.lock())
     }
 
-    /// As `with`, trying again while there is no room, for as long as `patience`.
+    /// As `with`, trying again while that may help, such as while there is no room, for as long as `patience`.
     pub(crate) async fn with_room<T>(
         self: &Arc<Self>,
         patience: Duration,
@@ -140,7 +145,8 @@ impl<R: Role> Link<R> {
             {
                 let mut state = self.lock();
                 let outcome = act(&mut state, self.clock.now());
-                if !matches!(outcome, Err(Misuse::Blocked)) || self.clock.until(give_up).is_zero() {
+                let may_pass = outcome.as_ref().is_err_and(|misuse| R::may_pass(*misuse));
+                if !may_pass || self.clock.until(give_up).is_zero() {
                     self.settle(state);
                     return outcome;
                 }

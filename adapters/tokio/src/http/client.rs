@@ -11,6 +11,7 @@ use tokio::net::TcpStream;
 use tokio_util::compat::TokioAsyncReadCompatExt;
 
 use crate::runtime::Tokio;
+use crate::turn::turn;
 
 impl Dial for Tokio {
     fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Duplex>>> {
@@ -20,6 +21,10 @@ impl Dial for Tokio {
             stream.set_nodelay(true)?;
             Ok(Box::new(stream.compat()) as Box<dyn Duplex>)
         })
+    }
+
+    fn turn(&self) -> BoxFuture<'static, ()> {
+        Box::pin(turn())
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {

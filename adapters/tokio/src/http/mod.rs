@@ -23,5 +23,5 @@ mod client;
 mod server;
 
 pub use client::ConnectHttp;
-pub use mcp_adapter::http::{Body, Challenged, Http, Remote, Stop};
+pub use mcp_adapter::http::{Body, Challenged, Http, HttpFailure, Remote, Stop};
 pub use server::{CONNECTIONS_MAX, DRAIN, ServeHttp, Service};

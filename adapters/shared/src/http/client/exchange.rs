@@ -1,12 +1,15 @@
 //! One request and its response: what was sent and what came; knows nothing of what it means.
 
 use std::future::poll_fn;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue, Request};
 use http_body::Body as _;
 use hyper::body::Incoming;
+use hyper::client::conn::TrySendError;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{ExchangeId, Failure, Send};
 
@@ -36,17 +39,21 @@ fn tell(
 async fn begin(link: &Arc<Link<Machine>>, transport: &Transport, send: Send) -> Result<(), Failure> {
     let id = send.exchange;
     link.trace.output(&send.body);
-    let Borrowed { mut sender, is_used } = transport.borrow().await.map_err(|_| Failure::Unreached)?;
-    let first = sender.try_send_request(request(transport, &send)).await;
+    let unreached = |cause| {
+        transport.failed(cause);
+        Failure::Unreached
+    };
+    let Borrowed { mut sender, is_used } = transport.borrow().await.map_err(unreached)?;
+    let first = sender.try_send_request(request(transport, &send).map_err(unreached)?).await;
     let response = match first {
         Ok(response) => response,
         // Nothing of it was sent: the server closed a connection that nobody used.
         Err(mut error) if is_used && error.message().is_some() => {
-            let unsent = error.take_message().unwrap_or_else(|| request(transport, &send));
-            sender = transport.connect().await.map_err(|_| Failure::Unreached)?;
-            sender.try_send_request(unsent).await.map_err(|error| failure(&error))?
+            let Some(unsent) = error.take_message() else { return Err(Failure::Unreached) };
+            sender = transport.connect().await.map_err(unreached)?;
+            sender.try_send_request(unsent).await.map_err(|error| failure(transport, error))?
         }
-        Err(error) => return Err(failure(&error)),
+        Err(error) => return Err(failure(transport, error)),
     };
     let (parts, body) = response.into_parts();
     tell(link, |http, now| http.handle_head(now, id, parts.status.as_u16(), &parts.headers));
@@ -55,8 +62,10 @@ async fn begin(link: &Arc<Link<Machine>>, transport: &Transport, send: Send) -> 
     Ok(())
 }
 
-fn failure<T>(error: &hyper::client::conn::TrySendError<T>) -> Failure {
-    if error.message().is_some() { Failure::Unreached } else { Failure::Cut }
+fn failure<T>(transport: &Transport, error: TrySendError<T>) -> Failure {
+    let failure = if error.message().is_some() { Failure::Unreached } else { Failure::Cut };
+    transport.failed(io::Error::other(error.into_error()));
+    failure
 }
 
 async fn read(link: &Arc<Link<Machine>>, id: ExchangeId, body: Incoming) -> Result<(), Failure> {
@@ -75,7 +84,7 @@ async fn read(link: &Arc<Link<Machine>>, id: ExchangeId, body: Incoming) -> Resu
     }
 }
 
-fn request(transport: &Transport, send: &Send) -> Request<Once> {
+fn request(transport: &Transport, send: &Send) -> io::Result<Request<Once>> {
     let remote = &transport.remote;
     let mut request = Request::new(Once::new(send.body.clone()));
     *request.method_mut() =
@@ -86,10 +95,14 @@ fn request(transport: &Transport, send: &Send) -> Request<Once> {
     for (name, value) in &remote.fields {
         fields.append(name.clone(), value.clone());
     }
-    let authorization = remote.authorize.as_ref().and_then(|authorize| authorize());
-    if let Some(mut value) = authorization.and_then(|value| HeaderValue::from_str(&value).ok()) {
-        value.set_sensitive(true);
-        fields.insert("authorization", value);
+    if let Some(authorize) = &remote.authorize {
+        let lost = || io::Error::other("what was to stand in `Authorization` could not be had");
+        let value = catch_unwind(AssertUnwindSafe(|| authorize())).map_err(|_| lost())?;
+        if let Some(value) = value {
+            let mut value = HeaderValue::from_str(&value).map_err(|_| lost())?;
+            value.set_sensitive(true);
+            fields.insert("authorization", value);
+        }
     }
     for (name, value) in &send.fields {
         let name = HeaderName::from_bytes(name.as_bytes());
@@ -97,5 +110,5 @@ fn request(transport: &Transport, send: &Send) -> Request<Once> {
             fields.insert(name, value);
         }
     }
-    request
+    Ok(request)
 }

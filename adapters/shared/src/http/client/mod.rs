@@ -8,25 +8,26 @@ mod remote;
 mod tls;
 mod transport;
 
-use std::future::Future;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_lite::{AsyncRead, AsyncWrite};
-use mcp_proto::client::Client as Machine;
+use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::http::client::Http;
 
 pub use over::Challenged;
 pub(crate) use over::ClientOverHttp;
 pub use remote::Remote;
 
+use self::transport::Transport;
 use crate::BoxFuture;
 use crate::client::Client;
 use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::link::Carrier;
+use crate::opening::{Opening, Origin};
 use crate::workers::Spawn;
 
 /// A connection's bytes, both ways.
@@ -38,6 +39,9 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 pub trait Dial: Spawn {
     /// Connects to a port of a host, by name or address.
     fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Duplex>>>;
+
+    /// Lets what has happened to connections in the meantime be noticed.
+    fn turn(&self) -> BoxFuture<'static, ()>;
 
     /// Sleeps.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
@@ -51,26 +55,28 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::Start`] when no session opens.
-    pub fn open_http(
-        self,
-        runtime: Arc<dyn Dial>,
-        remote: Remote,
-    ) -> impl Future<Output = Result<Connection, Error>> + Send {
-        let opened = self.begin_http(&runtime, remote);
-        async move { opened?.wait().await }
-    }
-
-    fn begin_http(self, runtime: &Arc<dyn Dial>, remote: Remote) -> Result<crate::Opening, Error> {
+    pub async fn open_http(self, runtime: Arc<dyn Dial>, remote: Remote) -> Result<Connection, Error> {
         let (recipe, config) = self.into_recipe();
-        let transport = transport::Transport::new(remote, Arc::clone(runtime))?;
-        let settings = transport.settings().map_err(|error| io::Error::other(error.to_string()))?;
-        let clock = Clock::new();
-        let machine = Machine::new(clock.now(), config);
-        let carrier = Carrier::Http(Box::new(ClientOverHttp::new(Http::new(machine, settings))));
-        let spawn = Arc::clone(runtime).as_spawn();
-        let link = recipe.link_over(clock, carrier, &spawn)?;
-        let guard = pump::Guard(Arc::clone(&link));
-        spawn.spawn(Box::pin(pump::drive(guard, transport)))?;
-        Ok(crate::Opening::new(Connection::new(link, None)))
+        Origin::of_remote(remote, recipe, config, runtime).connect().await
     }
+}
+
+/// Connects to a server, for the first time or once more.
+pub(crate) async fn connect(
+    origin: &Arc<Origin>,
+    remote: &Remote,
+    runtime: &Arc<dyn Dial>,
+    config: Config,
+) -> Result<Connection, Error> {
+    let transport = Transport::new(remote.clone(), Arc::clone(runtime))?;
+    let settings = transport.settings().map_err(|error| io::Error::other(error.to_string()))?;
+    let clock = Clock::new();
+    let machine = Machine::new(clock.now(), config);
+    let carrier = Carrier::Http(Box::new(ClientOverHttp::new(Http::new(machine, settings))));
+    let spawn = Arc::clone(runtime).as_spawn();
+    let link = origin.recipe.link_over(clock, carrier, &spawn)?;
+    let guard = pump::Guard(Arc::clone(&link));
+    spawn.spawn(Box::pin(pump::drive(guard, Arc::clone(&transport))))?;
+    let opening = Opening::new(Connection::new(link, None, Some(Arc::clone(origin))));
+    opening.wait().await.map_err(|error| transport.explain(error))
 }

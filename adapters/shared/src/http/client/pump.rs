@@ -33,8 +33,20 @@ pub(super) async fn drive(guard: Guard, transport: Arc<Transport>) {
 }
 
 async fn pump(link: &Arc<Link<Machine>>, transport: &Arc<Transport>) {
+    steps(link, transport, || true).await;
+    // What is on its way may still arrive, and after it the end of the session.
+    let late = link.sleep_until(link.clock.now() + LAST_EXCHANGES);
+    or(steps(link, transport, || transport.open() == 0), late).await;
+}
+
+/// Does what is to be done until nothing is left of it, once the session is closed and `is_enough`.
+async fn steps(link: &Arc<Link<Machine>>, transport: &Arc<Transport>, is_enough: impl Fn() -> bool) {
     loop {
-        match link.next_step(|state| state.session.http()?.next_step()).await {
+        let next = link.next_step(|state| {
+            let step = state.session.http()?.next_step()?;
+            (!matches!(step, Step::Over) || is_enough()).then_some(step)
+        });
+        match next.await {
             Step::Do(Action::Send(send)) => start(link, transport, send),
             Step::Do(Action::Abort(exchange)) => transport.abort(exchange),
             Step::Tell(challenged) => {
@@ -42,11 +54,9 @@ async fn pump(link: &Arc<Link<Machine>>, transport: &Arc<Transport>) {
                     let _panicked = catch_unwind(AssertUnwindSafe(|| hear(&challenged)));
                 }
             }
-            Step::Over => break,
+            Step::Over => return,
         }
     }
-    // What is on its way, such as the end of the session, may still arrive.
-    link.wait_until(LAST_EXCHANGES, |_| transport.open() == 0).await;
 }
 
 fn start(link: &Arc<Link<Machine>>, transport: &Arc<Transport>, send: Send) {

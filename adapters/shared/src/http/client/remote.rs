@@ -29,6 +29,8 @@ type Hears = Arc<dyn Fn(&Challenged) + Send + Sync>;
 pub struct Remote {
     #[cfg(feature = "tls")]
     pub(super) is_secure: bool,
+    /// Without its query, which may be a secret.
+    pub(super) url: String,
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) authority: HeaderValue,
@@ -69,6 +71,7 @@ impl Remote {
         Ok(Self {
             #[cfg(feature = "tls")]
             is_secure,
+            url: format!("{}://{authority}{}", if is_secure { "https" } else { "http" }, uri.path()),
             host,
             port,
             authority: HeaderValue::from_str(authority.as_str()).map_err(|_| bad("this is no host"))?,
@@ -107,7 +110,7 @@ impl Remote {
     }
 
     /// Has `authorize` say what stands in the field `Authorization` of each request, if anything. It is asked each time,
-    /// and must not wait.
+    /// and must not wait. What cannot stand there is not said, and neither is the request.
     pub fn authorization(mut self, authorize: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
         self.authorize = Some(Arc::new(authorize));
         self

@@ -14,11 +14,13 @@ use futures_lite::future::or;
 use http_body::{Frame, SizeHint};
 use hyper::client::conn::http1::{self, SendRequest};
 use mcp_proto::http::client::{Config, ExchangeId};
+use mcp_proto::{CallError, Close, Fault};
 use smol_hyper::rt::FuturesIo;
 
 use super::remote::Remote;
 use super::{Dial, Duplex};
 use crate::cancelled::Cancelled;
+use crate::error::{Error, HttpFailure};
 
 /// The connections to one server.
 pub(super) struct Transport {
@@ -28,6 +30,8 @@ pub(super) struct Transport {
     idle: Mutex<Vec<SendRequest<Once>>>,
     /// What ends each exchange.
     open: Mutex<HashMap<ExchangeId, Arc<Cancelled>>>,
+    /// Why there was no connection, or none any more, the last time.
+    cause: Mutex<Option<io::Error>>,
     #[cfg(feature = "tls")]
     tls: Option<super::tls::Tls>,
 }
@@ -53,6 +57,7 @@ impl Transport {
             runtime,
             idle: Mutex::default(),
             open: Mutex::default(),
+            cause: Mutex::default(),
             #[cfg(feature = "tls")]
             tls,
         }))
@@ -67,6 +72,24 @@ impl Transport {
             config = config.reconnect(min, max);
         }
         Ok(if self.remote.has_stream { config } else { config.without_stream() })
+    }
+
+    /// There is no connection, or none any more: why.
+    pub(super) fn failed(&self, cause: io::Error) {
+        *self.cause.lock().unwrap_or_else(PoisonError::into_inner) = Some(cause);
+    }
+
+    /// Adds where the server is, and why there was no connection to it.
+    pub(super) fn explain(&self, mut error: Error) -> Error {
+        if let Error::Start { why, http, .. } = &mut error {
+            // What was answered was reached.
+            let unreached = [CallError::Unsent, CallError::Lost];
+            let is_unreached = matches!(why, Close::Fault(Fault::Unopened(why)) if unreached.contains(why));
+            let cause = self.cause.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let cause = cause.filter(|_| is_unreached);
+            *http = Some(Box::new(HttpFailure { url: self.remote.url.clone(), cause }));
+        }
+        error
     }
 
     /// An exchange begins; what ends it.
@@ -104,6 +127,10 @@ impl Transport {
 
     /// A connection that nobody uses: one that is there, or a new one.
     pub(super) async fn borrow(&self) -> io::Result<Borrowed> {
+        if !self.idle.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+            // The server may have closed them.
+            self.runtime.turn().await;
+        }
         loop {
             let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             match idle {
@@ -139,7 +166,7 @@ impl Transport {
         };
         let late = async {
             self.runtime.sleep(CONNECT_TIMEOUT).await;
-            Err(io::ErrorKind::TimedOut.into())
+            Err(io::Error::new(io::ErrorKind::TimedOut, "there was no connection in time"))
         };
         or(connected, late).await
     }
@@ -153,7 +180,7 @@ impl Transport {
     }
 
     #[cfg(not(feature = "tls"))]
-    #[expect(clippy::unused_async, clippy::unused_self, reason = "as with the feature")]
+    #[expect(clippy::unused_async, reason = "as with the feature")]
     async fn secure(&self, stream: Box<dyn Duplex>) -> io::Result<Box<dyn Duplex>> {
         Ok(stream)
     }

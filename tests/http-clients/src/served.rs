@@ -1,0 +1,53 @@
+//! Our own server at a port of this machine, on threads of its own; knows nothing of its clients.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::thread::{self, JoinHandle};
+
+use mcp_adapter::Server;
+use mcp_adapter::http::{Http, Remote, Stop};
+use mcp_blocking::http::ServeHttp as _;
+
+/// A server that serves until this is dropped.
+#[derive(Debug)]
+pub struct Served {
+    address: SocketAddr,
+    stop: Stop,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl Served {
+    /// Serves.
+    #[must_use]
+    pub fn new(server: Server) -> Self {
+        Self::with(server, Http::new())
+    }
+
+    /// Serves in a way of its own.
+    #[must_use]
+    pub fn with(server: Server, options: Http) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = Stop::new();
+        let until = stop.clone();
+        let serving = thread::spawn(move || server.serve_http(listener, options, &until).unwrap());
+        Self { address, stop, serving: Some(serving) }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where it is, for a client.
+    pub fn remote(&self) -> Remote {
+        Remote::new(&format!("http://{}/mcp", self.address)).unwrap()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.stop();
+        let _told_by_itself = self.serving.take().map(JoinHandle::join);
+    }
+}

@@ -1,0 +1,121 @@
+//! Which era a server is of, and whether it is one at all.
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::time::Instant;
+
+use mcp_adapter::http::Remote;
+use mcp_adapter::proto::{CallError, Close, Era, Fault};
+use mcp_adapter::{Error, proto::Revision};
+use mcp_adapter_tests::{client, eventually, rows, success};
+use mcp_http_client_tests::{Answer, OverHttp, Request, Site, legacy, modern};
+use serde_json::json;
+
+use crate::{SOON, quick};
+
+rows! {
+    a_modern_server_is_known_by_its_answer_lif_25,
+    whatever_a_legacy_server_says_to_the_question_it_gets_initialize_lif_30,
+    who_lets_nobody_in_is_not_asked_again_aut_11,
+    a_server_that_is_not_there_is_told_of_in_plain_words,
+    what_is_no_http_is_no_server,
+    a_server_that_says_nothing_is_waited_for_and_no_longer_tmo_06_tmo_15,
+}
+
+async fn a_modern_server_is_known_by_its_answer_lif_25<R: OverHttp>() {
+    let site = Site::new(modern);
+    let connection = R::connect_http(client(), site.remote()).await.unwrap();
+    assert_eq!(connection.revision(), Revision::V2026_07_28);
+    assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+    connection.closes().await.unwrap();
+    assert_eq!(site.words(), ["server/discover", "tools/call"]);
+    assert!(site.heard().iter().all(|request| request.field("mcp-protocol-version") == Some("2026-07-28")));
+}
+
+async fn whatever_a_legacy_server_says_to_the_question_it_gets_initialize_lif_30<R: OverHttp>() {
+    type Says = fn(&Request, &mut Answer<'_>);
+    const TEXT: &[(&str, &str)] = &[("content-type", "text/plain")];
+    const HTML: &[(&str, &str)] = &[("content-type", "text/html")];
+    const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
+    let says: [Says; 10] = [
+        |_, answer| answer.status(400, TEXT, "no session"),
+        |_, answer| answer.status(404, &[], ""),
+        |_, answer| answer.status(404, HTML, "<!doctype html>"),
+        |_, answer| answer.status(405, &[("allow", "GET")], ""),
+        |_, answer| answer.status(500, TEXT, "oh"),
+        |_, answer| answer.status(200, HTML, "<!doctype html>"),
+        |_, answer| answer.status(202, &[], ""),
+        |_, answer| {
+            let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}"#;
+            answer.status(400, JSON, error);
+        },
+        |request, answer| {
+            let error = json!({"code": -32601, "message": "no such method"});
+            answer.json(&[], &json!({"jsonrpc": "2.0", "id": request.body["id"], "error": error}));
+        },
+        |_, answer| answer.cut(),
+    ];
+    for (nth, says) in says.into_iter().enumerate() {
+        let site = Site::new(move |request, answer| match request.what() {
+            "server/discover" => says(request, answer),
+            _ => legacy(request, answer),
+        });
+        let connection = R::connect_http(client(), site.remote()).await.unwrap();
+        assert_eq!(connection.era(), Era::Legacy, "{nth}");
+        assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+        connection.closes().await.unwrap();
+        assert_eq!(site.words()[..2], ["server/discover", "initialize"], "{nth}");
+    }
+}
+
+async fn who_lets_nobody_in_is_not_asked_again_aut_11<R: OverHttp>() {
+    let site = Site::new(|_, answer| answer.status(401, &[], ""));
+    let error = R::connect_http(client(), site.remote()).await.unwrap_err();
+    let Error::Start { why, .. } = &error else { panic!("{error:?}") };
+    assert_eq!(*why, Close::Fault(Fault::Unopened(CallError::Http { status: 401 })));
+    assert_eq!(site.words(), ["server/discover"]);
+    let text = error.to_string();
+    assert!(text.contains(&site.url()) && text.contains("401"), "{text}");
+}
+
+async fn a_server_that_is_not_there_is_told_of_in_plain_words<R: OverHttp>() {
+    // A port that was free a moment ago.
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+    for (url, expected) in [
+        (format!("http://127.0.0.1:{port}/mcp"), "refused"),
+        (format!("http://nowhere.invalid:{port}/mcp"), "nowhere.invalid"),
+    ] {
+        let began = Instant::now();
+        let error = R::connect_http(client(), Remote::new(&url).unwrap()).await.unwrap_err();
+        assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+        let text = error.to_string();
+        assert!(text.contains(&url) && text.contains(expected), "{text}");
+        assert!(!text.contains("did not start"), "{text}");
+    }
+}
+
+async fn what_is_no_http_is_no_server<R: OverHttp>() {
+    for garbage in ["SSH-2.0-OpenSSH_9.6\r\n", "\0\0\0\u{1}", "HTTP/9.9 200 OK\r\n\r\n", "\r\n\r\n\r\n\r\n"] {
+        let site = Site::new(move |_, answer| {
+            answer.raw(garbage);
+            answer.cut();
+        });
+        let error = R::connect_http(client().limits(quick()), site.remote()).await.unwrap_err();
+        let Error::Start { why, .. } = &error else { panic!("{error:?}") };
+        assert_eq!(*why, Close::Fault(Fault::Unopened(CallError::Lost)), "{garbage:?}");
+        eventually("no connection is left", || site.open() == 0).await;
+    }
+}
+
+async fn a_server_that_says_nothing_is_waited_for_and_no_longer_tmo_06_tmo_15<R: OverHttp>() {
+    let site = Site::new(|_, answer| {
+        answer.sees_the_client_leave(SOON);
+    });
+    let began = Instant::now();
+    let error = R::connect_http(client().limits(quick()), site.remote()).await.unwrap_err();
+    let waited = began.elapsed();
+    assert!(waited >= quick().probe_timeout + quick().handshake_timeout && waited < SOON, "{waited:?}");
+    let Error::Start { why, .. } = &error else { panic!("{error:?}") };
+    assert_eq!(*why, Close::Fault(Fault::HandshakeTimedOut));
+    assert_eq!(site.words(), ["server/discover", "initialize"]);
+    eventually("no connection is left", || site.open() == 0).await;
+}

@@ -1,0 +1,68 @@
+//! What the heads of requests say, besides what the protocol always needs.
+
+use mcp_adapter_tests::{eventually, rows, success};
+use mcp_http_client_tests::{OverHttp, Site, legacy, modern, result};
+use serde_json::json;
+use smol::channel::unbounded;
+
+use crate::{legacy_client, modern_client};
+
+rows! {
+    fields_of_ones_own_are_said_with_each_request,
+    what_tools_ask_for_is_repeated_in_heads_and_tools_that_ask_wrongly_are_dropped_http_48,
+}
+
+async fn fields_of_ones_own_are_said_with_each_request<R: OverHttp>() {
+    let site = Site::new(legacy);
+    let remote = site.remote().field("x-tenant", "one").unwrap().field("user-agent", "row").unwrap();
+    let connection = R::connect_http(legacy_client(), remote).await.unwrap();
+    success(connection.call_tool("echo", &json!({})).await);
+    eventually("a stream is asked for", || site.of("GET").len() == 1).await;
+    connection.closes().await.unwrap();
+    let words = site.words();
+    for what in ["initialize", "notifications/initialized", "GET", "tools/call", "DELETE"] {
+        assert!(words.iter().any(|word| word == what), "{what}: {words:?}");
+    }
+    for request in site.heard() {
+        assert_eq!(request.field("x-tenant"), Some("one"), "{}", request.what());
+        assert_eq!(request.field("user-agent"), Some("row"));
+        assert_eq!(request.field("host"), Some(&*format!("127.0.0.1:{}", site.port())));
+        assert_eq!(request.path, "/mcp");
+        let once = |name| request.fields.iter().filter(|(key, _)| key == name).count() <= 1;
+        assert!(["host", "content-length", "content-type", "accept", "mcp-session-id"].into_iter().all(once));
+    }
+}
+
+async fn what_tools_ask_for_is_repeated_in_heads_and_tools_that_ask_wrongly_are_dropped_http_48<
+    R: OverHttp,
+>() {
+    let site = Site::new(|request, answer| match request.what() {
+        "tools/list" => {
+            let tool = |name: &str, header: &str| {
+                let region = json!({"type": "string", "x-mcp-header": header});
+                json!({"name": name, "inputSchema": {"type": "object", "properties": {"region": region}}})
+            };
+            let tools = [tool("good", "Region"), tool("bad", "two words"), tool("worse", "")];
+            answer.json(&[], &result(request, &json!({"tools": tools})));
+        }
+        _ => modern(request, answer),
+    });
+    let (says, broken) = unbounded();
+    let client = modern_client().on_violation(move |violation| says.try_send(violation.to_string()).unwrap());
+    let connection = R::connect_http(client, site.remote()).await.unwrap();
+    let tools: Vec<_> = connection.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
+    assert_eq!(tools, ["good"]);
+    let violation = broken.recv().await.unwrap();
+    assert!(violation.contains("bad, worse"), "{violation}");
+    success(connection.call_tool("good", &json!({"region": "eu", "text": "a"})).await);
+    success(connection.call_tool("good", &json!({"region": "Zürich", "text": "b"})).await);
+    success(connection.call_tool("other", &json!({"region": "eu", "text": "c"})).await);
+    let calls = site.of("tools/call");
+    assert_eq!(calls[0].field("mcp-param-region"), Some("eu"));
+    assert_eq!(calls[1].field("mcp-param-region"), Some("=?base64?WsO8cmljaA==?="));
+    assert_eq!(calls[2].field("mcp-param-region"), None);
+    assert_eq!(
+        (calls[0].field("mcp-method"), calls[0].field("mcp-name")),
+        (Some("tools/call"), Some("good"))
+    );
+}

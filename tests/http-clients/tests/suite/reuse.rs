@@ -1,0 +1,105 @@
+//! Connections that are kept, closed by the server, and lost: what is sent again, and what never is.
+
+use mcp_adapter::proto::CallError;
+use mcp_adapter_tests::{eventually, rows, success};
+use mcp_http_client_tests::{OverHttp, Site, legacy, modern, said};
+use serde_json::json;
+
+use crate::{failed, legacy_client, modern_client};
+
+rows! {
+    connections_are_used_again,
+    a_server_that_closes_what_is_idle_costs_no_call,
+    a_server_that_wants_each_connection_closed_costs_no_call,
+    what_was_sent_is_not_sent_again,
+    a_server_that_comes_back_is_used_again,
+}
+
+async fn connections_are_used_again<R: OverHttp>() {
+    let site = Site::new(|request, answer| match request.text() {
+        "events" => {
+            answer.events().event(&said(request, "events")).end();
+        }
+        _ => modern(request, answer),
+    });
+    let connection = R::connect_http(modern_client(), site.remote()).await.unwrap();
+    for text in ["on", "events"].repeat(25) {
+        assert_eq!(success(connection.call_tool("echo", &json!({"text": text})).await), text);
+    }
+    // The end of events comes after their answer: the next call may be earlier.
+    assert!(site.accepted() <= 4, "{}", site.accepted());
+
+    let site = Site::new(legacy);
+    let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
+    for _ in 0..50 {
+        success(connection.call_tool("echo", &json!({})).await);
+    }
+    assert!(site.accepted() <= 3, "{}", site.accepted());
+}
+
+async fn a_server_that_closes_what_is_idle_costs_no_call<R: OverHttp>() {
+    let site = Site::new(modern);
+    let connection = R::connect_http(modern_client(), site.remote()).await.unwrap();
+    for number in 0..50 {
+        assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on", "{number}");
+        site.hang_up();
+        eventually("they are closed", || site.open() == 0).await;
+    }
+    assert_eq!(site.of("tools/call").len(), 50);
+}
+
+async fn a_server_that_wants_each_connection_closed_costs_no_call<R: OverHttp>() {
+    let site = Site::new(|request, answer| {
+        if request.what() == "tools/call" {
+            answer.json(&[("connection", "close")], &said(request, "on"));
+            answer.cut();
+        } else {
+            modern(request, answer);
+        }
+    });
+    let connection = R::connect_http(modern_client(), site.remote()).await.unwrap();
+    for _ in 0..50 {
+        assert_eq!(success(connection.call_tool("echo", &json!({})).await), "on");
+    }
+    assert_eq!(site.of("tools/call").len(), 50);
+}
+
+async fn what_was_sent_is_not_sent_again<R: OverHttp>() {
+    let site = Site::new(|request, answer| match request.text() {
+        "cut" => answer.cut(),
+        "cut in the head" => {
+            answer.raw("HTTP/1.1 200 O");
+            answer.cut();
+        }
+        "cut in JSON" => {
+            answer.raw("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{");
+            answer.cut();
+        }
+        _ => modern(request, answer),
+    });
+    let connection = R::connect_http(modern_client(), site.remote()).await.unwrap();
+    let mut calls = 0;
+    for text in ["cut", "cut in the head", "cut in JSON"] {
+        for _ in 0..5 {
+            assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+            let cut = connection.call_tool("echo", &json!({"text": text})).await;
+            assert_eq!(failed(cut), CallError::Lost, "{text}");
+            calls += 2;
+            assert_eq!(site.of("tools/call").len(), calls);
+        }
+    }
+}
+
+async fn a_server_that_comes_back_is_used_again<R: OverHttp>() {
+    let site = Site::new(modern);
+    let remote = site.remote();
+    let connection = R::connect_http(modern_client(), remote).await.unwrap();
+    drop(site);
+    // Whatever was kept is lost by now, or is noticed to be.
+    let mut outcome = connection.call_tool("echo", &json!({})).await;
+    while matches!(outcome, Err(mcp_adapter::Error::Call(CallError::Lost))) {
+        outcome = connection.call_tool("echo", &json!({})).await;
+    }
+    assert_eq!(failed(outcome), CallError::Unsent);
+    assert_eq!(connection.closed(), None);
+}

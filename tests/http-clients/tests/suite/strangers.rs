@@ -1,0 +1,121 @@
+//! Who is told what: redirects, challenges, credentials.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mcp_adapter::proto::CallError;
+use mcp_adapter_tests::{client, rows, success};
+use mcp_http_client_tests::{OverHttp, Site, legacy, modern};
+use serde_json::json;
+use smol::channel::unbounded;
+
+use crate::{failed, legacy_client, modern_client};
+
+rows! {
+    a_redirect_is_not_followed_when_connecting,
+    a_redirect_is_not_followed_by_a_call,
+    a_challenge_is_heard_and_the_call_fails_aut_11,
+    each_request_asks_for_its_credentials_and_says_them,
+    credentials_that_cannot_be_had_fail_what_needs_them,
+}
+
+const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
+
+async fn a_redirect_is_not_followed_when_connecting<R: OverHttp>() {
+    let elsewhere = Site::new(modern);
+    for status in STATUSES {
+        let url = elsewhere.url();
+        let site = Site::new(move |_, answer| answer.status(status, &[("location", &url)], ""));
+        let error = R::connect_http(client(), site.remote()).await.unwrap_err().to_string();
+        assert!(
+            error.contains(&status.to_string()) && error.contains("redirects are not followed"),
+            "{error}"
+        );
+    }
+    assert_eq!(elsewhere.accepted(), 0);
+}
+
+async fn a_redirect_is_not_followed_by_a_call<R: OverHttp>() {
+    let elsewhere = Site::new(modern);
+    for status in STATUSES {
+        let url = elsewhere.url();
+        let site = Site::new(move |request, answer| match request.text() {
+            "away" => answer.status(status, &[("location", &url)], ""),
+            _ => modern(request, answer),
+        });
+        let remote = site.remote().authorization(|| Some("Bearer secret".into()));
+        let connection = R::connect_http(modern_client(), remote).await.unwrap();
+        let away = connection.call_tool("echo", &json!({"text": "away"})).await;
+        assert_eq!(failed(away), CallError::Http { status });
+        assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+    }
+    assert_eq!(elsewhere.accepted(), 0);
+}
+
+async fn a_challenge_is_heard_and_the_call_fails_aut_11<R: OverHttp>() {
+    let site = Site::new(|request, answer| match request.text() {
+        "401" => {
+            let realm = r#"Bearer realm="shop", resource_metadata="http://a/b", Basic realm="x""#;
+            answer.status(401, &[("www-authenticate", realm)], "");
+        }
+        "403" => answer.status(403, &[("www-authenticate", r#"Bearer error="insufficient_scope""#)], ""),
+        _ => modern(request, answer),
+    });
+    let (says, heard) = unbounded();
+    let remote = site.remote().on_challenge(move |challenged| {
+        says.try_send(challenged.clone()).unwrap();
+        panic!("this is caught");
+    });
+    let connection = R::connect_http(modern_client(), remote).await.unwrap();
+    for status in [401, 403] {
+        let call = connection.call_tool("echo", &json!({"text": status.to_string()})).await;
+        assert_eq!(failed(call), CallError::Http { status });
+        let challenged = heard.recv().await.unwrap();
+        assert_eq!(challenged.status, status);
+        assert!(challenged.call.is_some());
+        assert_eq!(challenged.challenges[0].scheme, "Bearer");
+        if status == 401 {
+            assert_eq!(challenged.challenges[0].param("resource_metadata"), Some("http://a/b"));
+            assert_eq!(challenged.challenges[1].scheme, "Basic");
+        } else {
+            assert_eq!(challenged.challenges[0].param("error"), Some("insufficient_scope"));
+        }
+    }
+    assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+    assert!(heard.is_empty());
+}
+
+async fn each_request_asks_for_its_credentials_and_says_them<R: OverHttp>() {
+    let site = Site::new(legacy);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counts = Arc::clone(&asked);
+    let remote = site
+        .remote()
+        .authorization(move || Some(format!("Bearer {}", counts.fetch_add(1, Ordering::SeqCst))));
+    let connection = R::connect_http(legacy_client(), remote).await.unwrap();
+    success(connection.call_tool("echo", &json!({})).await);
+    connection.closes().await.unwrap();
+    let mut said: Vec<_> =
+        site.heard().iter().map(|request| request.field("authorization").unwrap().to_owned()).collect();
+    said.sort();
+    said.dedup();
+    assert_eq!(said.len(), site.heard().len(), "each was asked for by itself");
+    assert_eq!(said.len(), asked.load(Ordering::SeqCst));
+    assert!(site.words().contains(&"DELETE".to_owned()));
+}
+
+async fn credentials_that_cannot_be_had_fail_what_needs_them<R: OverHttp>() {
+    let site = Site::new(modern);
+    let asked = AtomicUsize::new(0);
+    let remote = site.remote().authorization(move || match asked.fetch_add(1, Ordering::SeqCst) {
+        1 => panic!("the key is lost"),
+        2 => Some("a\nb".into()),
+        _ => Some("Bearer good".into()),
+    });
+    let connection = R::connect_http(modern_client(), remote).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(failed(connection.call_tool("echo", &json!({})).await), CallError::Unsent);
+    }
+    assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+    assert!(site.heard().iter().all(|request| request.field("authorization") == Some("Bearer good")));
+}

@@ -1,0 +1,44 @@
+// Starts the official `server-everything` on a free port and has a command check it: node everything-http.mjs CMD ARG…
+// The command gets the server's URL as its last argument; its exit code is ours.
+
+import { spawn } from 'node:child_process';
+import { createServer, connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { atExit, require } from './harness.mjs';
+
+const LISTENS_MS_MAX = 20000;
+
+const [command, ...args] = process.argv.slice(2);
+if (!command) {
+  console.error('usage: node everything-http.mjs CMD ARG…');
+  process.exit(2);
+}
+
+// It does not say which port it was given: one that was free a moment ago is as good.
+const port = await new Promise(resolve => {
+  const server = createServer().listen(0, '127.0.0.1', () => {
+    const { port } = server.address();
+    server.close(() => resolve(port));
+  });
+});
+const index = join(dirname(require.resolve('@modelcontextprotocol/server-everything/package.json')), 'dist', 'index.js');
+const server = spawn(process.execPath, [index, 'streamableHttp'], { env: { ...process.env, PORT: port }, stdio: 'ignore' });
+atExit(() => server.kill('SIGKILL'));
+
+const start = performance.now();
+const isThere = () => new Promise(resolve => {
+  const socket = connect(port, '127.0.0.1', () => resolve(true));
+  socket.on('error', () => resolve(false));
+  socket.on('connect', () => socket.destroy());
+});
+while (!await isThere()) {
+  if (server.exitCode !== null || performance.now() - start > LISTENS_MS_MAX) {
+    console.error('server-everything does not listen');
+    process.exit(1);
+  }
+  await new Promise(resolve => setTimeout(resolve, 50));
+}
+
+const check = spawn(command, [...args, `http://127.0.0.1:${port}/mcp`], { stdio: 'inherit' });
+atExit(() => check.kill('SIGKILL'));
+check.on('exit', code => process.exit(code ?? 1));
