@@ -80,7 +80,7 @@ async fn each<R: OverHttp>(texts: &[&str], failure: fn(&CallError) -> bool) {
             assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
         }
         // All that is left can be used again.
-        eventually("what did not end was left", || site.open() <= hanging + 1).await;
+        eventually("what did not end was left", || site.open() <= hanging + 2).await;
         connection.closes().await.unwrap();
         eventually("no connection is left", || site.open() == 0).await;
     }

@@ -85,7 +85,8 @@ async fn a_legacy_call_that_is_not_wanted_any_more_is_taken_back_in_words_can_12
         }
     }
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-    eventually("what was taken back is left", || site.open() <= 2).await;
+    // What takes back is sent beside other calls, on connections that are kept.
+    eventually("what was taken back is left", || site.open() <= 4).await;
     connection.closes().await.unwrap();
     eventually("no connection is left", || site.open() == 0).await;
 }
@@ -101,7 +102,8 @@ async fn a_call_that_is_over_before_it_is_sent_is_not_heard_of<R: OverHttp>() {
             drop(connection.call_tool("echo", &json!({"text": "hang"})).start().await.unwrap());
         }
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-        eventually("what was sent was taken back", || site.open() <= 4).await;
+        // Eight that nobody uses are kept.
+        eventually("what was sent was taken back", || site.open() <= 8).await;
         connection.closes().await.unwrap();
         eventually("no connection is left", || site.open() == 0).await;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_adapter::proto::CallError;
-use mcp_adapter_tests::{client, rows, success};
+use mcp_adapter_tests::{client, eventually, rows, success};
 use mcp_http_client_tests::{OverHttp, Site, legacy, modern};
 use serde_json::json;
 use smol::channel::unbounded;
@@ -94,6 +94,7 @@ async fn each_request_asks_for_its_credentials_and_says_them<R: OverHttp>() {
         .authorization(move || Some(format!("Bearer {}", counts.fetch_add(1, Ordering::SeqCst))));
     let connection = R::connect_http(legacy_client(), remote).await.unwrap();
     success(connection.call_tool("echo", &json!({})).await);
+    eventually("a stream is asked for", || site.of("GET").len() == 1).await;
     connection.closes().await.unwrap();
     let mut said: Vec<_> =
         site.heard().iter().map(|request| request.field("authorization").unwrap().to_owned()).collect();
