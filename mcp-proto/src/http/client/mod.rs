@@ -33,7 +33,7 @@ use self::retry::Backoff;
 use self::send::Todo;
 use self::table::Exchanges;
 use self::tools::Tools;
-use crate::client::Client;
+use crate::client::{self, Client};
 use crate::http::Fields;
 use crate::session::Session;
 use crate::time::Instant;
@@ -113,6 +113,8 @@ pub struct Http {
     ended: Vec<u64>,
     /// The session is closed, and what it takes was done.
     is_over: bool,
+    /// The last event was polled: what is challenged after it is nobody's affair any more.
+    was_told_of_end: bool,
 }
 
 impl Http {
@@ -137,6 +139,7 @@ impl Http {
             tools: Tools::default(),
             ended: Vec::new(),
             is_over: false,
+            was_told_of_end: false,
         }
     }
 
@@ -195,7 +198,12 @@ impl Http {
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front().or_else(|| self.session.poll_event().map(Event::Session))
+        if self.was_told_of_end {
+            return None;
+        }
+        let event = self.events.pop_front().or_else(|| self.session.poll_event().map(Event::Session));
+        self.was_told_of_end = matches!(event, Some(Event::Session(client::Event::Closed(_))));
+        event
     }
 
     /// Whether to go on reading the body of this exchange; if not, the connection pushes back.
