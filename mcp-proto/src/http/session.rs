@@ -253,6 +253,10 @@ impl Session {
     ) -> Result<ExchangeId, Unresumable> {
         self.now = self.now.max(now);
         self.route();
+        if self.id.is_none() {
+            // What stands alone is heard once. (SSE-24, HTTP-53)
+            return Err(Unresumable);
+        }
         let (stream, last) = match last_event_id {
             Some(id) => read_event_id(id).map(|(stream, last)| (stream, Some(last))).ok_or(Unresumable)?,
             None => (UNASKED, None),
@@ -357,7 +361,14 @@ impl Session {
     pub fn poll_reply(&mut self, id: ExchangeId) -> Option<Reply> {
         self.route();
         let exchange = self.exchanges.get(&id)?;
-        let path = self.paths.get(&exchange.stream)?;
+        let path = self.paths.get(&exchange.stream).filter(|path| path.reader == Some(id));
+        let Some(path) = path else {
+            // Somebody else reads the stream now: this response ends at once. (HTTP-27)
+            let exchange =
+                self.exchanges.get_mut(&id).filter(|exchange| exchange.stage != Stage::Streaming)?;
+            exchange.stage = Stage::Streaming;
+            return Some(Reply::events());
+        };
         let is_closed = self.server.is_closed();
         match exchange.stage {
             Stage::Streaming => return None,
