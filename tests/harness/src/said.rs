@@ -6,8 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use mcp_proto::Raw;
 use mcp_proto::http::sse::{Found, Reader};
 
-use super::conn::ConnId;
-
 /// One event stream of one connection, as far as it went.
 #[derive(Debug)]
 struct Reading {
@@ -16,37 +14,53 @@ struct Reading {
     last: u64,
 }
 
-/// All that was said.
+/// All that a server said in one session, or in one exchange that stands alone.
+///
+/// A connection goes by a number that no other has.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub struct Said {
     /// Each event's text, by its id.
     events: BTreeMap<String, String>,
     /// Where each text was said that can be said once only.
     places: BTreeMap<String, String>,
     /// The requests that were answered, and where.
     answers: BTreeMap<String, String>,
-    readings: BTreeMap<ConnId, Reading>,
-    pub(super) kinds: BTreeSet<&'static str>,
+    readings: BTreeMap<u64, Reading>,
+    kinds: BTreeSet<&'static str>,
+    /// Whose client says anything, so that only what has this in it is said once.
+    marked: Option<&'static str>,
 }
 
-impl Watch {
+impl Said {
+    /// Of a server whose client can say anything: only what has `mark` in it is known to be said once.
+    #[must_use]
+    pub fn to_stranger(mark: &'static str) -> Self {
+        Self { marked: Some(mark), ..Self::default() }
+    }
+
+    /// What kinds of things were said since the last time: `comment`, `priming`, `replayed`, `asks-on-get`,
+    /// `asks-on-post`.
+    pub fn take_kinds(&mut self) -> BTreeSet<&'static str> {
+        std::mem::take(&mut self.kinds)
+    }
+
     /// A whole answer.
     ///
     /// # Errors
     /// When it must not be said.
-    pub(super) fn whole(&mut self, conn: ConnId, body: &[u8], is_alone: bool) -> Result<(), String> {
+    pub fn whole(&mut self, conn: u64, body: &[u8], is_alone: bool) -> Result<(), String> {
         if body.is_empty() {
             return Ok(());
         }
         let text = std::str::from_utf8(body).map_err(|_| "a body is not UTF-8")?;
-        self.message(text, &format!("{conn:?}"), is_alone, false)
+        self.message(text, &format!("connection {conn}"), is_alone, false)
     }
 
     /// A piece of an event stream.
     ///
     /// # Errors
     /// When it must not be said.
-    pub(super) fn frame(&mut self, conn: ConnId, mut bytes: &[u8], is_alone: bool) -> Result<(), String> {
+    pub fn frame(&mut self, conn: u64, mut bytes: &[u8], is_alone: bool) -> Result<(), String> {
         if !bytes.ends_with(b"\n\n") {
             return Err("a frame is not of whole events".into());
         }
@@ -84,7 +98,7 @@ impl Watch {
                 self.kinds.insert("priming");
                 continue;
             };
-            let id = id.unwrap_or_else(|| format!("{conn:?}"));
+            let id = id.unwrap_or_else(|| format!("connection {conn}"));
             if !is_alone {
                 if let Some(before) = self.events.get(&id) {
                     if *before != text {
@@ -104,7 +118,8 @@ impl Watch {
     fn message(&mut self, text: &str, place: &str, is_alone: bool, on_get: bool) -> Result<(), String> {
         let raw = Raw::from_text(text).map_err(|error| format!("{text} is no JSON: {error}"))?;
         let (id, method) = (raw.member("id"), raw.member("method"));
-        if let Some(id) = id.as_ref().filter(|_| method.is_none()) {
+        let is_known = self.marked.is_none_or(|mark| text.contains(mark));
+        if let Some(id) = id.as_ref().filter(|_| method.is_none() && is_known) {
             if on_get {
                 return Err(format!("an answer where nothing was asked: {text}"));
             }
@@ -119,7 +134,7 @@ impl Watch {
             self.kinds.insert(if on_get { "asks-on-get" } else { "asks-on-post" });
         }
         let can_come_again = text.contains("list_changed") || text.contains("resources/updated");
-        if can_come_again {
+        if can_come_again || !is_known {
             return Ok(());
         }
         match self.places.insert(text.into(), place.into()) {
@@ -131,12 +146,13 @@ impl Watch {
     }
 
     /// A connection is over.
-    pub(super) fn forget(&mut self, conn: ConnId) {
+    pub fn forget(&mut self, conn: u64) {
         self.readings.remove(&conn);
     }
 
-    /// The ids of all events, stream by stream, oldest first.
-    pub(super) fn ids(&self) -> BTreeMap<u64, BTreeSet<u64>> {
+    /// The numbers of all events, stream by stream.
+    #[must_use]
+    pub fn ids(&self) -> BTreeMap<u64, BTreeSet<u64>> {
         let mut ids: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
         for id in self.events.keys() {
             if let Some((stream, number)) = id.split_once('-')

@@ -59,7 +59,7 @@ impl Server {
                 moved = true;
                 if let Body::Whole(body) = &reply.body {
                     let is_alone = host.is_alone();
-                    if let Err(why) = host.watch.whole(id, body, is_alone) {
+                    if let Err(why) = host.said.whole(id.0, body, is_alone) {
                         shared.breach(why);
                     }
                     if !body.is_empty() {
@@ -127,10 +127,10 @@ impl Server {
                 Frame::Bytes(bytes) => {
                     let is_alone = host.is_alone();
                     shared.tell(|| format!("   {id:?} says {:?}", String::from_utf8_lossy(&bytes)));
-                    if let Err(why) = host.watch.frame(id, &bytes, is_alone) {
+                    if let Err(why) = host.said.frame(id.0, &bytes, is_alone) {
                         shared.breach(why);
                     }
-                    for kind in std::mem::take(&mut host.watch.kinds) {
+                    for kind in host.said.take_kinds() {
                         shared.mark(&format!("http.reached {kind}"));
                     }
                     net.down(now, &shared.plan, &mut shared.coverage, id, Piece::Body(bytes.to_vec()));
@@ -138,7 +138,7 @@ impl Server {
                 Frame::End => {
                     shared.tell(|| format!("   {id:?} ends"));
                     host.exchanges.remove(&exchange);
-                    host.watch.forget(id);
+                    host.said.forget(id.0);
                     if let Some(conn) = net.conns.get_mut(&id) {
                         conn.stage = Stage::Done;
                     }

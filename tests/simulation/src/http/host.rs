@@ -3,14 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_harness::{Act, Seed};
+use mcp_harness::{Act, Said, Seed};
 use mcp_proto::http::{self, Session};
 use mcp_proto::server::Event;
 use mcp_proto::{CallId, CallOptions, ErrorObject, IncomingId, Misuse, Progress, Raw};
 
 use super::books::Shared;
 use super::conn::ConnId;
-use super::watch::Watch;
 use crate::application as app;
 use crate::books::{REFUSAL, tag_of};
 use crate::case::Feature;
@@ -36,7 +35,7 @@ pub(super) struct Host {
     over: Vec<IncomingId>,
     calls: BTreeSet<CallId>,
     pub(super) exchanges: BTreeMap<http::ExchangeId, ConnId>,
-    pub(super) watch: Watch,
+    pub(super) said: Said,
     is_closed: bool,
 }
 
@@ -51,7 +50,7 @@ impl Host {
             over: Vec::new(),
             calls: BTreeSet::new(),
             exchanges: BTreeMap::new(),
-            watch: Watch::default(),
+            said: Said::default(),
             is_closed: false,
         }
     }
@@ -257,7 +256,7 @@ impl Host {
             return;
         }
         let mut bytes = 0;
-        for (stream, numbers) in self.watch.ids() {
+        for (stream, numbers) in self.said.ids() {
             let from = std::iter::once(0).chain(numbers);
             for last in from {
                 let Ok(id) = self.session.handle_get(shared.now, Some(&format!("{stream}-{last}"))) else {

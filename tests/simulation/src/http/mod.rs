@@ -12,7 +12,6 @@ mod net;
 mod outcome;
 mod plan;
 mod server;
-mod watch;
 mod world;
 
 pub(crate) use coverage::expected;

@@ -191,7 +191,7 @@ impl Server {
         shared.tell(|| format!("   server hears that {id:?} is gone"));
         host.session.handle_gone(shared.now, exchange);
         host.exchanges.remove(&exchange);
-        host.watch.forget(id);
+        host.said.forget(id.0);
         if host.is_alone() {
             shared.mark("http.reached gone-alone");
             self.drop_alone(shared, key);
