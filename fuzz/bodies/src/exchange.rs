@@ -34,7 +34,7 @@ pub fn exchange(data: &[u8]) {
             6 => served.read(*which, usize::from(how % 4)),
             7 => served.read_all(),
             8 => {
-                now = now + Duration::from_millis(1 << (which % 18));
+                now += Duration::from_millis(1 << (which % 18));
                 served.wait(now);
             }
             9 if *which == 0 => served.http.close(now),

@@ -287,7 +287,7 @@ impl Served {
     pub(crate) fn finish(&mut self, mut now: Instant) {
         self.http.close(now);
         for _ in 0..4 {
-            now = now + Duration::from_secs(60);
+            now += Duration::from_secs(60);
             self.wait(now);
             self.read_all();
         }

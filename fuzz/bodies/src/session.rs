@@ -41,7 +41,7 @@ pub fn session(data: &[u8]) {
                 end(now, removed);
             }
             2 => {
-                now = now + Duration::from_millis(1 << (which % 16));
+                now += Duration::from_millis(1 << (which % 16));
                 known.values().for_each(|(_, served)| served.borrow_mut().wait(now));
                 let is_busy = |served: &Rc<RefCell<Served>>| served.borrow().http.is_busy();
                 let is_due = table.poll_timeout().is_some_and(|due| due <= now);
@@ -92,7 +92,7 @@ fn use_it(
         6 => {
             // The one that is in use has no borrow left for its own ids.
             let other = known.values().find_map(|(_, other)| Some(other.try_borrow().ok()?.event_id(how, 1)));
-            let id = other.filter(|_| how % 2 == 0).unwrap_or_else(|| served.event_id(how, how / 8));
+            let id = other.filter(|_| how.is_multiple_of(2)).unwrap_or_else(|| served.event_id(how, how / 8));
             served.get(now, Some(&id));
         }
         _ => served.get(now, None),
