@@ -144,8 +144,10 @@ impl Server {
                 Ok(())
             }
             Err(unresumable) => {
-                // The bound is far above all that is ever said, unless it is a small one.
-                if !shared.plan.has(Feature::SmallReplays) && !host.session.is_closed() {
+                // The bound is far above all that is ever said, unless it is a small one. Whoever has given up since is
+                // overtaken by its own cancellation.
+                let is_heard = net.conns.get(&id).is_some_and(|conn| !conn.is_left);
+                if is_heard && !shared.plan.has(Feature::SmallReplays) && !host.session.is_closed() {
                     shared.breach(format!("{:?} is refused, and all is kept", get.last_event_id));
                 }
                 shared.mark("http.reached evicted");
