@@ -18,6 +18,8 @@ const BODIES: &[(&str, Body)] = &[
     ("sse", mcp_fuzz_bodies::sse),
     ("admit", mcp_fuzz_bodies::admit),
     ("http_client", mcp_fuzz_bodies::http_client),
+    ("exchange", mcp_fuzz_bodies::exchange),
+    ("session", mcp_fuzz_bodies::session),
 ];
 
 #[test]

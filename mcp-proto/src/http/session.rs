@@ -256,6 +256,10 @@ impl Session {
     ) -> Result<ExchangeId, Unresumable> {
         self.now = self.now.max(now);
         self.route();
+        if self.id.is_none() {
+            // What stands alone is heard once. (SSE-24, HTTP-53)
+            return Err(Unresumable);
+        }
         let (stream, last) = match last_event_id {
             Some(id) => {
                 read_event_id(self.tag, id).map(|(stream, last)| (stream, Some(last))).ok_or(Unresumable)?

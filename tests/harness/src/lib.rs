@@ -38,6 +38,7 @@ mod peer;
 mod player;
 mod recorded;
 mod role;
+mod said;
 mod script;
 mod wire;
 mod witness;
@@ -52,6 +53,7 @@ pub use pair::Pair;
 pub use peer::{ClientSolo, ServerSolo, Solo, initialize};
 pub use recorded::{Tape, assert_replays};
 pub use role::Role;
+pub use said::Said;
 pub use script::{
     Cut, Play, Polls, Script, Step, Trace, assert_chunk_free, assert_deterministic, assert_order_free, play,
 };

@@ -7,9 +7,21 @@ use std::ops::RangeInclusive;
 
 use mcp_harness::Seed;
 
+/// What joins the parties of a world.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Kind {
+    /// HTTP: many exchanges, each on its own.
+    Http,
+    /// Two streams of bytes.
+    #[default]
+    Streams,
+}
+
 /// One world: all that it takes to run it again.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Case {
+    /// What joins the parties.
+    pub kind: Kind,
     /// What everything is drawn from.
     pub seed: u64,
     /// Features that are off whatever the seed says.
@@ -50,6 +62,9 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.kind == Kind::Http {
+            f.write_str("--http ")?;
+        }
         write!(f, "--seed {}", self.seed)?;
         if let Some(steps) = self.steps {
             write!(f, " --steps {steps}")?;
@@ -77,23 +92,28 @@ fn range(words: &str) -> Option<RangeInclusive<usize>> {
 }
 
 macro_rules! features {
-    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+    (streams: $($(#[$doc:meta])* $name:ident),*; http: $($(#[$http_doc:meta])* $http:ident),* $(,)?) => {
         /// Something that a world can have or not have; each seed draws which are on.
         #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-        pub enum Feature { $($(#[$doc])* $name),* }
+        pub enum Feature { $($(#[$doc])* $name,)* $($(#[$http_doc])* $http),* }
 
         impl Feature {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+            /// Those of two streams.
+            pub const OF_STREAMS: &'static [Self] = &[$(Self::$name),*];
+
+            /// Those that only worlds of HTTP have.
+            pub const ONLY_HTTP: &'static [Self] = &[$(Self::$http),*];
 
             fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|feature| format!("{feature:?}") == name)
+                let mut all = Self::OF_STREAMS.iter().chain(Self::ONLY_HTTP).copied();
+                all.find(|feature| format!("{feature:?}") == name)
             }
         }
     };
 }
 
 features! {
+    streams:
     /// Applications answer the same request again.
     AnswersTwice,
     /// Servers answer with questions.
@@ -163,5 +183,25 @@ features! {
     /// Each side speaks some revisions.
     SomeRevisions,
     /// Links hold few bytes.
-    TightPipes,
+    TightPipes;
+
+    http:
+    /// Connections are refused, or break before the request or its response came through.
+    Drops,
+    /// Sessions may be idle for a short time only.
+    Expires,
+    /// Servers close responses and have their clients come back.
+    HangsUp,
+    /// Servers learn late that a client is gone.
+    LateGone,
+    /// There are several clients.
+    ManyClients,
+    /// Clients open no stream of their own.
+    NoStream,
+    /// Servers end sessions, or begin anew and know nothing of them.
+    Restarts,
+    /// Servers keep little of what was said.
+    SmallReplays,
+    /// Servers have room for few sessions.
+    SmallTables,
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use mcp_proto::Revision;
 
 use crate::case::Feature;
+use crate::http;
 use crate::plan::ACTIONS;
 
 /// How often each thing was reached.
@@ -31,7 +32,14 @@ impl Coverage {
     /// What should be reached and was not.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
-        expected().into_iter().filter(|name| !self.0.contains_key(name)).collect()
+        let mut expected = Vec::new();
+        if self.0.contains_key("world streams") {
+            expected.extend(of_streams());
+        }
+        if self.0.contains_key("world http") {
+            expected.extend(http::expected());
+        }
+        expected.into_iter().filter(|name| !self.0.contains_key(name)).collect()
     }
 }
 
@@ -63,8 +71,8 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// All that a long run should reach.
-fn expected() -> Vec<String> {
+/// All that a long run should reach on streams.
+fn of_streams() -> Vec<String> {
     let mut names = Vec::new();
     let mut add = |group: &str, words: &str| {
         names.extend(words.split_whitespace().map(|word| format!("{group} {word}")));
@@ -119,7 +127,7 @@ fn expected() -> Vec<String> {
     for (action, ..) in ACTIONS {
         add("done", &format!("{action:?}"));
     }
-    for feature in Feature::ALL {
+    for feature in Feature::OF_STREAMS {
         add("feature", &format!("{feature:?}"));
     }
     add(

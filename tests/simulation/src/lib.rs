@@ -6,8 +6,10 @@
 //! fails is made smaller by leaving out features and steps, and told with the command that plays it again:
 //!
 //! ```text
-//! cargo run --release -p mcp-simulation -- --seconds 60 [--seed 1] [--threads 2]
+//! cargo run --release -p mcp-simulation -- --seconds 60 [--seed 1] [--threads 2] [--http] [--streams]
 //! ```
+//!
+//! A seed is two worlds: one on streams, and one on HTTP, which has its own room.
 
 #![allow(clippy::panic, reason = "a test kit reports by panicking")]
 
@@ -18,6 +20,7 @@ mod case;
 mod coverage;
 mod deeds;
 mod hostile;
+mod http;
 mod node;
 mod party;
 mod phrases;
@@ -28,6 +31,6 @@ mod told;
 mod wire;
 mod world;
 
-pub use case::{Case, Feature};
+pub use case::{Case, Feature, Kind};
 pub use coverage::Coverage;
 pub use run::{Failure, run, shrink};

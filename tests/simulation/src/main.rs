@@ -8,14 +8,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mcp_simulation::{Case, Coverage, Failure, run, shrink};
+use mcp_simulation::{Case, Coverage, Failure, Kind, run, shrink};
 
-const USAGE: &str = "usage: mcp-simulation [--seconds N] [--seed S] [--threads T] [--all]
-       mcp-simulation --once --seed S [--steps N] [--skip N,N] [--without Feature,Feature]";
+const USAGE: &str =
+    "usage: mcp-simulation [--seconds N] [--seed S] [--threads T] [--all] [--http] [--streams]
+       mcp-simulation --once [--http] --seed S [--steps N] [--skip N,N] [--without Feature,Feature]";
 
 /// What to do.
 struct Order {
     case: Case,
+    /// The kinds of worlds that are asked for, or both.
+    kinds: Vec<Kind>,
     is_once: bool,
     /// Go on after a failure, and tell of each kind once.
     is_all: bool,
@@ -33,15 +36,29 @@ fn main() -> ExitCode {
 
 fn order(mut words: impl Iterator<Item = String>) -> Option<Order> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut order = Order { case: Case::default(), is_once: false, is_all: false, seconds: 10, threads };
+    let mut order = Order {
+        case: Case::default(),
+        kinds: Vec::new(),
+        is_once: false,
+        is_all: false,
+        seconds: 10,
+        threads,
+    };
     while let Some(name) = words.next() {
         match &*name {
             "--once" => order.is_once = true,
             "--all" => order.is_all = true,
+            "--http" => order.kinds.push(Kind::Http),
+            "--streams" => order.kinds.push(Kind::Streams),
             "--seconds" => order.seconds = words.next()?.parse().ok()?,
             "--threads" => order.threads = words.next()?.parse().ok()?,
             _ => order.case.option(&name, &words.next()?)?,
         }
+    }
+    if order.is_once {
+        order.case.kind = order.kinds.pop().unwrap_or_default();
+    } else if order.kinds.is_empty() {
+        order.kinds = vec![Kind::Streams, Kind::Http];
     }
     Some(order)
 }
@@ -73,17 +90,20 @@ fn many(order: &Order) -> ExitCode {
             scope.spawn(|| {
                 let mut coverage = Coverage::default();
                 while Instant::now() < until && !is_over.load(Ordering::Relaxed) {
-                    let case = Case { seed: next.fetch_add(1, Ordering::Relaxed), ..order.case.clone() };
-                    if let Err(failure) = run(&case, &mut coverage) {
-                        is_over.store(!order.is_all, Ordering::Relaxed);
-                        lock(&found).entry(failure.kind()).or_insert(*failure);
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    for kind in &order.kinds {
+                        let case = Case { seed, kind: *kind, ..order.case.clone() };
+                        if let Err(failure) = run(&case, &mut coverage) {
+                            is_over.store(!order.is_all, Ordering::Relaxed);
+                            lock(&found).entry(failure.kind()).or_insert(*failure);
+                        }
                     }
                 }
                 lock(&all).merge(&coverage);
             });
         }
     });
-    let count = next.load(Ordering::Relaxed) - order.case.seed;
+    let count = (next.load(Ordering::Relaxed) - order.case.seed) * order.kinds.len() as u64;
     let seconds = start.elapsed().as_secs_f64();
     println!("{}", lock(&all));
     println!(

@@ -98,7 +98,7 @@ impl Plan {
     pub(crate) fn draw(case: &Case) -> Self {
         let mut random = case.fork(1);
         let mut on = BTreeSet::new();
-        for feature in Feature::ALL {
+        for feature in Feature::OF_STREAMS {
             let rare = matches!(feature, Feature::Cuts | Feature::HalfCloses | Feature::Closes);
             if random.below(if rare { 4 } else { 2 }) == 0 {
                 on.insert(*feature);

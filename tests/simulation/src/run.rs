@@ -6,8 +6,9 @@ use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
-use crate::case::{Case, Feature};
+use crate::case::{Case, Feature, Kind};
 use crate::coverage::Coverage;
+use crate::http;
 use crate::plan::Plan;
 use crate::world::World;
 
@@ -46,6 +47,39 @@ impl fmt::Display for Failure {
     }
 }
 
+/// A world of either kind, from its beginning to its end.
+pub(crate) trait Runs {
+    /// Runs it to its end.
+    ///
+    /// # Panics
+    /// When a promise is broken.
+    fn run(&mut self);
+
+    /// What was reached.
+    fn coverage(&self) -> &Coverage;
+
+    /// How many steps were taken.
+    fn taken(&self) -> usize;
+
+    /// What happened, in words.
+    fn story(&mut self) -> String;
+}
+
+fn world(case: &Case) -> Box<dyn Runs> {
+    match case.kind {
+        Kind::Http => Box::new(http::World::new(case)),
+        Kind::Streams => Box::new(World::new(case)),
+    }
+}
+
+/// What is on in the world of a case.
+fn features(case: &Case) -> BTreeSet<Feature> {
+    match case.kind {
+        Kind::Http => http::Plan::draw(case).on,
+        Kind::Streams => Plan::draw(case).on,
+    }
+}
+
 fn replay(case: &Case) -> String {
     format!("--once {case}")
 }
@@ -56,7 +90,7 @@ fn replay(case: &Case) -> String {
 /// When it breaks a promise.
 pub fn run(case: &Case, coverage: &mut Coverage) -> Result<(), Box<Failure>> {
     quiet();
-    let mut world = World::new(case);
+    let mut world = world(case);
     let done = panic::catch_unwind(AssertUnwindSafe(|| world.run()));
     coverage.merge(world.coverage());
     done.map_err(|payload| {
@@ -65,7 +99,7 @@ pub fn run(case: &Case, coverage: &mut Coverage) -> Result<(), Box<Failure>> {
         let place = PLACE.take();
         let breach = words.unwrap_or_default();
         let breach = breach.replacen('\n', &format!(" [{place}]\n"), 1);
-        Box::new(Failure { case: case.clone(), breach, story: world.story(), taken: world.taken })
+        Box::new(Failure { case: case.clone(), breach, story: world.story(), taken: world.taken() })
     })
 }
 
@@ -93,10 +127,8 @@ pub fn shrink(failure: &Failure) -> Failure {
     let taken = best.taken;
     attempt(&mut best, &|case| case.steps = Some(taken));
     for _ in 0..2 {
-        for feature in Feature::ALL {
-            if Plan::draw(&best.case).has(*feature) {
-                attempt(&mut best, &|case| _ = case.without.insert(*feature));
-            }
+        for feature in features(&best.case) {
+            attempt(&mut best, &|case| _ = case.without.insert(feature));
         }
         let steps = best.case.steps.unwrap_or(taken);
         let mut size = steps.div_ceil(2);

@@ -17,6 +17,7 @@ use crate::node::Node;
 use crate::party::{Party, Shared};
 use crate::plan::{Action, Mode, Plan};
 use crate::replay;
+use crate::run::Runs;
 
 /// The most that can happen in one moment, and the most moments in one wait: more is a storm.
 const MOVES_MAX: usize = 100_000;
@@ -46,8 +47,7 @@ pub(crate) struct World {
     /// What each of them sends on.
     links: [Link; 2],
     is_over: [bool; 2],
-    /// How many steps were taken.
-    pub(crate) taken: usize,
+    taken: usize,
 }
 
 impl World {
@@ -56,6 +56,7 @@ impl World {
     pub(crate) fn new(case: &Case) -> Self {
         let plan = Plan::draw(case);
         let mut coverage = Coverage::default();
+        coverage.mark("world streams");
         for feature in &plan.on {
             coverage.mark(&format!("feature {feature:?}"));
         }
@@ -77,47 +78,6 @@ impl World {
         let links = [8, 9].map(|purpose| plan.link(&mut case.fork(purpose)));
         let shared = Shared { plan, now: Instant::ZERO, books: Books::default(), coverage, is_broken: false };
         Self { case: case.clone(), shared, players, links, is_over: [false; 2], taken: 0 }
-    }
-
-    /// What was reached.
-    #[must_use]
-    pub(crate) const fn coverage(&self) -> &Coverage {
-        &self.shared.coverage
-    }
-
-    /// What happened, in words.
-    pub(crate) fn story(&mut self) -> String {
-        let mut story = format!("on: {:?}\n", self.shared.plan.on);
-        for player in &mut self.players {
-            story.push_str(&player.party().story());
-        }
-        story
-    }
-
-    /// Runs it to its end.
-    ///
-    /// # Panics
-    /// When a promise is broken.
-    pub(crate) fn run(&mut self) {
-        self.pump();
-        for index in 0..self.shared.plan.steps {
-            self.taken = index + 1;
-            if self.case.skip.contains(&index) {
-                continue;
-            }
-            let mut random = self.case.fork(1000 + index as u64);
-            let side = random.below(2);
-            if let Some(action) = self.shared.plan.action(&mut random)
-                && self.step(side, action, &mut random)
-            {
-                self.shared.coverage.mark(&format!("done {action:?}"));
-            }
-            self.pump();
-            let pause = self.shared.plan.pause(&mut random);
-            self.pass(pause);
-        }
-        self.settle();
-        self.replay();
     }
 
     fn step(&mut self, side: usize, action: Action, random: &mut Seed) -> bool {
@@ -267,6 +227,46 @@ impl World {
                 Player::Hostile(_) => {}
             }
         }
+    }
+}
+
+impl Runs for World {
+    fn run(&mut self) {
+        self.pump();
+        for index in 0..self.shared.plan.steps {
+            self.taken = index + 1;
+            if self.case.skip.contains(&index) {
+                continue;
+            }
+            let mut random = self.case.fork(1000 + index as u64);
+            let side = random.below(2);
+            if let Some(action) = self.shared.plan.action(&mut random)
+                && self.step(side, action, &mut random)
+            {
+                self.shared.coverage.mark(&format!("done {action:?}"));
+            }
+            self.pump();
+            let pause = self.shared.plan.pause(&mut random);
+            self.pass(pause);
+        }
+        self.settle();
+        self.replay();
+    }
+
+    fn coverage(&self) -> &Coverage {
+        &self.shared.coverage
+    }
+
+    fn taken(&self) -> usize {
+        self.taken
+    }
+
+    fn story(&mut self) -> String {
+        let mut story = format!("on: {:?}\n", self.shared.plan.on);
+        for player in &mut self.players {
+            story.push_str(&player.party().story());
+        }
+        story
     }
 }
 

@@ -1,6 +1,6 @@
 //! A fixed set of worlds in every test run; the long runs are the runner's.
 
-use mcp_simulation::{Case, Coverage, run, shrink};
+use mcp_simulation::{Case, Coverage, Kind, run, shrink};
 
 #[test]
 fn the_first_worlds_keep_all_promises() {
@@ -12,6 +12,18 @@ fn the_first_worlds_keep_all_promises() {
     }
     let missing = coverage.missing();
     assert!(missing.len() < 60, "what is drawn got poor: {missing:?}");
+}
+
+#[test]
+fn the_first_worlds_on_http_keep_all_promises() {
+    let mut coverage = Coverage::default();
+    for seed in 0..150 {
+        if let Err(failure) = run(&Case { kind: Kind::Http, ..Case::new(seed) }, &mut coverage) {
+            panic!("{}", shrink(&failure));
+        }
+    }
+    let missing = coverage.missing();
+    assert!(missing.len() < 30, "what is drawn got poor: {missing:?}");
 }
 
 /// A failure is told by a command; the command must lead to the same world.

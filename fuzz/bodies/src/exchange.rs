@@ -1,0 +1,47 @@
+//! A session of a server over HTTP, or an exchange that stands alone, under a script of requests, readers, times and
+//! answers; knows the promises and little of the protocol.
+
+use std::time::Duration;
+
+use mcp_proto::{Instant, Revision};
+
+use crate::served::Served;
+
+/// Whatever clients, drivers and applications do, every frame is whole events, no request is answered twice and nothing is
+/// said on two streams, what is kept is bounded, and the end is quiet.
+///
+/// The first byte is the revision. Then come steps of three bytes: what, on which exchange or request, and how.
+pub fn exchange(data: &[u8]) {
+    let Some((first, mut script)) = data.split_first() else { return };
+    let revision = Revision::ALL[usize::from(*first) % Revision::ALL.len()];
+    let mut now = Instant::ZERO;
+    let mut served = Served::new(now, revision, "s1");
+    while let Some(([what, which, how], rest)) = script.split_first_chunk::<3>() {
+        script = rest;
+        match what % 12 {
+            0 | 1 => served.ask(now, *which),
+            2 => {
+                let (body, rest) = script.split_at(usize::from(*how).min(script.len()));
+                script = rest;
+                served.post(now, which & 1 == 1, body);
+            }
+            3 => served.get(now, None),
+            4 => {
+                let id = served.event_id(*which, *how);
+                served.get(now, Some(&id));
+            }
+            5 => served.gone(now, *which),
+            6 => served.read(*which, usize::from(how % 4)),
+            7 => served.read_all(),
+            8 => {
+                now += Duration::from_millis(1 << (which % 18));
+                served.wait(now);
+            }
+            9 if *which == 0 => served.http.close(now),
+            _ => served.act(now, *which, *how),
+        }
+    }
+    served.look();
+    served.check_kept(now);
+    served.finish(now);
+}

@@ -1,0 +1,317 @@
+//! One session of a server over HTTP, or one exchange that stands alone: its driver and its application, which do as they
+//! are told; knows the promises about streams, and nothing of scripts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use mcp_harness::Said;
+use mcp_proto::http::{Body, ExchangeId, Frame, Session, Settings, sse};
+use mcp_proto::schema::Level;
+use mcp_proto::server::{self, Event, Server};
+use mcp_proto::{
+    CallOptions, Capability, Change, Era, ErrorObject, IncomingId, Instant, Limits, Progress, Question, Raw,
+    Revision, Session as _,
+};
+
+/// What an id begins with that no input brings along.
+const OUR: &str = "our-";
+
+/// What is kept, at the most.
+pub(crate) const REPLAY_BYTES_MAX: usize = 1500;
+
+#[derive(Debug)]
+pub(crate) struct Served {
+    pub(crate) http: Session,
+    revision: Revision,
+    open: Vec<IncomingId>,
+    /// Whether the head of each was given.
+    exchanges: BTreeMap<ExchangeId, bool>,
+    connections: BTreeMap<ExchangeId, u64>,
+    said: Said,
+    next: u64,
+    is_closed: bool,
+}
+
+/// The machine that all of them are.
+pub(crate) fn config() -> server::Config {
+    let limits = Limits {
+        message_bytes_max: 2000,
+        calls_max: 8,
+        requests_max: 6,
+        events_max: 8,
+        outbox_bytes_max: 3000,
+        ..Limits::default()
+    };
+    [Capability::Tools, Capability::ToolsListChanged, Capability::Logging, Capability::Resources]
+        .into_iter()
+        .fold(server::Config::new("s", "1").limits(limits), server::Config::capability)
+}
+
+impl Served {
+    /// A session that is open, or before its one exchange.
+    pub(crate) fn new(now: Instant, revision: Revision, id: &str) -> Self {
+        let server = Server::new(now, config());
+        let settings = Settings { replay_bytes_max: REPLAY_BYTES_MAX, ..Settings::default() };
+        let is_alone = revision.era() == Era::Modern;
+        let http = if is_alone {
+            Session::alone(server, revision, settings)
+        } else {
+            Session::new(server, id, settings)
+        };
+        let mut served = Self {
+            http,
+            revision,
+            open: Vec::new(),
+            exchanges: BTreeMap::new(),
+            connections: BTreeMap::new(),
+            said: Said::to_stranger(OUR),
+            next: 0,
+            is_closed: false,
+        };
+        if !is_alone {
+            let hello = format!(
+                r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{}","capabilities":{{"roots":{{}}}},"clientInfo":{{"name":"c","version":"1"}}}}}}"#,
+                revision.name()
+            );
+            served.post(now, true, hello.as_bytes());
+            served.post(now, false, br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+            served.read_all();
+            assert!(served.exchanges.is_empty() && served.http.peer().is_some());
+        }
+        served
+    }
+
+    const fn is_alone(&self) -> bool {
+        matches!(self.revision.era(), Era::Modern)
+    }
+
+    /// A message comes, if there is room for it.
+    pub(crate) fn post(&mut self, now: Instant, is_request: bool, body: &[u8]) {
+        // One exchange is all there is of what stands alone.
+        if self.is_alone() && self.next > 0 || !self.http.wants_input() && !self.http.is_closed() {
+            return;
+        }
+        let exchange = self.http.handle_post(now, is_request, body);
+        self.begin(exchange);
+    }
+
+    fn begin(&mut self, exchange: ExchangeId) {
+        self.next += 1;
+        self.connections.insert(exchange, self.next);
+        assert!(self.exchanges.insert(exchange, false).is_none(), "no id is used twice");
+        self.look();
+    }
+
+    /// A request comes.
+    pub(crate) fn ask(&mut self, now: Instant, which: u8) {
+        let meta = if self.is_alone() {
+            let name = self.revision.name();
+            format!(
+                r#""io.modelcontextprotocol/protocolVersion":"{name}","io.modelcontextprotocol/clientCapabilities":{{"roots":{{}}}},"io.modelcontextprotocol/logLevel":"debug","#
+            )
+        } else {
+            String::new()
+        };
+        let methods = ["tools/call", "tools/list", "ping", "subscriptions/listen", "resources/read", "x/y"];
+        let method = methods[usize::from(which) % methods.len()];
+        let id = self.next;
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","id":"{OUR}{id}","method":"{method}","params":{{"name":"t","uri":"a:b","notifications":{{"toolsListChanged":true}},"_meta":{{{meta}"progressToken":{id}}}}}}}"#
+        );
+        self.post(now, true, body.as_bytes());
+    }
+
+    /// Somebody wants to hear what belongs to nothing, or what follows an event.
+    pub(crate) fn get(&mut self, now: Instant, last: Option<&str>) {
+        if let Ok(exchange) = self.http.handle_get(now, last) {
+            self.begin(exchange);
+        }
+    }
+
+    fn pick(&self, which: u8) -> Option<ExchangeId> {
+        self.exchanges.keys().nth(usize::from(which) % self.exchanges.len().max(1)).copied()
+    }
+
+    /// Somebody is gone.
+    pub(crate) fn gone(&mut self, now: Instant, which: u8) {
+        let Some(exchange) = self.pick(which) else { return };
+        self.http.handle_gone(now, exchange);
+        self.end(exchange);
+        if self.is_alone() {
+            self.look();
+            assert!(self.open.is_empty(), "nobody hears the answer to {:?}", self.open);
+            assert!(!self.http.is_busy());
+        }
+    }
+
+    fn end(&mut self, exchange: ExchangeId) {
+        self.exchanges.remove(&exchange);
+        if let Some(connection) = self.connections.remove(&exchange) {
+            self.said.forget(connection);
+        }
+    }
+
+    /// One response is written, for so many pieces; none is a head alone.
+    pub(crate) fn read(&mut self, which: u8, pieces: usize) {
+        if let Some(exchange) = self.pick(which) {
+            self.read_one(exchange, pieces);
+        }
+    }
+
+    /// All responses are written, as far as they go.
+    pub(crate) fn read_all(&mut self) {
+        let all: Vec<_> = self.exchanges.keys().copied().collect();
+        all.into_iter().for_each(|exchange| self.read_one(exchange, usize::MAX));
+    }
+
+    fn read_one(&mut self, exchange: ExchangeId, pieces: usize) {
+        let (is_alone, connection) = (self.is_alone(), self.connections[&exchange]);
+        if !self.exchanges[&exchange] {
+            let Some(reply) = self.http.poll_reply(exchange) else { return };
+            assert!((200..600).contains(&reply.status), "{reply:?}");
+            if let Body::Whole(body) = reply.body {
+                breaks(self.said.whole(connection, &body, is_alone));
+                return self.end(exchange);
+            }
+            self.exchanges.insert(exchange, true);
+        }
+        assert_eq!(self.http.poll_reply(exchange), None, "a head is given once");
+        for _ in 0..pieces {
+            match self.http.poll_frame(exchange) {
+                None => return,
+                Some(Frame::End) => return self.end(exchange),
+                Some(Frame::Bytes(bytes)) => breaks(self.said.frame(connection, &bytes, is_alone)),
+            }
+        }
+    }
+
+    pub(crate) fn look(&mut self) {
+        while let Some(event) = self.http.poll_event() {
+            assert!(!self.is_closed, "after the last event there is none: {event:?}");
+            match event {
+                Event::Request { incoming, .. } => self.open.push(incoming),
+                Event::RequestCancelled { incoming, .. } => {
+                    assert!(self.open.contains(&incoming), "{incoming} is not open");
+                    self.open.retain(|open| *open != incoming);
+                }
+                Event::Closed(_) => {
+                    assert!(self.open.is_empty());
+                    self.is_closed = true;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) const ACTS: u8 = 9;
+
+    /// The application does something.
+    pub(crate) fn act(&mut self, now: Instant, what: u8, which: u8) {
+        let incoming = self.open.get(usize::from(which) % self.open.len().max(1)).copied();
+        let ended = match (what % Self::ACTS, incoming) {
+            (0, Some(incoming)) => self.http.respond(now, incoming, &Raw::empty_object()).is_ok(),
+            (1, Some(incoming)) => {
+                self.http.respond_error(now, incoming, &ErrorObject::internal("no")).is_ok()
+            }
+            (2, Some(incoming)) => {
+                self.http.request_input(now, incoming, &[("a", Question::Roots)], None).is_ok()
+            }
+            (3, Some(incoming)) => {
+                let _may_be_stale = self.http.progress(now, incoming, &Progress::new(f64::from(which)));
+                false
+            }
+            (4, Some(incoming)) => {
+                let _may_be_stale = self.http.hang_up(now, incoming);
+                false
+            }
+            (5, _) => {
+                // Long ones fill what is kept.
+                let long = Raw::from_text(&format!("\"{}\"", "x".repeat(usize::from(which) * 4)));
+                if let Ok(data) = long {
+                    let _may_be_blocked = self.http.log(now, incoming, Level::Error, None, &data);
+                }
+                false
+            }
+            (6, _) => {
+                let _may_be_blocked = self.http.changed(now, Change::Tools);
+                false
+            }
+            (7, _) => {
+                let options = CallOptions { parent: incoming, ..CallOptions::default() };
+                let _may_be_refused = self.http.call_raw(now, "roots/list", None, options);
+                false
+            }
+            _ => false,
+        };
+        if ended {
+            self.open.retain(|open| Some(*open) != incoming);
+        }
+        self.look();
+    }
+
+    pub(crate) fn wait(&mut self, now: Instant) {
+        self.http.handle_timeout(now);
+        self.look();
+    }
+
+    /// What is kept is within its bound: all of it is asked for, once nobody reads.
+    pub(crate) fn check_kept(&mut self, now: Instant) {
+        while let Some(exchange) = self.pick(0) {
+            self.http.handle_gone(now, exchange);
+            self.end(exchange);
+        }
+        if self.is_alone() {
+            return;
+        }
+        let mut bytes = 0;
+        for (stream, numbers) in self.said.ids() {
+            let from = std::iter::once(0).chain(numbers);
+            let opened =
+                from.filter_map(|last| self.http.handle_get(now, Some(&format!("{stream}-{last}"))).ok());
+            let Some(exchange) = opened.take(1).next() else { continue };
+            let _head = self.http.poll_reply(exchange);
+            let mut reader = sse::Reader::new(usize::MAX, 256);
+            while let Some(Frame::Bytes(frame)) = self.http.poll_frame(exchange) {
+                let mut rest = &frame[..];
+                while let Some(found) = reader.next(&mut rest) {
+                    let sse::Found::Event(event) = found else { continue };
+                    bytes += event.message().map_or(0, |data| data.len() + 128);
+                }
+            }
+            self.http.handle_gone(now, exchange);
+        }
+        assert!(bytes <= REPLAY_BYTES_MAX, "{bytes} bytes are kept");
+    }
+
+    /// It ends, and leaves nothing.
+    pub(crate) fn finish(&mut self, mut now: Instant) {
+        self.http.close(now);
+        for _ in 0..4 {
+            now += Duration::from_secs(60);
+            self.wait(now);
+            self.read_all();
+        }
+        self.look();
+        assert!(self.is_closed && self.http.is_closed() && self.open.is_empty());
+        assert!(self.exchanges.is_empty(), "{:?} do not end", self.exchanges);
+        assert_eq!(self.http.poll_timeout(), None);
+    }
+
+    /// The ids of events that were said, and some that were not.
+    pub(crate) fn event_id(&self, which: u8, how: u8) -> String {
+        let ids: Vec<(String, BTreeSet<u64>)> = self.said.ids().into_iter().collect();
+        match ids.get(usize::from(which) % (ids.len() + 1)) {
+            Some((stream, numbers)) => {
+                let last = numbers.last().copied().unwrap_or_default();
+                format!("{stream}-{}", u64::from(how) % (last + 2))
+            }
+            None => format!("{}-{}", which % 32, how % 8),
+        }
+    }
+}
+
+fn breaks(done: Result<(), String>) {
+    if let Err(why) = done {
+        panic!("{why}");
+    }
+}

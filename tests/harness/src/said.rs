@@ -1,0 +1,166 @@
+//! What a server said in one session or exchange, on which stream and under which id; knows the promises about streams, and
+//! no application.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mcp_proto::Raw;
+use mcp_proto::http::sse::{Found, Reader};
+
+/// One event stream of one connection, as far as it went.
+#[derive(Debug)]
+struct Reading {
+    reader: Reader,
+    stream: Option<String>,
+    last: u64,
+}
+
+/// All that a server said in one session, or in one exchange that stands alone.
+///
+/// A connection goes by a number that no other has.
+#[derive(Debug, Default)]
+pub struct Said {
+    /// Each event's text, by its id.
+    events: BTreeMap<String, String>,
+    /// Where each text was said that can be said once only.
+    places: BTreeMap<String, String>,
+    /// The requests that were answered, and where.
+    answers: BTreeMap<String, String>,
+    readings: BTreeMap<u64, Reading>,
+    kinds: BTreeSet<&'static str>,
+    /// Whose client says anything, so that only what has this in it is said once.
+    marked: Option<&'static str>,
+}
+
+impl Said {
+    /// Of a server whose client can say anything: only what has `mark` in it is known to be said once.
+    #[must_use]
+    pub fn to_stranger(mark: &'static str) -> Self {
+        Self { marked: Some(mark), ..Self::default() }
+    }
+
+    /// What kinds of things were said since the last time: `comment`, `priming`, `replayed`, `asks-on-get`,
+    /// `asks-on-post`.
+    pub fn take_kinds(&mut self) -> BTreeSet<&'static str> {
+        std::mem::take(&mut self.kinds)
+    }
+
+    /// A whole answer.
+    ///
+    /// # Errors
+    /// When it must not be said.
+    pub fn whole(&mut self, conn: u64, body: &[u8], is_alone: bool) -> Result<(), String> {
+        if body.is_empty() {
+            return Ok(());
+        }
+        let text = std::str::from_utf8(body).map_err(|_| "a body is not UTF-8")?;
+        self.message(text, &format!("connection {conn}"), is_alone, false)
+    }
+
+    /// A piece of an event stream.
+    ///
+    /// # Errors
+    /// When it must not be said.
+    pub fn frame(&mut self, conn: u64, mut bytes: &[u8], is_alone: bool) -> Result<(), String> {
+        if !bytes.ends_with(b"\n\n") {
+            return Err("a frame is not of whole events".into());
+        }
+        let mut reading = self.readings.remove(&conn).unwrap_or_else(|| Reading {
+            reader: Reader::new(usize::MAX, 256),
+            stream: None,
+            last: 0,
+        });
+        if bytes.first() == Some(&b':') {
+            self.kinds.insert("comment");
+        }
+        while let Some(found) = reading.reader.next(&mut bytes) {
+            let Found::Event(event) = found else { return Err("an event is too long".into()) };
+            let text = event.message().map(|data| String::from_utf8_lossy(data).into_owned());
+            let id = event.id.map(str::to_owned);
+            if is_alone && id.is_some() {
+                return Err(format!("an id where there are no sessions: {id:?}"));
+            }
+            if !is_alone && id.is_none() {
+                return Err("an event of a session has no id".into());
+            }
+            let mut on_get = false;
+            if let Some((stream, number)) = id.as_deref().and_then(|id| id.rsplit_once('-')) {
+                on_get = stream.ends_with("-0");
+                let number = number.parse().map_err(|_| format!("odd id {id:?}"))?;
+                if reading.stream.get_or_insert_with(|| stream.into()) != stream {
+                    return Err(format!("{id:?} is of another stream than {:?}", reading.stream));
+                }
+                if text.is_some() && number <= reading.last {
+                    return Err(format!("{id:?} comes after {}", reading.last));
+                }
+                reading.last = number;
+            }
+            let Some(text) = text else {
+                self.kinds.insert("priming");
+                continue;
+            };
+            let id = id.unwrap_or_else(|| format!("connection {conn}"));
+            if !is_alone {
+                if let Some(before) = self.events.get(&id) {
+                    if *before != text {
+                        return Err(format!("{id} was {before} and is {text}"));
+                    }
+                    self.kinds.insert("replayed");
+                    continue;
+                }
+                self.events.insert(id.clone(), text.clone());
+            }
+            self.message(&text, &id, is_alone, on_get)?;
+        }
+        self.readings.insert(conn, reading);
+        Ok(())
+    }
+
+    fn message(&mut self, text: &str, place: &str, is_alone: bool, on_get: bool) -> Result<(), String> {
+        let raw = Raw::from_text(text).map_err(|error| format!("{text} is no JSON: {error}"))?;
+        let (id, method) = (raw.member("id"), raw.member("method"));
+        let is_known = self.marked.is_none_or(|mark| text.contains(mark));
+        if let Some(id) = id.as_ref().filter(|_| method.is_none() && is_known) {
+            if on_get {
+                return Err(format!("an answer where nothing was asked: {text}"));
+            }
+            if let Some(before) = self.answers.insert(id.to_string(), place.into()) {
+                return Err(format!("{id} is answered at {before} and at {place}: {text}"));
+            }
+        }
+        if id.is_some() && method.is_some() {
+            if is_alone {
+                return Err(format!("a request to a client that takes none: {text}"));
+            }
+            self.kinds.insert(if on_get { "asks-on-get" } else { "asks-on-post" });
+        }
+        let can_come_again = text.contains("list_changed") || text.contains("resources/updated");
+        if can_come_again || !is_known {
+            return Ok(());
+        }
+        match self.places.insert(text.into(), place.into()) {
+            Some(before) if before != place || is_alone => {
+                Err(format!("said at {before} and at {place}: {text}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A connection is over.
+    pub fn forget(&mut self, conn: u64) {
+        self.readings.remove(&conn);
+    }
+
+    /// The numbers of all events, stream by stream, as their ids name them.
+    #[must_use]
+    pub fn ids(&self) -> BTreeMap<String, BTreeSet<u64>> {
+        let mut ids: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
+        for id in self.events.keys() {
+            if let Some((stream, number)) = id.rsplit_once('-')
+                && let Ok(number) = number.parse()
+            {
+                ids.entry(stream.to_owned()).or_default().insert(number);
+            }
+        }
+        ids
+    }
+}

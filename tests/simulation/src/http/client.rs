@@ -1,0 +1,312 @@
+//! One client of a world: its machine, what its application does, and the exchanges that are its; knows nothing of the
+//! server.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mcp_proto::client::{Client as Machine, Event};
+use mcp_proto::http::client::{Action as Todo, Event as Heard, ExchangeId, Http, Verb};
+use mcp_proto::http::sse::Reader;
+use mcp_proto::{CallError, CallId, CallOptions, IncomingId, Instant, Raw, Session as _};
+
+use super::books::Shared;
+use super::conn::{ConnId, Piece};
+use super::net::Net;
+use super::outcome::{self, OpenCall};
+use crate::books::tag_of;
+use crate::told::variant;
+
+/// Exchanges beyond those of calls: what has no answer, what lingers, the stream, and the farewell.
+const OTHERS_MAX: usize = 64 + 32 + 2;
+
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) index: usize,
+    pub(super) http: Http,
+    pub(super) calls: BTreeMap<CallId, OpenCall>,
+    /// Questions of the server, each with the call that it belongs to and its method.
+    pub(super) requests: BTreeMap<IncomingId, (Option<CallId>, String)>,
+    pub(super) exchanges: BTreeMap<ExchangeId, ConnId>,
+    /// Log messages that were heard.
+    heard: BTreeSet<String>,
+    pub(super) is_busy: bool,
+    pub(super) was_busy: bool,
+    is_closed: bool,
+    readies: u32,
+}
+
+impl Client {
+    pub(super) fn new(index: usize, shared: &Shared) -> Self {
+        let machine = Machine::new(Instant::ZERO, shared.plan.client.clone());
+        Self {
+            index,
+            http: Http::new(machine, shared.plan.http.clone()),
+            calls: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            exchanges: BTreeMap::new(),
+            heard: BTreeSet::new(),
+            is_busy: false,
+            was_busy: false,
+            is_closed: false,
+            readies: 0,
+        }
+    }
+
+    pub(super) fn next_wake(&self, shared: &Shared) -> Option<Instant> {
+        self.http.poll_timeout().map(|due| shared.plan.wakes(due))
+    }
+
+    /// Does what can be done at this moment; false when there was nothing.
+    pub(super) fn drive(&mut self, shared: &mut Shared, net: &mut Net) -> bool {
+        let mut moved = false;
+        if self.next_wake(shared).is_some_and(|at| at <= shared.now) {
+            self.http.handle_timeout(shared.now);
+            moved = true;
+        }
+        moved |= self.look(shared);
+        moved |= self.obey(shared, net);
+        let conns: Vec<_> = self.exchanges.iter().map(|(exchange, id)| (*exchange, *id)).collect();
+        for (exchange, id) in conns {
+            moved |= self.take(shared, net, exchange, id);
+            moved |= self.obey(shared, net);
+        }
+        moved | self.look(shared)
+    }
+
+    /// Does what the machine says.
+    fn obey(&mut self, shared: &mut Shared, net: &mut Net) -> bool {
+        let mut moved = false;
+        while let Some(todo) = self.http.poll_action() {
+            moved = true;
+            match todo {
+                Todo::Send(send) => {
+                    let body = Raw::from_text(std::str::from_utf8(&send.body).unwrap_or_default()).ok();
+                    let asks = body.as_ref().filter(|body| body.member("method").is_some());
+                    let tag = tag_of(asks.and_then(|body| body.member("params")).as_ref());
+                    let is_right = (send.verb == Verb::Post) == body.is_some();
+                    if !is_right {
+                        shared.breach(format!("not one message: {send:?}"));
+                    }
+                    if let Err(why) = shared.books.sent(tag) {
+                        shared.breach(why);
+                    }
+                    if send.field("last-event-id").is_some() {
+                        shared.mark("http.reached last-event-id");
+                    }
+                    let exchange = send.exchange;
+                    shared.mark(&format!("http.verb {}", send.verb));
+                    let id = net.begin(shared.now, &shared.plan, &mut shared.coverage, self.index, send, tag);
+                    shared.tell(|| {
+                        let conn = &net.conns[&id];
+                        let body = String::from_utf8_lossy(&conn.send.body);
+                        let after = conn.send.field("last-event-id");
+                        let (client, verb) = (self.index, conn.send.verb);
+                        format!(
+                            "client {client}: {verb} {id:?} {exchange} {after:?} {:?} {body}",
+                            conn.session
+                        )
+                    });
+                    if net.conns.get(&id).is_some_and(|conn| conn.is_cut) {
+                        shared.books.with(tag, |matter| matter.is_troubled = true);
+                    }
+                    if self.exchanges.insert(exchange, id).is_some() {
+                        shared.breach(format!("{exchange} was used twice"));
+                    }
+                }
+                Todo::Abort(exchange) => {
+                    let Some(id) = self.exchanges.remove(&exchange) else {
+                        shared.breach(format!("{exchange} is not open and is aborted"));
+                    };
+                    shared.tell(|| format!("client {}: aborts {id:?} {exchange}", self.index));
+                    shared.mark("http.reached abort");
+                    net.leave(shared.now, &shared.plan, &mut shared.coverage, id);
+                }
+            }
+        }
+        let most = self.http.limits().calls_max + OTHERS_MAX;
+        if self.exchanges.len() > most {
+            shared.breach(format!("{} exchanges are open, of {most}", self.exchanges.len()));
+        }
+        moved
+    }
+
+    /// Takes what came of an exchange, as far as it wants to.
+    fn take(&mut self, shared: &mut Shared, net: &mut Net, exchange: ExchangeId, id: ConnId) -> bool {
+        let now = shared.now;
+        let mut moved = false;
+        while let Some(conn) = net.conns.get_mut(&id)
+            && self.exchanges.contains_key(&exchange)
+        {
+            match conn.inbox.front() {
+                None => return moved,
+                Some(Piece::Body(_)) if !self.http.wants_input(exchange) => {
+                    shared.mark("http.reached client-full");
+                    return moved;
+                }
+                Some(_) => moved = true,
+            }
+            match conn.inbox.pop_front() {
+                Some(Piece::Head(status, fields)) => {
+                    let fields: Vec<(&str, &str)> =
+                        fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+                    if fields.contains(&("content-type", "text/event-stream")) {
+                        conn.reader = Some(Box::new(Reader::new(usize::MAX, 1024)));
+                    }
+                    if status == 404 && conn.session.is_some() {
+                        shared.mark("http.reached session-lost");
+                        shared.books.orphan(self.index);
+                    }
+                    self.http.handle_head(now, exchange, status, &fields);
+                }
+                Some(Piece::Body(bytes)) => {
+                    conn.in_flight -= bytes.len();
+                    if conn.read(&bytes) {
+                        let tag = conn.tag;
+                        shared.books.with(tag, |matter| matter.is_resumable = true);
+                    }
+                    self.http.handle_body(now, exchange, &bytes);
+                }
+                Some(Piece::End) => {
+                    conn.is_left = true;
+                    self.exchanges.remove(&exchange);
+                    self.http.handle_end(now, exchange);
+                }
+                Some(Piece::Failure(why)) => {
+                    conn.is_left = true;
+                    let tag = conn.tag;
+                    shared.tell(|| format!("client {}: {id:?} {exchange} {why:?}", self.index));
+                    shared.books.with(tag, |matter| matter.is_troubled = true);
+                    self.exchanges.remove(&exchange);
+                    self.http.handle_failure(now, exchange, why);
+                }
+                None => {}
+            }
+        }
+        moved
+    }
+
+    /// Looks at what it was told.
+    pub(super) fn look(&mut self, shared: &mut Shared) -> bool {
+        if self.is_busy {
+            return false;
+        }
+        let mut moved = false;
+        while let Some(event) = self.http.poll_event() {
+            moved = true;
+            shared.tell(|| format!("client {} hears {event:?}", self.index));
+            if self.is_closed {
+                shared.breach(format!("the client's application hears {event:?} after the end"));
+            }
+            let Heard::Session(event) = event else {
+                shared.breach("nobody asked who the client is");
+            };
+            shared.mark(&format!("http.event client.{}", variant(&event)));
+            self.hear(shared, event);
+        }
+        moved
+    }
+
+    fn hear(&mut self, shared: &mut Shared, event: Event) {
+        match event {
+            Event::Ready(peer) => {
+                self.readies += 1;
+                shared.mark(&format!("http.spoken {}", peer.revision.name()));
+                if self.readies > 1 {
+                    shared.mark("http.reached initialized-again");
+                }
+            }
+            Event::Closed(why) => {
+                self.is_closed = true;
+                shared.mark(&format!("http.close {}", variant(&why)));
+                if !self.calls.is_empty() || !self.requests.is_empty() {
+                    shared.breach(format!("closed with {:?} and {:?}", self.calls, self.requests));
+                }
+            }
+            Event::Completed { call, outcome } => {
+                let Some(open) = self.calls.remove(&call) else {
+                    shared.breach(format!("{call} ended, and was over"));
+                };
+                let end = outcome.as_ref().map_or_else(variant, |_| "ok".to_owned());
+                shared.mark(&format!("http.call {end}"));
+                let is_over = self.http.is_closed();
+                if let Err(why) = outcome::check(shared, &open, &outcome, is_over, self.was_busy) {
+                    shared.breach(format!("client {}'s {call} ended with {outcome:?}: {why}", self.index));
+                }
+            }
+            Event::Progress { call, progress } => {
+                let Some(open) = self.calls.get_mut(&call) else {
+                    shared.breach(format!("{call} is over and comes further"));
+                };
+                if let Err(why) = outcome::advance(shared, open, progress.progress) {
+                    shared.breach(format!("client {}'s {call}: {why}", self.index));
+                }
+            }
+            Event::Notification { method, params, .. } => {
+                let data = params.and_then(|params| params.member("data")).map(|data| data.to_string());
+                shared.mark(&format!("http.heard {method}"));
+                if let Some(data) = data
+                    && !self.heard.insert(data.clone())
+                {
+                    shared.breach(format!("client {} heard {data} twice", self.index));
+                }
+            }
+            Event::Request { incoming, call, request } => {
+                if let Some(open) = call.and_then(|call| self.calls.get_mut(&call)) {
+                    open.questions += 1;
+                }
+                if self.requests.insert(incoming, (call, request.method.to_string())).is_some() {
+                    shared.breach(format!("{incoming} came twice"));
+                }
+            }
+            Event::RequestCancelled { incoming, .. } if self.requests.remove(&incoming).is_none() => {
+                shared.breach(format!("{incoming} was withdrawn and is not open"));
+            }
+            _ => {}
+        }
+    }
+
+    /// Does all that the server waits for; false when there was nothing.
+    pub(super) fn catch_up(&mut self, shared: &mut Shared) -> bool {
+        self.is_busy = false;
+        let mut moved = self.look(shared);
+        let open: Vec<IncomingId> = self.requests.keys().copied().collect();
+        for incoming in open {
+            moved |= self.answer(shared, incoming);
+        }
+        moved
+    }
+
+    /// Whether something is open that ends in time.
+    pub(super) fn is_open(&self) -> bool {
+        self.calls.values().any(|call| !call.is_listening)
+    }
+
+    pub(super) fn check_rest(&self, shared: &Shared) {
+        if let Some((call, open)) = self.calls.iter().find(|(_, call)| !call.is_listening) {
+            shared.breach(format!("client {}'s {call} never ended: {open:?}", self.index));
+        }
+    }
+
+    /// Sees that it is over and quiet.
+    pub(super) fn check_end(&mut self, shared: &mut Shared) {
+        self.is_busy = false;
+        self.look(shared);
+        if !self.is_closed || !self.calls.is_empty() {
+            shared.breach(format!("client {} was closed, and is not: {:?}", self.index, self.calls));
+        }
+        if !self.exchanges.is_empty() {
+            shared.breach(format!("client {} is over and has {:?}", self.index, self.exchanges));
+        }
+        if let Some(due) = self.http.poll_timeout() {
+            shared.breach(format!("client {} is over and waits until {due:?}", self.index));
+        }
+        let last = self.http.call_raw(shared.now, "ping", None, CallOptions::default());
+        if last.is_ok() || self.http.poll_event().is_some() {
+            shared.breach("something after the end");
+        }
+    }
+}
+
+/// Whether a call ended because its exchange or its session did.
+pub(super) const fn is_lost(error: &CallError) -> bool {
+    matches!(error, CallError::Lost | CallError::Unsent | CallError::Http { .. })
+}

@@ -1,0 +1,19 @@
+//! Worlds on HTTP: clients and a server with its sessions, joined by exchanges that are slow, reordered, cut, refused and
+//! lost; each seed draws one. Knows the public surface of `mcp_proto::http` and what it promises.
+
+mod books;
+mod client;
+mod conn;
+mod coverage;
+mod deeds;
+mod driver;
+mod host;
+mod net;
+mod outcome;
+mod plan;
+mod server;
+mod world;
+
+pub(crate) use coverage::expected;
+pub(crate) use plan::Plan;
+pub(crate) use world::World;

@@ -1,0 +1,152 @@
+//! How a call over HTTP may end and come further, by what both sides and the network did about it; knows no machine.
+
+use std::time::Duration;
+
+use mcp_proto::{CallError, Instant, Raw};
+
+use super::books::Shared;
+use super::client::is_lost;
+use crate::books::{REFUSAL, tag_of};
+use crate::case::Feature;
+
+/// A call, as its application knows it.
+#[derive(Clone, Debug)]
+pub(super) struct OpenCall {
+    pub(super) tag: u64,
+    pub(super) started: Instant,
+    /// It does not give up before this.
+    pub(super) least: Duration,
+    pub(super) is_cancelled: bool,
+    pub(super) is_listening: bool,
+    pub(super) wants_progress: bool,
+    /// One of its questions was refused.
+    pub(super) is_unanswered: bool,
+    pub(super) questions: u32,
+    pub(super) progress: Option<f64>,
+}
+
+impl OpenCall {
+    pub(super) const fn new(tag: u64, started: Instant) -> Self {
+        Self {
+            tag,
+            started,
+            least: Duration::ZERO,
+            is_cancelled: false,
+            is_listening: false,
+            wants_progress: false,
+            is_unanswered: false,
+            questions: 0,
+            progress: None,
+        }
+    }
+}
+
+/// How long an answer takes at most, where nothing is in its way.
+const UNDER_WAY: Duration = Duration::from_secs(5);
+
+/// How long it takes at most where its stream is cut, and resumed.
+const RESUMED: Duration = Duration::from_secs(58);
+
+/// A call ended.
+///
+/// # Errors
+/// When it cannot have ended like this.
+pub(super) fn check(
+    shared: &mut Shared,
+    call: &OpenCall,
+    outcome: &Result<Raw, CallError>,
+    is_over: bool,
+    was_busy: bool,
+) -> Result<(), String> {
+    if call.is_cancelled {
+        let is_it = matches!(outcome, Err(CallError::Cancelled));
+        return if is_it { Ok(()) } else { Err("it was cancelled and ended otherwise".into()) };
+    }
+    let small = shared.plan.has(Feature::SmallLimits);
+    let matter = shared.books.matters.get(&call.tag).cloned();
+    match outcome {
+        Ok(result) => {
+            let Some(matter) = matter else { return Ok(()) };
+            if matter.answered.is_none() {
+                return Err("nobody answered it".into());
+            }
+            if tag_of(Some(result)) != call.tag {
+                return Err("it has the answer of another".into());
+            }
+            if matter.is_troubled && matter.is_resumable {
+                shared.mark("http.reached answered-after-resume");
+            }
+            let is_plain = matter.asks == 0 && !matter.is_troubled && !small;
+            match matter.last.filter(|_| is_plain && call.wants_progress) {
+                Some(last) if call.progress != Some(last) => {
+                    Err(format!("progress {last} was told before its answer and never came"))
+                }
+                _ => Ok(()),
+            }
+        }
+        Err(CallError::Cancelled) => Err("nobody cancelled it".into()),
+        Err(CallError::Withdrawn) if !call.is_listening => Err("it is no subscription".into()),
+        Err(CallError::Unanswered(_)) if !call.is_unanswered => Err("no question was refused".into()),
+        Err(error) if is_lost(error) => {
+            let Some(matter) = matter.filter(|_| !is_over) else { return Ok(()) };
+            let is_evicted = matches!(error, CallError::Http { status: 400 })
+                && shared.plan.has(Feature::SmallReplays)
+                && matter.is_resumable;
+            if matter.is_orphan || is_evicted {
+                return Ok(());
+            }
+            if !matter.is_troubled {
+                return Err("its connection was whole, and its session was there".into());
+            }
+            if matter.is_resumable && matches!(error, CallError::Lost | CallError::Unsent) {
+                return Err("it could be resumed".into());
+            }
+            Ok(())
+        }
+        Err(CallError::Invalid(why)) if !small && !matter.as_ref().is_some_and(|it| it.is_orphan) => {
+            Err(format!("an honest answer is invalid: {why}"))
+        }
+        Err(CallError::Refused(error)) => match matter {
+            Some(matter) if error.code == REFUSAL && !matter.is_refused => Err("nobody refused it".into()),
+            Some(matter) if matter.answered.is_some() && !matter.is_refused && !small => {
+                Err(format!("it was answered and came back as {error}"))
+            }
+            _ => Ok(()),
+        },
+        Err(CallError::TimedOut) if !call.is_listening => {
+            if shared.now.duration_since(call.started) < call.least {
+                return Err("it gave up too early".into());
+            }
+            let slow =
+                was_busy || shared.plan.has(Feature::Stalls) || shared.plan.has(Feature::BusyApplications);
+            let Some(matter) = matter.filter(|_| !slow && !small) else { return Ok(()) };
+            let Some(answered) = matter.answered.filter(|_| !matter.is_orphan) else { return Ok(()) };
+            let since = shared.now.duration_since(answered);
+            if !matter.is_troubled && since > UNDER_WAY {
+                return Err(format!("it was answered {since:?} before"));
+            }
+            if matter.is_resumable && since > RESUMED && !shared.plan.has(Feature::SmallReplays) {
+                return Err(format!("it was answered {since:?} before, and can be resumed"));
+            }
+            Ok(())
+        }
+        Err(_) => Ok(()),
+    }
+}
+
+/// A call came further.
+///
+/// # Errors
+/// When that was not told, or it does not grow.
+pub(super) fn advance(shared: &Shared, call: &mut OpenCall, progress: f64) -> Result<(), String> {
+    let last = call.progress.replace(progress);
+    let Some(matter) = shared.books.matters.get(&call.tag) else { return Ok(()) };
+    // Each round may begin anew.
+    if matter.asks == 0 && last.is_some_and(|last| last >= progress) {
+        return Err(format!("progress {progress} does not grow"));
+    }
+    if !matter.progress.contains(&progress.to_bits()) {
+        return Err(format!("progress {progress} was never told"));
+    }
+    Ok(())
+}

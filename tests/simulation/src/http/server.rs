@@ -1,0 +1,249 @@
+//! The server of a world: its sessions, what it lets in, and the driver that answers exchanges; knows no client.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use mcp_proto::Session as _;
+use mcp_proto::http::{Admitted, Body, Get, Post, Posted, Refusal, Reply, Session, Table, admit};
+use mcp_proto::server::Server as Machine;
+
+use super::books::Shared;
+use super::conn::{ConnId, Stage};
+use super::driver::respond;
+use super::host::Host;
+use super::net::Net;
+use crate::case::Feature;
+
+/// How long a message waits for its session to have room for it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) hosts: BTreeMap<u64, Host>,
+    pub(super) table: Table<u64>,
+    next: u64,
+}
+
+impl Server {
+    pub(super) fn new(shared: &Shared) -> Self {
+        let table = Table::new(shared.plan.sessions_max, shared.plan.idle_max);
+        Self { hosts: BTreeMap::new(), table, next: 0 }
+    }
+
+    /// A request came.
+    pub(super) fn hear(&mut self, shared: &mut Shared, net: &mut Net, id: ConnId) {
+        let Some(conn) = net.conns.get(&id).filter(|conn| conn.stage == Stage::Coming) else { return };
+        let mut fields: Vec<(&str, &str)> =
+            conn.send.fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+        fields.push(("Host", "localhost"));
+        let (verb, body, tag, client) =
+            (conn.send.verb.name(), conn.send.body.clone(), conn.tag, conn.client);
+        let outcome = match admit(&shared.plan.policy, verb, &fields) {
+            Err(refusal) => Err(refusal),
+            Ok(Admitted::Post(head)) => match head.read(&shared.plan.policy, &fields, &body, &|_| None) {
+                Err(refusal) => Err(refusal),
+                Ok(post) => self.post(shared, net, id, post, &body, tag, client),
+            },
+            Ok(Admitted::Get(get)) => self.get(shared, net, id, &get),
+            Ok(Admitted::Delete(key)) => match self.table.remove(&key) {
+                Some(host) => {
+                    shared.mark("http.reached deleted");
+                    self.end(shared, host);
+                    respond(
+                        shared,
+                        net,
+                        id,
+                        Reply { status: 204, fields: Vec::new(), body: Body::Whole(Vec::new().into()) },
+                    );
+                    Ok(())
+                }
+                None => Err(Refusal::unknown_session(None)),
+            },
+        };
+        if let Err(refusal) = outcome {
+            respond(shared, net, id, refusal.into());
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "it is all there is of a request")]
+    fn post(
+        &mut self,
+        shared: &mut Shared,
+        net: &mut Net,
+        id: ConnId,
+        post: Post,
+        body: &[u8],
+        tag: u64,
+        client: usize,
+    ) -> Result<(), Refusal> {
+        let now = shared.now;
+        let machine = || Machine::new(now, shared.plan.server.clone());
+        let settings = shared.plan.settings.clone();
+        match post {
+            Post::Alone { revision, message } => {
+                let session = Session::alone(machine(), revision, settings);
+                let listens =
+                    matches!(&message, Posted::Request { method, .. } if **method == *"subscriptions/listen");
+                shared.mark("http.era modern");
+                let host = self.add(Host::new(session, None, client, listens));
+                self.hand_over(shared, net, id, host, is_answered(&message), body, tag);
+            }
+            Post::Opening { .. } => {
+                if self.table.has_room().is_err() {
+                    shared.mark("http.reached full");
+                    return Err(Refusal::new(503, "there are too many sessions"));
+                }
+                let key = format!("s{}-{}", self.next, now.as_nanos() % 1000);
+                let session = Session::new(machine(), &key, settings);
+                shared.mark("http.era legacy");
+                let host = self.add(Host::new(session, Some(key.clone()), client, true));
+                self.hand_over(shared, net, id, host, true, body, tag);
+                let is_open = self.hosts.get(&host).is_some_and(|host| host.session.peer().is_some());
+                if is_open && self.table.insert(now, &key, host).is_err() {
+                    shared.breach("there was room, and a session did not fit");
+                }
+            }
+            Post::Within { session, message, .. } => {
+                let echo = if let Posted::Request { id, .. } = &message { Some(id) } else { None };
+                let host = self.table.get(now, &session).copied();
+                let host = host.ok_or_else(|| Refusal::unknown_session(echo))?;
+                let Some(open) = self.hosts.get(&host) else { return Err(Refusal::unknown_session(echo)) };
+                if !open.session.wants_input() {
+                    shared.mark("http.reached server-full");
+                    let Some(conn) = net.conns.get_mut(&id) else { return Ok(()) };
+                    if now >= *conn.patience.get_or_insert(now + PATIENCE) {
+                        return Err(Refusal::new(503, "the session has more to do than it can hold"));
+                    }
+                    net.postpone(now, id);
+                    return Ok(());
+                }
+                self.hand_over(shared, net, id, host, is_answered(&message), body, tag);
+            }
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, shared: &mut Shared, net: &mut Net, id: ConnId, get: &Get) -> Result<(), Refusal> {
+        let host = self.table.get(shared.now, &get.session).copied();
+        let opened = host.and_then(|host| Some((host, self.hosts.get_mut(&host)?)));
+        let (key, host) = opened.ok_or_else(|| Refusal::unknown_session(None))?;
+        match host.session.handle_get(shared.now, get.last_event_id.as_deref()) {
+            Ok(exchange) => {
+                shared.tell(|| format!("   {id:?} is GET {:?}", get.last_event_id));
+                let resumes = get.last_event_id.as_deref().is_some_and(|id| !id.contains("-0-"));
+                shared.mark(match (&get.last_event_id, resumes) {
+                    (None, _) => "http.reached get",
+                    (Some(_), false) => "http.reached resumed-get",
+                    (Some(_), true) => "http.reached resumed",
+                });
+                host.exchanges.insert(exchange, id);
+                if let Some(conn) = net.conns.get_mut(&id) {
+                    conn.host = Some((key, exchange));
+                    conn.stage = Stage::Waiting;
+                }
+                Ok(())
+            }
+            Err(unresumable) => {
+                // The bound is far above all that is ever said, unless it is a small one. Whoever has given up since is
+                // overtaken by its own cancellation.
+                let is_heard = net.conns.get(&id).is_some_and(|conn| !conn.is_left);
+                if is_heard && !shared.plan.has(Feature::SmallReplays) && !host.session.is_closed() {
+                    shared.breach(format!("{:?} is refused, and all is kept", get.last_event_id));
+                }
+                shared.mark("http.reached evicted");
+                Err(unresumable.into())
+            }
+        }
+    }
+
+    fn add(&mut self, host: Host) -> u64 {
+        self.next += 1;
+        self.hosts.insert(self.next, host);
+        self.next
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "it is all there is of a request")]
+    fn hand_over(
+        &mut self,
+        shared: &mut Shared,
+        net: &mut Net,
+        id: ConnId,
+        key: u64,
+        is_answered: bool,
+        body: &[u8],
+        tag: u64,
+    ) {
+        let Some(host) = self.hosts.get_mut(&key) else { return };
+        shared.books.with(tag, |matter| matter.posts += 1);
+        let exchange = host.session.handle_post(shared.now, is_answered, body);
+        shared.tell(|| format!("   {id:?} is {exchange:?} of host {key}"));
+        host.exchanges.insert(exchange, id);
+        if let Some(conn) = net.conns.get_mut(&id) {
+            conn.host = Some((key, exchange));
+            conn.stage = Stage::Waiting;
+        }
+    }
+
+    /// The server hears that a client is gone.
+    pub(super) fn hear_gone(&mut self, shared: &mut Shared, net: &mut Net, id: ConnId) {
+        let Some(conn) = net.conns.get_mut(&id).filter(|conn| conn.stage != Stage::Done) else { return };
+        conn.stage = Stage::Done;
+        let Some((key, exchange)) = conn.host.take() else { return };
+        let Some(host) = self.hosts.get_mut(&key) else { return };
+        shared.tell(|| format!("   server hears that {id:?} is gone"));
+        host.session.handle_gone(shared.now, exchange);
+        host.exchanges.remove(&exchange);
+        host.said.forget(id.0);
+        if host.is_alone() {
+            shared.mark("http.reached gone-alone");
+            self.drop_alone(shared, key);
+        } else {
+            shared.mark("http.reached gone-in-session");
+        }
+    }
+
+    pub(super) fn drop_alone(&mut self, shared: &mut Shared, key: u64) {
+        if let Some(mut host) = self.hosts.remove(&key) {
+            host.check_over(shared);
+        }
+    }
+
+    /// A session ends, as far as the table knows.
+    pub(super) fn end(&mut self, shared: &mut Shared, key: u64) {
+        if let Some(host) = self.hosts.get_mut(&key) {
+            shared.tell(|| format!("   host {key} ends"));
+            shared.books.orphan(host.client);
+            host.session.close(shared.now);
+        }
+    }
+
+    /// Ends all sessions.
+    pub(super) fn close(&mut self, shared: &mut Shared) {
+        let keys: Vec<u64> = self.table.iter().copied().collect();
+        for key in keys {
+            self.end(shared, key);
+        }
+    }
+
+    /// Sees that nothing is left once no client is.
+    pub(super) fn check_end(&self, shared: &Shared) {
+        if let Some((key, host)) = self.hosts.first_key_value() {
+            shared.breach(format!("host {key} is left, with {:?} and {:?}", host.requests, host.exchanges));
+        }
+    }
+
+    /// Sees how much is kept.
+    pub(super) fn check_kept(&mut self, shared: &mut Shared) {
+        for host in self.hosts.values_mut() {
+            host.check_kept(shared);
+        }
+    }
+}
+
+fn is_answered(message: &Posted) -> bool {
+    match message {
+        Posted::Request { .. } => true,
+        Posted::Notification { .. } | Posted::Response => false,
+        Posted::Batch { requests } => !requests.is_empty(),
+    }
+}
