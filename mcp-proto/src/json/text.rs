@@ -17,13 +17,25 @@ pub(crate) fn unescape_key(key: &[u8]) -> Cow<'_, str> {
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Cow::Borrowed(inner);
     }
-    Cow::Owned(Unescape { rest: inner }.collect::<String>())
+    let mut text = String::with_capacity(inner.len());
+    let mut escaped = Unescape { rest: inner };
+    // What lies between escapes is copied as it is.
+    while let Some(plain) = memchr::memchr(b'\\', escaped.rest.as_bytes()) {
+        let (before, from) = escaped.rest.split_at_checked(plain).unwrap_or_default();
+        text.push_str(before);
+        escaped.rest = from;
+        text.extend(escaped.next());
+    }
+    text.push_str(escaped.rest);
+    Cow::Owned(text)
 }
 
 /// Whether a checked key, without its quotes and still escaped, is `name`.
 pub(crate) fn key_is(key: &[u8], name: &str) -> bool {
-    if memchr::memchr(b'\\', key).is_none() {
-        return key == name.as_bytes();
+    // An escape is longer than what it stands for.
+    let may_be = if key.len() > name.len() { key.contains(&b'\\') } else { key == name.as_bytes() };
+    if !may_be || !key.contains(&b'\\') {
+        return may_be;
     }
     core::str::from_utf8(key).is_ok_and(|key| Unescape { rest: key }.eq(name.chars()))
 }
