@@ -39,5 +39,18 @@ pub(crate) fn find<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     members(object).filter(|(key, _)| key_is(key, name)).map(|(_, value)| value).last()
 }
 
+/// The values of all the members `names` of a checked object, found in one pass, each as `find` would.
+pub(crate) fn find_each<'a, const N: usize>(object: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {
+    let mut found = [None; N];
+    for (key, value) in members(object) {
+        for (found, name) in found.iter_mut().zip(names) {
+            if key_is(key, name) {
+                *found = Some(value);
+            }
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests;

@@ -6,14 +6,15 @@ use alloc::string::String;
 /// The text of a checked JSON string, which comes with its quotes; `None` when it is not a string.
 pub(crate) fn unescape(quoted: &[u8]) -> Option<Cow<'_, str>> {
     let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    // What is no text has no escapes either.
-    core::str::from_utf8(inner).ok()?;
-    Some(unescape_key(inner))
+    core::str::from_utf8(inner).ok().map(unescape_text)
 }
 
 /// The text of a checked key, which comes without its quotes.
 pub(crate) fn unescape_key(key: &[u8]) -> Cow<'_, str> {
-    let inner = core::str::from_utf8(key).unwrap_or_default();
+    unescape_text(core::str::from_utf8(key).unwrap_or_default())
+}
+
+fn unescape_text(inner: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Cow::Borrowed(inner);
     }

@@ -75,6 +75,11 @@ impl<'a> Params<'a> {
         self.object.and_then(|object| find(object.text, name))
     }
 
+    /// Whether the message holds line breaks between its tokens.
+    pub(crate) fn line_breaks(&self) -> bool {
+        self.object.is_some_and(|object| object.line_breaks)
+    }
+
     /// The member `name` of `_meta`.
     pub(crate) fn meta_member(&self, name: &str) -> Option<&'a [u8]> {
         self.meta.and_then(|meta| find(meta, name))
