@@ -170,14 +170,22 @@ impl<'a> Reader<'a> {
         Some(Ok(()))
     }
 
+    /// As `peek_member`, for the text of a member that is a string.
+    pub(crate) fn peek_text(&mut self, name: &str) -> Option<Cow<'a, str>> {
+        self.peek_value(name).and_then(unescape)
+    }
+
     /// Looks at a member of the object that comes next, without taking anything; the first where it is repeated.
     ///
     /// Looks no further than that member, which is cheap where it stands first.
     pub fn peek_member(&mut self, name: &str) -> Option<Raw> {
+        self.peek_value(name).map(|value| Raw::part_of(self.source, value))
+    }
+
+    fn peek_value(&mut self, name: &str) -> Option<&'a [u8]> {
         self.skipper.peek();
         let mut members = super::members(self.skipper.rest());
-        let (_, value) = members.find(|(key, _)| super::text::key_is(key, name))?;
-        Some(Raw::part_of(self.source, value))
+        members.find(|(key, _)| super::text::key_is(key, name)).map(|(_, value)| value)
     }
 
     fn number_text(&mut self) -> Option<&'a str> {

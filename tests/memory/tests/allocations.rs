@@ -119,8 +119,8 @@ fn in_a_session_a_round_trip_allocates_what_is_kept_and_no_more() {
 fn reading_types_allocates_their_strings_and_lists() {
     let count = |name| step(Revision::V2025_11_25, name, true);
     assert_eq!(count("decode call"), 4);
-    assert_eq!(count("decode result"), 5);
-    assert_eq!(count("all"), 9);
+    assert_eq!(count("decode result"), 3);
+    assert_eq!(count("all"), 7);
 }
 
 #[test]
