@@ -8,7 +8,7 @@ use alloc::borrow::Cow;
 use bytes::Bytes;
 
 use super::raw::Raw;
-use super::scan::{DEPTH_CEILING, Scanner};
+use super::skip::Skipper;
 use super::text::unescape;
 
 /// Reads the values of one checked JSON text, from front to back.
@@ -33,7 +33,7 @@ use super::text::unescape;
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     source: &'a Bytes,
-    scanner: Scanner<'a>,
+    skipper: Skipper<'a>,
 }
 
 /// What kind of value comes next.
@@ -58,12 +58,12 @@ impl<'a> Reader<'a> {
     #[must_use]
     pub fn new(raw: &'a Raw) -> Self {
         let source = raw.shared();
-        Self { source, scanner: Scanner::over(source, DEPTH_CEILING) }
+        Self { source, skipper: Skipper::over(source) }
     }
 
     /// What comes next; `None` at the end.
     pub fn kind(&mut self) -> Option<Kind> {
-        Some(match self.scanner.peek()? {
+        Some(match self.skipper.peek()? {
             b'[' => Kind::Array,
             b't' | b'f' => Kind::Bool,
             b'n' => Kind::Null,
@@ -75,13 +75,13 @@ impl<'a> Reader<'a> {
 
     /// Takes the next value as text.
     pub fn raw(&mut self) -> Raw {
-        let value = self.scanner.value().unwrap_or(b"null");
+        let value = self.skipper.value().unwrap_or(b"null");
         if value == b"null" { Raw::null() } else { Raw::part_of(self.source, value) }
     }
 
     /// Takes the next value and forgets it.
     pub fn skip(&mut self) {
-        let _checked = self.scanner.value();
+        self.skipper.value();
     }
 
     /// Takes the next value if it is a string.
@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
         if self.kind() != Some(Kind::Text) {
             return None;
         }
-        self.scanner.value().ok().and_then(unescape)
+        self.skipper.value().and_then(unescape)
     }
 
     /// Takes the next value if it is `true` or `false`.
@@ -97,12 +97,12 @@ impl<'a> Reader<'a> {
         if self.kind() != Some(Kind::Bool) {
             return None;
         }
-        self.scanner.value().ok().map(|value| value == b"true")
+        self.skipper.value().map(|value| value == b"true")
     }
 
     /// Takes the next value if it is a whole number that fits; `3.0` and `3e0` are whole, too.
     pub fn integer(&mut self) -> Option<i64> {
-        let before = self.scanner.clone();
+        let before = self.skipper.clone();
         let number = self.number_text().and_then(|text| {
             text.parse().ok().or_else(|| {
                 let number: f64 = text.parse().ok()?;
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
 
     /// Takes the next value if it is a number that is finite as an `f64`.
     pub fn float(&mut self) -> Option<f64> {
-        let before = self.scanner.clone();
+        let before = self.skipper.clone();
         let number = self.number_text().and_then(|text| text.parse().ok()).filter(|n: &f64| n.is_finite());
         self.or_back(before, number)
     }
@@ -127,19 +127,19 @@ impl<'a> Reader<'a> {
         &mut self,
         mut member: impl FnMut(&str, &mut Self) -> Result<(), E>,
     ) -> Option<Result<(), E>> {
-        if !self.scanner.accept(b'{') {
+        if !self.skipper.accept(b'{') {
             return None;
         }
-        if self.scanner.accept(b'}') {
+        if self.skipper.accept(b'}') {
             return Some(Ok(()));
         }
         loop {
-            let key = self.scanner.key().ok().and_then(unescape).unwrap_or_default();
+            let key = self.skipper.key().and_then(unescape).unwrap_or_default();
             if let Err(error) = member(&key, self) {
                 return Some(Err(error));
             }
-            if !self.scanner.accept(b',') {
-                self.scanner.accept(b'}');
+            if !self.skipper.accept(b',') {
+                self.skipper.accept(b'}');
                 return Some(Ok(()));
             }
         }
@@ -152,44 +152,52 @@ impl<'a> Reader<'a> {
         &mut self,
         mut element: impl FnMut(usize, &mut Self) -> Result<(), E>,
     ) -> Option<Result<(), E>> {
-        if !self.scanner.accept(b'[') {
+        if !self.skipper.accept(b'[') {
             return None;
         }
-        if self.scanner.accept(b']') {
+        if self.skipper.accept(b']') {
             return Some(Ok(()));
         }
         for index in 0.. {
             if let Err(error) = element(index, self) {
                 return Some(Err(error));
             }
-            if !self.scanner.accept(b',') {
+            if !self.skipper.accept(b',') {
                 break;
             }
         }
-        self.scanner.accept(b']');
+        self.skipper.accept(b']');
         Some(Ok(()))
+    }
+
+    /// As `peek_member`, for the text of a member that is a string.
+    pub(crate) fn peek_text(&mut self, name: &str) -> Option<Cow<'a, str>> {
+        self.peek_value(name).and_then(unescape)
     }
 
     /// Looks at a member of the object that comes next, without taking anything; the first where it is repeated.
     ///
     /// Looks no further than that member, which is cheap where it stands first.
     pub fn peek_member(&mut self, name: &str) -> Option<Raw> {
-        self.scanner.peek();
-        let mut members = super::members(self.scanner.rest());
-        let (_, value) = members.find(|(key, _)| super::text::key_is(key, name))?;
-        Some(Raw::part_of(self.source, value))
+        self.peek_value(name).map(|value| Raw::part_of(self.source, value))
+    }
+
+    fn peek_value(&mut self, name: &str) -> Option<&'a [u8]> {
+        self.skipper.peek();
+        let mut members = super::members(self.skipper.rest());
+        members.find(|(key, _)| super::text::key_is(key, name)).map(|(_, value)| value)
     }
 
     fn number_text(&mut self) -> Option<&'a str> {
         if self.kind() != Some(Kind::Number) {
             return None;
         }
-        self.scanner.value().ok().and_then(|value| core::str::from_utf8(value).ok())
+        self.skipper.value().and_then(|value| core::str::from_utf8(value).ok())
     }
 
-    fn or_back<T>(&mut self, before: Scanner<'a>, value: Option<T>) -> Option<T> {
+    fn or_back<T>(&mut self, before: Skipper<'a>, value: Option<T>) -> Option<T> {
         if value.is_none() {
-            self.scanner = before;
+            self.skipper = before;
         }
         value
     }

@@ -5,6 +5,8 @@
 
 use core::fmt;
 
+use super::plain::plain_len;
+
 /// The deepest nesting that any configuration can allow: one bit of a `u128` a level.
 pub(crate) const DEPTH_CEILING: u8 = 128;
 
@@ -59,12 +61,21 @@ impl<'a> Scanner<'a> {
     }
 
     /// As `new`, for bytes that are known to be UTF-8. Wrong bytes give wrong spans, never a panic.
-    pub(crate) fn over(bytes: &'a [u8], depth_max: u8) -> Self {
+    fn over(bytes: &'a [u8], depth_max: u8) -> Self {
         Self { bytes, at: 0, depth_max: depth_max.min(DEPTH_CEILING), saw_line_break: false }
     }
 
     /// The next byte that is not white space, without taking it.
+    #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
+        match self.bytes.get(self.at) {
+            Some(byte) if *byte > b' ' => Some(*byte),
+            _ => self.peek_behind_space(),
+        }
+    }
+
+    #[cold]
+    fn peek_behind_space(&mut self) -> Option<u8> {
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
                 b' ' | b'\t' => {}
@@ -82,6 +93,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes the next byte that is not white space, which must be `wanted`.
+    #[inline]
     fn expect(&mut self, wanted: u8) -> Scan<()> {
         match self.peek() {
             Some(byte) if byte == wanted => {
@@ -93,7 +105,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes `wanted` if it comes next.
-    pub(super) fn accept(&mut self, wanted: u8) -> bool {
+    #[inline]
+    fn accept(&mut self, wanted: u8) -> bool {
         let found = self.peek() == Some(wanted);
         if found {
             self.at += 1;
@@ -110,9 +123,11 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes one member's key and the colon behind it; the key comes with its quotes.
-    pub(super) fn key(&mut self) -> Scan<&'a [u8]> {
+    fn key(&mut self) -> Scan<&'a [u8]> {
         self.peek();
-        let key = self.string()?;
+        let start = self.at;
+        self.string()?;
+        let key = self.since(start);
         self.expect(b':')?;
         Ok(key)
     }
@@ -168,9 +183,7 @@ impl<'a> Scanner<'a> {
                     }
                     open.pop();
                 }
-                Some(b'"') => {
-                    self.string()?;
-                }
+                Some(b'"') => self.string()?,
                 Some(b'-' | b'0'..=b'9') => self.number()?,
                 Some(b't') => self.literal(b"true")?,
                 Some(b'f') => self.literal(b"false")?,
@@ -200,11 +213,10 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes a string that begins at the cursor; it comes with its quotes.
-    fn string(&mut self) -> Scan<&'a [u8]> {
-        let start = self.at;
-        if self.bytes.get(start) != Some(&b'"') {
-            return Err(self.unexpected(self.bytes.get(start).copied()));
+    /// Takes a string that begins at the cursor.
+    fn string(&mut self) -> Scan<()> {
+        if self.bytes.get(self.at) != Some(&b'"') {
+            return Err(self.unexpected(self.bytes.get(self.at).copied()));
         }
         self.at += 1;
         loop {
@@ -212,7 +224,7 @@ impl<'a> Scanner<'a> {
             match self.bytes.get(self.at) {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(self.since(start));
+                    return Ok(());
                 }
                 Some(b'\\') => self.escape()?,
                 other => return Err(self.unexpected(other.copied())),
@@ -221,31 +233,9 @@ impl<'a> Scanner<'a> {
     }
 
     /// Moves to the next quote, backslash or control byte.
+    #[inline]
     fn skip_plain(&mut self) {
-        const ONES: u64 = u64::MAX / 255;
-        const HIGH: u64 = ONES << 7;
-        while let Some(chunk) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
-            let word = u64::from_le_bytes(*chunk);
-            // A byte's high bit is set in `hit` where the byte is below 0x20, a quote or a backslash. A borrow
-            // can set a bit falsely only above a true one, so the lowest set bit is always right.
-            let control = word.wrapping_sub(ONES * 0x20) & !word;
-            let quote = word ^ (ONES * u64::from(b'"'));
-            let quote = quote.wrapping_sub(ONES) & !quote;
-            let slash = word ^ (ONES * u64::from(b'\\'));
-            let slash = slash.wrapping_sub(ONES) & !slash;
-            let hit = (control | quote | slash) & HIGH;
-            if hit != 0 {
-                self.at += (hit.trailing_zeros() / 8) as usize;
-                return;
-            }
-            self.at += 8;
-        }
-        while let Some(&byte) = self.bytes.get(self.at) {
-            if byte < 0x20 || byte == b'"' || byte == b'\\' {
-                return;
-            }
-            self.at += 1;
-        }
+        self.at += plain_len(self.rest());
     }
 
     /// Takes one escape that begins at the cursor.
@@ -342,6 +332,7 @@ impl<'a> Scanner<'a> {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
 
+    #[cold]
     fn unexpected(&self, byte: Option<u8>) -> SyntaxError {
         let kind = if byte.is_none() { SyntaxErrorKind::End } else { SyntaxErrorKind::Unexpected };
         SyntaxError { at: self.at, kind }

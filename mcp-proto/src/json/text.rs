@@ -6,24 +6,37 @@ use alloc::string::String;
 /// The text of a checked JSON string, which comes with its quotes; `None` when it is not a string.
 pub(crate) fn unescape(quoted: &[u8]) -> Option<Cow<'_, str>> {
     let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    // What is no text has no escapes either.
-    core::str::from_utf8(inner).ok()?;
-    Some(unescape_key(inner))
+    core::str::from_utf8(inner).ok().map(unescape_text)
 }
 
 /// The text of a checked key, which comes without its quotes.
 pub(crate) fn unescape_key(key: &[u8]) -> Cow<'_, str> {
-    let inner = core::str::from_utf8(key).unwrap_or_default();
+    unescape_text(core::str::from_utf8(key).unwrap_or_default())
+}
+
+fn unescape_text(inner: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Cow::Borrowed(inner);
     }
-    Cow::Owned(Unescape { rest: inner }.collect::<String>())
+    let mut text = String::with_capacity(inner.len());
+    let mut escaped = Unescape { rest: inner };
+    // What lies between escapes is copied as it is.
+    while let Some(plain) = memchr::memchr(b'\\', escaped.rest.as_bytes()) {
+        let (before, from) = escaped.rest.split_at_checked(plain).unwrap_or_default();
+        text.push_str(before);
+        escaped.rest = from;
+        text.extend(escaped.next());
+    }
+    text.push_str(escaped.rest);
+    Cow::Owned(text)
 }
 
 /// Whether a checked key, without its quotes and still escaped, is `name`.
 pub(crate) fn key_is(key: &[u8], name: &str) -> bool {
-    if memchr::memchr(b'\\', key).is_none() {
-        return key == name.as_bytes();
+    // An escape is longer than what it stands for.
+    let may_be = if key.len() > name.len() { key.contains(&b'\\') } else { key == name.as_bytes() };
+    if !may_be || !key.contains(&b'\\') {
+        return may_be;
     }
     core::str::from_utf8(key).is_ok_and(|key| Unescape { rest: key }.eq(name.chars()))
 }

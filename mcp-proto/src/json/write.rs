@@ -2,17 +2,17 @@
 
 use alloc::vec::Vec;
 
+use super::plain::plain_len;
+
 /// Writes `text` as a JSON string, on one line.
 pub(crate) fn write_str(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
-    let bytes = text.as_bytes();
-    let mut written = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        out.extend_from_slice(bytes.get(written..at).unwrap_or_default());
-        written = at + 1;
+    let mut rest = text.as_bytes();
+    loop {
+        let (plain, special) = rest.split_at_checked(plain_len(rest)).unwrap_or_default();
+        out.extend_from_slice(plain);
+        let Some((&byte, behind)) = special.split_first() else { break };
+        rest = behind;
         match byte {
             b'"' => out.extend_from_slice(b"\\\""),
             b'\\' => out.extend_from_slice(b"\\\\"),
@@ -26,7 +26,6 @@ pub(crate) fn write_str(out: &mut Vec<u8>, text: &str) {
             }
         }
     }
-    out.extend_from_slice(bytes.get(written..).unwrap_or_default());
     out.push(b'"');
 }
 

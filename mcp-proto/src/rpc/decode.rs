@@ -8,7 +8,7 @@ use alloc::borrow::Cow;
 use super::ErrorObject;
 use super::id::RequestId;
 use crate::error::code;
-use crate::json::{Frame, Raw, Scanner, SyntaxError, find, unescape};
+use crate::json::{Frame, Raw, Scanner, SyntaxError, find, key_is, unescape};
 
 /// One well-formed message.
 #[derive(Debug)]
@@ -75,6 +75,11 @@ impl<'a> Params<'a> {
         self.object.and_then(|object| find(object.text, name))
     }
 
+    /// Whether the message holds line breaks between its tokens.
+    pub(crate) fn line_breaks(&self) -> bool {
+        self.object.is_some_and(|object| object.line_breaks)
+    }
+
     /// The member `name` of `_meta`.
     pub(crate) fn meta_member(&self, name: &str) -> Option<&'a [u8]> {
         self.meta.and_then(|meta| find(meta, name))
@@ -133,32 +138,35 @@ struct Envelope<'a> {
 impl<'a> Envelope<'a> {
     fn scan(&mut self, scanner: &mut Scanner<'a>) -> Result<(), SyntaxError> {
         scanner.object(|scanner, key| {
-            let key = unescape(key).unwrap_or_default();
-            let value = match &*key {
-                "params" => {
+            let spelled = inside(key);
+            // Escapes in keys are rare enough to take the long way.
+            let unescaped = if spelled.contains(&b'\\') { unescape(key) } else { None };
+            let key = unescaped.as_ref().map_or(spelled, |key| key.as_bytes());
+            let value = match key {
+                b"params" => {
                     let (value, meta) = object_with(scanner, "_meta")?;
                     self.meta = meta;
                     value
                 }
-                "result" => {
+                b"result" => {
                     let (value, kind) = object_with(scanner, "resultType")?;
                     self.kind = kind;
                     value
                 }
                 _ => scanner.value()?,
             };
-            let slot = match &*key {
-                "jsonrpc" => &mut self.jsonrpc,
-                "id" => &mut self.id,
-                "method" => &mut self.method,
-                "params" => &mut self.params,
-                "result" => &mut self.result,
-                "error" => &mut self.error,
+            let slot = match key {
+                b"jsonrpc" => &mut self.jsonrpc,
+                b"id" => &mut self.id,
+                b"method" => &mut self.method,
+                b"params" => &mut self.params,
+                b"result" => &mut self.result,
+                b"error" => &mut self.error,
                 _ => return Ok(()),
             };
             let repeated = slot.replace(value).is_some();
             self.repeated |= repeated;
-            self.repeated_id |= repeated && key == "id";
+            self.repeated_id |= repeated && key == b"id";
             Ok(())
         })?;
         Ok(())
@@ -253,12 +261,17 @@ fn object_with<'a>(
     let mut found = None;
     let object = scanner.object(|scanner, key| {
         let value = scanner.value()?;
-        if unescape(key).as_deref() == Some(name) {
+        if key_is(inside(key), name) {
             found = Some(value);
         }
         Ok(())
     })?;
     Ok((object, found))
+}
+
+/// A key without its quotes.
+fn inside(key: &[u8]) -> &[u8] {
+    key.get(1..key.len() - 1).unwrap_or_default()
 }
 
 fn error_object(error: &[u8], line_breaks: bool) -> Result<ErrorObject, &'static str> {

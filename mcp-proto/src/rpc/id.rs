@@ -91,7 +91,7 @@ impl From<&str> for RequestId {
 
 impl PartialEq for RequestId {
     fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
+        self.cmp(other).is_eq()
     }
 }
 
@@ -105,7 +105,10 @@ impl PartialOrd for RequestId {
 
 impl Ord for RequestId {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
+        match (&self.0, &other.0) {
+            (Repr::Unsigned(one), Repr::Unsigned(other)) => one.cmp(other),
+            _ => self.key().cmp(&other.key()),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Content blocks: what tools return, prompts hold and models say.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -187,12 +188,15 @@ impl Decode for Content {
 }
 
 /// The `type` of the object that comes next.
-pub(super) fn block_type(reader: &mut Reader<'_>) -> Result<String, DecodeError> {
+pub(super) fn block_type<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, str>, DecodeError> {
+    if let Some(text) = reader.peek_text("type") {
+        return Ok(text);
+    }
     if reader.kind() != Some(Kind::Object) {
         return Err(DecodeError::expected("a content block", reader));
     }
     match reader.peek_member("type") {
-        Some(raw) => String::decode(&raw).map_err(|error| error.within("type")),
+        Some(raw) => String::decode(&raw).map(Cow::Owned).map_err(|error| error.within("type")),
         None => Err(DecodeError::missing("type")),
     }
 }

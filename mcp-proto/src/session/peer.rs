@@ -148,6 +148,9 @@ impl Context {
 /// Bytes that it takes to hold whom a request's `_meta` says it is from, beyond the text: read as a type, a long list of
 /// small things takes many times its text.
 pub(crate) fn identity_cost(meta: &Raw) -> usize {
+    if meta.as_bytes().len() <= IDENTITY_BYTES_FREE {
+        return 0;
+    }
     let info = find(meta.as_bytes(), key::CLIENT_INFO).map_or(0, <[u8]>::len);
     if info > IDENTITY_BYTES_FREE { info * IDENTITY_FACTOR } else { 0 }
 }

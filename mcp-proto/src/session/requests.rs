@@ -181,7 +181,7 @@ impl Core {
             wants_progress: progress_token.is_some(),
             answers: asked.answers,
             state: asked.state,
-            meta: params.meta.map(|meta| origin.frame.keep(meta, true)),
+            meta: params.meta.map(|meta| origin.frame.keep(meta, params.line_breaks())),
         };
         let kept = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
         let identity = context.meta.as_ref().map_or(0, identity_cost);

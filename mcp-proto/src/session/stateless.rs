@@ -13,7 +13,7 @@ use super::peer::Peer;
 use super::question::Answers;
 use super::requests::{Asked, Back, Origin};
 use crate::error::code;
-use crate::json::{Array, Frame, Object, Raw, find, members, unescape, unescape_key, write_str};
+use crate::json::{Array, Frame, Object, Raw, find_each, members, unescape, unescape_key, write_str};
 use crate::revision::{Era, MethodRule, Revision, Side};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
@@ -24,7 +24,8 @@ impl Core {
         self.side == Side::Server
             && self.me.newest(Era::Modern).is_some()
             && params.meta.is_some_and(|meta| {
-                find(meta, key::PROTOCOL_VERSION).is_some() || find(meta, key::CLIENT_CAPABILITIES).is_some()
+                let said = find_each(meta, [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES]);
+                said.iter().any(Option::is_some)
             })
     }
 
@@ -66,7 +67,9 @@ impl Core {
 
     /// Reads who asks. (STL-01, STL-03, STL-04, LIF-24, LOG-04)
     fn read_context(&self, params: &Params<'_>) -> Result<(Arc<Peer>, Option<Level>), ErrorObject> {
-        let Some(version) = params.meta_member(key::PROTOCOL_VERSION).and_then(unescape) else {
+        let names = [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES, key::LOG_LEVEL, key::CLIENT_INFO];
+        let [version, capabilities, log_level, info] = find_each(params.meta.unwrap_or_default(), names);
+        let Some(version) = version.and_then(unescape) else {
             return Err(self.lacks_context());
         };
         let revision = Revision::from_name(&version)
@@ -75,11 +78,13 @@ impl Core {
             let error = ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version");
             return Err(error.with_data(self.supported(&version)));
         };
-        let keep = |name| params.meta_member(name).map(|value| Frame::Borrowed(value).keep(value, true));
-        let Some(capabilities) = keep(key::CLIENT_CAPABILITIES).filter(Raw::is_object) else {
+        let keep = |value: Option<&[u8]>| {
+            value.map(|value| Frame::Borrowed(value).keep(value, params.line_breaks()))
+        };
+        let Some(capabilities) = keep(capabilities).filter(Raw::is_object) else {
             return Err(self.lacks_context());
         };
-        let log_level = match params.meta_member(key::LOG_LEVEL) {
+        let log_level = match log_level {
             None | Some(b"null") => None,
             Some(level) => match unescape(level).and_then(|name| Level::from_name(&name)) {
                 None => {
@@ -88,7 +93,7 @@ impl Core {
                 level => level,
             },
         };
-        let info = keep(key::CLIENT_INFO).and_then(|info| Implementation::decode(&info).ok());
+        let info = keep(info).and_then(|info| Implementation::decode(&info).ok());
         let peer = Peer {
             revision,
             info: info.unwrap_or_else(|| Implementation::new("", "")),
@@ -110,14 +115,16 @@ impl Core {
         params: &Params<'_>,
     ) -> Result<(Option<Answers>, Option<Box<str>>), ErrorObject> {
         let bad = |why| Err(ErrorObject::invalid_params(why));
-        let state = match params.member("requestState") {
+        let object = params.object.map_or(&[][..], |object| object.text);
+        let [state, responses] = find_each(object, ["requestState", "inputResponses"]);
+        let state = match state {
             None | Some(b"null") => None,
             Some(state) => match unescape(state) {
                 Some(state) => Some(state.into()),
                 None => return bad("`requestState` must be a string"),
             },
         };
-        let responses = match params.member("inputResponses") {
+        let responses = match responses {
             None | Some(b"null") => return Ok((None, state)),
             Some(responses) if responses.starts_with(b"{") => responses,
             Some(_) => return bad("`inputResponses` must be an object"),
@@ -131,7 +138,7 @@ impl Core {
                 return bad("too many `inputResponses`");
             }
             let name = unescape_key(name);
-            answers.push((name.into(), frame.keep(answer, true)));
+            answers.push((name.into(), frame.keep(answer, params.line_breaks())));
         }
         Ok((Some(Answers::new(answers)), state))
     }

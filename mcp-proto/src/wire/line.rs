@@ -82,7 +82,7 @@ impl LineReader {
                 }
                 continue;
             }
-            self.partial.extend_from_slice(piece);
+            self.add(piece);
             return match self.take_partial() {
                 Taken::Blank => continue,
                 Taken::TooLong => Some(Line::TooLong),
@@ -118,8 +118,17 @@ impl LineReader {
             self.state = State::Discarding;
             return true;
         }
-        self.partial.extend_from_slice(rest);
+        self.add(rest);
         false
+    }
+
+    /// Adds a piece. Long lines get room for a quarter more and not, as is usual, for as much again: they are kept.
+    fn add(&mut self, piece: &[u8]) {
+        let len = self.partial.len();
+        if len >= OWNED_BYTES_MIN && self.partial.capacity() - len < piece.len() {
+            self.partial.reserve_exact(piece.len().max(len / 4));
+        }
+        self.partial.extend_from_slice(piece);
     }
 
     fn take_partial(&mut self) -> Taken {

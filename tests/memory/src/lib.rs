@@ -1,4 +1,4 @@
-//! An allocator that counts what one thread holds; knows nothing of what is held.
+//! An allocator that counts what one thread allocates and holds; knows nothing of what is held.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -7,6 +7,7 @@ thread_local! {
     static IS_COUNTING: Cell<bool> = const { Cell::new(false) };
     static LIVE: Cell<isize> = const { Cell::new(0) };
     static PEAK: Cell<isize> = const { Cell::new(0) };
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
 /// The system's allocator, with an eye on [`counted`] sections.
@@ -17,6 +18,7 @@ fn count(bytes: isize) {
     if IS_COUNTING.get() {
         LIVE.set(LIVE.get() + bytes);
         PEAK.set(PEAK.get().max(LIVE.get()));
+        ALLOCATIONS.set(ALLOCATIONS.get() + usize::from(bytes > 0));
     }
 }
 
@@ -57,6 +59,7 @@ pub fn counted<T>(work: impl FnOnce() -> T) -> T {
 pub fn restart() {
     LIVE.set(0);
     PEAK.set(0);
+    ALLOCATIONS.set(0);
 }
 
 /// The most bytes that were held at a time in [`counted`] sections, since [`restart`].
@@ -69,4 +72,10 @@ pub fn peak() -> usize {
 #[must_use]
 pub fn live() -> usize {
     usize::try_from(LIVE.get()).unwrap_or_default()
+}
+
+/// How many times memory was asked for in [`counted`] sections, to grow what was there included, since [`restart`].
+#[must_use]
+pub fn allocations() -> usize {
+    ALLOCATIONS.get()
 }

@@ -75,6 +75,13 @@ fn the_last_of_repeated_members_wins_however_its_key_is_spelled_t_10() {
 }
 
 #[test]
+fn several_members_are_found_as_each_is_alone() {
+    let object = br#"{"a":1,"b":[2],"\u0061":3,"c":{"b":4}}"#;
+    assert_eq!(find_each(object, ["b", "a", "x"]), ["b", "a", "x"].map(|name| find(object, name)));
+    assert_eq!(find_each(b"[1]", ["a"]), [None]);
+}
+
+#[test]
 fn members_of_members_and_text_in_strings_are_not_members() {
     assert_eq!(find(br#"{"x":{"a":1},"y":"\"a\":2","z":["a"]}"#, "a"), None);
 }

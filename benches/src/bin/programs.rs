@@ -1,0 +1,257 @@
+//! Runs the echo servers as programs of their own, calls them over pipes, and prints what that costs them as Markdown.
+//!
+//! CPU time is that of the server's threads, as the kernel counts it. Client and server share one core where `taskset`
+//! is there to see to it.
+
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool speaks, and may stop where it stands"
+)]
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SERVERS: [(&str, &str); 6] = [
+    ("echo-bytes", "bare byte loop"),
+    ("echo-blocking", "ours, blocking"),
+    ("echo-tokio", "ours, tokio"),
+    ("echo-smol", "ours, smol"),
+    ("echo-rmcp", "rmcp, `stdio_pipes`"),
+    ("echo-rmcp-default", "rmcp, `stdio`"),
+];
+
+/// Calls at a time, where many are made.
+const DEEP: u64 = 64;
+
+fn main() {
+    println!("## Servers as programs\n");
+    println!(
+        "One echo of 30 bytes over pipes, client and server on one core; in brackets the ratio to the byte loop.\n"
+    );
+    println!(
+        "| server | CPU a call, one at a time | requests/s, 64 deep | CPU a call, 64 deep | user instructions a call | system calls a call, one at a time | 64 deep |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|--:|");
+    let mut floor = [0.0; 4];
+    for (program, name) in SERVERS {
+        eprintln!("{program}");
+        let one = best(program, 20_000, 1);
+        let deep = best(program, 40_000, DEEP);
+        let instructions = difference(200, 1200, |calls| instructions(program, calls));
+        let single = difference(200, 1200, |calls| system_calls(program, calls, 1, 30));
+        let many = difference(640, 6400, |calls| system_calls(program, calls, DEEP, 30));
+        let row = [one.cpu, deep.rate, deep.cpu, instructions];
+        if program == "echo-bytes" {
+            floor = row;
+        }
+        println!(
+            "| {name} | {:.1} µs ({:.2}) | {:.0} k ({:.2}) | {:.2} µs ({:.2}) | {:.1} k ({:.2}) | {single:.2} | {many:.2} |",
+            row[0] * 1e6,
+            row[0] / floor[0],
+            row[1] / 1e3,
+            row[1] / floor[1],
+            row[2] * 1e6,
+            row[2] / floor[2],
+            row[3] / 1e3,
+            row[3] / floor[3],
+        );
+    }
+    println!(
+        "\n| server | CPU an echo of 1 MB | system calls | peak memory | stripped | memory, idle | start-up |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|--:|");
+    let mut floor = [0.0; 3];
+    for (program, name) in SERVERS {
+        eprintln!("{program}");
+        let mut server = Server::start(Command::new(beside(program)));
+        server.calls(50, 1, 1 << 20);
+        let before = server.cpu();
+        server.calls(200, 1, 1 << 20);
+        let large = (server.cpu() - before).as_secs_f64() / 200.0;
+        let peak = server.memory("VmHWM:");
+        drop(server);
+        let system_calls = difference(5, 25, |calls| system_calls(program, calls, 1, 1 << 20));
+        let mut starts: Vec<Duration> = Vec::new();
+        let mut idle = 0.0;
+        for _ in 0..21 {
+            let begin = Instant::now();
+            let server = Server::start(Command::new(beside(program)));
+            starts.push(begin.elapsed());
+            idle = server.memory("VmRSS:");
+        }
+        starts.sort();
+        let row = [large, idle, starts[10].as_secs_f64()];
+        if program == "echo-bytes" {
+            floor = row;
+        }
+        println!(
+            "| {name} | {:.0} µs ({:.2}) | {system_calls:.0} | {peak:.1} MiB | {:.2} MB | {idle:.1} MiB ({:.2}) | {:.1} ms ({:.2}) |",
+            large * 1e6,
+            large / floor[0],
+            stripped(program) as f64 / 1e6,
+            idle / floor[1],
+            row[2] * 1e3,
+            row[2] / floor[2],
+        );
+    }
+}
+
+struct Run {
+    /// Seconds of the server's, a call.
+    cpu: f64,
+    /// Calls a second.
+    rate: f64,
+}
+
+/// The best of three runs: what disturbs them only ever makes them slower.
+fn best(program: &str, calls: u64, deep: u64) -> Run {
+    let mut server = Server::start(Command::new(beside(program)));
+    server.calls(calls / 10, deep, 30);
+    let runs = (0..3).map(|_| {
+        let (before, begin) = (server.cpu(), Instant::now());
+        server.calls(calls, deep, 30);
+        let (cpu, wall) = ((server.cpu() - before).as_secs_f64(), begin.elapsed().as_secs_f64());
+        Run { cpu: cpu / calls as f64, rate: calls as f64 / wall }
+    });
+    runs.reduce(|one, other| Run { cpu: one.cpu.min(other.cpu), rate: one.rate.max(other.rate) })
+        .expect("three")
+}
+
+/// What one more call costs, of what is counted for so many and for more.
+fn difference(few: u64, many: u64, count: impl Fn(u64) -> u64) -> f64 {
+    (count(many) as f64 - count(few) as f64) / (many - few) as f64
+}
+
+/// All that callgrind counts of a server that is called so often; it counts no system.
+fn instructions(program: &str, calls: u64) -> u64 {
+    let out = std::env::temp_dir().join(format!("benches-{}", std::process::id()));
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+    command.arg(format!("--log-file={}", out.display())).arg(beside(program));
+    let mut server = Server::start(command);
+    server.calls(calls, 1, 30);
+    server.end();
+    let said = read_and_remove(&out);
+    said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok()).unwrap_or_default()
+}
+
+fn system_calls(program: &str, calls: u64, deep: u64, bytes: usize) -> u64 {
+    let out = std::env::temp_dir().join(format!("benches-{}", std::process::id()));
+    let mut command = Command::new("strace");
+    command.args(["-f", "-c", "-o"]).arg(&out).arg(beside(program));
+    let mut server = Server::start(command);
+    server.calls(calls, deep, bytes);
+    server.end();
+    // `% time, seconds, usecs/call, calls, errors, syscall`: the last line is the sum.
+    let said = read_and_remove(&out);
+    let total = said.lines().find(|line| line.ends_with("total")).unwrap_or_default();
+    total.split_whitespace().nth(3).and_then(|calls| calls.parse().ok()).unwrap_or_default()
+}
+
+fn read_and_remove(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let _ = fs::remove_file(path);
+    text
+}
+
+fn stripped(program: &str) -> u64 {
+    let out = std::env::temp_dir().join(format!("benches-{}", std::process::id()));
+    let done = Command::new("strip").arg("-o").arg(&out).arg(beside(program)).status();
+    assert!(done.is_ok_and(|status| status.success()), "`strip` is there");
+    let size = fs::metadata(&out).map_or(0, |file| file.len());
+    let _ = fs::remove_file(out);
+    size
+}
+
+fn beside(program: &str) -> PathBuf {
+    std::env::current_exe().expect("it has a path").with_file_name(program)
+}
+
+/// A server in a process of its own, in a session.
+struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: ChildStdout,
+    next_id: u64,
+    buffer: Vec<u8>,
+}
+
+impl Server {
+    fn start(mut command: Command) -> Self {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program is there");
+        let (input, output) = (child.stdin.take(), child.stdout.take().expect("a pipe"));
+        let mut server = Self { child, input, output, next_id: 1, buffer: vec![0; 64 * 1024] };
+        server.write(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n");
+        server.read(1);
+        server.write(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+        server
+    }
+
+    /// Calls so often, so many at a time, with so many bytes of text.
+    fn calls(&mut self, calls: u64, deep: u64, bytes: usize) {
+        let text = "x".repeat(bytes);
+        let mut lines = Vec::new();
+        for _ in 0..calls / deep {
+            lines.clear();
+            for _ in 0..deep {
+                let id = self.next_id;
+                self.next_id += 1;
+                let call = format!(
+                    "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"echo\",\"arguments\":{{\"text\":\"{text}\"}}}}}}\n"
+                );
+                lines.extend_from_slice(call.as_bytes());
+            }
+            self.write(&lines);
+            self.read(deep);
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.input.as_mut().expect("it is open").write_all(bytes).expect("the server reads");
+    }
+
+    fn read(&mut self, mut lines: u64) {
+        while lines > 0 {
+            let count = self.output.read(&mut self.buffer).expect("the server writes");
+            assert!(count > 0, "the server has gone");
+            lines -= memchr::memchr_iter(b'\n', &self.buffer[..count]).count() as u64;
+        }
+    }
+
+    /// CPU time of all threads that there are.
+    fn cpu(&self) -> Duration {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs");
+        let spent = tasks.flatten().filter_map(|task| {
+            let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+            text.split_whitespace().next()?.parse::<u64>().ok()
+        });
+        Duration::from_nanos(spent.sum())
+    }
+
+    /// A line of its status, in MiB.
+    fn memory(&self, name: &str) -> f64 {
+        let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        let kilobytes: f64 =
+            line.split_whitespace().nth(1).and_then(|size| size.parse().ok()).unwrap_or_default();
+        kilobytes / 1024.0
+    }
+
+    /// Hangs up and waits until it has gone.
+    fn end(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
