@@ -120,6 +120,7 @@ impl Outbox {
     }
 
     /// From now on it is remembered where messages go.
+    #[cfg(feature = "http")]
     pub(crate) fn have_paths(&mut self) {
         self.paths = Some(Paths::default());
     }
@@ -131,6 +132,7 @@ impl Outbox {
 
     /// Takes the oldest message whole, and where it goes. An empty one says that its path is to be closed for now.
     /// It is held until it is [released](Self::release).
+    #[cfg(feature = "http")]
     pub(crate) fn poll_routed(&mut self) -> Option<(To, Bytes)> {
         let (to, _) = self.paths.as_mut()?.waiting.pop_front()?;
         let message = self.poll_message()?;
@@ -145,6 +147,7 @@ impl Outbox {
     }
 
     /// What was held was sent, or never will be.
+    #[cfg(feature = "http")]
     pub(crate) fn release(&mut self, stream: Option<StreamId>, bytes: usize) {
         if let Some(paths) = &mut self.paths {
             paths.held_total -= take(&mut paths.held, stream, bytes);
