@@ -220,7 +220,8 @@ impl Shared {
             if !self.sessions.insert(&self.runtime, &id, &link, serving) {
                 return Err(full());
             }
-            let kept = keep(Arc::clone(&link), Arc::clone(&self.runtime));
+            let sessions = Arc::downgrade(&self.sessions);
+            let kept = keep(Arc::clone(&link), Arc::clone(&self.runtime), sessions, id);
             let _ending = self.spawn().spawn(Box::pin(kept));
         }
         Ok(self.respond(exchange).await)

@@ -175,7 +175,12 @@ async fn sweep(sessions: Weak<Sessions>, runtime: Arc<dyn HttpRuntime>) {
 }
 
 /// Keeps the time of a session until it is over.
-pub(super) async fn keep(link: Arc<Link<Machine>>, runtime: Arc<dyn HttpRuntime>) {
+pub(super) async fn keep(
+    link: Arc<Link<Machine>>,
+    runtime: Arc<dyn HttpRuntime>,
+    sessions: Weak<Sessions>,
+    id: String,
+) {
     let time = link.keep_time(|duration| runtime.sleep(duration));
     or(time, async {
         link.closed().await;
@@ -183,4 +188,8 @@ pub(super) async fn keep(link: Arc<Link<Machine>>, runtime: Arc<dyn HttpRuntime>
     })
     .await;
     link.over();
+    // However it ended, its client is to be told that it is gone, and opens another. (HTTP-33)
+    if let Some(sessions) = sessions.upgrade() {
+        sessions.lock().table.remove(&id);
+    }
 }
