@@ -215,7 +215,7 @@ impl Http {
     }
 
     /// Ends the connection: every open call completes with [`CallError::Lost`](crate::CallError::Lost), then comes
-    /// [`client::Event::Closed`](crate::client::Event::Closed). What there is to do after that, such as telling the
+    /// [`client::Event::Closed`]. What there is to do after that, such as telling the
     /// server that the session is over, is best done, and need not be. (HTTP-35)
     pub fn close(&mut self, now: Instant) {
         self.session.close(now);
