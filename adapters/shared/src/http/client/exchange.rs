@@ -10,6 +10,7 @@ use http::{HeaderName, HeaderValue, Request};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
+use hyper::client::conn::http1::SendRequest;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{ExchangeId, Failure, Send};
 
@@ -17,9 +18,14 @@ use super::transport::{Borrowed, Once, Transport};
 use crate::link::Link;
 
 /// Sends a request, and hands over what comes of it.
-pub(super) async fn run(link: &Arc<Link<Machine>>, transport: &Transport, send: Send) {
+pub(super) async fn run(
+    link: &Arc<Link<Machine>>,
+    transport: &Transport,
+    send: Send,
+    reserved: Option<SendRequest<Once>>,
+) {
     let id = send.exchange;
-    match begin(link, transport, send).await {
+    match begin(link, transport, send, reserved).await {
         Ok(()) => tell(link, |http, now| http.handle_end(now, id)),
         Err(reason) => tell(link, |http, now| http.handle_failure(now, id, reason)),
     }
@@ -36,14 +42,19 @@ fn tell(
     });
 }
 
-async fn begin(link: &Arc<Link<Machine>>, transport: &Transport, send: Send) -> Result<(), Failure> {
+async fn begin(
+    link: &Arc<Link<Machine>>,
+    transport: &Transport,
+    send: Send,
+    reserved: Option<SendRequest<Once>>,
+) -> Result<(), Failure> {
     let id = send.exchange;
     link.trace.output(&send.body);
     let unreached = |cause| {
         transport.failed(cause);
         Failure::Unreached
     };
-    let Borrowed { mut sender, is_used } = transport.borrow().await.map_err(unreached)?;
+    let Borrowed { mut sender, is_used } = transport.borrow(reserved).await.map_err(unreached)?;
     let first = sender.try_send_request(request(transport, &send).map_err(unreached)?).await;
     let response = match first {
         Ok(response) => response,

@@ -62,9 +62,11 @@ async fn steps(link: &Arc<Link<Machine>>, transport: &Arc<Transport>, is_enough:
 fn start(link: &Arc<Link<Machine>>, transport: &Arc<Transport>, send: Send) {
     let id = send.exchange;
     let aborted = transport.begin(id);
+    // In the order in which things are to be said: the stream that hears of everything else comes before the first call.
+    let reserved = transport.reserve();
     let (link, over) = (Arc::clone(link), Arc::clone(transport));
     let ran = async move {
-        or(exchange::run(&link, &over, send), aborted.wait()).await;
+        or(exchange::run(&link, &over, send, reserved), aborted.wait()).await;
         over.ended(id);
         // Whoever waits for the last of them looks again.
         link.with(|_, _| {});

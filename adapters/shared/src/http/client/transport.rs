@@ -125,21 +125,23 @@ impl Transport {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// A connection that nobody uses: one that is there, or a new one.
-    pub(super) async fn borrow(&self) -> io::Result<Borrowed> {
-        if !self.idle.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
-            // The server may have closed them.
+    /// Takes a connection that nobody uses, if one is there.
+    pub(super) fn reserve(&self) -> Option<SendRequest<Once>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    /// A connection: the one that was reserved, another that is there, or a new one.
+    pub(super) async fn borrow(&self, reserved: Option<SendRequest<Once>>) -> io::Result<Borrowed> {
+        let mut next = reserved;
+        while let Some(sender) = next {
+            // The server may have closed it.
             self.runtime.turn().await;
-        }
-        loop {
-            let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            match idle {
-                Some(sender) if sender.is_ready() => return Ok(Borrowed { sender, is_used: true }),
-                // The server has closed it.
-                Some(_) => {}
-                None => return Ok(Borrowed { sender: self.connect().await?, is_used: false }),
+            if sender.is_ready() {
+                return Ok(Borrowed { sender, is_used: true });
             }
+            next = self.reserve();
         }
+        Ok(Borrowed { sender: self.connect().await?, is_used: false })
     }
 
     /// A connection is free again.
