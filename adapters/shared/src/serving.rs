@@ -132,6 +132,10 @@ impl Role for Machine {
     /// What was asked can no longer be answered.
     const LAST_INPUT: Duration = Duration::ZERO;
 
+    fn workers(shared: &Shared) -> Option<&Workers> {
+        Some(&shared.workers)
+    }
+
     fn dispatch(link: &Arc<Link<Self>>, event: Event) {
         match event {
             Event::Request { incoming, request, context } => serve(link, incoming, request, context),

@@ -1,17 +1,21 @@
-//! Where handlers run: plain functions on a bounded pool of threads, futures on the runtime; knows nothing of what they
-//! do.
+//! Where handlers run: at once by whoever drives the connection, for as long as they are quick; otherwise plain functions
+//! on a bounded pool of threads, and futures on the runtime. Knows nothing of what they do.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
-use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
+use std::time::Duration;
 
 use futures_lite::FutureExt as _;
 use futures_lite::future::block_on;
-use mcp_proto::IncomingId;
+use mcp_proto::{IncomingId, Instant};
 
 use crate::BoxFuture;
+use crate::clock::Clock;
 use crate::pool::Pool;
 
 /// Runs futures in the background.
@@ -36,36 +40,163 @@ pub(crate) fn threads(threads_max: usize) -> Threads {
 }
 
 /// The handlers of one connection.
-pub(crate) struct Workers {
+#[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
+pub struct Workers {
     threads: Threads,
     /// Tells this connection from others that use the same threads.
     connection: u64,
     runtime: Arc<dyn Spawn>,
+    fresh: Mutex<Fresh>,
 }
+
+/// What has not begun, while the driver is about to begin it.
+#[derive(Default)]
+struct Fresh {
+    /// The driver will look for more.
+    is_awaited: bool,
+    works: VecDeque<(IncomingId, Work)>,
+    /// Handlers were slow a moment ago: until then, the driver leaves them to others.
+    slow_until: Option<Instant>,
+}
+
+enum Work {
+    Future(BoxFuture<'static, ()>),
+    Plain(Box<dyn FnOnce() + Send>),
+}
+
+/// A handler that takes longer than this is not quick.
+const QUICK: Duration = Duration::from_micros(300);
+
+/// For how long the driver leaves handlers to others after one that was not quick.
+const SLOW: Duration = Duration::from_millis(100);
 
 impl Workers {
     pub(crate) fn new(threads: Threads, runtime: Arc<dyn Spawn>) -> Self {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
-        Self { threads, connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed), runtime }
+        let connection = CONNECTIONS.fetch_add(1, Ordering::Relaxed);
+        Self { threads, connection, runtime, fresh: Mutex::default() }
     }
 
     /// Runs a plain function, soon.
     pub(crate) fn run(&self, incoming: IncomingId, job: impl FnOnce() + Send + 'static) {
-        self.threads.run((self.connection, incoming), job);
+        if self.runtime.is_plain() {
+            self.submit(incoming, Work::Plain(Box::new(job)));
+        } else {
+            self.threads.run((self.connection, incoming), Box::new(job));
+        }
     }
 
     /// Runs a future.
     pub(crate) fn spawn(&self, incoming: IncomingId, future: impl Future<Output = ()> + Send + 'static) {
         if self.runtime.is_plain() {
-            return self.run(incoming, move || block_on(future));
+            self.run(incoming, move || block_on(future));
+        } else {
+            self.submit(incoming, Work::Future(Box::pin(future)));
         }
-        // A runtime that takes no more futures is ending, and the connection with it.
-        let _ending = self.runtime.spawn(Box::pin(future));
     }
 
-    /// Forgets a plain function that has not begun.
+    /// Forgets a handler that has not begun.
     pub(crate) fn withdraw(&self, incoming: IncomingId) {
-        self.threads.withdraw(&(self.connection, incoming));
+        let forgotten = {
+            let works = &mut self.lock().works;
+            let place = works.iter().position(|(fresh, _)| *fresh == incoming);
+            place.and_then(|place| works.remove(place))
+        };
+        if forgotten.is_none() {
+            self.threads.withdraw(&(self.connection, incoming));
+        }
+    }
+
+    /// The driver is about to [`help`](Self::help), unless handlers are slow.
+    pub(crate) fn await_fresh(&self, clock: &Clock) {
+        let mut fresh = self.lock();
+        if fresh.slow_until.is_some_and(|until| clock.now() < until) {
+            return;
+        }
+        fresh.slow_until = None;
+        fresh.is_awaited = true;
+    }
+
+    /// Runs what came since [`await_fresh`](Self::await_fresh): functions to their end, futures to where they first
+    /// wait. `goes_on` is asked before each whether this thread is still the one to do so.
+    pub(crate) fn help(&self, clock: &Clock, mut goes_on: impl FnMut() -> bool) {
+        let mut began = None;
+        loop {
+            let (incoming, work) = {
+                let mut fresh = self.lock();
+                let Some(next) = fresh.works.pop_front() else {
+                    fresh.is_awaited = false;
+                    return;
+                };
+                next
+            };
+            let begin = began.unwrap_or_else(|| clock.now());
+            if !goes_on() {
+                return self.leave(incoming, work);
+            }
+            self.begin(incoming, work);
+            let end = clock.now();
+            if end.duration_since(begin) > QUICK {
+                self.release(clock);
+            }
+            began = Some(end);
+        }
+    }
+
+    /// The driver is held up: what it was to begin is begun by others, and so is what comes next.
+    pub(crate) fn release(&self, clock: &Clock) {
+        let works = {
+            let mut fresh = self.lock();
+            fresh.is_awaited = false;
+            fresh.slow_until = Some(clock.now() + SLOW);
+            std::mem::take(&mut fresh.works)
+        };
+        for (incoming, work) in works {
+            self.leave(incoming, work);
+        }
+    }
+
+    fn submit(&self, incoming: IncomingId, work: Work) {
+        let mut fresh = self.lock();
+        if fresh.is_awaited {
+            fresh.works.push_back((incoming, work));
+            return;
+        }
+        drop(fresh);
+        self.leave(incoming, work);
+    }
+
+    /// Begins here.
+    fn begin(&self, incoming: IncomingId, work: Work) {
+        match work {
+            Work::Plain(job) => match self.threads.enter() {
+                Some(_entered) => drop(catch_unwind(AssertUnwindSafe(job))),
+                None => self.threads.run((self.connection, incoming), job),
+            },
+            Work::Future(mut future) => {
+                // Whoever runs it next asks anew when to come back.
+                let first = |future: &mut BoxFuture<'static, ()>| {
+                    future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
+                };
+                let done = catch_unwind(AssertUnwindSafe(|| first(&mut future)));
+                if matches!(done, Ok(false)) {
+                    self.leave(incoming, Work::Future(future));
+                }
+            }
+        }
+    }
+
+    /// Leaves it to others.
+    fn leave(&self, incoming: IncomingId, work: Work) {
+        match work {
+            Work::Plain(job) => self.threads.run((self.connection, incoming), job),
+            // A runtime that takes no more futures is ending, and the connection with it.
+            Work::Future(future) => drop(self.runtime.spawn(future)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Fresh> {
+        self.fresh.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -31,13 +31,18 @@ async fn and_wait(future: impl Future<Output = ()>) {
 
 async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
     let (mut reader, mut buffer) = (pin!(reader), ReadBuffer::default());
+    let mut left = TURN_BYTES_MAX;
     while driving.link().wants_input().await {
         match reader.read(buffer.space()).await {
             Ok(count) if count > 0 => {
-                // A peer that never stops must not keep this thread from all else.
                 for piece in buffer.filled(count).chunks(TURN_BYTES_MAX) {
                     driving.link().handle_input(piece);
-                    turn().await;
+                    // A peer that never stops must not keep this thread from all else.
+                    left = left.saturating_sub(piece.len().max(TURN_READ));
+                    if left == 0 {
+                        turn().await;
+                        left = TURN_BYTES_MAX;
+                    }
                 }
             }
             // A stream that cannot be read has ended.
@@ -75,3 +80,6 @@ async fn write<R: Role>(driving: &Driving<R>, writer: impl AsyncWrite) {
 
 /// What is handled before others have their turn.
 const TURN_BYTES_MAX: usize = 16 * 1024;
+
+/// What a read counts for at least.
+const TURN_READ: usize = 1024;
