@@ -59,7 +59,7 @@ pub(crate) fn start<R: Role>(
         link: Arc::clone(driving.link()),
         pulse: Arc::clone(&pulse),
         reads_on: driving.reads_on(),
-        reading: Mutex::new((reader, ReadBuffer::default())),
+        reading: Mutex::new(Some((reader, ReadBuffer::default()))),
         writing: Mutex::new(Writing { writer: Some(writer), chunk: Vec::new() }),
     });
     let writes = Arc::clone(&wire);
@@ -103,7 +103,8 @@ struct Wire<R: Role, I, O> {
     link: Arc<Link<R>>,
     pulse: Arc<Pulse>,
     reads_on: bool,
-    reading: Mutex<(I, ReadBuffer)>,
+    /// `None` once nothing is read any more.
+    reading: Mutex<Option<(I, ReadBuffer)>>,
     writing: Mutex<Writing<O>>,
 }
 
@@ -117,7 +118,7 @@ impl<R: Role, I: Read, O: Write + 'static> Wire<R, I, O> {
     fn lead(&self, mut term: Term) {
         loop {
             let mut reading = lock(&self.reading);
-            let (reader, buffer) = &mut *reading;
+            let Some((reader, buffer)) = &mut *reading else { return };
             if !block_on(self.link.wants_input()) {
                 break;
             }
@@ -139,8 +140,9 @@ impl<R: Role, I: Read, O: Write + 'static> Wire<R, I, O> {
                 return;
             }
         }
-        if self.reads_on {
-            let (reader, buffer) = &mut *lock(&self.reading);
+        // A thread that is stuck in a write must not keep the peer from noticing.
+        let reading = lock(&self.reading).take();
+        if let Some((reader, buffer)) = reading.filter(|_| self.reads_on) {
             exhaust(reader, buffer);
         }
     }
@@ -196,7 +198,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Reads to the end and forgets.
-fn exhaust(reader: &mut impl Read, buffer: &mut ReadBuffer) {
+fn exhaust(mut reader: impl Read, mut buffer: ReadBuffer) {
     loop {
         match reader.read(buffer.space()) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -65,10 +65,10 @@ enum Work {
 }
 
 /// A handler that takes longer than this is not quick.
-const QUICK: Duration = Duration::from_micros(300);
+const QUICK: Duration = Duration::from_micros(500);
 
 /// For how long the driver leaves handlers to others after one that was not quick.
-const SLOW: Duration = Duration::from_millis(100);
+const SLOW: Duration = Duration::from_millis(25);
 
 impl Workers {
     pub(crate) fn new(threads: Threads, runtime: Arc<dyn Spawn>) -> Self {
