@@ -22,6 +22,7 @@ mod error;
 mod handlers;
 #[cfg(feature = "http")]
 pub mod http;
+mod ids;
 mod link;
 mod listening;
 mod notices;

@@ -204,3 +204,132 @@ impl Workers {
 pub(crate) async fn unpanicked<T>(future: impl Future<Output = T>) -> Option<T> {
     AssertUnwindSafe(future).catch_unwind().await.ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    use mcp_proto::IncomingId;
+    use mcp_proto::server::{Config, Event, Server};
+    use mcp_proto::stdio::Stdio;
+    use mcp_proto::{Capability, Endpoint, Instant};
+
+    use super::{QUICK, Spawn, Workers, threads};
+    use crate::BoxFuture;
+    use crate::clock::Clock;
+
+    struct Plain;
+
+    impl Spawn for Plain {
+        fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn is_plain(&self) -> bool {
+            true
+        }
+    }
+
+    /// Ids are given by sessions alone.
+    fn ids<const N: usize>() -> [IncomingId; N] {
+        let mut server =
+            Stdio::new(Server::new(Instant::ZERO, Config::new("s", "1").capability(Capability::Tools)));
+        let hello = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+        let mut input = format!("{hello}\n{}\n", r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        for id in 0..N {
+            input += &format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"x\"}}}}\n"
+            );
+        }
+        server.handle_input(Instant::ZERO, input.as_bytes());
+        let mut ids = Vec::new();
+        while let Some(event) = server.poll_event() {
+            if let Event::Request { incoming, .. } = event {
+                ids.push(incoming);
+            }
+        }
+        ids.try_into().unwrap()
+    }
+
+    fn workers(threads_max: usize) -> Workers {
+        Workers::new(threads(threads_max), Arc::new(Plain))
+    }
+
+    #[test]
+    fn what_came_while_it_was_awaited_runs_here_and_the_rest_elsewhere() {
+        let (workers, clock, [first, second]) = (workers(2), Clock::new(), ids());
+        let (say, said) = channel();
+        let run = |id, name| {
+            let say = say.clone();
+            workers.run(id, move || say.send((name, thread::current().id())).unwrap());
+        };
+        workers.await_fresh(&clock);
+        run(first, "first");
+        assert!(said.try_recv().is_err(), "nobody helped yet");
+        workers.help(&clock, || true);
+        let here = thread::current().id();
+        assert_eq!(said.try_recv().unwrap(), ("first", here));
+        run(second, "second");
+        let (name, there) = said.recv().unwrap();
+        assert!(name == "second" && there != here);
+    }
+
+    #[test]
+    fn who_no_longer_leads_leaves_the_rest_to_others_and_what_was_withdrawn_to_nobody() {
+        let (workers, clock, [first, second, third]) = (workers(2), Clock::new(), ids());
+        let (say, said) = channel();
+        workers.await_fresh(&clock);
+        for id in [first, second, third] {
+            let say = say.clone();
+            workers.run(id, move || say.send((id, thread::current().id())).unwrap());
+        }
+        drop(say);
+        workers.withdraw(second);
+        let beats = Cell::new(0);
+        workers.help(&clock, || {
+            // Whoever watches has taken the place of this thread, and left what was waiting to others.
+            workers.release(&clock);
+            beats.set(beats.get() + 1);
+            false
+        });
+        assert_eq!(beats.get(), 1);
+        let here = thread::current().id();
+        let mut ran: Vec<_> = said.iter().inspect(|(_, there)| assert_ne!(*there, here)).collect();
+        ran.sort_unstable_by_key(|(id, _)| *id);
+        assert_eq!(ran.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [first, third]);
+    }
+
+    #[test]
+    fn after_a_handler_that_is_slow_others_run_the_next_ones() {
+        let (workers, clock, [slow, next]) = (workers(2), Clock::new(), ids());
+        workers.await_fresh(&clock);
+        workers.run(slow, || thread::sleep(QUICK * 2));
+        workers.help(&clock, || true);
+        let (say, said) = channel();
+        workers.await_fresh(&clock);
+        workers.run(next, move || say.send(thread::current().id()).unwrap());
+        assert_ne!(said.recv().unwrap(), thread::current().id());
+    }
+
+    #[test]
+    fn no_more_run_at_a_time_than_may_even_with_one_that_runs_here() {
+        let (workers, clock, [first, second]) = (Arc::new(workers(1)), Clock::new(), ids());
+        let (say, said) = channel();
+        workers.await_fresh(&clock);
+        let (inner, later) = (Arc::clone(&workers), say.clone());
+        let within = move || {
+            inner.release(&Clock::new());
+            inner.run(second, move || later.send("second").unwrap());
+            // It has a thread by now, and waits for its turn all the same.
+            thread::sleep(QUICK);
+            say.send("first").unwrap();
+        };
+        workers.run(first, within);
+        workers.help(&clock, || true);
+        assert_eq!([said.recv().unwrap(), said.recv().unwrap()], ["first", "second"]);
+    }
+}

@@ -151,20 +151,23 @@ impl<R: Role> Link<R> {
         patience: Duration,
         mut act: impl FnMut(&mut State<R>, Instant) -> Result<T, Misuse>,
     ) -> Result<T, Misuse> {
-        let give_up = self.clock.now() + patience;
+        let mut give_up = None;
         loop {
             let room;
+            let patient_until;
             {
                 let mut state = self.lock();
-                let outcome = act(&mut state, self.clock.now());
+                let now = self.clock.now();
+                patient_until = *give_up.get_or_insert(now + patience);
+                let outcome = act(&mut state, now);
                 let may_pass = outcome.as_ref().is_err_and(|misuse| R::may_pass(*misuse));
-                if !may_pass || self.clock.until(give_up).is_zero() {
+                if !may_pass || now >= patient_until {
                     self.settle(state);
                     return outcome;
                 }
                 room = self.room.listen();
             }
-            self.wait_for(room, give_up).await;
+            self.wait_for(room, patient_until).await;
         }
     }
 
