@@ -42,7 +42,7 @@ mod trace;
 mod untold;
 mod workers;
 
-pub use buffer::ReadBuffer;
+pub use buffer::{PIECE_BYTES_MAX, ReadBuffer, Turn};
 pub use call::{Call, Pending};
 pub use changes::Changes;
 pub use client::Client;

@@ -53,6 +53,7 @@ pub struct Open {
 pub struct Serving {
     link: Arc<Link<Machine>>,
     /// It hears of changes for as long as this is there.
+    #[expect(clippy::redundant_allocation, reason = "it ends with this, and the link may not")]
     wire: Arc<Arc<Link<Machine>>>,
     with_parent: bool,
 }
