@@ -52,8 +52,8 @@ impl Connect for Client {
     ) -> Result<Connection, Error> {
         let runtime: Arc<dyn Spawn> = Arc::new(Threads);
         let (opening, driving) = self.open_on(&runtime)?;
-        drive::start(&driving, reader, writer)?;
-        drive::spawn("mcp-client", move || drive::run(driving))?;
+        let keeper = drive::start(driving, reader, writer)?;
+        drive::spawn("mcp-client", move || keeper.run())?;
         block_on(opening.wait()).map(Connection::new)
     }
 }

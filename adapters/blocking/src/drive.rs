@@ -1,14 +1,23 @@
-//! A connection driven by threads: one reads, one writes, one keeps the time; knows nothing of what it carries.
+//! A connection driven by threads: one leads, one writes what the leader does not, one keeps the time and takes care that
+//! somebody leads; knows nothing of what it carries.
+//!
+//! The leader reads, runs the handlers of what it has read, and writes their answers: no other thread is woken for a
+//! handler that is quick. One that holds it up, or a peer that does not read, costs it its place after a
+//! millisecond or two: a new thread leads, and the other ends once it is free.
 
 use std::any::Any;
 use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
+use std::time::Duration;
 
 use futures_lite::future::block_on;
 use mcp_adapter::{Driving, Link, ReadBuffer, Role};
+use parking::Parker;
+
+use crate::pulse::{Look, Pulse, Term, Watch};
 
 thread_local! {
     static DRIVES: Cell<bool> = const { Cell::new(false) };
@@ -28,45 +37,168 @@ pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Resu
     thread::Builder::new().name(name.into()).spawn(run).map(drop)
 }
 
-/// Starts the threads that read and write. They end by themselves: the writer when the session is closed and all is
-/// sent, the reader at the next bytes or the end of them.
+/// A connection that is driven, for the thread that keeps its time.
+pub(crate) struct Keeper<R: Role> {
+    driving: Driving<R>,
+    parker: Parker,
+    pulse: Arc<Pulse>,
+    /// Starts a thread that leads.
+    lead: Box<dyn Fn(Term) -> io::Result<()> + Send>,
+}
+
+/// Starts the threads that lead and write. They end by themselves: the writer when the session is closed and all is sent,
+/// the leader at the next bytes or the end of them.
 pub(crate) fn start<R: Role>(
-    driving: &Driving<R>,
+    driving: Driving<R>,
     reader: impl Read + Send + 'static,
     writer: impl Write + Send + 'static,
-) -> io::Result<()> {
-    let (link, reads_on) = (Arc::clone(driving.link()), driving.reads_on());
-    spawn("mcp-read", move || read(&link, reader, reads_on))?;
-    let link = Arc::clone(driving.link());
-    spawn("mcp-write", move || write(&link, writer))
+) -> io::Result<Keeper<R>> {
+    let (parker, unparker) = parking::pair();
+    let pulse = Arc::new(Pulse::new(unparker));
+    let wire = Arc::new(Wire {
+        link: Arc::clone(driving.link()),
+        pulse: Arc::clone(&pulse),
+        reads_on: driving.reads_on(),
+        reading: Mutex::new(Some((reader, ReadBuffer::default()))),
+        writing: Mutex::new(Writing { writer: Some(writer), chunk: Vec::new() }),
+    });
+    let writes = Arc::clone(&wire);
+    spawn("mcp-write", move || writes.write())?;
+    let lead = Box::new(move |term| {
+        let wire = Arc::clone(&wire);
+        spawn("mcp-read", move || wire.lead(term))
+    });
+    lead(pulse.first())?;
+    Ok(Keeper { driving, parker, pulse, lead })
 }
 
-/// Drives a connection to its end, on this thread.
-pub(crate) fn run<R: Role>(driving: Driving<R>) {
-    driving.link().keep_time_during(driving.ended());
-    drop(driving);
+impl<R: Role> Keeper<R> {
+    /// Drives the connection to its end, on this thread.
+    pub(crate) fn run(self) {
+        let Self { driving, parker, pulse, lead } = self;
+        let link = driving.link();
+        let (mut watch, mut vacant) = (Watch::default(), None);
+        link.keep_time_watching(&parker, driving.ended(), || {
+            let again = match watch.look(&pulse) {
+                Look::Idle => None,
+                Look::Again(after) => Some(after),
+                Look::HeldUp(term, after) => {
+                    link.release();
+                    vacant = Some(term);
+                    Some(after)
+                }
+            };
+            // Where there is no thread to be had, it is tried again.
+            vacant = vacant.take().filter(|term| lead(*term).is_err());
+            again.or_else(|| vacant.map(|_| VACANT))
+        });
+    }
 }
 
-fn read<R: Role>(link: &Arc<Link<R>>, mut reader: impl Read, reads_on: bool) {
-    let mut buffer = ReadBuffer::default();
-    while block_on(link.wants_input()) {
-        match reader.read(buffer.space()) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(count) if count > 0 => link.handle_input(buffer.filled(count)),
-            // A stream that cannot be read has ended.
-            Ok(_) | Err(_) => {
-                link.handle_eof();
+/// How long nobody leads before a thread is tried for again.
+const VACANT: Duration = Duration::from_millis(10);
+
+/// A connection's streams, shared by the threads that lead and the one that writes.
+struct Wire<R: Role, I, O> {
+    link: Arc<Link<R>>,
+    pulse: Arc<Pulse>,
+    reads_on: bool,
+    /// `None` once nothing is read any more.
+    reading: Mutex<Option<(I, ReadBuffer)>>,
+    writing: Mutex<Writing<O>>,
+}
+
+struct Writing<O> {
+    /// `None` once nothing can be written any more.
+    writer: Option<O>,
+    chunk: Vec<u8>,
+}
+
+impl<R: Role, I: Read, O: Write + 'static> Wire<R, I, O> {
+    fn lead(&self, mut term: Term) {
+        loop {
+            let mut reading = lock(&self.reading);
+            let Some((reader, buffer)) = &mut *reading else { return };
+            if !block_on(self.link.wants_input()) {
                 break;
+            }
+            match reader.read(buffer.space()) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Ok(count) if count > 0 => {
+                    self.pulse.begin(&mut term);
+                    self.link.take_input(buffer.filled(count));
+                }
+                // A stream that cannot be read has ended.
+                Ok(_) | Err(_) => {
+                    self.link.handle_eof();
+                    break;
+                }
+            }
+            // Whoever leads next reads meanwhile.
+            drop(reading);
+            if !self.serve(&mut term) {
+                return;
+            }
+        }
+        // A thread that is stuck in a write must not keep the peer from noticing.
+        let reading = lock(&self.reading).take();
+        if let Some((reader, buffer)) = reading.filter(|_| self.reads_on) {
+            exhaust(reader, buffer);
+        }
+    }
+
+    /// Runs handlers and writes what they answer; false when another thread leads by then.
+    fn serve(&self, term: &mut Term) -> bool {
+        // What is waited for in a handler is the handler's affair.
+        DRIVES.set(false);
+        self.link.help(|| self.pulse.beat(term));
+        DRIVES.set(true);
+        if !self.pulse.beat(term) {
+            return false;
+        }
+        match self.writing.try_lock() {
+            Ok(mut writing) => self.flush(&mut writing),
+            Err(TryLockError::Poisoned(poisoned)) => self.flush(&mut poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => self.link.flush_elsewhere(),
+        }
+        self.pulse.rest(term)
+    }
+
+    /// Writes all there is.
+    fn flush(&self, Writing { writer, chunk }: &mut Writing<O>) {
+        let Some(open) = writer else { return self.link.broke() };
+        while self.link.take_output(chunk) {
+            if open.write_all(chunk).and_then(|()| open.flush()).is_err() {
+                // Whoever does not take bytes any more is gone. (EPIPE)
+                *writer = None;
+                return self.link.broke();
             }
         }
     }
-    if reads_on {
-        exhaust(reader, &mut buffer);
+
+    fn write(&self) {
+        while block_on(self.link.has_output()) {
+            let mut writing = lock(&self.writing);
+            self.flush(&mut writing);
+            if writing.writer.is_none() {
+                drop(writing);
+                block_on(self.link.lost_reader());
+                break;
+            }
+        }
+        if let Some(writer) = lock(&self.writing).writer.take() {
+            hang_up(writer);
+        }
+        self.link.written();
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Reads to the end and forgets.
-fn exhaust(mut reader: impl Read, buffer: &mut ReadBuffer) {
+fn exhaust(mut reader: impl Read, mut buffer: ReadBuffer) {
     loop {
         match reader.read(buffer.space()) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -74,19 +206,6 @@ fn exhaust(mut reader: impl Read, buffer: &mut ReadBuffer) {
             Ok(_) | Err(_) => return,
         }
     }
-}
-
-fn write<R: Role>(link: &Arc<Link<R>>, mut writer: impl Write + 'static) {
-    let mut chunk = Vec::new();
-    while block_on(link.next_output(&mut chunk)) {
-        if writer.write_all(&chunk).and_then(|()| writer.flush()).is_err() {
-            // Whoever does not take bytes any more is gone. (EPIPE)
-            block_on(link.lost_reader());
-            break;
-        }
-    }
-    hang_up(writer);
-    link.written();
 }
 
 /// Tells the peer that nothing follows. A pipe ends when it is dropped; a socket, which the reader has as well, does

@@ -48,6 +48,7 @@ mod drive;
 #[cfg(feature = "http")]
 pub mod http;
 mod listening;
+mod pulse;
 mod runtime;
 mod server;
 mod wait;

@@ -25,8 +25,8 @@ impl Spawn for Threads {
 
 impl Runtime for Threads {
     fn drive(&self, driving: Driving<Machine>, stdout: ChildStdout, stdin: ChildStdin) -> io::Result<()> {
-        drive::start(&driving, stdout, stdin)?;
-        drive::spawn("mcp-client", move || drive::run(driving))
+        let keeper = drive::start(driving, stdout, stdin)?;
+        drive::spawn("mcp-client", move || keeper.run())
     }
 
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {

@@ -41,8 +41,7 @@ impl Serve for Server {
         let (stdin, stdout) = standard_streams()?;
         let (serving, driving) = self.open_on(Arc::new(Threads))?;
         serving.close_with_process()?;
-        drive::start(&driving, stdin, stdout)?;
-        drive::run(driving);
+        drive::start(driving, stdin, stdout)?.run();
         serving.outcome()
     }
 
@@ -52,8 +51,7 @@ impl Serve for Server {
         writer: impl Write + Send + 'static,
     ) -> io::Result<()> {
         let (serving, driving) = self.open_on(Arc::new(Threads))?;
-        drive::start(&driving, reader, writer)?;
-        drive::run(driving);
+        drive::start(driving, reader, writer)?.run();
         serving.outcome()
     }
 }

@@ -1,4 +1,5 @@
-//! Room for what is read: little as long as little comes; knows nothing of what it is.
+//! Room for what is read, little as long as little comes, and how much of it is handled at a time; knows nothing of what
+//! it is, but for lines.
 
 /// A buffer to read into, of 8 KiB at first, that grows up to 256 KiB while reads fill it.
 #[derive(Debug)]
@@ -29,5 +30,59 @@ impl ReadBuffer {
     pub fn filled(&mut self, count: usize) -> &[u8] {
         self.was_filled = count == self.bytes.len();
         self.bytes.get(..count).unwrap_or_default()
+    }
+}
+
+/// What a connection may handle before others have their turn: a peer that never stops must not keep a thread from all
+/// else.
+#[derive(Debug)]
+pub struct Turn {
+    left: usize,
+}
+
+/// Pieces of what was read are handled one by one: this is the longest.
+pub const PIECE_BYTES_MAX: usize = 16 * 1024;
+
+/// What a turn is: 32 messages, or 128 KiB of one.
+const TURN: usize = 32 * MESSAGE;
+
+/// What a message takes, in the time of that for eight bytes more.
+const MESSAGE: usize = 512;
+
+impl Default for Turn {
+    fn default() -> Self {
+        Self { left: TURN }
+    }
+}
+
+impl Turn {
+    /// One more piece was handled; true when the turn is over, and the next begins.
+    pub fn is_over(&mut self, piece: &[u8]) -> bool {
+        let messages = piece.iter().filter(|byte| **byte == b'\n').count();
+        self.left = self.left.saturating_sub(piece.len() / 8 + messages.max(1) * MESSAGE);
+        if self.left > 0 {
+            return false;
+        }
+        *self = Self::default();
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PIECE_BYTES_MAX, Turn};
+
+    #[test]
+    fn a_turn_ends_after_some_messages_or_many_bytes_of_one() {
+        let pieces = |piece: &[u8]| {
+            let mut turn = Turn::default();
+            (1..).find(|_| turn.is_over(piece)).unwrap()
+        };
+        let many = [b'\n'; PIECE_BYTES_MAX];
+        assert_eq!(pieces(&many), 1);
+        assert!((2..32).contains(&pieces(b"{\"jsonrpc\":\"2.0\"}\n{\"jsonrpc\":\"2.0\"}\n")));
+        let part = [b'x'; PIECE_BYTES_MAX];
+        assert!((2..16).contains(&pieces(&part)));
+        assert!(pieces(b"x") <= 32, "what trickles takes its turns as well");
     }
 }

@@ -20,6 +20,7 @@ use crate::BoxFuture;
 use crate::cancelled::Cancelled;
 use crate::carried::Carried;
 use crate::changes::Changes;
+use crate::link::Link;
 use crate::tool_error::{Failure, ToolError};
 
 /// What surrounds one request, for a handler that is a plain function.
@@ -32,7 +33,7 @@ pub struct Cx {
 }
 
 pub(crate) struct Inner {
-    pub(crate) wire: Arc<dyn Wire>,
+    pub(crate) wire: Arc<Link<Machine>>,
     pub(crate) incoming: IncomingId,
     pub(crate) request: Request,
     pub(crate) context: Context,

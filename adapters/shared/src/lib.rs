@@ -22,6 +22,7 @@ mod error;
 mod handlers;
 #[cfg(feature = "http")]
 pub mod http;
+mod ids;
 mod link;
 mod listening;
 mod notices;
@@ -41,7 +42,7 @@ mod trace;
 mod untold;
 mod workers;
 
-pub use buffer::ReadBuffer;
+pub use buffer::{PIECE_BYTES_MAX, ReadBuffer, Turn};
 pub use call::{Call, Pending};
 pub use changes::Changes;
 pub use client::Client;

@@ -21,13 +21,13 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// What `outcome` comes to; `now` is in seconds since the Unix epoch.
+    /// What `outcome` comes to; `now` gives seconds since the Unix epoch.
     pub(crate) fn new(
         outcome: Result<Done, ToolError>,
         request: &Request,
         carried: &Carried,
         sealing: &Sealing,
-        now: u64,
+        now: impl FnOnce() -> u64,
     ) -> Self {
         match outcome.map_err(|ToolError(failure)| failure) {
             Ok(result) => Self::Result(result),
@@ -38,7 +38,7 @@ impl Reply {
             }
             Err(Failure::Refused(error)) => Self::Error(error),
             Err(Failure::Ask(questions)) => {
-                match carried.to_text().map(|text| sealing.close(text, request, now)).transpose() {
+                match carried.to_text().map(|text| sealing.close(text, request, now())).transpose() {
                     Ok(state) => Self::Ask(questions, state),
                     Err(error) => Self::Error(error),
                 }

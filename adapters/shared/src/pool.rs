@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-type Job = Box<dyn FnOnce() + Send>;
+pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
 /// A bounded pool. Jobs beyond the bound wait in the order in which they came; how many can wait is bounded by whoever
 /// submits, and withdraws what is no longer wanted.
@@ -27,6 +27,8 @@ struct State<K> {
     last: u64,
     threads: usize,
     idle: usize,
+    /// Jobs that run, here or on threads of others that entered.
+    running: usize,
     /// The pool is gone: nothing new will come.
     over: bool,
 }
@@ -42,15 +44,16 @@ impl<K: Copy + Ord + Send + 'static> Pool<K> {
             last: 0,
             threads: 0,
             idle: 0,
+            running: 0,
             over: false,
         });
         Self { inner: Arc::new(Inner { state, work: Condvar::new(), threads_max: threads_max.max(1) }) }
     }
 
     /// Runs `job` on a thread of the pool, soon.
-    pub(crate) fn run(&self, key: K, job: impl FnOnce() + Send + 'static) {
+    pub(crate) fn run(&self, key: K, job: Job) {
         let mut state = self.inner.lock();
-        state.push(key, Box::new(job));
+        state.push(key, job);
         if state.idle >= state.waiting.len() || state.threads >= self.inner.threads_max {
             self.inner.work.notify_one();
             return;
@@ -71,10 +74,34 @@ impl<K: Copy + Ord + Send + 'static> Pool<K> {
         }
     }
 
+    /// Has the thread that asks run one job itself, for as long as it holds what it is given; not when others wait for
+    /// their turn, or as many as may run do.
+    pub(crate) fn enter(&self) -> Option<Entered<'_, K>> {
+        let mut state = self.inner.lock();
+        if !state.waiting.is_empty() || state.running >= self.inner.threads_max {
+            return None;
+        }
+        state.running += 1;
+        Some(Entered(&self.inner))
+    }
+
     /// Forgets a job that has not begun.
     pub(crate) fn withdraw(&self, key: &K) {
         let forgotten = self.inner.lock().remove(key);
         drop(forgotten);
+    }
+}
+
+/// One job, run by a thread that is not the pool's.
+pub(crate) struct Entered<'p, K>(&'p Inner<K>);
+
+impl<K> Drop for Entered<'_, K> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.running -= 1;
+        if !state.waiting.is_empty() {
+            self.0.work.notify_one();
+        }
     }
 }
 
@@ -120,14 +147,17 @@ impl<K: Copy + Ord> Inner<K> {
     fn work(&self) {
         let mut state = self.lock();
         loop {
-            if let Some(job) = state.pop() {
+            let job = if state.running < self.threads_max { state.pop() } else { None };
+            if let Some(job) = job {
+                state.running += 1;
                 drop(state);
                 // The thread is counted until it ends, so it must not end by a panic.
                 let _panicked = catch_unwind(AssertUnwindSafe(job));
                 state = self.lock();
+                state.running -= 1;
                 continue;
             }
-            if state.over {
+            if state.over && state.waiting.is_empty() {
                 break;
             }
             state.idle += 1;

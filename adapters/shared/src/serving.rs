@@ -1,6 +1,5 @@
 //! A connection of a server: requests become jobs, and their outcomes replies; knows nothing of any runtime.
 
-use std::collections::HashMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -18,6 +17,7 @@ use crate::checks::Checks;
 use crate::clock::unix_seconds;
 use crate::cx::{Act, AsyncCx, Cx, Inner, Wire};
 use crate::handlers::{Job, Step};
+use crate::ids::ByIncoming;
 use crate::link::{Carrier, Link, Role, State};
 use crate::outcome::{Done, Reply};
 use crate::server::Watch;
@@ -44,7 +44,7 @@ pub struct Shared {
 #[derive(Default)]
 #[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
 pub struct Open {
-    running: HashMap<IncomingId, Arc<Cancelled>>,
+    running: ByIncoming<Arc<Cancelled>>,
     untold: Untold,
 }
 
@@ -53,13 +53,14 @@ pub struct Open {
 pub struct Serving {
     link: Arc<Link<Machine>>,
     /// It hears of changes for as long as this is there.
-    wire: Arc<Wired>,
+    #[expect(clippy::redundant_allocation, reason = "it ends with this, and the link may not")]
+    wire: Arc<Arc<Link<Machine>>>,
     with_parent: bool,
 }
 
 impl Serving {
     pub(crate) fn new(link: Arc<Link<Machine>>, with_parent: bool) -> Self {
-        let wire = Arc::new(Wired(Arc::clone(&link)));
+        let wire = Arc::new(Arc::clone(&link));
         let joined: Arc<dyn Wire> = Arc::clone(&wire) as _;
         link.shared.changes.join(&joined);
         Self { link, wire, with_parent }
@@ -91,18 +92,15 @@ impl Serving {
     }
 }
 
-#[derive(Debug)]
-struct Wired(Arc<Link<Machine>>);
-
-impl Closeable for Wired {
+impl Closeable for Arc<Link<Machine>> {
     fn close(&self) {
-        self.0.with(|state, now| state.session.close(now));
+        self.with(|state, now| state.session.close(now));
     }
 }
 
-impl Wire for Wired {
+impl Wire for Arc<Link<Machine>> {
     fn act(&self, act: &mut Act<'_>) -> Result<(), Misuse> {
-        self.0.with(|state, now| act(&mut state.session, now))
+        self.with(|state, now| act(&mut state.session, now))
     }
 
     fn act_within<'a>(
@@ -110,15 +108,15 @@ impl Wire for Wired {
         patience: Duration,
         mut act: Box<Act<'a>>,
     ) -> BoxFuture<'a, Result<(), Misuse>> {
-        Box::pin(self.0.with_room(patience, move |state, now| act(&mut state.session, now)))
+        Box::pin(self.with_room(patience, move |state, now| act(&mut state.session, now)))
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
-        Box::pin(self.0.sleep_until(self.0.clock.now() + duration))
+        Box::pin(self.sleep_until(self.clock.now() + duration))
     }
 
     fn tell(&self, change: Change<'_>) -> Result<(), Misuse> {
-        self.0.with(|State { session, open, .. }, now| open.untold.tell(session, now, change))
+        self.with(|State { session, open, .. }, now| open.untold.tell(session, now, change))
     }
 }
 
@@ -131,6 +129,10 @@ impl Role for Machine {
 
     /// What was asked can no longer be answered.
     const LAST_INPUT: Duration = Duration::ZERO;
+
+    fn workers(shared: &Shared) -> Option<&Workers> {
+        Some(&shared.workers)
+    }
 
     fn dispatch(link: &Arc<Link<Self>>, event: Event) {
         match event {
@@ -223,7 +225,7 @@ fn start(
     let cancelled = Arc::new(Cancelled::default());
     link.lock().open.running.insert(incoming, Arc::clone(&cancelled));
     let inner = Inner {
-        wire: Arc::new(Wired(Arc::clone(link))),
+        wire: Arc::clone(link),
         incoming,
         request,
         context,
@@ -257,12 +259,13 @@ fn start(
 async fn finish(link: &Arc<Link<Machine>>, cx: &Cx, outcome: Option<Result<Done, ToolError>>) {
     let incoming = cx.inner.incoming;
     let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(failed())));
-    link.lock().open.running.remove(&incoming);
-    let mut reply =
-        Reply::new(outcome, &cx.inner.request, &cx.carried(), &link.shared.sealing, unix_seconds());
+    let mut reply = Reply::new(outcome, &cx.inner.request, &cx.carried(), &link.shared.sealing, unix_seconds);
     // Borrowed as if it were to change: results can be sent to other threads, and not shared with them.
     let sending = &mut reply;
-    let send = move |state: &mut State<Machine>, now| sending.send(&mut state.session, now, incoming);
+    let send = move |state: &mut State<Machine>, now| {
+        state.open.running.remove(&incoming);
+        sending.send(&mut state.session, now, incoming)
+    };
     if link.with_room(ASK_PATIENCE, send).await.is_err() {
         reply_now(link, incoming, reply.give_up());
     }

@@ -1,17 +1,21 @@
-//! Where handlers run: plain functions on a bounded pool of threads, futures on the runtime; knows nothing of what they
-//! do.
+//! Where handlers run: at once by whoever drives the connection, for as long as they are quick; otherwise plain functions
+//! on a bounded pool of threads, and futures on the runtime. Knows nothing of what they do.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
-use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
+use std::time::Duration;
 
 use futures_lite::FutureExt as _;
 use futures_lite::future::block_on;
-use mcp_proto::IncomingId;
+use mcp_proto::{IncomingId, Instant};
 
 use crate::BoxFuture;
+use crate::clock::Clock;
 use crate::pool::Pool;
 
 /// Runs futures in the background.
@@ -36,40 +40,296 @@ pub(crate) fn threads(threads_max: usize) -> Threads {
 }
 
 /// The handlers of one connection.
-pub(crate) struct Workers {
+#[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
+pub struct Workers {
     threads: Threads,
     /// Tells this connection from others that use the same threads.
     connection: u64,
     runtime: Arc<dyn Spawn>,
+    fresh: Mutex<Fresh>,
 }
+
+/// What has not begun, while the driver is about to begin it.
+#[derive(Default)]
+struct Fresh {
+    /// The driver will look for more.
+    is_awaited: bool,
+    works: VecDeque<(IncomingId, Work)>,
+    /// Handlers were slow a moment ago: until then, the driver leaves them to others.
+    slow_until: Option<Instant>,
+}
+
+enum Work {
+    Future(BoxFuture<'static, ()>),
+    Plain(Box<dyn FnOnce() + Send>),
+}
+
+/// A handler that takes longer than this is not quick.
+const QUICK: Duration = Duration::from_micros(500);
+
+/// For how long the driver leaves handlers to others after one that was not quick.
+const SLOW: Duration = Duration::from_millis(25);
 
 impl Workers {
     pub(crate) fn new(threads: Threads, runtime: Arc<dyn Spawn>) -> Self {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
-        Self { threads, connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed), runtime }
+        let connection = CONNECTIONS.fetch_add(1, Ordering::Relaxed);
+        Self { threads, connection, runtime, fresh: Mutex::default() }
     }
 
     /// Runs a plain function, soon.
     pub(crate) fn run(&self, incoming: IncomingId, job: impl FnOnce() + Send + 'static) {
-        self.threads.run((self.connection, incoming), job);
+        if self.runtime.is_plain() {
+            self.submit(incoming, Work::Plain(Box::new(job)));
+        } else {
+            self.threads.run((self.connection, incoming), Box::new(job));
+        }
     }
 
     /// Runs a future.
     pub(crate) fn spawn(&self, incoming: IncomingId, future: impl Future<Output = ()> + Send + 'static) {
         if self.runtime.is_plain() {
-            return self.run(incoming, move || block_on(future));
+            self.run(incoming, move || block_on(future));
+        } else {
+            self.submit(incoming, Work::Future(Box::pin(future)));
         }
-        // A runtime that takes no more futures is ending, and the connection with it.
-        let _ending = self.runtime.spawn(Box::pin(future));
     }
 
-    /// Forgets a plain function that has not begun.
+    /// Forgets a handler that has not begun.
     pub(crate) fn withdraw(&self, incoming: IncomingId) {
-        self.threads.withdraw(&(self.connection, incoming));
+        let forgotten = {
+            let works = &mut self.lock().works;
+            let place = works.iter().position(|(fresh, _)| *fresh == incoming);
+            place.and_then(|place| works.remove(place))
+        };
+        if forgotten.is_none() {
+            self.threads.withdraw(&(self.connection, incoming));
+        }
+    }
+
+    /// The driver is about to [`help`](Self::help), unless handlers are slow.
+    pub(crate) fn await_fresh(&self, clock: &Clock) {
+        let mut fresh = self.lock();
+        if fresh.slow_until.is_some_and(|until| clock.now() < until) {
+            return;
+        }
+        fresh.slow_until = None;
+        fresh.is_awaited = true;
+    }
+
+    /// Runs what came since [`await_fresh`](Self::await_fresh): functions to their end, futures to where they first
+    /// wait. `goes_on` is asked before each whether this thread is still the one to do so.
+    pub(crate) fn help(&self, clock: &Clock, mut goes_on: impl FnMut() -> bool) {
+        let mut began = None;
+        loop {
+            let (incoming, work) = {
+                let mut fresh = self.lock();
+                let Some(next) = fresh.works.pop_front() else {
+                    fresh.is_awaited = false;
+                    return;
+                };
+                next
+            };
+            let begin = began.unwrap_or_else(|| clock.now());
+            if !goes_on() {
+                return self.leave(incoming, work);
+            }
+            self.begin(incoming, work);
+            let end = clock.now();
+            if end.duration_since(begin) > QUICK {
+                self.release(clock);
+            }
+            began = Some(end);
+        }
+    }
+
+    /// The driver is held up: what it was to begin is begun by others, and so is what comes next.
+    pub(crate) fn release(&self, clock: &Clock) {
+        let works = {
+            let mut fresh = self.lock();
+            fresh.is_awaited = false;
+            fresh.slow_until = Some(clock.now() + SLOW);
+            std::mem::take(&mut fresh.works)
+        };
+        for (incoming, work) in works {
+            self.leave(incoming, work);
+        }
+    }
+
+    fn submit(&self, incoming: IncomingId, work: Work) {
+        let mut fresh = self.lock();
+        if fresh.is_awaited {
+            fresh.works.push_back((incoming, work));
+            return;
+        }
+        drop(fresh);
+        self.leave(incoming, work);
+    }
+
+    /// Begins here.
+    fn begin(&self, incoming: IncomingId, work: Work) {
+        match work {
+            Work::Plain(job) => match self.threads.enter() {
+                Some(_entered) => drop(catch_unwind(AssertUnwindSafe(job))),
+                None => self.threads.run((self.connection, incoming), job),
+            },
+            Work::Future(mut future) => {
+                // Whoever runs it next asks anew when to come back.
+                let first = |future: &mut BoxFuture<'static, ()>| {
+                    future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
+                };
+                let done = catch_unwind(AssertUnwindSafe(|| first(&mut future)));
+                if matches!(done, Ok(false)) {
+                    self.leave(incoming, Work::Future(future));
+                }
+            }
+        }
+    }
+
+    /// Leaves it to others.
+    fn leave(&self, incoming: IncomingId, work: Work) {
+        match work {
+            Work::Plain(job) => self.threads.run((self.connection, incoming), job),
+            // A runtime that takes no more futures is ending, and the connection with it.
+            Work::Future(future) => drop(self.runtime.spawn(future)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Fresh> {
+        self.fresh.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What a future gives; `None` when it panics. What the panic says is not for the peer.
 pub(crate) async fn unpanicked<T>(future: impl Future<Output = T>) -> Option<T> {
     AssertUnwindSafe(future).catch_unwind().await.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    use mcp_proto::IncomingId;
+    use mcp_proto::server::{Config, Event, Server};
+    use mcp_proto::stdio::Stdio;
+    use mcp_proto::{Capability, Endpoint, Instant};
+
+    use super::{QUICK, Spawn, Workers, threads};
+    use crate::BoxFuture;
+    use crate::clock::Clock;
+
+    struct Plain;
+
+    impl Spawn for Plain {
+        fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn is_plain(&self) -> bool {
+            true
+        }
+    }
+
+    /// Ids are given by sessions alone.
+    fn ids<const N: usize>() -> [IncomingId; N] {
+        let mut server =
+            Stdio::new(Server::new(Instant::ZERO, Config::new("s", "1").capability(Capability::Tools)));
+        let hello = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+        let mut input = format!("{hello}\n{}\n", r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        for id in 0..N {
+            input += &format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"x\"}}}}\n"
+            );
+        }
+        server.handle_input(Instant::ZERO, input.as_bytes());
+        let mut ids = Vec::new();
+        while let Some(event) = server.poll_event() {
+            if let Event::Request { incoming, .. } = event {
+                ids.push(incoming);
+            }
+        }
+        ids.try_into().unwrap()
+    }
+
+    fn workers(threads_max: usize) -> Workers {
+        Workers::new(threads(threads_max), Arc::new(Plain))
+    }
+
+    #[test]
+    fn what_came_while_it_was_awaited_runs_here_and_the_rest_elsewhere() {
+        let (workers, clock, [first, second]) = (workers(2), Clock::new(), ids());
+        let (say, said) = channel();
+        let run = |id, name| {
+            let say = say.clone();
+            workers.run(id, move || say.send((name, thread::current().id())).unwrap());
+        };
+        workers.await_fresh(&clock);
+        run(first, "first");
+        assert!(said.try_recv().is_err(), "nobody helped yet");
+        workers.help(&clock, || true);
+        let here = thread::current().id();
+        assert_eq!(said.try_recv().unwrap(), ("first", here));
+        run(second, "second");
+        let (name, there) = said.recv().unwrap();
+        assert!(name == "second" && there != here);
+    }
+
+    #[test]
+    fn who_no_longer_leads_leaves_the_rest_to_others_and_what_was_withdrawn_to_nobody() {
+        let (workers, clock, [first, second, third]) = (workers(2), Clock::new(), ids());
+        let (say, said) = channel();
+        workers.await_fresh(&clock);
+        for id in [first, second, third] {
+            let say = say.clone();
+            workers.run(id, move || say.send((id, thread::current().id())).unwrap());
+        }
+        drop(say);
+        workers.withdraw(second);
+        let beats = Cell::new(0);
+        workers.help(&clock, || {
+            // Whoever watches has taken the place of this thread, and left what was waiting to others.
+            workers.release(&clock);
+            beats.set(beats.get() + 1);
+            false
+        });
+        assert_eq!(beats.get(), 1);
+        let here = thread::current().id();
+        let mut ran: Vec<_> = said.iter().inspect(|(_, there)| assert_ne!(*there, here)).collect();
+        ran.sort_unstable_by_key(|(id, _)| *id);
+        assert_eq!(ran.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [first, third]);
+    }
+
+    #[test]
+    fn after_a_handler_that_is_slow_others_run_the_next_ones() {
+        let (workers, clock, [slow, next]) = (workers(2), Clock::new(), ids());
+        workers.await_fresh(&clock);
+        workers.run(slow, || thread::sleep(QUICK * 2));
+        workers.help(&clock, || true);
+        let (say, said) = channel();
+        workers.await_fresh(&clock);
+        workers.run(next, move || say.send(thread::current().id()).unwrap());
+        assert_ne!(said.recv().unwrap(), thread::current().id());
+    }
+
+    #[test]
+    fn no_more_run_at_a_time_than_may_even_with_one_that_runs_here() {
+        let (workers, clock, [first, second]) = (Arc::new(workers(1)), Clock::new(), ids());
+        let (say, said) = channel();
+        workers.await_fresh(&clock);
+        let (inner, later) = (Arc::clone(&workers), say.clone());
+        let within = move || {
+            inner.release(&Clock::new());
+            inner.run(second, move || later.send("second").unwrap());
+            // It has a thread by now, and waits for its turn all the same.
+            thread::sleep(QUICK);
+            say.send("first").unwrap();
+        };
+        workers.run(first, within);
+        workers.help(&clock, || true);
+        assert_eq!([said.recv().unwrap(), said.recv().unwrap()], ["first", "second"]);
+    }
 }

@@ -5,14 +5,14 @@ use std::io;
 use std::pin::pin;
 
 use async_io::Timer;
-use mcp_adapter::{Driving, ReadBuffer, Role};
+use mcp_adapter::{Driving, PIECE_BYTES_MAX, ReadBuffer, Role, Turn};
 use smol::future::{or, yield_now};
 use smol::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// Drives a connection to its end.
 ///
-/// A stream of async-io that is always ready never lets go by itself, so reading and writing do, after each piece: a
-/// peer that floods must not stop the time.
+/// A stream of async-io that is always ready never lets go by itself, so reading and writing do, turn by turn: a peer
+/// that floods must not stop the time.
 pub(crate) async fn drive<R: Role>(
     driving: Driving<R>,
     reader: impl AsyncRead + Send,
@@ -29,13 +29,15 @@ async fn and_wait(future: impl Future<Output = ()>) {
 
 async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
     let (mut reader, mut buffer) = (pin!(reader), ReadBuffer::default());
+    let mut mine = Turn::default();
     while driving.link().wants_input().await {
         match reader.read(buffer.space()).await {
             Ok(count) if count > 0 => {
-                // A peer that never stops must not keep this thread from all else.
-                for piece in buffer.filled(count).chunks(TURN_BYTES_MAX) {
+                for piece in buffer.filled(count).chunks(PIECE_BYTES_MAX) {
                     driving.link().handle_input(piece);
-                    yield_now().await;
+                    if mine.is_over(piece) {
+                        yield_now().await;
+                    }
                 }
             }
             // A stream that cannot be read has ended.
@@ -51,7 +53,7 @@ async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
 }
 
 async fn write<R: Role>(driving: &Driving<R>, writer: impl AsyncWrite) {
-    let mut chunk = Vec::new();
+    let (mut chunk, mut mine) = (Vec::new(), Turn::default());
     {
         let mut writer = pin!(writer);
         while driving.link().next_output(&mut chunk).await {
@@ -65,12 +67,11 @@ async fn write<R: Role>(driving: &Driving<R>, writer: impl AsyncWrite) {
                 driving.link().lost_reader().await;
                 break;
             }
-            yield_now().await;
+            if mine.is_over(&chunk) {
+                yield_now().await;
+            }
         }
         let _gone = writer.close().await;
     }
     driving.link().written();
 }
-
-/// What is handled before others have their turn.
-const TURN_BYTES_MAX: usize = 16 * 1024;

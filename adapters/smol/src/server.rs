@@ -12,8 +12,8 @@ use crate::drive::drive;
 use crate::runtime::Smol;
 use crate::streams::{ARRIVAL, standard};
 
-/// How a [`Server`] serves on smol. Handlers run on the global executor of smol, whoever awaits the future. Dropping
-/// the future ends the connection at once.
+/// How a [`Server`] serves on smol. Handlers that wait run on the global executor of smol, whoever awaits the future.
+/// Dropping the future ends the connection at once.
 pub trait Serve {
     /// Serves on stdin and stdout until the client hangs up, or SIGINT or SIGTERM comes.
     ///

@@ -4,7 +4,7 @@ use std::future::{Future, pending};
 use std::io;
 use std::pin::pin;
 
-use mcp_adapter::{Driving, ReadBuffer, Role};
+use mcp_adapter::{Driving, PIECE_BYTES_MAX, ReadBuffer, Role, Turn};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::turn::turn;
@@ -31,13 +31,15 @@ async fn and_wait(future: impl Future<Output = ()>) {
 
 async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
     let (mut reader, mut buffer) = (pin!(reader), ReadBuffer::default());
+    let mut mine = Turn::default();
     while driving.link().wants_input().await {
         match reader.read(buffer.space()).await {
             Ok(count) if count > 0 => {
-                // A peer that never stops must not keep this thread from all else.
-                for piece in buffer.filled(count).chunks(TURN_BYTES_MAX) {
+                for piece in buffer.filled(count).chunks(PIECE_BYTES_MAX) {
                     driving.link().handle_input(piece);
-                    turn().await;
+                    if mine.is_over(piece) {
+                        turn().await;
+                    }
                 }
             }
             // A stream that cannot be read has ended.
@@ -72,6 +74,3 @@ async fn write<R: Role>(driving: &Driving<R>, writer: impl AsyncWrite) {
     }
     driving.link().written();
 }
-
-/// What is handled before others have their turn.
-const TURN_BYTES_MAX: usize = 16 * 1024;

@@ -43,9 +43,9 @@
 //!
 //! # Handlers
 //!
-//! A handler is a future (`tool_async` and its kin), which is a task of the runtime, or a plain function (`tool`),
-//! which runs on a thread of the server's own and may block. Both can be mixed, and the same [`Server`] serves on any
-//! adapter. Futures are `Send`. One that is not can run on a thread that has a `LocalSet`: the handler sends what it is
+//! A handler is a future (`tool_async` and its kin), which is a task of the runtime once it waits, or a plain function
+//! (`tool`), which runs on a thread of the server's own and may block. Both can be mixed, and the same [`Server`] serves on
+//! any adapter. Futures are `Send`. One that is not can run on a thread that has a `LocalSet`: the handler sends what it is
 //! asked over a channel and awaits the answer.
 //!
 //! ```

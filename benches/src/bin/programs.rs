@@ -1,4 +1,5 @@
-//! Runs the echo servers as programs of their own, calls them over pipes, and prints what that costs them as Markdown.
+//! Runs the echo servers as programs of their own, calls them over pipes, and prints what that costs them as Markdown: all
+//! of them, or those that are named.
 //!
 //! CPU time is that of the server's threads, as the kernel counts it. Client and server share one core where `taskset`
 //! is there to see to it.
@@ -29,6 +30,10 @@ const SERVERS: [(&str, &str); 6] = [
 const DEEP: u64 = 64;
 
 fn main() {
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let servers = || {
+        SERVERS.into_iter().filter(|(program, _)| asked.is_empty() || asked.iter().any(|name| name == program))
+    };
     println!("## Servers as programs\n");
     println!(
         "One echo of 30 bytes over pipes, client and server on one core; in brackets the ratio to the byte loop.\n"
@@ -38,7 +43,7 @@ fn main() {
     );
     println!("|---|--:|--:|--:|--:|--:|--:|");
     let mut floor = [0.0; 4];
-    for (program, name) in SERVERS {
+    for (program, name) in servers() {
         eprintln!("{program}");
         let one = best(program, 20_000, 1);
         let deep = best(program, 40_000, DEEP);
@@ -66,7 +71,7 @@ fn main() {
     );
     println!("|---|--:|--:|--:|--:|--:|--:|");
     let mut floor = [0.0; 3];
-    for (program, name) in SERVERS {
+    for (program, name) in servers() {
         eprintln!("{program}");
         let mut server = Server::start(Command::new(beside(program)));
         server.calls(50, 1, 1 << 20);

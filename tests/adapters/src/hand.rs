@@ -32,6 +32,12 @@ impl<R: Read, W: Write> Hand<R, W> {
         writeln!(self.writer, "{message}").unwrap();
     }
 
+    /// Says several messages, which arrive together.
+    pub fn say_all(&mut self, messages: &[Value]) {
+        let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
+        self.writer.write_all(lines.as_bytes()).unwrap();
+    }
+
     /// The next message, which must come.
     pub fn hear(&mut self) -> Value {
         self.hear_or_end().expect("the stream ended where a message was to come")

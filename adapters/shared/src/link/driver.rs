@@ -21,10 +21,47 @@ impl<R: Role> Link<R> {
         .await
     }
 
-    /// Bytes that were read.
+    /// Bytes that were read. Handlers of requests are begun here: functions are run to their end, and futures to where
+    /// they first wait.
     pub fn handle_input(self: &Arc<Self>, input: &[u8]) {
+        self.expect_work();
         self.trace.input(input);
         self.with(|state, now| state.session.handle_input(now, input));
+        self.help(|| true);
+    }
+
+    /// As [`handle_input`](Self::handle_input), without the handlers and for whoever writes as well: what follows is
+    /// [`help`](Self::help), and then [`take_output`](Self::take_output) until there is none, which nobody else is
+    /// woken for.
+    pub fn take_input(self: &Arc<Self>, input: &[u8]) {
+        self.expect_work();
+        self.trace.input(input);
+        self.with(|state, now| {
+            state.flushes = true;
+            state.session.handle_input(now, input);
+        });
+    }
+
+    fn expect_work(&self) {
+        if let Some(workers) = R::workers(&self.shared) {
+            workers.await_fresh(&self.clock);
+        }
+    }
+
+    /// Begins the handlers of what was read, for as long as they are quick. `goes_on` is asked before each whether this
+    /// thread is still the one to do so.
+    pub fn help(&self, goes_on: impl FnMut() -> bool) {
+        if let Some(workers) = R::workers(&self.shared) {
+            workers.help(&self.clock, goes_on);
+        }
+    }
+
+    /// The thread that handles input is held up: others do what it was about to do.
+    pub fn release(&self) {
+        if let Some(workers) = R::workers(&self.shared) {
+            workers.release(&self.clock);
+        }
+        self.flush_elsewhere();
     }
 
     /// No bytes will follow: the stream has ended, or cannot be read.
@@ -35,30 +72,67 @@ impl<R: Role> Link<R> {
     /// Waits for bytes to write, and puts them into `chunk`. What it gave before is written by now. False when
     /// nothing is left and nothing will follow.
     pub async fn next_output(&self, chunk: &mut Vec<u8>) -> bool {
+        while !self.take_output(chunk) {
+            if !self.has_output().await {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Puts bytes to write into `chunk`, if there are any. What it gave before is written by now.
+    pub fn take_output(&self, chunk: &mut Vec<u8>) -> bool {
         chunk.clear();
-        self.lock().writing_since = None;
+        {
+            let mut state = self.lock();
+            if !state.session.outbox().has_remaining() {
+                state.writing_since = None;
+                state.flushes = false;
+                return false;
+            }
+            let now = self.clock.now();
+            state.take_output(chunk);
+            let State { session, open, .. } = &mut *state;
+            R::retry(session, open, now);
+            state.writing_since = Some(now);
+        }
+        self.trace.output(chunk);
+        self.room.notify(usize::MAX);
+        true
+    }
+
+    /// Waits until there is something to write that nobody is about to write, or nothing can be written any more; false
+    /// when nothing is left and nothing will follow.
+    pub async fn has_output(&self) -> bool {
         loop {
             let writable;
             {
                 let mut state = self.lock();
-                if state.session.outbox().has_remaining() {
-                    let now = self.clock.now();
-                    state.take_output(chunk);
-                    let State { session, open, .. } = &mut *state;
-                    R::retry(session, open, now);
-                    state.writing_since = Some(now);
-                    break;
+                if state.broken || !state.flushes && state.session.has_output() {
+                    return true;
                 }
                 if state.session.is_closed() {
-                    return false;
+                    return state.session.has_output();
                 }
                 writable = self.writable.listen();
             }
             writable.await;
         }
-        self.trace.output(chunk);
-        self.room.notify(usize::MAX);
-        true
+    }
+
+    /// Whoever handled input does not look for output: others have to.
+    pub fn flush_elsewhere(&self) {
+        self.lock().flushes = false;
+        self.writable.notify(usize::MAX);
+    }
+
+    /// What is written goes nowhere any more: see [`lost_reader`](Self::lost_reader).
+    pub fn broke(&self) {
+        let mut state = self.lock();
+        state.broken = true;
+        state.flushes = false;
+        drop(state);
+        self.writable.notify(usize::MAX);
     }
 
     /// The peer takes no more bytes (EPIPE). What it said before may still arrive; what is still said to it goes

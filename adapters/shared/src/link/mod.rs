@@ -19,6 +19,7 @@ use mcp_proto::{Instant, Misuse, Session};
 use crate::alarms::Alarms;
 use crate::clock::Clock;
 use crate::trace::{About, Trace};
+use crate::workers::Workers;
 pub(crate) use carrier::Carrier;
 #[cfg(feature = "http")]
 pub(crate) use carrier::OverHttp;
@@ -36,6 +37,11 @@ pub trait Role: Session + Send + Sized + 'static {
 
     /// How long what the peer sent before it stopped reading may still take to arrive.
     const LAST_INPUT: Duration;
+
+    /// Where its handlers run, if the driver is to begin them.
+    fn workers(_: &Self::Shared) -> Option<&Workers> {
+        None
+    }
 
     /// Whether there is room for what more input brings.
     fn has_room(_: &Self::Open) -> bool {
@@ -84,8 +90,12 @@ pub(crate) struct State<R: Role> {
     dispatching: bool,
     /// Until when the keeper of time sleeps; `None` for as long as it takes.
     sleeping_until: Option<Instant>,
+    /// Whoever handles input will look for output afterwards: nobody has to be woken for it.
+    flushes: bool,
     /// The writer is in the middle of a write.
     writing_since: Option<Instant>,
+    /// Nothing can be written any more.
+    broken: bool,
     /// The writer has sent all there was, or cannot send any more.
     written: bool,
     /// Nobody drives the connection any more.
@@ -106,7 +116,9 @@ impl<R: Role> Link<R> {
                 alarms: Alarms::default(),
                 dispatching: false,
                 sleeping_until: None,
+                flushes: false,
                 writing_since: None,
+                broken: false,
                 written: false,
                 over: false,
             }),
@@ -139,20 +151,23 @@ impl<R: Role> Link<R> {
         patience: Duration,
         mut act: impl FnMut(&mut State<R>, Instant) -> Result<T, Misuse>,
     ) -> Result<T, Misuse> {
-        let give_up = self.clock.now() + patience;
+        let mut give_up = None;
         loop {
             let room;
+            let patient_until;
             {
                 let mut state = self.lock();
-                let outcome = act(&mut state, self.clock.now());
+                let now = self.clock.now();
+                patient_until = *give_up.get_or_insert(now + patience);
+                let outcome = act(&mut state, now);
                 let may_pass = outcome.as_ref().is_err_and(|misuse| R::may_pass(*misuse));
-                if !may_pass || self.clock.until(give_up).is_zero() {
+                if !may_pass || now >= patient_until {
                     self.settle(state);
                     return outcome;
                 }
                 room = self.room.listen();
             }
-            self.wait_for(room, give_up).await;
+            self.wait_for(room, patient_until).await;
         }
     }
 
@@ -256,7 +271,7 @@ impl<R: Role> Link<R> {
         if closed {
             self.ended.notify(usize::MAX);
         }
-        if closed || state.session.has_output() {
+        if closed || !state.flushes && state.session.has_output() {
             self.writable.notify(usize::MAX);
         }
         let deadline = state.next_deadline();

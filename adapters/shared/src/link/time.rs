@@ -9,6 +9,7 @@ use std::time::Duration;
 use event_listener::EventListener;
 use futures_lite::future::or;
 use mcp_proto::Instant;
+use parking::Parker;
 
 use super::{Link, Role, State};
 use crate::alarms::AlarmKey;
@@ -36,8 +37,18 @@ impl<R: Role> Link<R> {
 
     /// Runs `future` to its end on this thread, and keeps the time meanwhile.
     pub fn keep_time_during<T>(self: &Arc<Self>, future: impl Future<Output = T>) -> T {
-        let (parker, unparker) = parking::pair();
-        let waker = unparker.into();
+        self.keep_time_watching(&Parker::new(), future, || None)
+    }
+
+    /// As [`keep_time_during`](Self::keep_time_during), on the thread that waits with `parker`. `watch` looks at
+    /// something each time, and says how soon it wants to look again.
+    pub fn keep_time_watching<T>(
+        self: &Arc<Self>,
+        parker: &Parker,
+        future: impl Future<Output = T>,
+        mut watch: impl FnMut() -> Option<Duration>,
+    ) -> T {
+        let waker = parker.unparker().into();
         let mut context = Context::from_waker(&waker);
         let mut future = pin!(future);
         loop {
@@ -51,9 +62,25 @@ impl<R: Role> Link<R> {
             if Pin::new(&mut moved).poll(&mut context).is_ready() {
                 continue;
             }
-            match patience {
-                Some(patience) => drop(parker.park_timeout(patience)),
-                None => parker.park(),
+            self.park(parker, patience, &mut watch);
+        }
+    }
+
+    /// Parks until it is woken, or for as long as `patience`, and looks meanwhile.
+    fn park(
+        &self,
+        parker: &Parker,
+        patience: Option<Duration>,
+        watch: &mut impl FnMut() -> Option<Duration>,
+    ) {
+        let give_up = patience.map(|patience| self.clock.now() + patience);
+        loop {
+            let left = give_up.map(|give_up| self.clock.until(give_up));
+            let Some(patience) = watch().into_iter().chain(left).min() else {
+                return parker.park();
+            };
+            if parker.park_timeout(patience) || left.is_some_and(|left| left <= patience) {
+                return;
             }
         }
     }

@@ -20,6 +20,7 @@ rows! {
     a_handler_that_panics_answers_with_an_error_and_its_words_stay_at_home,
     progress_comes_in_order_and_before_the_result,
     answers_come_in_any_order,
+    a_handler_that_blocks_holds_up_neither_what_came_with_it_nor_what_comes_later,
     a_handler_that_is_not_send_runs_on_a_thread_of_its_own,
     a_clone_is_the_same_connection,
     a_pending_call_outlives_the_task_that_made_it,
@@ -103,6 +104,37 @@ async fn answers_come_in_any_order<R: Runtime>() {
     assert_eq!(success(call(&connection, "echo").await), "hello");
     give.send(()).await.unwrap();
     assert_eq!(success(waiting.await), "waited");
+}
+
+async fn a_handler_that_blocks_holds_up_neither_what_came_with_it_nor_what_comes_later<R: Runtime>() {
+    let (give, given) = bounded::<()>(1);
+    let server = shop().tool_with(tool("wait"), move |_: Value, _| {
+        given.recv_blocking()?;
+        Ok("waited")
+    });
+    let (hand, serving) = serve_by_hand::<R>(server).await;
+    let hand = call_by_hand(hand, move |hand| {
+        let calls: Vec<_> = ["wait", "echo", "echo_plain"]
+            .iter()
+            .zip(1..)
+            .map(|(tool, id)| {
+                json!({
+                    "jsonrpc": "2.0", "id": id, "method": "tools/call",
+                    "params": {"name": tool, "arguments": {"text": "hello"}},
+                })
+            })
+            .collect();
+        hand.say_all(&calls);
+        let mut answered = [hand.hear()["id"].as_u64(), hand.hear()["id"].as_u64()];
+        answered.sort_unstable();
+        assert_eq!(answered, [Some(2), Some(3)]);
+        hand.call_tool(4, "echo_plain", &json!({"text": "later"}));
+        assert_eq!(hand.hear()["id"], 4);
+        give.send_blocking(()).unwrap();
+        assert_eq!(hand.hear()["id"], 1);
+    });
+    drop(hand.await);
+    serving.ends_well().await;
 }
 
 /// The way that the documentation shows: the handler sends what it is asked to where such futures can run.
