@@ -102,7 +102,9 @@ impl<R: Role<Event: Tell>> Node<R> {
                 let line = form.request(&format!("r{number}"), "x/known", "");
                 self.tell_and_take(shared, &line);
                 if self.requests.len() <= number && self.is_serving() {
-                    self.machine.breach(format!("nothing is open and request {number} does not fit: something leaked"));
+                    self.machine.breach(format!(
+                        "nothing is open and request {number} does not fit: something leaked"
+                    ));
                 }
             }
             self.mark(shared, "rest", "requests_max");
@@ -110,22 +112,32 @@ impl<R: Role<Event: Tell>> Node<R> {
         self.refuse_all(shared);
     }
 
-    /// A batch is refused where too many answers wait for others.
+    /// A batch is refused where too many answers wait for others: as much is answered as may wait, and once more.
     fn batches_again(&mut self, shared: &mut Shared) {
+        let limits = self.machine.limits().clone();
         let has_batches = self.machine.peer().is_some_and(|peer| peer.revision.rules().batches);
-        if !has_batches {
+        if !has_batches || limits.replies_bytes_max > LITTLE {
             return;
         }
-        let lines = self.tell_and_take(shared, r#"[{"jsonrpc":"2.0","id":"r0","method":"ping"}]"#);
-        if lines.iter().any(|line| line.contains("too many answers wait")) {
-            self.machine.breach("no batch is open and one more is refused: something leaked");
+        let members = (0..limits.batch_members_max.min(FEW) as u64)
+            .map(|number| format!(r#"{{"jsonrpc":"2.0","id":"r{number}","method":"ping"}}"#));
+        let batch = format!("[{}]", members.collect::<Vec<_>>().join(","));
+        let mut said = 0;
+        while said <= limits.replies_bytes_max && batch.len() <= limits.message_bytes_max && self.is_serving()
+        {
+            let lines = self.tell_and_take(shared, &batch);
+            if lines.iter().any(|line| line.contains("too many answers wait")) {
+                self.machine.breach("no batch is open and one more is refused: something leaked");
+            }
+            said += lines.iter().map(String::len).sum::<usize>().max(1);
+            self.mark(shared, "rest", "replies_bytes_max");
         }
-        self.mark(shared, "rest", "replies_bytes_max");
     }
 
     fn subscriptions_again(&mut self, shared: &mut Shared, form: Form) {
         let limits = self.machine.limits().clone();
-        let uri = "u".repeat(limits.subscriptions_bytes_max.min(limits.message_bytes_max.saturating_sub(500)));
+        let uri =
+            "u".repeat(limits.subscriptions_bytes_max.min(limits.message_bytes_max.saturating_sub(500)));
         let (subscribe, end) = match form {
             Form::InSession => (
                 form.request("r0", "resources/subscribe", &format!(r#""uri":"{uri}""#)),
@@ -137,7 +149,8 @@ impl<R: Role<Event: Tell>> Node<R> {
                     "subscriptions/listen",
                     &format!(r#""notifications":{{"resourceSubscriptions":["{uri}"]}}"#),
                 ),
-                r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"r0"}}"#.to_owned(),
+                r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"r0"}}"#
+                    .to_owned(),
             ),
         };
         let may = limits.subscriptions_max > 0
@@ -220,7 +233,8 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     fn try_call(&mut self, shared: &mut Shared, method: &str, params: Option<Raw>, what: &str) -> Done {
         // A cached answer would make no room's worth of a call.
-        let options = CallOptions { timeout: Some(Duration::from_secs(1)), fresh: true, ..CallOptions::default() };
+        let options =
+            CallOptions { timeout: Some(Duration::from_secs(1)), fresh: true, ..CallOptions::default() };
         let act = Act::Call { method: method.into(), params, options: options.clone() };
         let done = self.called(shared, act, 0, &options);
         let is_full = self.machine.outbox().len() > self.machine.limits().outbox_bytes_max;

@@ -230,6 +230,9 @@ impl Server {
         if let Some((key, host)) = self.hosts.first_key_value() {
             shared.breach(format!("host {key} is left, with {:?} and {:?}", host.requests, host.exchanges));
         }
+        if let Some(key) = self.table.iter().next() {
+            shared.breach(format!("host {key} is over, and the table has it"));
+        }
     }
 
     /// Sees how much is kept.
