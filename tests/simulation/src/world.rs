@@ -199,6 +199,7 @@ impl World {
         for player in self.players.iter_mut().filter(|_| stops) {
             player.party().stop_listening(&mut self.shared);
         }
+        self.pump();
         self.pass(Duration::from_secs(30));
         for player in &mut self.players {
             player.party().catch_up(&mut self.shared);
@@ -208,6 +209,7 @@ impl World {
         for side in [1, 0] {
             let party = self.players[side].party();
             party.check_room_again(&mut self.shared, stops && is_honest);
+            self.pump();
             self.pass(Duration::from_secs(30));
         }
     }

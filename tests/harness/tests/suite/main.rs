@@ -1,5 +1,6 @@
 //! How the core behaves, told in stories: one program, so that it links once and its stories run side by side.
 
+mod allowances;
 mod backpressure;
 mod bad_input;
 mod batching;

@@ -111,7 +111,7 @@ impl Host {
         exchange
     }
 
-    fn answer_again_and_end(&mut self, shared: &mut Shared, exchanges: &[http::ExchangeId]) {
+    fn answer_again_and_end(&mut self, shared: &Shared, exchanges: &[http::ExchangeId]) {
         let open: Vec<IncomingId> = self.requests.keys().copied().collect();
         for incoming in open {
             let done = self.session.respond_error(shared.now, incoming, &ErrorObject::new(REFUSAL, "no"));
@@ -159,10 +159,7 @@ impl Server {
     /// Sees that nobody is kept to whom nobody comes back.
     pub(super) fn check_expired(&self, shared: &Shared) {
         let is_idle = |host: &&Host| {
-            !host.has_asked
-                && host.requests.is_empty()
-                && host.calls.is_empty()
-                && host.exchanges.is_empty()
+            !host.has_asked && host.requests.is_empty() && host.calls.is_empty() && host.exchanges.is_empty()
         };
         if let Some(host) = self.hosts.values().find(is_idle) {
             shared.breach(format!("nobody came back to {:?} for long, and it is there", host.key));

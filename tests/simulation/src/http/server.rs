@@ -136,6 +136,9 @@ impl Server {
                     (Some(_), false) => "http.reached resumed-get",
                     (Some(_), true) => "http.reached resumed",
                 });
+                if let Some(last) = get.last_event_id.as_deref() {
+                    host.said.resume(id.0, last);
+                }
                 host.exchanges.insert(exchange, id);
                 if let Some(conn) = net.conns.get_mut(&id) {
                     conn.host = Some((key, exchange));

@@ -175,12 +175,14 @@ impl World {
             for client in &mut self.clients {
                 client.stop_listening(&mut self.shared);
             }
+            self.pump();
             self.pass(Duration::from_secs(60));
         }
         self.server.check_room_again(&mut self.shared);
         for client in &mut self.clients {
             client.check_room_again(&mut self.shared);
         }
+        self.pump();
         self.pass(Duration::from_secs(60));
     }
 }
