@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use mcp_proto::client::{self, Client};
 use mcp_proto::http::client::{Action, Config, Event, ExchangeId, Failure, Http, Send, Verb};
-use mcp_proto::{CallId, CallOptions, Era, ErrorObject, Filter, IncomingId, Instant, Limits, Raw};
+use mcp_proto::{
+    CallId, CallOptions, Era, ErrorObject, Filter, IncomingId, Instant, Limits, Raw, Session as _,
+};
 
-/// Whatever a server, a driver and an application do, every call ends once and in time, no more exchanges are open than
+/// Whatever a server, a driver and an application do, every call ends once and in time, no more is held and open than
 /// may be, and none is left.
 ///
 /// The first byte says what is known of the server. Then come steps: what, on which exchange or call, and how.
@@ -78,9 +80,11 @@ struct Run {
 impl Run {
     /// Does what there is to do, and checks it.
     fn drive(&mut self) {
+        let mut held = 0;
         while let Some(action) = self.http.poll_action() {
             match action {
                 Action::Send(send) => {
+                    held += send.body.len();
                     assert!(self.used.insert(send.exchange), "no id is used twice");
                     assert_eq!(send.body.is_empty(), send.verb != Verb::Post);
                     let is_clean = |value: &str| !value.contains(|c: char| c.is_ascii_control());
@@ -94,6 +98,7 @@ impl Run {
         }
         assert!(self.open.len() <= CALLS_MAX + OTHERS_MAX, "{} exchanges", self.open.len());
         while let Some(event) = self.http.poll_event() {
+            held += size_of::<Event>();
             assert!(!self.is_closed, "after the last event there is none: {event:?}");
             match event {
                 Event::Session(client::Event::Completed { call, .. }) => {
@@ -104,6 +109,9 @@ impl Run {
                 _ => {}
             }
         }
+        // What waited to be sent and heard was all held.
+        assert!(held <= self.http.limits().memory_max(), "{held} bytes were held");
+        assert!(self.calls.len() <= CALLS_MAX, "{:?} are open", self.calls);
     }
 
     fn pick(&self, which: u8) -> Option<Send> {

@@ -12,7 +12,7 @@ use mcp_proto::{
 /// What an application does. Handles go by how many came before: those of one revision are not those of another.
 ///
 /// Left out is what differs between revisions and is documented: words of progress, forms, subscriptions, log levels,
-/// pings, and codes that are translated (`tests/harness/tests/revisions/differences.rs`).
+/// pings, and codes that are translated (`tests/harness/tests/suite/revisions/differences.rs`).
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Op {
     Call { with_progress: bool },

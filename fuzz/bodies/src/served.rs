@@ -186,7 +186,9 @@ impl Served {
     }
 
     pub(crate) fn look(&mut self) {
+        let mut held = 0;
         while let Some(event) = self.http.poll_event() {
+            held += size_of::<Event>();
             assert!(!self.is_closed, "after the last event there is none: {event:?}");
             match event {
                 Event::Request { incoming, .. } => self.open.push(incoming),
@@ -201,6 +203,10 @@ impl Served {
                 _ => {}
             }
         }
+        // Events that waited were all held, and what is open still is.
+        let limits = self.http.limits();
+        assert!(held <= limits.memory_max(), "{held} bytes were held");
+        assert!(self.open.len() <= limits.requests_max, "{:?} are open", self.open);
     }
 
     pub(crate) const ACTS: u8 = 9;

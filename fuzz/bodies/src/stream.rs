@@ -150,10 +150,24 @@ impl<R: Role> Run<R> {
     }
 
     fn poll(&mut self, count: usize) {
-        for _ in 0..count {
-            let Some(event) = self.machine.poll_event() else { return };
+        for polled in 0..count {
+            let Some(event) = self.machine.poll_event() else { return self.check_held(polled) };
             self.app.note(&event);
         }
+    }
+
+    /// What can be seen of what the machine holds is within its limits: the outbox, the events that waited, and once they
+    /// are polled, what is open.
+    fn check_held(&mut self, events: usize) {
+        let limits = self.machine.limits().clone();
+        let bytes = self.machine.outbox().len() + events * size_of::<R::Event>();
+        assert!(bytes <= limits.memory_max(), "{bytes} bytes are held");
+        let (calls, requests) =
+            (self.machine.ledger().open_calls().count(), self.machine.ledger().open_requests().count());
+        assert!(
+            calls <= limits.calls_max && requests <= limits.requests_max,
+            "{calls} and {requests} are open"
+        );
     }
 
     fn take(&mut self) {

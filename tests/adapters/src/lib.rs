@@ -17,26 +17,25 @@ pub use pairs::{Serving, call_by_hand, connect_by_hand, pair, serve, serve_by_ha
 pub use process::{adapter_server, is_there, resident_kib};
 pub use runtime::{Blocking, Runtime, Smol, Stream, Tokio, TokioThreads};
 pub use shop::{client, form, raw, server, shop, tool};
-pub use story::{eventually, failure, on, refusal, said, story, success, timer};
+pub use story::{at_once, eventually, failure, on, refusal, said, story, success, timer};
 
-/// Every row on every runtime.
+/// Every row on every runtime, on all of them at once: most of what a row does is wait.
 #[macro_export]
 macro_rules! rows {
     ($($(#[$attribute:meta])* $row:ident),* $(,)?) => {
-        $crate::rows!(@on on_blocking, Blocking; $($(#[$attribute])* $row),*);
-        $crate::rows!(@on on_smol, Smol; $($(#[$attribute])* $row),*);
-        $crate::rows!(@on on_tokio, Tokio; $($(#[$attribute])* $row),*);
-        $crate::rows!(@on on_tokio_threads, TokioThreads; $($(#[$attribute])* $row),*);
-    };
-    (@on $module:ident, $runtime:ident; $($(#[$attribute:meta])* $row:ident),*) => {
-        mod $module {
+        mod on_each_runtime {
             $(
                 #[test]
                 $(#[$attribute])*
                 fn $row() {
-                    $crate::on::<$crate::$runtime, _>(super::$row::<$crate::$runtime>);
+                    $crate::rows!(@at_once $row; Blocking, Smol, Tokio, TokioThreads);
                 }
             )*
         }
+    };
+    (@at_once $row:ident; $($runtime:ident),*) => {
+        $crate::at_once(&[
+            $((stringify!($runtime), &|| $crate::on::<$crate::$runtime, _>(super::$row::<$crate::$runtime>))),*
+        ])
     };
 }

@@ -14,16 +14,19 @@ use smol::Timer;
 use crate::Runtime;
 
 /// How long any row may take. It is no measure of speed: only what hangs takes this long.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Tells a story, which must come to an end.
 pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
     let (over, ended) = channel();
-    let told = thread::spawn(move || {
+    // Who panics is known by the name of its thread.
+    let name = thread::current().name().unwrap_or("story").to_owned();
+    let told = thread::Builder::new().name(name).spawn(move || {
         let end = tell();
         let _nobody_waits = over.send(());
         end
     });
+    let told = told.expect("there are threads");
     match ended.recv_timeout(PATIENCE) {
         Err(RecvTimeoutError::Timeout) => panic!("the story hangs: it is not over after {PATIENCE:?}"),
         Ok(()) | Err(RecvTimeoutError::Disconnected) => match told.join() {
@@ -36,6 +39,19 @@ pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T 
 /// Tells a row on a runtime.
 pub fn on<R: Runtime, F: Future<Output = ()> + 'static>(row: fn() -> F) {
     story(move || R::block_on(row()));
+}
+
+/// Tells one row on several runtimes at once, each by its name.
+pub fn at_once(rows: &[(&'static str, &(dyn Fn() + Sync))]) {
+    let failed: Vec<&str> = thread::scope(|scope| {
+        let begin = |(name, row): &(&'static str, _)| {
+            let begun = thread::Builder::new().name((*name).into()).spawn_scoped(scope, *row);
+            (*name, begun.expect("there are threads"))
+        };
+        let told: Vec<_> = rows.iter().map(begin).collect();
+        told.into_iter().filter_map(|(name, told)| told.join().is_err().then_some(name)).collect()
+    });
+    assert!(failed.is_empty(), "it failed on {}", failed.join(" and "));
 }
 
 /// Waits until something that nobody tells of has come about.

@@ -56,6 +56,16 @@ impl Said {
         self.message(text, &format!("connection {conn}"), is_alone, false)
     }
 
+    /// What is said on this connection is what follows an event.
+    pub fn resume(&mut self, conn: u64, last_event_id: &str) {
+        if let Some((stream, number)) = last_event_id.rsplit_once('-')
+            && let Ok(last) = number.parse()
+        {
+            let reader = Reader::new(usize::MAX, 256);
+            self.readings.insert(conn, Reading { reader, stream: Some(stream.into()), last });
+        }
+    }
+
     /// A piece of an event stream.
     ///
     /// # Errors
@@ -92,7 +102,7 @@ impl Said {
                 if text.is_some() && number <= reading.last {
                     return Err(format!("{id:?} comes after {}", reading.last));
                 }
-                reading.last = number;
+                reading.last = reading.last.max(number);
             }
             let Some(text) = text else {
                 self.kinds.insert("priming");

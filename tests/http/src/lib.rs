@@ -11,26 +11,23 @@ mod talk;
 
 pub use raw::{Event, PATIENCE, Pending, Reply, Request};
 pub use runtime::{Blocking, Runtime, Smol, Tokio, TokioThreads};
-pub use served::{Served, eventually, server, text, tool};
+pub use served::{Served, at_once, eventually, server, text, tool};
 pub use talk::{Session, get, initialize, modern, post};
 
-/// Every row on every runtime.
+/// Every row on every runtime, on all of them at once: most of what a row does is wait.
 #[macro_export]
 macro_rules! rows {
     ($($row:ident),* $(,)?) => {
-        $crate::rows!(@on on_blocking, Blocking; $($row),*);
-        $crate::rows!(@on on_smol, Smol; $($row),*);
-        $crate::rows!(@on on_tokio, Tokio; $($row),*);
-        $crate::rows!(@on on_tokio_threads, TokioThreads; $($row),*);
-    };
-    (@on $module:ident, $runtime:ident; $($row:ident),*) => {
-        mod $module {
+        mod on_each_runtime {
             $(
                 #[test]
                 fn $row() {
-                    super::$row::<$crate::$runtime>();
+                    $crate::rows!(@at_once $row; Blocking, Smol, Tokio, TokioThreads);
                 }
             )*
         }
+    };
+    (@at_once $row:ident; $($runtime:ident),*) => {
+        $crate::at_once(&[$((stringify!($runtime), &|| super::$row::<$crate::$runtime>())),*])
     };
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// How long anything may take.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request that is being put together.
 #[derive(Clone, Debug)]

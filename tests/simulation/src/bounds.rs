@@ -38,6 +38,11 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// Whether what it heard last was a whole line.
+    pub(crate) fn is_between_lines(&self) -> bool {
+        self.heard.left() == 0
+    }
+
     /// The machine told of a violation.
     pub(crate) fn unread(&mut self, kind: ViolationKind) {
         self.unread += u64::from(kind == ViolationKind::NotJson);
@@ -65,7 +70,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         Outside { bytes: self.machine.outbox().len(), lines: self.machine.lines_sent() }
     }
 
-    fn is_serving(&self) -> bool {
+    pub(crate) fn is_serving(&self) -> bool {
         !self.machine.is_closed() && self.phase != "draining"
     }
 

@@ -1,9 +1,7 @@
 //! How a node's application picks what it does it to, and what the books learn of it; knows nothing of events.
 
-use std::time::Duration;
-
 use mcp_harness::{Act, Done, Role, Seed};
-use mcp_proto::{CallOptions, Endpoint, Misuse, Side};
+use mcp_proto::{CallOptions, Misuse, Side};
 
 use crate::application as app;
 use crate::books::OpenCall;
@@ -77,7 +75,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         true
     }
 
-    fn refuse(&mut self, shared: &mut Shared, request: u64) -> Done {
+    pub(crate) fn refuse(&mut self, shared: &mut Shared, request: u64) -> Done {
         let Some(open) = self.requests.get(&request).cloned() else { return Done::Unknown };
         if let Some(call) = open.call.and_then(|call| self.calls.get_mut(&call)) {
             call.is_unanswered = true;
@@ -136,6 +134,10 @@ impl<R: Role<Event: Tell>> Node<R> {
     fn cancel(&mut self, shared: &mut Shared, random: &mut Seed) -> Done {
         let calls: Vec<u64> = self.calls.keys().copied().collect();
         let Some(call) = calls.get(random.below(calls.len())).copied() else { return Done::Unknown };
+        self.cancel_call(shared, call)
+    }
+
+    pub(crate) fn cancel_call(&mut self, shared: &mut Shared, call: u64) -> Done {
         let done = self.perform(shared, Act::Cancel { call, reason: "no more".into() });
         if done == Done::Ok
             && let Some(open) = self.calls.get_mut(&call)
@@ -176,7 +178,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         self.called(shared, act, tag, &options)
     }
 
-    fn called(&mut self, shared: &mut Shared, act: Act, tag: u64, options: &CallOptions) -> Done {
+    pub(crate) fn called(&mut self, shared: &mut Shared, act: Act, tag: u64, options: &CallOptions) -> Done {
         let filter = if let Act::Listen { filter, .. } = &act { Some(filter.clone()) } else { None };
         let params = if let Act::Call { params, .. } = &act { params.clone() } else { None };
         let done = self.perform(shared, act);
@@ -200,30 +202,5 @@ impl<R: Role<Event: Tell>> Node<R> {
             self.calls.insert(mcp_harness::number(call), open);
         }
         done
-    }
-
-    /// Once nothing is open, there must be room for as much as there was in the beginning.
-    pub(crate) fn fill_up(&mut self, shared: &mut Shared) {
-        let limits = self.machine.limits();
-        let is_plain = limits.calls_max < 16
-            && limits.calls_bytes_max > 1 << 20
-            && limits.ping_every.is_none()
-            && self.calls.is_empty()
-            && self.listens == 0
-            && self.machine.outbox().is_empty()
-            && self.machine.peer().is_some()
-            && R::SIDE == Side::Client;
-        if !is_plain {
-            return;
-        }
-        for number in 0..self.machine.limits().calls_max {
-            let options = CallOptions { timeout: Some(Duration::from_secs(1)), ..CallOptions::default() };
-            let act = Act::Call { method: "x/unknown".into(), params: None, options: options.clone() };
-            let done = self.called(shared, act, 0, &options);
-            let is_full = self.machine.outbox().len() > self.machine.limits().outbox_bytes_max;
-            if done == Done::Misuse(Misuse::Blocked) && !is_full {
-                self.machine.breach(format!("nothing is open and call {number} is {done}: something leaked"));
-            }
-        }
     }
 }

@@ -251,6 +251,12 @@ impl Party for Hostile {
 
     fn check_rest(&mut self, _: &mut Shared) {}
 
+    fn stop_listening(&mut self, _: &mut Shared) -> bool {
+        false
+    }
+
+    fn check_room_again(&mut self, _: &mut Shared, _: bool) {}
+
     fn check_end(&mut self, _: &mut Shared) {}
 
     fn is_done(&mut self) -> bool {

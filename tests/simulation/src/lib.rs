@@ -26,6 +26,7 @@ mod party;
 mod phrases;
 mod plan;
 mod replay;
+mod rest;
 mod run;
 mod told;
 mod wire;

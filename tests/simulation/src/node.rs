@@ -391,7 +391,7 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
         !self.machine.is_closed() && self.calls.values().any(|call| !call.is_listening)
     }
 
-    fn check_rest(&mut self, shared: &mut Shared) {
+    fn check_rest(&mut self, _: &mut Shared) {
         if self.machine.is_closed() {
             return;
         }
@@ -400,7 +400,20 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
             self.machine.breach(format!("call#{call} never ended"));
         }
         self.check_cancels();
-        self.fill_up(shared);
+    }
+
+    fn stop_listening(&mut self, shared: &mut Shared) -> bool {
+        let listening = self.calls.iter().filter(|(_, call)| call.is_listening && !call.is_cancelled);
+        let listening: Vec<u64> = listening.map(|(call, _)| *call).collect();
+        for call in &listening {
+            self.cancel_call(shared, *call);
+        }
+        !listening.is_empty()
+    }
+
+    fn check_room_again(&mut self, shared: &mut Shared, nobody_listens: bool) {
+        self.take_in_again(shared, nobody_listens);
+        self.call_again(shared, nobody_listens);
     }
 
     fn check_end(&mut self, shared: &mut Shared) {

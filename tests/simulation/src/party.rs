@@ -57,6 +57,12 @@ pub(crate) trait Party {
     /// Sees that nothing is left behind once all is quiet.
     fn check_rest(&mut self, shared: &mut Shared);
 
+    /// Ends what does not end by itself; false when there was nothing.
+    fn stop_listening(&mut self, shared: &mut Shared) -> bool;
+
+    /// Sees that it has room for as much as in the beginning; nothing is under way on either side.
+    fn check_room_again(&mut self, shared: &mut Shared, nobody_listens: bool);
+
     /// Sees that it is over.
     fn check_end(&mut self, shared: &mut Shared);
 

@@ -177,11 +177,10 @@ impl World {
                 player.party().catch_up(&mut self.shared);
             }
         }
-        for side in 0..2 {
-            let party = self.players[side].party();
-            party.check_rest(&mut self.shared);
-            self.pass(Duration::from_secs(5));
+        for player in &mut self.players {
+            player.party().check_rest(&mut self.shared);
         }
+        self.check_room_again();
         for side in 0..2 {
             self.players[side].party().act(&mut self.shared, Action::Close, &mut Seed(0));
             self.pass(Duration::from_secs(5));
@@ -190,6 +189,29 @@ impl World {
             player.party().check_end(&mut self.shared);
         }
         self.is_over = [true; 2];
+    }
+
+    /// Once nothing is open, each side has room for as much as in the beginning.
+    fn check_room_again(&mut self) {
+        // In some worlds somebody listens to the end.
+        let stops = self.case.fork(11).below(4) != 0;
+        let is_honest = self.shared.plan.mode == Mode::Honest;
+        for player in self.players.iter_mut().filter(|_| stops) {
+            player.party().stop_listening(&mut self.shared);
+        }
+        self.pump();
+        self.pass(Duration::from_secs(30));
+        for player in &mut self.players {
+            player.party().catch_up(&mut self.shared);
+        }
+        self.pass(Duration::from_secs(30));
+        // What is taken in first is heard by nobody else, and what calls bring about is over after a while.
+        for side in [1, 0] {
+            let party = self.players[side].party();
+            party.check_room_again(&mut self.shared, stops && is_honest);
+            self.pump();
+            self.pass(Duration::from_secs(30));
+        }
     }
 
     fn is_open(&mut self) -> bool {

@@ -17,7 +17,7 @@ use mcp_blocking::{Client, Connect, Connection, Error, Serve, Server};
 use serde_json::{Value, json};
 
 /// How long any story may take. It is no measure of speed: only what hangs takes this long.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Tells a story, which must come to an end.
 pub(crate) fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {

@@ -33,9 +33,11 @@ pub(super) struct Host {
     pub(super) is_listening: bool,
     pub(super) requests: BTreeMap<IncomingId, Open>,
     over: Vec<IncomingId>,
-    calls: BTreeSet<CallId>,
+    pub(super) calls: BTreeSet<CallId>,
     pub(super) exchanges: BTreeMap<http::ExchangeId, ConnId>,
     pub(super) said: Said,
+    /// It asked its client something, which is open for as long as nobody answers.
+    pub(super) has_asked: bool,
     is_closed: bool,
 }
 
@@ -51,6 +53,7 @@ impl Host {
             calls: BTreeSet::new(),
             exchanges: BTreeMap::new(),
             said: Said::default(),
+            has_asked: false,
             is_closed: false,
         }
     }
@@ -106,7 +109,7 @@ impl Host {
         moved
     }
 
-    fn end(&mut self, incoming: IncomingId) {
+    pub(super) fn end(&mut self, incoming: IncomingId) {
         self.requests.remove(&incoming);
         self.over.push(incoming);
     }
@@ -163,6 +166,7 @@ impl Host {
         shared.tell(|| format!("   server asks about {incoming}: {done:?}"));
         match done {
             Ok(()) => {
+                self.has_asked = true;
                 let in_session = u32::from(!self.is_alone());
                 shared.books.with(open.tag, |matter| {
                     matter.asks += 1;

@@ -11,6 +11,7 @@ mod host;
 mod net;
 mod outcome;
 mod plan;
+mod rest;
 mod server;
 mod world;
 

@@ -294,6 +294,11 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
     if small {
         limits.input_rounds_max = rounds;
     }
+    let (few_bytes, calls, requests) = (random.below(2) == 0, random.below(1500), random.below(1500));
+    if small && few_bytes {
+        limits.calls_bytes_max = 100 + calls;
+        limits.requests_bytes_max = 100 + requests;
+    }
     let mut millis = |most: u64| Duration::from_millis(500 + random.next() % most);
     let drawn = [millis(20_000), millis(5000), millis(60_000)];
     if on.contains(&Feature::ShortTimeouts) {

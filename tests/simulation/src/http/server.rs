@@ -136,6 +136,9 @@ impl Server {
                     (Some(_), false) => "http.reached resumed-get",
                     (Some(_), true) => "http.reached resumed",
                 });
+                if let Some(last) = get.last_event_id.as_deref() {
+                    host.said.resume(id.0, last);
+                }
                 host.exchanges.insert(exchange, id);
                 if let Some(conn) = net.conns.get_mut(&id) {
                     conn.host = Some((key, exchange));
@@ -229,6 +232,9 @@ impl Server {
     pub(super) fn check_end(&self, shared: &Shared) {
         if let Some((key, host)) = self.hosts.first_key_value() {
             shared.breach(format!("host {key} is left, with {:?} and {:?}", host.requests, host.exchanges));
+        }
+        if let Some(key) = self.table.iter().next() {
+            shared.breach(format!("host {key} is over, and the table has it"));
         }
     }
 

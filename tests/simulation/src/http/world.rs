@@ -144,6 +144,7 @@ impl World {
         }
         // Whoever noticed nothing so far does now.
         self.pass(Duration::from_secs(60));
+        self.check_room_again();
         self.shared.tell(|| "end".into());
         for client in &mut self.clients {
             client.act(&mut self.shared, Action::Close, &mut Seed(0));
@@ -153,12 +154,36 @@ impl World {
         for client in &mut self.clients {
             client.check_end(&mut self.shared);
         }
+        // Some sessions end because nobody comes back.
+        if self.case.fork(12).below(2) == 0 {
+            self.pass(2 * self.shared.plan.idle_max + Duration::from_secs(60));
+            self.server.check_expired(&self.shared);
+        }
         self.server.close(&mut self.shared);
         self.pass(Duration::from_secs(120));
         self.server.check_end(&self.shared);
         if let Some((id, conn)) = self.net.conns.iter().find(|(_, conn)| conn.stage != Stage::Done) {
             self.shared.breach(format!("{id:?} is left: {conn:?}"));
         }
+    }
+
+    /// Once nothing is open, everybody has room for as much as in the beginning.
+    fn check_room_again(&mut self) {
+        self.shared.tell(|| "all is quiet".into());
+        // In some worlds somebody listens to the end.
+        if self.case.fork(11).below(4) != 0 {
+            for client in &mut self.clients {
+                client.stop_listening(&mut self.shared);
+            }
+            self.pump();
+            self.pass(Duration::from_secs(60));
+        }
+        self.server.check_room_again(&mut self.shared);
+        for client in &mut self.clients {
+            client.check_room_again(&mut self.shared);
+        }
+        self.pump();
+        self.pass(Duration::from_secs(60));
     }
 }
 

@@ -1,9 +1,5 @@
 //! Full pipes: both sides say more than a pipe holds, and peers that do not read, or only a little at a time.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
-
-mod common;
-
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,13 +7,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::{
-    Hand, client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool, welcome,
-};
 use mcp_blocking::proto::schema::{Level, Ping};
 use mcp_blocking::proto::{CallError, Close, Limits, Misuse, Revision};
 use mcp_blocking::{Connect, Error, Serve};
 use serde_json::{Value, json};
+
+use crate::common;
+use crate::common::{
+    Hand, client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool, welcome,
+};
 
 const FOR_EVER: Duration = Duration::MAX;
 const SOON: Duration = Duration::from_millis(50);

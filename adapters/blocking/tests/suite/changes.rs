@@ -1,18 +1,14 @@
 //! Changes: who is told of them, in both eras, and who listens.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
-
-mod common;
-mod eras;
-
 use std::sync::mpsc::{Receiver, channel};
 
-use common::{server, story, tool};
-use eras::Visitor;
 use mcp_blocking::proto::schema::{Prompt, PromptMessage, Resource, ResourceContents, Role};
 use mcp_blocking::proto::{Misuse, Revision};
 use mcp_blocking::{Server, Watch};
 use serde_json::{Value, json};
+
+use crate::common::{server, story, tool};
+use crate::eras::Visitor;
 
 const NOTE: &str = "note://a";
 

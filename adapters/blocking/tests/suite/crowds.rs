@@ -1,18 +1,16 @@
 //! Many at once: calls from many threads, handlers on few, and clients that ask for more than they can have.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
-
-mod common;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex};
 
-use common::{client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool};
 use mcp_blocking::Server;
 use mcp_blocking::proto::Limits;
 use mcp_blocking::proto::schema::{CreateMessageResult, Role};
 use serde_json::{Value, json};
+
+use crate::common;
+use crate::common::{client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool};
 
 /// A door that opens once, and counts who waits before it.
 #[derive(Default)]

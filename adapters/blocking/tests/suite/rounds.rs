@@ -1,12 +1,5 @@
 //! Questions in rounds: several at once, one after the other, what is carried between them, and what is refused.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
-
-mod common;
-mod eras;
-
-use common::{raw, server, story, tool};
-use eras::Visitor;
 use mcp_blocking::proto::schema::{
     CreateMessage, CreateMessageResult, Elicit, ListRootsResult, Prompt, PromptMessage, Resource,
     ResourceContents, Role, SamplingMessage,
@@ -16,6 +9,9 @@ use mcp_blocking::proto::{Question, Revision, code};
 use mcp_blocking::{Cx, Server, ToolError};
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::common::{raw, server, story, tool};
+use crate::eras::Visitor;
 
 /// Those in which a server can ask a client's user.
 const WITH_FORMS: [Revision; 3] = [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];

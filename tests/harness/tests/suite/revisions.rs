@@ -11,13 +11,9 @@
     reason = "a helper of tests may fail as a test does"
 )]
 
-#[path = "revisions/application.rs"]
 mod application;
-#[path = "revisions/differences.rs"]
 mod differences;
-#[path = "revisions/script.rs"]
 mod script;
-#[path = "revisions/wire.rs"]
 mod wire;
 
 use std::collections::BTreeSet;

@@ -1,14 +1,7 @@
 //! What servers offer besides tools: resources, templates, prompts, completions; in lists, in pages, by name.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
-
-mod common;
-mod eras;
-
 use std::io::{ErrorKind, empty, sink};
 
-use common::{raw, server, story, tool};
-use eras::Visitor;
 use mcp_blocking::proto::schema::{
     Complete, GetPrompt, Prompt, PromptArgument, PromptMessage, ReadResource, Resource, ResourceContents,
     ResourceTemplate, Role, Tool,
@@ -16,6 +9,10 @@ use mcp_blocking::proto::schema::{
 use mcp_blocking::proto::{Revision, code};
 use mcp_blocking::{Cx, Serve, Server, ToolError};
 use serde_json::{Value, json};
+
+use crate::common;
+use crate::common::{raw, server, story, tool};
+use crate::eras::Visitor;
 
 const FILES: &str = "file:///{name}";
 

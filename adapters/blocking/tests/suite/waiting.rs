@@ -1,17 +1,15 @@
 //! Waiting for a call: progress, deadlines, and calls that nobody wants any more.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
-
-mod common;
-
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::{client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool};
 use mcp_blocking::proto::{CallError, Misuse, Progress};
 use mcp_blocking::{Error, Server, ToolError};
 use serde_json::{Value, json};
+
+use crate::common;
+use crate::common::{client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool};
 
 const FOR_EVER: Duration = Duration::MAX;
 const SOON: Duration = Duration::from_millis(50);

@@ -1,20 +1,18 @@
 //! Calling: tools as functions, how they fail, lists with pages, and what is left once a connection is closed.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
-
-mod common;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{
-    client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story, success, tool,
-};
 use mcp_blocking::proto::schema::ListTools;
 use mcp_blocking::proto::{CallError, Close, ErrorObject, Misuse, Raw, Revision, code};
 use mcp_blocking::{Connect, Error, Server, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::common;
+use crate::common::{
+    client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story, success, tool,
+};
 
 #[derive(Deserialize, JsonSchema)]
 struct Forecast {

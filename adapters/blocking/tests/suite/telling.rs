@@ -1,18 +1,16 @@
 //! Telling without being asked: notifications, log messages, and what is heard of broken rules.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
-
-mod common;
-
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::{client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool};
 use mcp_blocking::proto::schema::Level;
 use mcp_blocking::proto::{CallError, Misuse, ViolationKind};
 use mcp_blocking::{Client, Error, Server};
 use serde_json::{Value, json};
+
+use crate::common;
+use crate::common::{client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool};
 
 /// A client that passes on what it is told.
 fn listening() -> (Client, Receiver<(String, Value)>) {

@@ -1,17 +1,14 @@
 //! Listening to changes: the same in both eras, bounded, and told how it ends.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
-
-mod common;
-
 use std::thread;
 use std::time::Duration;
 
-use common::eras::meet;
-use common::{Hand, client, refusal, story};
 use mcp_blocking::proto::{CallError, Close, Era, Filter, Limits, Raw, code};
 use mcp_blocking::{Changed, Client, Connection, Error, Listening};
 use serde_json::{Value, json};
+
+use crate::common::eras::meet;
+use crate::common::{Hand, client, refusal, story};
 
 const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 

@@ -1,21 +1,18 @@
 //! Asking back: what servers ask of clients in the middle of a call, and how clients answer.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
-
-mod common;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use common::{
-    client, connect_by_hand, failure, is_alive, pair, part, raw, refusal, serve_by_hand, server, story,
-    success, tool,
-};
 use mcp_blocking::proto::schema::{CreateMessageResult, Elicit, ElicitResult, Role, Root};
 use mcp_blocking::proto::{CallError, ErrorObject, Limits, Question, Raw, Revision, code};
 use mcp_blocking::{Client, Cx, Error, Server, ToolError};
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::common::{
+    client, connect_by_hand, failure, is_alive, pair, part, raw, refusal, serve_by_hand, server, story,
+    success, tool,
+};
 
 #[derive(Deserialize)]
 struct Name {

@@ -1,18 +1,15 @@
 //! Servers of both eras behind one API: how a client finds out which it is, and how little that changes afterwards.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
-
-mod common;
-
 use std::thread;
 use std::time::Duration;
 
-use common::eras::{discovered, meet, meet_by, welcomed};
-use common::{Hand, client, connect_by_hand, pair, part, raw, server, story, success, tool};
 use mcp_blocking::proto::schema::{CreateMessageResult, ElicitResult, Level, ListTools, Role, Root};
 use mcp_blocking::proto::{Close, Era, Limits, Question, Raw, Revision};
 use mcp_blocking::{Client, Error};
 use serde_json::{Value, json};
+
+use crate::common::eras::{discovered, meet, meet_by, welcomed};
+use crate::common::{Hand, client, connect_by_hand, pair, part, raw, server, story, success, tool};
 
 const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
