@@ -154,6 +154,8 @@ impl<R: Role, I: Read, O: Write + 'static> Wire<R, I, O> {
         self.link.help(|| self.pulse.beat(term));
         DRIVES.set(true);
         if !self.pulse.beat(term) {
+            // Whoever took its place may have done so before there was anything to write.
+            self.link.flush_elsewhere();
             return false;
         }
         match self.writing.try_lock() {
@@ -218,5 +220,39 @@ fn hang_up(writer: impl Write + 'static) {
     #[cfg(unix)]
     if let Some(socket) = stream.downcast_ref::<std::os::unix::net::UnixStream>() {
         let _gone = socket.shutdown(Shutdown::Write);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    use futures_lite::future::{block_on, poll_once};
+    use mcp_adapter::Server;
+
+    use super::{ReadBuffer, Wire, Writing};
+    use crate::pulse::{Look, Pulse, Watch};
+    use crate::runtime::Threads;
+
+    #[test]
+    fn a_leader_that_is_replaced_before_it_has_heard_anything_leaves_the_answer_to_the_writer() {
+        let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(Threads)).unwrap();
+        let (_parker, watcher) = parking::pair();
+        let wire = Wire {
+            link: Arc::clone(driving.link()),
+            pulse: Arc::new(Pulse::new(watcher)),
+            reads_on: false,
+            reading: Mutex::new(Some((io::empty(), ReadBuffer::default()))),
+            writing: Mutex::new(Writing { writer: Some(io::sink()), chunk: Vec::new() }),
+        };
+        let (mut leader, mut watch) = (wire.pulse.first(), Watch::default());
+        wire.pulse.begin(&mut leader);
+        while !matches!(watch.look(&wire.pulse), Look::HeldUp(..)) {}
+        wire.link.release();
+        // It had its bytes all the same.
+        wire.link.take_input(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+        assert!(!wire.serve(&mut leader), "another leads");
+        assert_eq!(block_on(poll_once(wire.link.has_output())), Some(true));
     }
 }

@@ -132,7 +132,8 @@ impl Workers {
             };
             let begin = began.unwrap_or_else(|| clock.now());
             if !goes_on() {
-                return self.leave(incoming, work);
+                self.leave(incoming, work);
+                return self.release(clock);
             }
             self.begin(incoming, work);
             let end = clock.now();
@@ -291,8 +292,6 @@ mod tests {
         workers.withdraw(second);
         let beats = Cell::new(0);
         workers.help(&clock, || {
-            // Whoever watches has taken the place of this thread, and left what was waiting to others.
-            workers.release(&clock);
             beats.set(beats.get() + 1);
             false
         });

@@ -10,7 +10,7 @@ use mcp_adapter::proto::Limits;
 use mcp_adapter::proto::schema::{ElicitResult, Level};
 use mcp_adapter_tests::{Runtime, call_by_hand, client, pair, raw, rows, serve_by_hand, shop, success};
 use serde_json::json;
-use smol::channel::unbounded;
+use smol::channel::{bounded, unbounded};
 use smol::future::{or, poll_once};
 
 rows! {
@@ -78,14 +78,15 @@ async fn a_client_that_never_stops_holds_up_nobody_else<R: Runtime>() {
     let (loud, loud_serving) = serve_by_hand::<R>(shop()).await;
     let enough = Arc::new(AtomicBool::new(false));
     let flooding = Arc::clone(&enough);
-    let flood = thread::spawn(move || {
+    let (done, ended) = bounded(1);
+    thread::spawn(move || {
         let mut loud = loud;
         let line = json!({"jsonrpc": "2.0", "method": "notifications/row/any", "params": {"text": "any".repeat(200)}});
         let lines = format!("{line}\n").repeat(200);
         while !flooding.load(Ordering::Relaxed) {
             loud.writer.write_all(lines.as_bytes()).unwrap();
         }
-        loud
+        done.send_blocking(loud).unwrap();
     });
     let (connection, serving) = pair::<R>(client(), shop()).await;
     let echo = connection.call_tool("echo", &json!({"text": "meanwhile"}));
@@ -93,7 +94,8 @@ async fn a_client_that_never_stops_holds_up_nobody_else<R: Runtime>() {
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
     enough.store(true, Ordering::Relaxed);
-    drop(flood.join().unwrap());
+    // The last piece of the flood is still to be read.
+    drop(ended.recv().await.unwrap());
     loud_serving.ends_well().await;
 }
 
