@@ -58,7 +58,7 @@ impl Default for Turn {
 impl Turn {
     /// One more piece was handled; true when the turn is over, and the next begins.
     pub fn is_over(&mut self, piece: &[u8]) -> bool {
-        let messages = piece.iter().filter(|byte| **byte == b'\n').count();
+        let messages = memchr::memchr_iter(b'\n', piece).count();
         self.left = self.left.saturating_sub(piece.len() / 8 + messages.max(1) * MESSAGE);
         if self.left > 0 {
             return false;
