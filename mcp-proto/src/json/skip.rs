@@ -2,7 +2,7 @@
 //!
 //! Text that is no JSON gives wrong spans, and never a panic or an endless loop.
 
-use super::plain::plain_len;
+use super::plain::checked_plain_len;
 
 /// A cursor over one checked JSON text.
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ impl<'a> Skipper<'a> {
     fn string(&mut self) {
         self.at += 1;
         loop {
-            self.at += plain_len(self.rest());
+            self.at += checked_plain_len(self.rest());
             match self.bytes.get(self.at) {
                 // An escape: whatever is behind the backslash is not the end.
                 Some(b'\\') => self.at = (self.at + 2).min(self.bytes.len()),
