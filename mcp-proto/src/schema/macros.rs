@@ -341,5 +341,5 @@ pub(crate) fn read_lenient<T: Decode>(
 
 /// `false`, where it was said and means nothing.
 pub(crate) fn no() -> Raw {
-    Raw::from_written(b"false".to_vec())
+    Raw::literal(b"false")
 }
