@@ -3,20 +3,13 @@
 /// The bytes before the first quote, backslash or control byte; all of them if there is none.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
-    plain_near(bytes).unwrap_or_else(|| {
-        let end = unquoted_len(bytes, NEAR);
-        let far = bytes.get(NEAR..end).unwrap_or_default();
-        // Without a way out, so that it can be done to many bytes at a time.
-        let least = far.iter().fold(u8::MAX, |least, &byte| least.min(byte));
-        let control = if least < 0x20 { far.iter().position(|&byte| byte < 0x20) } else { None };
-        control.map_or(end, |at| NEAR + at)
-    })
+    plain_near(bytes, plain_far)
 }
 
 /// As `plain_len`, of text that is known to be JSON: it is not looked at for control bytes.
 #[inline]
 pub(super) fn checked_plain_len(bytes: &[u8]) -> usize {
-    plain_near(bytes).unwrap_or_else(|| unquoted_len(bytes, NEAR))
+    plain_near(bytes, |bytes| unquoted_len(bytes, NEAR))
 }
 
 /// Most strings end before this.
@@ -24,25 +17,43 @@ const NEAR: usize = 12 * WORD;
 
 const WORD: usize = 8;
 
-/// As `plain_len`, if the answer is near.
-#[inline]
-fn plain_near(bytes: &[u8]) -> Option<usize> {
+/// As `plain_len`, by `far` if the answer is not near.
+#[inline(always)]
+fn plain_near(bytes: &[u8], far: impl Fn(&[u8]) -> usize) -> usize {
     let mut at = 0;
-    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WORD>) {
+    while at < NEAR {
+        let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WORD>) else {
+            return plain_tail(bytes, at);
+        };
         let hits = hits(u64::from_le_bytes(*word));
         if hits != 0 {
-            return Some(at + (hits.trailing_zeros() / 8) as usize);
+            return at + (hits.trailing_zeros() / 8) as usize;
         }
         at += WORD;
-        if at == NEAR {
-            return None;
-        }
     }
-    let tail = bytes.get(at..).unwrap_or_default();
-    Some(at + tail.iter().position(|&byte| is_special(byte)).unwrap_or(tail.len()))
+    far(bytes)
+}
+
+/// As `plain_len`, where less than a word is left from `start` on.
+#[cold]
+fn plain_tail(bytes: &[u8], start: usize) -> usize {
+    let tail = bytes.get(start..).unwrap_or_default();
+    start + tail.iter().position(|&byte| is_special(byte)).unwrap_or(tail.len())
+}
+
+/// As `plain_len`, where there is nothing near.
+#[inline(never)]
+fn plain_far(bytes: &[u8]) -> usize {
+    let end = unquoted_len(bytes, NEAR);
+    let far = bytes.get(NEAR..end).unwrap_or_default();
+    // Without a way out, so that it can be done to many bytes at a time.
+    let least = far.iter().fold(u8::MAX, |least, &byte| least.min(byte));
+    let control = if least < 0x20 { far.iter().position(|&byte| byte < 0x20) } else { None };
+    control.map_or(end, |at| NEAR + at)
 }
 
 /// Where the first quote or backslash is, from `start` on.
+#[inline(never)]
 fn unquoted_len(bytes: &[u8], start: usize) -> usize {
     let rest = bytes.get(start..).unwrap_or_default();
     start + memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())
