@@ -188,8 +188,7 @@ impl Core {
         let bytes = kept(&request.params) + kept(&context.meta) + identity;
         // Where clients are not asked by requests, they make theirs again by themselves.
         let may_ask = rule.is_some_and(|rule| rule.may_ask) && asked.peer.revision.rules().servers_ask;
-        let again = may_ask
-            .then(|| Box::new(Again { request: request.clone(), context: context.clone(), rounds: 0 }));
+        let again = may_ask.then(|| Again { request: request.clone(), rounds: 0 });
         if let Some(batch) = origin.batch {
             self.batches.expect(batch);
         }
