@@ -105,7 +105,11 @@ struct ByWire {
 impl ByWire {
     fn find(&self, wire: &RequestId) -> Option<IncomingId> {
         match wire.as_u64() {
-            Some(number) => self.numbers.get(&number).copied(),
+            Some(number) => {
+                // Ids mostly count up.
+                let (last, _) = self.numbers.last_key_value()?;
+                if number > *last { None } else { self.numbers.get(&number).copied() }
+            }
             None => self.others.get(wire).copied(),
         }
     }
@@ -131,6 +135,16 @@ impl Open {
         match &self.reply {
             ReplyTo::Peer { stream, .. } => Some(*stream),
             ReplyTo::Call { .. } => None,
+        }
+    }
+
+    /// What the peer calls it and where the answer goes, if the application may answer it now.
+    pub(crate) fn to_answer(&self) -> Option<(RequestId, StreamId, Option<BatchId>)> {
+        match &self.reply {
+            ReplyTo::Peer { wire, stream, batch } if self.asking.is_none() => {
+                Some((wire.clone(), *stream, *batch))
+            }
+            ReplyTo::Peer { .. } | ReplyTo::Call { .. } => None,
         }
     }
 

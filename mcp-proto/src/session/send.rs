@@ -267,8 +267,9 @@ impl Core {
             self.input_given(call, index, Ok(Raw::from_written(answer)));
             return Ok(());
         }
+        let to = open.to_answer().ok_or(Misuse::Stale)?;
         let stamp = (!revision.rules().servers_ask).then(|| Arc::clone(&self.stamp));
-        self.answer(incoming, |out, wire, _| {
+        self.answer_to(to, incoming, |out, wire, _| {
             rpc::response(out, wire, |out| {
                 let start = out.len();
                 result(revision, out)?;
@@ -314,9 +315,16 @@ impl Core {
         incoming: IncomingId,
         write: impl FnOnce(&mut Vec<u8>, &rpc::RequestId, bool) -> Result<(), Unencodable>,
     ) -> Result<(), Misuse> {
-        let open = self.incoming.get(incoming).filter(|open| open.asking.is_none());
-        let Some(open) = open else { return Err(Misuse::Stale) };
-        let ReplyTo::Peer { wire, stream, batch } = open.reply.clone() else { return Err(Misuse::Stale) };
+        let to = self.incoming.get(incoming).and_then(Open::to_answer).ok_or(Misuse::Stale)?;
+        self.answer_to(to, incoming, write)
+    }
+
+    fn answer_to(
+        &mut self,
+        (wire, stream, batch): (rpc::RequestId, StreamId, Option<BatchId>),
+        incoming: IncomingId,
+        write: impl FnOnce(&mut Vec<u8>, &rpc::RequestId, bool) -> Result<(), Unencodable>,
+    ) -> Result<(), Misuse> {
         let back = Back { stream, batch };
         let deferred = self.incoming.take_deferred(incoming);
         let mark = self.outbox_mark();
