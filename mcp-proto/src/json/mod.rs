@@ -12,7 +12,7 @@ pub(crate) mod testing;
 mod text;
 mod write;
 
-pub(crate) use parts::{elements, find, find_each, members};
+pub(crate) use parts::{elements, find, find_each, find_rare, members};
 pub(crate) use raw::Frame;
 pub use raw::Raw;
 #[cfg(feature = "seal")]

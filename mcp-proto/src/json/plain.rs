@@ -3,57 +3,63 @@
 /// The bytes before the first quote, backslash or control byte; all of them if there is none.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
+    plain_near(bytes, NEAR, plain_far)
+}
+
+/// As `plain_len`, of text that is known to be JSON: it is not looked at for control bytes.
+#[inline]
+pub(super) fn checked_plain_len(bytes: &[u8]) -> usize {
+    plain_near(bytes, NEAR_CHECKED, |bytes| unquoted_len(bytes, NEAR_CHECKED))
+}
+
+/// Most strings end before this.
+const NEAR: usize = 12 * WORD;
+
+/// The same, where it costs less to look further.
+const NEAR_CHECKED: usize = 4 * WORD;
+
+const WORD: usize = 8;
+
+/// As `plain_len`, by `far` if the answer is not within `near` bytes.
+#[inline(always)]
+fn plain_near(bytes: &[u8], near: usize, far: impl Fn(&[u8]) -> usize) -> usize {
     let mut at = 0;
-    // Most strings end within a few words.
-    while at < 4 * WORD {
-        let Some(word) = chunk::<WORD>(bytes, at) else { return at + plain_tail(bytes, at) };
+    while at < near {
+        let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WORD>) else {
+            return plain_tail(bytes, at);
+        };
         let hits = hits(u64::from_le_bytes(*word));
         if hits != 0 {
             return at + (hits.trailing_zeros() / 8) as usize;
         }
         at += WORD;
     }
-    at + plain_rest(bytes, at)
+    far(bytes)
 }
 
-const WORD: usize = 8;
-
-/// As long as a few vector registers: the compiler makes vector instructions of what is done to them.
-const BLOCK: usize = 64;
-const HALF: usize = BLOCK / 2;
-
-/// As `plain_len`, from `start` on, where more plain bytes are to be expected.
-fn plain_rest(bytes: &[u8], start: usize) -> usize {
-    let mut at = start;
-    while chunk::<BLOCK>(bytes, at).is_some_and(is_plain) {
-        at += BLOCK;
-    }
-    if chunk::<HALF>(bytes, at).is_some_and(is_plain) {
-        at += HALF;
-    }
-    while let Some(word) = chunk::<WORD>(bytes, at) {
-        let hits = hits(u64::from_le_bytes(*word));
-        if hits != 0 {
-            return at - start + (hits.trailing_zeros() / 8) as usize;
-        }
-        at += WORD;
-    }
-    at - start + plain_tail(bytes, at)
+/// As `plain_len`, where less than a word is left from `start` on.
+#[cold]
+fn plain_tail(bytes: &[u8], start: usize) -> usize {
+    let tail = bytes.get(start..).unwrap_or_default();
+    start + tail.iter().position(|&byte| is_special(byte)).unwrap_or(tail.len())
 }
 
-fn plain_tail(bytes: &[u8], at: usize) -> usize {
-    let tail = bytes.get(at..).unwrap_or_default();
-    tail.iter().position(|&byte| is_special(byte)).unwrap_or(tail.len())
-}
-
-#[inline]
-fn chunk<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
-    bytes.get(at..).and_then(<[u8]>::first_chunk::<N>)
-}
-
-fn is_plain<const N: usize>(block: &[u8; N]) -> bool {
+/// As `plain_len`, where there is nothing near.
+#[inline(never)]
+fn plain_far(bytes: &[u8]) -> usize {
+    let end = unquoted_len(bytes, NEAR);
+    let far = bytes.get(NEAR..end).unwrap_or_default();
     // Without a way out, so that it can be done to many bytes at a time.
-    !block.iter().fold(false, |special, &byte| special | is_special(byte))
+    let least = far.iter().fold(u8::MAX, |least, &byte| least.min(byte));
+    let control = if least < 0x20 { far.iter().position(|&byte| byte < 0x20) } else { None };
+    control.map_or(end, |at| NEAR + at)
+}
+
+/// Where the first quote or backslash is, from `start` on.
+#[inline(never)]
+fn unquoted_len(bytes: &[u8], start: usize) -> usize {
+    let rest = bytes.get(start..).unwrap_or_default();
+    start + memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())
 }
 
 const fn is_special(byte: u8) -> bool {
@@ -82,11 +88,15 @@ mod tests {
         for len in (0..24).chain(30..34).chain(94..100).chain(158..164) {
             let mut bytes = alloc::vec![b'a'; len];
             assert_eq!(plain_len(&bytes), len);
+            assert_eq!(checked_plain_len(&bytes), len);
             for at in 0..len {
                 for byte in 0..=255 {
                     bytes[at] = byte;
                     let plain = if is_special(byte) { at } else { len };
                     assert_eq!(plain_len(&bytes), plain, "{byte} at {at} of {len}");
+                    if byte >= 0x20 {
+                        assert_eq!(checked_plain_len(&bytes), plain, "{byte} at {at} of {len}");
+                    }
                     // What comes behind it changes nothing.
                     if at + 1 < len {
                         bytes[at + 1] = byte.wrapping_add(1);

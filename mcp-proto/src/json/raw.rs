@@ -112,7 +112,12 @@ impl Raw {
 
     /// `null`.
     pub(crate) const fn null() -> Self {
-        Self(Bytes::from_static(b"null"))
+        Self::literal(b"null")
+    }
+
+    /// One JSON value on one line.
+    pub(crate) const fn literal(text: &'static [u8]) -> Self {
+        Self(Bytes::from_static(text))
     }
 
     pub(super) fn shared(&self) -> &Bytes {

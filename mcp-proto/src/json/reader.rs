@@ -4,12 +4,13 @@
 //! Parts that are kept share the bytes they came in.
 
 use alloc::borrow::Cow;
+use core::ops::Range;
 
 use bytes::Bytes;
 
 use super::raw::Raw;
 use super::skip::Skipper;
-use super::text::unescape;
+use super::text::{unescape, unescape_some};
 
 /// Reads the values of one checked JSON text, from front to back.
 ///
@@ -33,8 +34,13 @@ use super::text::unescape;
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     source: &'a Bytes,
+    /// The same as text, if that was found out for all of it at once.
+    text: Option<&'a str>,
     skipper: Skipper<'a>,
 }
+
+/// Of a longer text, only the parts that are wanted as text are checked to be UTF-8: most of it may be kept as it is.
+const CHECKED_BYTES_MAX: usize = 64 << 10;
 
 /// What kind of value comes next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -58,7 +64,9 @@ impl<'a> Reader<'a> {
     #[must_use]
     pub fn new(raw: &'a Raw) -> Self {
         let source = raw.shared();
-        Self { source, skipper: Skipper::over(source) }
+        let all = Some(&**source).filter(|source| source.len() <= CHECKED_BYTES_MAX);
+        let text = all.and_then(|all| core::str::from_utf8(all).ok());
+        Self { source, text, skipper: Skipper::over(source) }
     }
 
     /// What comes next; `None` at the end.
@@ -89,7 +97,22 @@ impl<'a> Reader<'a> {
         if self.kind() != Some(Kind::Text) {
             return None;
         }
-        self.skipper.value().and_then(unescape)
+        Some(self.string())
+    }
+
+    /// Takes the string that comes next.
+    fn string(&mut self) -> Cow<'a, str> {
+        let start = self.skipper.taken() + 1;
+        let has_escapes = self.skipper.string();
+        let inner = self.text_in(start..self.skipper.taken().saturating_sub(1)).unwrap_or_default();
+        if has_escapes { Cow::Owned(unescape_some(inner)) } else { Cow::Borrowed(inner) }
+    }
+
+    fn text_in(&self, range: Range<usize>) -> Option<&'a str> {
+        match self.text {
+            Some(text) => text.get(range),
+            None => core::str::from_utf8(self.source.get(range)?).ok(),
+        }
     }
 
     /// Takes the next value if it is `true` or `false`.
@@ -134,7 +157,8 @@ impl<'a> Reader<'a> {
             return Some(Ok(()));
         }
         loop {
-            let key = self.skipper.key().and_then(unescape).unwrap_or_default();
+            let key = if self.kind() == Some(Kind::Text) { self.string() } else { Cow::default() };
+            self.skipper.accept(b':');
             if let Err(error) = member(&key, self) {
                 return Some(Err(error));
             }
@@ -192,7 +216,9 @@ impl<'a> Reader<'a> {
         if self.kind() != Some(Kind::Number) {
             return None;
         }
-        self.skipper.value().and_then(|value| core::str::from_utf8(value).ok())
+        let start = self.skipper.taken();
+        self.skipper.value()?;
+        self.text_in(start..self.skipper.taken())
     }
 
     fn or_back<T>(&mut self, before: Skipper<'a>, value: Option<T>) -> Option<T> {

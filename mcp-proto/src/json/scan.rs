@@ -61,7 +61,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// As `new`, for bytes that are known to be UTF-8. Wrong bytes give wrong spans, never a panic.
-    fn over(bytes: &'a [u8], depth_max: u8) -> Self {
+    pub(crate) fn over(bytes: &'a [u8], depth_max: u8) -> Self {
         Self { bytes, at: 0, depth_max: depth_max.min(DEPTH_CEILING), saw_line_break: false }
     }
 

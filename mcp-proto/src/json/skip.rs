@@ -2,7 +2,7 @@
 //!
 //! Text that is no JSON gives wrong spans, and never a panic or an endless loop.
 
-use super::plain::plain_len;
+use super::plain::checked_plain_len;
 
 /// A cursor over one checked JSON text.
 #[derive(Clone, Debug)]
@@ -58,7 +58,9 @@ impl<'a> Skipper<'a> {
         let first = self.peek()?;
         let start = self.at;
         match first {
-            b'"' => self.string(),
+            b'"' => {
+                self.string();
+            }
             b'{' | b'[' => self.nested(),
             _ => self.scalar(),
         }
@@ -66,38 +68,57 @@ impl<'a> Skipper<'a> {
         (!value.is_empty()).then_some(value)
     }
 
-    /// Takes a string that begins at the cursor.
+    /// How much was taken.
     #[inline]
-    fn string(&mut self) {
+    pub(super) fn taken(&self) -> usize {
+        self.at
+    }
+
+    /// Takes a string that begins at the cursor; whether it has escapes.
+    #[inline]
+    pub(super) fn string(&mut self) -> bool {
         self.at += 1;
+        let mut has_escapes = false;
         loop {
-            self.at += plain_len(self.rest());
+            self.at += checked_plain_len(self.rest());
             match self.bytes.get(self.at) {
                 // An escape: whatever is behind the backslash is not the end.
-                Some(b'\\') => self.at = (self.at + 2).min(self.bytes.len()),
-                Some(b'"') => return self.at += 1,
+                Some(b'\\') => {
+                    has_escapes = true;
+                    self.at = (self.at + 2).min(self.bytes.len());
+                }
+                Some(b'"') => {
+                    self.at += 1;
+                    return has_escapes;
+                }
                 Some(_) => self.at += 1,
-                None => return,
+                None => return has_escapes,
             }
         }
     }
 
     /// Takes an object or array that begins at the cursor, with all that is in it.
     fn nested(&mut self) {
-        let mut depth = 0_usize;
-        while let Some(byte) = self.bytes.get(self.at) {
-            match byte {
-                b'"' => {
-                    self.string();
-                    continue;
+        let mut nesting = Nesting::default();
+        while self.at < self.bytes.len() {
+            let word = self.rest().first_chunk().map(|word| u64::from_le_bytes(*word));
+            match word.filter(|word| !nesting.in_escape && !has(*word, b'\\')) {
+                Some(word) if nesting.in_string && !has(word, b'"') => {
+                    self.at += checked_plain_len(self.rest()).max(1);
                 }
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            self.at += 1;
-            if depth == 0 {
-                return;
+                Some(word) => match nesting.end_in(word) {
+                    Some(len) => return self.at += len,
+                    None => self.at += 8,
+                },
+                // Escapes, and what is left of the text, go byte by byte.
+                None => {
+                    for byte in self.rest().iter().take(8) {
+                        self.at += 1;
+                        if nesting.ends_with(*byte) {
+                            return;
+                        }
+                    }
+                }
             }
         }
     }
@@ -114,6 +135,79 @@ impl<'a> Skipper<'a> {
     fn since(&self, start: usize) -> &'a [u8] {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
+}
+
+/// How deep a cursor is in an object or array, and whether it is in a string there.
+#[derive(Default)]
+struct Nesting {
+    depth: usize,
+    in_string: bool,
+    /// The byte before was a backslash that begins an escape.
+    in_escape: bool,
+}
+
+impl Nesting {
+    /// Passes eight bytes that hold no backslash; how many of them the value has, if it ends there.
+    #[inline]
+    fn end_in(&mut self, word: u64) -> Option<usize> {
+        // A bit that is set from a quote up to the next, and so on: the parity of the quotes so far.
+        let mut strings = equal(word, b'"');
+        strings ^= strings << 8;
+        strings ^= strings << 16;
+        strings ^= strings << 32;
+        if self.in_string {
+            strings ^= HIGH;
+        }
+        self.in_string = strings >> 63 == 1;
+        // Brackets of all kinds are alike but for three bits; what else is alike stands in strings only.
+        let mut brackets = equal(word | (ONES * 0x26), 0x7F) & !strings;
+        while brackets != 0 {
+            let bracket = brackets & brackets.wrapping_neg();
+            brackets ^= bracket;
+            // Those that close have the bit set that lies five below the one that marks a byte.
+            if self.is_over((word << 5) & bracket == 0) {
+                return Some((bracket.trailing_zeros() / 8) as usize + 1);
+            }
+        }
+        None
+    }
+
+    /// Passes one byte; whether the value ends with it.
+    fn ends_with(&mut self, byte: u8) -> bool {
+        if core::mem::take(&mut self.in_escape) {
+            return false;
+        }
+        match byte {
+            b'"' => self.in_string = !self.in_string,
+            b'\\' => self.in_escape = self.in_string,
+            b'{' | b'[' | b'}' | b']' if !self.in_string => return self.is_over(matches!(byte, b'{' | b'[')),
+            _ => {}
+        }
+        false
+    }
+
+    /// Passes a bracket; whether it is the last.
+    fn is_over(&mut self, is_opening: bool) -> bool {
+        self.depth = if is_opening { self.depth + 1 } else { self.depth.saturating_sub(1) };
+        self.depth == 0
+    }
+}
+
+const ONES: u64 = u64::MAX / 255;
+const HIGH: u64 = ONES << 7;
+
+/// The high bit of each byte of the word that is `byte`.
+#[inline]
+const fn equal(word: u64, byte: u8) -> u64 {
+    let other = word ^ (ONES * byte as u64);
+    !((other & !HIGH).wrapping_add(!HIGH) | other) & HIGH
+}
+
+/// Whether a byte of the word is `byte`.
+#[inline]
+const fn has(word: u64, byte: u8) -> bool {
+    let other = word ^ (ONES * byte as u64);
+    other.wrapping_sub(ONES) & !other & HIGH != 0
 }
 
 #[cfg(test)]
@@ -133,6 +227,19 @@ mod tests {
                 prop_assert_eq!(skipper.value(), Some(value));
                 prop_assert_eq!(skipper.rest(), scanner.rest());
             }
+        }
+
+        #[test]
+        fn strings_and_escapes_wherever_they_are_hide_brackets(
+            parts in proptest::collection::vec(
+                proptest::sample::select(&[r#""[""#, r#""}""#, r#""\\\"}""#, r#""\\""#, "[]", "{}", "1", r#""yY_\u0041y""#][..]),
+                0..12,
+            ),
+        ) {
+            let text = alloc::format!("[[{}]]", parts.join(","));
+            let after = alloc::format!("{text},1]");
+            let mut skipper = Skipper::over(after.as_bytes());
+            prop_assert_eq!(skipper.value(), Some(text.as_bytes()));
         }
 
         #[test]

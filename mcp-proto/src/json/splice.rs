@@ -2,9 +2,7 @@
 
 use alloc::vec::Vec;
 
-use memchr::memmem;
-
-use super::parts::members;
+use super::parts::{members, mentions};
 use super::text::key_is;
 use super::write::Object;
 
@@ -19,8 +17,7 @@ pub(crate) fn with_meta(
     add: impl FnOnce(&mut Object<'_>),
 ) {
     let object = object.unwrap_or(b"{}");
-    // A key can hide behind an escape, which is rare enough to take the long way.
-    let plain = memmem::find(object, b"_meta").is_none() && memmem::find(object, b"\\u").is_none();
+    let plain = !mentions(object, "_meta");
     let mut old_meta = None;
     if !plain {
         old_meta = super::find(object, "_meta");

@@ -18,21 +18,52 @@ fn unescape_text(inner: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Cow::Borrowed(inner);
     }
+    Cow::Owned(unescape_some(inner))
+}
+
+/// The text of a checked string's inside that has escapes.
+pub(super) fn unescape_some(inner: &str) -> String {
     let mut text = String::with_capacity(inner.len());
-    let mut escaped = Unescape { rest: inner };
+    let mut rest = inner;
     // What lies between escapes is copied as it is.
-    while let Some(plain) = memchr::memchr(b'\\', escaped.rest.as_bytes()) {
-        let (before, from) = escaped.rest.split_at_checked(plain).unwrap_or_default();
+    while let Some((before, from)) = split_at_escape(rest) {
         text.push_str(before);
-        escaped.rest = from;
-        text.extend(escaped.next());
+        // All but one kind of escape are one letter for one byte.
+        if let Some(char) = from.as_bytes().get(1).and_then(|letter| short_escape(*letter)) {
+            text.push(char);
+            rest = from.get(2..).unwrap_or_default();
+        } else {
+            let mut escaped = Unescape { rest: from };
+            text.extend(escaped.next());
+            rest = escaped.rest;
+        }
     }
-    text.push_str(escaped.rest);
-    Cow::Owned(text)
+    text.push_str(rest);
+    text
+}
+
+fn split_at_escape(text: &str) -> Option<(&str, &str)> {
+    text.split_at_checked(memchr::memchr(b'\\', text.as_bytes())?)
+}
+
+fn short_escape(letter: u8) -> Option<char> {
+    Some(match letter {
+        b'"' | b'\\' | b'/' => char::from(letter),
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        _ => return None,
+    })
 }
 
 /// Whether a checked key, without its quotes and still escaped, is `name`.
 pub(crate) fn key_is(key: &[u8], name: &str) -> bool {
+    // Most keys differ in their first byte, and are not looked at any further.
+    if key.first().is_some_and(|first| *first != b'\\' && name.as_bytes().first() != Some(first)) {
+        return false;
+    }
     // An escape is longer than what it stands for.
     let may_be = if key.len() > name.len() { key.contains(&b'\\') } else { key == name.as_bytes() };
     if !may_be || !key.contains(&b'\\') {
@@ -67,12 +98,8 @@ impl Iterator for Unescape<'_> {
         if first != '\\' {
             return Some(first);
         }
-        Some(match self.take()? {
-            'b' => '\u{8}',
-            'f' => '\u{c}',
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
+        let second = self.take()?;
+        Some(match second {
             'u' => {
                 let high = self.unit();
                 let code = if (0xD800..0xDC00).contains(&high) {
@@ -84,7 +111,7 @@ impl Iterator for Unescape<'_> {
                 };
                 char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
             }
-            plain => plain,
+            _ => u8::try_from(second).ok().and_then(short_escape).unwrap_or(second),
         })
     }
 }

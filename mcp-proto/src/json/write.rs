@@ -92,6 +92,18 @@ impl<'a> Object<'a> {
         self.out
     }
 
+    /// As `key`, for one that needs no escapes.
+    pub(crate) fn plain_key(&mut self, key: &'static str) -> &mut Vec<u8> {
+        if !self.empty {
+            self.out.push(b',');
+        }
+        self.empty = false;
+        self.out.push(b'"');
+        self.out.extend_from_slice(key.as_bytes());
+        self.out.extend_from_slice(b"\":");
+        self.out
+    }
+
     pub(crate) fn str(&mut self, key: &str, value: &str) {
         write_str(self.key(key), value);
     }

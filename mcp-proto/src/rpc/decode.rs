@@ -65,6 +65,8 @@ pub(crate) struct Params<'a> {
     pub(crate) object: Option<Object<'a>>,
     /// The member `_meta`, found in the same pass.
     pub(crate) meta: Option<&'a [u8]>,
+    /// What else was found in the same pass.
+    members: Members<'a>,
     /// The params are there and are no object. (JSON-17, T-09)
     pub(crate) malformed: bool,
 }
@@ -72,7 +74,7 @@ pub(crate) struct Params<'a> {
 impl<'a> Params<'a> {
     /// The member `name` of the params.
     pub(crate) fn member(&self, name: &str) -> Option<&'a [u8]> {
-        self.object.and_then(|object| find(object.text, name))
+        self.members.find(self.object?.text, name)
     }
 
     /// Whether the message holds line breaks between its tokens.
@@ -83,6 +85,35 @@ impl<'a> Params<'a> {
     /// The member `name` of `_meta`.
     pub(crate) fn meta_member(&self, name: &str) -> Option<&'a [u8]> {
         self.meta.and_then(|meta| find(meta, name))
+    }
+}
+
+/// The members of an object that were found while it was checked, if they are few.
+#[derive(Clone, Copy, Debug, Default)]
+struct Members<'a> {
+    /// Keys without their quotes, and values.
+    first: [(&'a [u8], &'a [u8]); MEMBERS_MAX],
+    /// How many there are in all.
+    count: usize,
+}
+
+/// As many as a typical request has.
+const MEMBERS_MAX: usize = 4;
+
+impl<'a> Members<'a> {
+    fn push(&mut self, key: &'a [u8], value: &'a [u8]) {
+        if let Some(slot) = self.first.get_mut(self.count) {
+            *slot = (key, value);
+        }
+        self.count += 1;
+    }
+
+    /// The member `name` of the object that these are of; the last one where it is repeated, as anywhere. (T-10)
+    fn find(&self, object: &'a [u8], name: &str) -> Option<&'a [u8]> {
+        match self.first.get(..self.count) {
+            Some(all) => all.iter().rfind(|(key, _)| key_is(key, name)).map(|(_, value)| *value),
+            None => find(object, name),
+        }
     }
 }
 
@@ -102,10 +133,16 @@ pub(crate) enum Malformed {
     },
 }
 
-/// Reads `text`, one JSON value; `id_bytes_max` bounds what an id may cost.
+/// As `decode_utf8`.
+#[cfg(any(feature = "http", test))]
 pub(crate) fn decode(text: &str, depth_max: u8, id_bytes_max: usize) -> Result<Message<'_>, Malformed> {
+    decode_utf8(text.as_bytes(), depth_max, id_bytes_max)
+}
+
+/// Reads `text`, one JSON value, which is known to be UTF-8; `id_bytes_max` bounds what an id may cost.
+pub(crate) fn decode_utf8(text: &[u8], depth_max: u8, id_bytes_max: usize) -> Result<Message<'_>, Malformed> {
     let mut envelope = Envelope::default();
-    let mut scanner = Scanner::new(text, depth_max);
+    let mut scanner = Scanner::over(text, depth_max);
     let is_object = scanner.peek() == Some(b'{');
     if is_object {
         envelope.scan(&mut scanner).map_err(Malformed::Parse)?;
@@ -120,6 +157,31 @@ pub(crate) fn decode(text: &str, depth_max: u8, id_bytes_max: usize) -> Result<M
     envelope.classify(id_bytes_max)
 }
 
+/// What the envelope knows of a message.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Member {
+    Error,
+    Id,
+    Jsonrpc,
+    Method,
+    Params,
+    Result,
+}
+
+impl Member {
+    fn of(key: &[u8]) -> Option<Self> {
+        Some(match key {
+            b"error" => Self::Error,
+            b"id" => Self::Id,
+            b"jsonrpc" => Self::Jsonrpc,
+            b"method" => Self::Method,
+            b"params" => Self::Params,
+            b"result" => Self::Result,
+            _ => return None,
+        })
+    }
+}
+
 #[derive(Default)]
 struct Envelope<'a> {
     jsonrpc: Option<&'a [u8]>,
@@ -127,6 +189,7 @@ struct Envelope<'a> {
     method: Option<&'a [u8]>,
     params: Option<&'a [u8]>,
     meta: Option<&'a [u8]>,
+    params_members: Members<'a>,
     result: Option<&'a [u8]>,
     kind: Option<&'a [u8]>,
     error: Option<&'a [u8]>,
@@ -138,35 +201,47 @@ struct Envelope<'a> {
 impl<'a> Envelope<'a> {
     fn scan(&mut self, scanner: &mut Scanner<'a>) -> Result<(), SyntaxError> {
         scanner.object(|scanner, key| {
-            let spelled = inside(key);
             // Escapes in keys are rare enough to take the long way.
-            let unescaped = if spelled.contains(&b'\\') { unescape(key) } else { None };
-            let key = unescaped.as_ref().map_or(spelled, |key| key.as_bytes());
-            let value = match key {
-                b"params" => {
-                    let (value, meta) = object_with(scanner, "_meta")?;
+            let member = Member::of(inside(key)).or_else(|| {
+                unescape(key).filter(|_| key.contains(&b'\\')).and_then(|key| Member::of(key.as_bytes()))
+            });
+            let value = match member {
+                Some(Member::Params) => {
+                    let (mut members, mut meta) = (Members::default(), None);
+                    let value = scan_members(scanner, |key, value| {
+                        members.push(key, value);
+                        if key_is(key, "_meta") {
+                            meta = Some(value);
+                        }
+                    })?;
                     self.meta = meta;
+                    self.params_members = members;
                     value
                 }
-                b"result" => {
-                    let (value, kind) = object_with(scanner, "resultType")?;
+                Some(Member::Result) => {
+                    let mut kind = None;
+                    let value = scan_members(scanner, |key, value| {
+                        if key_is(key, "resultType") {
+                            kind = Some(value);
+                        }
+                    })?;
                     self.kind = kind;
                     value
                 }
                 _ => scanner.value()?,
             };
-            let slot = match key {
-                b"jsonrpc" => &mut self.jsonrpc,
-                b"id" => &mut self.id,
-                b"method" => &mut self.method,
-                b"params" => &mut self.params,
-                b"result" => &mut self.result,
-                b"error" => &mut self.error,
-                _ => return Ok(()),
+            let slot = match member {
+                Some(Member::Jsonrpc) => &mut self.jsonrpc,
+                Some(Member::Id) => &mut self.id,
+                Some(Member::Method) => &mut self.method,
+                Some(Member::Params) => &mut self.params,
+                Some(Member::Result) => &mut self.result,
+                Some(Member::Error) => &mut self.error,
+                None => return Ok(()),
             };
             let repeated = slot.replace(value).is_some();
             self.repeated |= repeated;
-            self.repeated_id |= repeated && key == b"id";
+            self.repeated_id |= repeated && member == Some(Member::Id);
             Ok(())
         })?;
         Ok(())
@@ -204,6 +279,7 @@ impl<'a> Envelope<'a> {
                 kind: None,
             }),
             meta: self.meta,
+            members: self.params_members,
             // `null` stands for absent. (T-09)
             malformed: self.params.is_some_and(|text| !text.starts_with(b"{") && text != b"null"),
         };
@@ -250,23 +326,19 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Takes a value, and if it is an object finds its member `name` on the way.
-fn object_with<'a>(
+/// Takes a value, and if it is an object shows its members on the way: keys without their quotes, and values.
+fn scan_members<'a>(
     scanner: &mut Scanner<'a>,
-    name: &str,
-) -> Result<(&'a [u8], Option<&'a [u8]>), SyntaxError> {
+    mut member: impl FnMut(&'a [u8], &'a [u8]),
+) -> Result<&'a [u8], SyntaxError> {
     if scanner.peek() != Some(b'{') {
-        return Ok((scanner.value()?, None));
+        return scanner.value();
     }
-    let mut found = None;
-    let object = scanner.object(|scanner, key| {
+    scanner.object(|scanner, key| {
         let value = scanner.value()?;
-        if key_is(inside(key), name) {
-            found = Some(value);
-        }
+        member(inside(key), value);
         Ok(())
-    })?;
-    Ok((object, found))
+    })
 }
 
 /// A key without its quotes.

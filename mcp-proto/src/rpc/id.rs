@@ -28,6 +28,9 @@ enum Repr {
 impl RequestId {
     /// Reads a checked JSON value; `None` when it is no id.
     pub(crate) fn from_json(value: &[u8]) -> Option<Self> {
+        if let Some(number) = short_unsigned(value) {
+            return Some(Self(Repr::Unsigned(number)));
+        }
         let spelling = core::str::from_utf8(value).ok()?;
         match value.first()? {
             b'"' => Some(Self(match unescape(value)? {
@@ -75,6 +78,17 @@ impl RequestId {
             Repr::Escaped(both) => (i128::MAX, Some(&both.1)),
         }
     }
+}
+
+/// A number of a few digits and nothing else, as nearly all ids are.
+fn short_unsigned(value: &[u8]) -> Option<u64> {
+    if value.is_empty() || value.len() > 18 {
+        return None;
+    }
+    value.iter().try_fold(0, |number, byte| {
+        let digit = byte.wrapping_sub(b'0');
+        (digit < 10).then(|| number * 10 + u64::from(digit))
+    })
 }
 
 impl From<u64> for RequestId {

@@ -5,7 +5,9 @@ mod encode;
 mod error;
 mod id;
 
-pub(crate) use decode::{Malformed, Message, Params, decode};
+#[cfg(feature = "http")]
+pub(crate) use decode::decode;
+pub(crate) use decode::{Malformed, Message, Params, decode_utf8};
 pub(crate) use encode::{error_line, notification, open_request, response};
 pub use error::ErrorObject;
 pub use id::RequestId;

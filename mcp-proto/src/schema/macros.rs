@@ -162,15 +162,15 @@ macro_rules! object {
     (@known $revision:ident $range:expr) => { $revision.is_in(&$range) };
 
     (@write required $value:expr, $revision:ident, $object:ident, $key:literal) => {
-        $crate::schema::Encode::encode(&$value, $revision, $object.key($key))?;
+        $crate::schema::Encode::encode(&$value, $revision, $object.plain_key($key))?;
     };
     (@write stamped $value:expr, $revision:ident, $object:ident, $key:literal) => {
-        $crate::schema::Encode::encode(&$value, $revision, $object.key($key))?;
+        $crate::schema::Encode::encode(&$value, $revision, $object.plain_key($key))?;
     };
     (@write optional $value:expr, $revision:ident, $object:ident, $key:literal) => {
         if let Some(value) = &$value {
             if $crate::schema::Encode::is_for(value, $revision) {
-                $crate::schema::Encode::encode(value, $revision, $object.key($key))?;
+                $crate::schema::Encode::encode(value, $revision, $object.plain_key($key))?;
             }
         }
     };
@@ -341,5 +341,5 @@ pub(crate) fn read_lenient<T: Decode>(
 
 /// `false`, where it was said and means nothing.
 pub(crate) fn no() -> Raw {
-    Raw::from_written(b"false".to_vec())
+    Raw::literal(b"false")
 }

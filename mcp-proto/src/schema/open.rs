@@ -201,7 +201,13 @@ impl<T: Decode> Decode for List<T> {
         let walked = reader.elements(|index, reader| {
             let element = reader.clone();
             match T::read(reader) {
-                Ok(item) => list.items.push(item),
+                Ok(item) => {
+                    // Most lists are of one block of content, which is large.
+                    if list.items.is_empty() {
+                        list.items.reserve_exact(1);
+                    }
+                    list.items.push(item);
+                }
                 Err(error) => {
                     *reader = element;
                     reader.skip();

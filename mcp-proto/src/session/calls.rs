@@ -201,13 +201,14 @@ impl Calls {
         let wire = self.next_wire;
         self.next_wire += 1;
         let give_up = now + wait.1;
+        let deadline = (now + wait.0).min(give_up);
         let call = Call {
             id: CallId(wire),
             asker,
             is_sent: true,
             patience: wait.0,
             give_up,
-            deadline: None,
+            deadline: Some(deadline),
             wants_progress,
             wants_logs: false,
             stream: None,
@@ -217,7 +218,8 @@ impl Calls {
             cache_as: None,
         };
         self.open.insert(wire, call);
-        self.set_deadline(wire, Some((now + wait.0).min(give_up)));
+        self.deadlines.insert((deadline, wire));
+        self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
         wire
     }
 
@@ -296,9 +298,12 @@ impl Calls {
 
     /// Ends a call.
     pub(crate) fn remove(&mut self, wire: u64) -> Option<Call> {
-        self.set_deadline(wire, None);
         self.held.remove(&wire);
         let call = self.end(wire)?;
+        if let Some(deadline) = call.deadline {
+            self.deadlines.remove(&(deadline, wire));
+            self.next_deadline = self.deadlines.first().map(|(deadline, _)| *deadline);
+        }
         self.moved.remove(&call.id);
         self.bytes -= call.kept();
         Some(call)

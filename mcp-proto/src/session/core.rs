@@ -20,6 +20,7 @@ use super::phase::{Phase, Trigger};
 use super::probe::Opening;
 use super::rounds::WaitsFor;
 use super::stamp::Stamp;
+use super::stateless::Said;
 use super::timers::{Timer, Timers};
 use crate::error::{Misuse, Unencodable};
 use crate::json::Raw;
@@ -76,6 +77,8 @@ pub(crate) struct Core {
     /// Why the connection is ending, once it is.
     end: Option<Close>,
     pub(super) peer: Option<Arc<Peer>>,
+    /// Server: what the latest request that says of itself who makes it said.
+    pub(super) said: Option<Said>,
     /// The revision to speak as long as nothing is agreed on.
     pub(super) trying: Revision,
     pub(super) opening: Opening,
@@ -110,6 +113,7 @@ impl Core {
             phase: Phase::Opening,
             end: None,
             peer: None,
+            said: None,
             trying,
             opening: Opening::default(),
             stamp: Arc::new(Stamp::new(&me, side, modern.unwrap_or(trying))),

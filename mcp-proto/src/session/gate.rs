@@ -1,7 +1,7 @@
 //! What may be sent and what is served: the method tables, held against what both sides declared.
 
 use crate::error::{Misuse, code};
-use crate::json::{find, unescape};
+use crate::json::{find, find_rare, unescape};
 use crate::revision::{Condition, ConditionValue, MethodRule, Revision, Side};
 use crate::rpc::{ErrorObject, Params};
 use crate::schema::Capabilities;
@@ -22,7 +22,7 @@ pub(crate) fn outgoing_request(
     }
     let declared = rule.needs.is_none_or(|capability| theirs.has(capability))
         && rule.conditions.iter().all(|condition| {
-            !applies(condition.value, find(params, condition.member)) || theirs.has(condition.needs)
+            !applies(condition.value, find_rare(params, condition.member)) || theirs.has(condition.needs)
         });
     if declared { Ok(Some(rule)) } else { Err(Misuse::Undeclared) }
 }

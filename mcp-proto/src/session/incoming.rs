@@ -9,7 +9,7 @@ use core::fmt;
 use super::StreamId;
 use super::batch::BatchId;
 use super::calls::CallId;
-use super::peer::{Context, Peer, Request};
+use super::peer::{Peer, Request};
 use crate::json::Raw;
 use crate::revision::MethodRule;
 use crate::rpc::RequestId;
@@ -61,18 +61,17 @@ pub(crate) struct Open {
     /// Progress that could not be sent yet: the params of the latest.
     pub(crate) deferred: Option<Vec<u8>>,
     /// What was asked, for asking again once input is there; only where that can be.
-    pub(crate) again: Option<Box<Again>>,
+    pub(crate) again: Option<Again>,
     /// Set while the client is asked; the application has no say until the answers are in.
     pub(crate) asking: Option<Box<Asking>>,
     /// Bytes of params that are counted against the limit.
     pub(crate) bytes: usize,
 }
 
-/// What it takes to deliver a request once more.
-#[derive(Clone, Debug)]
+/// What it takes to deliver a request once more, besides what is known of it while it is open.
+#[derive(Debug)]
 pub(crate) struct Again {
     pub(crate) request: Request,
-    pub(crate) context: Context,
     pub(crate) rounds: u32,
 }
 
@@ -88,11 +87,46 @@ pub(crate) struct Asking {
 #[derive(Debug, Default)]
 pub(crate) struct IncomingTable {
     open: BTreeMap<IncomingId, Open>,
-    by_wire: BTreeMap<RequestId, IncomingId>,
+    by_wire: ByWire,
     /// Requests with deferred progress.
     deferred: BTreeSet<IncomingId>,
     next: u64,
     bytes: usize,
+}
+
+/// What the peer calls its requests.
+#[derive(Debug, Default)]
+struct ByWire {
+    /// Nearly all ids are numbers, which are quickly compared.
+    numbers: BTreeMap<u64, IncomingId>,
+    others: BTreeMap<RequestId, IncomingId>,
+}
+
+impl ByWire {
+    fn find(&self, wire: &RequestId) -> Option<IncomingId> {
+        match wire.as_u64() {
+            Some(number) => {
+                // Ids mostly count up.
+                let (last, _) = self.numbers.last_key_value()?;
+                if number > *last { None } else { self.numbers.get(&number).copied() }
+            }
+            None => self.others.get(wire).copied(),
+        }
+    }
+
+    fn insert(&mut self, wire: &RequestId, id: IncomingId) {
+        match wire.as_u64() {
+            Some(number) => self.numbers.insert(number, id),
+            None => self.others.insert(wire.clone(), id),
+        };
+    }
+
+    fn remove(&mut self, wire: &RequestId) {
+        match wire.as_u64() {
+            Some(number) => self.numbers.remove(&number),
+            None => self.others.remove(wire),
+        };
+    }
 }
 
 impl Open {
@@ -101,6 +135,16 @@ impl Open {
         match &self.reply {
             ReplyTo::Peer { stream, .. } => Some(*stream),
             ReplyTo::Call { .. } => None,
+        }
+    }
+
+    /// What the peer calls it and where the answer goes, if the application may answer it now.
+    pub(crate) fn to_answer(&self) -> Option<(RequestId, StreamId, Option<BatchId>)> {
+        match &self.reply {
+            ReplyTo::Peer { wire, stream, batch } if self.asking.is_none() => {
+                Some((wire.clone(), *stream, *batch))
+            }
+            ReplyTo::Peer { .. } | ReplyTo::Call { .. } => None,
         }
     }
 
@@ -132,14 +176,14 @@ impl IncomingTable {
         let id = IncomingId(self.next);
         self.bytes += open.bytes;
         if let ReplyTo::Peer { wire, .. } = &open.reply {
-            self.by_wire.insert(wire.clone(), id);
+            self.by_wire.insert(wire, id);
         }
         self.open.insert(id, open);
         id
     }
 
     pub(crate) fn find(&self, wire: &RequestId) -> Option<IncomingId> {
-        self.by_wire.get(wire).copied()
+        self.by_wire.find(wire)
     }
 
     /// An open request holds more than it did.
@@ -182,7 +226,9 @@ impl IncomingTable {
 
     /// Takes the deferred progress of one request.
     pub(crate) fn take_deferred(&mut self, id: IncomingId) -> Option<Vec<u8>> {
-        self.deferred.remove(&id);
+        if !self.deferred.remove(&id) {
+            return None;
+        }
         self.open.get_mut(&id)?.deferred.take()
     }
 

@@ -5,6 +5,7 @@
 
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::calls::{Asker, CallOptions};
@@ -12,7 +13,7 @@ use super::core::Core;
 use super::event::Event;
 use super::incoming::{Again, Asking, IncomingId};
 use super::outcome::CallError;
-use super::peer::Peer;
+use super::peer::{Context, Peer};
 use super::question::{Answers, Question};
 use super::{gate, stateless};
 use crate::error::Misuse;
@@ -182,15 +183,19 @@ impl Core {
         }
         let Some(mut open) = self.incoming.remove(incoming) else { return };
         let (Some(asking), Some(again)) = (open.asking.take(), open.again.take()) else { return };
-        let Again { request, mut context, rounds } = *again;
+        let Again { request, rounds } = again;
         let is_idle = asking.keys.is_empty();
         let answers = asking.keys.into_iter().zip(asking.answers.into_iter().flatten()).collect();
-        // Asked nothing, a client answers nothing, in either era.
-        context.answers = (!is_idle).then(|| Answers::new(answers));
-        context.state = asking.state;
-        context.log_level = self.log_level;
-        open.again =
-            Some(Box::new(Again { request: request.clone(), context: context.clone(), rounds: rounds + 1 }));
+        let context = Context {
+            peer: Arc::clone(&open.peer),
+            log_level: self.log_level,
+            wants_progress: open.progress_token.is_some(),
+            // Asked nothing, a client answers nothing, in either era.
+            answers: (!is_idle).then(|| Answers::new(answers)),
+            state: asking.state,
+            meta: request.params.as_ref().and_then(|params| params.member("_meta")),
+        };
+        open.again = Some(Again { request: request.clone(), rounds: rounds + 1 });
         let incoming = self.incoming.insert(open);
         self.events.push(Event::Request { incoming, call: None, request, context });
     }

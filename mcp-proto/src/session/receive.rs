@@ -3,6 +3,7 @@
 
 use alloc::borrow::Cow;
 use alloc::format;
+use core::str::Utf8Error;
 
 use super::calls::Asker;
 use super::core::Core;
@@ -28,9 +29,10 @@ impl Core {
             Incoming::Owned(bytes) => Frame::Shared(bytes),
         };
         let origin = Origin { stream, frame, batch: None };
-        match core::str::from_utf8(frame.bytes()) {
-            Ok(text) if text.trim_ascii_start().starts_with('[') => self.array(origin, text),
-            Ok(text) => self.single(origin, text),
+        let text = frame.bytes();
+        match check_utf8(text) {
+            Ok(()) if text.trim_ascii_start().starts_with(b"[") => self.array(origin, text),
+            Ok(()) => self.single(origin, text),
             Err(error) => {
                 let detail = format!("invalid UTF-8 at byte {}", error.valid_up_to());
                 let reply = ErrorObject::new(code::PARSE_ERROR, format!("parse error: {detail}"));
@@ -56,17 +58,17 @@ impl Core {
         self.unreadable(back, kind, detail.into(), &reply);
     }
 
-    fn single(&mut self, origin: Origin<'_>, text: &str) {
+    fn single(&mut self, origin: Origin<'_>, text: &[u8]) {
         let limits = self.limits();
-        match rpc::decode(text, limits.depth_max, limits.id_bytes_max) {
+        match rpc::decode_utf8(text, limits.depth_max, limits.id_bytes_max) {
             Ok(message) => self.message(origin, message),
             Err(malformed) => self.malformed(origin, &malformed),
         }
     }
 
     /// A whole array. (BAT-01…18)
-    fn array(&mut self, origin: Origin<'_>, text: &str) {
-        let mut scanner = crate::json::Scanner::new(text, self.limits().depth_max);
+    fn array(&mut self, origin: Origin<'_>, text: &[u8]) {
+        let mut scanner = crate::json::Scanner::over(text, self.limits().depth_max);
         let checked = scanner.value().and_then(|array| scanner.finish().map(|()| array));
         let array = match checked {
             Ok(array) => array,
@@ -93,8 +95,7 @@ impl Core {
             if !self.phase.allows().input {
                 return;
             }
-            let text = core::str::from_utf8(member).unwrap_or_default();
-            self.single(Origin { batch: Some(batch), ..origin }, text);
+            self.single(Origin { batch: Some(batch), ..origin }, member);
         }
         self.settle(Some(batch));
     }
@@ -209,8 +210,8 @@ impl Core {
 
     /// What the type of a result means for the call. Without a type it is complete. (STL-48)
     fn kind_of(&self, wire: u64, kind: Option<&str>) -> Kind {
-        let by_application = self.calls.get(wire).is_some_and(|call| call.is_application());
-        if self.rules().servers_ask || !by_application {
+        let by_application = || self.calls.get(wire).is_some_and(|call| call.is_application());
+        if self.rules().servers_ask || !by_application() {
             return Kind::Complete;
         }
         let extended = |peer: &super::Peer| peer.capabilities.shares_extension(&self.me.capabilities);
@@ -262,6 +263,11 @@ impl Core {
             Ok(())
         });
     }
+}
+
+/// Most messages are ASCII, which is found out in a fraction of the time.
+fn check_utf8(text: &[u8]) -> Result<(), Utf8Error> {
+    if text.is_ascii() { Ok(()) } else { core::str::from_utf8(text).map(|_| ()) }
 }
 
 /// What a result is.

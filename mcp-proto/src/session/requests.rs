@@ -167,10 +167,7 @@ impl Core {
         asked: Asked,
     ) {
         let rule = MethodRule::find(method, true, asked.peer.revision);
-        let progress_token = params
-            .meta_member("progressToken")
-            .filter(|token| token.len() <= self.limits().id_bytes_max)
-            .and_then(RequestId::from_json);
+        let (meta, progress_token) = self.keep_meta(origin.frame, params);
         let request = Request {
             method: Method::new(method, rule),
             params: params.object.map(|object| object.keep(origin.frame)),
@@ -181,15 +178,14 @@ impl Core {
             wants_progress: progress_token.is_some(),
             answers: asked.answers,
             state: asked.state,
-            meta: params.meta.map(|meta| origin.frame.keep(meta, params.line_breaks())),
+            meta,
         };
         let kept = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
         let identity = context.meta.as_ref().map_or(0, identity_cost);
         let bytes = kept(&request.params) + kept(&context.meta) + identity;
         // Where clients are not asked by requests, they make theirs again by themselves.
         let may_ask = rule.is_some_and(|rule| rule.may_ask) && asked.peer.revision.rules().servers_ask;
-        let again = may_ask
-            .then(|| Box::new(Again { request: request.clone(), context: context.clone(), rounds: 0 }));
+        let again = may_ask.then(|| Again { request: request.clone(), rounds: 0 });
         if let Some(batch) = origin.batch {
             self.batches.expect(batch);
         }

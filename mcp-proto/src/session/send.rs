@@ -14,7 +14,7 @@ use super::requests::Back;
 use super::rounds::Retry;
 use super::stamp::asks_for_logs;
 use crate::error::{Misuse, Unencodable, code};
-use crate::json::{Object, Raw, find, with_meta, write_f64, write_u64};
+use crate::json::{Object, Raw, find_rare, with_meta, write_f64, write_u64};
 use crate::revision::{Capability, Era, MethodRule, Patience, Revision, Side};
 use crate::rpc::{self, ErrorObject};
 use crate::schema::{Level, key};
@@ -157,7 +157,9 @@ impl Core {
         let wants_logs = is_stateless && (self.log_level.is_some() || asks_for_logs(params));
         let patience = rule.map_or(Patience::Call, |rule| rule.patience);
         self.calls.insert(self.now, asker, wants_progress, wait(options, patience, &self.me.limits));
-        if let Some(call) = self.calls.get_mut(wire) {
+        let is_special = wants_logs || stream.is_some() || cache_as.is_some();
+        let call = if is_special { self.calls.get_mut(wire) } else { None };
+        if let Some(call) = call {
             call.wants_logs = wants_logs;
             call.stream = stream;
             call.cache_as = cache_as.map(|key| self.cache.place(key));
@@ -265,8 +267,9 @@ impl Core {
             self.input_given(call, index, Ok(Raw::from_written(answer)));
             return Ok(());
         }
+        let to = open.to_answer().ok_or(Misuse::Stale)?;
         let stamp = (!revision.rules().servers_ask).then(|| Arc::clone(&self.stamp));
-        self.answer(incoming, |out, wire, _| {
+        self.answer_to(to, incoming, |out, wire, _| {
             rpc::response(out, wire, |out| {
                 let start = out.len();
                 result(revision, out)?;
@@ -312,9 +315,16 @@ impl Core {
         incoming: IncomingId,
         write: impl FnOnce(&mut Vec<u8>, &rpc::RequestId, bool) -> Result<(), Unencodable>,
     ) -> Result<(), Misuse> {
-        let open = self.incoming.get(incoming).filter(|open| open.asking.is_none());
-        let Some(open) = open else { return Err(Misuse::Stale) };
-        let ReplyTo::Peer { wire, stream, batch } = open.reply.clone() else { return Err(Misuse::Stale) };
+        let to = self.incoming.get(incoming).and_then(Open::to_answer).ok_or(Misuse::Stale)?;
+        self.answer_to(to, incoming, write)
+    }
+
+    fn answer_to(
+        &mut self,
+        (wire, stream, batch): (rpc::RequestId, StreamId, Option<BatchId>),
+        incoming: IncomingId,
+        write: impl FnOnce(&mut Vec<u8>, &rpc::RequestId, bool) -> Result<(), Unencodable>,
+    ) -> Result<(), Misuse> {
         let back = Back { stream, batch };
         let deferred = self.incoming.take_deferred(incoming);
         let mark = self.outbox_mark();
@@ -486,10 +496,7 @@ fn write_request(out: &mut Vec<u8>, wire: u64, method: &str, params: Option<&[u8
 }
 
 fn has_progress_token(params: &[u8]) -> bool {
-    // Most params do not mention it, and those that do may mean something else.
-    (memchr::memmem::find(params, b"progressToken").is_some()
-        || memchr::memmem::find(params, b"\\u").is_some())
-        && find(params, "_meta").is_some_and(|meta| find(meta, "progressToken").is_some())
+    find_rare(params, "_meta").is_some_and(|meta| find_rare(meta, "progressToken").is_some())
 }
 
 /// What the scratch buffer keeps between calls.

@@ -8,7 +8,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::core::Identity;
-use crate::json::{find, members, unescape, unescape_key, with_meta, write_u64};
+use crate::json::{find, find_rare, members, unescape, unescape_key, with_meta, write_u64};
 use crate::revision::{MethodRule, Revision, Side};
 use crate::schema::{Encode, Level, key};
 
@@ -110,8 +110,8 @@ const REPLACED: &[&str] =
 /// Whether params ask for log messages by themselves.
 pub(crate) fn asks_for_logs(params: Option<&[u8]>) -> bool {
     params
-        .and_then(|params| find(params, "_meta"))
-        .and_then(|meta| find(meta, key::LOG_LEVEL))
+        .and_then(|params| find_rare(params, "_meta"))
+        .and_then(|meta| find_rare(meta, key::LOG_LEVEL))
         .and_then(unescape)
         .is_some()
 }

@@ -1,5 +1,5 @@
 //! Requests that say by themselves who makes them and in which revision: what a server makes of that; knows nothing of
-//! sessions, and keeps nothing from one request for the next.
+//! sessions. All that it keeps from one request for the next is what the same bytes mean.
 //!
 //! Both eras may come over one connection. What a request says of itself counts for it alone. (LIF-21, CAP-14, T-39)
 
@@ -18,15 +18,55 @@ use crate::revision::{Era, MethodRule, Revision, Side};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
 
+/// A `_meta` and what it says of the request. Whoever makes many says the same in each.
+#[derive(Debug)]
+pub(super) struct Said {
+    meta: Raw,
+    peer: Arc<Peer>,
+    log_level: Option<Level>,
+    progress_token: Option<RequestId>,
+}
+
+/// What is said in more is read anew for each request, and not kept.
+const SAID_BYTES_MAX: usize = 1024;
+
 impl Core {
+    /// What was made of the same bytes before.
+    fn said_before(&self, params: &Params<'_>) -> Option<&Said> {
+        let meta = params.meta?;
+        // What is kept is on one line.
+        self.said.as_ref().filter(|said| said.meta.as_bytes() == meta && !params.line_breaks())
+    }
+
+    /// The `_meta` of a request, to be kept, and the token in it.
+    pub(super) fn keep_meta(
+        &self,
+        frame: Frame<'_>,
+        params: &Params<'_>,
+    ) -> (Option<Raw>, Option<RequestId>) {
+        if let Some(said) = self.said_before(params) {
+            return (Some(said.meta.clone()), said.progress_token.clone());
+        }
+        let meta = params.meta.map(|meta| frame.keep(meta, params.line_breaks()));
+        (meta, self.progress_token(params))
+    }
+
+    fn progress_token(&self, params: &Params<'_>) -> Option<RequestId> {
+        params
+            .meta_member(key::PROGRESS_TOKEN)
+            .filter(|token| token.len() <= self.limits().id_bytes_max)
+            .and_then(RequestId::from_json)
+    }
+
     /// Server: whether a request says of itself what others leave to a session.
     pub(super) fn is_stateless(&self, params: &Params<'_>) -> bool {
         self.side == Side::Server
             && self.me.newest(Era::Modern).is_some()
-            && params.meta.is_some_and(|meta| {
-                let said = find_each(meta, [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES]);
-                said.iter().any(Option::is_some)
-            })
+            && (self.said_before(params).is_some()
+                || params.meta.is_some_and(|meta| {
+                    let said = find_each(meta, [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES]);
+                    said.iter().any(Option::is_some)
+                }))
     }
 
     /// Serves a request that says of itself what it needs.
@@ -46,7 +86,10 @@ impl Core {
         if origin.batch.is_some() {
             return Err(ErrorObject::new(code::INVALID_REQUEST, "this revision has no batches"));
         }
-        let (peer, log_level) = self.read_context(params)?;
+        let (peer, log_level) = match self.said_before(params) {
+            Some(said) => (Arc::clone(&said.peer), said.log_level),
+            None => self.read_and_keep_context(origin.frame, params)?,
+        };
         let rule = MethodRule::find(method, true, peer.revision);
         match method {
             "server/discover" => {
@@ -63,6 +106,22 @@ impl Core {
         };
         self.deliver(origin, id.clone(), method, params, Asked { peer, log_level, answers, state });
         Ok(())
+    }
+
+    fn read_and_keep_context(
+        &mut self,
+        frame: Frame<'_>,
+        params: &Params<'_>,
+    ) -> Result<(Arc<Peer>, Option<Level>), ErrorObject> {
+        let (peer, log_level) = self.read_context(params)?;
+        let short = params.meta.filter(|meta| meta.len() <= SAID_BYTES_MAX && !params.line_breaks());
+        self.said = short.map(|meta| Said {
+            meta: frame.keep(meta, false),
+            peer: Arc::clone(&peer),
+            log_level,
+            progress_token: self.progress_token(params),
+        });
+        Ok((peer, log_level))
     }
 
     /// Reads who asks. (STL-01, STL-03, STL-04, LIF-24, LOG-04)

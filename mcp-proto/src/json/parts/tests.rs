@@ -25,8 +25,13 @@ fn assert_same(text: &[u8], value: &Value) {
             assert_eq!(elements(text).count(), 0);
             for (name, value) in object {
                 assert_same(find(text, name).unwrap(), value);
+                // What is rarely there has a name of letters and slashes.
+                if name.chars().all(|char| char >= ' ' && !matches!(char, '"' | '\\')) {
+                    assert_eq!(find_rare(text, name), find(text, name), "{name:?}");
+                }
             }
             assert_eq!(find(text, "no such name"), None);
+            assert_eq!(find_rare(text, "no such name"), None);
         }
         Value::Array(array) => {
             assert_eq!(members(text).count(), 0);
@@ -72,6 +77,18 @@ fn the_last_of_repeated_members_wins_however_its_key_is_spelled_t_10() {
     assert_eq!(find(object, "A"), Some(&b"7"[..]));
     assert_eq!(find(object, r"\u0061"), None);
     assert_eq!(members(object).count(), 4);
+}
+
+#[test]
+fn a_rare_member_is_found_however_its_key_is_spelled() {
+    for object in
+        [r#"{"a/task":1}"#, r#"{"a\/task":1}"#, r#"{"a/t\u0061sk":1}"#, r#"{"x":"","\u0061\u002ftask":1}"#]
+    {
+        assert_eq!(find_rare(object.as_bytes(), "a/task"), Some(&b"1"[..]), "{object}");
+    }
+    for object in [r#"{"b":{"a/task":1}}"#, r#"{"b":"a/task"}"#, r#"{"task":1}"#, "{}"] {
+        assert_eq!(find_rare(object.as_bytes(), "a/task"), None, "{object}");
+    }
 }
 
 #[test]

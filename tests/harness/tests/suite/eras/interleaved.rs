@@ -2,7 +2,7 @@
 //! never takes one for the other. (LIF-20, LIF-21, CAP-14, T-39, T-40)
 
 use mcp_proto::server::{self, Event};
-use mcp_proto::{CallOptions, Capability, Context, IncomingId, Misuse, Question, Raw, Revision};
+use mcp_proto::{CallOptions, Capability, Context, IncomingId, Misuse, Progress, Question, Raw, Revision};
 use serde_json::{Value, json};
 
 use super::player::{PlayedServer, R4, R5, server};
@@ -190,6 +190,37 @@ fn what_one_client_declared_is_not_the_others_t_39_cap_14() {
                 (Err(_), _) => server.expect_silence(),
             }
         }
+    }
+}
+
+#[test]
+fn what_one_request_says_of_itself_is_not_the_nexts_unless_it_says_the_same_t_39() {
+    let mut server = server(config());
+    let more = [
+        "",
+        r#""io.modelcontextprotocol/logLevel":"error""#,
+        r#""progressToken":7"#,
+        r#""progressToken":7"#,
+        r#""progressToken":"7""#,
+        "",
+        "\"x\": [1,\n2]",
+    ];
+    for (id, more) in (1..).zip(more) {
+        let text = modern_with(&format!("{id}"), "tools/call", more, TOOL);
+        let meta = serde_json::from_str::<Value>(&text).unwrap()["params"]["_meta"].take();
+        // A line break ends a line.
+        server.say(text.replace('\n', "\r"));
+        let (incoming, context) = request(&mut server);
+        assert_eq!(context.log_level.is_some(), more.contains("logLevel"), "{more}");
+        assert_eq!(context.wants_progress, more.contains("progressToken"), "{more}");
+        assert_eq!(context.peer.info.name, "alone");
+        assert_eq!(context.meta.unwrap().parse::<Value>().unwrap(), meta);
+        server.machine.progress(server.now, incoming, &Progress::new(1.0)).unwrap();
+        server.poll();
+        if more.contains("progressToken") {
+            assert_eq!(server.hear()["params"]["progressToken"], meta["progressToken"]);
+        }
+        server.expect_silence();
     }
 }
 
