@@ -10,7 +10,14 @@ fn all(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(case.count)).sample_size(10);
         // What is prepared is used up: each time is of work that was got ready for it.
         group.bench_function("wall", |bencher| {
-            bencher.iter_batched(case.prepare, |mut work| { work(); work }, BatchSize::PerIteration);
+            bencher.iter_batched(
+                case.prepare,
+                |mut work| {
+                    work();
+                    work
+                },
+                BatchSize::PerIteration,
+            );
         });
     }
 }

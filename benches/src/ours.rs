@@ -10,7 +10,9 @@ use mcp_proto::client::{self, Client};
 use mcp_proto::schema::{AnyObject, CallTool, CallToolResult, Decode, ListToolsResult};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{CallOptions, Capability, Endpoint, IncomingId, Instant, Limits, Progress, Raw, Revision, Session};
+use mcp_proto::{
+    CallOptions, Capability, Endpoint, IncomingId, Instant, Limits, Progress, Raw, Revision, Session,
+};
 
 use crate::corpus::{self, CHUNK_BYTES, FIRST_ID, MIXED_MESSAGES};
 use crate::{By, Case, Work};

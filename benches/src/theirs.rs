@@ -4,8 +4,9 @@ use std::hint::black_box;
 
 use bytes::BytesMut;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ContentBlock, ErrorData, ProgressNotification,
-    ProgressNotificationParam, ProgressToken, Request, RequestId, ServerCapabilities, ServerConfig, ServerNotification, ServerResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ContentBlock, ErrorData,
+    ProgressNotification, ProgressNotificationParam, ProgressToken, Request, RequestId, ServerCapabilities,
+    ServerConfig, ServerNotification, ServerResult,
 };
 use rmcp::service::{RequestContext, RunningService, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::async_rw::JsonRpcMessageCodec;

@@ -26,7 +26,7 @@ use process::Server;
 
 const CONNECTIONS: usize = 32;
 /// Requests of each connection, in each round.
-const REQUESTS: usize = 500;
+const REQUESTS: usize = 300;
 const ROUNDS: usize = 4;
 
 /// What is to be reached by tokio: at most so much CPU time and p99, and at least so many requests, in parts of the bare
@@ -128,7 +128,8 @@ struct Seen {
 impl Table {
     fn measure(&self) {
         eprintln!("{}", self.title);
-        let mut seen = vec![Seen { cpu: f64::MAX, rate: 0.0, p50: f64::MAX, p99: f64::MAX }; self.servers.len()];
+        let mut seen =
+            vec![Seen { cpu: f64::MAX, rate: 0.0, p50: f64::MAX, p99: f64::MAX }; self.servers.len()];
         for _ in 0..ROUNDS {
             for ((kind, _), seen) in self.servers.iter().zip(&mut seen) {
                 let server = Server::start(*kind, false);
@@ -191,7 +192,8 @@ fn instructions(kind: Kind, asked: Asked) -> f64 {
         server.end();
         let said = std::fs::read_to_string(&out).unwrap_or_default();
         let _gone = std::fs::remove_file(out);
-        let count = said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse::<f64>().ok());
+        let count =
+            said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse::<f64>().ok());
         count.unwrap_or_default()
     };
     (count(MANY) - count(FEW)) / (MANY - FEW) as f64

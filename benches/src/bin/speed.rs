@@ -25,7 +25,12 @@ fn main() {
             case.map_or_else(String::new, |case| format!("{:.0}", bytes / 1e6 / best(case)))
         };
         // The official SDK reads types at once.
-        println!("| {name} | {} | {} | {} |", of(By::Floor, untyped), of(By::Ours, name), of(By::Rmcp, untyped));
+        println!(
+            "| {name} | {} | {} | {} |",
+            of(By::Floor, untyped),
+            of(By::Ours, name),
+            of(By::Rmcp, untyped)
+        );
     }
 }
 

@@ -18,12 +18,9 @@ pub fn echo() -> io::Result<Server> {
         cx.progress(Progress::new(1.0)).map_err(ToolError::from)?;
         said(&arguments)
     };
-    Ok(Server::new("echo", "1.0.0").tool_raw_async("echo", "Says what it is told", schema.clone(), echo).tool_raw_async(
-        "steps",
-        "Says how far it is, then what it is told",
-        schema,
-        steps,
-    ))
+    Ok(Server::new("echo", "1.0.0")
+        .tool_raw_async("echo", "Says what it is told", schema.clone(), echo)
+        .tool_raw_async("steps", "Says how far it is, then what it is told", schema, steps))
 }
 
 fn said(arguments: &Raw) -> Result<String, ToolError> {

@@ -16,14 +16,14 @@ use rmcp::model::{CallToolRequestParams, ClientRequest, Request};
 use rmcp::service::PeerRequestOptions;
 
 use crate::connections::{bound, on_stream};
-use crate::held::on_thread;
+use crate::held::{Each, on_thread};
 
 const IN_CORE: usize = 100_000;
 const CALLS: usize = 10_000;
 
 pub(crate) struct Core {
-    pub(crate) client: usize,
-    pub(crate) server: usize,
+    pub(crate) client: Each,
+    pub(crate) server: Each,
 }
 
 fn limits() -> Limits {
@@ -59,7 +59,10 @@ pub(crate) fn core() -> Core {
             while server.poll_event().is_some() {}
         });
     }
-    let each = |bytes: isize| usize::try_from(bytes).unwrap_or_default() / IN_CORE;
+    let each = |bytes: isize| {
+        let allocated = usize::try_from(bytes).unwrap_or_default() / IN_CORE;
+        Each { allocated, resident: None }
+    };
     Core { client: each(at_client), server: each(at_server) }
 }
 
@@ -70,7 +73,7 @@ fn growth(work: impl FnOnce()) -> isize {
 }
 
 /// What a call takes at a server whose handler is a future that waits.
-pub(crate) fn at_server(is_rmcp: bool) -> usize {
+pub(crate) fn at_server(is_rmcp: bool) -> Each {
     let (listener, address) = bound();
     let held = on_thread(move || async move {
         listener.set_nonblocking(true).expect("it is a socket");
@@ -104,10 +107,10 @@ pub(crate) fn at_server(is_rmcp: bool) -> usize {
 }
 
 /// What a call takes at a client, with the handle that its answer comes by.
-pub(crate) fn at_client(is_rmcp: bool) -> usize {
+pub(crate) fn at_client(is_rmcp: bool) -> Each {
     let (listener, address) = bound();
     thread::spawn(move || silent(&listener));
-    counted(|| {
+    let allocated = counted(|| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let stream = tokio::net::TcpStream::connect(address).await.expect("a server");
@@ -136,7 +139,8 @@ pub(crate) fn at_client(is_rmcp: bool) -> usize {
                 (settled().await - before) / CALLS
             }
         })
-    })
+    });
+    Each { allocated, resident: None }
 }
 
 /// What this thread holds once nothing changes any more.
@@ -156,7 +160,8 @@ fn silent(listener: &std::net::TcpListener) {
     let (mut stream, _) = listener.accept().expect("a client");
     let reader = BufReader::new(stream.try_clone().expect("it is a socket"));
     for line in reader.lines().map_while(Result::ok) {
-        let id = line.split_once("\"id\":").map(|(_, rest)| rest.split([',', '}']).next().unwrap_or_default());
+        let id =
+            line.split_once("\"id\":").map(|(_, rest)| rest.split([',', '}']).next().unwrap_or_default());
         let answer = match id {
             Some(id) if line.contains("\"initialize\"") => format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{{\"tools\":{{}}}},\"serverInfo\":{{\"name\":\"silent\",\"version\":\"1\"}}}}}}\n"

@@ -7,7 +7,7 @@ use mcp_benches::http::{Answers, Kind, echo};
 use mcp_tokio::Serve;
 use rmcp::ServiceExt;
 
-use crate::held::{Held, on_thread};
+use crate::held::{Each, Held, on_thread};
 use crate::messages::{field, get, head_of, initialize, initialized, is_whole};
 
 const SESSIONS: usize = 5_000;
@@ -16,8 +16,8 @@ const CONNECTIONS: usize = 1_000;
 
 /// What each takes, over HTTP.
 pub(crate) struct OverHttp {
-    pub(crate) session: usize,
-    pub(crate) stream: usize,
+    pub(crate) session: Each,
+    pub(crate) stream: Each,
 }
 
 fn served(kind: Kind) -> (Held, SocketAddr) {
@@ -45,7 +45,7 @@ pub(crate) fn sessions(kind: Kind) -> OverHttp {
 }
 
 /// The same streams where nothing but HTTP is behind them.
-pub(crate) fn streams_alone() -> usize {
+pub(crate) fn streams_alone() -> Each {
     let (held, address) = served(Kind::Bare);
     drop(streaming(address, "none"));
     held.each(STREAMS, || (0..STREAMS).map(|_| streaming(address, "none")).collect::<Vec<_>>()).0
@@ -83,7 +83,7 @@ fn streaming(address: SocketAddr, session: &str) -> TcpStream {
 }
 
 /// Idle connections over byte streams, ours or the official SDK's.
-pub(crate) fn byte_streams(is_rmcp: bool) -> usize {
+pub(crate) fn byte_streams(is_rmcp: bool) -> Each {
     let (listener, address) = bound();
     let held = on_thread(move || async move {
         listener.set_nonblocking(true).expect("it is a socket");
@@ -114,6 +114,8 @@ pub(crate) fn on_stream(address: SocketAddr) -> TcpStream {
     let mut line = String::new();
     BufReader::new(&stream).read_line(&mut line).expect("the server answers");
     assert!(line.contains("\"result\""), "{line}");
-    stream.write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n").expect("the server reads");
+    stream
+        .write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n")
+        .expect("the server reads");
     stream
 }

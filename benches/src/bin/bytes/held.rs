@@ -8,6 +8,21 @@ use std::time::Duration;
 
 use mcp_memory_tests::{counted, live};
 
+/// What one more of a thing takes.
+#[derive(Clone, Copy)]
+pub(crate) struct Each {
+    pub(crate) allocated: usize,
+    /// By how much the process has grown: of a buffer only what was ever touched.
+    pub(crate) resident: Option<usize>,
+}
+
+/// Bytes of memory that this process has.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok());
+    pages.unwrap_or_default() * 4096
+}
+
 /// What a thread holds that runs until the process ends.
 pub(crate) struct Held(Arc<AtomicUsize>);
 
@@ -17,7 +32,8 @@ pub(crate) fn on_thread<F: Future>(work: impl FnOnce() -> F + Send + 'static) ->
     let told = Arc::clone(&held);
     thread::spawn(move || {
         counted(|| {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async {
                 tokio::spawn(async move {
                     loop {
@@ -47,9 +63,11 @@ impl Held {
     }
 
     /// By how much it holds more, for each of so many, once `work` is done.
-    pub(crate) fn each<T>(&self, count: usize, work: impl FnOnce() -> T) -> (usize, T) {
-        let before = self.settled();
+    pub(crate) fn each<T>(&self, count: usize, work: impl FnOnce() -> T) -> (Each, T) {
+        let before = (self.settled(), resident());
         let done = work();
-        (self.settled().saturating_sub(before) / count, done)
+        let after = (self.settled(), resident());
+        let each = |before: usize, after: usize| after.saturating_sub(before) / count;
+        (Each { allocated: each(before.0, after.0), resident: Some(each(before.1, after.1)) }, done)
     }
 }

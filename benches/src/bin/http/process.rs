@@ -48,13 +48,15 @@ impl Server {
         Self { child, address: (Ipv4Addr::LOCALHOST, port).into() }
     }
 
-    /// Seconds of CPU time that it has had, threads that have ended included; to 10 ms.
+    /// Seconds of CPU time that its threads have had. Those that have ended are not in it, and none ends while it is
+    /// kept busy; what `/proc/PID/stat` says of all of them is in ticks of 10 ms, which is too coarse.
     pub(crate) fn cpu(&self) -> f64 {
-        let text = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("it runs");
-        // What comes after the name, in which there may be anything.
-        let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks = |at: usize| fields.get(at).and_then(|ticks| ticks.parse::<u64>().ok()).expect("a count");
-        (ticks(11) + ticks(12)) as f64 / TICKS
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs");
+        let spent = tasks.flatten().filter_map(|task| {
+            let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+            text.split_whitespace().next()?.parse::<u64>().ok()
+        });
+        spent.sum::<u64>() as f64 / 1e9
     }
 
     /// Ends it, and waits until it has.
@@ -69,9 +71,6 @@ impl Drop for Server {
         self.end();
     }
 }
-
-/// Ticks a second, in what Linux tells programs.
-const TICKS: f64 = 100.0;
 
 fn program() -> PathBuf {
     std::env::current_exe().expect("it has a path").with_file_name("http-server")
