@@ -2,6 +2,8 @@
 
 pub mod corpus;
 mod floors;
+#[cfg(feature = "compare")]
+pub mod http;
 pub mod ours;
 #[cfg(feature = "compare")]
 pub mod theirs;

@@ -10,7 +10,9 @@ use mcp_proto::client::{self, Client};
 use mcp_proto::schema::{AnyObject, CallTool, CallToolResult, Decode, ListToolsResult};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{CallOptions, Capability, Endpoint, IncomingId, Instant, Limits, Raw, Revision, Session};
+use mcp_proto::{
+    CallOptions, Capability, Endpoint, IncomingId, Instant, Limits, Progress, Raw, Revision, Session,
+};
 
 use crate::corpus::{self, CHUNK_BYTES, FIRST_ID, MIXED_MESSAGES};
 use crate::{By, Case, Work};
@@ -62,6 +64,7 @@ pub(crate) fn cases() -> Vec<Case> {
             })
         }),
         ours("encode call", 1000, encode_call),
+        ours("encode progress", 1000, encode_progress),
         ours("encode result", 1000, || encode_answer(|| Box::new(result()))),
         ours("encode unchanged list", 1000, || {
             encode_answer(|| Box::new(Raw::from_text(&corpus::tools()).expect("it is JSON")))
@@ -69,6 +72,7 @@ pub(crate) fn cases() -> Vec<Case> {
         ours("round trip", 100, || round_trips(in_session(SESSIONS), 0)),
         ours("round trip, stateless", 100, || round_trips(in_session(STATELESS), 0)),
         ours("round trip, 10^5 calls in flight", 100, || round_trips(in_session(SESSIONS), MANY)),
+        ours("progress, said and heard", 1000, progress_flood),
         ours("idle polls, 1 call in flight", 1000, || idle_polls(1)),
         ours("idle polls, 10^5 calls in flight", 1000, || idle_polls(MANY)),
     ]
@@ -267,6 +271,45 @@ fn encode_answer(answer: fn() -> Box<dyn mcp_proto::schema::Encode>) -> Work {
             server.respond(NOW, *incoming, black_box(&*answer)).expect("it is open");
             let outbox = server.outbox();
             outbox.advance(outbox.remaining());
+        }
+    })
+}
+
+/// A pair with one call that wants to hear of progress, as the server names it.
+fn telling() -> (Pair, IncomingId) {
+    let mut pair = in_session(SESSIONS);
+    let options = CallOptions { progress: true, ..CallOptions::default() };
+    pair.client.call(NOW, &call(), options).expect("there is room");
+    carry(&mut pair.client, &mut pair.server);
+    let Some(server::Event::Request { incoming, .. }) = pair.server.poll_event() else {
+        unreachable!("it is a call")
+    };
+    (pair, incoming)
+}
+
+fn encode_progress() -> Work {
+    let (mut pair, incoming) = telling();
+    let mut step = 0.0;
+    Box::new(move || {
+        for _ in 0..1000 {
+            step += 1.0;
+            pair.server.progress(NOW, incoming, &Progress::new(step)).expect("it is open");
+            let outbox = pair.server.outbox();
+            outbox.advance(outbox.remaining());
+        }
+    })
+}
+
+fn progress_flood() -> Work {
+    let (mut pair, incoming) = telling();
+    let mut step = 0.0;
+    Box::new(move || {
+        for _ in 0..1000 {
+            step += 1.0;
+            pair.server.progress(NOW, incoming, &Progress::new(step)).expect("it is open");
+            carry(&mut pair.server, &mut pair.client);
+            let heard = pair.client.poll_event();
+            assert!(matches!(heard, Some(client::Event::Progress { .. })));
         }
     })
 }

@@ -4,8 +4,9 @@ use std::hint::black_box;
 
 use bytes::BytesMut;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ContentBlock, ErrorData, Request,
-    RequestId, ServerCapabilities, ServerConfig, ServerResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ContentBlock, ErrorData,
+    ProgressNotification, ProgressNotificationParam, ProgressToken, Request, RequestId, ServerCapabilities,
+    ServerConfig, ServerNotification, ServerResult,
 };
 use rmcp::service::{RequestContext, RunningService, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::async_rw::JsonRpcMessageCodec;
@@ -62,6 +63,13 @@ pub(crate) fn cases() -> Vec<Case> {
                 ServerResult::CallToolResult(result()),
                 RequestId::Number(1),
             ))
+        }),
+        rmcp("encode progress", 1000, || {
+            let token = ProgressToken(RequestId::Number(2));
+            let told = ProgressNotificationParam::new(token, 1.0);
+            encode(TxJsonRpcMessage::<RoleServer>::notification(ServerNotification::ProgressNotification(
+                ProgressNotification::new(told),
+            )))
         }),
         rmcp("encode unchanged list", 1000, || {
             let list = serde_json::from_str(&corpus::tools()).expect("it is a list");

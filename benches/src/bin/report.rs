@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         }
         _ => {
             let counts = count::instructions(|_| true);
-            let table = table::table(&counts, &count::allocations(), &count::programs());
+            let table = table::table(&counts, &count::allocations(), &count::others());
             println!("{table}");
             std::fs::write(here.join("RESULTS.md"), table).expect("it can be written");
             std::fs::write(here.join("results.svg"), picture::picture(&counts)).expect("it can be written");

@@ -87,8 +87,23 @@ impl<T: Fields + ?Sized> Fields for &T {
 #[cfg(feature = "http-types")]
 impl Fields for ::http::HeaderMap {
     fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
-        self.get_all(name).iter().nth(nth).map(::http::HeaderValue::as_bytes)
+        named(self, name).nth(nth)
     }
+
+    fn one(&self, name: &str) -> Result<Option<&[u8]>, Repeated> {
+        let mut values = named(self, name);
+        match (values.next(), values.next()) {
+            (value, None) => Ok(value),
+            (_, Some(_)) => Err(Repeated),
+        }
+    }
+}
+
+/// All values of a field. A head has few fields: to look at each is less than to have the name made into one that the map
+/// looks for, and whoever parses heads bounds how many there may be.
+#[cfg(feature = "http-types")]
+fn named<'a>(map: &'a ::http::HeaderMap, name: &str) -> impl Iterator<Item = &'a [u8]> {
+    map.iter().filter(move |(key, _)| key.as_str() == name).map(|(_, value)| value.as_bytes())
 }
 
 #[cfg(test)]
@@ -119,5 +134,6 @@ mod tests {
         let fields: &dyn Fields = &map;
         assert_eq!(fields.one("mcp-method"), Ok(Some(&b"tools/call"[..])));
         assert_eq!(all(fields, "accept").collect::<Vec<_>>(), [b"a", b"b"]);
+        assert_eq!((fields.one("accept"), fields.one("host")), (Err(Repeated), Ok(None)));
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use futures_lite::future::yield_now;
 use http_body::{Frame, SizeHint};
 use mcp_proto::http::{ExchangeId, Frame as Piece};
 use mcp_proto::server::Server as Machine;
@@ -67,7 +68,11 @@ impl Body {
     pub(super) fn events(exchange: Exchange, runtime: &Arc<dyn HttpRuntime>) -> Self {
         let time: Option<BoxFuture<'static, ()>> = exchange.is_alone.then(|| {
             let (link, runtime) = (Arc::clone(&exchange.link), Arc::clone(runtime));
-            Box::pin(async move { link.keep_time(|duration| runtime.sleep(duration)).await }) as _
+            Box::pin(async move {
+                // What is said at once needs no timer.
+                yield_now().await;
+                link.keep_time(|duration| runtime.sleep(duration)).await;
+            }) as _
         });
         Self(Inner::Events(Events { exchange, next: None, time }))
     }
@@ -78,11 +83,27 @@ impl Events {
         if self.exchange.is_over {
             return Poll::Ready(None);
         }
-        if let Some(time) = &mut self.time
-            && time.as_mut().poll(context).is_ready()
-        {
-            self.time = None;
+        let Poll::Ready(piece) = self.poll_piece(context) else {
+            // While there is something to say, nothing has to be said for time having passed.
+            if let Some(time) = &mut self.time
+                && time.as_mut().poll(context).is_ready()
+            {
+                self.time = None;
+            }
+            return Poll::Pending;
+        };
+        match piece {
+            Piece::Bytes(bytes) => Poll::Ready(Some(bytes)),
+            Piece::End => {
+                self.exchange.is_over = true;
+                Poll::Ready(None)
+            }
         }
+    }
+}
+
+impl Events {
+    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Piece> {
         let (link, id) = (&self.exchange.link, self.exchange.id);
         let next = self.next.get_or_insert_with(|| {
             let link = Arc::clone(link);
@@ -93,15 +114,11 @@ impl Events {
                 link.take_sent(poll).await
             })
         });
-        let Poll::Ready(piece) = next.as_mut().poll(context) else { return Poll::Pending };
-        self.next = None;
-        match piece {
-            Piece::Bytes(bytes) => Poll::Ready(Some(bytes)),
-            Piece::End => {
-                self.exchange.is_over = true;
-                Poll::Ready(None)
-            }
+        let piece = next.as_mut().poll(context);
+        if piece.is_ready() {
+            self.next = None;
         }
+        piece
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
-use futures_lite::future::or;
+use futures_lite::future::{or, yield_now};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use mcp_proto::http::{
@@ -101,8 +101,12 @@ impl Shared {
         B::Error: Into<Box<dyn StdError + Send + Sync>>,
     {
         let fields = &parts.headers;
-        screen(&self.policy, fields)?;
-        if self.options.path.as_deref().is_some_and(|path| path != parts.uri.path()) {
+        let is_elsewhere = self.options.path.as_deref().is_some_and(|path| path != parts.uri.path());
+        // Whoever is let in is screened by `admit`: not twice, where nothing comes in between.
+        if is_elsewhere || self.options.check.is_some() {
+            screen(&self.policy, fields)?;
+        }
+        if is_elsewhere {
             return Err(Refusal::new(404, "there is nothing at this path"));
         }
         if let Some(check) = &self.options.check {
@@ -145,6 +149,8 @@ impl Shared {
             Ok(())
         };
         let late = async {
+            // Most bodies are there once whoever reads them was asked: a timer is for the others.
+            yield_now().await;
             self.runtime.sleep(self.options.body_timeout).await;
             Err(Refusal::new(408, "the body took too long to arrive"))
         };
@@ -260,6 +266,8 @@ impl Shared {
         let reply = link.when(|state| state.session.http().and_then(|http| http.poll_reply(id)));
         let reply = if exchange.is_alone {
             let time = async {
+                // Most answers are there once the handler had its turn: a timer is for the others.
+                yield_now().await;
                 link.keep_time(|duration| self.runtime.sleep(duration)).await;
                 std::future::pending().await
             };

@@ -74,9 +74,11 @@ pub(crate) fn allocations() -> BTreeMap<String, (f64, u64)> {
     said.lines().filter_map(row).collect()
 }
 
-/// What whole programs cost, if it was measured: what `programs` printed.
-pub(crate) fn programs() -> String {
-    std::fs::read_to_string(beside("programs.md")).unwrap_or_default()
+/// What was measured by other programs than this, as they printed it; nothing of those that were not run.
+pub(crate) fn others() -> String {
+    let said = ["programs", "http", "bytes", "speed"]
+        .map(|name| std::fs::read_to_string(beside(&format!("{name}.md"))).unwrap_or_default());
+    said.iter().map(|said| said.trim()).filter(|said| !said.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The compiler that this was built by.

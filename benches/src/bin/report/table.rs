@@ -39,10 +39,12 @@ const GOALS: &[Goal] = &[
     goal("decode call, params first", "decode call, params first", None, None),
     goal("decode call, byte at a time", "decode call, byte at a time", None, None),
     goal("encode call", "encode call", None, Some(0.3)),
+    goal("encode progress", "encode progress", None, None),
     goal("encode result", "encode result", None, Some(0.65)),
     goal("encode unchanged list", "encode unchanged list", None, Some(0.05)),
     goal("round trip", "round trip", None, Some(1.0 / 7.0)),
     goal("round trip, stateless", "round trip", None, None),
+    goal("progress, said and heard", "progress, said and heard", None, None),
 ];
 
 /// At most so many times what the other case costs.
@@ -73,7 +75,7 @@ const PEAKS: &[(&str, f64)] = &[
     ("decode image 10 MB, typed", (10 << 20) as f64),
 ];
 
-pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, programs: &str) -> String {
+pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others: &str) -> String {
     let counts: BTreeMap<&str, f64> = counts.iter().map(|(key, count)| (key.as_str(), *count)).collect();
     let count = |key: String| counts.get(&*key).copied();
     // What can be called from outside is more than this: the parts are counted one by one.
@@ -155,9 +157,8 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, progra
             judged(part(*ours) <= 1.5)
         );
     }
-    if !programs.is_empty() {
-        let _ = write!(out, "\n{}", programs.trim_end());
-        out.push('\n');
+    if !others.is_empty() {
+        let _ = writeln!(out, "\n{others}");
     }
     out
 }

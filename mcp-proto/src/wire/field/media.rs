@@ -33,6 +33,10 @@ pub fn accepts<'a>(values: impl IntoIterator<Item = &'a [u8]>, wanted: &str) -> 
     let mut best = (Closeness::None, false);
     for value in values {
         for range in split(value, b',') {
+            // As close as can be, and without a weight: nothing else matters.
+            if trim(range).eq_ignore_ascii_case(wanted.as_bytes()) {
+                return true;
+            }
             let mut parts = split(range, b';');
             let close = closeness(trim(parts.next().unwrap_or_default()), wanted);
             if close > Closeness::None {

@@ -1,0 +1,48 @@
+//! Times what is done with large messages, and prints the megabytes a second as Markdown; knows nothing of what is done.
+
+#![allow(clippy::print_stdout, reason = "a tool speaks")]
+
+use std::time::Instant;
+
+use mcp_benches::{By, Case, cases};
+
+/// What is timed; its bytes.
+const LARGE: [(&str, f64); 4] = [
+    ("decode text 1 MB", 1e6 * 1.048_576),
+    ("decode text 1 MB, typed", 1e6 * 1.048_576),
+    ("decode image 10 MB", 1e7 * 1.048_576),
+    ("decode image 10 MB, typed", 1e7 * 1.048_576),
+];
+
+fn main() {
+    let cases = cases();
+    println!("## Large messages by the clock\n\nMB a second, the best of {TIMES} times.\n");
+    println!("| case | floor | ours | rmcp 3.9 |\n|---|--:|--:|--:|");
+    for (name, bytes) in LARGE {
+        let untyped = name.split(',').next().unwrap_or_default();
+        let of = |by, name: &str| {
+            let case = cases.iter().find(|case| case.by == by && case.name == name);
+            case.map_or_else(String::new, |case| format!("{:.0}", bytes / 1e6 / best(case)))
+        };
+        // The official SDK reads types at once.
+        println!(
+            "| {name} | {} | {} | {} |",
+            of(By::Floor, untyped),
+            of(By::Ours, name),
+            of(By::Rmcp, untyped)
+        );
+    }
+}
+
+const TIMES: u32 = 20;
+
+/// Seconds.
+fn best(case: &Case) -> f64 {
+    let once = |_| {
+        let mut work = (case.prepare)();
+        let begin = Instant::now();
+        work();
+        begin.elapsed().as_secs_f64()
+    };
+    (0..TIMES).map(once).fold(f64::MAX, f64::min)
+}

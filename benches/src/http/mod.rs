@@ -1,0 +1,132 @@
+//! Servers over HTTP that are measured beside each other: a bare one, ours, the official SDK's; knows nothing of who calls
+//! them.
+
+mod bare;
+mod ours;
+mod theirs;
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::future::Future;
+use std::net::TcpListener;
+
+use hyper::body::{Body, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+
+pub use ours::echo;
+pub use theirs::Answers;
+
+/// A server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// `hyper` with a handler that says back what it is sent.
+    Bare,
+    /// `mcp-tokio`, as it listens by itself.
+    Tokio,
+    /// `mcp-tokio` as a service, on the same loop as the bare one and the official SDK.
+    Service,
+    /// `mcp-smol`.
+    Smol,
+    /// `mcp-blocking`.
+    Blocking,
+    /// The official SDK with its defaults: clients of the legacy era have sessions, all is answered with events.
+    Rmcp,
+    /// The official SDK without sessions, which answers with JSON where it can.
+    RmcpJson,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Bare, Self::Tokio, Self::Service, Self::Smol, Self::Blocking, Self::Rmcp, Self::RmcpJson];
+
+    /// What it is called on a command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bare => "bare",
+            Self::Tokio => "tokio",
+            Self::Service => "service",
+            Self::Smol => "smol",
+            Self::Blocking => "blocking",
+            Self::Rmcp => "rmcp",
+            Self::RmcpJson => "rmcp-json",
+        }
+    }
+
+    /// Serves for as long as the process lives. With `delays`, sockets keep what is small until what went before has
+    /// arrived (Nagle), where that is up to us.
+    ///
+    /// # Errors
+    /// When it cannot listen.
+    pub fn serve(self, listener: TcpListener, delays: bool) -> std::io::Result<()> {
+        match self {
+            Self::Smol => return ours::on_smol(listener),
+            Self::Blocking => return ours::on_threads(listener),
+            _ => {}
+        }
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?
+            .block_on(self.serve_on_tokio(listener, delays))
+    }
+
+    /// As [`serve`](Self::serve), of those that run on tokio.
+    ///
+    /// # Errors
+    /// When it cannot listen, or does not run on tokio.
+    pub async fn serve_on_tokio(self, listener: TcpListener, delays: bool) -> std::io::Result<()> {
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        match self {
+            Self::Bare => on_hyper(listener, delays, bare::answer).await,
+            Self::Tokio => ours::on_tokio(listener).await,
+            Self::Service => {
+                let service = ours::service()?;
+                on_hyper(listener, delays, move |request| {
+                    let service = service.clone();
+                    async move { service.respond(request).await }
+                })
+                .await
+            }
+            Self::Rmcp | Self::RmcpJson => {
+                let service = theirs::service(self == Self::RmcpJson);
+                on_hyper(listener, delays, move |request| {
+                    let service = service.clone();
+                    async move { service.handle(request).await }
+                })
+                .await
+            }
+            Self::Smol | Self::Blocking => Err(std::io::Error::other("it does not run on tokio")),
+        }
+    }
+}
+
+/// Answers each request on each connection.
+async fn on_hyper<F, B>(
+    listener: tokio::net::TcpListener,
+    delays: bool,
+    answer: impl Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+) -> std::io::Result<()>
+where
+    F: Future<Output = Response<B>> + Send + 'static,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    loop {
+        let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(!delays)?;
+        let answer = answer.clone();
+        tokio::spawn(async move {
+            let service = service_fn(move |request| {
+                let answered = answer(request);
+                async move { Ok::<_, Infallible>(answered.await) }
+            });
+            let _ended = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
+}

@@ -1,0 +1,54 @@
+//! Our servers over HTTP, on each runtime; knows nothing of who calls them.
+
+use std::io;
+use std::net::TcpListener;
+
+use mcp_tokio::http::{Http, Service, Stop};
+use mcp_tokio::proto::{Progress, Raw};
+use mcp_tokio::{AsyncCx, Server, ToolError};
+
+/// A server with two tools: `echo` says what it is told, and `steps` says before that it has come one step further.
+///
+/// # Errors
+/// Never: the schemas are JSON.
+pub fn echo() -> io::Result<Server> {
+    let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(io::Error::other)?;
+    let echo = |arguments: Raw, _: AsyncCx| async move { said(&arguments) };
+    let steps = |arguments: Raw, cx: AsyncCx| async move {
+        cx.progress(Progress::new(1.0)).map_err(ToolError::from)?;
+        said(&arguments)
+    };
+    Ok(Server::new("echo", "1.0.0")
+        .tool_raw_async("echo", "Says what it is told", schema.clone(), echo)
+        .tool_raw_async("steps", "Says how far it is, then what it is told", schema, steps))
+}
+
+fn said(arguments: &Raw) -> Result<String, ToolError> {
+    let text = arguments.member("text").ok_or("which text?")?;
+    Ok(text.to_text().unwrap_or_default().into_owned())
+}
+
+pub(super) fn service() -> io::Result<Service> {
+    mcp_tokio::http::ServeHttp::http_service(&echo()?, Http::new())
+}
+
+pub(super) async fn on_tokio(listener: tokio::net::TcpListener) -> io::Result<()> {
+    mcp_tokio::http::ServeHttp::serve_http(&echo()?, listener, Http::new(), &Stop::new()).await
+}
+
+pub(super) fn on_smol(listener: TcpListener) -> io::Result<()> {
+    let server = echo()?;
+    smol::block_on(mcp_smol::http::ServeHttp::serve_http(&server, listener, Http::new(), &Stop::new()))
+}
+
+/// Its handlers are plain functions, as those of programs without a runtime are.
+pub(super) fn on_threads(listener: TcpListener) -> io::Result<()> {
+    let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(io::Error::other)?;
+    let server = Server::new("echo", "1.0.0")
+        .tool_raw("echo", "Says what it is told", schema.clone(), |arguments, _| said(&arguments))
+        .tool_raw("steps", "Says how far it is, then what it is told", schema, |arguments, cx| {
+            cx.progress(Progress::new(1.0)).map_err(ToolError::from)?;
+            said(&arguments)
+        });
+    mcp_blocking::http::ServeHttp::serve_http(&server, listener, Http::new(), &Stop::new())
+}
