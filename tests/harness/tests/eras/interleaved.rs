@@ -5,7 +5,7 @@ use mcp_proto::server::{self, Event};
 use mcp_proto::{CallOptions, Capability, Context, IncomingId, Misuse, Question, Raw, Revision};
 use serde_json::{Value, json};
 
-use crate::player::{PlayedServer, R4, R5, server};
+use super::player::{PlayedServer, R4, R5, server};
 
 pub(crate) fn config() -> server::Config {
     [

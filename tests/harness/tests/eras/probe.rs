@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp_proto::{Close, Era, Limits, Revision, client};
 
-use crate::player::{Next, R4, R5, client, discovered, error, fault, initialize, probe, ready, welcome};
+use super::player::{Next, R4, R5, client, discovered, error, fault, initialize, probe, ready, welcome};
 
 fn config() -> client::Config {
     client::Config::new("c", "1")

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp_proto::{Era, Revision, client};
 
-use crate::player::{PlayedClient, client, discovered, error, welcome};
+use super::player::{PlayedClient, client, discovered, error, welcome};
 
 /// More requests than these are a loop.
 const REQUESTS_MAX: usize = 4;

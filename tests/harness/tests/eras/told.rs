@@ -6,8 +6,8 @@ use mcp_proto::schema::Level;
 use mcp_proto::server::Event;
 use serde_json::{Value, json};
 
-use crate::interleaved::{TOOL, answer, cancel, config, legacy, modern, modern_with, open, raw, request};
-use crate::player::{PlayedServer, server};
+use super::interleaved::{TOOL, answer, cancel, config, legacy, modern, modern_with, open, raw, request};
+use super::player::{PlayedServer, server};
 
 #[test]
 fn a_change_is_told_to_the_session_untagged_and_to_each_subscription_tagged_stl_31_stl_32() {

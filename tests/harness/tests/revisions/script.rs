@@ -5,8 +5,8 @@ use std::time::Duration;
 use mcp_proto::schema::Level;
 use mcp_proto::{CallOptions, Filter};
 
-use crate::application::{Manner, raw};
-use crate::wire::Wire;
+use super::application::{Manner, raw};
+use super::wire::Wire;
 
 /// One step: what it is called, what the client's application does, and for how long nothing more is done.
 pub(crate) struct Step(pub(crate) &'static str, fn(&mut Wire), Duration);

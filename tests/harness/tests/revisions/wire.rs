@@ -10,7 +10,7 @@ use mcp_proto::server::Server;
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Endpoint, Instant, client, server};
 
-use crate::application::{ClientApplication, ServerApplication};
+use super::application::{ClientApplication, ServerApplication};
 
 /// The most moves that one script may take.
 const MOVES_MAX: usize = 1_000_000;

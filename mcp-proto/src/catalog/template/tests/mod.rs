@@ -22,6 +22,12 @@ fn matched(pattern: &str, uri: &str) -> Option<String> {
     Some(shown.collect::<Vec<_>>().join(" "))
 }
 
+#[test]
+fn templates_are_the_same_exactly_if_their_texts_are() {
+    assert_eq!(template("file:///{path}"), template("file:///{path}"));
+    assert_ne!(template("file:///{path}"), template("file:///{+path}"));
+}
+
 /// The variables of RFC 6570, section 3.2, but for the associative array.
 fn rfc() -> Variables {
     let list = |items: &[&str]| items.iter().map(ToString::to_string).collect::<Vec<String>>();
