@@ -243,6 +243,13 @@ fn work(pattern: &str, part: &str, parts: usize) -> usize {
     work
 }
 
+/// What the next test bounds must be all of the work, or it would bound nothing.
+#[test]
+fn work_is_each_step_that_is_come_to_and_each_that_is_tried_sec_18() {
+    // Two letters and the end are come to; each letter is tried once.
+    assert_eq!(work("ab", "ab", 1), 5);
+}
+
 #[test]
 fn work_grows_with_the_uri_and_no_faster_sec_18() {
     let many: String = (0..VARIABLES_MAX).map(|n| format!("{{v{n}}}")).collect();
