@@ -88,3 +88,21 @@ fn what_is_kept_to_make_calls_again_is_bounded_over_all_calls_sec_19() {
     hears(&mut client, r#"{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[]}}"#);
     assert_eq!(call(&mut client, "tools/call"), Ok(()));
 }
+
+#[test]
+fn what_the_peer_asks_and_its_state_are_kept_and_counted_with_the_calls_sec_19() {
+    for (key, state, leaves_room) in [(50, 50, true), (0, 1500, false), (1500, 2, false)] {
+        let mut client = client(Limits { calls_bytes_max: 2000, ..Limits::default() });
+        let questions = match key {
+            0 => String::new(),
+            _ => format!(r#""inputRequests":{{"{}":{{"method":"roots/list"}}}},"#, "k".repeat(key)),
+        };
+        let result =
+            format!(r#"{{"resultType":"input_required",{questions}"requestState":"{}"}}"#, "s".repeat(state));
+        hears(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#));
+        assert_eq!(ended(&mut client), None);
+        let params = crate::Raw::from_text(&format!(r#"{{"name":"{}"}}"#, "t".repeat(1000))).unwrap();
+        let call = client.call_raw(NOW, "tools/call", Some(&params), CallOptions::default());
+        assert_eq!(call.is_ok(), leaves_room, "{key} {state}: {call:?}");
+    }
+}
