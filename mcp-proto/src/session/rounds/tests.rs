@@ -99,7 +99,10 @@ fn what_the_peer_asks_and_its_state_are_kept_and_counted_with_the_calls_sec_19()
         };
         let result =
             format!(r#"{{"resultType":"input_required",{questions}"requestState":"{}"}}"#, "s".repeat(state));
-        hears(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#));
+        // Asked for nothing, it calls again at once; asked for nothing again, it waits.
+        for id in 2..if key == 0 { 4 } else { 3 } {
+            hears(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+        }
         assert_eq!(ended(&mut client), None);
         let params = crate::Raw::from_text(&format!(r#"{{"name":"{}"}}"#, "t".repeat(1000))).unwrap();
         let call = client.call_raw(NOW, "tools/call", Some(&params), CallOptions::default());
