@@ -124,3 +124,22 @@ fn a_line_break_inside_a_message_is_a_bug_of_ours_frm_02() {
         Ok::<(), ()>(())
     });
 }
+
+#[test]
+fn no_more_is_moved_than_was_taken() {
+    for bite in [1, 1000, 20_001] {
+        let mut outbox = Outbox::default();
+        put(&mut outbox, 40_002);
+        assert_eq!(outbox.len(), 2 * 20_001 + 1, "half of it is a bite and a half byte");
+        let (mut taken, mut moved) = (0, 0);
+        while outbox.has_remaining() {
+            let before = outbox.sent;
+            taken += bite.min(outbox.len());
+            outbox.advance(bite);
+            if outbox.sent < before + bite {
+                moved += outbox.len();
+            }
+            assert!(moved <= taken, "{moved} were moved for {taken}, {bite} at a time");
+        }
+    }
+}
