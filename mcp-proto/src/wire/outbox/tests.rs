@@ -130,7 +130,7 @@ fn no_more_is_moved_than_was_taken() {
     for bite in [1, 1000, 20_001] {
         let mut outbox = Outbox::default();
         put(&mut outbox, 40_002);
-        assert_eq!(outbox.len(), 2 * 20_001 + 1, "half of it is a bite and a half byte");
+        assert_eq!(outbox.len(), 2 * 20_001 + 1, "its half is no whole number");
         let (mut taken, mut moved) = (0, 0);
         while outbox.has_remaining() {
             let before = outbox.sent;
