@@ -51,7 +51,7 @@ fn nobody_listens_any_more_once_the_connection_is_over() {
 
 #[test]
 fn what_is_listened_to_is_bounded_and_makes_room_when_it_is_not_any_more_sec_19() {
-    let limits = Limits { subscriptions_bytes_max: 100, ..Limits::default() };
+    let limits = Limits { subscriptions_bytes_max: 60, ..Limits::default() };
     let config = Config::new("s", "1").capability(Capability::ResourcesSubscribe).limits(limits);
     let mut server = Stdio::new(Server::new(Instant::ZERO, config));
     server.handle_input(Instant::ZERO, OPENING.as_bytes());
