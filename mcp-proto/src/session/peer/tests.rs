@@ -1,4 +1,4 @@
-//! What is the same, of what is told of a request.
+//! What is the same, of what is told of a request, and what it takes to hold.
 
 use super::*;
 
@@ -12,4 +12,15 @@ fn methods_are_the_same_exactly_if_their_names_are() {
     assert_eq!(other, "tools/call");
     assert_ne!(known, Method::new("tools/list", None));
     assert_ne!(other, "tools/list");
+}
+
+#[test]
+fn an_identity_costs_more_than_its_text_only_if_it_is_long_sec_19() {
+    let cost = |bytes: usize| {
+        let info = alloc::format!("\"{}\"", "x".repeat(bytes - 2));
+        let meta = alloc::format!(r#"{{"{}":{info}}}"#, key::CLIENT_INFO);
+        identity_cost(&Raw::from_text(&meta).unwrap())
+    };
+    assert_eq!(cost(IDENTITY_BYTES_FREE), 0);
+    assert_eq!(cost(IDENTITY_BYTES_FREE + 1), (IDENTITY_BYTES_FREE + 1) * IDENTITY_FACTOR);
 }
