@@ -144,3 +144,25 @@ fn no_more_is_moved_than_was_taken() {
         }
     }
 }
+
+#[cfg(feature = "http")]
+#[test]
+fn what_is_taken_back_leaves_its_path_what_it_had_before() {
+    let mut outbox = Outbox::default();
+    outbox.have_paths();
+    let stream = StreamId::ONLY;
+    let line = |outbox: &mut Outbox| {
+        let written: Result<(), ()> = outbox.line(To::along(stream), |out| {
+            out.extend_from_slice(&[b'x'; 100]);
+            Ok(())
+        });
+        written.unwrap();
+    };
+    line(&mut outbox);
+    let mark = outbox.mark();
+    line(&mut outbox);
+    line(&mut outbox);
+    outbox.take_back(mark);
+    assert!(outbox.has_room(Some(stream), 100 * PATH_SHARE));
+    assert!(!outbox.has_room(Some(stream), 100 * PATH_SHARE - 1));
+}
