@@ -23,6 +23,14 @@ fn matched(pattern: &str, uri: &str) -> Option<String> {
 }
 
 #[test]
+fn a_variable_is_a_text_or_a_list_and_not_both() {
+    let variables = Variables::new().with("text", "a").with("list", Vec::from(["b".to_string()]));
+    assert_eq!((variables.text("text"), variables.list("text")), (Some("a"), None));
+    assert_eq!((variables.text("list"), variables.list("list")), (None, Some(&["b".to_string()][..])));
+    assert_eq!((variables.text("none"), variables.list("none")), (None, None));
+}
+
+#[test]
 fn templates_are_the_same_exactly_if_their_texts_are() {
     assert_eq!(template("file:///{path}"), template("file:///{path}"));
     assert_ne!(template("file:///{path}"), template("file:///{+path}"));
