@@ -162,3 +162,6 @@ fn applies(value: ConditionValue, found: Option<&[u8]>) -> bool {
         ConditionValue::Text(wanted) => is(wanted),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -154,3 +154,6 @@ pub(crate) fn identity_cost(meta: &Raw) -> usize {
     let info = find(meta.as_bytes(), key::CLIENT_INFO).map_or(0, <[u8]>::len);
     if info > IDENTITY_BYTES_FREE { info * IDENTITY_FACTOR } else { 0 }
 }
+
+#[cfg(test)]
+mod tests;

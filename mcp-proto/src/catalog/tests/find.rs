@@ -185,6 +185,7 @@ fn a_completion_has_a_hundred_values_at_most_sec_20() {
     assert_eq!(made(101, None), (100, Some(101), Some(true)));
     assert_eq!(made(101, Some(5000)), (100, Some(5000), Some(true)));
     assert_eq!(made(3, Some(4)), (3, Some(4), Some(true)));
+    assert_eq!(made(3, Some(3)), (3, Some(3), Some(false)));
     assert_eq!(made(3, Some(2)), (3, Some(3), Some(false)));
     assert_eq!(made(3, Some(u64::MAX)), (3, Some(i64::MAX), Some(true)));
 }

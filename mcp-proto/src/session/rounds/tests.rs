@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use crate::client::{Client, Config, Event};
 use crate::session::{CallError, CallOptions};
-use crate::{Instant, Limits, Revision, Session, StreamId};
+use crate::{Instant, Limits, Misuse, Revision, Session, StreamId};
 
 const NOW: Instant = Instant::ZERO;
 
@@ -71,5 +71,41 @@ fn what_is_said_of_a_question_repeats_no_more_of_its_name_than_it_takes() {
         let Some(CallError::Invalid(why)) = ended(&mut client) else { panic!("it must be invalid") };
         let shown: String = why.chars().take(200).collect();
         assert!(why.len() < 400 && shown.contains("kkkk"), "{shown}");
+    }
+}
+
+#[test]
+fn what_is_kept_to_make_calls_again_is_bounded_over_all_calls_sec_19() {
+    let mut client = client(Limits { calls_bytes_max: 2000, ..Limits::default() });
+    let params = crate::Raw::from_text(&format!(r#"{{"name":"{}"}}"#, "t".repeat(1000))).unwrap();
+    let call = |client: &mut Client, method| {
+        client.call_raw(NOW, method, Some(&params), CallOptions::default()).map(|_| ())
+    };
+    assert_eq!(call(&mut client, "tools/call"), Ok(()));
+    assert_eq!(call(&mut client, "tools/call"), Err(Misuse::Blocked));
+    // What cannot ask for input is not made again.
+    assert_eq!(call(&mut client, "tools/list"), Ok(()));
+    hears(&mut client, r#"{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[]}}"#);
+    assert_eq!(call(&mut client, "tools/call"), Ok(()));
+}
+
+#[test]
+fn what_the_peer_asks_and_its_state_are_kept_and_counted_with_the_calls_sec_19() {
+    for (key, state, leaves_room) in [(50, 50, true), (0, 1500, false), (1500, 2, false)] {
+        let mut client = client(Limits { calls_bytes_max: 2000, ..Limits::default() });
+        let questions = match key {
+            0 => String::new(),
+            _ => format!(r#""inputRequests":{{"{}":{{"method":"roots/list"}}}},"#, "k".repeat(key)),
+        };
+        let result =
+            format!(r#"{{"resultType":"input_required",{questions}"requestState":"{}"}}"#, "s".repeat(state));
+        // Asked for nothing, it calls again at once; asked for nothing again, it waits.
+        for id in 2..if key == 0 { 4 } else { 3 } {
+            hears(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+        }
+        assert_eq!(ended(&mut client), None);
+        let params = crate::Raw::from_text(&format!(r#"{{"name":"{}"}}"#, "t".repeat(1000))).unwrap();
+        let call = client.call_raw(NOW, "tools/call", Some(&params), CallOptions::default());
+        assert_eq!(call.is_ok(), leaves_room, "{key} {state}: {call:?}");
     }
 }

@@ -172,6 +172,21 @@ fn a_byte_at_a_time_costs_no_more_than_the_bytes() {
 }
 
 #[test]
+fn a_long_line_in_pieces_takes_room_for_a_quarter_more_and_no_more_sec_19() {
+    let mut reader = LineReader::new(1 << 20);
+    let piece = [b'x'; 1000];
+    let mut rooms = Vec::new();
+    for held in (1000..=200_000).step_by(1000) {
+        assert_eq!(reader.next(&mut &piece[..]), None);
+        let room = reader.partial.capacity();
+        assert!(held < 2 * OWNED_BYTES_MIN || room <= held + held / 4, "{room} for {held}");
+        rooms.push(room);
+    }
+    rooms.dedup();
+    assert!(rooms.len() < 30, "it is copied too often: {rooms:?}");
+}
+
+#[test]
 fn a_long_line_from_pieces_is_handed_over_and_the_buffer_shrinks_after_it() {
     let mut reader = LineReader::new(usize::MAX);
     let long = vec![b'x'; 1 << 20];

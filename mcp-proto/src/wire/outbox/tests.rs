@@ -124,3 +124,45 @@ fn a_line_break_inside_a_message_is_a_bug_of_ours_frm_02() {
         Ok::<(), ()>(())
     });
 }
+
+#[test]
+fn no_more_is_moved_than_was_taken() {
+    let half = 4 * KEPT_BYTES_MAX;
+    for bite in [16, 1000, half] {
+        let mut outbox = Outbox::default();
+        put(&mut outbox, 2 * half);
+        assert_eq!(outbox.len(), 2 * half + 1, "half of it is not most of it");
+        let (mut taken, mut moved) = (0, 0);
+        while outbox.has_remaining() {
+            let before = outbox.sent;
+            taken += bite.min(outbox.len());
+            outbox.advance(bite);
+            if outbox.sent < before + bite {
+                moved += outbox.len();
+            }
+            assert!(moved <= taken, "{moved} were moved for {taken}, {bite} at a time");
+        }
+    }
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn what_is_taken_back_leaves_its_path_what_it_had_before() {
+    let mut outbox = Outbox::default();
+    outbox.have_paths();
+    let stream = StreamId::ONLY;
+    let line = |outbox: &mut Outbox| {
+        let written: Result<(), ()> = outbox.line(To::along(stream), |out| {
+            out.extend_from_slice(&[b'x'; 100]);
+            Ok(())
+        });
+        written.unwrap();
+    };
+    line(&mut outbox);
+    let mark = outbox.mark();
+    line(&mut outbox);
+    line(&mut outbox);
+    outbox.take_back(mark);
+    assert!(outbox.has_room(Some(stream), 100 * PATH_SHARE));
+    assert!(!outbox.has_room(Some(stream), 100 * PATH_SHARE - 1));
+}

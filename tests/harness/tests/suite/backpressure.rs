@@ -300,3 +300,23 @@ fn a_busy_application_holds_up_its_peer_and_loses_nothing() {
         pair.server_events.iter().filter(|event| matches!(event, server::Event::Request { .. })).count();
     assert_eq!(requests, 50);
 }
+
+/// It is kept twice: with the params, and for whoever looks at it alone.
+#[test]
+fn the_meta_of_open_requests_counts_besides_their_params_sec_18() {
+    let limits = Limits { requests_bytes_max: 1000, ..Limits::default() };
+    let config = server::Config::new("s", "1").capability(Capability::Tools).limits(limits);
+    let mut solo = ServerSolo::ready(config, R3, "{}");
+    let long = "x".repeat(600);
+    solo.say(format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"_meta":{{"com.example/x":"{long}"}}}}}}"#
+    ));
+    solo.take_told();
+    let next = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    solo.say(next);
+    solo.expect_error("2", -32603);
+    solo.respond(1, r#"{"tools":[]}"#).unwrap();
+    solo.expect_result("1");
+    solo.say(next);
+    solo.expect_events(&["request#2 tools/list"]);
+}

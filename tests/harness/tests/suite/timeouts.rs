@@ -311,3 +311,35 @@ fn a_call_of_a_server_times_out_as_well_tmo_01_tmo_02() {
     solo.expect_events(&["call#1 TimedOut"]);
     assert_eq!(solo.cancel(call, ""), Err(Misuse::Stale));
 }
+
+/// Whoever asks while it works cannot go on before it is answered.
+#[test]
+fn while_a_client_is_asked_its_calls_wait_up_to_their_cap_tmo_05() {
+    let config = client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Roots);
+    let mut solo = ClientSolo::ready(config, R3, r#"{"tools":{}}"#);
+    solo.call_with("tools/list", "", options(5, 40)).unwrap();
+    solo.call_with("tools/list", "", options(5, 20)).unwrap();
+    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
+    solo.take_told();
+    solo.wait(secs(19));
+    solo.expect_events(&[]);
+    solo.wait(secs(1));
+    solo.expect_events(&["call#3 TimedOut"]);
+    // Answered, it waits as long as it would have from here on.
+    solo.respond(1, r#"{"roots":[]}"#).unwrap();
+    solo.wait(secs(4));
+    solo.expect_events(&[]);
+    solo.wait(secs(1));
+    solo.expect_events(&["call#2 TimedOut"]);
+}
+
+#[test]
+fn the_calls_of_a_server_do_not_wait_for_what_it_is_working_at_tmo_02() {
+    let config = server::Config::new("s", "1").capability(Capability::Tools);
+    let mut solo = ServerSolo::ready(config, R3, r#"{"roots":{}}"#);
+    solo.say(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#);
+    solo.take_told();
+    solo.call_with("roots/list", "", options(5, 40)).unwrap();
+    solo.wait(secs(5));
+    solo.expect_events(&["call#1 TimedOut"]);
+}

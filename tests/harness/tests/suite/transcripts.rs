@@ -146,6 +146,14 @@ fn every_file_has_its_test() {
     assert_eq!(stems, NAMES);
 }
 
+/// All at once and each only as it is: quick enough to be asked about each of thousands of mutants.
+#[test]
+fn all_show_what_is_written() {
+    for golden in Golden::load_all(&directory()) {
+        assert_eq!(golden.mismatch(), None, "{}", golden.path.display());
+    }
+}
+
 #[test]
 fn both_roles_and_every_revision_have_transcripts() {
     let golden = Golden::load_all(&directory());

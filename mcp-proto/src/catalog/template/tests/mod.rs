@@ -22,6 +22,20 @@ fn matched(pattern: &str, uri: &str) -> Option<String> {
     Some(shown.collect::<Vec<_>>().join(" "))
 }
 
+#[test]
+fn a_variable_is_a_text_or_a_list_and_not_both() {
+    let variables = Variables::new().with("text", "a").with("list", Vec::from(["b".to_string()]));
+    assert_eq!((variables.text("text"), variables.list("text")), (Some("a"), None));
+    assert_eq!((variables.text("list"), variables.list("list")), (None, Some(&["b".to_string()][..])));
+    assert_eq!((variables.text("none"), variables.list("none")), (None, None));
+}
+
+#[test]
+fn templates_are_the_same_exactly_if_their_texts_are() {
+    assert_eq!(template("file:///{path}"), template("file:///{path}"));
+    assert_ne!(template("file:///{path}"), template("file:///{+path}"));
+}
+
 /// The variables of RFC 6570, section 3.2, but for the associative array.
 fn rfc() -> Variables {
     let list = |items: &[&str]| items.iter().map(ToString::to_string).collect::<Vec<String>>();
@@ -235,6 +249,13 @@ fn work(pattern: &str, part: &str, parts: usize) -> usize {
     let mut work = 0;
     let _matched = template(pattern).program.run(&part.repeat(parts), &mut work);
     work
+}
+
+/// What the next test bounds must be all of the work, or it would bound nothing.
+#[test]
+fn work_is_each_step_that_is_come_to_and_each_that_is_tried_sec_18() {
+    // Two letters and the end are come to; each letter is tried once.
+    assert_eq!(work("ab", "ab", 1), 5);
 }
 
 #[test]

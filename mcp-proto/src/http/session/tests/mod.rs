@@ -89,10 +89,21 @@ impl Played {
     }
 
     fn named(name: &str, config: Config, revision: &str, settings: Settings) -> Self {
+        Self::declaring(&json!({}), name, config, revision, settings)
+    }
+
+    /// One whose client declares `capabilities`.
+    fn declaring(
+        capabilities: &Value,
+        name: &str,
+        config: Config,
+        revision: &str,
+        settings: Settings,
+    ) -> Self {
         let session = Session::new(Server::new(Instant::ZERO, config), name, settings);
         let mut it = Self { session, now: Instant::ZERO, next_id: 0 };
         let client = json!({"name": "c", "version": "1"});
-        let params = json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": client});
+        let params = json!({"protocolVersion": revision, "capabilities": capabilities, "clientInfo": client});
         let hello = it.ask("initialize", params);
         let head = it.session.poll_reply(hello).unwrap();
         assert_eq!(head.status, 200);

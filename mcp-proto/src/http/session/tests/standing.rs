@@ -70,3 +70,15 @@ fn questions_of_a_request_go_along_with_it_http_19_http_27() {
         (Vec::from(["ping".into()]), Vec::from(["ping".into()]))
     );
 }
+
+#[test]
+fn what_a_handler_asks_goes_along_with_what_it_handles_http_19_http_27() {
+    let roots = json!({"roots": {}});
+    let mut it = Played::declaring(&roots, "7c1e", config(), "2025-11-25", Settings::default());
+    let get = it.get(None);
+    it.hear(get);
+    let (call, incoming) = it.call();
+    let questions = [("where", crate::Question::Roots)];
+    it.session.request_input(it.now, incoming, &questions, None).unwrap();
+    assert_eq!((it.hear(call).said(), it.hear(get).said()), (Vec::from(["roots/list".into()]), Vec::new()));
+}
