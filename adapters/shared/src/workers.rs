@@ -77,6 +77,12 @@ impl Workers {
         Self { threads, connection, runtime, fresh: Mutex::default() }
     }
 
+    /// Whether all handlers may block, whoever runs them.
+    #[cfg(feature = "http")]
+    pub(crate) fn are_plain(&self) -> bool {
+        self.runtime.is_plain()
+    }
+
     /// Runs a plain function, soon.
     pub(crate) fn run(&self, incoming: IncomingId, job: impl FnOnce() + Send + 'static) {
         if self.runtime.is_plain() {

@@ -254,8 +254,9 @@ impl Shared {
         body: Bytes,
     ) -> Result<Exchange, Refusal> {
         link.trace.input(&body);
-        let posted =
-            link.with(|state, now| state.session.http().map(|http| http.handle_post(now, is_answered, body)));
+        let posted = link.with_request(|state, now| {
+            state.session.http().map(|http| http.handle_post(now, is_answered, body))
+        });
         let id = posted.ok_or_else(|| Refusal::unknown_session(None))?;
         Ok(Exchange { link: Arc::clone(link), id, is_alone, is_over: false, listening: None })
     }

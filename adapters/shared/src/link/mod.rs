@@ -140,6 +140,20 @@ impl<R: Role> Link<R> {
         outcome
     }
 
+    /// As `with`, of what may be a request: where handlers are futures, they begin here.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_request<T>(self: &Arc<Self>, act: impl FnOnce(&mut State<R>, Instant) -> T) -> T {
+        let workers = R::workers(&self.shared).filter(|workers| !workers.are_plain());
+        if let Some(workers) = workers {
+            workers.await_fresh(&self.clock);
+        }
+        let outcome = self.with(act);
+        if let Some(workers) = workers {
+            workers.help(&self.clock, || true);
+        }
+        outcome
+    }
+
     /// Looks at the session, and changes nothing.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&State<R>) -> T) -> T {
         look(&self.lock())

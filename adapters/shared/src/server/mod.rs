@@ -37,9 +37,9 @@ use crate::workers::{Spawn, Threads, Workers, threads};
 /// Handlers are plain functions, which run on a bounded pool of threads and may block, or futures, which the adapter's
 /// runtime runs. One that panics answers with an error and takes nothing else down.
 ///
-/// On byte streams, a handler begins where its request was read, so that a quick one costs no hand-over: a future is
-/// polled there once, and under `mcp-blocking` a function runs there, which gives up its place as the reader when it
-/// takes longer than a millisecond or two. After one that took longer than half a millisecond, those of the next 25 ms
+/// A handler begins where its request was read, so that a quick one costs no hand-over: a future is polled there once,
+/// and on the byte streams of `mcp-blocking` a function runs there, which gives up its place as the reader when it takes
+/// longer than a millisecond or two. After one that took longer than half a millisecond, those of the next 25 ms
 /// begin elsewhere.
 ///
 /// Cheap to clone: a clone serves more connections with the same handlers, threads and [`Changes`].
