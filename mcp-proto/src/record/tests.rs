@@ -68,6 +68,7 @@ fn server_tape() -> Vec<u8> {
     say(&mut tape, format!("{SECRET} is no JSON"));
     let open = requests(&mut tape);
     let secret = raw(&format!(r#"{{"content":[],"s":"{SECRET}"}}"#));
+    tape.hang_up(NOW, open[0]).unwrap();
     tape.progress(NOW, open[0], &Progress::new(1.0).message(SECRET)).unwrap();
     tape.log(NOW, Some(open[0]), Level::Info, Some(SECRET), &secret).unwrap();
     tape.respond(NOW, open[0], &secret).unwrap();
@@ -171,6 +172,7 @@ fn what_is_shown_tells_what_happened() {
         "1.500000000s client → request 1 tools/call (285 bytes)",
         "1.500000000s client → no message (18 bytes)",
         "1.500000000s server ! request#1 tools/call",
+        "1.500000000s server @ hang up request#1\n",
         "1.500000000s server @ respond request#1 (28 bytes)",
         "1.500000000s server → error 2 -32603 (",
         "1.500000000s server @ ask request#3 elicitation/create state (7 bytes)",
