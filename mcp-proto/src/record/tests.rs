@@ -146,7 +146,7 @@ fn all_that_an_application_can_do_replays() {
     let recording = Recording::read(&tape).unwrap();
     assert_eq!((recording.began(), recording.is_whole()), (NOW, true));
     let replayed = recording.replay(&mut server("s")).unwrap_or_else(|diverged| panic!("{diverged}"));
-    assert_eq!(replayed.acts, 13);
+    assert_eq!(replayed.acts, 14);
     let tape = client_tape();
     let replayed = Recording::read(&tape).unwrap().replay(&mut client());
     assert_eq!(replayed.unwrap_or_else(|diverged| panic!("{diverged}")).acts, 8);
