@@ -143,8 +143,10 @@ impl<R: Role> Carrier<R> {
     #[cfg(feature = "record")]
     pub(super) fn take_unrecorded(&mut self) -> Option<std::io::Error> {
         match self {
+            Self::Bytes(_) => None,
+            #[cfg(feature = "http")]
+            Self::Http(_) => None,
             Self::Recorded(recorded) => recorded.take_failure(),
-            _ => None,
         }
     }
 
