@@ -7,12 +7,15 @@ use mcp_adapter::Connection;
 use mcp_adapter::proto::record::{Machine, Recording, Replayed};
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{Filter, Instant, Revision};
-use mcp_adapter_tests::{Runtime, client, failure, pair, refusal, rows, shop, success};
-use serde_json::json;
+use mcp_adapter_tests::{Runtime, adapter_server, client, failure, pair, refusal, rows, shop, success, tool};
+use serde_json::{Value, json};
+
+use crate::SERVER;
 
 rows! {
     both_sides_of_a_session_are_recorded_and_replay_without_a_difference,
     each_connection_has_a_recording_of_its_own,
+    a_connection_that_is_made_once_more_has_one_of_its_own,
     a_recording_that_cannot_be_written_harms_nothing,
 }
 
@@ -78,6 +81,7 @@ async fn talk(connection: &Connection) {
         drop(call("hang").start().await.unwrap());
     }
     assert_eq!(success(connection.call_tool("log", &json!({"times": 3})).await), "3");
+    assert_eq!(success(connection.call_tool("hang_up", &json!({})).await), "here again");
     assert_eq!(success(connection.call_tool("change", &json!({})).await), "changed");
     assert!(listening.next().await.is_some());
     drop(listening);
@@ -89,7 +93,12 @@ async fn both_sides_of_a_session_are_recorded_and_replay_without_a_difference<R:
         let (ours, theirs) = (Shelf::default(), Shelf::default());
         let (our_shelf, their_shelf) = (ours.clone(), theirs.clone());
         let client = || client().revisions(revisions);
-        let server = shop().record(move || Ok(their_shelf.fresh()));
+        let server =
+            shop().record(move || Ok(their_shelf.fresh())).tool_with(tool("hang_up"), |_: Value, cx| {
+                // Nothing comes of it over a byte stream, and it is something that was done.
+                cx.hang_up()?;
+                Ok("here again")
+            });
         let (connection, serving) =
             pair::<R>(client().record(move || Ok(our_shelf.fresh())), server.clone()).await;
         talk(&connection).await;
@@ -102,7 +111,9 @@ async fn both_sides_of_a_session_are_recorded_and_replay_without_a_difference<R:
         let there = replay(&their_tape, |began| server.machine(began).unwrap());
         assert!(here.acts > 15 && there.acts > 200, "{here:?} {there:?}");
         let told = Recording::read(&their_tape).unwrap().show(false).to_string();
-        for deed in ["@ respond", "@ fail", "@ progress", "@ ask", "@ log", "@ changed", "cancelled"] {
+        for deed in
+            ["@ respond", "@ fail", "@ progress", "@ ask", "@ log", "@ changed", "@ hang up", "cancelled"]
+        {
             assert!(told.contains(deed), "{deed} in\n{told}");
         }
         assert!(!told.contains("hello"), "{told}");
@@ -126,6 +137,21 @@ async fn each_connection_has_a_recording_of_its_own<R: Runtime>() {
         let said = Recording::read(tape).unwrap().show(true).to_string();
         assert!(said.contains(&format!(r#""{own}""#)) && !said.contains(&format!(r#""{other}""#)), "{said}");
     }
+}
+
+async fn a_connection_that_is_made_once_more_has_one_of_its_own<R: Runtime>() {
+    let shelf = Shelf::default();
+    let fresh = shelf.clone();
+    let ours = client().record(move || Ok(fresh.fresh()));
+    let first = R::spawn(ours, adapter_server::<R>(SERVER)).await.unwrap();
+    let era = first.era();
+    let second = first.reconnect().await.unwrap();
+    second.close().await.unwrap();
+    let tapes = shelf.all();
+    assert_eq!(tapes.len(), 2);
+    replay(&tapes[0], |began| client().machine(began));
+    // The second knew already what the server is of.
+    replay(&tapes[1], |began| client().expect(era).machine(began));
 }
 
 /// A disk that is full, or worse.
