@@ -39,7 +39,9 @@
 //! ```
 //!
 //! With the feature `schemars`, `Server::tool` derives the schema of a tool's arguments from their Rust type. With the
-//! feature `seal`, `Server::seal` keeps clients from changing what a request carries from one question to the next.
+//! feature `seal`, `Server::seal` keeps clients from changing what a request carries from one question to the next. With
+//! the feature `record`, `Server::record` and `Client::record` write down all that is said over byte streams, secrets
+//! included, to be printed and replayed.
 
 mod call;
 mod client;

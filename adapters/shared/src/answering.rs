@@ -87,6 +87,9 @@ impl Role for Machine {
     #[cfg(feature = "http")]
     type Http = crate::http::ClientOverHttp;
 
+    #[cfg(feature = "record")]
+    type Recorded = crate::tape::Recorded<Self>;
+
     /// The answers of a server that is gone.
     const LAST_INPUT: Duration = Duration::from_millis(500);
 

@@ -12,7 +12,8 @@ use mcp_proto::schema::{
     CreateMessage, CreateMessageResult, Decode, Elicit, ElicitResult, ElicitUrl, Encode, ListRoots,
     ListRootsResult, Root,
 };
-use mcp_proto::{Capability, Era, ErrorObject, Limits, Raw, Request, Revision};
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{Capability, Era, ErrorObject, Instant, Limits, Raw, Request, Revision};
 
 use crate::BoxFuture;
 use crate::answering::{Answer, FORM, Handler, Notified, URL, ViolationHandler};
@@ -20,6 +21,7 @@ use crate::connection::Connection;
 use crate::driving::Driving;
 use crate::error::Error;
 use crate::opening::{Opening, Origin, Recipe, Runtime};
+use crate::tapes::Tapes;
 use crate::workers::{Spawn, threads};
 
 /// A client that is being put together, and then connects.
@@ -34,6 +36,7 @@ pub struct Client {
     on_violation: Option<ViolationHandler>,
     threads_max: usize,
     payloads: bool,
+    tapes: Tapes,
 }
 
 impl Client {
@@ -47,6 +50,7 @@ impl Client {
             on_violation: None,
             threads_max: 16,
             payloads: false,
+            tapes: Tapes::default(),
         }
     }
 
@@ -190,6 +194,28 @@ impl Client {
         self
     }
 
+    /// Records each connection over a byte stream, for [`Recording`](mcp_proto::record::Recording) to print and to replay:
+    /// what comes in and goes out, and what is done here, each with its time. `make` makes what a recording is written
+    /// to, once for each connection. A client that starts its server once more, because that
+    /// is of another era or on [`reconnect`](crate::Connection::reconnect), has one connection after another.
+    ///
+    /// **A recording holds all that is said, secrets included**: keep it as you would keep those. Connections over HTTP
+    /// are not recorded.
+    ///
+    /// It is written through a buffer, which is flushed when the connection ends; a program that is killed loses up to
+    /// 64 KiB of it. The connection waits for what is written to, which must not wait for the connection. Where that
+    /// fails or panics, the recording ends and the connection goes on; with the feature `tracing`, that is told once.
+    ///
+    /// To replay a recording takes a machine of the same configuration: [`machine`](Self::machine) makes it.
+    #[cfg(feature = "record")]
+    pub fn record<W: io::Write + Send + 'static>(
+        mut self,
+        make: impl Fn() -> io::Result<W> + Send + Sync + 'static,
+    ) -> Self {
+        self.tapes = Tapes::new(make);
+        self
+    }
+
     /// The bounds of the connection.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits.clone();
@@ -216,6 +242,14 @@ impl Client {
         recipe.open(config, runtime)
     }
 
+    /// The machine of the first connection over a byte stream, made at `began`: as it is before the first byte, to replay
+    /// what was recorded of it, or to be driven by hand. Those that follow on it expect an era: see
+    /// [`expect`](Self::expect).
+    #[must_use]
+    pub fn machine(&self, began: Instant) -> Stdio<Machine> {
+        Stdio::new(Machine::new(began, self.config.clone()))
+    }
+
     pub(crate) fn into_recipe(self) -> (Recipe, Config) {
         let recipe = Recipe {
             limits: self.limits,
@@ -224,6 +258,7 @@ impl Client {
             on_violation: self.on_violation,
             threads: threads(self.threads_max),
             payloads: self.payloads,
+            tapes: self.tapes,
         };
         (recipe, self.config)
     }

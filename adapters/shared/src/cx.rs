@@ -20,7 +20,7 @@ use crate::BoxFuture;
 use crate::cancelled::Cancelled;
 use crate::carried::Carried;
 use crate::changes::Changes;
-use crate::link::Link;
+use crate::link::{Carrier, Link};
 use crate::tool_error::{Failure, ToolError};
 
 /// What surrounds one request, for a handler that is a plain function.
@@ -57,7 +57,7 @@ pub(crate) trait Wire: Send + Sync {
     fn tell(&self, change: Change<'_>) -> Result<(), Misuse>;
 }
 
-pub(crate) type Act<'a> = dyn FnMut(&mut Machine, Instant) -> Result<(), Misuse> + Send + 'a;
+pub(crate) type Act<'a> = dyn FnMut(&mut Carrier<Machine>, Instant) -> Result<(), Misuse> + Send + 'a;
 
 impl Cx {
     /// Who asks, and in which revision.
@@ -78,7 +78,7 @@ impl Cx {
     /// [`Misuse::Stale`] when the request was cancelled, [`Misuse::Unencodable`] when the number does not grow.
     pub fn progress(&self, progress: Progress) -> Result<(), Misuse> {
         let incoming = self.inner.incoming;
-        self.inner.wire.act(&mut |machine, now| machine.progress(now, incoming, &progress))
+        self.inner.wire.act(&mut |session, now| session.progress(now, incoming, &progress))
     }
 
     /// Sends a log message, unless the client asked for graver ones only. Waits while too much waits to be sent.
@@ -92,7 +92,7 @@ impl Cx {
 
     async fn logs(&self, level: Level, data: Raw) -> Result<(), Misuse> {
         let incoming = Some(self.inner.incoming);
-        let log = move |machine: &mut Machine, now| machine.log(now, incoming, level, None, &data);
+        let log = move |session: &mut Carrier<Machine>, now| session.log(now, incoming, level, None, &data);
         self.inner.wire.act_within(LOG_PATIENCE, Box::new(log)).await
     }
 
@@ -118,7 +118,7 @@ impl Cx {
     /// [`Misuse::Stale`] when the request was cancelled.
     pub fn hang_up(&self) -> Result<(), Misuse> {
         let incoming = self.inner.incoming;
-        self.inner.wire.act(&mut |machine, now| machine.hang_up(now, incoming))
+        self.inner.wire.act(&mut |session, now| session.hang_up(now, incoming))
     }
 
     /// What tells clients that something changed.

@@ -37,6 +37,9 @@ mod serving;
 mod signal;
 #[cfg(unix)]
 pub mod standard;
+#[cfg(feature = "record")]
+mod tape;
+mod tapes;
 mod tool_error;
 mod trace;
 mod untold;

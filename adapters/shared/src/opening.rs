@@ -17,6 +17,7 @@ use crate::driving::Driving;
 use crate::error::Error;
 use crate::link::{Carrier, Link};
 use crate::listening::Feed;
+use crate::tapes::Tapes;
 use crate::trace::Trace;
 use crate::workers::{Spawn, Threads, Workers};
 
@@ -42,6 +43,7 @@ pub(crate) struct Recipe {
     pub(crate) threads: Threads,
     /// `tracing` is told what is said.
     pub(crate) payloads: bool,
+    pub(crate) tapes: Tapes,
 }
 
 /// What a connection came about with, for once more.
@@ -190,8 +192,9 @@ impl Recipe {
 
     fn link(&self, config: Config, runtime: &Arc<dyn Spawn>) -> io::Result<Arc<Link<Machine>>> {
         let clock = Clock::new();
-        let machine = Machine::new(clock.now(), config);
-        self.link_over(clock, Carrier::Bytes(Box::new(Stdio::new(machine))), runtime)
+        let began = clock.now();
+        let carrier = self.tapes.carry(Stdio::new(Machine::new(began, config)), began);
+        self.link_over(clock, carrier, runtime)
     }
 
     /// A connection over anything.

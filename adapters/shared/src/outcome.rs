@@ -5,6 +5,7 @@ use mcp_proto::server::Server as Machine;
 use mcp_proto::{ErrorObject, IncomingId, Instant, Misuse, Question, Request};
 
 use crate::carried::{Carried, Sealing};
+use crate::link::Carrier;
 use crate::tool_error::{Failure, ToolError};
 
 /// A result of any method, once its handler is done.
@@ -52,21 +53,21 @@ impl Reply {
     /// [`Misuse::Blocked`] when there is no room for questions: try again, or [`give_up`](Self::give_up).
     pub(crate) fn send(
         &mut self,
-        machine: &mut Machine,
+        session: &mut Carrier<Machine>,
         now: Instant,
         incoming: IncomingId,
     ) -> Result<(), Misuse> {
         let (sent, complaint) = match self {
             Self::Result(result) => (
-                machine.respond(now, incoming, &**result),
+                session.respond(now, incoming, &**result),
                 "the result cannot be written as JSON, or not for this client",
             ),
-            Self::Error(error) => (machine.respond_error(now, incoming, error), "the handler failed"),
+            Self::Error(error) => (session.respond_error(now, incoming, error), "the handler failed"),
             Self::Ask(questions, state) => {
                 let questions: Vec<(&str, Question)> =
                     questions.iter().map(|(key, question)| (&**key, question.clone())).collect();
-                let sent = match machine.request_input(now, incoming, &questions, state.as_deref()) {
-                    Err(Misuse::Undeclared) => machine.refuse_undeclared(now, incoming, &questions),
+                let sent = match session.request_input(now, incoming, &questions, state.as_deref()) {
+                    Err(Misuse::Undeclared) => session.refuse_undeclared(now, incoming, &questions),
                     sent => sent,
                 };
                 (sent, "the handler's questions cannot be asked")
@@ -76,7 +77,7 @@ impl Reply {
             Err(Misuse::Blocked) => Err(Misuse::Blocked),
             // The request is still open, unless it is gone anyway.
             Err(_) => {
-                let _gone = machine.respond_error(now, incoming, &ErrorObject::internal(complaint));
+                let _gone = session.respond_error(now, incoming, &ErrorObject::internal(complaint));
                 Ok(())
             }
             Ok(()) => Ok(()),

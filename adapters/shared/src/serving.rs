@@ -127,6 +127,9 @@ impl Role for Machine {
     #[cfg(feature = "http")]
     type Http = mcp_proto::http::Session;
 
+    #[cfg(feature = "record")]
+    type Recorded = crate::tape::Recorded<Self>;
+
     /// What was asked can no longer be answered.
     const LAST_INPUT: Duration = Duration::ZERO;
 

@@ -72,6 +72,12 @@ mod told {
             }
         }
 
+        /// The recording has ended early.
+        #[cfg(feature = "record")]
+        pub(crate) fn unrecorded(&self, why: &std::io::Error) {
+            warn!(parent: &self.span, %why, "no longer recorded");
+        }
+
         /// Runs a handler in a span of its own.
         pub(crate) fn within<T>(&self, method: &str, run: impl FnOnce() -> T) -> T {
             debug_span!(parent: &self.span, "handler", method).in_scope(run)
@@ -109,6 +115,9 @@ mod untold {
         pub(crate) const fn output(&self, _: &[u8]) {}
 
         pub(crate) const fn event(&self, _: About<'_>) {}
+
+        #[cfg(feature = "record")]
+        pub(crate) const fn unrecorded(&self, _: &std::io::Error) {}
 
         pub(crate) fn within<T>(&self, _: &str, run: impl FnOnce() -> T) -> T {
             run()

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use mcp_proto::server::Server as Machine;
 use mcp_proto::{Change, Instant, Misuse};
 
+use crate::link::Carrier;
+
 /// Resources that wait, and the bytes of their URIs; more are refused.
 const URIS_MAX: usize = 1024;
 const URIS_BYTES_MAX: usize = 1 << 20;
@@ -23,11 +25,11 @@ impl Untold {
     /// Tells of a change, or keeps it for later.
     pub(crate) fn tell(
         &mut self,
-        machine: &mut Machine,
+        session: &mut Carrier<Machine>,
         now: Instant,
         change: Change<'_>,
     ) -> Result<(), Misuse> {
-        match machine.changed(now, change) {
+        match session.changed(now, change) {
             Err(Misuse::Blocked) => self.keep(change),
             told => told,
         }
@@ -53,17 +55,17 @@ impl Untold {
     }
 
     /// Tells of what waits, as far as there is room.
-    pub(crate) fn retry(&mut self, machine: &mut Machine, now: Instant) {
+    pub(crate) fn retry(&mut self, session: &mut Carrier<Machine>, now: Instant) {
         let lists = [
             (&mut self.prompts, Change::Prompts),
             (&mut self.resources, Change::Resources),
             (&mut self.tools, Change::Tools),
         ];
         for (waits, change) in lists {
-            *waits = *waits && machine.changed(now, change) == Err(Misuse::Blocked);
+            *waits = *waits && session.changed(now, change) == Err(Misuse::Blocked);
         }
         while let Some(uri) = self.uris.first() {
-            if machine.changed(now, Change::Resource(uri)) == Err(Misuse::Blocked) {
+            if session.changed(now, Change::Resource(uri)) == Err(Misuse::Blocked) {
                 break;
             }
             self.bytes -= uri.len();

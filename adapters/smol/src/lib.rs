@@ -52,7 +52,8 @@
 //! `smol::io::split(socket)` of a TCP or Unix socket. A server is cheap to clone and serves many at a time.
 //!
 //! With the feature `schemars`, `Server::tool` and `Server::tool_async` derive the schema of a tool's arguments from
-//! their Rust type; with `seal`, `Server::seal` seals what travels with questions.
+//! their Rust type; with `seal`, `Server::seal` seals what travels with questions. With `record`, `Server::record` and
+//! `Client::record` write down all that is said over byte streams, secrets included, to be printed and replayed.
 
 mod client;
 mod drive;

@@ -58,6 +58,7 @@ acts! {
     11 Respond { incoming: IncomingId, result: Written },
     12 RespondError { incoming: IncomingId, error: ErrorObject },
     13 SetLogLevel { level: Level, options: CallOptions },
+    14 HangUp { incoming: IncomingId },
 }
 
 /// What became of it.
@@ -118,6 +119,7 @@ impl Act {
                 machine.close(now);
                 Done::Ok
             }
+            Self::HangUp { incoming } => machine.hang_up(now, *incoming).into(),
             Self::Listen { filter, options } => machine.listen(now, filter, options.clone()).into(),
             Self::Log { incoming, level, logger, data } => {
                 machine.log(now, *incoming, *level, logger.as_deref(), data).into()

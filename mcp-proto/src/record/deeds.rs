@@ -208,6 +208,16 @@ impl<K: Sink> Recorded<Stdio<Server>, K> {
         self.acted(now, &Act::Changed { change: change.into() }, done)
     }
 
+    /// Closes what a request's answer would come on, where there is such a thing.
+    ///
+    /// # Errors
+    /// The machine's [`Misuse`].
+    pub fn hang_up(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
+        self.enter();
+        let done = self.machine.hang_up(now, incoming);
+        self.acted(now, &Act::HangUp { incoming }, done)
+    }
+
     /// Sends a log message.
     ///
     /// # Errors

@@ -58,6 +58,10 @@ pub trait Role: Endpoint {
         Err(Misuse::Unsupported)
     }
 
+    fn hang_up(&mut self, _: Instant, _: IncomingId) -> Result<(), Misuse> {
+        Err(Misuse::Unsupported)
+    }
+
     fn listen(&mut self, _: Instant, _: &Filter, _: CallOptions) -> Result<CallId, Misuse> {
         Err(Misuse::Unsupported)
     }
@@ -178,6 +182,10 @@ impl Role for Stdio<Server> {
 
     fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
         Server::changed(self, now, change)
+    }
+
+    fn hang_up(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
+        Server::hang_up(self, now, incoming)
     }
 
     fn log(

@@ -86,6 +86,11 @@ impl<M: Machine, K: Sink> Recorded<M, K> {
         self.sink
     }
 
+    /// What the recording goes into: to flush it, say. What is written there must be what this writes.
+    pub const fn sink(&mut self) -> &mut K {
+        &mut self.sink
+    }
+
     /// Notes what was taken from the outbox since the last entry: it goes before what is done next.
     pub(super) fn enter(&mut self) {
         let taken = self.machine.outbox().sent_total();

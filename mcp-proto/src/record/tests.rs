@@ -68,6 +68,7 @@ fn server_tape() -> Vec<u8> {
     say(&mut tape, format!("{SECRET} is no JSON"));
     let open = requests(&mut tape);
     let secret = raw(&format!(r#"{{"content":[],"s":"{SECRET}"}}"#));
+    tape.hang_up(NOW, open[0]).unwrap();
     tape.progress(NOW, open[0], &Progress::new(1.0).message(SECRET)).unwrap();
     tape.log(NOW, Some(open[0]), Level::Info, Some(SECRET), &secret).unwrap();
     tape.respond(NOW, open[0], &secret).unwrap();
@@ -145,7 +146,7 @@ fn all_that_an_application_can_do_replays() {
     let recording = Recording::read(&tape).unwrap();
     assert_eq!((recording.began(), recording.is_whole()), (NOW, true));
     let replayed = recording.replay(&mut server("s")).unwrap_or_else(|diverged| panic!("{diverged}"));
-    assert_eq!(replayed.acts, 13);
+    assert_eq!(replayed.acts, 14);
     let tape = client_tape();
     let replayed = Recording::read(&tape).unwrap().replay(&mut client());
     assert_eq!(replayed.unwrap_or_else(|diverged| panic!("{diverged}")).acts, 8);
@@ -171,6 +172,7 @@ fn what_is_shown_tells_what_happened() {
         "1.500000000s client → request 1 tools/call (285 bytes)",
         "1.500000000s client → no message (18 bytes)",
         "1.500000000s server ! request#1 tools/call",
+        "1.500000000s server @ hang up request#1\n",
         "1.500000000s server @ respond request#1 (28 bytes)",
         "1.500000000s server → error 2 -32603 (",
         "1.500000000s server @ ask request#3 elicitation/create state (7 bytes)",

@@ -106,6 +106,7 @@ fn write_act(act: &Act, payloads: bool, out: &mut String) -> fmt::Result {
         Act::Changed { change: Changed::Resources } => out.write_str("changed resources"),
         Act::Changed { change: Changed::Tools } => out.write_str("changed tools"),
         Act::Close {} => out.write_str("close"),
+        Act::HangUp { incoming } => write!(out, "hang up {incoming}"),
         Act::Listen { filter, .. } => {
             out.write_str("listen")?;
             let lists =

@@ -65,6 +65,11 @@ async fn loudly<R: Runtime>() {
     talk::<R>(client().trace_payloads()).await;
 }
 
+/// A disk that is full before anything is on it.
+async fn unrecorded<R: Runtime>() {
+    talk::<R>(client().record(|| Err::<Told, _>(io::ErrorKind::StorageFull.into()))).await;
+}
+
 /// One test: what is told is told to the whole process.
 #[test]
 fn events_are_told_and_payloads_only_where_that_was_asked_for() {
@@ -100,4 +105,9 @@ fn events_are_told_and_payloads_only_where_that_was_asked_for() {
     on::<Tokio, _>(loudly::<Tokio>);
     let loud = told.take();
     assert!(loud.contains("a secret"), "{loud}");
+
+    on::<Tokio, _>(unrecorded::<Tokio>);
+    let told = told.take();
+    let warned: Vec<_> = told.lines().filter(|line| line.contains("no longer recorded")).collect();
+    assert!(matches!(warned[..], [line] if line.contains("WARN mcp{role=\"client\"}")), "{told}");
 }

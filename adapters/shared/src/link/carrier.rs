@@ -1,13 +1,18 @@
 //! What carries a session's messages: a byte stream, or HTTP; knows nothing of what they say.
 
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
+#[cfg(feature = "http")]
+use std::ops::DerefMut;
 
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Endpoint, Instant};
+use mcp_proto::{Endpoint, Instant, Outbox};
 
 use super::Role;
+#[cfg(feature = "record")]
+use crate::tape::Tape;
 
-/// A session, on what its messages travel by.
+/// A session, on what its messages travel by. To look at the session, it dereferences to it; what is done to it goes
+/// through here, so that none of it escapes a recording.
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "what carries a session is its own")]
 pub enum Carrier<R: Role> {
@@ -16,6 +21,9 @@ pub enum Carrier<R: Role> {
     /// HTTP.
     #[cfg(feature = "http")]
     Http(Box<R::Http>),
+    /// A byte stream, and all that is done goes into a recording.
+    #[cfg(feature = "record")]
+    Recorded(Box<R::Recorded>),
 }
 
 /// A session over HTTP, as far as sharing it takes.
@@ -35,12 +43,30 @@ pub trait OverHttp<R: Role>: DerefMut<Target = R> + std::fmt::Debug + Send {
     fn has_output(&mut self) -> bool;
 }
 
+/// A session on a byte stream that is recorded, as far as sharing it takes.
+#[cfg(feature = "record")]
+#[expect(unnameable_types, reason = "what carries a session is its own")]
+pub trait OnTape<R: Role>:
+    Endpoint<Event = R::Event> + Deref<Target = Stdio<R>> + std::fmt::Debug + Send
+{
+    /// Begins to record a machine that was made at `began`.
+    fn begin(machine: Stdio<R>, began: Instant, tape: Tape) -> Self;
+
+    /// Ends the recording.
+    fn end(&mut self);
+
+    /// Why it ended early, once.
+    fn take_failure(&mut self) -> Option<std::io::Error>;
+}
+
 impl<R: Role> Carrier<R> {
     pub(super) fn handle_input(&mut self, now: Instant, input: &[u8]) {
         match self {
             Self::Bytes(stream) => stream.handle_input(now, input),
             #[cfg(feature = "http")]
             Self::Http(_) => {}
+            #[cfg(feature = "record")]
+            Self::Recorded(recorded) => recorded.handle_input(now, input),
         }
     }
 
@@ -49,6 +75,8 @@ impl<R: Role> Carrier<R> {
             Self::Bytes(stream) => Endpoint::handle_eof(&mut **stream, now),
             #[cfg(feature = "http")]
             Self::Http(http) => mcp_proto::Session::handle_eof(&mut ***http, now),
+            #[cfg(feature = "record")]
+            Self::Recorded(recorded) => recorded.handle_eof(now),
         }
     }
 
@@ -57,6 +85,8 @@ impl<R: Role> Carrier<R> {
             Self::Bytes(stream) => Endpoint::handle_timeout(&mut **stream, now),
             #[cfg(feature = "http")]
             Self::Http(http) => OverHttp::handle_timeout(&mut **http, now),
+            #[cfg(feature = "record")]
+            Self::Recorded(recorded) => recorded.handle_timeout(now),
         }
     }
 
@@ -65,6 +95,8 @@ impl<R: Role> Carrier<R> {
             Self::Bytes(stream) => Endpoint::poll_event(&mut **stream),
             #[cfg(feature = "http")]
             Self::Http(http) => OverHttp::poll_event(&mut **http),
+            #[cfg(feature = "record")]
+            Self::Recorded(recorded) => recorded.poll_event(),
         }
     }
 
@@ -73,6 +105,19 @@ impl<R: Role> Carrier<R> {
             Self::Bytes(stream) => Endpoint::poll_timeout(&**stream),
             #[cfg(feature = "http")]
             Self::Http(http) => OverHttp::poll_timeout(&**http),
+            #[cfg(feature = "record")]
+            Self::Recorded(recorded) => Endpoint::poll_timeout(&**recorded),
+        }
+    }
+
+    /// The bytes that wait to be sent.
+    pub(super) fn outbox(&mut self) -> &mut Outbox {
+        match self {
+            Self::Bytes(stream) => Endpoint::outbox(&mut **stream),
+            #[cfg(feature = "http")]
+            Self::Http(http) => mcp_proto::Session::outbox(&mut ***http),
+            #[cfg(feature = "record")]
+            Self::Recorded(recorded) => recorded.outbox(),
         }
     }
 
@@ -81,6 +126,27 @@ impl<R: Role> Carrier<R> {
             Self::Bytes(stream) => !Endpoint::outbox(&mut **stream).is_empty(),
             #[cfg(feature = "http")]
             Self::Http(http) => http.has_output(),
+            #[cfg(feature = "record")]
+            Self::Recorded(recorded) => !recorded.outbox().is_empty(),
+        }
+    }
+
+    /// Ends the recording, if there is one.
+    #[cfg(feature = "record")]
+    pub(super) fn end_recording(&mut self) {
+        if let Self::Recorded(recorded) = self {
+            recorded.end();
+        }
+    }
+
+    /// Why the recording ended early, once.
+    #[cfg(feature = "record")]
+    pub(super) fn take_unrecorded(&mut self) -> Option<std::io::Error> {
+        match self {
+            Self::Bytes(_) => None,
+            #[cfg(feature = "http")]
+            Self::Http(_) => None,
+            Self::Recorded(recorded) => recorded.take_failure(),
         }
     }
 
@@ -90,6 +156,8 @@ impl<R: Role> Carrier<R> {
         match self {
             Self::Bytes(_) => None,
             Self::Http(http) => Some(http),
+            #[cfg(feature = "record")]
+            Self::Recorded(_) => None,
         }
     }
 }
@@ -102,16 +170,8 @@ impl<R: Role> Deref for Carrier<R> {
             Self::Bytes(stream) => stream,
             #[cfg(feature = "http")]
             Self::Http(http) => http,
-        }
-    }
-}
-
-impl<R: Role> DerefMut for Carrier<R> {
-    fn deref_mut(&mut self) -> &mut R {
-        match self {
-            Self::Bytes(stream) => stream,
-            #[cfg(feature = "http")]
-            Self::Http(http) => http,
+            #[cfg(feature = "record")]
+            Self::Recorded(recorded) => recorded,
         }
     }
 }

@@ -217,8 +217,10 @@ impl<R: Role> Link<R> {
         });
         let mut state = self.lock();
         state.over = true;
+        #[cfg(feature = "record")]
+        state.session.end_recording();
         let waiting = state.alarms.take_all();
-        drop(state);
+        self.tell_unrecorded(state);
         waiting.into_iter().for_each(Waker::wake);
         self.deadline.notify(usize::MAX);
         self.room.notify(usize::MAX);

@@ -6,6 +6,7 @@
 //! Everything that waits is a future, and needs no runtime: a driver that is a thread blocks on it.
 
 mod carrier;
+mod deeds;
 mod driver;
 mod time;
 
@@ -21,6 +22,8 @@ use crate::clock::Clock;
 use crate::trace::{About, Trace};
 use crate::workers::Workers;
 pub(crate) use carrier::Carrier;
+#[cfg(feature = "record")]
+pub(crate) use carrier::OnTape;
 #[cfg(feature = "http")]
 pub(crate) use carrier::OverHttp;
 
@@ -34,6 +37,10 @@ pub trait Role: Session + Send + Sized + 'static {
     /// The session over HTTP.
     #[cfg(feature = "http")]
     type Http: OverHttp<Self>;
+
+    /// The session on a byte stream that is recorded.
+    #[cfg(feature = "record")]
+    type Recorded: OnTape<Self>;
 
     /// How long what the peer sent before it stopped reading may still take to arrive.
     const LAST_INPUT: Duration;
@@ -276,8 +283,24 @@ impl<R: Role> Link<R> {
             state = self.lock();
             state.dispatching = false;
         }
-        drop(state);
+        self.tell_unrecorded(state);
         self.room.notify(usize::MAX);
+    }
+
+    /// Tells once, and without the lock, that the recording ended early.
+    #[cfg(feature = "record")]
+    fn tell_unrecorded(&self, mut state: MutexGuard<'_, State<R>>) {
+        let failure = state.session.take_unrecorded();
+        drop(state);
+        if let Some(failure) = failure {
+            self.trace.unrecorded(&failure);
+        }
+    }
+
+    #[cfg(not(feature = "record"))]
+    #[allow(clippy::unused_self, reason = "as with the feature")]
+    fn tell_unrecorded(&self, state: MutexGuard<'_, State<R>>) {
+        drop(state);
     }
 
     fn wake(&self, state: &mut State<R>) {

@@ -15,7 +15,7 @@ use mcp_proto::schema::{
 };
 use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Capability, Limits, Raw, Violation};
+use mcp_proto::{Capability, Instant, Limits, Raw, Violation};
 
 use crate::changes::Changes;
 use crate::clock::Clock;
@@ -26,6 +26,7 @@ use crate::offer::Offer;
 #[cfg(feature = "jsonschema")]
 use crate::schemas::{Schemas, Whose};
 use crate::serving::{Hears, Serving, Shared};
+use crate::tapes::Tapes;
 use crate::trace::Trace;
 use crate::workers::{Spawn, Threads, Workers, threads};
 
@@ -49,6 +50,7 @@ pub struct Server {
     offer: Offer,
     threads: Threads,
     payloads: bool,
+    tapes: Tapes,
     with_parent: bool,
     on_violation: Option<Hears<Violation>>,
     on_watch: Option<Hears<Watch>>,
@@ -71,6 +73,7 @@ impl Server {
             offer: Offer::new(name, version),
             threads: threads(64),
             payloads: false,
+            tapes: Tapes::default(),
             with_parent: false,
             on_violation: None,
             on_watch: None,
@@ -170,6 +173,41 @@ impl Server {
         self
     }
 
+    /// Records each connection over a byte stream, for [`Recording`](mcp_proto::record::Recording) to print and to replay:
+    /// what comes in and goes out, and what is done here, each with its time. `make` makes what a recording is written
+    /// to, once for each connection.
+    ///
+    /// **A recording holds all that is said, secrets included**: keep it as you would keep those. Connections over HTTP
+    /// are not recorded.
+    ///
+    /// It is written through a buffer, which is flushed when the connection ends; a program that is killed loses up to
+    /// 64 KiB of it. The connection waits for what is written to, which must not wait for the connection. Where that
+    /// fails or panics, the recording ends and the connection goes on; with the feature `tracing`, that is told once.
+    ///
+    /// To replay a recording takes a machine of the same configuration: [`machine`](Self::machine) makes it.
+    ///
+    /// ```
+    /// use std::fs::{self, File};
+    /// use mcp_adapter::Server;
+    /// use mcp_adapter::proto::record::Recording;
+    ///
+    /// let server = Server::new("weather", "1.0.0").record(|| File::create("weather.tape"));
+    /// # if false {
+    /// // Later, and by a program that offers the same:
+    /// let tape = fs::read("weather.tape").unwrap();
+    /// let recording = Recording::read(&tape).unwrap();
+    /// recording.replay(&mut server.machine(recording.began()).unwrap()).unwrap();
+    /// # }
+    /// ```
+    #[cfg(feature = "record")]
+    pub fn record<W: io::Write + Send + 'static>(
+        mut self,
+        make: impl Fn() -> io::Result<W> + Send + Sync + 'static,
+    ) -> Self {
+        self.tapes = Tapes::new(make);
+        self
+    }
+
     /// The bounds of each connection.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.offer.config = self.offer.config.limits(limits);
@@ -200,11 +238,20 @@ impl Server {
     /// When something was registered that cannot be offered.
     pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, Driving<Machine>)> {
         let clock = Clock::new();
-        let machine = Machine::new(clock.now(), self.declared()?);
-        let carrier = Carrier::Bytes(Box::new(Stdio::new(machine)));
+        let began = clock.now();
+        let carrier = self.tapes.carry(self.machine(began)?, began);
         let link = self.link(clock, carrier, runtime);
         let driving = Driving::new(Arc::clone(&link), None, Limits::default());
         Ok((Serving::new(link, self.with_parent), driving))
+    }
+
+    /// The machine of a connection over a byte stream, made at `began`: as each has it before the first byte, to replay
+    /// what was recorded of one, or to be driven by hand. It declares what is offered now.
+    ///
+    /// # Errors
+    /// When something was registered that cannot be offered.
+    pub fn machine(&self, began: Instant) -> io::Result<Stdio<Machine>> {
+        Ok(Stdio::new(Machine::new(began, self.declared()?)))
     }
 
     /// What clients are told of the server.

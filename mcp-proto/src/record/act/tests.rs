@@ -13,7 +13,7 @@ fn written(texts: &[Option<&str>]) -> Written {
     Written(texts.iter().map(|text| text.map(|text| text.as_bytes().to_vec())).collect())
 }
 
-fn all() -> [Act; 16] {
+fn all() -> [Act; 17] {
     let incoming = IncomingId(300);
     let options = CallOptions {
         progress: true,
@@ -37,6 +37,7 @@ fn all() -> [Act; 16] {
         Act::Changed { change: Changed::Resources },
         Act::Changed { change: Changed::Tools },
         Act::Close {},
+        Act::HangUp { incoming },
         Act::Listen { filter: Filter::new().tools().resource("a").resource("b"), options },
         Act::Log { incoming: None, level: Level::Emergency, logger: Some("l".into()), data: raw("7") },
         Act::Notify { method: "n".into(), params: written(&[None, Some(""), Some("{}")]) },

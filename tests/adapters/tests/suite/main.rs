@@ -10,6 +10,7 @@ mod checked;
 mod children;
 mod full;
 mod listening;
+mod recorded;
 mod streams;
 mod tokio_alone;
 
