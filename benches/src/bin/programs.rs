@@ -32,7 +32,9 @@ const DEEP: u64 = 64;
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).collect();
     let servers = || {
-        SERVERS.into_iter().filter(|(program, _)| asked.is_empty() || asked.iter().any(|name| name == program))
+        SERVERS
+            .into_iter()
+            .filter(|(program, _)| asked.is_empty() || asked.iter().any(|name| name == program))
     };
     println!("## Servers as programs\n");
     println!(
