@@ -67,7 +67,8 @@ enum Work {
 /// A handler that takes longer than this is not quick.
 const QUICK: Duration = Duration::from_micros(500);
 
-/// For how long the driver leaves handlers to others after one that was not quick.
+/// For how long the driver leaves handlers to others after one that was not quick, at least: ten times as long as that one
+/// took, so that handlers that compute hold it up for a small part of its time.
 const SLOW: Duration = Duration::from_millis(25);
 
 impl Workers {
@@ -143,8 +144,9 @@ impl Workers {
             }
             self.begin(incoming, work);
             let end = clock.now();
-            if end.duration_since(begin) > QUICK {
-                self.release(clock);
+            let took = end.duration_since(begin);
+            if took > QUICK {
+                self.leave_all(end + SLOW.max(took.saturating_mul(10)));
             }
             began = Some(end);
         }
@@ -152,10 +154,15 @@ impl Workers {
 
     /// The driver is held up: what it was to begin is begun by others, and so is what comes next.
     pub(crate) fn release(&self, clock: &Clock) {
+        self.leave_all(clock.now() + SLOW);
+    }
+
+    /// Leaves what has not begun to others, and what comes until then.
+    fn leave_all(&self, until: Instant) {
         let works = {
             let mut fresh = self.lock();
             fresh.is_awaited = false;
-            fresh.slow_until = Some(clock.now() + SLOW);
+            fresh.slow_until = fresh.slow_until.max(Some(until));
             std::mem::take(&mut fresh.works)
         };
         for (incoming, work) in works {
@@ -312,8 +319,10 @@ mod tests {
     fn after_a_handler_that_is_slow_others_run_the_next_ones() {
         let (workers, clock, [slow, next]) = (workers(2), Clock::new(), ids());
         workers.await_fresh(&clock);
-        workers.run(slow, || thread::sleep(QUICK * 2));
+        workers.run(slow, || thread::sleep(QUICK * 100));
         workers.help(&clock, || true);
+        let until = workers.lock().slow_until.unwrap();
+        assert!(clock.until(until) > QUICK * 200, "for much longer than it took");
         let (say, said) = channel();
         workers.await_fresh(&clock);
         workers.run(next, move || say.send(thread::current().id()).unwrap());
