@@ -29,6 +29,8 @@ pub(crate) struct Node<R: Role> {
     pub(crate) pages: Vec<String>,
     /// How often questions were asked, and listening began.
     pub(crate) asks: usize,
+    /// Resources that somebody listens to the changes of.
+    pub(crate) watched: usize,
     pub(crate) listens: usize,
     /// The most requests that were open since the last look at what was sent.
     peak: usize,
@@ -88,6 +90,7 @@ impl<R: Role<Event: Tell>> Node<R> {
             withdrawn: BTreeSet::new(),
             pages: Vec::new(),
             asks: 0,
+            watched: 0,
             listens: 0,
             peak: 0,
             is_busy: false,
@@ -192,7 +195,9 @@ impl<R: Role<Event: Tell>> Node<R> {
                 self.peak = self.peak.max(self.requests.len());
             }
             Told::Violation(kind, detail) => self.violated(shared, kind, &detail),
-            Told::Listening | Told::Notification | Told::Unwatched | Told::Watched => {}
+            Told::Watched => self.watched += 1,
+            Told::Unwatched => self.watched -= 1,
+            Told::Listening | Told::Notification => {}
         }
     }
 

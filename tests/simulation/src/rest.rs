@@ -64,7 +64,8 @@ impl<R: Role<Event: Tell>> Node<R> {
         let Some(form) = self.form(shared).filter(|_| is_quiet) else { return };
         self.requests_again(shared, form);
         self.batches_again(shared);
-        if nobody_listens && R::SIDE == Side::Server {
+        // A client that gave up waiting for a subscription, and then on what it listens to, leaves it with the server.
+        if nobody_listens && self.watched == 0 && R::SIDE == Side::Server {
             self.subscriptions_again(shared, form);
         }
     }
