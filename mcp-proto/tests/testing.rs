@@ -85,19 +85,39 @@ fn a_call_is_lost_with_the_pipe_and_times_out_with_a_stall() {
     assert!(pair.client.is_closed());
 }
 
+/// How a test that fails says so.
+fn failure(test: impl FnOnce()) -> String {
+    let payload = catch_unwind(AssertUnwindSafe(test)).unwrap_err();
+    payload.downcast_ref::<String>().unwrap().clone()
+}
+
 #[test]
 fn a_server_that_forgets_a_request_is_found_out_with_seed_and_transcript() {
-    let failure = catch_unwind(AssertUnwindSafe(|| {
+    let failure = failure(|| {
         let mut pair = pair(Revision::V2025_06_18);
         pair.serve(|_, _, _| ());
         pair.shuffle(12);
         pair.drive();
         pair.client.call(pair.now, &CallTool::new("today"), CallOptions::default()).unwrap();
         pair.finish();
-    }));
-    let failure = failure.unwrap_err();
-    let failure = failure.downcast_ref::<String>().unwrap();
+    });
     for part in ["tools/call, number 2 of the client, was not answered", "seed 12", "client → {\"jsonrpc\""]
+    {
+        assert!(failure.contains(part), "{part} in {failure}");
+    }
+}
+
+#[test]
+fn a_call_that_does_not_end_is_told_with_seed_and_transcript() {
+    let failure = failure(|| {
+        let mut pair = pair(Revision::V2025_06_18);
+        pair.serve(|_, _, _| ());
+        pair.shuffle(77);
+        pair.drive();
+        let call = pair.client.call(pair.now, &CallTool::new("today"), CallOptions::default()).unwrap();
+        let _never = pair.outcome(call);
+    });
+    for part in ["call#2 did not end", "seed 77", "client → {\"jsonrpc\"", "tools/call", "server ! Request"]
     {
         assert!(failure.contains(part), "{part} in {failure}");
     }

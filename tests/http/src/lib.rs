@@ -9,9 +9,10 @@ mod runtime;
 mod served;
 mod talk;
 
+pub use mcp_adapter_tests::at_once;
 pub use raw::{Event, PATIENCE, Pending, Reply, Request};
 pub use runtime::{Blocking, Runtime, Smol, Tokio, TokioThreads};
-pub use served::{Served, at_once, eventually, server, text, tool};
+pub use served::{Served, eventually, server, text, tool};
 pub use talk::{Session, get, initialize, modern, post};
 
 /// Every row on every runtime, on all of them at once: most of what a row does is wait.

@@ -85,19 +85,6 @@ pub fn text(message: &Value) -> &str {
     message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {message}"))
 }
 
-/// Tells one row on several runtimes at once, each by its name.
-pub fn at_once(rows: &[(&'static str, &(dyn Fn() + Sync))]) {
-    let failed: Vec<&str> = thread::scope(|scope| {
-        let begin = |(name, row): &(&'static str, _)| {
-            let begun = thread::Builder::new().name((*name).into()).spawn_scoped(scope, *row);
-            (*name, begun.expect("there are threads"))
-        };
-        let told: Vec<_> = rows.iter().map(begin).collect();
-        told.into_iter().filter_map(|(name, told)| told.join().is_err().then_some(name)).collect()
-    });
-    assert!(failed.is_empty(), "it failed on {}", failed.join(" and "));
-}
-
 /// Asks again and again until it is so.
 pub fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let give_up = Instant::now() + PATIENCE;

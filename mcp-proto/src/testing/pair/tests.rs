@@ -1,7 +1,4 @@
-//! The pair in memory: what its failures say, how it ends, and lines of others'.
-
-use core::panic::AssertUnwindSafe;
-use std::panic::catch_unwind;
+//! The pair in memory: how it ends, and lines of others'. What its failures say is in `tests/testing.rs`.
 
 use super::*;
 use crate::session::{CallError, CallId, CallOptions};
@@ -20,36 +17,6 @@ fn refuse(server: &mut Stdio<Server>, now: Instant, event: server::Event) {
     if let server::Event::Request { incoming, .. } = event {
         server.respond_error(now, incoming, &ErrorObject::internal("no")).unwrap();
     }
-}
-
-fn failure(test: impl FnOnce()) -> String {
-    let payload = catch_unwind(AssertUnwindSafe(test)).unwrap_err();
-    payload.downcast_ref::<String>().unwrap().clone()
-}
-
-#[test]
-fn a_failure_prints_the_seed_and_the_transcript() {
-    let failure = failure(|| {
-        let mut pair = pair();
-        pair.shuffle(77);
-        pair.drive();
-        let call = call(&mut pair);
-        let _never = pair.outcome(call);
-    });
-    for part in ["call#2 did not end seed 77", "client → {\"jsonrpc\"", "tools/list", "server ! Request"] {
-        assert!(failure.contains(part), "{part} in {failure}");
-    }
-}
-
-#[test]
-fn finish_finds_what_was_not_answered() {
-    let failure = failure(|| {
-        let mut pair = pair();
-        pair.drive();
-        call(&mut pair);
-        pair.finish();
-    });
-    assert!(failure.contains("tools/list, number 2 of the client, was not answered"), "{failure}");
 }
 
 #[test]

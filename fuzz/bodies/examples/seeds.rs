@@ -1,16 +1,14 @@
 //! Writes the first corpora, from what the golden transcripts say and from the values of the schema's own tests.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
+#![expect(clippy::unwrap_used, reason = "a tool may stop where it stands")]
 
 use std::fs;
 use std::path::Path;
 
 use mcp_fuzz_bodies::{mark, selector};
 
-/// `cargo test -p mcp-fuzz-bodies --test seeds -- --ignored`; then fuzz, and `cargo fuzz cmin`.
-#[test]
-#[ignore = "it writes files"]
-fn write_seeds() {
+/// `cargo run -p mcp-fuzz-bodies --example seeds`; then fuzz, and `cargo fuzz cmin`.
+fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut lines = Vec::new();
     for entry in fs::read_dir(root.join("tests/harness/transcripts")).unwrap() {
