@@ -84,6 +84,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn plain_text_ends_at_its_first_special_byte_near_and_far() {
+        for filler in [b'a', b' ', b'!', 0xFF] {
+            let plain = alloc::vec![filler; NEAR + 64];
+            assert_eq!((plain_len(&plain), checked_plain_len(&plain)), (plain.len(), plain.len()));
+            for at in [0, 7, 8, 31, 32, 33, NEAR - 1, NEAR, NEAR + 1, NEAR + 40, NEAR + 63] {
+                for special in [0, b'\n', 0x1F, b'"', b'\\'] {
+                    let mut bytes = plain.clone();
+                    bytes[at] = special;
+                    assert_eq!(plain_len(&bytes), at, "{special} behind {at} of {filler}");
+                    if special >= 0x20 {
+                        assert_eq!(checked_plain_len(&bytes), at, "{special} behind {at} of {filler}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn the_first_special_byte_is_found_wherever_it_is() {
         for len in (0..24).chain(30..34).chain(94..100).chain(158..164) {
             let mut bytes = alloc::vec![b'a'; len];

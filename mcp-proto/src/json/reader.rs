@@ -228,3 +228,6 @@ impl<'a> Reader<'a> {
         value
     }
 }
+
+#[cfg(test)]
+mod tests;

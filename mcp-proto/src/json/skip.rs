@@ -243,6 +243,17 @@ mod tests {
         }
 
         #[test]
+        fn runs_of_escapes_and_empty_strings_hide_no_end(
+            before in 0_usize..9, escapes in 0_usize..20, quotes in 0_usize..20, empty in 0_usize..9,
+        ) {
+            let string = [r"\\".repeat(escapes), r#"\""#.repeat(quotes), "]".into()].concat();
+            let text = alloc::format!("[{}\"{string}\"{}]", " ".repeat(before), ",\"\"".repeat(empty));
+            let after = alloc::format!("{text},1]");
+            let mut skipper = Skipper::over(after.as_bytes());
+            prop_assert_eq!(skipper.value(), Some(text.as_bytes()));
+        }
+
+        #[test]
         fn on_anything_else_it_goes_on_and_ends(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
             let mut skipper = Skipper::over(&bytes);
             let mut taken = 0;

@@ -127,6 +127,15 @@ fn a_cursor_stays_right_when_what_it_names_is_removed() {
 }
 
 #[test]
+fn a_page_has_as_many_entries_as_the_catalogue_was_told() {
+    let mut catalog = Catalog::new().replacing().entries_max(2);
+    for name in ["a", "b", "c", "a"] {
+        catalog.add_tool(tool(name), "").unwrap();
+    }
+    assert_eq!(walk(&catalog), [&["a", "b"][..], &["c"]]);
+}
+
+#[test]
 fn a_page_of_no_entries_is_one_of_one() {
     let mut catalog = with_pages(0, 1 << 20);
     catalog.add_tool(tool("a"), "").unwrap();

@@ -21,6 +21,16 @@ fn what_is_there_already_is_refused_and_nothing_changes() {
 }
 
 #[test]
+fn a_tool_is_there_under_its_name_until_it_is_removed() {
+    let mut catalog = catalog();
+    catalog.add_tool(tool("later").title("Later"), "later").unwrap();
+    assert_eq!(catalog.tool("later").unwrap().title.as_deref(), Some("Later"));
+    assert_eq!(catalog.tool("Later"), None);
+    catalog.remove_tool("later").unwrap();
+    assert_eq!(catalog.tool("later"), None);
+}
+
+#[test]
 fn what_replaces_stands_where_the_other_stood_and_completes_nothing() {
     let mut catalog = catalog().replacing();
     catalog.add_tool(tool("later"), "later").unwrap();

@@ -99,6 +99,16 @@ fn several_members_are_found_as_each_is_alone() {
 }
 
 #[test]
+fn only_an_object_has_members_and_only_an_array_elements() {
+    for other in ["", "1", "null", r#""a""#, r#"["a"]"#, r#""a":1"#, "a", "{}"] {
+        assert_eq!(members(other.as_bytes()).next(), None, "{other}");
+    }
+    for other in ["", "1", "null", r#""a""#, r#"{"a":1}"#, "1,2", "[]"] {
+        assert_eq!(elements(other.as_bytes()).next(), None, "{other}");
+    }
+}
+
+#[test]
 fn members_of_members_and_text_in_strings_are_not_members() {
     assert_eq!(find(br#"{"x":{"a":1},"y":"\"a\":2","z":["a"]}"#, "a"), None);
 }

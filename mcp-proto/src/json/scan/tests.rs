@@ -265,6 +265,16 @@ fn every_short_text_is_json_exactly_if_serde_says_so() {
 }
 
 #[test]
+fn a_bracket_closes_only_what_its_like_has_opened() {
+    for text in
+        [r#"{"a":1]"#, "[1}", r#"[{"a":1]}"#, r#"{"a":[1}]"#, r#"[[],{"a":{}]]"#, r#"{"a":{},"b":[]]"#]
+    {
+        assert!(!accepts(text), "{text}");
+        assert_agrees(text);
+    }
+}
+
+#[test]
 fn every_control_byte_in_a_string_is_refused_t_11() {
     for byte in 0..=0x7F_u8 {
         let plain = format!("\"{}\"", char::from(byte));
@@ -346,5 +356,7 @@ fn an_error_says_where_and_why() {
     assert_eq!(error("[1,]"), "unexpected byte at byte 3");
     assert_eq!(error("[1"), "unexpected end at byte 2");
     assert_eq!(error("[[[]]]"), "nested too deeply at byte 2");
+    assert_eq!(error(r#"["a\x"]"#), "unexpected byte at byte 4");
+    assert_eq!(error(r#"["a\"#), "unexpected end at byte 4");
     assert_eq!(error(r#"["\ud800"]"#), "unpaired surrogate escape at byte 2");
 }

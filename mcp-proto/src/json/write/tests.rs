@@ -53,6 +53,44 @@ fn every_control_character_is_escaped() {
 }
 
 #[test]
+fn escapes_are_as_short_as_they_are_common() {
+    for (text, spelled) in [
+        ("\"", r#""\"""#),
+        ("\\", r#""\\""#),
+        ("\n", r#""\n""#),
+        ("\r", r#""\r""#),
+        ("\t", r#""\t""#),
+        ("\0", r#""\u0000""#),
+        ("\u{8}", r#""\u0008""#),
+        ("\u{c}", r#""\u000c""#),
+        ("\u{1f}", r#""\u001f""#),
+        ("/\u{7f}\u{2028}", "\"/\u{7f}\u{2028}\""),
+    ] {
+        assert_eq!(written(|out| write_str(out, text)), spelled);
+    }
+}
+
+#[test]
+fn a_number_is_written_as_an_integer_where_it_is_one_for_sure() {
+    for (number, spelled) in [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (3.0, "3"),
+        (-3.5, "-3.5"),
+        (9_007_199_254_740_991.0, "9007199254740991"),
+        (-9_007_199_254_740_991.0, "-9007199254740991"),
+        // From here on, one such number stands for several integers.
+        (9_007_199_254_740_992.0, "9007199254740992.0"),
+        (-9_007_199_254_740_992.0, "-9007199254740992.0"),
+        (1e300, "1e300"),
+        (f64::INFINITY, "null"),
+        (f64::NAN, "null"),
+    ] {
+        assert_eq!(written(|out| write_f64(out, number)), spelled);
+    }
+}
+
+#[test]
 fn objects_and_arrays_are_put_together_with_commas_between() {
     let out = written(|out| {
         let mut object = Object::begin(out);

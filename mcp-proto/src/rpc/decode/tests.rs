@@ -388,6 +388,21 @@ fn a_response_that_cannot_be_understood_still_names_its_call_json_07() {
 }
 
 #[test]
+fn what_does_not_say_its_version_names_a_call_only_if_it_is_a_response_t_13() {
+    for (members, seen) in [
+        (r#""result":{}"#, Seen::Broken("7".into())),
+        (r#""method":"m""#, invalid(Some("7"), true)),
+        (r#""method":"m","result":{}"#, invalid(Some("7"), true)),
+        (r#""method":"m","error":{"code":1,"message":"no"}"#, invalid(Some("7"), true)),
+        (r#""other":1"#, invalid(Some("7"), false)),
+    ] {
+        let text = format!(r#"{{"id":7,{members}}}"#);
+        assert_eq!(see(&text), seen, "{text}");
+        assert_eq!(see(&text), reference(&text), "{text}");
+    }
+}
+
+#[test]
 fn an_id_of_null_is_neither_a_request_nor_a_notification_t_02() {
     assert_eq!(with(r#""id":null,"method":"m""#), invalid(None, true));
 }
@@ -399,6 +414,8 @@ fn an_error_without_a_usable_id_belongs_to_nobody_t_03() {
         assert_eq!(with(&format!(r#"{id}"error":{{"code":-32700,"message":"no"}}"#)), orphan);
         assert_eq!(with(&format!(r#"{id}"result":{{}}"#)), invalid(None, false));
         assert_eq!(with(&format!(r#"{id}"error":{{"code":-32700}}"#)), invalid(None, false));
+        let both = r#""result":{},"error":{"code":-32700,"message":"no"}"#;
+        assert_eq!(with(&format!("{id}{both}")), invalid(None, false));
     }
 }
 
@@ -424,6 +441,24 @@ fn params_are_an_object_or_nothing_t_09_json_17() {
     assert_eq!(params("{}"), SeenParams { object: Some(json!({})), ..NO_PARAMS });
     for text in ["[]", "[{}]", "1", "\"{}\"", "true"] {
         assert_eq!(params(text), SeenParams { malformed: true, ..NO_PARAMS }, "{text}");
+    }
+}
+
+#[test]
+fn params_know_of_line_breaks_between_tokens_and_of_no_others_frm_02() {
+    let line_breaks = |text: &str| match decode(text, 100, 99) {
+        Ok(Message::Notification { params, .. }) => params.line_breaks(),
+        other => panic!("{other:?}"),
+    };
+    for text in [r#"{"jsonrpc":"2.0","method":"m","params":{"a":"\n"}}"#, r#"{"jsonrpc":"2.0","method":"m"}"#]
+    {
+        assert!(!line_breaks(text), "{text}");
+    }
+    for space in ["\n", "\r", " \r\n"] {
+        assert!(line_breaks(&format!(r#"{{"jsonrpc":"2.0","method":"m","params":{{{space}"a":1}}}}"#)));
+        assert!(line_breaks(&format!(
+            r#"{{"jsonrpc":"2.0","method":"m","params":{{"_meta":{{{space}}}}}}}"#
+        )));
     }
 }
 

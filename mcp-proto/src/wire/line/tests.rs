@@ -218,3 +218,30 @@ fn the_end_of_the_stream_ends_the_last_line_once_frm_12() {
         assert_eq!(read_all(9, [nothing.as_bytes()]), [], "{nothing:?}");
     }
 }
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_what_makes_a_line_long() {
+    for (length, is_handed_over) in [(OWNED_BYTES_MIN - 1, false), (OWNED_BYTES_MIN, true)] {
+        let line = vec![b'x'; length];
+        let mut reader = LineReader::new(usize::MAX);
+        assert!(read(&mut reader, [BOM, &line]).is_empty());
+        let mut end = &b"\n"[..];
+        match reader.next(&mut end) {
+            Some(Line::Borrowed(found)) => assert!(found == line && !is_handed_over, "{length}"),
+            Some(Line::Owned(found)) => assert!(found == line && is_handed_over, "{length}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_piece_that_just_fits_takes_no_more_room_sec_19() {
+    let mut reader = LineReader::new(1 << 20);
+    assert_eq!(reader.next(&mut &[b'x'; OWNED_BYTES_MIN][..]), None);
+    assert_eq!(reader.next(&mut &[b'x'; OWNED_BYTES_MIN / 8][..]), None);
+    let room = reader.partial.capacity();
+    let left = vec![b'x'; room - reader.partial.len()];
+    assert!(!left.is_empty(), "there is room for a quarter more");
+    assert_eq!(reader.next(&mut &left[..]), None);
+    assert_eq!((reader.partial.len(), reader.partial.capacity()), (room, room));
+}

@@ -166,3 +166,58 @@ fn what_is_taken_back_leaves_its_path_what_it_had_before() {
     assert!(outbox.has_room(Some(stream), 100 * PATH_SHARE));
     assert!(!outbox.has_room(Some(stream), 100 * PATH_SHARE - 1));
 }
+
+#[test]
+fn what_is_left_of_a_long_queue_keeps_room_for_as_much_again() {
+    let mut outbox = Outbox::default();
+    put(&mut outbox, 4 * KEPT_BYTES_MAX - 1);
+    outbox.advance(3 * KEPT_BYTES_MAX);
+    assert_eq!((outbox.len(), outbox.sent), (KEPT_BYTES_MAX, 0), "it was moved to the front");
+    let room = outbox.buffer.capacity();
+    assert!(room <= 2 * KEPT_BYTES_MAX, "{room}");
+    put(&mut outbox, KEPT_BYTES_MAX - 1);
+    assert_eq!(outbox.buffer.capacity(), room, "nothing had to be moved again");
+}
+
+/// Adds a message of so many bytes for a path.
+#[cfg(feature = "http")]
+fn put_along(outbox: &mut Outbox, stream: StreamId, length: usize) {
+    let written: Result<(), ()> = outbox.line(To::along(stream), |out| {
+        out.resize(out.len() + length, b'x');
+        Ok(())
+    });
+    written.unwrap();
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn what_was_taken_counts_until_it_is_released_sec_19() {
+    let (one, other) = (StreamId(1), StreamId(2));
+    let mut outbox = Outbox::default();
+    outbox.have_paths();
+    put_along(&mut outbox, one, 30);
+    put_along(&mut outbox, one, 50);
+    let (to, message) = outbox.poll_routed().unwrap();
+    assert_eq!((to.stream, message.len()), (Some(one), 30));
+    // 30 are held and 50 wait, with a line end.
+    for (released, of_path) in [(0, 80), (10, 70), (20, 50), (1000, 50)] {
+        outbox.release(Some(one), released);
+        assert_eq!(outbox.unsent(), of_path + 1);
+        assert!(outbox.has_room(Some(one), of_path * PATH_SHARE), "{of_path}");
+        assert!(!outbox.has_room(Some(one), of_path * PATH_SHARE - 1), "{of_path}");
+        assert!(outbox.has_room(Some(other), of_path + 1), "{of_path}");
+        assert!(!outbox.has_room(Some(other), of_path), "{of_path}");
+    }
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn a_path_that_is_only_closed_leaves_nothing_behind_sec_19() {
+    let mut outbox = Outbox::default();
+    outbox.have_paths();
+    put_along(&mut outbox, StreamId(1), 0);
+    let (to, message) = outbox.poll_routed().unwrap();
+    assert_eq!((to.stream, message.len()), (Some(StreamId(1)), 0));
+    let paths = outbox.paths.unwrap();
+    assert!(paths.waiting.is_empty() && paths.queued.is_empty() && paths.held.is_empty());
+}

@@ -451,6 +451,16 @@ fn what_is_written_is_one_line_per_field_sse_13_sse_24() {
 }
 
 #[test]
+fn an_event_takes_room_for_itself_and_little_more_sec_19() {
+    let text = "x".repeat(100);
+    let mut stream = Vec::new();
+    Frame { id: Some(&text), kind: Some(&text), retry: None, data: text.as_bytes() }
+        .write(&mut stream)
+        .unwrap();
+    assert!(stream.len() > 300 && stream.capacity() <= stream.len() + 64, "{}", stream.capacity());
+}
+
+#[test]
 fn nothing_is_injected_through_a_line_break_sse_13() {
     let plain = Frame::default();
     for bad in ["a\nb", "a\rb", "\r\n", "x\n\ndata: y", "\n"] {

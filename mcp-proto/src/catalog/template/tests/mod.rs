@@ -149,6 +149,7 @@ fn matching_takes_an_expansion_apart() {
         ("m{;l*}", "m;l=1;l;l=3", "l=[1||3]"),
         ("s{?q,page}", "s?page=2", "page=2"),
         ("s{?q,page}", "s?q=a%26b&page=", "q=a&b page="),
+        ("s{?q,page,size}", "s?page=2&size=3", "page=2 size=3"),
         ("s{?tag*,page}", "s?tag=a&tag=b&page=1", "tag=[a|b] page=1"),
         ("s?v=1{&q}", "s?v=1&q=x", "q=x"),
         ("s{?q}", "s?q=a/b?c", "q=a/b?c"),
@@ -180,6 +181,8 @@ fn what_no_expansion_gives_does_not_match() {
         ("s{?q}", "s?q"),
         ("s{?q}", "s?r=1"),
         ("s{?q,page}", "s?page=2&q=1"),
+        ("s{?q,page}", "s?q=1&q=2"),
+        ("s{?q,page}", "s?page=1&page=2"),
         ("s{?q}", "s?q=1#f"),
         ("x/{a}", "x/%"),
         ("x/{a}", "x/%4"),
@@ -256,6 +259,18 @@ fn work(pattern: &str, part: &str, parts: usize) -> usize {
 fn work_is_each_step_that_is_come_to_and_each_that_is_tried_sec_18() {
     // Two letters and the end are come to; each letter is tried once.
     assert_eq!(work("ab", "ab", 1), 5);
+}
+
+#[test]
+fn no_step_is_done_twice_for_one_character_sec_18() {
+    for (pattern, part) in [("{a}{b}", "x"), ("{a}{b}{c}", "x"), ("{+a}/{+b}", "/"), ("{/a*}{/b*}", "/x")] {
+        let parts = 40;
+        let steps = template(pattern).program.steps.len();
+        // Each is come to and tried.
+        let most = 2 * steps * (parts * part.len() + 1);
+        let work = work(pattern, part, parts);
+        assert!(work <= most, "{pattern}: {work} of {most}");
+    }
 }
 
 #[test]
