@@ -306,3 +306,18 @@ fn questions_of_results_are_requests_like_others() {
         assert_eq!(asked(&mut client).len(), if fits { 4 } else { 1 }, "{limits:?}");
     }
 }
+
+#[test]
+fn ids_of_batches_count_like_answers_that_wait_bat_18() {
+    let member = |id: &str| {
+        format!(r#"[{{"jsonrpc":"2.0","id":"{id}","method":"tools/call","params":{{"name":"t"}}}}]"#)
+    };
+    // One id of three characters, held twice.
+    for (limit, accepted) in [(140, 2), (139, 1)] {
+        let mut server =
+            server(Revision::V2025_03_26, Limits { replies_bytes_max: limit, ..Limits::default() });
+        hears(&mut server, member("abc"));
+        hears(&mut server, member("def"));
+        assert_eq!(requests(&mut server).len(), accepted, "{limit}");
+    }
+}

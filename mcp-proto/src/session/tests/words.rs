@@ -110,6 +110,15 @@ fn requests_that_a_session_answers_itself_are_not_its_peers_to_make() {
         assert!(requests(&mut server).is_empty(), "{method}");
         assert!(sent(&mut server)[0].contains("-32601"), "{method}");
     }
+    // Whatever a server says of itself.
+    let says_too_much = server_config(Limits::default()).capability(crate::Capability::ElicitationForm);
+    let mut server = Server::new(NOW, says_too_much);
+    open_session(&mut server, R4);
+    told(&mut server);
+    sent(&mut server);
+    hears(&mut server, r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m"}}"#);
+    assert!(requests(&mut server).is_empty());
+    assert!(sent(&mut server)[0].contains("-32601"));
     let mut client = client(R4, Limits::default());
     for method in ["initialize", "tools/call"] {
         hears(
@@ -134,4 +143,52 @@ fn an_error_for_nobody_is_not_held_against_any_call_t_03() {
 fn a_methods_name_is_equal_to_its_text() {
     let (known, other) = (Method::new("ping", None), Method::new("x/y", None));
     assert!(known == *"ping" && known != *"x/y" && other == *"x/y" && other == "x/y");
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_takes_nothing_else_back() {
+    let mut server = server(R4, Limits::default());
+    hears(&mut server, r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"t"}}"#);
+    let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
+    hears(&mut server, r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
+    let number = Raw::from_text("1").unwrap();
+    assert!(matches!(server.respond(NOW, incoming, &number), Err(crate::Misuse::Unencodable)));
+    server.respond(NOW, incoming, &Raw::empty_object()).unwrap();
+    let answer = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{}}}}"#);
+    assert_eq!(sent(&mut server), [answer("p"), answer("q")]);
+}
+
+#[test]
+fn a_modern_welcome_opens_no_session_t_31() {
+    for revision in [R4, R5] {
+        let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect(crate::Era::Legacy);
+        let mut client = Client::new(NOW, config.take_modern_welcome());
+        assert!(sent(&mut client)[0].contains(r#""initialize""#));
+        hears(&mut client, welcome(revision.name(), r#"{"tools":{}}"#));
+        sent(&mut client);
+        call(&mut client, "{\"name\":\"t\"}");
+        let [line] = &sent(&mut client)[..] else { panic!("one call") };
+        let says = line.contains(r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#);
+        assert_eq!(says, revision == R5, "{line}");
+    }
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn who_had_a_session_has_no_doubt_that_the_server_opens_them_lif_31() {
+    let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect(crate::Era::Legacy);
+    let refusal =
+        |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"no"}}}}"#);
+    // From the start it may as well be a modern one.
+    let mut client = Client::new(NOW, config.clone());
+    sent(&mut client);
+    hears(&mut client, refusal(1));
+    assert!(sent(&mut client)[0].contains("server/discover") && client.closed().is_none());
+    // Not once there was a session.
+    let mut client = Client::new(NOW, config);
+    hears(&mut client, welcome(R4.name(), "{}"));
+    client.core().session_lost(NOW);
+    assert!(sent(&mut client)[0].contains(r#""initialize""#));
+    hears(&mut client, refusal(2));
+    assert!(matches!(client.closed(), Some(crate::Close::Fault(crate::Fault::Refused(_)))));
 }
