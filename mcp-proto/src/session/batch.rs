@@ -113,3 +113,6 @@ impl Batches {
 fn id_cost(id: &RequestId) -> usize {
     4 * id.as_text().map_or(0, str::len) + 128
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,8 +96,12 @@ const KEPT_EVENTS_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
+    use crate::ErrorObject;
     use crate::limits::{CALL_BYTES, EVENT_BYTES, REQUEST_BYTES};
+    use crate::session::Answers;
 
     /// A node of a tree can be half empty.
     const TREE: usize = 2;
@@ -110,5 +114,45 @@ mod tests {
         assert!(TREE * (request + 64) <= REQUEST_BYTES, "{request}");
         let call = size_of::<crate::session::calls::Call>();
         assert!(TREE * (call + 5 * 32) <= CALL_BYTES, "{call}");
+    }
+
+    fn raw(text: &str) -> Raw {
+        Raw::from_text(text).unwrap()
+    }
+
+    #[test]
+    fn an_event_weighs_what_it_holds_of_the_peers_sec_19() {
+        let mut answers = Vec::new();
+        for (key, answer) in [("a", "[1]"), ("bc", "{}")] {
+            answers.push((Box::from(key), raw(answer)));
+        }
+        let peer = Peer {
+            revision: crate::Revision::V2025_11_25,
+            info: crate::schema::Implementation::new("c", "1"),
+            capabilities: crate::schema::Capabilities::none(),
+            instructions: None,
+        };
+        // Long enough for who asks to cost something beyond its text.
+        let name = "n".repeat(8192);
+        let meta = raw(&alloc::format!(r#"{{"io.modelcontextprotocol/clientInfo":{{"name":"{name}"}}}}"#));
+        let identity = identity_cost(&meta);
+        assert!(identity > 0);
+        let context = Context {
+            answers: Some(Answers::new(answers)),
+            state: Some("state".into()),
+            meta: Some(meta.clone()),
+            ..Context::new(Arc::new(peer))
+        };
+        let request = Request { method: Method::new("x/y", None), params: Some(raw(r#"{"a":1}"#)) };
+        let whole = "x/y".len() + r#"{"a":1}"#.len() + meta.as_bytes().len() + "a[1]bc{}".len();
+        let event = Event::Request { incoming: IncomingId(1), call: None, request, context };
+        assert_eq!(event.weight(), whole + "state".len() + identity);
+
+        let method = Method::new("x/y", None);
+        let event = Event::Notification { call: None, method, params: Some(raw("{}")) };
+        assert_eq!(event.weight(), "x/y{}".len());
+        let error = ErrorObject::new(1, "no").with_data(raw("[1]"));
+        let event = Event::Completed { call: CallId(1), outcome: Err(CallError::Refused(error)) };
+        assert_eq!(event.weight(), "no[1]".len());
     }
 }

@@ -179,3 +179,6 @@ macro_rules! session_over_core {
     };
 }
 pub(crate) use session_over_core;
+
+#[cfg(test)]
+mod tests;

@@ -323,3 +323,19 @@ fn an_answer_that_crossed_the_news_of_a_change_is_not_kept_stl_42() {
         assert!(!caching.is_asked("tools/list", "{}", CallOptions::default()), "asked for after the change");
     }
 }
+
+#[test]
+fn as_much_is_kept_as_fits_to_the_byte() {
+    let mut cache = Cache::default();
+    let key = |cursor: &str| key("tools/list", &format!(r#"{{"cursor":"{cursor}"}}"#)).unwrap();
+    let keep = |cache: &mut Cache, cursor: &str, bytes_max| {
+        cache.keep(key(cursor), &good_for("1000"), at(0), bytes_max);
+        cache.bytes
+    };
+    let one = keep(&mut cache, "a", PLENTY);
+    assert_eq!(keep(&mut cache, "b", 2 * one), 2 * one, "both fit");
+    assert_eq!(keep(&mut cache, "c", 2 * one), 2 * one, "the oldest gives way");
+    assert!(cache.find(&key("a"), at(0)).is_none());
+    assert!(cache.find(&key("b"), at(0)).is_some());
+    assert_eq!(keep(&mut cache, "d", 2 * one - 1), one, "and two do not");
+}

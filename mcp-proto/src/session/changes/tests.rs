@@ -72,3 +72,28 @@ fn what_is_listened_to_is_bounded_and_makes_room_when_it_is_not_any_more_sec_19(
     assert!(is_accepted("subscribe", "b"));
     assert!(!is_accepted("subscribe", "a"));
 }
+
+#[cfg(feature = "http")]
+#[test]
+fn who_does_not_hear_of_changes_any_more_is_not_subscribed_to_them_t_76() {
+    use crate::{Session, StreamId};
+    let config = Config::new("s", "1").capability(Capability::ResourcesSubscribe);
+    let mut server = Server::new(Instant::ZERO, config);
+    let (one, two) = (StreamId(1), StreamId(2));
+    for (stream, uri) in [(one, "file:///a"), (two, "file:///b")] {
+        let line = alloc::format!(
+            r#"{{"jsonrpc":"2.0","id":{:?},"method":"subscriptions/listen","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}},"notifications":{{"resourceSubscriptions":[{uri:?}]}}}}}}"#,
+            uri
+        );
+        server.handle_message(Instant::ZERO, stream, line.as_bytes());
+    }
+    while server.poll_event().is_some() {}
+    server.core().handle_gone(Instant::ZERO, two);
+    let mut heard = Vec::new();
+    while let Some(event) = server.poll_event() {
+        if let Event::Unwatched { uri } = event {
+            heard.push(uri.to_string());
+        }
+    }
+    assert_eq!(heard, ["file:///b"], "and no other");
+}

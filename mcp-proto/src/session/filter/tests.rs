@@ -140,3 +140,20 @@ fn the_bytes_of_a_filter_are_those_of_its_uris() {
     assert_eq!(Filter::new().tools().bytes(), 0);
     assert_eq!(Filter::new().resource("abc").resource("de").bytes(), 5);
 }
+
+#[test]
+fn nothing_is_believed_that_was_not_asked_for_stl_35() {
+    let all = || full();
+    for asked in [
+        Filter::new(),
+        Filter::new().tools(),
+        Filter::new().prompts(),
+        Filter::new().resources(),
+        Filter::new().resource("b"),
+        full(),
+    ] {
+        assert_eq!(all().within(&asked), asked, "all is promised");
+        assert_eq!(asked.clone().within(&all()), asked, "all was asked for");
+        assert_eq!(Filter::new().within(&asked), Filter::new(), "nothing is promised");
+    }
+}

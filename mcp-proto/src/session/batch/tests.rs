@@ -1,0 +1,67 @@
+//! What open batches hold, and that they give it back.
+
+use alloc::vec::Vec;
+use core::convert::Infallible;
+
+use super::*;
+
+fn id(text: &str) -> RequestId {
+    RequestId::from(text)
+}
+
+/// A batch of these ids, whose answers are all there but for `missing`.
+fn batch(batches: &mut Batches, ids: &[&str], missing: usize) -> BatchId {
+    let batch = batches.begin(StreamId::ONLY);
+    for name in ids {
+        batches.take_id(batch, &id(name));
+        batches.expect(batch);
+    }
+    for _ in ids.iter().skip(missing) {
+        let Ok(()) = batches.add(batch, |out| -> Result<(), Infallible> {
+            out.extend_from_slice(b"{}");
+            Ok(())
+        });
+        assert!(batches.settle(batch).is_none());
+    }
+    batch
+}
+
+#[test]
+fn an_id_costs_four_times_its_text_and_its_places_in_two_tables() {
+    let mut batches = Batches::default();
+    let mut held = 0;
+    for (name, cost) in [("", 128), ("a", 132), ("abc", 140)] {
+        let batch = batches.begin(StreamId::ONLY);
+        batches.take_id(batch, &id(name));
+        held += cost;
+        assert_eq!(batches.bytes(), held, "{name:?}");
+    }
+}
+
+#[test]
+fn a_batch_gives_back_its_ids_and_its_answers_when_it_is_answered_bat_18() {
+    let mut batches = Batches::default();
+    let first = batch(&mut batches, &["a", "bc"], 0);
+    let between = batches.bytes();
+    let second = batch(&mut batches, &["d"], 0);
+    let Some((_, answers)) = batches.settle(second) else { panic!("all is there") };
+    assert_eq!(answers, b"{}");
+    assert_eq!(batches.bytes(), between);
+    assert!(batches.has_id(&id("a")) && !batches.has_id(&id("d")));
+    let Some((_, answers)) = batches.settle(first) else { panic!("all is there") };
+    assert_eq!(answers, b"{},{}");
+    assert_eq!((batches.bytes(), batches.is_empty()), (0, true));
+    assert!(!batches.has_id(&id("a")));
+}
+
+#[test]
+fn nothing_is_left_of_batches_that_are_cleared() {
+    let mut batches = Batches::default();
+    let open = batch(&mut batches, &["a", "b"], 1);
+    assert!(!batches.is_empty() && batches.bytes() > 0);
+    batches.clear();
+    assert_eq!((batches.bytes(), batches.is_empty()), (0, true));
+    assert!(!batches.has_id(&id("a")));
+    let late: Vec<_> = [batches.settle(open), batches.settle(open)].into_iter().flatten().collect();
+    assert!(late.is_empty());
+}
