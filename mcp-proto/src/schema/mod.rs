@@ -48,7 +48,7 @@ mod tasks;
 #[cfg(feature = "schema")]
 mod tools;
 
-pub use crate::json::{Kind, Reader};
+pub use crate::json::{Kind, Reader, Str};
 pub use capabilities::Capabilities;
 pub use common::{Annotations, CacheScope, Icon, ResultType, Role, Theme};
 #[cfg(feature = "schema")]
