@@ -34,21 +34,30 @@ pub(super) fn short_string_len(bytes: &[u8], at: usize) -> Option<usize> {
     (*inside.get(at)? == b'"').then_some(at + 2)
 }
 
-/// Words in which it is looked for the end of a string, before it costs less to look further.
-const NEAR_QUOTE: usize = 4;
-
-/// How many bytes there are before the quote that ends a string, if that is near and no escape is before it.
+/// How many bytes there are before the quote that ends a string; nothing if an escape is before it. The text is known to
+/// be JSON: it is not looked at for control bytes.
 #[inline]
-pub(super) fn near_quote(bytes: &[u8]) -> Option<usize> {
-    for (number, word) in bytes.as_chunks::<WORD>().0.iter().take(NEAR_QUOTE).enumerate() {
-        let hits = hits(u64::from_le_bytes(*word));
-        if hits != 0 {
-            let at = number * WORD + (hits.trailing_zeros() / 8) as usize;
-            return (bytes.get(at) == Some(&b'"')).then_some(at);
+pub(super) fn unescaped_len(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    let hit = loop {
+        let rest = bytes.get(at..)?;
+        if at >= NEAR_CHECKED {
+            break memchr::memchr2(b'"', b'\\', rest)?;
         }
-    }
-    None
+        let Some(word) = rest.first_chunk::<WORD>() else {
+            break rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        };
+        let hits = quotes(u64::from_le_bytes(*word));
+        if hits != 0 {
+            break (hits.trailing_zeros() / 8) as usize;
+        }
+        at += WORD;
+    };
+    (bytes.get(at + hit) == Some(&b'"')).then_some(at + hit)
 }
+
+/// As `NEAR`, where it costs less to look further.
+const NEAR_CHECKED: usize = 4 * WORD;
 
 /// Most strings end before this.
 const NEAR: usize = 12 * WORD;
@@ -90,6 +99,16 @@ const fn hits(word: u64) -> u64 {
     (control | quote | slash) & !word & HIGH
 }
 
+/// As `hits`, of text without control bytes.
+#[inline]
+const fn quotes(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+    let slash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    (quote | slash) & !word & HIGH
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,11 +118,21 @@ mod tests {
         for len in (0..24).chain(30..34).chain(94..100).chain(158..164) {
             let mut bytes = alloc::vec![b'a'; len];
             assert_eq!(plain_len(&bytes), len);
+            assert_eq!(unescaped_len(&bytes), None);
             for at in 0..len {
                 for byte in 0..=255 {
                     bytes[at] = byte;
                     let plain = if is_special(byte) { at } else { len };
                     assert_eq!(plain_len(&bytes), plain, "{byte} at {at} of {len}");
+                    let unescaped = (byte == b'"').then_some(at);
+                    assert_eq!(unescaped_len(&bytes), unescaped, "{byte} at {at} of {len}");
+                    let quoted = [b"\"", &*bytes, b"\"+."].concat();
+                    let whole = if byte == b'"' { Some(at + 2) } else { (plain == len).then_some(len + 2) };
+                    let is_long_enough =
+                        (14..=15).contains(&len) || whole == Some(at + 2) && (14..).contains(&len) && at < 16;
+                    let short = short_string_len(&quoted, 0);
+                    assert!(short.is_none() || short == whole, "{byte} at {at} of {len}");
+                    assert!(short == whole || !is_long_enough, "{byte} at {at} of {len}");
                     // What comes behind it changes nothing.
                     if at + 1 < len {
                         bytes[at + 1] = byte.wrapping_add(1);

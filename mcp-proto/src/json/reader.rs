@@ -170,10 +170,13 @@ impl<'a> Reader<'a> {
 
     /// Takes the next value if it is `true` or `false`.
     pub fn bool(&mut self) -> Option<bool> {
-        if self.kind() != Some(Kind::Bool) {
-            return None;
-        }
-        self.skipper.value().map(|value| value == b"true")
+        let (value, len) = match self.skipper.peek() {
+            Some(b't') => (true, 4),
+            Some(b'f') => (false, 5),
+            _ => return None,
+        };
+        self.skipper.pass(len);
+        Some(value)
     }
 
     /// Takes the next value if it is a whole number that fits; `3.0` and `3e0` are whole, too.

@@ -4,7 +4,7 @@
 
 use core::ops::Range;
 
-use super::plain::{near_quote, short_string_len};
+use super::plain::{short_string_len, unescaped_len};
 
 /// A cursor over one checked JSON text.
 #[derive(Clone, Debug)]
@@ -94,6 +94,12 @@ impl<'a> Skipper<'a> {
         (!value.is_empty()).then_some(value)
     }
 
+    /// Takes so many bytes.
+    #[inline]
+    pub(super) fn pass(&mut self, len: usize) {
+        self.at = (self.at + len).min(self.bytes.len());
+    }
+
     /// How much was taken.
     #[inline]
     pub(super) fn taken(&self) -> usize {
@@ -115,7 +121,7 @@ impl<'a> Skipper<'a> {
     #[inline(never)]
     fn any_string(&mut self) -> bool {
         let start = self.at + 1;
-        if let Some(len) = near_quote(self.bytes.get(start..).unwrap_or_default()) {
+        if let Some(len) = unescaped_len(self.bytes.get(start..).unwrap_or_default()) {
             self.at = start + len + 1;
             return false;
         }
@@ -143,7 +149,11 @@ impl<'a> Skipper<'a> {
         while let Some(byte) = self.bytes.get(at) {
             match byte {
                 b'"' => match short_string_len(self.bytes, at) {
-                    Some(len) => at += len,
+                    Some(len) => {
+                        at += len;
+                        // What mostly comes behind one.
+                        at += usize::from(matches!(self.bytes.get(at), Some(b':' | b',')));
+                    }
                     None => {
                         self.at = at;
                         self.any_string();

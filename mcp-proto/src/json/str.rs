@@ -223,7 +223,8 @@ mod tests {
         let (shared, owned) = (Str::part_of(&source, &text[..5]), Str::from("grün"));
         assert_eq!(shared, owned);
         assert_eq!(shared.cmp(&owned), Ordering::Equal);
-        assert!(shared == "grün" && "grün" == owned && shared == "grün".to_string() && *"grün" == shared);
+        let string = "grün".to_string();
+        assert!(shared == "grün" && "grün" == owned && shared == string && *"grün" == shared);
         assert!(shared < Str::from('h') && Str::default().is_empty() && shared.len() == 5);
         assert_eq!(
             (format!("{shared} {owned:?}"), String::from(shared)),
