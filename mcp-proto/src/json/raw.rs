@@ -202,8 +202,10 @@ fn copied(part: &[u8]) -> Bytes {
         0..=30 => Small::<30>::copy(part),
         31..=62 => Small::<62>::copy(part),
         63..=126 => Small::<126>::copy(part),
-        127..=254 => Small::<254>::copy(part),
-        255..=510 => Small::<510>::copy(part),
+        127..=190 => Small::<190>::copy(part),
+        191..=254 => Small::<254>::copy(part),
+        255..=382 => Small::<382>::copy(part),
+        383..=510 => Small::<510>::copy(part),
         _ => Bytes::copy_from_slice(part),
     }
 }

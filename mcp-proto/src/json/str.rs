@@ -213,8 +213,12 @@ impl<'de> Deserialize<'de> for Str {
 mod tests {
     use alloc::format;
     use alloc::string::ToString;
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
 
     use super::*;
+    use crate::json::{Raw, Reader};
 
     #[test]
     fn owned_and_shared_text_are_the_same() {
@@ -238,6 +242,39 @@ mod tests {
         let text = core::str::from_utf8(&source).unwrap();
         let shared = Str::part_of(&source, &text[1..]);
         assert_eq!(shared.as_bytes().as_ptr(), source[1..].as_ptr());
+    }
+
+    fn is_part_of(text: &Str, raw: &Raw) -> bool {
+        raw.as_bytes().as_ptr_range().contains(&text.as_bytes().as_ptr())
+    }
+
+    fn read(raw: &Raw) -> Vec<Str> {
+        let (mut all, mut reader) = (Vec::new(), Reader::new(raw));
+        let walked = reader.elements(|_, reader| reader.shared_text().map(|text| all.push(text)).ok_or(()));
+        assert_eq!(walked, Some(Ok(())));
+        all
+    }
+
+    #[test]
+    fn a_part_of_a_message_is_shared_unless_it_has_escapes() {
+        let raw = Raw::from_text(r#"["x","a longer one, to be found at another place","\u0078"]"#).unwrap();
+        let all = read(&raw);
+        assert_eq!(all, ["x", "a longer one, to be found at another place", "x"]);
+        assert_eq!(all.iter().map(|text| is_part_of(text, &raw)).collect::<Vec<_>>(), [true, true, false]);
+    }
+
+    #[test]
+    fn a_small_part_does_not_keep_a_large_message() {
+        let raw = Raw::new(&["x".repeat(100), "y".repeat(20_000)]).unwrap();
+        let all = read(&raw);
+        assert_eq!(all.iter().map(|text| is_part_of(text, &raw)).collect::<Vec<_>>(), [false, true]);
+    }
+
+    proptest! {
+        #[test]
+        fn it_reads_what_was_written(texts in proptest::collection::vec("(?s).{0,40}", 0..8)) {
+            prop_assert_eq!(read(&Raw::new(&texts).unwrap()), texts);
+        }
     }
 
     #[test]

@@ -7,6 +7,8 @@
 //! Without the feature `schema` only what a session needs is here; everything else then travels as
 //! [`Raw`](crate::Raw).
 //!
+//! Texts and other contents that are read share the bytes of their message, as [`Raw`](crate::Raw) does: see [`Str`].
+//!
 //! A type's documentation says in which revisions it exists where that is not all of them.
 
 mod capabilities;
