@@ -23,7 +23,7 @@ pub(crate) enum Failure {
 impl ToolError {
     /// The tool ran and failed, and says why.
     pub fn failed(why: impl Into<String>) -> Self {
-        Self(Failure::Failed(Box::new(CallToolResult::error(why))))
+        Self(Failure::Failed(Box::new(CallToolResult::error(why.into()))))
     }
 
     /// The request itself fails with an error of the protocol.

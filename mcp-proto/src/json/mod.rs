@@ -7,6 +7,7 @@ mod reader;
 mod scan;
 mod skip;
 mod splice;
+mod str;
 #[cfg(test)]
 pub(crate) mod testing;
 mod text;
@@ -20,5 +21,6 @@ pub(crate) use raw::compact;
 pub use reader::{Kind, Reader};
 pub(crate) use scan::{Scanner, SyntaxError};
 pub(crate) use splice::with_meta;
+pub use str::Str;
 pub(crate) use text::{key_is, unescape, unescape_key};
-pub(crate) use write::{Array, Object, write_f64, write_i64, write_str, write_u64};
+pub(crate) use write::{Array, Object, write_f64, write_i64, write_str, write_text, write_u64};

@@ -3,28 +3,8 @@
 /// The bytes before the first quote, backslash or control byte; all of them if there is none.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
-    plain_near(bytes, NEAR, plain_far)
-}
-
-/// As `plain_len`, of text that is known to be JSON: it is not looked at for control bytes.
-#[inline]
-pub(super) fn checked_plain_len(bytes: &[u8]) -> usize {
-    plain_near(bytes, NEAR_CHECKED, |bytes| unquoted_len(bytes, NEAR_CHECKED))
-}
-
-/// Most strings end before this.
-const NEAR: usize = 12 * WORD;
-
-/// The same, where it costs less to look further.
-const NEAR_CHECKED: usize = 4 * WORD;
-
-const WORD: usize = 8;
-
-/// As `plain_len`, by `far` if the answer is not within `near` bytes.
-#[inline(always)]
-fn plain_near(bytes: &[u8], near: usize, far: impl Fn(&[u8]) -> usize) -> usize {
     let mut at = 0;
-    while at < near {
+    while at < NEAR {
         let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WORD>) else {
             return plain_tail(bytes, at);
         };
@@ -34,8 +14,55 @@ fn plain_near(bytes: &[u8], near: usize, far: impl Fn(&[u8]) -> usize) -> usize 
         }
         at += WORD;
     }
-    far(bytes)
+    plain_far(bytes)
 }
+
+/// How long a string is, with its quotes, if it is short, holds no escape and no control byte, and there is more behind
+/// it. Most are, and those that are not are looked at again. It begins at `at`, which is not checked.
+#[inline(always)]
+pub(super) fn short_string_len(bytes: &[u8], at: usize) -> Option<usize> {
+    let [_, inside @ ..] = bytes.get(at..)?.first_chunk::<{ 1 + 2 * WORD }>()?;
+    let (first, second) = (inside.first_chunk::<WORD>()?, inside.last_chunk::<WORD>()?);
+    let (mut at, mut hits) = (0, hits(u64::from_le_bytes(*first)));
+    if hits == 0 {
+        (at, hits) = (WORD, self::hits(u64::from_le_bytes(*second)));
+        if hits == 0 {
+            return None;
+        }
+    }
+    at += (hits.trailing_zeros() / 8) as usize;
+    (*inside.get(at)? == b'"').then_some(at + 2)
+}
+
+/// How many bytes there are before the quote that ends a string; nothing if an escape is before it. The text is known to
+/// be JSON: it is not looked at for control bytes.
+#[inline]
+pub(super) fn unescaped_len(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    let hit = loop {
+        let rest = bytes.get(at..)?;
+        if at >= NEAR_CHECKED {
+            break memchr::memchr2(b'"', b'\\', rest)?;
+        }
+        let Some(word) = rest.first_chunk::<WORD>() else {
+            break rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        };
+        let hits = quotes(u64::from_le_bytes(*word));
+        if hits != 0 {
+            break (hits.trailing_zeros() / 8) as usize;
+        }
+        at += WORD;
+    };
+    (bytes.get(at + hit) == Some(&b'"')).then_some(at + hit)
+}
+
+/// As `NEAR`, where it costs less to look further.
+const NEAR_CHECKED: usize = 4 * WORD;
+
+/// Most strings end before this.
+const NEAR: usize = 12 * WORD;
+
+const WORD: usize = 8;
 
 /// As `plain_len`, where less than a word is left from `start` on.
 #[cold]
@@ -47,19 +74,12 @@ fn plain_tail(bytes: &[u8], start: usize) -> usize {
 /// As `plain_len`, where there is nothing near.
 #[inline(never)]
 fn plain_far(bytes: &[u8]) -> usize {
-    let end = unquoted_len(bytes, NEAR);
-    let far = bytes.get(NEAR..end).unwrap_or_default();
+    let rest = bytes.get(NEAR..).unwrap_or_default();
+    let far = rest.get(..memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())).unwrap_or_default();
     // Without a way out, so that it can be done to many bytes at a time.
     let least = far.iter().fold(u8::MAX, |least, &byte| least.min(byte));
     let control = if least < 0x20 { far.iter().position(|&byte| byte < 0x20) } else { None };
-    control.map_or(end, |at| NEAR + at)
-}
-
-/// Where the first quote or backslash is, from `start` on.
-#[inline(never)]
-fn unquoted_len(bytes: &[u8], start: usize) -> usize {
-    let rest = bytes.get(start..).unwrap_or_default();
-    start + memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())
+    NEAR + control.unwrap_or(far.len())
 }
 
 const fn is_special(byte: u8) -> bool {
@@ -77,6 +97,16 @@ const fn hits(word: u64) -> u64 {
     let slash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
     // A quote and a backslash are below 0x80, so that one mask does for all three.
     (control | quote | slash) & !word & HIGH
+}
+
+/// As `hits`, of text without control bytes.
+#[inline]
+const fn quotes(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+    let slash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    (quote | slash) & !word & HIGH
 }
 
 #[cfg(test)]
@@ -106,15 +136,21 @@ mod tests {
         for len in (0..24).chain(30..34).chain(94..100).chain(158..164) {
             let mut bytes = alloc::vec![b'a'; len];
             assert_eq!(plain_len(&bytes), len);
-            assert_eq!(checked_plain_len(&bytes), len);
+            assert_eq!(unescaped_len(&bytes), None);
             for at in 0..len {
                 for byte in 0..=255 {
                     bytes[at] = byte;
                     let plain = if is_special(byte) { at } else { len };
                     assert_eq!(plain_len(&bytes), plain, "{byte} at {at} of {len}");
-                    if byte >= 0x20 {
-                        assert_eq!(checked_plain_len(&bytes), plain, "{byte} at {at} of {len}");
-                    }
+                    let unescaped = (byte == b'"').then_some(at);
+                    assert_eq!(unescaped_len(&bytes), unescaped, "{byte} at {at} of {len}");
+                    let quoted = [b"\"", &*bytes, b"\"+."].concat();
+                    let whole = if byte == b'"' { Some(at + 2) } else { (plain == len).then_some(len + 2) };
+                    let is_long_enough =
+                        (14..=15).contains(&len) || whole == Some(at + 2) && (14..).contains(&len) && at < 16;
+                    let short = short_string_len(&quoted, 0);
+                    assert!(short.is_none() || short == whole, "{byte} at {at} of {len}");
+                    assert!(short == whole || !is_long_enough, "{byte} at {at} of {len}");
                     // What comes behind it changes nothing.
                     if at + 1 < len {
                         bytes[at + 1] = byte.wrapping_add(1);

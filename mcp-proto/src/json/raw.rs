@@ -189,8 +189,47 @@ impl<'a> Frame<'a> {
             {
                 Raw(bytes.slice_ref(part))
             }
-            (_, Cow::Borrowed(part)) => Raw(Bytes::copy_from_slice(part)),
+            (_, Cow::Borrowed(part)) => Raw(copied(part)),
         }
+    }
+}
+
+/// What is copied out is shared as a rule, by what is read from it or by who keeps it. A small copy is made so that it
+/// is counted from the start: `Bytes` else allocates the count besides, when a copy is cloned for the first time.
+fn copied(part: &[u8]) -> Bytes {
+    // With the count and what else there is, just below what allocators give for these sizes.
+    match part.len() {
+        0..=30 => Small::<30>::copy(part),
+        31..=62 => Small::<62>::copy(part),
+        63..=126 => Small::<126>::copy(part),
+        127..=190 => Small::<190>::copy(part),
+        191..=254 => Small::<254>::copy(part),
+        255..=382 => Small::<382>::copy(part),
+        383..=510 => Small::<510>::copy(part),
+        _ => Bytes::copy_from_slice(part),
+    }
+}
+
+/// So many bytes at most, in place.
+struct Small<const N: usize> {
+    bytes: [u8; N],
+    len: u16,
+}
+
+impl<const N: usize> Small<N> {
+    fn copy(part: &[u8]) -> Bytes {
+        let mut small = Self { bytes: [0; N], len: part.len() as u16 };
+        match small.bytes.get_mut(..part.len()) {
+            Some(bytes) => bytes.copy_from_slice(part),
+            None => return Bytes::copy_from_slice(part),
+        }
+        Bytes::from_owner(small)
+    }
+}
+
+impl<const N: usize> AsRef<[u8]> for Small<N> {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
     }
 }
 

@@ -10,6 +10,7 @@ use bytes::Bytes;
 
 use super::raw::Raw;
 use super::skip::Skipper;
+use super::str::Str;
 use super::text::{unescape, unescape_some};
 
 /// Reads the values of one checked JSON text, from front to back.
@@ -38,6 +39,12 @@ pub struct Reader<'a> {
     text: Option<&'a str>,
     skipper: Skipper<'a>,
 }
+
+/// Of a text that is no longer, all parts may be shared; of a longer one those that are a good part of it.
+const SHARED_BYTES_MAX: usize = 16 << 10;
+
+/// A part that is less than this part of a long text is copied.
+const SHARED_PART_MIN: usize = 8;
 
 /// Of a longer text, only the parts that are wanted as text are checked to be UTF-8: most of it may be kept as it is.
 const CHECKED_BYTES_MAX: usize = 64 << 10;
@@ -100,14 +107,60 @@ impl<'a> Reader<'a> {
         Some(self.string())
     }
 
+    /// As `text`; what is kept shares the bytes of the value, unless it has escapes or is a small part of a large one.
+    pub fn shared_text(&mut self) -> Option<Str> {
+        if self.kind() != Some(Kind::Text) {
+            return None;
+        }
+        Some(match self.inside() {
+            (inner, true) => unescape_some(inner).into(),
+            (inner, false) if self.shares(inner.len()) => Str::part_of(self.source, inner),
+            (inner, false) => inner.into(),
+        })
+    }
+
+    /// Whether a part of so many bytes is shared.
+    fn shares(&self, len: usize) -> bool {
+        let source = self.source.len();
+        source <= SHARED_BYTES_MAX || len >= source / SHARED_PART_MIN
+    }
+
+    /// `key`, which `members` showed, for as long as its value: that is shared as well.
+    pub(crate) fn keep_key(&self, key: &str) -> Str {
+        let source = self.source.as_ptr_range();
+        let key_bytes = key.as_bytes().as_ptr_range();
+        // A key that has escapes is not of the source.
+        if source.start <= key_bytes.start && key_bytes.end <= source.end {
+            Str::part_of(self.source, key)
+        } else {
+            key.into()
+        }
+    }
+
+    /// Takes the key that comes next, and the colon behind it.
+    #[cold]
+    fn key(&mut self) -> Cow<'a, str> {
+        let key = self.text().unwrap_or_default();
+        self.skipper.accept(b':');
+        key
+    }
+
     /// Takes the string that comes next.
     fn string(&mut self) -> Cow<'a, str> {
-        let start = self.skipper.taken() + 1;
-        let has_escapes = self.skipper.string();
-        let inner = self.text_in(start..self.skipper.taken().saturating_sub(1)).unwrap_or_default();
+        let (inner, has_escapes) = self.inside();
         if has_escapes { Cow::Owned(unescape_some(inner)) } else { Cow::Borrowed(inner) }
     }
 
+    /// Takes the string that comes next, as it stands there; and whether it has escapes.
+    #[inline(always)]
+    fn inside(&mut self) -> (&'a str, bool) {
+        let start = self.skipper.taken() + 1;
+        let has_escapes = self.skipper.string();
+        let inner = self.text_in(start..self.skipper.taken().saturating_sub(1)).unwrap_or_default();
+        (inner, has_escapes)
+    }
+
+    #[inline(always)]
     fn text_in(&self, range: Range<usize>) -> Option<&'a str> {
         match self.text {
             Some(text) => text.get(range),
@@ -117,10 +170,13 @@ impl<'a> Reader<'a> {
 
     /// Takes the next value if it is `true` or `false`.
     pub fn bool(&mut self) -> Option<bool> {
-        if self.kind() != Some(Kind::Bool) {
-            return None;
-        }
-        self.skipper.value().map(|value| value == b"true")
+        let (value, len) = match self.skipper.peek() {
+            Some(b't') => (true, 4),
+            Some(b'f') => (false, 5),
+            _ => return None,
+        };
+        self.skipper.pass(len);
+        Some(value)
     }
 
     /// Takes the next value if it is a whole number that fits; `3.0` and `3e0` are whole, too.
@@ -157,9 +213,15 @@ impl<'a> Reader<'a> {
             return Some(Ok(()));
         }
         loop {
-            let key = if self.kind() == Some(Kind::Text) { self.string() } else { Cow::default() };
-            self.skipper.accept(b':');
-            if let Err(error) = member(&key, self) {
+            let other;
+            let key = match self.skipper.short_key() {
+                Some(key) => self.text_in(key).unwrap_or_default(),
+                None => {
+                    other = self.key();
+                    &*other
+                }
+            };
+            if let Err(error) = member(key, self) {
                 return Some(Err(error));
             }
             if !self.skipper.accept(b',') {
@@ -194,8 +256,37 @@ impl<'a> Reader<'a> {
         Some(Ok(()))
     }
 
+    /// Takes the next value if it is the string `word`.
+    pub(crate) fn take_word(&mut self, word: &str) -> bool {
+        let before = self.clone();
+        let taken = self.kind() == Some(Kind::Text)
+            && match self.inside() {
+                (inner, false) => inner == word,
+                (inner, true) => unescape_some(inner) == word,
+            };
+        if !taken {
+            *self = before;
+        }
+        taken
+    }
+
     /// As `peek_member`, for the text of a member that is a string.
     pub(crate) fn peek_text(&mut self, name: &str) -> Option<Cow<'a, str>> {
+        // It mostly stands first, without escapes.
+        let mut ahead = self.clone();
+        if ahead.skipper.accept(b'{')
+            && ahead.skipper.peek() == Some(b'"')
+            && ahead.inside() == (name, false)
+            && ahead.skipper.accept(b':')
+        {
+            return match ahead.skipper.peek() {
+                Some(b'"') => match ahead.inside() {
+                    (inner, false) => Some(Cow::Borrowed(inner)),
+                    (inner, true) => Some(Cow::Owned(unescape_some(inner))),
+                },
+                _ => None,
+            };
+        }
         self.peek_value(name).and_then(unescape)
     }
 

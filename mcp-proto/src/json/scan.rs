@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use super::plain::plain_len;
+use super::plain::{plain_len, short_string_len};
 
 /// The deepest nesting that any configuration can allow: one bit of a `u128` a level.
 pub(crate) const DEPTH_CEILING: u8 = 128;
@@ -123,13 +123,42 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes one member's key and the colon behind it; the key comes with its quotes.
+    #[inline(always)]
     fn key(&mut self) -> Scan<&'a [u8]> {
+        match self.short_key() {
+            Some(len) => Ok(self.since(self.at - len - 1).split_last().map_or(&[], |(_, key)| key)),
+            None => self.any_key(),
+        }
+    }
+
+    #[inline(never)]
+    fn any_key(&mut self) -> Scan<&'a [u8]> {
         self.peek();
         let start = self.at;
         self.string()?;
         let key = self.since(start);
         self.expect(b':')?;
         Ok(key)
+    }
+
+    /// As `key`, which it forgets.
+    #[inline(always)]
+    fn skip_key(&mut self) -> Scan<()> {
+        if self.short_key().is_some() { Ok(()) } else { self.any_key().map(drop) }
+    }
+
+    /// Takes a short key without escapes and the colon behind it, where that is what comes next; how long the key is.
+    #[inline(always)]
+    fn short_key(&mut self) -> Option<usize> {
+        if self.bytes.get(self.at) != Some(&b'"') {
+            return None;
+        }
+        let len = short_string_len(self.bytes, self.at)?;
+        if self.bytes.get(self.at + len) != Some(&b':') {
+            return None;
+        }
+        self.at += len + 1;
+        Some(len)
     }
 
     /// Takes the object that comes next: `member` is shown each key, with its quotes, and takes the value.
@@ -170,7 +199,7 @@ impl<'a> Scanner<'a> {
                     open.push(true, self)?;
                     self.at += 1;
                     if !self.accept(b'}') {
-                        self.key()?;
+                        self.skip_key()?;
                         continue 'value;
                     }
                     open.pop();
@@ -199,7 +228,7 @@ impl<'a> Scanner<'a> {
                     Some(b',') => {
                         self.at += 1;
                         if in_object {
-                            self.key()?;
+                            self.skip_key()?;
                         }
                         continue 'value;
                     }
@@ -214,7 +243,19 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes a string that begins at the cursor.
+    #[inline(always)]
     fn string(&mut self) -> Scan<()> {
+        match short_string_len(self.bytes, self.at) {
+            Some(len) if self.bytes.get(self.at) == Some(&b'"') => {
+                self.at += len;
+                Ok(())
+            }
+            _ => self.any_string(),
+        }
+    }
+
+    #[inline(never)]
+    fn any_string(&mut self) -> Scan<()> {
         if self.bytes.get(self.at) != Some(&b'"') {
             return Err(self.unexpected(self.bytes.get(self.at).copied()));
         }

@@ -2,7 +2,9 @@
 //!
 //! Text that is no JSON gives wrong spans, and never a panic or an endless loop.
 
-use super::plain::checked_plain_len;
+use core::ops::Range;
+
+use super::plain::{short_string_len, unescaped_len};
 
 /// A cursor over one checked JSON text.
 #[derive(Clone, Debug)]
@@ -19,6 +21,14 @@ impl<'a> Skipper<'a> {
     /// The next byte that is not white space, without taking it.
     #[inline]
     pub(super) fn peek(&mut self) -> Option<u8> {
+        match self.bytes.get(self.at) {
+            Some(byte) if *byte > b' ' => Some(*byte),
+            _ => self.peek_behind_space(),
+        }
+    }
+
+    #[cold]
+    fn peek_behind_space(&mut self) -> Option<u8> {
         loop {
             match self.bytes.get(self.at) {
                 Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
@@ -52,6 +62,22 @@ impl<'a> Skipper<'a> {
         self.accept(b':').then_some(key)
     }
 
+    /// Takes a short key without escapes and the colon behind it, where that is what comes next; where the key stood,
+    /// without its quotes.
+    #[inline(always)]
+    pub(super) fn short_key(&mut self) -> Option<Range<usize>> {
+        if self.bytes.get(self.at) != Some(&b'"') {
+            return None;
+        }
+        let behind = self.at + short_string_len(self.bytes, self.at)?;
+        if self.bytes.get(behind) != Some(&b':') {
+            return None;
+        }
+        let key = self.at + 1..behind - 1;
+        self.at = behind + 1;
+        Some(key)
+    }
+
     /// Takes one whole value; nothing where none comes.
     #[inline]
     pub(super) fn value(&mut self) -> Option<&'a [u8]> {
@@ -68,6 +94,12 @@ impl<'a> Skipper<'a> {
         (!value.is_empty()).then_some(value)
     }
 
+    /// Takes so many bytes.
+    #[inline]
+    pub(super) fn pass(&mut self, len: usize) {
+        self.at = (self.at + len).min(self.bytes.len());
+    }
+
     /// How much was taken.
     #[inline]
     pub(super) fn taken(&self) -> usize {
@@ -75,52 +107,75 @@ impl<'a> Skipper<'a> {
     }
 
     /// Takes a string that begins at the cursor; whether it has escapes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn string(&mut self) -> bool {
-        self.at += 1;
-        let mut has_escapes = false;
-        loop {
-            self.at += checked_plain_len(self.rest());
-            match self.bytes.get(self.at) {
-                // An escape: whatever is behind the backslash is not the end.
-                Some(b'\\') => {
-                    has_escapes = true;
-                    self.at = (self.at + 2).min(self.bytes.len());
-                }
-                Some(b'"') => {
-                    self.at += 1;
-                    return has_escapes;
-                }
-                Some(_) => self.at += 1,
-                None => return has_escapes,
+        match short_string_len(self.bytes, self.at) {
+            Some(len) => {
+                self.at += len;
+                false
             }
+            None => self.any_string(),
+        }
+    }
+
+    #[inline(never)]
+    fn any_string(&mut self) -> bool {
+        let start = self.at + 1;
+        if let Some(len) = unescaped_len(self.bytes.get(start..).unwrap_or_default()) {
+            self.at = start + len + 1;
+            return false;
+        }
+        let mut end = start;
+        loop {
+            let Some(quote) = memchr::memchr(b'"', self.bytes.get(end..).unwrap_or_default()) else {
+                self.at = self.bytes.len();
+                return true;
+            };
+            end += quote;
+            let inside = self.bytes.get(start..end).unwrap_or_default();
+            self.at = end + 1;
+            // Behind an odd number of backslashes it is a part of the string.
+            let slashes = inside.iter().rev().take_while(|&&byte| byte == b'\\').count();
+            if slashes % 2 == 0 {
+                return slashes > 0 || memchr::memchr(b'\\', inside).is_some();
+            }
+            end += 1;
         }
     }
 
     /// Takes an object or array that begins at the cursor, with all that is in it.
     fn nested(&mut self) {
-        let mut nesting = Nesting::default();
-        while self.at < self.bytes.len() {
-            let word = self.rest().first_chunk().map(|word| u64::from_le_bytes(*word));
-            match word.filter(|word| !nesting.in_escape && !has(*word, b'\\')) {
-                Some(word) if nesting.in_string && !has(word, b'"') => {
-                    self.at += checked_plain_len(self.rest()).max(1);
-                }
-                Some(word) => match nesting.end_in(word) {
-                    Some(len) => return self.at += len,
-                    None => self.at += 8,
+        let (mut at, mut depth) = (self.at, 0_usize);
+        while let Some(byte) = self.bytes.get(at) {
+            match byte {
+                b'"' => match short_string_len(self.bytes, at) {
+                    Some(len) => {
+                        at += len;
+                        // What mostly comes behind one.
+                        at += usize::from(matches!(self.bytes.get(at), Some(b':' | b',')));
+                    }
+                    None => {
+                        self.at = at;
+                        self.any_string();
+                        at = self.at;
+                    }
                 },
-                // Escapes, and what is left of the text, go byte by byte.
-                None => {
-                    for byte in self.rest().iter().take(8) {
-                        self.at += 1;
-                        if nesting.ends_with(*byte) {
-                            return;
-                        }
+                // Brackets of both kinds differ in this bit, and nothing else is like them outside of strings.
+                _ if *byte | 0x20 == b'{' => {
+                    depth += 1;
+                    at += 1;
+                }
+                _ if *byte | 0x20 == b'}' => {
+                    depth = depth.saturating_sub(1);
+                    at += 1;
+                    if depth == 0 {
+                        break;
                     }
                 }
+                _ => at += 1,
             }
         }
+        self.at = at;
     }
 
     /// Takes a number or a word.
@@ -135,79 +190,6 @@ impl<'a> Skipper<'a> {
     fn since(&self, start: usize) -> &'a [u8] {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
-}
-
-/// How deep a cursor is in an object or array, and whether it is in a string there.
-#[derive(Default)]
-struct Nesting {
-    depth: usize,
-    in_string: bool,
-    /// The byte before was a backslash that begins an escape.
-    in_escape: bool,
-}
-
-impl Nesting {
-    /// Passes eight bytes that hold no backslash; how many of them the value has, if it ends there.
-    #[inline]
-    fn end_in(&mut self, word: u64) -> Option<usize> {
-        // A bit that is set from a quote up to the next, and so on: the parity of the quotes so far.
-        let mut strings = equal(word, b'"');
-        strings ^= strings << 8;
-        strings ^= strings << 16;
-        strings ^= strings << 32;
-        if self.in_string {
-            strings ^= HIGH;
-        }
-        self.in_string = strings >> 63 == 1;
-        // Brackets of all kinds are alike but for three bits; what else is alike stands in strings only.
-        let mut brackets = equal(word | (ONES * 0x26), 0x7F) & !strings;
-        while brackets != 0 {
-            let bracket = brackets & brackets.wrapping_neg();
-            brackets ^= bracket;
-            // Those that close have the bit set that lies five below the one that marks a byte.
-            if self.is_over((word << 5) & bracket == 0) {
-                return Some((bracket.trailing_zeros() / 8) as usize + 1);
-            }
-        }
-        None
-    }
-
-    /// Passes one byte; whether the value ends with it.
-    fn ends_with(&mut self, byte: u8) -> bool {
-        if core::mem::take(&mut self.in_escape) {
-            return false;
-        }
-        match byte {
-            b'"' => self.in_string = !self.in_string,
-            b'\\' => self.in_escape = self.in_string,
-            b'{' | b'[' | b'}' | b']' if !self.in_string => return self.is_over(matches!(byte, b'{' | b'[')),
-            _ => {}
-        }
-        false
-    }
-
-    /// Passes a bracket; whether it is the last.
-    fn is_over(&mut self, is_opening: bool) -> bool {
-        self.depth = if is_opening { self.depth + 1 } else { self.depth.saturating_sub(1) };
-        self.depth == 0
-    }
-}
-
-const ONES: u64 = u64::MAX / 255;
-const HIGH: u64 = ONES << 7;
-
-/// The high bit of each byte of the word that is `byte`.
-#[inline]
-const fn equal(word: u64, byte: u8) -> u64 {
-    let other = word ^ (ONES * byte as u64);
-    !((other & !HIGH).wrapping_add(!HIGH) | other) & HIGH
-}
-
-/// Whether a byte of the word is `byte`.
-#[inline]
-const fn has(word: u64, byte: u8) -> bool {
-    let other = word ^ (ONES * byte as u64);
-    other.wrapping_sub(ONES) & !other & HIGH != 0
 }
 
 #[cfg(test)]

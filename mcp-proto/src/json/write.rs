@@ -6,8 +6,13 @@ use super::plain::plain_len;
 
 /// Writes `text` as a JSON string, on one line.
 pub(crate) fn write_str(out: &mut Vec<u8>, text: &str) {
+    write_text(out, text.as_bytes());
+}
+
+/// As `write_str`, of text that is known to be UTF-8.
+pub(crate) fn write_text(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
-    let mut rest = text.as_bytes();
+    let mut rest = text;
     loop {
         let (plain, special) = rest.split_at_checked(plain_len(rest)).unwrap_or_default();
         out.extend_from_slice(plain);

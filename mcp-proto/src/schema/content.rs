@@ -11,14 +11,14 @@ use super::meta::Meta;
 use super::open::List;
 use super::resources::ResourceContents;
 use crate::error::Unencodable;
-use crate::json::{Kind, Raw, Reader};
+use crate::json::{Kind, Raw, Reader, Str};
 use crate::revision::{R3, R4, R5, Revision};
 
 object! {
     /// Words.
     pub struct Text tagged "type" = "text" {
         /// The words.
-        required text: String = "text",
+        required text: Str = "text",
         /// How to use it.
         optional annotations: Annotations = "annotations",
         /// What travels along.
@@ -30,7 +30,7 @@ object! {
     /// A picture.
     pub struct Image tagged "type" = "image" {
         /// The bytes, in base64.
-        required data: String = "data",
+        required data: Str = "data",
         /// What they are.
         required mime_type: String = "mimeType",
         /// How to use it.
@@ -44,7 +44,7 @@ object! {
     /// Sound. (since 2025-03-26)
     pub struct Audio tagged "type" = "audio" {
         /// The bytes, in base64.
-        required data: String = "data",
+        required data: Str = "data",
         /// What they are.
         required mime_type: String = "mimeType",
         /// How to use it.
@@ -134,6 +134,12 @@ impl From<&str> for Content {
 
 impl From<String> for Content {
     fn from(text: String) -> Self {
+        Self::Text(Text::new(text))
+    }
+}
+
+impl From<Str> for Content {
+    fn from(text: Str) -> Self {
         Self::Text(Text::new(text))
     }
 }

@@ -8,7 +8,7 @@ use core::fmt;
 use serde::Serialize;
 
 use crate::error::Unencodable;
-use crate::json::{Kind, Raw, Reader, write_f64, write_i64, write_str, write_u64};
+use crate::json::{Kind, Raw, Reader, Str, write_f64, write_i64, write_str, write_text, write_u64};
 use crate::revision::Revision;
 
 /// A value that can be written as JSON for a peer of a given revision.
@@ -159,6 +159,7 @@ plain! {
     u64, "an integer that is not negative", |reader| natural(reader), |out, value| write_u64(out, *value);
     f64, "a number", |reader| reader.float(), |out, value| write_f64(out, *value);
     String, "a string", |reader| reader.text().map(Into::into), |out, value| write_str(out, value);
+    Str, "a string", |reader| reader.shared_text(), |out, value| write_text(out, value.as_bytes());
     Box<str>, "a string", |reader| reader.text().map(Into::into), |out, value| write_str(out, value);
 }
 

@@ -90,10 +90,9 @@ macro_rules! object {
                 $crate::schema::decode::read_object(reader, |key, reader| {
                     match key {
                         $($tag => {
-                            let before = reader.clone();
-                            if reader.text().as_deref() != Some($word) {
+                            if !reader.take_word($word) {
                                 return Err($crate::schema::DecodeError::expected(
-                                    concat!("\"", $word, "\""), &before,
+                                    concat!("\"", $word, "\""), reader,
                                 ).within($tag));
                             }
                         })?
@@ -206,7 +205,7 @@ macro_rules! object {
     (@read flag $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {{
         $field = $crate::schema::macros::read_lenient($reader, &mut $extra, $key);
         if $field == Some(false) {
-            $extra.push($key, $crate::schema::macros::no());
+            $extra.push($crate::schema::Str::from_static($key), $crate::schema::macros::no());
         }
     }};
 

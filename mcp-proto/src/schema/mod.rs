@@ -7,6 +7,8 @@
 //! Without the feature `schema` only what a session needs is here; everything else then travels as
 //! [`Raw`](crate::Raw).
 //!
+//! Texts and other contents that are read share the bytes of their message, as [`Raw`](crate::Raw) does: see [`Str`].
+//!
 //! A type's documentation says in which revisions it exists where that is not all of them.
 
 mod capabilities;
@@ -48,7 +50,7 @@ mod tasks;
 #[cfg(feature = "schema")]
 mod tools;
 
-pub use crate::json::{Kind, Reader};
+pub use crate::json::{Kind, Reader, Str};
 pub use capabilities::Capabilities;
 pub use common::{Annotations, CacheScope, Icon, ResultType, Role, Theme};
 #[cfg(feature = "schema")]

@@ -7,7 +7,7 @@ use core::slice;
 
 use super::decode::{Decode, DecodeError, Encode, read_object};
 use crate::error::Unencodable;
-use crate::json::{Kind, Object, Raw, Reader};
+use crate::json::{Kind, Object, Raw, Reader, Str};
 use crate::revision::Revision;
 
 /// Members of an object, by name, in order: those that a type does not know, or a map of anything.
@@ -21,7 +21,7 @@ use crate::revision::Revision;
 /// assert_eq!(tool.extra.find("vendor").unwrap().as_str(), "7");
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Members(Vec<(Box<str>, Raw)>);
+pub struct Members(Vec<(Str, Raw)>);
 
 impl Members {
     /// No members.
@@ -33,7 +33,7 @@ impl Members {
     /// The value of the member `name`; the last one where the name is repeated.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Raw> {
-        self.0.iter().rev().find(|(key, _)| **key == *name).map(|(_, value)| value)
+        self.0.iter().rev().find(|(key, _)| *key == *name).map(|(_, value)| value)
     }
 
     /// Sets the member `name`, in place of what it was.
@@ -45,7 +45,7 @@ impl Members {
     /// Takes the member `name` out.
     pub fn remove(&mut self, name: &str) -> Option<Raw> {
         let found = self.find(name).cloned();
-        self.0.retain(|(key, _)| **key != *name);
+        self.0.retain(|(key, _)| *key != *name);
         found
     }
 
@@ -66,15 +66,15 @@ impl Members {
         self.0.is_empty()
     }
 
-    /// Keeps the value that comes next under `name`.
+    /// Keeps the value that comes next under `name`, which may be a key that `reader` showed.
     pub(crate) fn keep(&mut self, name: &str, reader: &mut Reader<'_>) {
-        let value = reader.raw();
-        self.push(name, value);
+        let name = reader.keep_key(name);
+        self.push(name, reader.raw());
     }
 
     /// Adds a member, whether the name is there already or not: in constant time, as peers can send many.
-    pub(crate) fn push(&mut self, name: &str, value: Raw) {
-        self.0.push((name.into(), value));
+    pub(crate) fn push(&mut self, name: Str, value: Raw) {
+        self.0.push((name, value));
     }
 
     /// Writes the members into an object, but for those that `written` says are there already.

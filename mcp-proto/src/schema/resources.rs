@@ -10,7 +10,7 @@ use super::macros::{message, object};
 use super::meta::Meta;
 use super::open::{List, Members};
 use crate::error::Unencodable;
-use crate::json::Reader;
+use crate::json::{Reader, Str};
 use crate::revision::{R3, R4, R5, Revision};
 
 object! {
@@ -67,7 +67,7 @@ object! {
         /// What the words are.
         optional mime_type: String = "mimeType",
         /// The words.
-        required text: String = "text",
+        required text: Str = "text",
         /// What travels along.
         optional meta: Meta = "_meta" in R3..=R5,
     }
@@ -81,7 +81,7 @@ object! {
         /// What the bytes are.
         optional mime_type: String = "mimeType",
         /// The bytes, in base64.
-        required blob: String = "blob",
+        required blob: Str = "blob",
         /// What travels along.
         optional meta: Meta = "_meta" in R3..=R5,
     }
@@ -99,13 +99,13 @@ pub enum ResourceContents {
 
 impl ResourceContents {
     /// Words.
-    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn text(uri: impl Into<String>, text: impl Into<Str>) -> Self {
         let (uri, text) = (uri.into(), text.into());
         Self::Text(TextResource { uri, mime_type: None, text, meta: None, extra: Members::new() })
     }
 
     /// Bytes, in base64.
-    pub fn blob(uri: impl Into<String>, blob: impl Into<String>) -> Self {
+    pub fn blob(uri: impl Into<String>, blob: impl Into<Str>) -> Self {
         let (uri, blob) = (uri.into(), blob.into());
         Self::Blob(BlobResource { uri, mime_type: None, blob, meta: None, extra: Members::new() })
     }

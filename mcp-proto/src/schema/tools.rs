@@ -12,7 +12,7 @@ use super::meta::Meta;
 use super::open::{AnyObject, List, Members};
 use super::tasks::TaskRequest;
 use crate::error::Unencodable;
-use crate::json::{Raw, Reader};
+use crate::json::{Raw, Reader, Str};
 use crate::revision::{R2, R3, R4, R5, Revision};
 
 object! {
@@ -49,11 +49,11 @@ object! {
     /// A tool, as it is listed.
     pub struct Tool {
         /// What it is called by.
-        required name: String = "name",
+        required name: Str = "name",
         /// A name for people.
-        optional title: String = "title" in R3..=R5,
+        optional title: Str = "title" in R3..=R5,
         /// What it does, for a model to read.
-        optional description: String = "description",
+        optional description: Str = "description",
         /// The JSON Schema of its arguments, an object, verbatim.
         required input_schema: AnyObject = "inputSchema",
         /// The JSON Schema of its structured results, verbatim.
@@ -110,7 +110,7 @@ object! {
     /// Calls a tool.
     pub struct CallTool {
         /// Which one.
-        required name: String = "name",
+        required name: Str = "name",
         /// Its arguments, an object.
         strict arguments: AnyObject = "arguments",
         /// Asks for the call to be run as a task. (2025-11-25)
@@ -204,12 +204,12 @@ text_for_some!(
 
 impl CallToolResult {
     /// A result of one block of text.
-    pub fn text(text: impl Into<String>) -> Self {
+    pub fn text(text: impl Into<Str>) -> Self {
         Self::new(Vec::from([Content::from(text.into())]))
     }
 
     /// A failure that says `text`.
-    pub fn error(text: impl Into<String>) -> Self {
+    pub fn error(text: impl Into<Str>) -> Self {
         let mut result = Self::text(text);
         result.is_error = true;
         result

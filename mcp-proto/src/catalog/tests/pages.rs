@@ -27,7 +27,7 @@ fn walk(catalog: &Catalog<&'static str>) -> Vec<Vec<String>> {
     let mut cursor = None;
     loop {
         let page = tools_page(catalog, cursor.as_deref()).unwrap();
-        pages.push(page.tools.iter().map(|tool| tool.name.clone()).collect());
+        pages.push(page.tools.iter().map(|tool| (*tool.name).into()).collect());
         cursor = page.next_cursor;
         if cursor.is_none() {
             return pages;
@@ -220,8 +220,8 @@ proptest! {
             for listed in &page.tools {
                 let title = listed.title.clone().unwrap();
                 prop_assert!(model.values().any(|known| *known == title), "{title} was removed");
-                prop_assert!(!seen.contains(&title), "{title} came twice");
-                seen.push(title);
+                prop_assert!(!seen.contains(&String::from(title.clone())), "{title} came twice");
+                seen.push(title.into());
             }
             cursor = page.next_cursor;
             if cursor.is_none() {

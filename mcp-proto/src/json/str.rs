@@ -1,0 +1,286 @@
+//! Text that may share the bytes it came in; knows nothing of what it says.
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::borrow::Borrow;
+use core::cmp::Ordering;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::ops::Deref;
+
+use bytes::Bytes;
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+/// Text that cannot be changed, which a large message and what is read from it share.
+///
+/// It reads like a `&str` and is made of anything that a `String` is made of. What was read from a message keeps the
+/// bytes of that message alive: no more than 16 KiB, or than eight times as many bytes as it has itself. To keep a
+/// word of something large for long, make a `String` of it.
+///
+/// Shared bytes are looked at to be UTF-8 each time that they are read as a `&str`. That is fast, and is still best
+/// done once where there are megabytes of them; [`as_bytes`](Self::as_bytes) and [`len`](Self::len) cost nothing.
+///
+/// ```
+/// use mcp_proto::Raw;
+/// use mcp_proto::schema::{Decode, Str, Text};
+///
+/// let raw = Raw::from_text(r#"{"type":"text","text":"12 degrees"}"#).unwrap();
+/// let text = Text::decode(&raw).unwrap().text;
+/// assert_eq!(text, "12 degrees");
+/// assert_eq!(text.split_once(' '), Some(("12", "degrees")));
+/// assert_eq!(Str::from("owned").len(), 5);
+/// ```
+#[derive(Clone)]
+pub struct Str(Kept);
+
+#[derive(Clone)]
+enum Kept {
+    Owned(String),
+    /// Always UTF-8.
+    Shared(Bytes),
+}
+
+impl Str {
+    /// Text that is part of the program.
+    #[must_use]
+    pub const fn from_static(text: &'static str) -> Self {
+        Self(Kept::Shared(Bytes::from_static(text.as_bytes())))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match &self.0 {
+            Kept::Owned(text) => text,
+            Kept::Shared(bytes) => core::str::from_utf8(bytes).unwrap_or_default(),
+        }
+    }
+
+    /// The text, in UTF-8.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        match &self.0 {
+            Kept::Owned(text) => text.as_bytes(),
+            Kept::Shared(bytes) => bytes,
+        }
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.as_bytes().len()
+    }
+
+    /// Whether it is the empty text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A part of `source` that is known to be UTF-8.
+    #[inline]
+    pub(super) fn part_of(source: &Bytes, part: &str) -> Self {
+        Self(Kept::Shared(source.slice_ref(part.as_bytes())))
+    }
+}
+
+impl Default for Str {
+    fn default() -> Self {
+        Self::from_static("")
+    }
+}
+
+impl Deref for Str {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl AsRef<str> for Str {
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl AsRef<[u8]> for Str {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+impl Borrow<str> for Str {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
+impl fmt::Debug for Str {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl fmt::Display for Str {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.as_str(), f)
+    }
+}
+
+macro_rules! from_text {
+    ($($from:ty),*) => {$(
+        impl From<$from> for Str {
+            fn from(text: $from) -> Self {
+                Self(Kept::Owned(text.into()))
+            }
+        }
+    )*};
+}
+
+from_text!(&str, &String, Box<str>, Cow<'_, str>, String, char);
+
+impl From<Str> for String {
+    fn from(text: Str) -> Self {
+        match text.0 {
+            Kept::Owned(text) => text,
+            Kept::Shared(_) => text.as_str().into(),
+        }
+    }
+}
+
+impl Eq for Str {}
+
+impl PartialEq for Str {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+macro_rules! equal_to {
+    ($($other:ty),*) => {$(
+        impl PartialEq<$other> for Str {
+            fn eq(&self, other: &$other) -> bool {
+                self.as_bytes() == other.as_bytes()
+            }
+        }
+
+        impl PartialEq<Str> for $other {
+            fn eq(&self, other: &Str) -> bool {
+                self.as_bytes() == other.as_bytes()
+            }
+        }
+    )*};
+}
+
+equal_to!(str, &str, String);
+
+impl PartialOrd for Str {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// As of `str`, which is that of the bytes.
+impl Ord for Str {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_bytes().cmp(other.as_bytes())
+    }
+}
+
+/// As of `str`, so that maps can be asked for one.
+impl Hash for Str {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl Serialize for Str {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Str {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::json::{Raw, Reader};
+
+    #[test]
+    fn owned_and_shared_text_are_the_same() {
+        let source = Bytes::from("grün und blau".to_string());
+        let text = core::str::from_utf8(&source).unwrap();
+        let (shared, owned) = (Str::part_of(&source, &text[..5]), Str::from("grün"));
+        assert_eq!(shared, owned);
+        assert_eq!(shared.cmp(&owned), Ordering::Equal);
+        let string = "grün".to_string();
+        assert!(shared == "grün" && "grün" == owned && shared == string && *"grün" == shared);
+        assert!(shared < Str::from('h') && Str::default().is_empty() && shared.len() == 5);
+        assert_eq!(
+            (format!("{shared} {owned:?}"), String::from(shared)),
+            ("grün \"grün\"".into(), "grün".into())
+        );
+    }
+
+    #[test]
+    fn what_is_shared_is_not_copied() {
+        let source = Bytes::from("abc".to_string());
+        let text = core::str::from_utf8(&source).unwrap();
+        let shared = Str::part_of(&source, &text[1..]);
+        assert_eq!(shared.as_bytes().as_ptr(), source[1..].as_ptr());
+    }
+
+    fn is_part_of(text: &Str, raw: &Raw) -> bool {
+        raw.as_bytes().as_ptr_range().contains(&text.as_bytes().as_ptr())
+    }
+
+    fn read(raw: &Raw) -> Vec<Str> {
+        let (mut all, mut reader) = (Vec::new(), Reader::new(raw));
+        let walked = reader.elements(|_, reader| reader.shared_text().map(|text| all.push(text)).ok_or(()));
+        assert_eq!(walked, Some(Ok(())));
+        all
+    }
+
+    #[test]
+    fn a_part_of_a_message_is_shared_unless_it_has_escapes() {
+        let raw = Raw::from_text(r#"["x","a longer one, to be found at another place","\u0078"]"#).unwrap();
+        let all = read(&raw);
+        assert_eq!(all, ["x", "a longer one, to be found at another place", "x"]);
+        assert_eq!(all.iter().map(|text| is_part_of(text, &raw)).collect::<Vec<_>>(), [true, true, false]);
+    }
+
+    #[test]
+    fn a_small_part_does_not_keep_a_large_message() {
+        let raw = Raw::new(&["x".repeat(100), "y".repeat(20_000)]).unwrap();
+        let all = read(&raw);
+        assert_eq!(all.iter().map(|text| is_part_of(text, &raw)).collect::<Vec<_>>(), [false, true]);
+    }
+
+    proptest! {
+        #[test]
+        fn it_reads_what_was_written(texts in proptest::collection::vec("(?s).{0,40}", 0..8)) {
+            prop_assert_eq!(read(&Raw::new(&texts).unwrap()), texts);
+        }
+    }
+
+    #[test]
+    fn serde_reads_and_writes_it_as_a_string() {
+        let text: Str = serde_json::from_str(r#""a\nb""#).unwrap();
+        assert_eq!(text, "a\nb");
+        assert_eq!(serde_json::to_string(&text).unwrap(), r#""a\nb""#);
+    }
+}
