@@ -6,6 +6,10 @@ use super::plain::plain_len;
 
 /// Writes `text` as a JSON string, on one line.
 pub(crate) fn write_str(out: &mut Vec<u8>, text: &str) {
+    if text.len() >= LONG {
+        // What closes it and all around it fits, too: otherwise room for as much again would be made for that.
+        out.reserve(text.len() + LONG);
+    }
     out.push(b'"');
     let mut rest = text.as_bytes();
     loop {
@@ -28,6 +32,9 @@ pub(crate) fn write_str(out: &mut Vec<u8>, text: &str) {
     }
     out.push(b'"');
 }
+
+/// A text that is worth making room for.
+const LONG: usize = 1024;
 
 fn hex(digit: u8) -> u8 {
     if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }
