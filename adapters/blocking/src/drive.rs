@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use futures_lite::future::block_on;
-use mcp_adapter::{Driving, Link, ReadBuffer, Role};
+use mcp_adapter::{Driving, Link, ReadBuffer, Role, WRITE_BYTES_MAX};
 use parking::Parker;
 
 use crate::pulse::{Look, Pulse, Term, Watch};
@@ -111,6 +111,7 @@ struct Wire<R: Role, I, O> {
 struct Writing<O> {
     /// `None` once nothing can be written any more.
     writer: Option<O>,
+    /// What was taken and not written yet.
     chunk: Vec<u8>,
 }
 
@@ -119,7 +120,7 @@ impl<R: Role, I: Read, O: Write + 'static> Wire<R, I, O> {
         loop {
             let mut reading = lock(&self.reading);
             let Some((reader, buffer)) = &mut *reading else { return };
-            if !block_on(self.link.wants_input()) {
+            if !self.link.wants_input_now() && !block_on(self.link.wants_input()) {
                 break;
             }
             match reader.read(buffer.space()) {
@@ -159,29 +160,41 @@ impl<R: Role, I: Read, O: Write + 'static> Wire<R, I, O> {
             return false;
         }
         match self.writing.try_lock() {
-            Ok(mut writing) => self.flush(&mut writing),
-            Err(TryLockError::Poisoned(poisoned)) => self.flush(&mut poisoned.into_inner()),
+            Ok(mut writing) => self.flush(&mut writing, true),
+            Err(TryLockError::Poisoned(poisoned)) => self.flush(&mut poisoned.into_inner(), true),
             Err(TryLockError::WouldBlock) => self.link.flush_elsewhere(),
         }
         self.pulse.rest(term)
     }
 
-    /// Writes all there is.
-    fn flush(&self, Writing { writer, chunk }: &mut Writing<O>) {
+    /// Writes all there is. A leader leaves what is longer than one write to the writer, which nobody else waits for.
+    fn flush(&self, Writing { writer, chunk }: &mut Writing<O>, leads: bool) {
         let Some(open) = writer else { return self.link.broke() };
-        while self.link.take_output(chunk) {
-            if open.write_all(chunk).and_then(|()| open.flush()).is_err() {
-                // Whoever does not take bytes any more is gone. (EPIPE)
-                *writer = None;
-                return self.link.broke();
+        while !chunk.is_empty() || self.link.take_output(chunk) {
+            if leads && chunk.len() > WRITE_BYTES_MAX {
+                return self.link.flush_elsewhere();
             }
+            // A writer that panics has written some of it, nobody knows how much.
+            let mut taken = std::mem::take(chunk);
+            for (place, piece) in taken.chunks(WRITE_BYTES_MAX).enumerate() {
+                if place > 0 {
+                    self.link.wrote(WRITE_BYTES_MAX);
+                }
+                if open.write_all(piece).and_then(|()| open.flush()).is_err() {
+                    // Whoever does not take bytes any more is gone. (EPIPE)
+                    *writer = None;
+                    return self.link.broke();
+                }
+            }
+            taken.clear();
+            *chunk = taken;
         }
     }
 
     fn write(&self) {
         while block_on(self.link.has_output()) {
             let mut writing = lock(&self.writing);
-            self.flush(&mut writing);
+            self.flush(&mut writing, false);
             if writing.writer.is_none() {
                 drop(writing);
                 block_on(self.link.lost_reader());

@@ -36,18 +36,21 @@ impl ReadBuffer {
 /// What a connection may handle before others have their turn: a peer that never stops must not keep a thread from all
 /// else.
 #[derive(Debug)]
-pub struct Turn {
+pub(crate) struct Turn {
     left: usize,
 }
 
 /// Pieces of what was read are handled one by one: this is the longest.
-pub const PIECE_BYTES_MAX: usize = 16 * 1024;
+pub(crate) const PIECE_BYTES_MAX: usize = 16 * 1024;
 
 /// What a turn is: 32 messages, or 128 KiB of one.
 const TURN: usize = 32 * MESSAGE;
 
 /// What a message takes, in the time of that for eight bytes more.
 const MESSAGE: usize = 512;
+
+/// What is shorter holds few messages.
+const SHORT: usize = 256;
 
 impl Default for Turn {
     fn default() -> Self {
@@ -57,9 +60,22 @@ impl Default for Turn {
 
 impl Turn {
     /// One more piece was handled; true when the turn is over, and the next begins.
-    pub fn is_over(&mut self, piece: &[u8]) -> bool {
-        let messages = memchr::memchr_iter(b'\n', piece).count();
-        self.left = self.left.saturating_sub(piece.len() / 8 + messages.max(1) * MESSAGE);
+    pub(crate) fn is_over(&mut self, piece: &[u8]) -> bool {
+        let messages = match piece.len() {
+            // To count them would cost more than to have a turn more often.
+            length @ ..SHORT => length / 16,
+            _ => memchr::memchr_iter(b'\n', piece).count(),
+        };
+        self.passes(piece.len(), messages)
+    }
+
+    /// The same of so many bytes that were written, whatever they are.
+    pub(crate) fn is_over_with(&mut self, written: usize) -> bool {
+        self.passes(written, 1)
+    }
+
+    fn passes(&mut self, bytes: usize, messages: usize) -> bool {
+        self.left = self.left.saturating_sub(bytes / 8 + messages.max(1) * MESSAGE);
         if self.left > 0 {
             return false;
         }

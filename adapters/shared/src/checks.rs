@@ -17,35 +17,27 @@ pub(crate) struct Checks {
     pub(crate) schemas: Option<Arc<Schemas>>,
 }
 
+/// What is left to do with a result once its handler is done: to give it back if it is what was promised.
+pub(crate) type Then<R> = Option<Box<dyn FnOnce(R) -> Result<R, ToolError> + Send>>;
+
 impl Checks {
-    /// Gives the result back if it is what its tool promises.
+    /// What is left to do with what a tool answers: nothing, where nothing is promised.
     #[cfg(feature = "jsonschema")]
-    pub(crate) fn result(
-        &self,
-        schema: Option<&OutputSchema>,
-        result: CallToolResult,
-    ) -> Result<CallToolResult, ToolError> {
-        let wrong = match (&self.schemas, schema) {
-            (Some(schemas), Some(schema)) => fits(schemas, schema, &result).err(),
-            _ => None,
-        };
-        match wrong {
-            None => Ok(result),
+    pub(crate) fn of(&self, schema: Option<&OutputSchema>) -> Then<CallToolResult> {
+        let (schemas, schema) = (self.schemas.clone()?, schema?.clone());
+        Some(Box::new(move |result| match fits(&schemas, &schema, &result) {
+            Ok(()) => Ok(result),
             // The client can do nothing about it, and is not told what was in the result.
-            Some(_) => Err(ToolError::refused(mcp_proto::ErrorObject::internal(
+            Err(_) => Err(ToolError::refused(mcp_proto::ErrorObject::internal(
                 "the tool's result is not what its output schema promises",
             ))),
-        }
+        }))
     }
 
     #[cfg(not(feature = "jsonschema"))]
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with the feature")]
-    pub(crate) fn result(
-        &self,
-        _: Option<&OutputSchema>,
-        result: CallToolResult,
-    ) -> Result<CallToolResult, ToolError> {
-        Ok(result)
+    #[allow(clippy::unused_self, reason = "as with the feature")]
+    pub(crate) fn of(&self, _: Option<&OutputSchema>) -> Then<CallToolResult> {
+        None
     }
 }
 

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use mcp_proto::Raw;
-use mcp_proto::catalog::{Answer, Found, Variables};
+use mcp_proto::catalog::{Found, Variables};
 use mcp_proto::schema::{
     CallToolResult, Complete, CompleteResult, Encode, GetPrompt, GetPromptResult, ReadResource,
     ReadResourceResult,
@@ -13,17 +13,17 @@ use mcp_proto::schema::{
 use serde::de::DeserializeOwned;
 
 use crate::BoxFuture;
-use crate::checks::Checks;
+use crate::checks::{Checks, Then};
 use crate::cx::{AsyncCx, Cx};
 use crate::outcome::Done;
 use crate::tool_error::ToolError;
 
 /// The future of a handler.
-type Served<R> = BoxFuture<'static, Result<R, ToolError>>;
+type Served = BoxFuture<'static, Result<Done, ToolError>>;
 
 /// A function of what was asked for, or one that gives a future.
 pub(crate) enum Serves<P, R> {
-    Future(Arc<dyn Fn(P, AsyncCx) -> Served<R> + Send + Sync>),
+    Future(Arc<dyn Fn(P, AsyncCx, Then<R>) -> Served + Send + Sync>),
     Plain(Arc<dyn Fn(P, Cx) -> Result<R, ToolError> + Send + Sync>),
 }
 
@@ -37,14 +37,14 @@ pub(crate) enum Handler {
 
 /// What is left to do once it is known who is to do it.
 pub(crate) enum Job {
-    Future(Box<dyn FnOnce(AsyncCx) -> Served<Done> + Send>),
+    Future(Box<dyn FnOnce(AsyncCx) -> Served + Send>),
     Plain(Box<dyn FnOnce(Cx) -> Result<Done, ToolError> + Send>),
 }
 
 /// What a request comes to.
 pub(crate) enum Step {
     /// The catalogue's own answer.
-    Answer(Answer),
+    Answer(Done),
     /// A handler's.
     Run(Job),
     /// Nobody's: no such method.
@@ -54,7 +54,7 @@ pub(crate) enum Step {
 impl Step {
     pub(crate) fn new(found: Found<'_, Handler>, checks: &Checks) -> Self {
         match found {
-            Found::Answer(answer) => Self::Answer(answer),
+            Found::Answer(answer) => Self::Answer(Box::new(answer)),
             Found::Completion { handler: Handler::Completion(serves), complete } => job(serves, complete),
             Found::Prompt { handler: Handler::Prompt(serves), get, .. } => job(serves, get),
             Found::Resource { handler: Handler::Resource(serves), read, .. } => {
@@ -65,8 +65,7 @@ impl Step {
             }
             Found::Tool { handler: Handler::Tool(serves), call, tool } => {
                 let arguments = call.arguments.map_or_else(Raw::empty_object, |arguments| arguments.0);
-                let (checks, schema) = (checks.clone(), tool.output_schema.clone());
-                job_then(serves, arguments, move |result| checks.result(schema.as_ref(), result))
+                job_then(serves, arguments, checks.of(tool.output_schema.as_ref()))
             }
             // A method of another catalogue than ours.
             _ => Self::Unknown,
@@ -75,30 +74,34 @@ impl Step {
 }
 
 fn job<P: Send + 'static, R: Encode + Send + 'static>(serves: &Serves<P, R>, asked: P) -> Step {
-    job_then(serves, asked, Ok)
+    job_then(serves, asked, None)
 }
 
 fn job_then<P: Send + 'static, R: Encode + Send + 'static>(
     serves: &Serves<P, R>,
     asked: P,
-    then: impl FnOnce(R) -> Result<R, ToolError> + Send + 'static,
+    then: Then<R>,
 ) -> Step {
     Step::Run(match serves {
         Serves::Plain(serves) => {
             let serves = Arc::clone(serves);
-            Job::Plain(Box::new(move |cx| Ok(Box::new(then(serves(asked, cx)?)?) as Done)))
+            Job::Plain(Box::new(move |cx| done(serves(asked, cx)?, then)))
         }
         Serves::Future(serves) => {
             let serves = Arc::clone(serves);
-            Job::Future(Box::new(move |cx| {
-                // Whatever the handler does before its first wait is done by whoever runs the future.
-                Box::pin(async move { Ok(Box::new(then(serves(asked, cx).await?)?) as Done) })
-            }))
+            Job::Future(Box::new(move |cx| serves(asked, cx, then)))
         }
     })
 }
 
-impl<P: 'static, R: 'static> Serves<P, R> {
+fn done<R: Encode + Send + 'static>(result: R, then: Then<R>) -> Result<Done, ToolError> {
+    Ok(Box::new(match then {
+        Some(then) => then(result)?,
+        None => result,
+    }))
+}
+
+impl<P: Send + 'static, R: Encode + Send + 'static> Serves<P, R> {
     pub(crate) fn plain<I: Into<R>>(
         serves: impl Fn(P, Cx) -> Result<I, ToolError> + Send + Sync + 'static,
     ) -> Self {
@@ -109,9 +112,14 @@ impl<P: 'static, R: 'static> Serves<P, R> {
     where
         F: Future<Output = Result<I, ToolError>> + Send + 'static,
     {
-        Self::Future(Arc::new(move |asked, cx| {
-            let served = serves(asked, cx);
-            Box::pin(async move { served.await.map(Into::into) })
+        let serves = Arc::new(serves);
+        Self::Future(Arc::new(move |asked, cx, then| {
+            let serves = Arc::clone(&serves);
+            // Whatever the handler does before its first wait is done by whoever runs the future.
+            Box::pin(async move {
+                let result = serves(asked, cx).await?;
+                done(result.into(), then)
+            })
         }))
     }
 }

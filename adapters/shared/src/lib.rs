@@ -6,10 +6,12 @@
 
 mod alarms;
 mod answering;
+mod beside;
 mod buffer;
 mod call;
 mod cancelled;
 mod carried;
+mod carry;
 mod changes;
 mod checks;
 mod child;
@@ -45,15 +47,17 @@ mod trace;
 mod untold;
 mod workers;
 
-pub use buffer::{PIECE_BYTES_MAX, ReadBuffer, Turn};
+pub use buffer::ReadBuffer;
 pub use call::{Call, Pending};
+pub use carry::drive;
 pub use changes::Changes;
 pub use client::Client;
 pub use connection::Connection;
 pub use cx::{AsyncCx, Cx};
 pub use driving::Driving;
 pub use error::{Error, HttpFailure};
-pub use link::{Link, Role};
+pub use futures_lite::io;
+pub use link::{Link, Role, WRITE_BYTES_MAX};
 pub use listening::{Changed, Listening};
 pub use mcp_proto as proto;
 pub use opening::{Opening, Runtime};

@@ -177,8 +177,10 @@ impl Role for Machine {
         session.close(now);
     }
 
-    fn retry(session: &mut Carrier<Self>, open: &mut Open, now: Instant) {
-        open.untold.retry(session, now);
+    fn retry(session: &mut Carrier<Self>, open: &mut Open, now: impl FnOnce() -> Instant) {
+        if !open.untold.is_empty() {
+            open.untold.retry(session, now());
+        }
     }
 }
 
@@ -200,7 +202,7 @@ fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, cont
     let ready = step.and_then(|step| Ok((step, carried(&link.shared.sealing, &request, &context)?)));
     match ready {
         Ok((Step::Run(job), carried)) => start(link, incoming, request, context, carried, job),
-        Ok((Step::Answer(answer), _)) => reply_now(link, incoming, Reply::Result(Box::new(answer))),
+        Ok((Step::Answer(answer), _)) => reply_now(link, incoming, Reply::Result(answer)),
         Ok((Step::Unknown, _)) => {
             reply_now(link, incoming, Reply::Error(ErrorObject::method_not_found(&request.method)));
         }
@@ -242,7 +244,9 @@ fn start(
         Job::Plain(job) => link.shared.workers.run(incoming, move || {
             let run = || serving.trace.within(&cx.inner.request.method, || job(cx.clone()));
             let outcome = catch_unwind(AssertUnwindSafe(run)).ok();
-            block_on(finish(&serving, &cx, outcome));
+            if let Err(reply) = finish(&serving, &cx, outcome) {
+                block_on(finish_with_room(&serving, incoming, reply));
+            }
         }),
         Job::Future(job) => link.shared.workers.spawn(incoming, async move {
             let served = async { job(AsyncCx(cx.clone())).await };
@@ -251,24 +255,35 @@ fn start(
                 cx.inner.cancelled.wait().await;
                 None
             };
-            if let Some(outcome) = or(async { Some(done.await) }, withdrawn).await {
-                finish(&serving, &cx, outcome).await;
+            let Some(outcome) = or(async { Some(done.await) }, withdrawn).await else { return };
+            if let Err(reply) = finish(&serving, &cx, outcome) {
+                // It is rare, and the futures of all handlers would have room for it.
+                Box::pin(finish_with_room(&serving, incoming, reply)).await;
             }
         }),
     }
 }
 
 /// Answers what a handler came to; `None` when it panicked.
-async fn finish(link: &Arc<Link<Machine>>, cx: &Cx, outcome: Option<Result<Done, ToolError>>) {
+///
+/// # Errors
+/// What to answer when there is room for it.
+fn finish(link: &Arc<Link<Machine>>, cx: &Cx, outcome: Option<Result<Done, ToolError>>) -> Result<(), Reply> {
     let incoming = cx.inner.incoming;
     let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(failed())));
     let mut reply = Reply::new(outcome, &cx.inner.request, &cx.carried(), &link.shared.sealing, unix_seconds);
+    let sent = link.with(|state, now| {
+        state.open.running.remove(&incoming);
+        reply.send(&mut state.session, now, incoming)
+    });
+    sent.map_err(|_blocked| reply)
+}
+
+/// Answers once there is room, or that there was none.
+async fn finish_with_room(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: Reply) {
     // Borrowed as if it were to change: results can be sent to other threads, and not shared with them.
     let sending = &mut reply;
-    let send = move |state: &mut State<Machine>, now| {
-        state.open.running.remove(&incoming);
-        sending.send(&mut state.session, now, incoming)
-    };
+    let send = move |state: &mut State<Machine>, now| sending.send(&mut state.session, now, incoming);
     if link.with_room(ASK_PATIENCE, send).await.is_err() {
         reply_now(link, incoming, reply.give_up());
     }

@@ -54,6 +54,11 @@ impl Untold {
         Ok(())
     }
 
+    /// Whether nothing waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.prompts && !self.resources && !self.tools && self.uris.is_empty()
+    }
+
     /// Tells of what waits, as far as there is room.
     pub(crate) fn retry(&mut self, session: &mut Carrier<Machine>, now: Instant) {
         let lists = [

@@ -1,7 +1,11 @@
 //! Stdin, stdout and the pipes of children as async-io reads and writes them; knows nothing of what they carry.
 
 use std::io;
+#[cfg(unix)]
+use std::pin::Pin;
 use std::process::{ChildStdin, ChildStdout};
+#[cfg(unix)]
+use std::task::{Context, Poll, ready};
 
 use smol::io::{AsyncRead, AsyncWrite};
 
@@ -11,7 +15,7 @@ pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 /// The pipes of a child.
 #[cfg(unix)]
 pub(crate) fn pipes(stdout: ChildStdout, stdin: ChildStdin) -> io::Result<(Reader, Writer)> {
-    Ok((Box::new(async_io::Async::new(stdout)?), Box::new(async_io::Async::new(stdin)?)))
+    Ok((Box::new(Waiting::new(stdout)?), Box::new(async_io::Async::new(stdin)?)))
 }
 
 /// Where descriptors cannot be waited for, threads read and write.
@@ -28,15 +32,43 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
 
     use mcp_adapter::standard::{Pollable, input, output};
 
-    fn waited_for(pollable: Pollable) -> io::Result<async_io::Async<File>> {
+    fn file(pollable: Pollable) -> File {
         match pollable {
-            Pollable::Pipe(descriptor) | Pollable::Socket(descriptor) => {
-                async_io::Async::new(File::from(descriptor))
-            }
+            Pollable::Pipe(descriptor) | Pollable::Socket(descriptor) => File::from(descriptor),
         }
     }
     let (writer, arrived) = output()?;
-    Ok((Box::new(waited_for(input()?)?), Box::new(waited_for(writer)?), arrived))
+    Ok((Box::new(Waiting::new(file(input()?))?), Box::new(async_io::Async::new(file(writer))?), arrived))
+}
+
+/// A stream that is read, and waited for without another look at it where the last one took all there was.
+#[cfg(unix)]
+struct Waiting<T> {
+    stream: async_io::Async<T>,
+    is_empty: bool,
+}
+
+#[cfg(unix)]
+impl<T: std::os::fd::AsFd> Waiting<T> {
+    fn new(stream: T) -> io::Result<Self> {
+        Ok(Self { stream: async_io::Async::new(stream)?, is_empty: false })
+    }
+}
+
+#[cfg(unix)]
+impl<T: io::Read + async_io::IoSafe + Unpin> AsyncRead for Waiting<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        if self.is_empty {
+            ready!(self.stream.poll_readable(context))?;
+        }
+        let count = ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        self.is_empty = count < buffer.len();
+        Poll::Ready(Ok(count))
+    }
 }
 
 #[cfg(unix)]

@@ -1,11 +1,11 @@
 //! A connection driven by tokio: it reads, writes and sleeps; knows nothing of what it carries.
 
-use std::future::{Future, pending};
 use std::io;
-use std::pin::pin;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
-use mcp_adapter::{Driving, PIECE_BYTES_MAX, ReadBuffer, Role, Turn};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use mcp_adapter::{Driving, Role, io as carried};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::turn::turn;
 
@@ -15,62 +15,39 @@ pub(crate) async fn drive<R: Role>(
     reader: impl AsyncRead + Send,
     writer: impl AsyncWrite + Send,
 ) {
-    tokio::select! {
-        biased;
-        () = driving.ended() => {}
-        () = and_wait(read(&driving, reader)) => {}
-        () = and_wait(write(&driving, writer)) => {}
-        () = driving.link().keep_time(tokio::time::sleep) => {}
+    let (reader, writer) = (Stream(Box::pin(reader)), Stream(Box::pin(writer)));
+    mcp_adapter::drive(driving, reader, writer, tokio::time::sleep, turn).await;
+}
+
+/// A stream of tokio, as it is carried.
+struct Stream<S>(Pin<Box<S>>);
+
+impl<S: AsyncRead> carried::AsyncRead for Stream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        let mut buffer = ReadBuf::new(buffer);
+        ready!(self.0.as_mut().poll_read(context, &mut buffer))?;
+        Poll::Ready(Ok(buffer.filled().len()))
     }
 }
 
-async fn and_wait(future: impl Future<Output = ()>) {
-    future.await;
-    pending::<()>().await;
-}
+impl<S: AsyncWrite> carried::AsyncWrite for Stream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.0.as_mut().poll_write(context, bytes)
+    }
 
-async fn read<R: Role>(driving: &Driving<R>, reader: impl AsyncRead) {
-    let (mut reader, mut buffer) = (pin!(reader), ReadBuffer::default());
-    let mut mine = Turn::default();
-    while driving.link().wants_input().await {
-        match reader.read(buffer.space()).await {
-            Ok(count) if count > 0 => {
-                for piece in buffer.filled(count).chunks(PIECE_BYTES_MAX) {
-                    driving.link().handle_input(piece);
-                    if mine.is_over(piece) {
-                        turn().await;
-                    }
-                }
-            }
-            // A stream that cannot be read has ended.
-            Ok(_) | Err(_) => {
-                driving.link().handle_eof();
-                break;
-            }
-        }
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.0.as_mut().poll_flush(context)
     }
-    while driving.reads_on() && matches!(reader.read(buffer.space()).await, Ok(1..)) {
-        turn().await;
-    }
-}
 
-async fn write<R: Role>(driving: &Driving<R>, writer: impl AsyncWrite) {
-    let mut chunk = Vec::new();
-    {
-        let mut writer = pin!(writer);
-        while driving.link().next_output(&mut chunk).await {
-            let sent: io::Result<()> = async {
-                writer.write_all(&chunk).await?;
-                writer.flush().await
-            }
-            .await;
-            if sent.is_err() {
-                // Whoever does not take bytes any more is gone.
-                driving.link().lost_reader().await;
-                break;
-            }
-        }
-        let _gone = writer.shutdown().await;
+    fn poll_close(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.0.as_mut().poll_shutdown(context)
     }
-    driving.link().written();
 }

@@ -11,6 +11,10 @@ pub(crate) fn write_str(out: &mut Vec<u8>, text: &str) {
 
 /// As `write_str`, of text that is known to be UTF-8.
 pub(crate) fn write_text(out: &mut Vec<u8>, text: &[u8]) {
+    if text.len() >= LONG {
+        // What closes it and all around it fits, too: otherwise room for as much again would be made for that.
+        out.reserve(text.len() + LONG);
+    }
     out.push(b'"');
     let mut rest = text;
     loop {
@@ -33,6 +37,9 @@ pub(crate) fn write_text(out: &mut Vec<u8>, text: &[u8]) {
     }
     out.push(b'"');
 }
+
+/// A text that is worth making room for.
+const LONG: usize = 1024;
 
 fn hex(digit: u8) -> u8 {
     if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }

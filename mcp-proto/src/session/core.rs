@@ -173,6 +173,13 @@ impl Core {
 
     /// The bytes to send, topped up with progress that had to wait for room.
     pub(crate) fn outbox(&mut self) -> &mut Outbox {
+        if self.incoming.has_deferred() {
+            self.write_deferred();
+        }
+        &mut self.outbox
+    }
+
+    fn write_deferred(&mut self) {
         let bytes_max = self.limits().outbox_bytes_max;
         loop {
             let Self { incoming, outbox, .. } = self;
@@ -180,7 +187,6 @@ impl Core {
             let Some((stream, params)) = next else { break };
             self.write_progress(stream, &params);
         }
-        &mut self.outbox
     }
 
     /// Time never goes back. (T-61)
@@ -284,10 +290,10 @@ impl Core {
 
     /// The peer has not read what it asked for. It had its time if it read nothing at all.
     fn check_stall(&mut self) {
-        if self.outbox.len() <= self.limits().replies_bytes_max {
+        if self.outbox.waiting() <= self.limits().replies_bytes_max {
             return;
         }
-        if self.outbox.sent_total() == self.stalled_at {
+        if self.outbox.written_total() == self.stalled_at {
             self.fault(Fault::Stalled);
         } else {
             self.arm_stall();
@@ -295,7 +301,7 @@ impl Core {
     }
 
     fn arm_stall(&mut self) {
-        self.stalled_at = self.outbox.sent_total();
+        self.stalled_at = self.outbox.written_total();
         self.timers.set(Timer::Stall, self.now + self.limits().stall_timeout.max(PERIOD_MIN));
     }
 
@@ -309,7 +315,7 @@ impl Core {
             return Ok(());
         }
         self.outbox.line(to, write)?;
-        if self.outbox.len() > self.limits().replies_bytes_max && !self.timers.is_set(Timer::Stall) {
+        if self.outbox.waiting() > self.limits().replies_bytes_max && !self.timers.is_set(Timer::Stall) {
             self.arm_stall();
         }
         Ok(())

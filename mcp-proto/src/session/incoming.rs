@@ -224,6 +224,11 @@ impl IncomingTable {
         }
     }
 
+    /// Whether there is any deferred progress.
+    pub(crate) fn has_deferred(&self) -> bool {
+        !self.deferred.is_empty()
+    }
+
     /// Takes the deferred progress of one request.
     pub(crate) fn take_deferred(&mut self, id: IncomingId) -> Option<Vec<u8>> {
         if !self.deferred.remove(&id) {

@@ -2,6 +2,7 @@
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
+use core::mem;
 
 use bytes::{Buf, Bytes};
 
@@ -69,6 +70,8 @@ pub struct Outbox {
     sent: usize,
     /// Bytes sent in all.
     sent_total: u64,
+    /// Bytes that were taken from here as a whole and are not written yet.
+    taken: usize,
     /// Where each message goes and where it ends, counted from the beginning; only where there are paths.
     paths: Option<Paths>,
 }
@@ -119,6 +122,42 @@ impl Outbox {
         Some(message)
     }
 
+    /// Takes all that waits, in exchange for the buffer of `chunk`, whose bytes are forgotten: nothing is copied, unless a
+    /// part of it was taken before.
+    ///
+    /// What was taken counts as waiting until it is [`written`](Self::written), or something is taken anew. A buffer that
+    /// a large message needed is freed here.
+    ///
+    /// ```
+    /// use mcp_proto::client::{Client, Config};
+    /// use mcp_proto::stdio::Stdio;
+    /// use mcp_proto::{Endpoint, Instant};
+    ///
+    /// let mut client = Stdio::new(Client::new(Instant::ZERO, Config::new("demo", "1.0.0")));
+    /// let mut chunk = Vec::new();
+    /// client.outbox().take_all(&mut chunk);
+    /// assert!(chunk.ends_with(b"}\n") && client.outbox().is_empty());
+    /// ```
+    pub fn take_all(&mut self, chunk: &mut Vec<u8>) {
+        if chunk.capacity() > KEPT_BYTES_MAX {
+            *chunk = Vec::new();
+        }
+        chunk.clear();
+        if self.sent > 0 {
+            chunk.extend_from_slice(self.chunk());
+            self.advance(chunk.len());
+        } else {
+            mem::swap(&mut self.buffer, chunk);
+            self.sent_total += chunk.len() as u64;
+        }
+        self.taken = chunk.len();
+    }
+
+    /// So many bytes of what was taken last are written, and leave room for others.
+    pub fn written(&mut self, bytes: usize) {
+        self.taken = self.taken.saturating_sub(bytes);
+    }
+
     /// From now on it is remembered where messages go.
     #[cfg(feature = "http")]
     pub(crate) fn have_paths(&mut self) {
@@ -156,15 +195,25 @@ impl Outbox {
 
     /// Whether `bytes_max` leave room for what is no answer. Of many paths, one has an eighth of it.
     pub(crate) fn has_room(&self, stream: Option<StreamId>, bytes_max: usize) -> bool {
-        let Some(paths) = &self.paths else { return self.len() <= bytes_max };
+        let Some(paths) = &self.paths else { return self.unsent() <= bytes_max };
         let of_path = |bytes: &BTreeMap<_, usize>| bytes.get(&stream).copied().unwrap_or_default();
         let unsent = of_path(&paths.held) + of_path(&paths.queued);
         self.len() + paths.held_total <= bytes_max && unsent <= bytes_max / PATH_SHARE
     }
 
-    /// Bytes that wait here or are held.
+    /// Bytes that wait here, or were taken as a whole and are not written yet.
+    pub(crate) fn waiting(&self) -> usize {
+        self.len() + self.taken
+    }
+
+    /// Bytes that were taken and, where that is told, written.
+    pub(crate) fn written_total(&self) -> u64 {
+        self.sent_total - self.taken as u64
+    }
+
+    /// Bytes that wait in any way, also in the hands of whoever sends them.
     pub(crate) fn unsent(&self) -> usize {
-        self.len() + self.paths.as_ref().map_or(0, |paths| paths.held_total)
+        self.waiting() + self.paths.as_ref().map_or(0, |paths| paths.held_total)
     }
 
     /// Where the buffer ends.
@@ -240,8 +289,11 @@ impl Buf for Outbox {
         self.sent += count;
         self.sent_total += count as u64;
         if self.sent == self.buffer.len() {
+            if self.buffer.capacity() > KEPT_BYTES_MAX {
+                // To shrink it would give its pages back one by one, for the next large message to ask for them anew.
+                self.buffer = Vec::new();
+            }
             self.buffer.clear();
-            self.buffer.shrink_to(KEPT_BYTES_MAX);
             self.sent = 0;
         } else if self.sent > KEPT_BYTES_MAX && self.sent > self.buffer.len() / 2 {
             // Each byte is moved at most once for each byte sent.

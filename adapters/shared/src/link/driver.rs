@@ -6,6 +6,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use bytes::Buf;
+use mcp_proto::Outbox;
 
 use super::{Link, Role, State};
 
@@ -21,18 +22,13 @@ impl<R: Role> Link<R> {
         .await
     }
 
-    /// Bytes that were read. Handlers of requests are begun here: functions are run to their end, and futures to where
-    /// they first wait.
-    pub fn handle_input(self: &Arc<Self>, input: &[u8]) {
-        self.expect_work();
-        self.trace.input(input);
-        self.with(|state, now| state.session.handle_input(now, input));
-        self.help(|| true);
+    /// Whether more bytes are wanted, if that need not be waited for.
+    pub fn wants_input_now(&self) -> bool {
+        self.look(|state| state.session.wants_input() && R::has_room(&state.open))
     }
 
-    /// As [`handle_input`](Self::handle_input), without the handlers and for whoever writes as well: what follows is
-    /// [`help`](Self::help), and then [`take_output`](Self::take_output) until there is none, which nobody else is
-    /// woken for.
+    /// Bytes that were read, by whoever writes as well: what follows is [`help`](Self::help), which begins the handlers of
+    /// requests, and then [`take_output`](Self::take_output) until there is none, which nobody else is woken for.
     pub fn take_input(self: &Arc<Self>, input: &[u8]) {
         self.expect_work();
         self.trace.input(input);
@@ -69,50 +65,60 @@ impl<R: Role> Link<R> {
         self.with(|state, now| state.session.handle_eof(now));
     }
 
-    /// Waits for bytes to write, and puts them into `chunk`. What it gave before is written by now. False when
-    /// nothing is left and nothing will follow.
-    pub async fn next_output(&self, chunk: &mut Vec<u8>) -> bool {
-        while !self.take_output(chunk) {
-            if !self.has_output().await {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Puts bytes to write into `chunk`, if there are any. What it gave before is written by now.
+    /// Puts bytes to write into `chunk`, if there are any: all there are, unless they are many. What it gave before is
+    /// written by now, and forgotten.
     pub fn take_output(&self, chunk: &mut Vec<u8>) -> bool {
-        chunk.clear();
+        let waits_for_room;
         {
             let mut state = self.lock();
-            if !state.session.outbox().has_remaining() {
-                state.writing_since = None;
-                state.flushes = false;
-                return false;
+            let State { session, open, writing_since, .. } = &mut *state;
+            let was_writing = writing_since.is_some();
+            take_output(session.outbox(), chunk);
+            if was_writing {
+                // Bytes have left.
+                R::retry(session, open, || self.clock.now());
+                if chunk.is_empty() {
+                    take_output(session.outbox(), chunk);
+                }
             }
-            let now = self.clock.now();
-            state.take_output(chunk);
-            let State { session, open, .. } = &mut *state;
-            R::retry(session, open, now);
-            state.writing_since = Some(now);
+            if chunk.is_empty() {
+                *writing_since = None;
+                state.flushes = false;
+            } else {
+                *writing_since = Some(self.clock.now());
+            }
+            waits_for_room = was_writing && std::mem::take(&mut state.waits_for_room);
+        }
+        if waits_for_room {
+            self.room.notify(usize::MAX);
         }
         self.trace.output(chunk);
-        self.room.notify(usize::MAX);
-        true
+        !chunk.is_empty()
     }
 
-    /// Waits until there is something to write that nobody is about to write, or nothing can be written any more; false
-    /// when nothing is left and nothing will follow.
+    /// So many bytes more of what was taken are written: the peer goes on reading.
+    pub fn wrote(&self, bytes: usize) {
+        {
+            let mut state = self.lock();
+            state.writing_since = Some(self.clock.now());
+            state.session.outbox().written(bytes);
+        }
+        self.room.notify(usize::MAX);
+    }
+
+    /// Waits until there is something to write, or left of what was taken, that nobody is about to write, or nothing can
+    /// be written any more; false when nothing is left and nothing will follow.
     pub async fn has_output(&self) -> bool {
         loop {
             let writable;
             {
                 let mut state = self.lock();
-                if state.broken || !state.flushes && state.session.has_output() {
+                let has_output = state.writing_since.is_some() || state.session.has_output();
+                if state.broken || !state.flushes && has_output {
                     return true;
                 }
                 if state.session.is_closed() {
-                    return state.session.has_output();
+                    return has_output;
                 }
                 writable = self.writable.listen();
             }
@@ -176,14 +182,14 @@ impl<R: Role> Link<R> {
             let room;
             let stuck;
             {
-                let state = self.lock();
+                let mut state = self.lock();
                 // A writer that is not writing has not had its turn yet: it is not the peer that is slow.
                 let write = state.writing_since.map(|since| since + WRITE_PATIENCE);
                 stuck = write.unwrap_or(began + FLUSH_MAX).min(began + FLUSH_MAX);
                 if state.written || self.clock.until(stuck).is_zero() {
                     return;
                 }
-                room = self.room.listen();
+                room = self.listen_for_room(&mut state);
             }
             self.wait_for(room, stuck).await;
         }
@@ -233,19 +239,25 @@ impl<R: Role> Link<R> {
     }
 }
 
-impl<R: Role> State<R> {
-    fn take_output(&mut self, chunk: &mut Vec<u8>) {
-        let outbox = self.session.outbox();
-        while chunk.len() < WRITE_BYTES_MAX && outbox.has_remaining() {
-            let count = outbox.chunk().len().min(WRITE_BYTES_MAX - chunk.len());
-            chunk.extend_from_slice(outbox.chunk().get(..count).unwrap_or_default());
-            outbox.advance(count);
-        }
+/// Takes all there is without copying it, or the first part of it when that is much.
+fn take_output(outbox: &mut Outbox, chunk: &mut Vec<u8>) {
+    if outbox.len() <= WHOLE_BYTES_MAX {
+        return outbox.take_all(chunk);
+    }
+    chunk.clear();
+    outbox.written(usize::MAX);
+    while chunk.len() < WRITE_BYTES_MAX && outbox.has_remaining() {
+        let count = outbox.chunk().len().min(WRITE_BYTES_MAX - chunk.len());
+        chunk.extend_from_slice(outbox.chunk().get(..count).unwrap_or_default());
+        outbox.advance(count);
     }
 }
 
-/// What one write is given.
-const WRITE_BYTES_MAX: usize = 64 * 1024;
+/// What is taken whole, at most: whoever waits for it to be sent sees that some of it is.
+const WHOLE_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// What one write is given where writes block: whoever waits for it sees no part of it.
+pub const WRITE_BYTES_MAX: usize = 64 * 1024;
 
 /// How long one write may take once the connection is over, and all of them together.
 const WRITE_PATIENCE: Duration = Duration::from_millis(60);
@@ -278,7 +290,8 @@ mod tests {
     fn what_is_left_to_send_waits_for_a_writer_that_has_not_had_its_turn() {
         let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(Nowhere)).unwrap();
         let link = Arc::clone(driving.link());
-        link.handle_input(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+        link.take_input(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+        link.flush_elsewhere();
         link.handle_eof();
         let sent = Arc::new(AtomicBool::new(false));
         let (writer, has_sent) = (Arc::clone(&link), Arc::clone(&sent));
@@ -286,10 +299,12 @@ mod tests {
             // Longer than a write may take once the connection is over.
             thread::sleep(super::WRITE_PATIENCE + Duration::from_millis(50));
             let mut chunk = Vec::new();
-            assert!(block_on(writer.next_output(&mut chunk)));
+            assert!(block_on(writer.has_output()));
+            assert!(writer.take_output(&mut chunk));
             assert!(chunk.ends_with(b"\n"));
             has_sent.store(true, Ordering::SeqCst);
-            assert!(!block_on(writer.next_output(&mut chunk)));
+            assert!(!writer.take_output(&mut chunk));
+            assert!(!block_on(writer.has_output()));
             writer.written();
         });
         link.keep_time_during(link.drained());

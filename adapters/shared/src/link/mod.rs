@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use event_listener::Event;
+use event_listener::{Event, EventListener};
 use mcp_proto::{Instant, Misuse, Session};
 
 use crate::alarms::Alarms;
@@ -26,6 +26,7 @@ pub(crate) use carrier::Carrier;
 pub(crate) use carrier::OnTape;
 #[cfg(feature = "http")]
 pub(crate) use carrier::OverHttp;
+pub use driver::WRITE_BYTES_MAX;
 
 /// A role: what it keeps besides the session, and what it does with events.
 pub trait Role: Session + Send + Sized + 'static {
@@ -70,7 +71,7 @@ pub trait Role: Session + Send + Sized + 'static {
     }
 
     /// Bytes have left: what found no room before may be said now.
-    fn retry(_: &mut Carrier<Self>, _: &mut Self::Open, _: Instant) {}
+    fn retry(_: &mut Carrier<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
 }
 
 /// One connection, shared by its driver and its handles.
@@ -95,6 +96,8 @@ pub(crate) struct State<R: Role> {
     alarms: Alarms,
     /// Somebody is handing out events.
     dispatching: bool,
+    /// Somebody waits for room. Whoever begins to says so under the lock.
+    waits_for_room: bool,
     /// Until when the keeper of time sleeps; `None` for as long as it takes.
     sleeping_until: Option<Instant>,
     /// Whoever handles input will look for output afterwards: nobody has to be woken for it.
@@ -122,6 +125,7 @@ impl<R: Role> Link<R> {
                 open: R::Open::default(),
                 alarms: Alarms::default(),
                 dispatching: false,
+                waits_for_room: false,
                 sleeping_until: None,
                 flushes: false,
                 writing_since: None,
@@ -186,7 +190,7 @@ impl<R: Role> Link<R> {
                     self.settle(state);
                     return outcome;
                 }
-                room = self.room.listen();
+                room = self.listen_for_room(&mut state);
             }
             self.wait_for(room, patient_until).await;
         }
@@ -202,11 +206,11 @@ impl<R: Role> Link<R> {
         loop {
             let room;
             {
-                let state = self.lock();
+                let mut state = self.lock();
                 if done(&state) {
                     return true;
                 }
-                room = self.room.listen();
+                room = self.listen_for_room(&mut state);
             }
             if self.clock.until(give_up).is_zero() {
                 return false;
@@ -224,7 +228,7 @@ impl<R: Role> Link<R> {
                 if let Some(found) = look(&mut state) {
                     return found;
                 }
-                room = self.room.listen();
+                room = self.listen_for_room(&mut state);
             }
             room.await;
         }
@@ -258,7 +262,7 @@ impl<R: Role> Link<R> {
     #[cfg(feature = "http")]
     pub(crate) async fn take_sent<T>(self: &Arc<Self>, take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
         let taken = self.when(take).await;
-        self.with(|State { session, open, .. }, now| R::retry(session, open, now));
+        self.with(|State { session, open, .. }, now| R::retry(session, open, || now));
         taken
     }
 
@@ -283,8 +287,16 @@ impl<R: Role> Link<R> {
             state = self.lock();
             state.dispatching = false;
         }
+        let waits_for_room = std::mem::take(&mut state.waits_for_room);
         self.tell_unrecorded(state);
-        self.room.notify(usize::MAX);
+        if waits_for_room {
+            self.room.notify(usize::MAX);
+        }
+    }
+
+    fn listen_for_room(&self, state: &mut State<R>) -> EventListener {
+        state.waits_for_room = true;
+        self.room.listen()
     }
 
     /// Tells once, and without the lock, that the recording ended early.

@@ -14,6 +14,7 @@ enum Step {
     Fail(Vec<u8>),
     Line(Vec<u8>),
     Message,
+    TakeAll,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -28,6 +29,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => text().prop_map(Step::Fail),
         3 => prop_oneof![0_usize..30, 0_usize..150_000].prop_map(Step::Advance),
         1 => Just(Step::Message),
+        1 => Just(Step::TakeAll),
     ]
 }
 
@@ -38,6 +40,7 @@ proptest! {
         let mut model: VecDeque<u8> = VecDeque::new();
         let mut taken = 0;
         let mut mid_message = false;
+        let mut chunk = vec![b'o'; 100_000];
         for step in steps {
             match step {
                 Step::Line(text) => {
@@ -53,6 +56,13 @@ proptest! {
                     let drained: Vec<u8> = model.drain(..count.min(model.len())).collect();
                     taken += drained.len() as u64;
                     mid_message = drained.last().map_or(mid_message, |last| *last != b'\n');
+                }
+                Step::TakeAll => {
+                    outbox.take_all(&mut chunk);
+                    prop_assert!(chunk.iter().eq(&model));
+                    taken += model.len() as u64;
+                    mid_message &= model.is_empty();
+                    model.clear();
                 }
                 Step::Message if mid_message => {}
                 Step::Message => {
@@ -220,4 +230,23 @@ fn a_path_that_is_only_closed_leaves_nothing_behind_sec_19() {
     assert_eq!((to.stream, message.len()), (Some(StreamId(1)), 0));
     let paths = outbox.paths.unwrap();
     assert!(paths.waiting.is_empty() && paths.queued.is_empty() && paths.held.is_empty());
+}
+
+#[test]
+fn what_was_taken_leaves_no_room_until_it_is_written() {
+    let mut outbox = Outbox::default();
+    let mut chunk = Vec::new();
+    outbox
+        .line(To::ANY, |out| {
+            out.extend_from_slice(b"nine char");
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+    outbox.take_all(&mut chunk);
+    assert!(outbox.is_empty() && outbox.sent_total() == 10);
+    assert!(!outbox.has_room(None, 9) && outbox.has_room(None, 10));
+    outbox.written(4);
+    assert!(!outbox.has_room(None, 5) && outbox.has_room(None, 6));
+    outbox.take_all(&mut chunk);
+    assert!(chunk.is_empty() && outbox.has_room(None, 0), "what it gave before is written by now");
 }
