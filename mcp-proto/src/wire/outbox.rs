@@ -125,8 +125,9 @@ impl Outbox {
     /// Takes all that waits, in exchange for the buffer of `chunk`, whose bytes are forgotten: nothing is copied, unless a
     /// part of it was taken before.
     ///
-    /// What was taken counts as waiting until it is [`written`](Self::written), or something is taken anew. A buffer that
-    /// a large message needed is freed here.
+    /// What was taken counts as waiting until it is [`written`](Self::written), or this is called anew. A buffer that a
+    /// large message needed is freed once there is something else to take: freed at once, its pages would go back to the
+    /// system after each of many large messages.
     ///
     /// ```
     /// use mcp_proto::client::{Client, Config};
@@ -139,10 +140,14 @@ impl Outbox {
     /// assert!(chunk.ends_with(b"}\n") && client.outbox().is_empty());
     /// ```
     pub fn take_all(&mut self, chunk: &mut Vec<u8>) {
+        chunk.clear();
+        self.taken = 0;
+        if self.is_empty() {
+            return;
+        }
         if chunk.capacity() > KEPT_BYTES_MAX {
             *chunk = Vec::new();
         }
-        chunk.clear();
         if self.sent > 0 {
             chunk.extend_from_slice(self.chunk());
             self.advance(chunk.len());
