@@ -164,4 +164,22 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_short_string_is_as_long_as_it_is_where_more_follows() {
+        for len in 0..2 * WORD + 2 {
+            let text = alloc::format!("\"{}\"", "a".repeat(len));
+            let whole = (len < 2 * WORD).then_some(len + 2);
+            let with_more = alloc::format!("[{text}{}", ",".repeat(2 * WORD));
+            assert_eq!(short_string_len(with_more.as_bytes(), 1), whole, "{len}");
+            // What is near the end is looked at by others.
+            let end = &with_more.as_bytes()[..2 * WORD + 1];
+            assert_eq!(short_string_len(end, 1), None, "{len}");
+            for special in ['\\', '\n', '\0'] {
+                let other = alloc::format!("\"{}{special}\"{}", "a".repeat(len), ",".repeat(2 * WORD));
+                assert_eq!(short_string_len(other.as_bytes(), 0), None, "{special:?} behind {len}");
+            }
+        }
+        assert_eq!(short_string_len(b"\"a\"", 7), None);
+    }
 }

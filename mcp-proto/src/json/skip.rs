@@ -245,4 +245,21 @@ mod tests {
             prop_assert!(taken <= bytes.len());
         }
     }
+
+    #[test]
+    fn a_short_key_and_its_colon_are_taken_in_one_look() {
+        for (text, key) in [
+            (r#"  "abc":1                "#, None),
+            (r#""":1                   "#, Some(1..1)),
+            (r#""abc":1                "#, Some(1..4)),
+            (r#""abc" :1               "#, None),
+            (r#""a\u0062":1            "#, None),
+            (r#"7abc":1                "#, None),
+        ] {
+            let mut skipper = Skipper::over(text.as_bytes());
+            let taken = key.as_ref().map_or(0, |key| key.end + "\":".len());
+            assert_eq!(skipper.short_key(), key, "{text}");
+            assert_eq!(skipper.rest(), &text.as_bytes()[taken..], "{text}");
+        }
+    }
 }

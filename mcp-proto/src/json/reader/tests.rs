@@ -64,3 +64,36 @@ fn a_member_is_looked_at_without_taking_anything() {
     assert_eq!(reader.peek_member("size"), Some(raw("[1]")));
     assert_eq!(reader.raw(), object);
 }
+
+#[test]
+fn the_text_of_a_member_is_found_wherever_it_stands() {
+    for (object, text) in [
+        (r#"{"type":"x","other":"y"}"#, Some("x")),
+        (r#"{ "type" : "x" }"#, Some("x")),
+        (r#"{"typ\u0065":"\u0078"}"#, Some("x")),
+        (r#"{"other":"y","type":"x"}"#, Some("x")),
+        (r#"{"type":7}"#, None),
+        (r#"{"other":"type"}"#, None),
+        (r#"["type","x"]"#, None),
+        (r#""type""#, None),
+        ("{}", None),
+    ] {
+        assert_eq!(Reader::new(&raw(object)).peek_text("type").as_deref(), text, "{object}");
+    }
+}
+
+#[test]
+fn a_word_is_taken_however_it_is_spelt_and_no_other_is() {
+    for (value, is_taken) in [
+        (r#""text""#, true),
+        (r#""t\u0065xt""#, true),
+        (r#""t\u0066xt""#, false),
+        (r#""tex""#, false),
+        ("1", false),
+    ] {
+        let raw = raw(value);
+        let mut reader = Reader::new(&raw);
+        assert_eq!(reader.take_word("text"), is_taken, "{value}");
+        assert_eq!(reader.kind().is_none(), is_taken, "{value} is still there");
+    }
+}

@@ -360,3 +360,22 @@ fn an_error_says_where_and_why() {
     assert_eq!(error(r#"["a\"#), "unexpected end at byte 4");
     assert_eq!(error(r#"["\ud800"]"#), "unpaired surrogate escape at byte 2");
 }
+
+#[test]
+fn a_short_key_and_its_colon_are_taken_in_one_look() {
+    for (text, len) in [
+        (r#""":1                   "#, Some(2)),
+        (r#""abc":1                "#, Some(5)),
+        (r#""fifteen letters":1    "#, Some(17)),
+        (r#""sixteen letters!":1   "#, None),
+        (r#""abc" :1               "#, None),
+        (r#""a\u0062":1            "#, None),
+        (r#"{"abc":1               "#, None),
+        (r#"7abc":1                "#, None),
+    ] {
+        let mut scanner = Scanner::new(text, DEPTH_CEILING);
+        assert_eq!(scanner.short_key(), len, "{text}");
+        let taken = len.map_or(0, |len| len + ":".len());
+        assert_eq!(scanner.rest(), &text.as_bytes()[taken..], "{text}");
+    }
+}
