@@ -128,3 +128,21 @@ fn a_peer_is_slow_once_more_than_replies_bytes_max_waits_for_it() {
         assert_eq!(server.poll_timeout().is_some(), is_slow, "{limit}");
     }
 }
+
+#[test]
+fn what_was_taken_and_is_not_written_is_no_progress() {
+    for (written, is_given_up) in [(0, true), (1, false)] {
+        let limits = Limits { replies_bytes_max: 2000, ..Limits::default() };
+        let stall = limits.stall_timeout;
+        let mut server = self::server(R4, limits);
+        while server.poll_timeout().is_none() {
+            hears(&mut server, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+        }
+        let mut chunk = Vec::new();
+        server.outbox().take_all(&mut chunk);
+        assert!(chunk.len() > 2000);
+        server.outbox().written(written);
+        server.handle_timeout(NOW + stall);
+        assert_eq!(server.closed().is_some(), is_given_up, "{written}");
+    }
+}

@@ -250,3 +250,24 @@ fn what_was_taken_leaves_no_room_until_it_is_written() {
     outbox.take_all(&mut chunk);
     assert!(chunk.is_empty() && outbox.has_room(None, 0), "what it gave before is written by now");
 }
+
+#[test]
+fn room_for_a_large_message_is_handed_over_and_not_kept_for_small_ones() {
+    for (room, is_kept) in [(KEPT_BYTES_MAX, true), (KEPT_BYTES_MAX + 1, false), (4 * KEPT_BYTES_MAX, false)]
+    {
+        let mut outbox = Outbox::default();
+        let mut chunk = Vec::with_capacity(room);
+        put(&mut outbox, 9);
+        outbox.take_all(&mut chunk);
+        assert_eq!(chunk.len(), 10);
+        // What the chunk had is what the next messages are written into.
+        assert_eq!(outbox.buffer.capacity() >= KEPT_BYTES_MAX, is_kept, "{room}");
+        assert!(outbox.buffer.capacity() <= KEPT_BYTES_MAX, "{room}");
+    }
+    let mut outbox = Outbox::default();
+    let mut chunk = Vec::with_capacity(KEPT_BYTES_MAX);
+    put(&mut outbox, 9);
+    outbox.advance(1);
+    outbox.take_all(&mut chunk);
+    assert_eq!((chunk.len(), chunk.capacity() >= KEPT_BYTES_MAX), (9, true), "what was begun is copied");
+}
