@@ -236,6 +236,40 @@ mod tests {
         );
     }
 
+    /// What a hasher hears of it.
+    fn hashed(it: &(impl Hash + ?Sized)) -> Vec<u8> {
+        struct Heard(Vec<u8>);
+        impl Hasher for Heard {
+            fn finish(&self) -> u64 {
+                0
+            }
+
+            fn write(&mut self, bytes: &[u8]) {
+                self.0.extend_from_slice(bytes);
+            }
+        }
+        let mut heard = Heard(Vec::new());
+        it.hash(&mut heard);
+        heard.0
+    }
+
+    #[test]
+    fn it_is_found_and_sorted_and_hashed_as_a_str_is() {
+        let source = Bytes::from("abc".to_string());
+        let shared = Str::part_of(&source, core::str::from_utf8(&source).unwrap());
+        for text in [shared, Str::from("abc")] {
+            let (as_ref, borrowed): (&str, &str) = (text.as_ref(), text.borrow());
+            assert_eq!((as_ref, borrowed, &*text), ("abc", "abc", "abc"));
+            assert_eq!(hashed(&text), hashed("abc"));
+            assert_ne!(hashed(&text), hashed("ab"));
+            for (other, order) in [("ab", Ordering::Greater), ("abc", Ordering::Equal), ("b", Ordering::Less)]
+            {
+                let other = Str::from(other);
+                assert_eq!((text == other, text.cmp(&other)), (order == Ordering::Equal, order), "{other}");
+            }
+        }
+    }
+
     #[test]
     fn what_is_shared_is_not_copied() {
         let source = Bytes::from("abc".to_string());

@@ -114,3 +114,15 @@ fn objects_and_arrays_are_put_together_with_commas_between() {
     });
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), wanted);
 }
+
+#[test]
+fn a_long_text_makes_room_once_and_for_little_more_than_itself() {
+    let text = "a".repeat(4 * LONG);
+    let mut out = Vec::new();
+    write_str(&mut out, &text);
+    assert_eq!(out.len(), text.len() + 2);
+    let room = out.capacity();
+    assert!((out.len()..=text.len() + LONG).contains(&room), "{room}");
+    out.extend_from_slice(&[b'}'; 64]);
+    assert_eq!(out.capacity(), room, "what closes it fits");
+}
