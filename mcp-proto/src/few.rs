@@ -61,14 +61,17 @@ impl<K: Ord, V, const N: usize> Few<K, V, N> {
         Some(removed)
     }
 
+    #[cfg(any(feature = "http", test))]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.first.iter().flatten().map(|(key, value)| (key, value)).chain(&self.more)
     }
 
+    #[cfg(feature = "http")]
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
 
+    #[cfg(any(feature = "http", test))]
     pub(crate) fn is_empty(&self) -> bool {
         self.more.is_empty() && self.first.iter().all(Option::is_none)
     }

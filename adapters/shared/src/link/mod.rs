@@ -125,6 +125,7 @@ pub(crate) struct State<R: Role> {
     /// Nobody drives the connection any more.
     over: bool,
     /// The keeper is at it.
+    #[cfg(feature = "http")]
     is_kept: bool,
 }
 
@@ -149,6 +150,7 @@ impl<R: Role> Link<R> {
                 broken: false,
                 written: false,
                 over: false,
+                #[cfg(feature = "http")]
                 is_kept: false,
             }),
             shared,

@@ -51,7 +51,7 @@ fn a_call_waits_for_its_own_application_until_its_cap_tmo_02_tmo_06() {
             );
         }
         client.handle_timeout(at(60));
-        assert!(matches!(outcomes(&mut client)[..], [Err(CallError::TimedOut { .. })]));
+        assert!(matches!(outcomes(&mut client)[..], [Err(CallError::TimedOut)]));
         assert!(client.poll_timeout().is_none_or(|at| at > NOW), "nothing is left of it");
     }
 }
@@ -116,7 +116,7 @@ fn a_peer_that_reads_nothing_is_given_up_from_when_it_began() {
 #[test]
 fn a_peer_is_slow_once_more_than_replies_bytes_max_waits_for_it() {
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-    let mut server = self::server(R4, Limits::default());
+    let mut server = server(R4, Limits::default());
     hears(&mut server, ping);
     let answer = server.outbox().len();
     assert!(answer > 0);
