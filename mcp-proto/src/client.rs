@@ -12,7 +12,7 @@ use crate::rpc::ErrorObject;
 use crate::schema::{Capabilities, ClientRequest, Encode, Implementation, Level};
 use crate::session::{
     self, CallError, CallId, CallOptions, Close, Core, Filter, Identity, IncomingId, Method, Peer, Progress,
-    Request, Violation, ViolationPolicy, session_over_core,
+    Request, Stamp, Violation, ViolationPolicy, session_over_core,
 };
 use crate::time::Instant;
 
@@ -167,7 +167,8 @@ impl Client {
     /// `initialize`, and its deadline runs. (LIF-01, LIF-26)
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Self {
-        let mut core = Core::new(Side::Client, now, config.0);
+        let stamp = Arc::new(Stamp::of(&config.0, Side::Client));
+        let mut core = Core::new(Side::Client, now, Arc::new(config.0), stamp);
         core.open();
         Self { core }
     }

@@ -12,7 +12,7 @@ use crate::rpc::ErrorObject;
 use crate::schema::{Capabilities, Encode, Implementation, Level, ServerRequest};
 use crate::session::{
     self, CallError, CallId, CallOptions, Change, Close, Context, Core, Identity, IncomingId, Method, Peer,
-    Progress, Question, Request, Violation, ViolationPolicy, session_over_core,
+    Progress, Question, Request, Stamp, Violation, ViolationPolicy, session_over_core,
 };
 use crate::time::Instant;
 
@@ -24,13 +24,19 @@ use crate::time::Instant;
 ///
 /// let config = Config::new("weather", "1.0.0").capability(Capability::Tools).instructions("Ask for a city.");
 /// ```
+///
+/// Cheap to clone: what is told of a server is there once, however many connections it has.
 #[derive(Clone, Debug)]
-pub struct Config(Identity);
+pub struct Config {
+    me: Arc<Identity>,
+    /// What its messages say of it, once that is settled for all connections.
+    stamp: Option<Arc<Stamp>>,
+}
 
 impl Config {
     /// A server that speaks every revision, and offers nothing.
     pub fn new(name: &str, version: &str) -> Self {
-        Self(Identity {
+        let me = Identity {
             info: Implementation::new(name, version),
             capabilities: Capabilities::none(),
             instructions: None,
@@ -41,69 +47,89 @@ impl Config {
             takes_modern_welcome: false,
             expected: None,
             tells_info: true,
-        })
+        };
+        Self { me: Arc::new(me), stamp: None }
+    }
+
+    fn change(&mut self) -> &mut Identity {
+        self.stamp = None;
+        Arc::make_mut(&mut self.me)
+    }
+
+    /// Settles what each message says of the server, so that connections made of clones of this share it: for servers
+    /// that make a connection for each request.
+    #[must_use]
+    pub fn settled(mut self) -> Self {
+        self.stamp = Some(self.stamp());
+        self
+    }
+
+    fn stamp(&self) -> Arc<Stamp> {
+        self.stamp.clone().unwrap_or_else(|| Arc::new(Stamp::of(&self.me, Side::Server)))
     }
 
     /// Who to say we are, in place of the name and version.
     #[must_use]
     pub fn info(mut self, info: Implementation) -> Self {
-        self.0.info = info;
+        self.change().info = info;
         self
     }
 
     /// Offers this: requests for it are delivered instead of refused. (CAP-01)
     #[must_use]
     pub fn capability(mut self, capability: crate::Capability) -> Self {
-        self.0.capabilities = self.0.capabilities.with(capability);
+        let me = self.change();
+        me.capabilities = core::mem::replace(&mut me.capabilities, Capabilities::none()).with(capability);
         self
     }
 
     /// Offers these capabilities in place of those offered so far.
     #[must_use]
     pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.0.capabilities = capabilities;
+        self.change().capabilities = capabilities;
         self
     }
 
     /// What a model should know before it uses the server.
     #[must_use]
     pub fn instructions(mut self, instructions: &str) -> Self {
-        self.0.instructions = Some(instructions.into());
+        self.change().instructions = Some(instructions.into());
         self
     }
 
     /// Speaks these revisions only.
     #[must_use]
     pub fn revisions(mut self, revisions: &[Revision]) -> Self {
-        self.0.revisions = revisions.to_vec();
-        self.0.revisions.sort_unstable();
+        let me = self.change();
+        me.revisions = revisions.to_vec();
+        me.revisions.sort_unstable();
         self
     }
 
     /// Has clients' requests of a method that no revision knows delivered instead of refused.
     #[must_use]
     pub fn serve(mut self, method: &str) -> Self {
-        self.0.also_served.push(method.into());
+        self.change().also_served.push(method.into());
         self
     }
 
     /// The bounds of the connection.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.0.limits = limits;
+        self.change().limits = limits;
         self
     }
 
     /// What to do about violations; by default they are answered where that helps, and reported.
     #[must_use]
-    pub const fn on_violation(mut self, policy: ViolationPolicy) -> Self {
-        self.0.policy = policy;
+    pub fn on_violation(mut self, policy: ViolationPolicy) -> Self {
+        self.change().policy = policy;
         self
     }
 
     #[cfg(feature = "http")]
-    pub(crate) const fn identity(&self) -> &Identity {
-        &self.0
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.me
     }
 }
 
@@ -143,7 +169,8 @@ impl Server {
     /// A server that waits for a client's first message.
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Self {
-        Self { core: Core::new(Side::Server, now, config.0) }
+        let stamp = config.stamp();
+        Self { core: Core::new(Side::Server, now, config.me, stamp) }
     }
 
     /// The client of the session, once there is one. Requests bring who makes them in their [`Context`].

@@ -89,7 +89,7 @@ impl Presented {
     fn of(policy: &Policy, fields: &dyn Fields) -> Self {
         match fields.one("mcp-session-id") {
             Ok(None) => Self::Absent,
-            Ok(Some(value)) if text(value) == Some("") => Self::Absent,
+            Ok(Some(value)) if value.iter().all(|byte| matches!(byte, b' ' | b'\t')) => Self::Absent,
             Ok(Some(value)) => {
                 visible(value, policy.session_id_bytes_max()).map_or(Self::Foreign, |id| Self::Id(id.into()))
             }

@@ -6,6 +6,8 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 
+use bytes::Bytes;
+
 use super::admit::{Head, Version, spoken, too_long};
 use super::field::{decode, text};
 use super::fields::Fields;
@@ -17,7 +19,7 @@ use crate::json::{Frame, Raw, Scanner, elements, find, unescape};
 use crate::revision::{Era, MethodRule, Revision, Side, named_by};
 use crate::rpc::{self, ErrorObject, Malformed, Message, Params, RequestId};
 use crate::schema::key;
-use crate::session::{lacks_context, supported};
+use crate::session::{check_utf8, lacks_context, supported};
 
 /// Where a POST goes.
 ///
@@ -93,6 +95,17 @@ pub enum Posted {
     },
 }
 
+/// A body that was read, for a [`Session`](super::Session) to take in without reading it once more.
+#[derive(Debug)]
+pub struct Decoded<'a> {
+    pub(super) body: &'a Bytes,
+    /// None: the session reads it by itself.
+    pub(super) message: Option<Message<'a>>,
+    /// By which limits it was read.
+    pub(super) depth_max: u8,
+    pub(super) id_bytes_max: usize,
+}
+
 impl Head {
     /// Reads the body that came with this head and holds the two against each other. (requirements §3.2)
     ///
@@ -112,42 +125,81 @@ impl Head {
         body: &[u8],
         schema_of: &dyn Fn(&str) -> Option<Raw>,
     ) -> Result<Post, Refusal> {
+        self.decode(policy, fields, body, schema_of).map(|(post, _)| post)
+    }
+
+    /// As [`read`](Self::read), and gives what it read to hand it on to
+    /// [`Session::handle_decoded`](super::Session::handle_decoded).
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_once<'a>(
+        &self,
+        policy: &Policy,
+        fields: &dyn Fields,
+        body: &'a Bytes,
+        schema_of: &dyn Fn(&str) -> Option<Raw>,
+    ) -> Result<(Post, Decoded<'a>), Refusal> {
+        let (post, message) = self.decode(policy, fields, body, schema_of)?;
+        let limits = policy.limits();
+        let (depth_max, id_bytes_max) = (limits.depth_max, limits.id_bytes_max);
+        Ok((post, Decoded { body, message, depth_max, id_bytes_max }))
+    }
+
+    fn decode<'a>(
+        &self,
+        policy: &Policy,
+        fields: &dyn Fields,
+        body: &'a [u8],
+        schema_of: &dyn Fn(&str) -> Option<Raw>,
+    ) -> Result<(Post, Option<Message<'a>>), Refusal> {
         if body.len() > policy.body_bytes_max() {
             return Err(too_long());
         }
         let limits = policy.limits();
-        let Ok(body) = core::str::from_utf8(body) else {
+        if check_utf8(body).is_err() {
             return Err(self.refuse(
                 400,
                 None,
                 &ErrorObject::new(code::PARSE_ERROR, "parse error: invalid UTF-8"),
             ));
-        };
-        if body.trim_ascii_start().starts_with('[') {
-            return self.array(policy, body);
         }
-        let message = rpc::decode(body, limits.depth_max, limits.id_bytes_max).map_err(|malformed| {
+        if body.trim_ascii_start().starts_with(b"[") {
+            return self.array(policy, body).map(|post| (post, None));
+        }
+        let message = rpc::decode_utf8(body, limits.depth_max, limits.id_bytes_max).map_err(|malformed| {
             let id = match &malformed {
                 Malformed::Invalid { id, answerable: true, .. } => id.as_ref(),
                 Malformed::Invalid { .. } | Malformed::Parse(_) => None,
             };
             self.refuse(400, id, &malformed.to_error())
         })?;
-        let modern = self.is_modern(policy, &message);
+        let post = self.sort(policy, fields, &message, schema_of)?;
+        Ok((post, Some(message)))
+    }
+
+    fn sort(
+        &self,
+        policy: &Policy,
+        fields: &dyn Fields,
+        message: &Message<'_>,
+        schema_of: &dyn Fn(&str) -> Option<Raw>,
+    ) -> Result<Post, Refusal> {
+        let modern = self.is_modern(policy, message);
         match message {
             Message::Request { id, method, params } if modern => {
                 let checks = Checks { policy, fields, head: self, schema_of };
                 let revision = checks
-                    .request(&method, &params)
-                    .map_err(|(status, error)| self.refuse(status, Some(&id), &error))?;
-                Ok(Post::Alone { revision, message: Posted::Request { id, method: method.into() } })
+                    .request(method, params)
+                    .map_err(|(status, error)| self.refuse(status, Some(id), &error))?;
+                Ok(Post::Alone { revision, message: asked(id, method) })
             }
             Message::Notification { method, params } if modern => {
                 let checks = Checks { policy, fields, head: self, schema_of };
                 let revision = checks
-                    .notification(&method, &params)
+                    .notification(method, params)
                     .map_err(|(status, error)| self.refuse(status, None, &error))?;
-                Ok(Post::Alone { revision, message: Posted::Notification { method: method.into() } })
+                Ok(Post::Alone { revision, message: told(method) })
             }
             // (HTTP-07, T-94)
             _ if modern => {
@@ -155,14 +207,11 @@ impl Head {
                     ErrorObject::new(code::INVALID_REQUEST, "the revision has no responses of clients");
                 Err(self.refuse(400, None, &error))
             }
-            Message::Request { id, method, .. } if method == "initialize" => Ok(Post::Opening { id }),
-            Message::Request { id, method, .. } => {
-                let echo = id.clone();
-                self.within(policy, Some(&echo), Posted::Request { id, method: method.into() })
+            Message::Request { id, method, .. } if method == "initialize" => {
+                Ok(Post::Opening { id: id.clone() })
             }
-            Message::Notification { method, .. } => {
-                self.within(policy, None, Posted::Notification { method: method.into() })
-            }
+            Message::Request { id, method, .. } => self.within(policy, Some(id), asked(id, method)),
+            Message::Notification { method, .. } => self.within(policy, None, told(method)),
             Message::Response { .. } | Message::BrokenResponse { .. } | Message::OrphanError(_) => {
                 self.within(policy, None, Posted::Response)
             }
@@ -194,8 +243,8 @@ impl Head {
     }
 
     /// An array, where there may be a session that takes it: only the session knows. (HTTP-06, BAT-01, BAT-12)
-    fn array(&self, policy: &Policy, body: &str) -> Result<Post, Refusal> {
-        let mut scanner = Scanner::new(body, policy.limits().depth_max);
+    fn array(&self, policy: &Policy, body: &[u8]) -> Result<Post, Refusal> {
+        let mut scanner = Scanner::over(body, policy.limits().depth_max);
         let checked = scanner.value().and_then(|array| scanner.finish().map(|()| array));
         let array = checked.map_err(|error| self.refuse(400, None, &Malformed::Parse(error).to_error()))?;
         let takes = |revision: Revision| policy.speaks(revision) && revision.rules().batches;
@@ -228,6 +277,14 @@ impl Head {
         let error = ErrorObject::new(code::INVALID_REQUEST, refusal.why());
         self.refuse(refusal.status, id, &error)
     }
+}
+
+fn asked(id: &RequestId, method: &str) -> Posted {
+    Posted::Request { id: id.clone(), method: method.into() }
+}
+
+fn told(method: &str) -> Posted {
+    Posted::Notification { method: method.into() }
 }
 
 /// The id of a member of a batch, if that is a request.

@@ -23,7 +23,7 @@ mod testing;
 
 pub use crate::wire::{field, sse};
 pub use admit::{Admitted, Get, Head, admit, screen};
-pub use check::{Post, Posted};
+pub use check::{Decoded, Post, Posted};
 pub use fields::{Fields, Repeated};
 pub use mirror::{InvalidMirror, Mirror, Mismatch, standard};
 pub use policy::Policy;

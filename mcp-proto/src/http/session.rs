@@ -6,7 +6,7 @@
 //! sent as JSON, anything else makes it an event stream. (HTTP-08…HTTP-29, SSE-13…SSE-19, SSE-24)
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -15,9 +15,11 @@ use core::time::Duration;
 
 use bytes::Bytes;
 
+use super::check::Decoded;
 use super::refusal::{Refusal, status_of};
 use super::reply::{Frame, Reply};
 use super::stream::{Stream, event_id, read_event_id, tag};
+use crate::few::Few;
 use crate::revision::Revision;
 use crate::server::{Event, Server};
 use crate::session::{Incoming, Session as _, StreamId};
@@ -104,8 +106,8 @@ pub struct Session {
     alone: Option<Revision>,
     /// The client was told the id.
     is_named: bool,
-    paths: BTreeMap<StreamId, Path>,
-    exchanges: BTreeMap<ExchangeId, Exchange>,
+    paths: Few<StreamId, Path, 2>,
+    exchanges: Few<ExchangeId, Exchange, 1>,
     /// Messages that can be sent again, oldest first; of each stream they are those before any that waits.
     kept: VecDeque<(StreamId, u64)>,
     kept_bytes: usize,
@@ -199,8 +201,8 @@ impl Session {
             id,
             alone: None,
             is_named: false,
-            paths: BTreeMap::new(),
-            exchanges: BTreeMap::new(),
+            paths: Few::default(),
+            exchanges: Few::default(),
             kept: VecDeque::new(),
             kept_bytes: 0,
             next: 1,
@@ -228,6 +230,28 @@ impl Session {
         is_request: bool,
         message: impl Into<Incoming<'a>>,
     ) -> ExchangeId {
+        self.post(now, is_request, |server, now, stream| server.handle_message(now, stream, message))
+    }
+
+    /// As [`handle_post`](Self::handle_post), of a body that [`Head::read_once`](super::Head::read_once) has read.
+    pub fn handle_decoded(&mut self, now: Instant, is_request: bool, decoded: Decoded<'_>) -> ExchangeId {
+        let Decoded { body, message, depth_max, id_bytes_max } = decoded;
+        self.post(now, is_request, |server, now, stream| {
+            let limits = server.limits();
+            let is_alike = limits.depth_max == depth_max && limits.id_bytes_max == id_bytes_max;
+            match message.filter(|_| is_alike) {
+                Some(message) => server.core().handle_decoded(now, stream, body, message),
+                None => server.handle_message(now, stream, body.clone()),
+            }
+        })
+    }
+
+    fn post(
+        &mut self,
+        now: Instant,
+        is_request: bool,
+        hand_over: impl FnOnce(&mut Server, Instant, StreamId),
+    ) -> ExchangeId {
         self.now = self.now.max(now);
         let (stream, id) = (StreamId(self.next), self.next_exchange());
         self.paths.insert(stream, Path::new(Some(id)));
@@ -236,7 +260,7 @@ impl Session {
         let stage = Stage::Undecided;
         self.exchanges
             .insert(id, Exchange { stream, is_request, stage, due, is_cut: false, opening: Vec::new() });
-        self.server.handle_message(self.now, stream, message);
+        hand_over(&mut self.server, self.now, stream);
         self.route();
         if let Some(path) = self.paths.get_mut(&stream).filter(|_| !is_request) {
             path.stream.is_done = true;
@@ -480,6 +504,17 @@ impl Session {
             self.forget(stream);
         }
         Some(Frame::End)
+    }
+
+    /// Gives back what a session holds ready while messages come and go, unless some do: to be called once nothing has
+    /// gone on for a while, where there are many sessions. Costs nothing but that it is there anew for the next message.
+    pub fn rest(&mut self) {
+        if self.exchanges.is_empty() {
+            self.server.core().rest();
+            if self.kept.is_empty() {
+                self.kept = VecDeque::new();
+            }
+        }
     }
 
     /// Ends the session: requests may be answered for [`Limits::drain_timeout`](crate::Limits::drain_timeout) more.

@@ -7,9 +7,11 @@
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use bytes::Bytes;
 
+use crate::json::write_u64;
 use crate::session::StreamId;
 
 /// What there is to say on one path.
@@ -116,9 +118,23 @@ pub(crate) fn tag(session: &str) -> u32 {
     session.bytes().fold(0x811c_9dc5, |tag, byte| (tag ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
+/// What an id has room for at first.
+const ID_BYTES: usize = 32;
+
 /// The id of an event.
 pub(crate) fn event_id(tag: u32, stream: StreamId, number: u64) -> String {
-    format!("{tag:x}-{}-{number}", stream.0)
+    // Each event has one.
+    let mut id = Vec::with_capacity(ID_BYTES);
+    let digits = tag.checked_ilog2().map_or(1, |highest| highest / 4 + 1);
+    for place in (0..digits).rev() {
+        let digit = char::from_digit(tag >> (4 * place) & 0xf, 16);
+        id.extend(digit.map(|digit| digit as u8));
+    }
+    id.push(b'-');
+    write_u64(&mut id, stream.0);
+    id.push(b'-');
+    write_u64(&mut id, number);
+    String::from_utf8(id).unwrap_or_default()
 }
 
 /// Reads the id of an event of a session.
@@ -182,6 +198,13 @@ mod tests {
         for id in ["", "-", "1", "1-", "-1", "+1-2", "1-+2", "a-1", "1-2-3", "1-18446744073709551615"] {
             assert_eq!(read_event_id(0xa1, &format!("a1-{id}")), None, "{id}");
             assert_eq!(read_event_id(0xa1, id), None, "{id}");
+        }
+    }
+
+    #[test]
+    fn ids_are_written_as_they_were_read_before() {
+        for tag in [0, 1, 0xf, 0x10, 0x811c_9dc5, u32::MAX] {
+            assert_eq!(event_id(tag, StreamId(u64::MAX), 0), format!("{tag:x}-{}-0", u64::MAX));
         }
     }
 

@@ -65,8 +65,9 @@ pub(crate) fn mentions(text: &[u8], name: &str) -> bool {
 pub(crate) fn find_each<'a, const N: usize>(object: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {
     let mut found = [None; N];
     for (key, value) in members(object) {
+        let is_plain = memchr::memchr(b'\\', key).is_none();
         for (found, name) in found.iter_mut().zip(names) {
-            if key_is(key, name) {
+            if (is_plain && key == name.as_bytes()) || (!is_plain && key_is(key, name)) {
                 *found = Some(value);
             }
         }

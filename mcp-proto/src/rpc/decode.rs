@@ -4,11 +4,13 @@
 //! order; a repeated envelope member is refused (T-10), an unknown one is skipped (JSON-18).
 
 use alloc::borrow::Cow;
+use core::cell::Cell;
 
 use super::ErrorObject;
 use super::id::RequestId;
 use crate::error::code;
-use crate::json::{Frame, Raw, Scanner, SyntaxError, find, key_is, unescape};
+use crate::json::{Frame, Raw, Scanner, SyntaxError, find, find_each, key_is, unescape};
+use crate::schema::key;
 
 /// One well-formed message.
 #[derive(Debug)]
@@ -59,12 +61,14 @@ impl<'a> Object<'a> {
 }
 
 /// The params of a request or notification.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Params<'a> {
     /// Absent, or an object: other forms are told apart by `malformed`.
     pub(crate) object: Option<Object<'a>>,
     /// The member `_meta`, found in the same pass.
     pub(crate) meta: Option<&'a [u8]>,
+    /// What is asked for of `_meta`, once anything was.
+    meta_members: Cell<Option<[Option<&'a [u8]>; META_NAMES.len()]>>,
     /// What else was found in the same pass.
     members: Members<'a>,
     /// The params are there and are no object. (JSON-17, T-09)
@@ -84,9 +88,20 @@ impl<'a> Params<'a> {
 
     /// The member `name` of `_meta`.
     pub(crate) fn meta_member(&self, name: &str) -> Option<&'a [u8]> {
-        self.meta.and_then(|meta| find(meta, name))
+        let meta = self.meta?;
+        let Some(place) = META_NAMES.iter().position(|known| *known == name) else { return find(meta, name) };
+        let members = self.meta_members.get().unwrap_or_else(|| {
+            let found = find_each(meta, META_NAMES);
+            self.meta_members.set(Some(found));
+            found
+        });
+        members.get(place).copied().flatten()
     }
 }
+
+/// What is asked for of the `_meta` of most requests, some of it more than once: it is found in one pass.
+const META_NAMES: [&str; 5] =
+    [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES, key::LOG_LEVEL, key::CLIENT_INFO, key::PROGRESS_TOKEN];
 
 /// The members of an object that were found while it was checked, if they are few.
 #[derive(Clone, Copy, Debug, Default)]
@@ -279,6 +294,7 @@ impl<'a> Envelope<'a> {
                 kind: None,
             }),
             meta: self.meta,
+            meta_members: Cell::new(None),
             members: self.params_members,
             // `null` stands for absent. (T-09)
             malformed: self.params.is_some_and(|text| !text.starts_with(b"{") && text != b"null"),

@@ -174,6 +174,15 @@ impl Calls {
         }
     }
 
+    /// Gives back what empty tables keep.
+    #[cfg(feature = "http")]
+    pub(crate) fn rest(&mut self) {
+        if self.open.is_empty() {
+            (self.open, self.deadlines) = (BTreeMap::new(), BTreeSet::new());
+            (self.held, self.moved) = (BTreeSet::new(), BTreeMap::new());
+        }
+    }
+
     fn end(&mut self, wire: u64) -> Option<Call> {
         let call = self.open.remove(&wire)?;
         if let Some(ended) = &mut self.ended {

@@ -57,6 +57,11 @@ impl Identity {
         self.revisions.iter().copied().filter(|revision| revision.era() == era).max()
     }
 
+    /// The revision to speak as long as nothing is agreed on.
+    pub(crate) fn tries(&self) -> Revision {
+        self.newest(Era::Legacy).or_else(|| self.newest(Era::Modern)).unwrap_or(Revision::V2025_11_25)
+    }
+
     /// The revision in which we said what we can do, to a peer with which we speak `revision`: a client says it before
     /// it knows what comes of it.
     pub(crate) fn says_in(&self, side: Side, revision: Revision) -> Revision {
@@ -71,7 +76,7 @@ impl Identity {
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(super) side: Side,
-    pub(super) me: Identity,
+    pub(super) me: Arc<Identity>,
     pub(super) now: Instant,
     pub(super) phase: Phase,
     /// Why the connection is ending, once it is.
@@ -104,9 +109,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(side: Side, now: Instant, me: Identity) -> Self {
-        let modern = me.newest(Era::Modern);
-        let trying = me.newest(Era::Legacy).or(modern).unwrap_or(Revision::V2025_11_25);
+    pub(crate) fn new(side: Side, now: Instant, me: Arc<Identity>, stamp: Arc<Stamp>) -> Self {
         Self {
             side,
             now,
@@ -114,9 +117,9 @@ impl Core {
             end: None,
             peer: None,
             said: None,
-            trying,
+            trying: me.tries(),
             opening: Opening::default(),
-            stamp: Arc::new(Stamp::new(&me, side, modern.unwrap_or(trying))),
+            stamp,
             log_level: None,
             calls: Calls::new(),
             incoming: IncomingTable::default(),
@@ -357,6 +360,16 @@ impl Core {
     #[cfg(feature = "http")]
     pub(crate) fn have_paths(&mut self) {
         self.outbox.have_paths();
+    }
+
+    /// Nothing is said on any path: what is empty is given back, until there is.
+    #[cfg(feature = "http")]
+    pub(crate) fn rest(&mut self) {
+        self.calls.rest();
+        self.incoming.rest();
+        self.events.rest();
+        self.outbox.rest();
+        self.scratch = Vec::new();
     }
 
     pub(super) fn has_paths(&self) -> bool {

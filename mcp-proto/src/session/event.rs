@@ -82,6 +82,14 @@ impl Events {
         Some(event)
     }
 
+    /// Gives back what an empty queue keeps room for.
+    #[cfg(feature = "http")]
+    pub(crate) fn rest(&mut self) {
+        if self.queue.is_empty() {
+            self.queue = VecDeque::new();
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.queue.len()
     }

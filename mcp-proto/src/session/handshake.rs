@@ -115,7 +115,7 @@ impl Core {
     }
 
     fn write_welcome(&mut self, back: Back, id: &RequestId, revision: Revision) {
-        let me = self.me.clone();
+        let me = Arc::clone(&self.me);
         let _infallible = self.write_answer(back, |out| {
             rpc::response(out, id, |out| {
                 let mut result = Object::begin(out);

@@ -212,6 +212,14 @@ impl IncomingTable {
         Some(open)
     }
 
+    /// Gives back what empty tables keep.
+    #[cfg(feature = "http")]
+    pub(crate) fn rest(&mut self) {
+        if self.open.is_empty() {
+            *self = Self { next: self.next, ..Self::default() };
+        }
+    }
+
     pub(crate) fn first(&self) -> Option<IncomingId> {
         self.open.keys().next().copied()
     }

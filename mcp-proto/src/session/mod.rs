@@ -42,6 +42,9 @@ pub use outcome::{CallError, Close, Fault, Progress};
 pub use peer::{Context, Method, Peer, Request};
 pub use question::{Answers, Question};
 #[cfg(feature = "http")]
+pub(crate) use receive::check_utf8;
+pub(crate) use stamp::Stamp;
+#[cfg(feature = "http")]
 pub(crate) use stateless::{lacks_context, supported};
 
 use bytes::Bytes;

@@ -192,7 +192,7 @@ impl Core {
         if !(went_away && at_the_probe && self.me.newest(Era::Legacy).is_some()) {
             return None;
         }
-        let mut me = self.me.clone();
+        let mut me = Identity::clone(&self.me);
         me.revisions.retain(|revision| revision.era() == Era::Legacy);
         Some(me)
     }

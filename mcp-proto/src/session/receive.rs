@@ -5,6 +5,9 @@ use alloc::borrow::Cow;
 use alloc::format;
 use core::str::Utf8Error;
 
+#[cfg(feature = "http")]
+use bytes::Bytes;
+
 use super::calls::Asker;
 use super::core::Core;
 use super::guard::{ViolationKind, ViolationPolicy};
@@ -38,6 +41,21 @@ impl Core {
                 let reply = ErrorObject::new(code::PARSE_ERROR, format!("parse error: {detail}"));
                 self.unreadable(origin.back(), ViolationKind::NotJson, detail.into(), &reply);
             }
+        }
+    }
+
+    /// As `handle_message`, of what was read by somebody else.
+    #[cfg(feature = "http")]
+    pub(crate) fn handle_decoded(
+        &mut self,
+        now: Instant,
+        stream: StreamId,
+        body: &Bytes,
+        message: Message<'_>,
+    ) {
+        self.advance(now);
+        if self.phase.allows().input {
+            self.message(Origin { stream, frame: Frame::Shared(body), batch: None }, message);
         }
     }
 
@@ -266,7 +284,7 @@ impl Core {
 }
 
 /// Most messages are ASCII, which is found out in a fraction of the time.
-fn check_utf8(text: &[u8]) -> Result<(), Utf8Error> {
+pub(crate) fn check_utf8(text: &[u8]) -> Result<(), Utf8Error> {
     if text.is_ascii() { Ok(()) } else { core::str::from_utf8(text).map(|_| ()) }
 }
 

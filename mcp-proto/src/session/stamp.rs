@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::core::Identity;
 use crate::json::{find, find_rare, members, unescape, unescape_key, with_meta, write_u64};
-use crate::revision::{MethodRule, Revision, Side};
+use crate::revision::{Era, MethodRule, Revision, Side};
 use crate::schema::{Encode, Level, key};
 
 /// Who we are, as each message says it in one revision.
@@ -22,6 +22,11 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
+    /// That of a side before it is known with whom it speaks.
+    pub(crate) fn of(me: &Identity, side: Side) -> Self {
+        Self::new(me, side, me.newest(Era::Modern).unwrap_or_else(|| me.tries()))
+    }
+
     pub(crate) fn new(me: &Identity, side: Side, revision: Revision) -> Self {
         let mut capabilities = Vec::new();
         me.capabilities.write(&mut capabilities, side, revision);

@@ -63,10 +63,8 @@ impl Core {
         self.side == Side::Server
             && self.me.newest(Era::Modern).is_some()
             && (self.said_before(params).is_some()
-                || params.meta.is_some_and(|meta| {
-                    let said = find_each(meta, [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES]);
-                    said.iter().any(Option::is_some)
-                }))
+                || params.meta_member(key::PROTOCOL_VERSION).is_some()
+                || params.meta_member(key::CLIENT_CAPABILITIES).is_some())
     }
 
     /// Serves a request that says of itself what it needs.
@@ -127,7 +125,7 @@ impl Core {
     /// Reads who asks. (STL-01, STL-03, STL-04, LIF-24, LOG-04)
     fn read_context(&self, params: &Params<'_>) -> Result<(Arc<Peer>, Option<Level>), ErrorObject> {
         let names = [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES, key::LOG_LEVEL, key::CLIENT_INFO];
-        let [version, capabilities, log_level, info] = find_each(params.meta.unwrap_or_default(), names);
+        let [version, capabilities, log_level, info] = names.map(|name| params.meta_member(name));
         let Some(version) = version.and_then(unescape) else {
             return Err(self.lacks_context());
         };

@@ -1,10 +1,12 @@
 //! Bytes that wait to be sent: whole lines in, any number of bytes out; knows nothing of what they say.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
 
 use bytes::{Buf, Bytes};
+
+use crate::few::Few;
 
 /// A path that messages travel on.
 ///
@@ -80,14 +82,19 @@ pub struct Outbox {
 struct Paths {
     waiting: VecDeque<(To, u64)>,
     /// Bytes of messages that wait here, by path.
-    queued: BTreeMap<Option<StreamId>, usize>,
+    queued: ByPath,
     /// Bytes that were taken from here and not sent yet, by path.
-    held: BTreeMap<Option<StreamId>, usize>,
+    held: ByPath,
     held_total: usize,
 }
 
+type ByPath = Few<Option<StreamId>, usize, 1>;
+
 /// One path of many has this part of what may wait.
 const PATH_SHARE: usize = 8;
+
+/// What a buffer that is given back again and again begins with.
+const FIRST_BYTES: usize = 256;
 
 /// What an empty outbox keeps of its buffer.
 const KEPT_BYTES_MAX: usize = 64 * 1024;
@@ -169,6 +176,17 @@ impl Outbox {
         self.paths = Some(Paths::default());
     }
 
+    /// Nothing goes on: what is empty is given back.
+    #[cfg(feature = "http")]
+    pub(crate) fn rest(&mut self) {
+        if self.is_empty() {
+            (self.buffer, self.sent) = (Vec::new(), 0);
+            if let Some(paths) = self.paths.as_mut().filter(|paths| paths.waiting.is_empty()) {
+                paths.waiting = VecDeque::new();
+            }
+        }
+    }
+
     /// Whether it is remembered where messages go.
     pub(crate) fn has_paths(&self) -> bool {
         self.paths.is_some()
@@ -183,7 +201,7 @@ impl Outbox {
         if let Some(paths) = &mut self.paths {
             let bytes = take(&mut paths.queued, to.stream, message.len());
             if bytes > 0 {
-                *paths.held.entry(to.stream).or_default() += bytes;
+                add(&mut paths.held, to.stream, bytes);
                 paths.held_total += bytes;
             }
         }
@@ -201,7 +219,7 @@ impl Outbox {
     /// Whether `bytes_max` leave room for what is no answer. Of many paths, one has an eighth of it.
     pub(crate) fn has_room(&self, stream: Option<StreamId>, bytes_max: usize) -> bool {
         let Some(paths) = &self.paths else { return self.unsent() <= bytes_max };
-        let of_path = |bytes: &BTreeMap<_, usize>| bytes.get(&stream).copied().unwrap_or_default();
+        let of_path = |bytes: &ByPath| bytes.get(&stream).copied().unwrap_or_default();
         let unsent = of_path(&paths.held) + of_path(&paths.queued);
         self.len() + paths.held_total <= bytes_max && unsent <= bytes_max / PATH_SHARE
     }
@@ -245,6 +263,9 @@ impl Outbox {
         to: To,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
+        if self.paths.is_some() && self.buffer.capacity() == 0 {
+            self.buffer.reserve(FIRST_BYTES);
+        }
         let start = self.buffer.len();
         match write(&mut self.buffer) {
             Ok(()) => {
@@ -256,7 +277,7 @@ impl Outbox {
                 let end = self.sent_total + self.len() as u64;
                 if let Some(paths) = &mut self.paths {
                     paths.waiting.push_back((to, end));
-                    *paths.queued.entry(to.stream).or_default() += self.buffer.len() - start - 1;
+                    add(&mut paths.queued, to.stream, self.buffer.len() - start - 1);
                 }
                 Ok(())
             }
@@ -268,8 +289,15 @@ impl Outbox {
     }
 }
 
+fn add(bytes: &mut ByPath, stream: Option<StreamId>, count: usize) {
+    match bytes.get_mut(&stream) {
+        Some(has) => *has += count,
+        None => bytes.insert(stream, count),
+    }
+}
+
 /// Takes bytes from those of a path, as many as it has; how many that were.
-fn take(bytes: &mut BTreeMap<Option<StreamId>, usize>, stream: Option<StreamId>, count: usize) -> usize {
+fn take(bytes: &mut ByPath, stream: Option<StreamId>, count: usize) -> usize {
     let Some(has) = bytes.get_mut(&stream) else { return 0 };
     let count = count.min(*has);
     *has -= count;

@@ -54,7 +54,8 @@ impl Drop for Exchange {
                 }
             });
         }
-        if self.is_alone {
+        // Where nobody else has it, there is nobody to be told.
+        if self.is_alone && (Arc::strong_count(&self.link) > 1 || !self.is_over) {
             self.link.over();
         }
     }

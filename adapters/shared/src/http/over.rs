@@ -22,4 +22,8 @@ impl OverHttp<Server> for Session {
     fn has_output(&mut self) -> bool {
         Self::has_output(self)
     }
+
+    fn rest(&mut self) {
+        Self::rest(self);
+    }
 }

@@ -13,18 +13,18 @@ use futures_lite::future::{or, yield_now};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use mcp_proto::http::{
-    Admitted, Body as ReplyBody, Get, Head, Policy, Post, Posted, Refusal, Reply, Session, Table, admit,
-    screen,
+    Admitted, Body as ReplyBody, Decoded, Get, Head, Policy, Post, Posted, Refusal, Reply, Session, Table,
+    admit, screen,
 };
 use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::{Revision, Session as _};
 
 use super::body::{Body, Exchange};
 use super::options::Http;
-use super::sessions::{Sessions, keep};
+use super::sessions::{Sessions, TimeKeeper};
 use crate::BoxFuture;
 use crate::clock::Clock;
-use crate::link::{Carrier, Link};
+use crate::link::{Carrier, Keeper, Link};
 use crate::server::Server;
 use crate::serving::Serving;
 use crate::workers::Spawn;
@@ -50,6 +50,7 @@ struct Shared {
     options: Http,
     policy: Policy,
     sessions: Arc<Sessions>,
+    keeper: Arc<dyn Keeper<Machine>>,
     runtime: Arc<dyn HttpRuntime>,
 }
 
@@ -59,12 +60,14 @@ impl HttpService {
     /// # Errors
     /// When something was registered that cannot be offered.
     pub fn new(server: &Server, options: Http, runtime: Arc<dyn HttpRuntime>) -> io::Result<Self> {
-        let config = server.declared()?;
+        let config = server.declared()?.settled();
         let policy = options.policy(&config);
         let sessions =
             Sessions::new(Table::new(options.sessions_max, options.idle_max), options.listeners_max);
         let server = server.clone();
-        Ok(Self { shared: Arc::new(Shared { server, config, options, policy, sessions, runtime }) })
+        let keeper =
+            Arc::new(TimeKeeper { sessions: Arc::downgrade(&sessions), runtime: Arc::clone(&runtime) });
+        Ok(Self { shared: Arc::new(Shared { server, config, options, policy, sessions, keeper, runtime }) })
     }
 
     /// Sessions that there are.
@@ -165,35 +168,44 @@ impl Shared {
         body: Bytes,
     ) -> Result<Response<Body>, Refusal> {
         let schema_of = |name: &str| self.server.schema_of(name);
-        match head.read(&self.policy, &parts.headers, &body, &schema_of)? {
-            Post::Alone { revision, message } => self.alone(revision, &message, body).await,
-            Post::Opening { .. } => self.open(body).await,
+        let (post, decoded) = head.read_once(&self.policy, &parts.headers, &body, &schema_of)?;
+        let exchange = match post {
+            Post::Alone { revision, message } => self.alone(revision, &message, &body, decoded)?,
+            Post::Opening { .. } => self.open(&body, decoded)?,
             Post::Within { session, message, .. } => {
                 let id = match &message {
                     Posted::Request { id, .. } => Some(id),
                     _ => None,
                 };
                 let link = self.sessions.get(&session).ok_or_else(|| Refusal::unknown_session(id))?;
-                if !link.wait_until(PATIENCE, |state| state.session.wants_input()).await {
-                    return Err(Refusal::new(503, "the session has more to do than it can hold"));
+                let is_answered = is_answered(&message);
+                if link.look(|state| state.session.wants_input()) {
+                    self.exchange(&link, false, is_answered, &body, Some(decoded))?
+                } else {
+                    // What was read is read again later: it need not be held until then.
+                    drop((message, decoded));
+                    if !link.wait_until(PATIENCE, |state| state.session.wants_input()).await {
+                        return Err(Refusal::new(503, "the session has more to do than it can hold"));
+                    }
+                    self.exchange(&link, false, is_answered, &body, None)?
                 }
-                let exchange = self.exchange(&link, false, is_answered(&message), body)?;
-                Ok(self.respond(exchange).await)
             }
-        }
+        };
+        Ok(self.respond(exchange).await)
     }
 
     /// A request that shares nothing with any other.
-    async fn alone(
+    fn alone(
         self: &Arc<Self>,
         revision: Revision,
         message: &Posted,
-        body: Bytes,
-    ) -> Result<Response<Body>, Refusal> {
+        body: &Bytes,
+        decoded: Decoded<'_>,
+    ) -> Result<Exchange, Refusal> {
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
         let session = Session::alone(machine, revision, self.options.settings.clone());
-        let link = self.server.link(clock, Carrier::Http(Box::new(session)), self.spawn());
+        let link = self.link(clock, session);
         // Whoever does not listen need not be told of changes.
         let listens =
             matches!(message, Posted::Request { method, .. } if **method == *"subscriptions/listen");
@@ -203,13 +215,13 @@ impl Shared {
         } else {
             None
         };
-        let mut exchange = self.exchange(&link, true, is_answered(message), body)?;
+        let mut exchange = self.exchange(&link, true, is_answered(message), body, Some(decoded))?;
         exchange.listening = listening;
-        Ok(self.respond(exchange).await)
+        Ok(exchange)
     }
 
     /// The beginning of a session. (HTTP-29)
-    async fn open(self: &Arc<Self>, body: Bytes) -> Result<Response<Body>, Refusal> {
+    fn open(self: &Arc<Self>, body: &Bytes, decoded: Decoded<'_>) -> Result<Exchange, Refusal> {
         let full = || Refusal::new(503, "there are too many sessions").field("retry-after", "10");
         if !self.sessions.has_room() {
             return Err(full());
@@ -218,19 +230,17 @@ impl Shared {
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
         let session = Session::new(machine, &id, self.options.settings.clone());
-        let link = self.server.link(clock, Carrier::Http(Box::new(session)), self.spawn());
+        let link = self.link(clock, session);
         let serving = Serving::new(Arc::clone(&link), false);
-        let exchange = self.exchange(&link, false, true, body)?;
+        let exchange = self.exchange(&link, false, true, body, Some(decoded))?;
         let is_open = link.look(|state| state.session.peer().is_some());
         if is_open {
             if !self.sessions.insert(&self.runtime, &id, &link, serving) {
                 return Err(full());
             }
-            let sessions = Arc::downgrade(&self.sessions);
-            let kept = keep(Arc::clone(&link), Arc::clone(&self.runtime), sessions, id);
-            let _ending = self.spawn().spawn(Box::pin(kept));
+            link.keep_by(Arc::clone(&self.keeper));
         }
-        Ok(self.respond(exchange).await)
+        Ok(exchange)
     }
 
     async fn get(self: &Arc<Self>, get: &Get) -> Result<Response<Body>, Refusal> {
@@ -241,21 +251,32 @@ impl Shared {
         Ok(self.respond(Exchange { link, id, is_alone: false, is_over: false, listening: None }).await)
     }
 
+    fn link(&self, clock: Clock, session: Session) -> Arc<Link<Machine>> {
+        let link = self.server.link(clock, Carrier::Http(Box::new(session)), self.spawn());
+        link.has_no_writer();
+        link
+    }
+
     fn spawn(&self) -> Arc<dyn Spawn> {
         Arc::clone(&self.runtime).as_spawn()
     }
 
-    /// Hands a message over.
+    /// Hands a message over, as it was read, if it was.
     fn exchange(
         &self,
         link: &Arc<Link<Machine>>,
         is_alone: bool,
         is_answered: bool,
-        body: Bytes,
+        body: &Bytes,
+        decoded: Option<Decoded<'_>>,
     ) -> Result<Exchange, Refusal> {
-        link.trace.input(&body);
+        link.trace.input(body);
         let posted = link.with_request(|state, now| {
-            state.session.http().map(|http| http.handle_post(now, is_answered, body))
+            let http = state.session.http()?;
+            Some(match decoded {
+                Some(decoded) => http.handle_decoded(now, is_answered, decoded),
+                None => http.handle_post(now, is_answered, body.clone()),
+            })
         });
         let id = posted.ok_or_else(|| Refusal::unknown_session(None))?;
         Ok(Exchange { link: Arc::clone(link), id, is_alone, is_over: false, listening: None })

@@ -10,7 +10,7 @@ use mcp_proto::server::Server as Machine;
 
 use super::service::HttpRuntime;
 use crate::clock::Clock;
-use crate::link::Link;
+use crate::link::{Keeper, Link};
 use crate::serving::Serving;
 
 /// A session that clients can come back to.
@@ -174,22 +174,35 @@ async fn sweep(sessions: Weak<Sessions>, runtime: Arc<dyn HttpRuntime>) {
     }
 }
 
-/// Keeps the time of a session until it is over.
-pub(super) async fn keep(
-    link: Arc<Link<Machine>>,
-    runtime: Arc<dyn HttpRuntime>,
-    sessions: Weak<Sessions>,
-    id: String,
-) {
-    let time = link.keep_time(|duration| runtime.sleep(duration));
-    or(time, async {
+/// Keeps the time of sessions, of each by a future of its own while there is any to keep.
+pub(super) struct TimeKeeper {
+    pub(super) sessions: Weak<Sessions>,
+    pub(super) runtime: Arc<dyn HttpRuntime>,
+}
+
+impl Keeper<Machine> for TimeKeeper {
+    fn keep(&self, link: Arc<Link<Machine>>) {
+        let kept = keep(link, Arc::clone(&self.runtime), Weak::clone(&self.sessions));
+        // A runtime that takes no more futures is ending, and the session with it.
+        let _ending = Arc::clone(&self.runtime).as_spawn().spawn(Box::pin(kept));
+    }
+}
+
+/// Keeps the time of a session until there is none to keep, or it is over.
+async fn keep(link: Arc<Link<Machine>>, runtime: Arc<dyn HttpRuntime>, sessions: Weak<Sessions>) {
+    let time = link.keep_time_for_now(|duration| runtime.sleep(duration));
+    let is_over = or(time, async {
         link.closed().await;
         link.handed_out().await;
-    })
-    .await;
+        true
+    });
+    if !is_over.await {
+        return;
+    }
     link.over();
     // However it ended, its client is to be told that it is gone, and opens another. (HTTP-33)
-    if let Some(sessions) = sessions.upgrade() {
+    let id = link.lock().session.http().and_then(|http| http.id().map(str::to_owned));
+    if let Some((sessions, id)) = sessions.upgrade().zip(id) {
         sessions.lock().table.remove(&id);
     }
 }

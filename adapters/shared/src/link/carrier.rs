@@ -41,6 +41,9 @@ pub trait OverHttp<R: Role>: DerefMut<Target = R> + std::fmt::Debug + Send {
 
     /// Whether there is something to send.
     fn has_output(&mut self) -> bool;
+
+    /// Nothing goes on for now: gives back what is not needed until it does.
+    fn rest(&mut self);
 }
 
 /// A session on a byte stream that is recorded, as far as sharing it takes.
@@ -118,6 +121,14 @@ impl<R: Role> Carrier<R> {
             Self::Http(http) => mcp_proto::Session::outbox(&mut ***http),
             #[cfg(feature = "record")]
             Self::Recorded(recorded) => recorded.outbox(),
+        }
+    }
+
+    /// Nothing goes on for now.
+    #[cfg(feature = "http")]
+    pub(super) fn rest(&mut self) {
+        if let Self::Http(http) = self {
+            OverHttp::rest(&mut **http);
         }
     }
 

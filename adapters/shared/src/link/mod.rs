@@ -12,6 +12,8 @@ mod time;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+#[cfg(feature = "http")]
+use std::sync::{OnceLock, Weak};
 use std::time::Duration;
 
 use event_listener::{Event, EventListener};
@@ -74,12 +76,22 @@ pub trait Role: Session + Send + Sized + 'static {
     fn retry(_: &mut Carrier<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
 }
 
+/// Keeps the time of connections that have no driver for as long as they have any to keep, and sees them end.
+#[cfg(feature = "http")]
+pub(crate) trait Keeper<R: Role>: Send + Sync {
+    /// Begins to. Called with the lock held: it must not run there and then.
+    fn keep(&self, link: Arc<Link<R>>);
+}
+
 /// One connection, shared by its driver and its handles.
 pub struct Link<R: Role> {
     state: Mutex<State<R>>,
     pub(crate) shared: R::Shared,
     pub(crate) clock: Clock,
     pub(crate) trace: Trace,
+    /// Who keeps the time while there is any to keep, where no driver does; and this, to tell it.
+    #[cfg(feature = "http")]
+    keeper: OnceLock<(Arc<dyn Keeper<R>>, Weak<Self>)>,
     /// There may be something to write, or nothing ever again.
     writable: Event,
     /// The deadline moved forward, or there will be none.
@@ -100,6 +112,8 @@ pub(crate) struct State<R: Role> {
     waits_for_room: bool,
     /// Until when the keeper of time sleeps; `None` for as long as it takes.
     sleeping_until: Option<Instant>,
+    /// What the keeper of time was last woken for: it waits for that, even where it is not to be any more.
+    woken_for: Option<Instant>,
     /// Whoever handles input will look for output afterwards: nobody has to be woken for it.
     flushes: bool,
     /// The writer is in the middle of a write.
@@ -110,6 +124,9 @@ pub(crate) struct State<R: Role> {
     written: bool,
     /// Nobody drives the connection any more.
     over: bool,
+    /// The keeper is at it.
+    #[cfg(feature = "http")]
+    is_kept: bool,
 }
 
 impl<R: Role> Link<R> {
@@ -127,15 +144,20 @@ impl<R: Role> Link<R> {
                 dispatching: false,
                 waits_for_room: false,
                 sleeping_until: None,
+                woken_for: None,
                 flushes: false,
                 writing_since: None,
                 broken: false,
                 written: false,
                 over: false,
+                #[cfg(feature = "http")]
+                is_kept: false,
             }),
             shared,
             clock,
             trace,
+            #[cfg(feature = "http")]
+            keeper: OnceLock::new(),
             writable: Event::new(),
             deadline: Event::new(),
             room: Event::new(),
@@ -163,6 +185,35 @@ impl<R: Role> Link<R> {
             workers.help(&self.clock, || true);
         }
         outcome
+    }
+
+    /// From now on `keeper` is told whenever there is time to keep, or an end to see to, and it is not at it.
+    #[cfg(feature = "http")]
+    pub(crate) fn keep_by(self: &Arc<Self>, keeper: Arc<dyn Keeper<R>>) {
+        let _first = self.keeper.set((keeper, Arc::downgrade(self)));
+        self.wake(&mut self.lock());
+    }
+
+    /// Tells the keeper, if there is one that is not at it.
+    #[cfg(feature = "http")]
+    fn have_kept(&self, state: &mut State<R>) {
+        let Some((keeper, link)) = self.keeper.get().filter(|_| !state.is_kept && !state.over) else {
+            return;
+        };
+        if let Some(link) = link.upgrade() {
+            state.is_kept = true;
+            keeper.keep(link);
+        }
+    }
+
+    #[cfg(not(feature = "http"))]
+    #[allow(clippy::unused_self, clippy::needless_pass_by_ref_mut, reason = "as with the feature")]
+    fn have_kept(&self, _: &mut State<R>) {}
+
+    /// Nobody waits for there to be something to write: whoever answers is told of room.
+    #[cfg(feature = "http")]
+    pub(crate) fn has_no_writer(&self) {
+        self.lock().flushes = true;
     }
 
     /// Looks at the session, and changes nothing.
@@ -319,13 +370,16 @@ impl<R: Role> Link<R> {
         let closed = state.session.is_closed();
         if closed {
             self.ended.notify(usize::MAX);
+            self.have_kept(state);
         }
         if closed || !state.flushes && state.session.has_output() {
             self.writable.notify(usize::MAX);
         }
         let deadline = state.next_deadline();
         if deadline.is_some() && (state.sleeping_until.is_none() || deadline < state.sleeping_until) {
+            state.woken_for = deadline;
             self.deadline.notify(usize::MAX);
+            self.have_kept(state);
         }
     }
 }

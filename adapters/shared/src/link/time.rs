@@ -24,6 +24,36 @@ impl<R: Role> Link<R> {
         or(event, self.sleep_until(give_up)).await;
     }
 
+    /// As [`keep_time`](Self::keep_time), for as long as there is time to keep: false when there is none for now, and the
+    /// keeper is told once there is.
+    #[cfg(feature = "http")]
+    pub(crate) async fn keep_time_for_now<S: Future>(
+        self: &Arc<Self>,
+        sleep: impl Fn(Duration) -> S,
+    ) -> bool {
+        while let Some((moved, patience)) = self.handle_time() {
+            match patience {
+                Some(patience) => or(moved, async { drop(sleep(patience).await) }).await,
+                None if self.leave() => return false,
+                None => moved.await,
+            }
+        }
+        true
+    }
+
+    /// The keeper is at it no longer, unless there is something to be done.
+    #[cfg(feature = "http")]
+    fn leave(&self) -> bool {
+        let mut state = self.lock();
+        let is_idle = state.next_deadline().is_none() && !state.session.is_closed();
+        if is_idle {
+            // Whatever comes about from here on is told to the keeper.
+            state.is_kept = false;
+            state.session.rest();
+        }
+        is_idle
+    }
+
     /// Lets the session, and all that waits, know of the time, until nobody drives the connection any more. `sleep`
     /// is the runtime's.
     pub async fn keep_time<S: Future>(self: &Arc<Self>, sleep: impl Fn(Duration) -> S) {
@@ -104,7 +134,9 @@ impl<R: Role> Link<R> {
                 self.settle(state);
                 continue;
             }
-            let deadline = state.next_deadline();
+            // Requests come and go, each with a deadline: whoever is woken for one is not woken for the next as well.
+            let before = state.woken_for.take().filter(|at| *at > now).map(|at| at.min(now + LINGER));
+            let deadline = state.next_deadline().into_iter().chain(before).min();
             state.sleeping_until = deadline;
             let moved = self.deadline.listen();
             return Some((moved, deadline.map(|deadline| deadline.duration_since(now))));
@@ -118,6 +150,9 @@ impl<R: Role> State<R> {
         session.into_iter().chain(self.alarms.first()).min()
     }
 }
+
+/// For how long the keeper of time waits at most for what it was woken for and is not to be any more.
+const LINGER: Duration = Duration::from_millis(100);
 
 /// Done at a time, or when nobody keeps the time any more.
 struct Alarm<'l, R: Role> {
@@ -137,6 +172,7 @@ impl<R: Role> Future for Alarm<'_, R> {
         let key = state.alarms.set(self.key, self.at, context.waker());
         if state.sleeping_until.is_none_or(|until| self.at < until) {
             self.link.deadline.notify(usize::MAX);
+            self.link.have_kept(&mut state);
         }
         drop(state);
         self.key = Some(key);

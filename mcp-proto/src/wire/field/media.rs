@@ -32,9 +32,14 @@ pub fn is_media_type(value: &[u8], wanted: &str) -> bool {
 pub fn accepts<'a>(values: impl IntoIterator<Item = &'a [u8]>, wanted: &str) -> bool {
     let mut best = (Closeness::None, false);
     for value in values {
+        // Whoever says no more than what it accepts needs no look at anything else.
+        let is_plain = memchr::memchr(b'"', value).is_none();
+        if is_plain && value.split(|byte| *byte == b',').any(|range| is(range, wanted)) {
+            return true;
+        }
         for range in split(value, b',') {
             // As close as can be, and without a weight: nothing else matters.
-            if trim(range).eq_ignore_ascii_case(wanted.as_bytes()) {
+            if is(range, wanted) {
                 return true;
             }
             let mut parts = split(range, b';');
@@ -45,6 +50,10 @@ pub fn accepts<'a>(values: impl IntoIterator<Item = &'a [u8]>, wanted: &str) -> 
         }
     }
     best.1
+}
+
+fn is(range: &[u8], wanted: &str) -> bool {
+    trim(range).eq_ignore_ascii_case(wanted.as_bytes())
 }
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

@@ -92,6 +92,8 @@ impl OverHttp<Client> for ClientOverHttp {
         }
         self.next.is_some() || !self.challenged.is_empty()
     }
+
+    fn rest(&mut self) {}
 }
 
 impl Deref for ClientOverHttp {

@@ -11,7 +11,7 @@ pub(super) fn check(it: &Played) {
     let session = &it.session;
     assert!(session.kept_bytes <= session.settings.replay_bytes_max);
     let kept = |(stream, number): &(StreamId, u64)| {
-        let path = &session.paths[stream];
+        let path = session.paths.get(stream).unwrap();
         let (_, bytes) = path.stream.since(*number).next().expect("it is kept");
         bytes + KEPT_COST
     };
