@@ -3,6 +3,7 @@
 mod alone;
 mod anything;
 mod bounds;
+mod decoded;
 mod replies;
 mod resuming;
 mod standing;
