@@ -91,7 +91,6 @@ pub mod catalog;
 pub mod client;
 mod endpoint;
 mod error;
-mod few;
 #[cfg(feature = "http")]
 pub mod http;
 mod json;

@@ -19,12 +19,11 @@ use super::check::Decoded;
 use super::refusal::{Refusal, status_of};
 use super::reply::{Frame, Reply};
 use super::stream::{Stream, event_id, read_event_id, tag};
-use crate::few::Few;
 use crate::revision::Revision;
 use crate::server::{Event, Server};
 use crate::session::{Incoming, Session as _, StreamId};
 use crate::time::Instant;
-use crate::wire::{To, sse};
+use crate::wire::{Few, To, sse};
 
 /// How event streams are kept up, and what is kept of them.
 ///

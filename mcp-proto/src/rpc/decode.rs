@@ -9,8 +9,7 @@ use core::cell::Cell;
 use super::ErrorObject;
 use super::id::RequestId;
 use crate::error::code;
-use crate::json::{Frame, Raw, Scanner, SyntaxError, find, find_each, key_is, unescape};
-use crate::schema::key;
+use crate::json::{Frame, Raw, Scanner, SyntaxError, find, key_is, members, unescape};
 
 /// One well-formed message.
 #[derive(Debug)]
@@ -67,10 +66,10 @@ pub(crate) struct Params<'a> {
     pub(crate) object: Option<Object<'a>>,
     /// The member `_meta`, found in the same pass.
     pub(crate) meta: Option<&'a [u8]>,
-    /// What is asked for of `_meta`, once anything was.
-    meta_members: Cell<Option<[Option<&'a [u8]>; META_NAMES.len()]>>,
+    /// What is in `_meta`, once anything of it was asked for: of most requests more than one thing is.
+    meta_members: Cell<Option<Members<'a, META_MEMBERS_MAX>>>,
     /// What else was found in the same pass.
-    members: Members<'a>,
+    members: Members<'a, MEMBERS_MAX>,
     /// The params are there and are no object. (JSON-17, T-09)
     pub(crate) malformed: bool,
 }
@@ -89,33 +88,38 @@ impl<'a> Params<'a> {
     /// The member `name` of `_meta`.
     pub(crate) fn meta_member(&self, name: &str) -> Option<&'a [u8]> {
         let meta = self.meta?;
-        let Some(place) = META_NAMES.iter().position(|known| *known == name) else { return find(meta, name) };
         let members = self.meta_members.get().unwrap_or_else(|| {
-            let found = find_each(meta, META_NAMES);
+            let mut found = Members::default();
+            members(meta).for_each(|(key, value)| found.push(key, value));
             self.meta_members.set(Some(found));
             found
         });
-        members.get(place).copied().flatten()
+        members.find(meta, name)
     }
 }
 
-/// What is asked for of the `_meta` of most requests, some of it more than once: it is found in one pass.
-const META_NAMES: [&str; 5] =
-    [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES, key::LOG_LEVEL, key::CLIENT_INFO, key::PROGRESS_TOKEN];
-
-/// The members of an object that were found while it was checked, if they are few.
-#[derive(Clone, Copy, Debug, Default)]
-struct Members<'a> {
+/// The members of an object that were found in one pass, if they are no more than `N`.
+#[derive(Clone, Copy, Debug)]
+struct Members<'a, const N: usize> {
     /// Keys without their quotes, and values.
-    first: [(&'a [u8], &'a [u8]); MEMBERS_MAX],
+    first: [(&'a [u8], &'a [u8]); N],
     /// How many there are in all.
     count: usize,
 }
 
-/// As many as a typical request has.
+/// As many as the params of a typical request have.
 const MEMBERS_MAX: usize = 4;
 
-impl<'a> Members<'a> {
+/// As many as its `_meta` has, where it says all that a request can.
+const META_MEMBERS_MAX: usize = 5;
+
+impl<const N: usize> Default for Members<'_, N> {
+    fn default() -> Self {
+        Self { first: [(&[], &[]); N], count: 0 }
+    }
+}
+
+impl<'a, const N: usize> Members<'a, N> {
     fn push(&mut self, key: &'a [u8], value: &'a [u8]) {
         if let Some(slot) = self.first.get_mut(self.count) {
             *slot = (key, value);
@@ -204,7 +208,7 @@ struct Envelope<'a> {
     method: Option<&'a [u8]>,
     params: Option<&'a [u8]>,
     meta: Option<&'a [u8]>,
-    params_members: Members<'a>,
+    params_members: Members<'a, MEMBERS_MAX>,
     result: Option<&'a [u8]>,
     kind: Option<&'a [u8]>,
     error: Option<&'a [u8]>,

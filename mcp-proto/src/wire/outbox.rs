@@ -6,7 +6,7 @@ use core::mem;
 
 use bytes::{Buf, Bytes};
 
-use crate::few::Few;
+use super::few::Few;
 
 /// A path that messages travel on.
 ///

@@ -21,6 +21,15 @@ fn what_is_there_already_is_refused_and_nothing_changes() {
 }
 
 #[test]
+fn what_there_is_is_told_in_the_order_of_its_list() {
+    let catalog = catalog();
+    assert_eq!(catalog.tools().map(|(tool, _)| &*tool.name).collect::<Vec<_>>(), ["today"]);
+    assert_eq!(catalog.resources().map(|(_, handler)| *handler).collect::<Vec<_>>(), ["readme"]);
+    assert_eq!(catalog.templates().map(|(_, handler)| *handler).collect::<Vec<_>>(), ["files", "tree"]);
+    assert_eq!(catalog.prompts().map(|(_, handler)| *handler).collect::<Vec<_>>(), ["greet"]);
+}
+
+#[test]
 fn a_tool_is_there_under_its_name_until_it_is_removed() {
     let mut catalog = catalog();
     catalog.add_tool(tool("later").title("Later"), "later").unwrap();

@@ -140,6 +140,21 @@ fn acknowledged(client: &mut Client, filter: &str) {
 }
 
 #[test]
+fn what_it_takes_to_listen_in_a_session_has_the_time_that_was_asked_for() {
+    use core::time::Duration;
+    let mut client = client();
+    let (timeout, timeout_max) = (Some(Duration::from_secs(5)), Some(Duration::from_secs(7)));
+    let options = CallOptions { timeout, timeout_max, ..CallOptions::default() };
+    client.listen(NOW, &Filter::new().resource("a:b"), options).unwrap();
+    assert_eq!(client.poll_timeout(), Some(NOW + Duration::from_secs(5)));
+    let capped =
+        CallOptions { timeout: None, timeout_max: Some(Duration::from_secs(7)), ..CallOptions::default() };
+    let mut client = self::client();
+    client.listen(NOW, &Filter::new().resource("a:b"), capped).unwrap();
+    assert_eq!(client.poll_timeout(), Some(NOW + Duration::from_secs(7)), "no longer than it may");
+}
+
+#[test]
 fn progress_does_not_make_an_open_subscription_run_out_of_time_tmo_11() {
     let (mut client, call) = modern();
     acknowledged(&mut client, r#"{"toolsListChanged":true}"#);
