@@ -26,6 +26,8 @@ struct State<K> {
     places: BTreeMap<K, u64>,
     last: u64,
     threads: usize,
+    /// Threads that have not looked for a job yet.
+    starting: usize,
     idle: usize,
     /// Jobs that run, here or on threads of others that entered.
     running: usize,
@@ -43,6 +45,7 @@ impl<K: Copy + Ord + Send + 'static> Pool<K> {
             places: BTreeMap::new(),
             last: 0,
             threads: 0,
+            starting: 0,
             idle: 0,
             running: 0,
             over: false,
@@ -52,24 +55,42 @@ impl<K: Copy + Ord + Send + 'static> Pool<K> {
 
     /// Runs `job` on a thread of the pool, soon.
     pub(crate) fn run(&self, key: K, job: Job) {
-        let mut state = self.inner.lock();
-        state.push(key, job);
-        if state.idle >= state.waiting.len() || state.threads >= self.inner.threads_max {
-            self.inner.work.notify_one();
-            return;
-        }
-        state.threads += 1;
-        drop(state);
-        let inner = Arc::clone(&self.inner);
-        let started = thread::Builder::new().name("mcp-handler".into()).spawn(move || inner.work());
-        if started.is_err() {
+        self.queue(key, job);
+        self.staff();
+    }
+
+    /// Has `job` wait for its turn. Whoever does this is to [`staff`](Self::staff) the pool next.
+    pub(crate) fn queue(&self, key: K, job: Job) {
+        self.inner.lock().push(key, job);
+    }
+
+    /// Sees to it that there are threads for what waits.
+    pub(crate) fn staff(&self) {
+        loop {
             let mut state = self.inner.lock();
-            state.threads -= 1;
-            // Without a single thread nothing would ever run: better here than never.
-            let stranded = if state.threads == 0 { state.pop() } else { None };
+            for _ in 0..state.idle.min(state.waiting.len()) {
+                self.inner.work.notify_one();
+            }
+            let coming = state.idle + state.starting;
+            if coming >= state.waiting.len() || state.threads >= self.inner.threads_max {
+                return;
+            }
+            state.threads += 1;
+            state.starting += 1;
             drop(state);
-            if let Some(job) = stranded {
-                job();
+            let inner = Arc::clone(&self.inner);
+            let started = thread::Builder::new().name("mcp-handler".into()).spawn(move || inner.work());
+            if started.is_err() {
+                let mut state = self.inner.lock();
+                state.threads -= 1;
+                state.starting -= 1;
+                // Without a single thread nothing would ever run: better here than never.
+                let stranded = if state.threads == 0 { state.pop() } else { None };
+                drop(state);
+                match stranded {
+                    Some(job) => job(),
+                    None => return,
+                }
             }
         }
     }
@@ -146,6 +167,7 @@ impl<K: Copy + Ord> State<K> {
 impl<K: Copy + Ord> Inner<K> {
     fn work(&self) {
         let mut state = self.lock();
+        state.starting -= 1;
         loop {
             let job = if state.running < self.threads_max { state.pop() } else { None };
             if let Some(job) = job {

@@ -125,28 +125,39 @@ impl Workers {
     }
 
     /// Runs what came since [`await_fresh`](Self::await_fresh): functions to their end, futures to where they first
-    /// wait. `goes_on` is asked before each whether this thread is still the one to do so.
+    /// wait. `goes_on` is asked before each whether this thread is still the one to do so; nothing else comes or goes
+    /// meanwhile.
     pub(crate) fn help(&self, clock: &Clock, mut goes_on: impl FnMut() -> bool) {
         let mut began = None;
         loop {
-            let (incoming, work) = {
-                let mut fresh = self.lock();
-                let Some(next) = fresh.works.pop_front() else {
-                    fresh.is_awaited = false;
-                    return;
-                };
-                next
-            };
             let begin = began.unwrap_or_else(|| clock.now());
+            let mut fresh = self.lock();
+            let Some((incoming, work)) = fresh.works.pop_front() else {
+                fresh.is_awaited = false;
+                return;
+            };
             if !goes_on() {
-                self.leave(incoming, work);
-                return self.release(clock);
+                fresh.works.push_front((incoming, work));
+                return self.leave_all(fresh, Some(begin + SLOW));
             }
-            self.begin(incoming, work);
+            match work {
+                Work::Plain(job) => {
+                    let Some(_entered) = self.threads.enter() else {
+                        fresh.works.push_front((incoming, Work::Plain(job)));
+                        return self.leave_all(fresh, None);
+                    };
+                    drop(fresh);
+                    drop(catch_unwind(AssertUnwindSafe(job)));
+                }
+                Work::Future(future) => {
+                    drop(fresh);
+                    self.begin(future);
+                }
+            }
             let end = clock.now();
             let took = end.duration_since(begin);
             if took > QUICK {
-                self.leave_all(end + SLOW.max(took.saturating_mul(10)));
+                self.leave_all(self.lock(), Some(end + SLOW.max(took.saturating_mul(10))));
             }
             began = Some(end);
         }
@@ -154,59 +165,51 @@ impl Workers {
 
     /// The driver is held up: what it was to begin is begun by others, and so is what comes next.
     pub(crate) fn release(&self, clock: &Clock) {
-        self.leave_all(clock.now() + SLOW);
-    }
-
-    /// Leaves what has not begun to others, and what comes until then.
-    fn leave_all(&self, until: Instant) {
-        let works = {
-            let mut fresh = self.lock();
-            fresh.is_awaited = false;
-            fresh.slow_until = fresh.slow_until.max(Some(until));
-            std::mem::take(&mut fresh.works)
-        };
-        for (incoming, work) in works {
-            self.leave(incoming, work);
-        }
+        self.leave_all(self.lock(), Some(clock.now() + SLOW));
     }
 
     fn submit(&self, incoming: IncomingId, work: Work) {
         let mut fresh = self.lock();
-        if fresh.is_awaited {
-            fresh.works.push_back((incoming, work));
-            return;
+        fresh.works.push_back((incoming, work));
+        if !fresh.is_awaited {
+            self.leave_all(fresh, None);
         }
-        drop(fresh);
-        self.leave(incoming, work);
     }
 
-    /// Begins here.
-    fn begin(&self, incoming: IncomingId, work: Work) {
-        match work {
-            Work::Plain(job) => match self.threads.enter() {
-                Some(_entered) => drop(catch_unwind(AssertUnwindSafe(job))),
-                None => self.threads.run((self.connection, incoming), job),
-            },
-            Work::Future(mut future) => {
-                // Whoever runs it next asks anew when to come back.
-                let first = |future: &mut BoxFuture<'static, ()>| {
-                    future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
-                };
-                let done = catch_unwind(AssertUnwindSafe(|| first(&mut future)));
-                if matches!(done, Ok(false)) {
-                    self.leave(incoming, Work::Future(future));
-                }
+    /// Leaves what has not begun to others, and what comes `until` then. What comes meanwhile comes after it.
+    fn leave_all(&self, mut fresh: MutexGuard<'_, Fresh>, until: Option<Instant>) {
+        fresh.is_awaited = false;
+        fresh.slow_until = fresh.slow_until.max(until);
+        let mut futures = Vec::new();
+        for (incoming, work) in fresh.works.drain(..) {
+            match work {
+                Work::Plain(job) => self.threads.queue((self.connection, incoming), job),
+                Work::Future(future) => futures.push(future),
             }
         }
+        drop(fresh);
+        self.threads.staff();
+        for future in futures {
+            self.leave(future);
+        }
     }
 
-    /// Leaves it to others.
-    fn leave(&self, incoming: IncomingId, work: Work) {
-        match work {
-            Work::Plain(job) => self.threads.run((self.connection, incoming), job),
-            // A runtime that takes no more futures is ending, and the connection with it.
-            Work::Future(future) => drop(self.runtime.spawn(future)),
+    /// Polls it once here.
+    fn begin(&self, mut future: BoxFuture<'static, ()>) {
+        // Whoever runs it next asks anew when to come back.
+        let first = |future: &mut BoxFuture<'static, ()>| {
+            future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
+        };
+        let done = catch_unwind(AssertUnwindSafe(|| first(&mut future)));
+        if matches!(done, Ok(false)) {
+            self.leave(future);
         }
+    }
+
+    /// Leaves it to the runtime.
+    fn leave(&self, future: BoxFuture<'static, ()>) {
+        // A runtime that takes no more futures is ending, and the connection with it.
+        drop(self.runtime.spawn(future));
     }
 
     fn lock(&self) -> MutexGuard<'_, Fresh> {
@@ -224,6 +227,7 @@ mod tests {
     use std::cell::Cell;
     use std::io;
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc::channel;
     use std::thread;
 
@@ -327,6 +331,38 @@ mod tests {
         workers.await_fresh(&clock);
         workers.run(next, move || say.send(thread::current().id()).unwrap());
         assert_ne!(said.recv().unwrap(), thread::current().id());
+    }
+
+    #[test]
+    fn what_is_left_to_others_keeps_its_order_while_more_comes() {
+        let (workers, clock, ids) = (Arc::new(workers(1)), Clock::new(), ids::<64>());
+        let (say, said) = channel();
+        let (releasing, over) = (Arc::clone(&workers), Arc::new(AtomicBool::new(false)));
+        let is_over = Arc::clone(&over);
+        let watcher = thread::spawn(move || {
+            while !is_over.load(Ordering::SeqCst) {
+                // As if all had been quick again at once.
+                releasing.release(&Clock::new());
+                releasing.lock().slow_until = None;
+            }
+        });
+        for round in 0..500 {
+            for (at, id) in ids.into_iter().enumerate() {
+                if at % 8 == 0 {
+                    workers.await_fresh(&clock);
+                }
+                let say = say.clone();
+                workers.run(id, move || say.send((round, at)).unwrap());
+                if at % 8 == 6 {
+                    workers.help(&clock, || at != 30);
+                }
+            }
+            workers.help(&clock, || true);
+            let told: Vec<_> = said.iter().take(ids.len()).collect();
+            assert_eq!(told, (0..ids.len()).map(|at| (round, at)).collect::<Vec<_>>());
+        }
+        over.store(true, Ordering::SeqCst);
+        watcher.join().unwrap();
     }
 
     #[test]
