@@ -3,7 +3,7 @@
 //!
 //! The leader reads, runs the handlers of what it has read, and writes their answers: no other thread is woken for a
 //! handler that is quick. One that holds it up, or a peer that does not read, costs it its place after a
-//! millisecond or two: a new thread leads, and the other ends once it is free.
+//! few milliseconds: a new thread leads, and the other ends once it is free.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use futures_lite::future::block_on;
-use mcp_adapter::{Driving, Link, ReadBuffer, Role, WRITE_BYTES_MAX};
+use mcp_adapter::{Driving, Link, ReadBuffer, Role, WRITE_BYTES_MAX, Wide};
 use parking::Parker;
 
 use crate::pulse::{Look, Pulse, Term, Watch};
@@ -59,6 +59,7 @@ pub(crate) fn start<R: Role>(
         link: Arc::clone(driving.link()),
         pulse: Arc::clone(&pulse),
         reads_on: driving.reads_on(),
+        wide: driving.wide(),
         reading: Mutex::new(Some((reader, ReadBuffer::default()))),
         writing: Mutex::new(Writing { writer: Some(writer), chunk: Vec::new() }),
     });
@@ -103,6 +104,7 @@ struct Wire<R: Role, I, O> {
     link: Arc<Link<R>>,
     pulse: Arc<Pulse>,
     reads_on: bool,
+    wide: Wide,
     /// `None` once nothing is read any more.
     reading: Mutex<Option<(I, ReadBuffer)>>,
     writing: Mutex<Writing<O>>,
@@ -126,6 +128,7 @@ impl<R: Role, I: Read, O: Write + 'static> Wire<R, I, O> {
             match reader.read(buffer.space()) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Ok(count) if count > 0 => {
+                    self.wide.passes(count);
                     self.pulse.begin(&mut term);
                     self.link.take_input(buffer.filled(count));
                 }
@@ -171,6 +174,7 @@ impl<R: Role, I: Read, O: Write + 'static> Wire<R, I, O> {
     fn flush(&self, Writing { writer, chunk }: &mut Writing<O>, leads: bool) {
         let Some(open) = writer else { return self.link.broke() };
         while !chunk.is_empty() || self.link.take_output(chunk) {
+            self.wide.passes(chunk.len());
             if leads && chunk.len() > WRITE_BYTES_MAX {
                 return self.link.flush_elsewhere();
             }
@@ -244,7 +248,7 @@ mod tests {
     use futures_lite::future::{block_on, poll_once};
     use mcp_adapter::Server;
 
-    use super::{ReadBuffer, Wire, Writing};
+    use super::{ReadBuffer, Wide, Wire, Writing};
     use crate::pulse::{Look, Pulse, Watch};
     use crate::runtime::Threads;
 
@@ -256,6 +260,7 @@ mod tests {
             link: Arc::clone(driving.link()),
             pulse: Arc::new(Pulse::new(watcher)),
             reads_on: false,
+            wide: Wide::default(),
             reading: Mutex::new(Some((io::empty(), ReadBuffer::default()))),
             writing: Mutex::new(Writing { writer: Some(io::sink()), chunk: Vec::new() }),
         };

@@ -16,6 +16,7 @@ pub trait Serve {
     /// sent for as long as the client goes on reading, 2 s at most. Both streams are this server's from now on:
     /// what else is printed to stdout corrupts the protocol. A thread stays blocked on stdin if it is still open at
     /// the end, so let the process end.
+    /// On Linux, pipes that 64 KiB have gone through at once are made to hold 512 KiB, where the system allows it.
     ///
     /// # Errors
     /// When something was registered that cannot be offered, the streams cannot be had, a thread cannot be started,
@@ -41,7 +42,7 @@ impl Serve for Server {
         let (stdin, stdout) = standard_streams()?;
         let (serving, driving) = self.open_on(Arc::new(Threads))?;
         serving.close_with_process()?;
-        drive::start(driving, stdin, stdout)?.run();
+        drive::start(driving.over_standard_streams(), stdin, stdout)?.run();
         serving.outcome()
     }
 

@@ -15,6 +15,7 @@ use crate::beside::beside;
 use crate::buffer::{PIECE_BYTES_MAX, ReadBuffer, Turn};
 use crate::driving::Driving;
 use crate::link::{Link, Role};
+use crate::wide::Wide;
 
 /// Drives a connection to its end. `sleep` is the event loop's, and `turn` gives others on it theirs.
 ///
@@ -28,7 +29,8 @@ pub async fn drive<R: Role, S: Future, T: Future<Output = ()>>(
     turn: impl Fn() -> T,
 ) {
     let link = driving.link();
-    let writing = Writing(Mutex::new(Open { writer: Some(writer), chunk: Vec::new(), sent: 0 }));
+    let writing =
+        Writing(Mutex::new(Open { writer: Some(writer), chunk: Vec::new(), sent: 0, wide: driving.wide() }));
     let seldom = or(driving.ended(), or(write(link, &writing, &turn), link.keep_time(sleep)));
     or(beside(seldom), read(&driving, reader, &writing, &turn)).await;
 }
@@ -53,6 +55,7 @@ async fn read<R: Role, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
         match read.await {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(count) if count > 0 => {
+                driving.wide().passes(count);
                 for piece in buffer.filled(count).chunks(PIECE_BYTES_MAX) {
                     link.take_input(piece);
                     link.help(|| true);
@@ -120,6 +123,7 @@ struct Open<W> {
     chunk: Vec<u8>,
     /// Bytes of the chunk that were written.
     sent: usize,
+    wide: Wide,
 }
 
 impl<W: AsyncWrite + Unpin> Writing<W> {
@@ -160,6 +164,7 @@ impl<W: AsyncWrite + Unpin> Open<W> {
         if self.writer.is_some() && self.chunk.is_empty() && !link.take_output(&mut self.chunk) {
             return Poll::Ready(Ok(0));
         }
+        self.wide.passes(self.chunk.len());
         let written = ready!(self.poll_rest(link, context));
         if written.is_err() {
             self.writer = None;

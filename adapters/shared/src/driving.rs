@@ -10,6 +10,7 @@ use mcp_proto::stdio::{Ending, Shutdown};
 
 use crate::child::Child;
 use crate::link::{Link, Role};
+use crate::wide::Wide;
 
 /// A connection in the hands of its driver. Dropping it, which is what a runtime does that shuts down, ends the
 /// connection at once, and its child with it.
@@ -18,11 +19,25 @@ pub struct Driving<R: Role> {
     link: Arc<Link<R>>,
     child: Option<Arc<Child>>,
     limits: Limits,
+    wide: Wide,
 }
 
 impl<R: Role> Driving<R> {
-    pub(crate) const fn new(link: Arc<Link<R>>, child: Option<Arc<Child>>, limits: Limits) -> Self {
-        Self { link, child, limits }
+    pub(crate) fn new(link: Arc<Link<R>>, child: Option<Arc<Child>>, limits: Limits) -> Self {
+        Self { link, child, limits, wide: Wide::default() }
+    }
+
+    /// The same, of a connection over this process's stdin and stdout.
+    #[must_use]
+    pub fn over_standard_streams(mut self) -> Self {
+        self.wide = Wide::standard();
+        self
+    }
+
+    /// Whom to tell how much there was to be read and written.
+    #[must_use]
+    pub const fn wide(&self) -> Wide {
+        self.wide
     }
 
     /// The connection.

@@ -45,6 +45,7 @@ mod tapes;
 mod tool_error;
 mod trace;
 mod untold;
+mod wide;
 mod workers;
 
 pub use buffer::ReadBuffer;
@@ -64,6 +65,7 @@ pub use opening::{Opening, Runtime};
 pub use server::{Server, Watch};
 pub use serving::Serving;
 pub use tool_error::ToolError;
+pub use wide::Wide;
 pub use workers::Spawn;
 
 /// A future of no particular type.

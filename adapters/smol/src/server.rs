@@ -21,6 +21,7 @@ pub trait Serve {
     /// sent for as long as the client goes on reading, 2 s at most. Both streams are this server's from now on:
     /// what else is printed to stdout corrupts the protocol. No thread waits for stdin, so nothing
     /// keeps the process from ending.
+    /// On Linux, pipes that 64 KiB have gone through at once are made to hold 512 KiB, where the system allows it.
     ///
     /// # Errors
     /// When something was registered that cannot be offered, the streams cannot be had, or the
@@ -45,7 +46,7 @@ impl Serve for Server {
         let (serving, driving) = self.open_on(Arc::new(Smol))?;
         let (reader, writer, arrived) = standard()?;
         serving.close_with_process()?;
-        drive(driving, reader, writer).await;
+        drive(driving.over_standard_streams(), reader, writer).await;
         arrived.wait(Timer::after(ARRIVAL)).await;
         serving.outcome()
     }

@@ -19,6 +19,7 @@ pub trait Serve {
     /// sent for as long as the client goes on reading, 2 s at most. Both streams are this server's from now on:
     /// what else is printed to stdout corrupts the protocol. No thread of the runtime waits for stdin, so nothing
     /// keeps the runtime from ending.
+    /// On Linux, pipes that 64 KiB have gone through at once are made to hold 512 KiB, where the system allows it.
     ///
     /// # Errors
     /// When something was registered that cannot be offered, the streams cannot be had, there is no runtime, or the
@@ -43,7 +44,7 @@ impl Serve for Server {
         let (serving, driving) = self.open_on(Tokio::current()?)?;
         let (reader, writer, arrived) = standard()?;
         serving.close_with_process()?;
-        drive(driving, reader, writer).await;
+        drive(driving.over_standard_streams(), reader, writer).await;
         arrived.wait(tokio::time::sleep(ARRIVAL)).await;
         serving.outcome()
     }
