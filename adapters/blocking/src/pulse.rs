@@ -1,6 +1,7 @@
 //! Whether the thread that leads is held up in one thing that it does; knows nothing of what that is.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use parking::Unparker;
@@ -20,8 +21,14 @@ pub(crate) struct Pulse {
 #[derive(Clone, Copy)]
 pub(crate) struct Term(u64);
 
-/// How often the watcher looks: what takes longer holds the leader up.
+/// How often the watcher looks.
 const LOOK: Duration = Duration::from_millis(1);
+
+/// What is not done after so many looks more holds the leader up.
+const LOOKS_HELD_UP: u32 = 2;
+
+/// How often a look gives way to others: the leader may merely be waiting for a processor.
+const TURNS: u32 = 4;
 
 /// After so many looks without a beat it stops.
 const LOOKS_IDLE_MAX: u32 = 16;
@@ -67,6 +74,7 @@ impl Pulse {
 #[derive(Default)]
 pub(crate) struct Watch {
     seen: u64,
+    held_up: u32,
     idle: u32,
 }
 
@@ -85,16 +93,20 @@ impl Watch {
         if !pulse.is_watched.load(Ordering::SeqCst) {
             return Look::Idle;
         }
-        let count = pulse.count.load(Ordering::SeqCst);
+        let count = self.current(pulse);
         if count != self.seen {
-            (self.seen, self.idle) = (count, 0);
+            *self = Self { seen: count, ..Self::default() };
             return Look::Again(LOOK);
         }
         if count % 2 == 1 {
+            self.held_up += 1;
+            if self.held_up < LOOKS_HELD_UP {
+                return Look::Again(LOOK);
+            }
             // Odd and three is even: the next leader begins by waiting.
             let next = count + 3;
             if pulse.count.compare_exchange(count, next, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
-                self.seen = next;
+                *self = Self { seen: next, ..Self::default() };
                 return Look::HeldUp(Term(next), LOOK);
             }
             return Look::Again(LOOK);
@@ -112,19 +124,34 @@ impl Watch {
         pulse.is_watched.store(true, Ordering::SeqCst);
         Look::Again(LOOK)
     }
+
+    /// The count, once a leader that only waits for a processor has had its turn.
+    fn current(&self, pulse: &Pulse) -> u64 {
+        let count = || pulse.count.load(Ordering::SeqCst);
+        for _ in 0..TURNS {
+            let count = count();
+            if count != self.seen || count % 2 == 0 {
+                return count;
+            }
+            thread::yield_now();
+        }
+        count()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LOOKS_IDLE_MAX, Look, Pulse, Watch};
+    use super::{LOOKS_HELD_UP, LOOKS_IDLE_MAX, Look, Pulse, Watch};
 
     #[test]
-    fn a_leader_that_does_one_thing_between_two_looks_is_replaced_and_notices() {
+    fn a_leader_that_does_one_thing_while_it_is_looked_at_again_and_again_is_replaced_and_notices() {
         let (_parker, watcher) = parking::pair();
         let (pulse, mut watch) = (Pulse::new(watcher), Watch::default());
         let mut leader = pulse.first();
         pulse.begin(&mut leader);
-        assert!(matches!(watch.look(&pulse), Look::Again(_)), "it may just have begun");
+        for _ in 0..LOOKS_HELD_UP {
+            assert!(matches!(watch.look(&pulse), Look::Again(_)), "it may just have begun");
+        }
         let Look::HeldUp(mut next, _) = watch.look(&pulse) else { panic!("it was held up") };
         assert!(!pulse.beat(&mut leader));
         assert!(!pulse.rest(&mut leader), "once replaced, always replaced");

@@ -57,6 +57,7 @@ struct Fresh {
     works: VecDeque<(IncomingId, Work)>,
     /// Handlers were slow a moment ago: until then, the driver leaves them to others.
     slow_until: Option<Instant>,
+    pace: Pace,
 }
 
 enum Work {
@@ -67,9 +68,33 @@ enum Work {
 /// A handler that takes longer than this is not quick.
 const QUICK: Duration = Duration::from_micros(500);
 
+/// One that is not quick says little: it may have been the system that had other things to do. A second one among so many
+/// does, or one that takes as `LONG`.
+const AMONG: u32 = 8;
+const LONG: Duration = Duration::from_millis(10);
+
 /// For how long the driver leaves handlers to others after one that was not quick, at least: ten times as long as that one
 /// took, so that handlers that compute hold it up for a small part of its time.
 const SLOW: Duration = Duration::from_millis(25);
+
+/// How quick handlers have been.
+#[derive(Default)]
+struct Pace {
+    /// Handlers since one that was not quick.
+    since: Option<u32>,
+}
+
+impl Pace {
+    /// Whether handlers are slow, after one that took so long.
+    fn is_slow(&mut self, took: Duration) -> bool {
+        if took <= QUICK {
+            self.since = self.since.map(|count| count.saturating_add(1));
+            return false;
+        }
+        let before = self.since.replace(0);
+        took > LONG || before.is_some_and(|count| count < AMONG)
+    }
+}
 
 impl Workers {
     pub(crate) fn new(threads: Threads, runtime: Arc<dyn Spawn>) -> Self {
@@ -130,16 +155,26 @@ impl Workers {
     pub(crate) fn help(&self, clock: &Clock, mut goes_on: impl FnMut() -> bool) {
         let mut began = None;
         loop {
-            let begin = began.unwrap_or_else(|| clock.now());
             let mut fresh = self.lock();
+            if began.is_none() && fresh.works.is_empty() {
+                fresh.is_awaited = false;
+                return;
+            }
+            let now = clock.now();
+            if let Some(took) = began.map(|began| now.duration_since(began))
+                && fresh.pace.is_slow(took)
+            {
+                return self.leave_all(fresh, Some(now + SLOW.max(took.saturating_mul(10))));
+            }
             let Some((incoming, work)) = fresh.works.pop_front() else {
                 fresh.is_awaited = false;
                 return;
             };
             if !goes_on() {
                 fresh.works.push_front((incoming, work));
-                return self.leave_all(fresh, Some(begin + SLOW));
+                return self.leave_all(fresh, Some(now + SLOW));
             }
+            began = Some(now);
             match work {
                 Work::Plain(job) => {
                     let Some(_entered) = self.threads.enter() else {
@@ -154,12 +189,6 @@ impl Workers {
                     self.begin(future);
                 }
             }
-            let end = clock.now();
-            let took = end.duration_since(begin);
-            if took > QUICK {
-                self.leave_all(self.lock(), Some(end + SLOW.max(took.saturating_mul(10))));
-            }
-            began = Some(end);
         }
     }
 
@@ -230,13 +259,14 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc::channel;
     use std::thread;
+    use std::time::Duration;
 
     use mcp_proto::IncomingId;
     use mcp_proto::server::{Config, Event, Server};
     use mcp_proto::stdio::Stdio;
     use mcp_proto::{Capability, Endpoint, Instant};
 
-    use super::{QUICK, Spawn, Workers, threads};
+    use super::{AMONG, LONG, Pace, QUICK, Spawn, Workers, threads};
     use crate::BoxFuture;
     use crate::clock::Clock;
 
@@ -363,6 +393,23 @@ mod tests {
         }
         over.store(true, Ordering::SeqCst);
         watcher.join().unwrap();
+    }
+
+    #[test]
+    fn one_handler_that_is_not_quick_may_have_been_unlucky_and_two_are_slow() {
+        let (quick, unlucky) = (QUICK, QUICK * 2);
+        let verdicts = |times: &[Duration]| {
+            let mut pace = Pace::default();
+            times.iter().map(|took| pace.is_slow(*took)).collect::<Vec<_>>()
+        };
+        assert_eq!(verdicts(&[unlucky, unlucky, quick]), [false, true, false]);
+        assert_eq!(verdicts(&[LONG + QUICK, quick]), [true, false]);
+        let apart = |count| {
+            let times: Vec<_> = [&[unlucky], &vec![quick; count][..], &[unlucky]].concat();
+            verdicts(&times).ends_with(&[true])
+        };
+        assert!(apart(AMONG as usize - 1));
+        assert!(!apart(AMONG as usize));
     }
 
     #[test]

@@ -40,8 +40,8 @@ use crate::workers::{Spawn, Threads, Workers, threads};
 ///
 /// A handler begins where its request was read, so that a quick one costs no hand-over: a future is polled there once,
 /// and on the byte streams of `mcp-blocking` a function runs there, which gives up its place as the reader when it takes
-/// longer than a millisecond or two. After one that took longer than half a millisecond, others begin elsewhere: those of
-/// the next 25 ms, or of ten times as long as it took.
+/// longer than a few milliseconds. After one that took longer than 10 ms, or two of eight that took longer than half a
+/// millisecond, others begin elsewhere: those of the next 25 ms, or of ten times as long as the last one took.
 ///
 /// Cheap to clone: a clone serves more connections with the same handlers, threads and [`Changes`].
 #[derive(Clone)]
