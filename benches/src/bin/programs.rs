@@ -30,6 +30,9 @@ const SERVERS: [(&str, &str); 7] = [
 /// What the others are compared with.
 const FLOORS: [&str; 2] = ["echo-bytes", "echo-lines"];
 
+/// How often each of them is timed.
+const ROUNDS: usize = 9;
+
 /// Calls at a time, where many are made.
 const DEEP: u64 = 64;
 
@@ -55,10 +58,10 @@ fn main() {
     );
     println!("|---|--:|--:|--:|--:|--:|--:|");
     let mut floors: Vec<[f64; 4]> = Vec::new();
-    for (program, name) in servers() {
+    let singles = rounds(servers(), |program| run(program, 20_000, 1));
+    let manies = rounds(servers(), |program| run(program, 40_000, DEEP));
+    for (((program, name), one), deep) in servers().zip(singles).zip(manies) {
         eprintln!("{program}");
-        let one = best(program, 20_000, 1);
-        let deep = best(program, 40_000, DEEP);
         // Not the first calls: valgrind makes them slow, and handlers that are slow begin elsewhere for a while.
         let instructions = difference(1000, 3000, |calls| instructions(program, calls));
         let single = difference(200, 1200, |calls| system_calls(program, calls, 1, 30));
@@ -84,27 +87,19 @@ fn main() {
     );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     let mut floors: Vec<[f64; 4]> = Vec::new();
-    for (program, name) in servers() {
+    for ((program, name), start) in servers().zip(starts(servers())) {
         eprintln!("{program}");
         let mut server = Server::start(Command::new(beside(program)));
         server.calls(50, 1, 1 << 20);
         let before = server.cpu();
         server.calls(200, 1, 1 << 20);
-        let large = (server.cpu() - before).as_secs_f64() / 200.0;
+        let large = server.cpu().since(before).as_secs_f64() / 200.0;
         let peak = server.memory("VmHWM:");
         drop(server);
         let system_calls = difference(5, 25, |calls| system_calls(program, calls, 1, 1 << 20));
-        let mut starts: Vec<Duration> = Vec::new();
-        let (mut idle, mut own) = (0.0, 0.0);
-        for _ in 0..21 {
-            let begin = Instant::now();
-            let server = Server::start(Command::new(beside(program)));
-            starts.push(begin.elapsed());
-            idle = server.memory("VmRSS:");
-            own = server.memory("RssAnon:");
-        }
-        starts.sort();
-        let row = [large, idle, own, starts[10].as_secs_f64()];
+        let server = Server::start(Command::new(beside(program)));
+        let (idle, own) = (server.memory("VmRSS:"), server.memory("RssAnon:"));
+        let row = [large, idle, own, start.as_secs_f64()];
         if FLOORS.contains(&program) {
             floors.push(row);
         }
@@ -140,19 +135,54 @@ struct Run {
     rate: f64,
 }
 
-/// The best of three runs: what disturbs them only ever makes them slower.
-fn best(program: &str, calls: u64, deep: u64) -> Run {
+impl Run {
+    /// The better of two: what disturbs them only ever makes them slower.
+    fn best(self, other: Self) -> Self {
+        Self { cpu: self.cpu.min(other.cpu), rate: self.rate.max(other.rate) }
+    }
+}
+
+/// One run of a server, once it is warm.
+fn run(program: &str, calls: u64, deep: u64) -> Run {
     let mut server = Server::start(Command::new(beside(program)));
     server.calls(calls / 10, deep, 30);
-    let runs = (0..3).map(|_| {
-        let (before, begin) = (server.cpu(), Instant::now());
-        server.calls(calls, deep, 30);
-        let (cpu, wall) = ((server.cpu() - before).as_secs_f64(), begin.elapsed().as_secs_f64());
-        Run { cpu: cpu / calls as f64, rate: calls as f64 / wall }
-    });
-    runs.reduce(|one, other| Run { cpu: one.cpu.min(other.cpu), rate: one.rate.max(other.rate) })
-        .expect("three")
+    let (before, begin) = (server.cpu(), Instant::now());
+    server.calls(calls, deep, 30);
+    let (cpu, wall) = (server.cpu().since(before).as_secs_f64(), begin.elapsed().as_secs_f64());
+    Run { cpu: cpu / calls as f64, rate: calls as f64 / wall }
 }
+
+/// The best run of each server. They take turns: what disturbs the machine for a while disturbs them all.
+fn rounds(
+    servers: impl Iterator<Item = (&'static str, &'static str)>,
+    run: impl Fn(&str) -> Run,
+) -> Vec<Run> {
+    let programs: Vec<_> = servers.map(|(program, _)| program).collect();
+    let rounds = (0..ROUNDS).map(|_| programs.iter().map(|program| run(program)).collect::<Vec<_>>());
+    rounds
+        .reduce(|best, round| best.into_iter().zip(round).map(|(one, other)| one.best(other)).collect())
+        .unwrap_or_default()
+}
+
+/// How long each server takes until it has answered for the first time: the median. They take turns.
+fn starts(servers: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Duration> {
+    let mut all: Vec<_> = servers.map(|(program, _)| (program, Vec::new())).collect();
+    for _ in 0..STARTS {
+        for (program, times) in &mut all {
+            let begin = Instant::now();
+            let server = Server::start(Command::new(beside(program)));
+            times.push(begin.elapsed());
+            drop(server);
+        }
+    }
+    let median = |mut times: Vec<Duration>| {
+        times.sort();
+        times.get(STARTS / 2).copied().unwrap_or_default()
+    };
+    all.into_iter().map(|(_, times)| median(times)).collect()
+}
+
+const STARTS: usize = 41;
 
 /// What one more call costs, of what is counted for so many and for more.
 fn difference(few: u64, many: u64, count: impl Fn(u64) -> u64) -> f64 {
@@ -209,6 +239,24 @@ fn beside(program: &str) -> PathBuf {
     std::env::current_exe().expect("it has a path").with_file_name(program)
 }
 
+/// The CPU time of a process.
+#[derive(Clone, Copy)]
+struct Cpu {
+    /// Of the threads that there are.
+    here: Duration,
+    /// Of all that there ever were, in ticks.
+    ever: Duration,
+}
+
+impl Cpu {
+    /// What was spent since, as exactly as is known: threads that have gone were counted in ticks alone.
+    fn since(self, before: Self) -> Duration {
+        let here = self.here.saturating_sub(before.here);
+        let ever = self.ever.saturating_sub(before.ever);
+        if ever > here + Duration::from_millis(20) { ever } else { here }
+    }
+}
+
 /// A server in a process of its own, in a session.
 struct Server {
     child: Child,
@@ -261,14 +309,18 @@ impl Server {
         }
     }
 
-    /// CPU time of all threads that there are.
-    fn cpu(&self) -> Duration {
+    fn cpu(&self) -> Cpu {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs");
         let spent = tasks.flatten().filter_map(|task| {
             let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
             text.split_whitespace().next()?.parse::<u64>().ok()
         });
-        Duration::from_nanos(spent.sum())
+        let here = Duration::from_nanos(spent.sum());
+        let text = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        // The name in brackets may have spaces in it; a tick is 10 ms.
+        let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let ticks: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+        Cpu { here, ever: Duration::from_millis(10 * ticks) }
     }
 
     /// A line of its status, in MiB.
