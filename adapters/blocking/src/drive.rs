@@ -190,8 +190,12 @@ impl<R: Role, I: Read, O: Write + 'static> Wire<R, I, O> {
                     return self.link.broke();
                 }
             }
-            taken.clear();
-            *chunk = taken;
+            if taken.len() > WRITE_BYTES_MAX {
+                self.link.reuse(taken);
+            } else {
+                taken.clear();
+                *chunk = taken;
+            }
         }
     }
 

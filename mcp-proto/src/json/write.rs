@@ -12,8 +12,7 @@ pub(crate) fn write_str(out: &mut Vec<u8>, text: &str) {
 /// As `write_str`, of text that is known to be UTF-8.
 pub(crate) fn write_text(out: &mut Vec<u8>, text: &[u8]) {
     if text.len() >= LONG {
-        // What closes it and all around it fits, too: otherwise room for as much again would be made for that.
-        out.reserve(text.len() + LONG);
+        make_room(out, text.len());
     }
     out.push(b'"');
     let mut rest = text;
@@ -36,6 +35,17 @@ pub(crate) fn write_text(out: &mut Vec<u8>, text: &[u8]) {
         }
     }
     out.push(b'"');
+}
+
+/// Makes room for a long text: a quarter more than there was, if that is not enough. `reserve` would make twice as much of
+/// it, even where a byte is missing.
+fn make_room(out: &mut Vec<u8>, bytes: usize) {
+    // What closes it and all around it fits, too.
+    let needed = out.len().saturating_add(bytes).saturating_add(LONG);
+    if needed > out.capacity() {
+        let room = needed.max(out.capacity() / 4 * 5);
+        out.reserve_exact(room - out.len());
+    }
 }
 
 /// A text that is worth making room for.

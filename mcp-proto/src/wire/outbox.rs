@@ -165,6 +165,15 @@ impl Outbox {
         self.taken = chunk.len();
     }
 
+    /// Takes a buffer back that was [taken](Self::take_all) and is written: the next message that needs a large one is
+    /// written into it, and not into another one beside it. It is handed out with whatever is taken next.
+    pub fn reuse(&mut self, mut buffer: Vec<u8>) {
+        if self.is_empty() && self.sent == 0 && buffer.capacity() > self.buffer.capacity() {
+            buffer.clear();
+            self.buffer = buffer;
+        }
+    }
+
     /// So many bytes of what was taken last are written, and leave room for others.
     pub fn written(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_sub(bytes);

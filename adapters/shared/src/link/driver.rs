@@ -65,6 +65,11 @@ impl<R: Role> Link<R> {
         self.with(|state, now| state.session.handle_eof(now));
     }
 
+    /// Takes back what [`take_output`](Self::take_output) gave, once it is written: room for the next large message.
+    pub fn reuse(&self, chunk: Vec<u8>) {
+        self.lock().session.outbox().reuse(chunk);
+    }
+
     /// Puts bytes to write into `chunk`, if there are any: all there are, unless they are many. What it gave before is
     /// written by now, and forgotten.
     pub fn take_output(&self, chunk: &mut Vec<u8>) -> bool {

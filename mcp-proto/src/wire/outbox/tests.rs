@@ -271,3 +271,23 @@ fn room_for_a_large_message_is_handed_over_and_not_kept_for_small_ones() {
     outbox.take_all(&mut chunk);
     assert_eq!((chunk.len(), chunk.capacity() >= KEPT_BYTES_MAX), (9, true), "what was begun is copied");
 }
+
+#[test]
+fn room_that_is_given_back_is_used_again_unless_there_is_something_in_the_way() {
+    let mut outbox = Outbox::default();
+    let mut chunk = Vec::new();
+    put(&mut outbox, 2 * KEPT_BYTES_MAX);
+    outbox.take_all(&mut chunk);
+    let room = chunk.as_ptr();
+    outbox.reuse(mem::take(&mut chunk));
+    assert!(outbox.is_empty() && outbox.chunk().is_empty());
+    put(&mut outbox, KEPT_BYTES_MAX);
+    outbox.take_all(&mut chunk);
+    assert_eq!((chunk.len(), chunk.as_ptr()), (KEPT_BYTES_MAX + 1, room));
+    put(&mut outbox, 9);
+    outbox.reuse(mem::take(&mut chunk));
+    assert_eq!(outbox.len(), 10, "what waits stays where it is");
+    outbox.advance(1);
+    outbox.reuse(Vec::with_capacity(KEPT_BYTES_MAX));
+    assert_eq!(outbox.len(), 9);
+}
