@@ -16,11 +16,6 @@ impl Dial for EventLoop {
         mcp_smol::http::dial(host, port)
     }
 
-    /// Reading asks the system each time: nothing has to be noticed before.
-    fn turn(&self) -> BoxFuture<'static, ()> {
-        Box::pin(std::future::ready(()))
-    }
-
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         mcp_smol::http::sleep(duration)
     }

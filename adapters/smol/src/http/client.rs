@@ -17,11 +17,6 @@ impl Dial for Smol {
         dial(host, port)
     }
 
-    /// Reading asks the system each time: nothing has to be noticed before.
-    fn turn(&self) -> BoxFuture<'static, ()> {
-        Box::pin(std::future::ready(()))
-    }
-
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let _now = Timer::after(duration).await;

@@ -10,8 +10,8 @@ use mcp_adapter::{BoxFuture, Client, Connection, Error, Spawn};
 use tokio::net::TcpStream;
 use tokio_util::compat::TokioAsyncReadCompatExt;
 
+use super::socket::Socket;
 use crate::runtime::Tokio;
-use crate::turn::turn;
 
 impl Dial for Tokio {
     fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Duplex>>> {
@@ -19,12 +19,8 @@ impl Dial for Tokio {
         Box::pin(async move {
             let stream = TcpStream::connect((&*host, port)).await?;
             stream.set_nodelay(true)?;
-            Ok(Box::new(stream.compat()) as Box<dyn Duplex>)
+            Ok(Box::new(Socket::new(stream).compat()) as Box<dyn Duplex>)
         })
-    }
-
-    fn turn(&self) -> BoxFuture<'static, ()> {
-        Box::pin(turn())
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {

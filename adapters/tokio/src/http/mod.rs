@@ -21,6 +21,7 @@
 
 mod client;
 mod server;
+mod socket;
 
 pub use client::ConnectHttp;
 pub use mcp_adapter::http::{Body, Challenged, Http, HttpFailure, Remote, Stop};

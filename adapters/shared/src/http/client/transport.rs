@@ -134,8 +134,6 @@ impl Transport {
     pub(super) async fn borrow(&self, reserved: Option<SendRequest<Once>>) -> io::Result<Borrowed> {
         let mut next = reserved;
         while let Some(sender) = next {
-            // The server may have closed it.
-            self.runtime.turn().await;
             if sender.is_ready() {
                 return Ok(Borrowed { sender, is_used: true });
             }

@@ -1,0 +1,76 @@
+//! The socket of a client, which knows at each read whether it has ended; knows nothing of what it carries.
+
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use socket2::SockRef;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+/// A socket that asks the system before it waits to be read.
+///
+/// What has happened to a socket reaches tokio when it looks for all that has happened. A server may have closed one that
+/// nobody used long before that, and what is sent over it then is lost.
+pub(super) struct Socket(TcpStream);
+
+impl Socket {
+    pub(super) const fn new(stream: TcpStream) -> Self {
+        Self(stream)
+    }
+
+    /// Whether nothing follows, or nothing can be read: then why.
+    fn end(&self) -> Option<io::Result<()>> {
+        match SockRef::from(&self.0).peek(&mut [MaybeUninit::uninit()]) {
+            Ok(0) => Some(Ok(())),
+            Err(error) if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+                Some(Err(error))
+            }
+            Ok(_) | Err(_) => None,
+        }
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match Pin::new(&mut self.0).poll_read(context, buffer) {
+            Poll::Pending => self.end().map_or(Poll::Pending, Poll::Ready),
+            read @ Poll::Ready(_) => read,
+        }
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.0.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}
