@@ -161,12 +161,12 @@ impl Core {
 
     /// Keeps the answer to a call, unless it took input to get it. (STL-41, STL-45)
     pub(super) fn remember(&mut self, call: &mut Call, outcome: &Result<Raw, CallError>) {
-        let Some(place) = call.cache_as.take() else { return };
+        let Some(place) = call.take_cache_as() else { return };
         let is_outdated = self.cache.is_outdated(&place);
         let key = place.key;
         let bytes_max = self.limits().cache_bytes_max;
         match outcome {
-            Ok(result) if !is_outdated && call.retry.as_ref().is_none_or(|retry| retry.rounds == 0) => {
+            Ok(result) if !is_outdated && call.retry().is_none_or(|retry| retry.rounds == 0) => {
                 self.cache.keep(key, result, self.now, bytes_max);
             }
             Err(CallError::Refused(error)) if error.code == code::INVALID_PARAMS => {

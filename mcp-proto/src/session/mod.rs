@@ -8,6 +8,7 @@ mod cache;
 mod calls;
 mod changes;
 mod core;
+mod deadlines;
 mod event;
 #[cfg(feature = "http")]
 mod exchanges;
@@ -19,6 +20,7 @@ mod incoming;
 mod input;
 mod listen;
 mod notices;
+mod numbered;
 mod outcome;
 mod peer;
 mod phase;
