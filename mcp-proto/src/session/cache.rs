@@ -12,6 +12,7 @@ use core::time::Duration;
 use super::calls::{Call, CallOptions};
 use super::core::Core;
 use super::outcome::CallError;
+use super::seldom::Empty;
 use crate::error::code;
 use crate::json::{Raw, find, members, unescape_key};
 use crate::revision::{METHODS, MethodRule};
@@ -52,6 +53,17 @@ pub(crate) struct Place {
 
 /// What an entry costs besides its bytes.
 const ENTRY_BYTES: usize = 200;
+
+impl Empty for Cache {
+    const EMPTY: &'static Self = &Self {
+        entries: BTreeMap::new(),
+        by_age: BTreeMap::new(),
+        bytes: 0,
+        next: 0,
+        changes: 0,
+        ended: BTreeMap::new(),
+    };
+}
 
 impl Cache {
     /// The key of a call; `None` when its result cannot be used again.
@@ -181,7 +193,9 @@ impl Core {
 
     /// Forgets what is out of date after the notification `method`.
     pub(super) fn forget_cached(&mut self, method: &str) {
-        self.cache.forget_after(method);
+        if self.limits().cache_bytes_max > 0 {
+            self.cache.forget_after(method);
+        }
     }
 }
 

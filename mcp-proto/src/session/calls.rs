@@ -15,6 +15,7 @@ use super::deadlines::Deadlines;
 use super::incoming::IncomingId;
 use super::numbered::Numbered;
 use super::rounds::{Input, Retry};
+use super::seldom::Empty;
 use crate::limits::Limits;
 use crate::revision::Patience;
 use crate::time::Instant;
@@ -104,10 +105,10 @@ pub(crate) struct Call {
 
 /// What many calls have nothing of.
 #[derive(Debug, Default)]
-struct Rare {
+pub(crate) struct Rare {
     stream: Option<StreamId>,
     retry: Option<Retry>,
-    input: Option<Input>,
+    input: Option<Box<Input>>,
     cache_as: Option<Place>,
 }
 
@@ -138,11 +139,11 @@ impl Call {
 
     /// The input that the peer asked for, while it is gathered.
     pub(crate) fn input(&self) -> Option<&Input> {
-        self.rare.as_ref()?.input.as_ref()
+        self.rare.as_ref()?.input.as_deref()
     }
 
     pub(crate) fn input_mut(&mut self) -> Option<&mut Input> {
-        self.rare.as_mut()?.input.as_mut()
+        self.rare.as_mut()?.input.as_deref_mut()
     }
 
     /// Where the result goes in the cache, if it may.
@@ -183,11 +184,22 @@ pub(crate) struct Calls {
     ended: Option<Vec<u64>>,
 }
 
+impl Default for Calls {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Many a server never calls.
+impl Empty for Calls {
+    const EMPTY: &'static Self = &Self::new();
+}
+
 impl Calls {
-    pub(crate) fn new() -> Self {
+    const fn new() -> Self {
         Self {
-            open: Numbered::default(),
-            deadlines: Deadlines::default(),
+            open: Numbered::new(),
+            deadlines: Deadlines::new(),
             next_wire: 1,
             retired: BTreeMap::new(),
             held: BTreeSet::new(),
@@ -215,7 +227,7 @@ impl Calls {
     #[cfg(feature = "http")]
     pub(crate) fn rest(&mut self) {
         if self.open.is_empty() {
-            (self.open, self.deadlines) = (Numbered::default(), Deadlines::default());
+            (self.open, self.deadlines) = (Numbered::new(), Deadlines::new());
             (self.held, self.moved) = (BTreeSet::new(), BTreeMap::new());
         }
     }
@@ -293,14 +305,14 @@ impl Calls {
         if let Some(call) = self.open.get_mut(wire) {
             self.bytes += input.kept();
             call.is_sent = false;
-            call.rare().input = Some(input);
+            call.rare().input = Some(Box::new(input));
         }
     }
 
     pub(crate) fn take_input(&mut self, wire: u64) -> Option<Input> {
         let input = self.open.get_mut(wire)?.rare.as_mut()?.input.take()?;
         self.bytes -= input.kept();
-        Some(input)
+        Some(*input)
     }
 
     /// Bytes that are kept for making calls again.
@@ -395,6 +407,11 @@ impl Calls {
         let cap = self.open.get(wire).map(|call| call.give_up);
         self.set_deadline(wire, cap);
         self.held.insert(wire);
+    }
+
+    /// Whether the time of any call stands still.
+    pub(crate) fn holds_any(&self) -> bool {
+        !self.held.is_empty()
     }
 
     /// The time of all calls runs again.

@@ -8,7 +8,7 @@ use core::cmp::Reverse;
 
 use crate::time::Instant;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Deadlines {
     /// Each with the number of what is due then.
     all: BinaryHeap<Reverse<(Instant, u64)>>,
@@ -20,6 +20,10 @@ pub(crate) struct Deadlines {
 const STALE: usize = 16;
 
 impl Deadlines {
+    pub(crate) const fn new() -> Self {
+        Self { all: BinaryHeap::new(), next: None }
+    }
+
     pub(crate) fn add(&mut self, deadline: Instant, number: u64) {
         self.all.push(Reverse((deadline, number)));
         self.next = Some(self.next.map_or(deadline, |next| next.min(deadline)));
@@ -57,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_was_moved_or_is_over_is_not_kept_for_long() {
-        let (mut deadlines, mut things) = (Deadlines::default(), BTreeMap::new());
+        let (mut deadlines, mut things) = (Deadlines::new(), BTreeMap::new());
         for step in 0..100_000 {
             // Of ten things, each is put off again and again, but for the last.
             let number = if step < 10 { step } else { step % 9 };

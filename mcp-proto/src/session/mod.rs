@@ -29,6 +29,7 @@ mod question;
 mod receive;
 mod requests;
 mod rounds;
+mod seldom;
 mod send;
 mod stamp;
 mod stateless;

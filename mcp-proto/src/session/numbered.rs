@@ -32,11 +32,15 @@ struct Group<T> {
 
 impl<T> Default for Numbered<T> {
     fn default() -> Self {
-        Self { groups: VecDeque::new(), len: 0, gone: 0, spare: None }
+        Self::new()
     }
 }
 
 impl<T> Numbered<T> {
+    pub(crate) const fn new() -> Self {
+        Self { groups: VecDeque::new(), len: 0, gone: 0, spare: None }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.len
     }

@@ -352,7 +352,7 @@ impl Core {
 
     /// Client, in a session: nothing is asked of us any more, so that our calls' time runs again.
     pub(super) fn check_asked(&mut self) {
-        if self.incoming.is_empty() {
+        if self.calls.holds_any() && self.incoming.is_empty() {
             self.calls.release(self.now);
         }
     }
