@@ -12,6 +12,7 @@ use super::batch::BatchId;
 use super::calls::CallId;
 use super::numbered::Numbered;
 use super::peer::Peer;
+use super::seldom::{Empty, Seldom};
 use crate::json::Raw;
 use crate::revision::MethodRule;
 use crate::rpc::RequestId;
@@ -99,12 +100,26 @@ pub(crate) struct Asking {
 /// The open requests, by the handle that the application has and by the id on the wire.
 #[derive(Debug, Default)]
 pub(crate) struct IncomingTable {
+    tables: Seldom<Tables>,
+    next: u64,
+    bytes: usize,
+}
+
+/// What there is only where something is open, or was a moment ago.
+#[derive(Debug, Default)]
+struct Tables {
     open: Numbered<Open>,
     by_wire: ByWire,
     /// Requests with deferred progress.
     deferred: BTreeSet<IncomingId>,
-    next: u64,
-    bytes: usize,
+}
+
+impl Empty for Tables {
+    const EMPTY: &'static Self = &Self {
+        open: Numbered::new(),
+        by_wire: ByWire { numbers: Numbered::new(), others: BTreeMap::new() },
+        deferred: BTreeSet::new(),
+    };
 }
 
 /// What the peer calls its requests.
@@ -197,11 +212,11 @@ impl Rare {
 
 impl IncomingTable {
     pub(crate) fn len(&self) -> usize {
-        self.open.len()
+        self.tables.open.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.open.is_empty()
+        self.tables.open.is_empty()
     }
 
     /// Bytes of params that the open requests hold.
@@ -213,40 +228,42 @@ impl IncomingTable {
         self.next += 1;
         let id = IncomingId(self.next);
         self.bytes += open.bytes;
+        let tables = &mut *self.tables;
         if let ReplyTo::Peer { wire, .. } = &open.reply {
-            self.by_wire.insert(wire, id);
+            tables.by_wire.insert(wire, id);
         }
-        let added = self.open.insert(id.0, open);
+        let added = tables.open.insert(id.0, open);
         debug_assert!(added.is_ok(), "ids count up");
         id
     }
 
     pub(crate) fn find(&self, wire: &RequestId) -> Option<IncomingId> {
-        self.by_wire.find(wire)
+        self.tables.by_wire.find(wire)
     }
 
     /// An open request holds more than it did.
     pub(crate) fn add_bytes(&mut self, id: IncomingId, bytes: usize) {
-        if let Some(open) = self.open.get_mut(id.0) {
+        if let Some(open) = self.tables.open.get_mut(id.0) {
             open.bytes += bytes;
             self.bytes += bytes;
         }
     }
 
     pub(crate) fn get(&self, id: IncomingId) -> Option<&Open> {
-        self.open.get(id.0)
+        self.tables.open.get(id.0)
     }
 
     pub(crate) fn get_mut(&mut self, id: IncomingId) -> Option<&mut Open> {
-        self.open.get_mut(id.0)
+        self.tables.open.get_mut(id.0)
     }
 
     pub(crate) fn remove(&mut self, id: IncomingId) -> Option<Open> {
-        let open = self.open.remove(id.0)?;
+        let tables = &mut *self.tables;
+        let open = tables.open.remove(id.0)?;
         self.bytes -= open.bytes;
-        self.deferred.remove(&id);
+        tables.deferred.remove(&id);
         if let ReplyTo::Peer { wire, .. } = &open.reply {
-            self.by_wire.remove(wire);
+            tables.by_wire.remove(wire);
         }
         Some(open)
     }
@@ -254,34 +271,34 @@ impl IncomingTable {
     /// Gives back what empty tables keep.
     #[cfg(feature = "http")]
     pub(crate) fn rest(&mut self) {
-        if self.open.is_empty() {
-            *self = Self { next: self.next, ..Self::default() };
+        if self.tables.open.is_empty() {
+            self.tables = Seldom::default();
         }
     }
 
     pub(crate) fn first(&self) -> Option<IncomingId> {
-        self.open.iter().next().map(|(id, _)| IncomingId(id))
+        self.tables.open.iter().next().map(|(id, _)| IncomingId(id))
     }
 
     /// Keeps `params` of a progress notification for later, in place of what was kept before.
     pub(crate) fn defer(&mut self, id: IncomingId, params: Vec<u8>) {
-        if let Some(open) = self.open.get_mut(id.0) {
+        if let Some(open) = self.tables.open.get_mut(id.0) {
             open.rare().deferred = Some(params);
-            self.deferred.insert(id);
+            self.tables.deferred.insert(id);
         }
     }
 
     /// Whether there is any deferred progress.
     pub(crate) fn has_deferred(&self) -> bool {
-        !self.deferred.is_empty()
+        !self.tables.deferred.is_empty()
     }
 
     /// Takes the deferred progress of one request.
     pub(crate) fn take_deferred(&mut self, id: IncomingId) -> Option<Vec<u8>> {
-        if !self.deferred.remove(&id) {
+        if !self.tables.deferred.remove(&id) {
             return None;
         }
-        self.open.get_mut(id.0)?.rare.as_mut()?.deferred.take()
+        self.tables.open.get_mut(id.0)?.rare.as_mut()?.deferred.take()
     }
 
     /// Takes the deferred progress of the oldest request that has any and whose path has room.
@@ -289,8 +306,8 @@ impl IncomingTable {
         &mut self,
         has_room: impl Fn(StreamId) -> bool,
     ) -> Option<(StreamId, Vec<u8>)> {
-        let (id, stream) = self.deferred.iter().find_map(|id| {
-            let stream = self.open.get(id.0)?.stream()?;
+        let (id, stream) = self.tables.deferred.iter().find_map(|id| {
+            let stream = self.tables.open.get(id.0)?.stream()?;
             has_room(stream).then_some((*id, stream))
         })?;
         Some((stream, self.take_deferred(id)?))
@@ -299,6 +316,6 @@ impl IncomingTable {
     /// The oldest request that came on this path.
     #[cfg(feature = "http")]
     pub(crate) fn first_on(&self, stream: StreamId) -> Option<IncomingId> {
-        self.open.iter().find(|(_, open)| open.stream() == Some(stream)).map(|(id, _)| IncomingId(id))
+        self.tables.open.iter().find(|(_, open)| open.stream() == Some(stream)).map(|(id, _)| IncomingId(id))
     }
 }
