@@ -8,6 +8,7 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
@@ -96,7 +97,7 @@ pub struct ExchangeId(pub(crate) u64);
 #[derive(Debug)]
 pub struct Session {
     server: Server,
-    settings: Settings,
+    settings: Arc<Settings>,
     /// What the client says to be in it; none for an exchange that stands alone.
     id: Option<Box<str>>,
     /// What its events are named by.
@@ -176,10 +177,11 @@ const FRAME_BYTES: usize = 16 * 1024;
 const KEPT_COST: usize = 128;
 
 impl Session {
-    /// A session; its id is what the client names it by, and was drawn by the driver. (HTTP-29, HTTP-30)
+    /// A session; its id is what the client names it by, and was drawn by the driver. Many can share their settings.
+    /// (HTTP-29, HTTP-30)
     #[must_use]
-    pub fn new(server: Server, id: &str, settings: Settings) -> Self {
-        let mut session = Self::over(server, Some(id.into()), settings);
+    pub fn new(server: Server, id: &str, settings: impl Into<Arc<Settings>>) -> Self {
+        let mut session = Self::over(server, Some(id.into()), settings.into());
         session.paths.insert(UNASKED, Path::new(None));
         session
     }
@@ -187,11 +189,11 @@ impl Session {
     /// One exchange that shares nothing with any other: a request that says all there is to know of itself. When its
     /// client is gone, it is cancelled.
     #[must_use]
-    pub fn alone(server: Server, revision: Revision, settings: Settings) -> Self {
-        Self { alone: Some(revision), ..Self::over(server, None, settings) }
+    pub fn alone(server: Server, revision: Revision, settings: impl Into<Arc<Settings>>) -> Self {
+        Self { alone: Some(revision), ..Self::over(server, None, settings.into()) }
     }
 
-    fn over(mut server: Server, id: Option<Box<str>>, settings: Settings) -> Self {
+    fn over(mut server: Server, id: Option<Box<str>>, settings: Arc<Settings>) -> Self {
         server.core().have_paths();
         Self {
             server,

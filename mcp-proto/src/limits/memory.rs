@@ -11,11 +11,11 @@ pub(crate) const IDENTITY_BYTES_FREE: usize = 256;
 /// An event, in a queue that grows by doubling, and the words that come with a violation.
 pub(crate) const EVENT_BYTES: usize = 2 * 256 + 128;
 
-/// An open request of the peer's: its entries in three trees whose nodes can be half empty, and what it takes to
-/// deliver it again. Its ids are counted apart.
+/// An open request of the peer's: its places in two tables, where the last one left of eight holds the room of all, and
+/// what it takes to deliver it again. Its ids are counted apart.
 pub(crate) const REQUEST_BYTES: usize = 2048;
 
-/// An open call: its entries in five such trees, and what it takes to make it again.
+/// An open call: its place in such a table, its deadlines, and what it takes to make it again.
 pub(crate) const CALL_BYTES: usize = 1024;
 
 /// Who makes a request, where each says it for itself.

@@ -4,6 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::StreamId;
+use super::seldom::Empty;
 use crate::rpc::RequestId;
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -27,6 +28,10 @@ pub(crate) struct Batches {
     ids: BTreeSet<RequestId>,
     next: u64,
     bytes: usize,
+}
+
+impl Empty for Batches {
+    const EMPTY: &'static Self = &Self { open: BTreeMap::new(), ids: BTreeSet::new(), next: 0, bytes: 0 };
 }
 
 impl Batches {
@@ -95,12 +100,6 @@ impl Batches {
             self.ids.remove(&id);
         }
         Some((batch.stream, batch.answers))
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.open.clear();
-        self.ids.clear();
-        self.bytes = 0;
     }
 
     /// Whether answers wait for others of their batch.

@@ -12,6 +12,7 @@ use core::time::Duration;
 use super::calls::{Call, CallOptions};
 use super::core::Core;
 use super::outcome::CallError;
+use super::seldom::Empty;
 use crate::error::code;
 use crate::json::{Raw, find, members, unescape_key};
 use crate::revision::{METHODS, MethodRule};
@@ -52,6 +53,17 @@ pub(crate) struct Place {
 
 /// What an entry costs besides its bytes.
 const ENTRY_BYTES: usize = 200;
+
+impl Empty for Cache {
+    const EMPTY: &'static Self = &Self {
+        entries: BTreeMap::new(),
+        by_age: BTreeMap::new(),
+        bytes: 0,
+        next: 0,
+        changes: 0,
+        ended: BTreeMap::new(),
+    };
+}
 
 impl Cache {
     /// The key of a call; `None` when its result cannot be used again.
@@ -161,12 +173,12 @@ impl Core {
 
     /// Keeps the answer to a call, unless it took input to get it. (STL-41, STL-45)
     pub(super) fn remember(&mut self, call: &mut Call, outcome: &Result<Raw, CallError>) {
-        let Some(place) = call.cache_as.take() else { return };
+        let Some(place) = call.take_cache_as() else { return };
         let is_outdated = self.cache.is_outdated(&place);
         let key = place.key;
         let bytes_max = self.limits().cache_bytes_max;
         match outcome {
-            Ok(result) if !is_outdated && call.retry.as_ref().is_none_or(|retry| retry.rounds == 0) => {
+            Ok(result) if !is_outdated && call.retry().is_none_or(|retry| retry.rounds == 0) => {
                 self.cache.keep(key, result, self.now, bytes_max);
             }
             Err(CallError::Refused(error)) if error.code == code::INVALID_PARAMS => {
@@ -181,7 +193,9 @@ impl Core {
 
     /// Forgets what is out of date after the notification `method`.
     pub(super) fn forget_cached(&mut self, method: &str) {
-        self.cache.forget_after(method);
+        if self.limits().cache_bytes_max > 0 {
+            self.cache.forget_after(method);
+        }
     }
 }
 

@@ -11,8 +11,11 @@ use core::fmt;
 use core::time::Duration;
 
 use super::cache::Place;
+use super::deadlines::Deadlines;
 use super::incoming::IncomingId;
+use super::numbered::Numbered;
 use super::rounds::{Input, Retry};
+use super::seldom::Empty;
 use crate::limits::Limits;
 use crate::revision::Patience;
 use crate::time::Instant;
@@ -73,7 +76,7 @@ pub(crate) enum Asker {
     /// The session itself: it is `server/discover`, to find out which era the server is of.
     Probe,
     /// A request that asked for input: the answer to its question number so-and-so.
-    Question(IncomingId, usize),
+    Question(IncomingId, u32),
     /// Calls that listen: it subscribes to a resource for them.
     Subscribe,
     /// Nobody: it ends the subscription to a resource that nobody listens to any more.
@@ -95,16 +98,18 @@ pub(crate) struct Call {
     pub(crate) wants_progress: bool,
     /// The request asked for log messages. (T-92)
     pub(crate) wants_logs: bool,
-    /// The path that it was sent on, where it is made for a request of the peer's.
-    pub(crate) stream: Option<StreamId>,
-    /// The last progress, which the next must pass. (PRG-05)
-    pub(crate) progress: Option<f64>,
-    /// What it takes to make the call again, where the peer may ask for input.
-    pub(crate) retry: Option<Box<Retry>>,
-    /// The input that the peer asked for, while it is gathered.
-    pub(crate) input: Option<Box<Input>>,
-    /// Where the result goes in the cache, if it may.
-    pub(crate) cache_as: Option<Place>,
+    /// The last progress, which the next must pass; before there is any, less than all. (PRG-05)
+    pub(crate) progress: f64,
+    rare: Option<Box<Rare>>,
+}
+
+/// What many calls have nothing of.
+#[derive(Debug, Default)]
+pub(crate) struct Rare {
+    stream: Option<StreamId>,
+    retry: Option<Retry>,
+    input: Option<Box<Input>>,
+    cache_as: Option<Place>,
 }
 
 impl Call {
@@ -115,23 +120,57 @@ impl Call {
 
     /// Where what belongs to it goes.
     pub(crate) fn to(&self) -> To {
-        self.stream.map_or(To::ANY, To::along)
+        self.rare.as_ref().and_then(|rare| rare.stream).map_or(To::ANY, To::along)
+    }
+
+    /// It was sent on this path, because it is made for a request of the peer's.
+    pub(crate) fn set_stream(&mut self, stream: StreamId) {
+        self.rare().stream = Some(stream);
+    }
+
+    /// What it takes to make the call again, where the peer may ask for input.
+    pub(crate) fn retry(&self) -> Option<&Retry> {
+        self.rare.as_ref()?.retry.as_ref()
+    }
+
+    pub(crate) fn retry_mut(&mut self) -> Option<&mut Retry> {
+        self.rare.as_mut()?.retry.as_mut()
+    }
+
+    /// The input that the peer asked for, while it is gathered.
+    pub(crate) fn input(&self) -> Option<&Input> {
+        self.rare.as_ref()?.input.as_deref()
+    }
+
+    pub(crate) fn input_mut(&mut self) -> Option<&mut Input> {
+        self.rare.as_mut()?.input.as_deref_mut()
+    }
+
+    /// Where the result goes in the cache, if it may.
+    pub(crate) fn take_cache_as(&mut self) -> Option<Place> {
+        self.rare.as_mut()?.cache_as.take()
+    }
+
+    pub(crate) fn set_cache_as(&mut self, place: Place) {
+        self.rare().cache_as = Some(place);
+    }
+
+    fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
     }
 
     /// Bytes that are kept for making the call again.
     fn kept(&self) -> usize {
-        self.retry.as_ref().map_or(0, |retry| retry.params.len())
-            + self.input.as_ref().map_or(0, |input| input.kept())
+        self.retry().map_or(0, |retry| retry.params.len()) + self.input().map_or(0, Input::kept)
     }
 }
 
 /// The open calls, by wire id.
 #[derive(Debug)]
 pub(crate) struct Calls {
-    open: BTreeMap<u64, Call>,
-    deadlines: BTreeSet<(Instant, u64)>,
-    /// The first of `deadlines`, kept so that asking costs nothing.
-    next_deadline: Option<Instant>,
+    open: Numbered<Call>,
+    /// Settled whenever a call ends or waits anew, so that the first one holds.
+    deadlines: Deadlines,
     next_wire: u64,
     /// Ended while something more may come: an answer (T-44), and for those that listened all that crossed their end.
     retired: BTreeMap<u64, bool>,
@@ -145,12 +184,22 @@ pub(crate) struct Calls {
     ended: Option<Vec<u64>>,
 }
 
+impl Default for Calls {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Many a server never calls.
+impl Empty for Calls {
+    const EMPTY: &'static Self = &Self::new();
+}
+
 impl Calls {
-    pub(crate) fn new() -> Self {
+    const fn new() -> Self {
         Self {
-            open: BTreeMap::new(),
-            deadlines: BTreeSet::new(),
-            next_deadline: None,
+            open: Numbered::new(),
+            deadlines: Deadlines::new(),
             next_wire: 1,
             retired: BTreeMap::new(),
             held: BTreeSet::new(),
@@ -178,13 +227,13 @@ impl Calls {
     #[cfg(feature = "http")]
     pub(crate) fn rest(&mut self) {
         if self.open.is_empty() {
-            (self.open, self.deadlines) = (BTreeMap::new(), BTreeSet::new());
+            (self.open, self.deadlines) = (Numbered::new(), Deadlines::new());
             (self.held, self.moved) = (BTreeSet::new(), BTreeMap::new());
         }
     }
 
     fn end(&mut self, wire: u64) -> Option<Call> {
-        let call = self.open.remove(&wire)?;
+        let call = self.open.remove(wire)?;
         if let Some(ended) = &mut self.ended {
             ended.push(wire);
         }
@@ -220,23 +269,24 @@ impl Calls {
             deadline: Some(deadline),
             wants_progress,
             wants_logs: false,
-            stream: None,
-            progress: None,
-            retry: None,
-            input: None,
-            cache_as: None,
+            progress: f64::NEG_INFINITY,
+            rare: None,
         };
-        self.open.insert(wire, call);
-        self.deadlines.insert((deadline, wire));
-        self.next_deadline = Some(self.next_deadline.map_or(deadline, |next| next.min(deadline)));
+        self.add(wire, call);
+        self.deadlines.add(deadline, wire);
         wire
+    }
+
+    fn add(&mut self, wire: u64, call: Call) {
+        let added = self.open.insert(wire, call);
+        debug_assert!(added.is_ok(), "wire ids count up");
     }
 
     /// Adds a call that is not on its way by itself, and waits for as long as it takes.
     pub(crate) fn insert_unsent(&mut self, asker: Asker) -> u64 {
         let wire = self.insert(Instant::ZERO, asker, false, (Duration::MAX, Duration::MAX));
         self.set_deadline(wire, None);
-        if let Some(call) = self.open.get_mut(&wire) {
+        if let Some(call) = self.open.get_mut(wire) {
             call.is_sent = false;
         }
         wire
@@ -244,25 +294,25 @@ impl Calls {
 
     /// Keeps what it takes to make a call again.
     pub(crate) fn keep_retry(&mut self, wire: u64, retry: Retry) {
-        if let Some(call) = self.open.get_mut(&wire) {
+        if let Some(call) = self.open.get_mut(wire) {
             self.bytes += retry.params.len();
-            call.retry = Some(Box::new(retry));
+            call.rare().retry = Some(retry);
         }
     }
 
     /// Keeps the input that the peer asked for; until it is there, the call is not on its way.
     pub(crate) fn keep_input(&mut self, wire: u64, input: Input) {
-        if let Some(call) = self.open.get_mut(&wire) {
+        if let Some(call) = self.open.get_mut(wire) {
             self.bytes += input.kept();
             call.is_sent = false;
-            call.input = Some(Box::new(input));
+            call.rare().input = Some(Box::new(input));
         }
     }
 
-    pub(crate) fn take_input(&mut self, wire: u64) -> Option<Box<Input>> {
-        let input = self.open.get_mut(&wire)?.input.take()?;
+    pub(crate) fn take_input(&mut self, wire: u64) -> Option<Input> {
+        let input = self.open.get_mut(wire)?.rare.as_mut()?.input.take()?;
         self.bytes -= input.kept();
-        Some(input)
+        Some(*input)
     }
 
     /// Bytes that are kept for making calls again.
@@ -273,7 +323,7 @@ impl Calls {
     /// The wire id that `call` has now.
     pub(crate) fn wire_of(&self, call: CallId) -> Option<u64> {
         let wire = self.moved.get(&call).copied().unwrap_or(call.0);
-        self.open.get(&wire).filter(|open| open.id == call).map(|_| wire)
+        self.open.get(wire).filter(|open| open.id == call).map(|_| wire)
     }
 
     /// Gives a call that is made again its new wire id; it waits anew, up to its cap. (ID-11, T-98)
@@ -283,36 +333,33 @@ impl Calls {
         let mut call = self.end(wire)?;
         let renewed = self.next_wire;
         self.next_wire += 1;
-        call.progress = None;
+        call.progress = f64::NEG_INFINITY;
         call.is_sent = true;
         let deadline = (now + call.patience).min(call.give_up);
         self.moved.insert(call.id, renewed);
-        self.open.insert(renewed, call);
+        self.add(renewed, call);
         self.set_deadline(renewed, Some(deadline));
         Some(renewed)
     }
 
     pub(crate) fn get(&self, wire: u64) -> Option<&Call> {
-        self.open.get(&wire)
+        self.open.get(wire)
     }
 
     pub(crate) fn get_mut(&mut self, wire: u64) -> Option<&mut Call> {
-        self.open.get_mut(&wire)
+        self.open.get_mut(wire)
     }
 
     /// The open calls with their wire ids, oldest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Call)> + '_ {
-        self.open.iter().map(|(wire, call)| (*wire, call))
+        self.open.iter()
     }
 
     /// Ends a call.
     pub(crate) fn remove(&mut self, wire: u64) -> Option<Call> {
         self.held.remove(&wire);
         let call = self.end(wire)?;
-        if let Some(deadline) = call.deadline {
-            self.deadlines.remove(&(deadline, wire));
-            self.next_deadline = self.deadlines.first().map(|(deadline, _)| *deadline);
-        }
+        self.settle_deadlines();
         self.moved.remove(&call.id);
         self.bytes -= call.kept();
         Some(call)
@@ -350,16 +397,21 @@ impl Calls {
 
     /// There was a sign of life: the call may wait anew, up to its cap; one that waits for ever goes on so. (TMO-04)
     pub(crate) fn extend(&mut self, now: Instant, wire: u64) {
-        let Some(call) = self.open.get(&wire).filter(|call| call.deadline.is_some()) else { return };
+        let Some(call) = self.open.get(wire).filter(|call| call.deadline.is_some()) else { return };
         let deadline = (now + call.patience).min(call.give_up);
         self.set_deadline(wire, Some(deadline));
     }
 
     /// The call's time stands still, up to its cap.
     pub(crate) fn hold(&mut self, wire: u64) {
-        let cap = self.open.get(&wire).map(|call| call.give_up);
+        let cap = self.open.get(wire).map(|call| call.give_up);
         self.set_deadline(wire, cap);
         self.held.insert(wire);
+    }
+
+    /// Whether the time of any call stands still.
+    pub(crate) fn holds_any(&self) -> bool {
+        !self.held.is_empty()
     }
 
     /// The time of all calls runs again.
@@ -371,33 +423,40 @@ impl Calls {
 
     /// Whether the call may wait longer than it has.
     pub(crate) fn may_extend(&self, now: Instant, wire: u64) -> bool {
-        self.open.get(&wire).is_some_and(|call| now < call.give_up)
+        self.open.get(wire).is_some_and(|call| now < call.give_up)
     }
 
     /// Has the call looked at again at `at`, or never; not later than its cap.
     pub(crate) fn wait_until(&mut self, wire: u64, at: Option<Instant>) {
-        let capped = self.open.get(&wire).and_then(|call| at.map(|at| at.min(call.give_up)));
+        let capped = self.open.get(wire).and_then(|call| at.map(|at| at.min(call.give_up)));
         self.set_deadline(wire, capped);
     }
 
     fn set_deadline(&mut self, wire: u64, deadline: Option<Instant>) {
-        let Some(call) = self.open.get_mut(&wire) else { return };
-        if let Some(old) = core::mem::replace(&mut call.deadline, deadline) {
-            self.deadlines.remove(&(old, wire));
+        let Some(call) = self.open.get_mut(wire) else { return };
+        if core::mem::replace(&mut call.deadline, deadline) == deadline {
+            return;
         }
         if let Some(deadline) = deadline {
-            self.deadlines.insert((deadline, wire));
+            self.deadlines.add(deadline, wire);
         }
-        self.next_deadline = self.deadlines.first().map(|(deadline, _)| *deadline);
+        self.settle_deadlines();
+    }
+
+    fn settle_deadlines(&mut self) {
+        let Self { open, deadlines, .. } = self;
+        deadlines.settle(open.len(), |deadline, wire| {
+            open.get(wire).is_some_and(|call| call.deadline == Some(deadline))
+        });
     }
 
     /// A call whose time is up, the longest overdue first.
     pub(crate) fn overdue(&self, now: Instant) -> Option<u64> {
-        self.deadlines.first().filter(|(deadline, _)| *deadline <= now).map(|(_, wire)| *wire)
+        self.deadlines.first().filter(|(deadline, _)| *deadline <= now).map(|(_, wire)| wire)
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.next_deadline
+        self.deadlines.next()
     }
 }
 

@@ -13,6 +13,7 @@ use super::event::Event;
 use super::filter::{Change, Filter, is_part};
 use super::listen::ACKNOWLEDGED;
 use super::phase::Phase;
+use super::seldom::Empty;
 use crate::error::Misuse;
 use crate::json::Object;
 use crate::rpc::{self, ErrorObject, Params, RequestId};
@@ -29,6 +30,11 @@ pub(crate) struct Subscribers {
     /// How many subscribe to each resource, over both.
     uris: BTreeMap<Box<str>, usize>,
     bytes: usize,
+}
+
+impl Empty for Subscribers {
+    const EMPTY: &'static Self =
+        &Self { open: BTreeMap::new(), session: BTreeSet::new(), uris: BTreeMap::new(), bytes: 0 };
 }
 
 impl Subscribers {
@@ -162,6 +168,9 @@ impl Core {
 
     /// The client ends a subscription; true if there was one.
     pub(super) fn unsubscribe(&mut self, id: &RequestId) -> bool {
+        if !self.subscribers.has(id) {
+            return false;
+        }
         let Some((stream, filter)) = self.subscribers.open.remove(id) else { return false };
         for uri in &filter.uris {
             self.unwatch(uri);
@@ -206,6 +215,9 @@ impl Core {
 
     /// The connection ends: nobody listens any more.
     pub(super) fn forget_watched(&mut self) {
+        if self.subscribers.uris.is_empty() {
+            return;
+        }
         for uri in core::mem::take(&mut self.subscribers.uris).into_keys() {
             self.events.push(Event::Unwatched { uri });
         }
@@ -214,7 +226,7 @@ impl Core {
     /// The server ends: every subscription gets its last word. (STL-36, CAN-15, T-102)
     pub(super) fn end_subscriptions(&mut self) {
         self.forget_watched();
-        let open = core::mem::take(&mut self.subscribers);
+        let open = self.subscribers.take();
         for (id, (stream, _)) in &open.open {
             let mut result = Vec::new();
             let mut object = Object::begin(&mut result);

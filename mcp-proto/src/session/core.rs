@@ -19,9 +19,10 @@ use super::peer::Peer;
 use super::phase::{Phase, Trigger};
 use super::probe::Opening;
 use super::rounds::WaitsFor;
+use super::seldom::Seldom;
 use super::stamp::Stamp;
 use super::stateless::Said;
-use super::timers::{Timer, Timers};
+use super::timers::{Timer, Timers, sooner};
 use crate::error::{Misuse, Unencodable};
 use crate::json::Raw;
 use crate::limits::Limits;
@@ -80,10 +81,10 @@ pub(crate) struct Core {
     pub(super) now: Instant,
     pub(super) phase: Phase,
     /// Why the connection is ending, once it is.
-    end: Option<Close>,
+    end: Option<Box<Close>>,
     pub(super) peer: Option<Arc<Peer>>,
     /// Server: what the latest request that says of itself who makes it said.
-    pub(super) said: Option<Said>,
+    pub(super) said: Option<Box<Said>>,
     /// The revision to speak as long as nothing is agreed on.
     pub(super) trying: Revision,
     pub(super) opening: Opening,
@@ -91,12 +92,12 @@ pub(crate) struct Core {
     pub(super) stamp: Arc<Stamp>,
     /// The least grave log message that the client wants.
     pub(super) log_level: Option<Level>,
-    pub(super) calls: Calls,
+    pub(super) calls: Seldom<Calls>,
     pub(super) incoming: IncomingTable,
-    pub(super) batches: Batches,
-    pub(super) listens: Listens,
-    pub(super) subscribers: Subscribers,
-    pub(super) cache: Cache,
+    pub(super) batches: Seldom<Batches>,
+    pub(super) listens: Seldom<Listens>,
+    pub(super) subscribers: Seldom<Subscribers>,
+    pub(super) cache: Seldom<Cache>,
     pub(super) timers: Timers,
     pub(super) guard: Guard,
     pub(super) events: Events,
@@ -121,12 +122,12 @@ impl Core {
             opening: Opening::default(),
             stamp,
             log_level: None,
-            calls: Calls::new(),
+            calls: Seldom::default(),
             incoming: IncomingTable::default(),
-            batches: Batches::default(),
-            listens: Listens::default(),
-            subscribers: Subscribers::default(),
-            cache: Cache::default(),
+            batches: Seldom::default(),
+            listens: Seldom::default(),
+            subscribers: Seldom::default(),
+            cache: Seldom::default(),
             timers: Timers::default(),
             guard: Guard::new(&me.limits),
             events: Events::default(),
@@ -155,12 +156,12 @@ impl Core {
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.calls.next_deadline().into_iter().chain(self.timers.next()).min()
+        sooner(self.calls.next_deadline(), self.timers.next())
     }
 
     /// Why the connection is over, once it is.
     pub(crate) fn closed(&self) -> Option<&Close> {
-        self.end.as_ref().filter(|_| self.is_closed())
+        self.end.as_deref().filter(|_| self.is_closed())
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -182,6 +183,7 @@ impl Core {
         &mut self.outbox
     }
 
+    #[cold]
     fn write_deferred(&mut self) {
         let bytes_max = self.limits().outbox_bytes_max;
         loop {
@@ -365,7 +367,9 @@ impl Core {
     /// Nothing is said on any path: what is empty is given back, until there is.
     #[cfg(feature = "http")]
     pub(crate) fn rest(&mut self) {
-        self.calls.rest();
+        if let Some(calls) = self.calls.changed() {
+            calls.rest();
+        }
         self.incoming.rest();
         self.events.rest();
         self.outbox.rest();
@@ -444,14 +448,14 @@ impl Core {
     /// The connection ends: at once, or once what is open is answered.
     fn finish(&mut self, why: Close) {
         if self.end.is_none() {
-            self.end = Some(why);
+            self.end = Some(Box::new(why));
         }
         self.step(Trigger::End);
     }
 
     pub(super) fn fault(&mut self, fault: Fault) {
         if !self.is_closed() {
-            self.end = Some(Close::Fault(fault));
+            self.end = Some(Box::new(Close::Fault(fault)));
             self.step(Trigger::Fault);
         }
     }
@@ -481,9 +485,9 @@ impl Core {
                 while let Some(incoming) = self.incoming.first() {
                     self.withdraw(incoming, None);
                 }
-                self.batches.clear();
+                self.batches = Seldom::default();
                 self.timers.clear();
-                let why = self.end.clone().unwrap_or(Close::Local);
+                let why = self.end.as_deref().cloned().unwrap_or(Close::Local);
                 self.events.push(Event::Closed(why));
             }
         }

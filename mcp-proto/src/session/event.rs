@@ -111,17 +111,24 @@ mod tests {
     use crate::limits::{CALL_BYTES, EVENT_BYTES, REQUEST_BYTES};
     use crate::session::Answers;
 
-    /// A node of a tree can be half empty.
-    const TREE: usize = 2;
+    /// The last one in a group of a table holds the room of all.
+    const GROUP: usize = 8;
+
+    /// A place in a list of them, or of deadlines, which can have room for four times what is there.
+    const LISTED: usize = 4 * 16;
 
     #[test]
     fn the_ceiling_knows_how_large_things_are() {
         assert!(2 * size_of::<(Event, usize)>() + 128 <= EVENT_BYTES, "{}", size_of::<(Event, usize)>());
-        let request =
-            size_of::<crate::session::incoming::Open>() + size_of::<Request>() + size_of::<Context>();
-        assert!(TREE * (request + 64) <= REQUEST_BYTES, "{request}");
+        let open = size_of::<crate::session::incoming::Open>();
+        let rare = size_of::<crate::session::incoming::Rare>();
+        let request = size_of::<Request>() + size_of::<Context>();
+        assert!(GROUP * (open + 8) + rare + request + 2 * LISTED + 64 <= REQUEST_BYTES, "{open} {rare}");
         let call = size_of::<crate::session::calls::Call>();
-        assert!(TREE * (call + 5 * 32) <= CALL_BYTES, "{call}");
+        assert!(
+            GROUP * call + size_of::<crate::session::calls::Rare>() + 2 * LISTED + 64 <= CALL_BYTES,
+            "{call}"
+        );
     }
 
     fn raw(text: &str) -> Raw {

@@ -4,13 +4,12 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use super::batch::Batches;
 use super::calls::{Asker, CallId};
 use super::core::Core;
 use super::guard::ViolationKind;
-use super::listen::Listens;
 use super::outcome::{CallError, Fault};
 use super::phase::Trigger;
+use super::seldom::Seldom;
 use crate::revision::{Era, Revision};
 use crate::time::Instant;
 
@@ -89,8 +88,8 @@ impl Core {
         while let Some(incoming) = self.incoming.first() {
             self.withdraw(incoming, None);
         }
-        self.batches = Batches::default();
-        self.listens = Listens::default();
+        self.batches = Seldom::default();
+        self.listens = Seldom::default();
         self.timers.clear();
         self.ponged();
         self.peer = None;

@@ -5,11 +5,14 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+use core::num::NonZeroU64;
 
 use super::StreamId;
 use super::batch::BatchId;
 use super::calls::CallId;
-use super::peer::{Peer, Request};
+use super::numbered::Numbered;
+use super::peer::Peer;
+use super::seldom::{Empty, Seldom};
 use crate::json::Raw;
 use crate::revision::MethodRule;
 use crate::rpc::RequestId;
@@ -35,12 +38,7 @@ impl fmt::Display for IncomingId {
 #[derive(Clone, Debug)]
 pub(crate) enum ReplyTo {
     /// To the peer, as a response.
-    Peer {
-        wire: RequestId,
-        stream: StreamId,
-        /// The batch that the response goes into.
-        batch: Option<BatchId>,
-    },
+    Peer { wire: RequestId, stream: StreamId },
     /// Into the next round of a call of ours that asked for input, as the answer to its question number `index`.
     Call { call: CallId, index: usize },
 }
@@ -54,25 +52,41 @@ pub(crate) struct Open {
     pub(crate) rule: Option<&'static MethodRule>,
     /// The least grave log message that is wanted for this request, where each request says so for itself.
     pub(crate) log_level: Option<Level>,
-    /// The peer wants to hear of progress, under this token.
-    pub(crate) progress_token: Option<RequestId>,
-    /// The last progress told, which the next must pass. (PRG-05)
-    pub(crate) progress: Option<f64>,
-    /// Progress that could not be sent yet: the params of the latest.
-    pub(crate) deferred: Option<Vec<u8>>,
-    /// What was asked, for asking again once input is there; only where that can be.
-    pub(crate) again: Option<Again>,
-    /// Set while the client is asked; the application has no say until the answers are in.
-    pub(crate) asking: Option<Box<Asking>>,
+    /// The params, for delivering the request once more when input is there; only where that can be.
+    pub(crate) again: Option<Raw>,
     /// Bytes of params that are counted against the limit.
     pub(crate) bytes: usize,
+    pub(crate) rare: Option<Box<Rare>>,
 }
 
-/// What it takes to deliver a request once more, besides what is known of it while it is open.
+/// What many requests have nothing of.
 #[derive(Debug)]
-pub(crate) struct Again {
-    pub(crate) request: Request,
+pub(crate) struct Rare {
+    /// The batch that the response goes into.
+    batch: Option<BatchId>,
+    /// The peer wants to hear of progress, under this token.
+    progress_token: Option<RequestId>,
+    /// The last progress told, which the next must pass; before there is any, less than all. (PRG-05)
+    pub(crate) progress: f64,
+    /// Progress that could not be sent yet: the params of the latest.
+    deferred: Option<Vec<u8>>,
+    /// Set while the client is asked; the application has no say until the answers are in.
+    pub(crate) asking: Option<Box<Asking>>,
+    /// How often the request was delivered with input.
     pub(crate) rounds: u32,
+}
+
+impl Default for Rare {
+    fn default() -> Self {
+        Self {
+            batch: None,
+            progress_token: None,
+            progress: f64::NEG_INFINITY,
+            deferred: None,
+            asking: None,
+            rounds: 0,
+        }
+    }
 }
 
 /// Questions that are out.
@@ -86,46 +100,57 @@ pub(crate) struct Asking {
 /// The open requests, by the handle that the application has and by the id on the wire.
 #[derive(Debug, Default)]
 pub(crate) struct IncomingTable {
-    open: BTreeMap<IncomingId, Open>,
+    tables: Seldom<Tables>,
+    next: u64,
+    bytes: usize,
+}
+
+/// What there is only where something is open, or was a moment ago.
+#[derive(Debug, Default)]
+struct Tables {
+    open: Numbered<Open>,
     by_wire: ByWire,
     /// Requests with deferred progress.
     deferred: BTreeSet<IncomingId>,
-    next: u64,
-    bytes: usize,
+}
+
+impl Empty for Tables {
+    const EMPTY: &'static Self = &Self {
+        open: Numbered::new(),
+        by_wire: ByWire { numbers: Numbered::new(), others: BTreeMap::new() },
+        deferred: BTreeSet::new(),
+    };
 }
 
 /// What the peer calls its requests.
 #[derive(Debug, Default)]
 struct ByWire {
-    /// Nearly all ids are numbers, which are quickly compared.
-    numbers: BTreeMap<u64, IncomingId>,
+    /// Nearly all ids are numbers that count up.
+    numbers: Numbered<NonZeroU64>,
     others: BTreeMap<RequestId, IncomingId>,
 }
 
 impl ByWire {
     fn find(&self, wire: &RequestId) -> Option<IncomingId> {
-        match wire.as_u64() {
-            Some(number) => {
-                // Ids mostly count up.
-                let (last, _) = self.numbers.last_key_value()?;
-                if number > *last { None } else { self.numbers.get(&number).copied() }
-            }
-            None => self.others.get(wire).copied(),
+        if let Some(id) = wire.as_u64().and_then(|number| self.numbers.get(number)) {
+            return Some(IncomingId(id.get()));
         }
+        if self.others.is_empty() { None } else { self.others.get(wire).copied() }
     }
 
     fn insert(&mut self, wire: &RequestId, id: IncomingId) {
-        match wire.as_u64() {
-            Some(number) => self.numbers.insert(number, id),
-            None => self.others.insert(wire.clone(), id),
-        };
+        let numbers = wire.as_u64().zip(NonZeroU64::new(id.0));
+        let is_numbered = numbers.is_some_and(|(number, id)| self.numbers.insert(number, id).is_ok());
+        if !is_numbered {
+            self.others.insert(wire.clone(), id);
+        }
     }
 
     fn remove(&mut self, wire: &RequestId) {
-        match wire.as_u64() {
-            Some(number) => self.numbers.remove(&number),
-            None => self.others.remove(wire),
-        };
+        let numbered = wire.as_u64().and_then(|number| self.numbers.remove(number));
+        if numbered.is_none() {
+            self.others.remove(wire);
+        }
     }
 }
 
@@ -141,8 +166,8 @@ impl Open {
     /// What the peer calls it and where the answer goes, if the application may answer it now.
     pub(crate) fn to_answer(&self) -> Option<(RequestId, StreamId, Option<BatchId>)> {
         match &self.reply {
-            ReplyTo::Peer { wire, stream, batch } if self.asking.is_none() => {
-                Some((wire.clone(), *stream, *batch))
+            ReplyTo::Peer { wire, stream } if self.asking().is_none() => {
+                Some((wire.clone(), *stream, self.batch()))
             }
             ReplyTo::Peer { .. } | ReplyTo::Call { .. } => None,
         }
@@ -150,20 +175,48 @@ impl Open {
 
     /// The batch that the response goes into.
     pub(crate) fn batch(&self) -> Option<BatchId> {
-        match &self.reply {
-            ReplyTo::Peer { batch, .. } => *batch,
-            ReplyTo::Call { .. } => None,
-        }
+        self.rare.as_ref()?.batch
+    }
+
+    /// The peer wants to hear of progress, under this token.
+    pub(crate) fn progress_token(&self) -> Option<&RequestId> {
+        self.rare.as_ref()?.progress_token.as_ref()
+    }
+
+    /// Set while the client is asked; the application has no say until the answers are in.
+    pub(crate) fn asking(&self) -> Option<&Asking> {
+        self.rare.as_ref()?.asking.as_deref()
+    }
+
+    pub(crate) fn asking_mut(&mut self) -> Option<&mut Asking> {
+        self.rare.as_mut()?.asking.as_deref_mut()
+    }
+
+    /// How often the request was delivered with input.
+    pub(crate) fn rounds(&self) -> u32 {
+        self.rare.as_ref().map_or(0, |rare| rare.rounds)
+    }
+
+    pub(crate) fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+}
+
+impl Rare {
+    /// Of a request that comes in a batch, or wants progress under a token, if it does.
+    pub(crate) fn new(batch: Option<BatchId>, progress_token: Option<RequestId>) -> Option<Box<Self>> {
+        let is_any = batch.is_some() || progress_token.is_some();
+        is_any.then(|| Box::new(Self { batch, progress_token, ..Self::default() }))
     }
 }
 
 impl IncomingTable {
     pub(crate) fn len(&self) -> usize {
-        self.open.len()
+        self.tables.open.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.open.is_empty()
+        self.tables.open.is_empty()
     }
 
     /// Bytes of params that the open requests hold.
@@ -175,39 +228,42 @@ impl IncomingTable {
         self.next += 1;
         let id = IncomingId(self.next);
         self.bytes += open.bytes;
+        let tables = &mut *self.tables;
         if let ReplyTo::Peer { wire, .. } = &open.reply {
-            self.by_wire.insert(wire, id);
+            tables.by_wire.insert(wire, id);
         }
-        self.open.insert(id, open);
+        let added = tables.open.insert(id.0, open);
+        debug_assert!(added.is_ok(), "ids count up");
         id
     }
 
     pub(crate) fn find(&self, wire: &RequestId) -> Option<IncomingId> {
-        self.by_wire.find(wire)
+        self.tables.by_wire.find(wire)
     }
 
     /// An open request holds more than it did.
     pub(crate) fn add_bytes(&mut self, id: IncomingId, bytes: usize) {
-        if let Some(open) = self.open.get_mut(&id) {
+        if let Some(open) = self.tables.open.get_mut(id.0) {
             open.bytes += bytes;
             self.bytes += bytes;
         }
     }
 
     pub(crate) fn get(&self, id: IncomingId) -> Option<&Open> {
-        self.open.get(&id)
+        self.tables.open.get(id.0)
     }
 
     pub(crate) fn get_mut(&mut self, id: IncomingId) -> Option<&mut Open> {
-        self.open.get_mut(&id)
+        self.tables.open.get_mut(id.0)
     }
 
     pub(crate) fn remove(&mut self, id: IncomingId) -> Option<Open> {
-        let open = self.open.remove(&id)?;
+        let tables = &mut *self.tables;
+        let open = tables.open.remove(id.0)?;
         self.bytes -= open.bytes;
-        self.deferred.remove(&id);
+        tables.deferred.remove(&id);
         if let ReplyTo::Peer { wire, .. } = &open.reply {
-            self.by_wire.remove(wire);
+            tables.by_wire.remove(wire);
         }
         Some(open)
     }
@@ -215,34 +271,34 @@ impl IncomingTable {
     /// Gives back what empty tables keep.
     #[cfg(feature = "http")]
     pub(crate) fn rest(&mut self) {
-        if self.open.is_empty() {
-            *self = Self { next: self.next, ..Self::default() };
+        if self.tables.open.is_empty() {
+            self.tables = Seldom::default();
         }
     }
 
     pub(crate) fn first(&self) -> Option<IncomingId> {
-        self.open.keys().next().copied()
+        self.tables.open.iter().next().map(|(id, _)| IncomingId(id))
     }
 
     /// Keeps `params` of a progress notification for later, in place of what was kept before.
     pub(crate) fn defer(&mut self, id: IncomingId, params: Vec<u8>) {
-        if let Some(open) = self.open.get_mut(&id) {
-            open.deferred = Some(params);
-            self.deferred.insert(id);
+        if let Some(open) = self.tables.open.get_mut(id.0) {
+            open.rare().deferred = Some(params);
+            self.tables.deferred.insert(id);
         }
     }
 
     /// Whether there is any deferred progress.
     pub(crate) fn has_deferred(&self) -> bool {
-        !self.deferred.is_empty()
+        !self.tables.deferred.is_empty()
     }
 
     /// Takes the deferred progress of one request.
     pub(crate) fn take_deferred(&mut self, id: IncomingId) -> Option<Vec<u8>> {
-        if !self.deferred.remove(&id) {
+        if !self.tables.deferred.remove(&id) {
             return None;
         }
-        self.open.get_mut(&id)?.deferred.take()
+        self.tables.open.get_mut(id.0)?.rare.as_mut()?.deferred.take()
     }
 
     /// Takes the deferred progress of the oldest request that has any and whose path has room.
@@ -250,8 +306,8 @@ impl IncomingTable {
         &mut self,
         has_room: impl Fn(StreamId) -> bool,
     ) -> Option<(StreamId, Vec<u8>)> {
-        let (id, stream) = self.deferred.iter().find_map(|id| {
-            let stream = self.open.get(id)?.stream()?;
+        let (id, stream) = self.tables.deferred.iter().find_map(|id| {
+            let stream = self.tables.open.get(id.0)?.stream()?;
             has_room(stream).then_some((*id, stream))
         })?;
         Some((stream, self.take_deferred(id)?))
@@ -260,6 +316,6 @@ impl IncomingTable {
     /// The oldest request that came on this path.
     #[cfg(feature = "http")]
     pub(crate) fn first_on(&self, stream: StreamId) -> Option<IncomingId> {
-        self.open.iter().find(|(_, open)| open.stream() == Some(stream)).map(|(id, _)| *id)
+        self.tables.open.iter().find(|(_, open)| open.stream() == Some(stream)).map(|(id, _)| IncomingId(id))
     }
 }

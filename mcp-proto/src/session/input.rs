@@ -11,9 +11,9 @@ use alloc::vec::Vec;
 use super::calls::{Asker, CallOptions};
 use super::core::Core;
 use super::event::Event;
-use super::incoming::{Again, Asking, IncomingId};
+use super::incoming::{Asking, IncomingId, Open, ReplyTo};
 use super::outcome::CallError;
-use super::peer::{Context, Peer};
+use super::peer::{Context, Method, Peer, Request};
 use super::question::{Answers, Question};
 use super::{gate, stateless};
 use crate::error::Misuse;
@@ -33,7 +33,7 @@ impl Core {
         state: Option<&str>,
     ) -> Result<(), Misuse> {
         self.advance(now);
-        let open = self.incoming.get(incoming).filter(|open| open.asking.is_none());
+        let open = self.incoming.get(incoming).filter(|open| open.asking().is_none());
         let Some(open) = open else { return Err(Misuse::Stale) };
         if !open.rule.is_some_and(|rule| rule.may_ask) {
             return Err(Misuse::Unsupported);
@@ -50,18 +50,17 @@ impl Core {
         if !open.peer.revision.rules().servers_ask {
             return self.require_input(incoming, questions, state);
         }
-        let Some(again) = &open.again else { return Err(Misuse::Unsupported) };
+        let ReplyTo::Peer { stream, .. } = open.reply else { return Err(Misuse::Unsupported) };
         let limits = self.limits();
         let fits =
-            again.rounds < limits.input_rounds_max && self.calls.len() + questions.len() <= limits.calls_max;
+            open.rounds() < limits.input_rounds_max && self.calls.len() + questions.len() <= limits.calls_max;
         if !fits {
             return Err(Misuse::Blocked);
         }
         self.require(self.phase.allows().traffic)?;
-        let stream = open.stream().unwrap_or_default();
         self.has_room(Some(stream))?;
         // All of them must be fit to be sent before any is.
-        for (index, (_, question)) in questions.iter().enumerate() {
+        for (index, (_, question)) in (0_u32..).zip(questions) {
             let mut scratch = Vec::new();
             let params = |revision, out: &mut Vec<u8>| question.write(revision, out);
             self.check_call(question.method(), &params, &mut scratch, Asker::Question(incoming, index))?;
@@ -70,13 +69,13 @@ impl Core {
             self.write_progress(stream, &params);
         }
         if let Some(open) = self.incoming.get_mut(incoming) {
-            open.asking = Some(Box::new(Asking {
+            open.rare().asking = Some(Box::new(Asking {
                 keys: questions.iter().map(|(key, _)| (*key).into()).collect(),
                 answers: questions.iter().map(|_| None).collect(),
                 state: state.map(Into::into),
             }));
         }
-        for (index, (_, question)) in questions.iter().enumerate() {
+        for (index, (_, question)) in (0_u32..).zip(questions) {
             let options = CallOptions { parent: Some(incoming), ..CallOptions::default() };
             let params = |revision, out: &mut Vec<u8>| question.write(revision, out);
             self.place_call(question.method(), &params, &options, Asker::Question(incoming, index))?;
@@ -142,10 +141,11 @@ impl Core {
     }
 
     /// One question was answered, or never will be.
-    pub(super) fn answered(&mut self, incoming: IncomingId, index: usize, outcome: Result<Raw, CallError>) {
+    pub(super) fn answered(&mut self, incoming: IncomingId, index: u32, outcome: Result<Raw, CallError>) {
         let (held, bytes_max) = (self.incoming.bytes(), self.limits().requests_bytes_max);
-        let asking = self.incoming.get_mut(incoming).and_then(|open| open.asking.as_mut());
+        let asking = self.incoming.get_mut(incoming).and_then(Open::asking_mut);
         let Some(asking) = asking else { return };
+        let index = index as usize;
         // Answers are held until all are there, and count like the params of the request.
         let outcome = match outcome {
             Ok(answer) if held + answer.as_bytes().len() > bytes_max => {
@@ -167,7 +167,7 @@ impl Core {
                 let key = asking.keys.get(index).cloned().unwrap_or_default();
                 self.withdraw_questions(incoming);
                 if let Some(open) = self.incoming.get_mut(incoming) {
-                    open.asking = None;
+                    open.rare().asking = None;
                 }
                 let error = ErrorObject::internal(format!("no answer to `{key}`: {error}"));
                 let _stale = self.respond_error(self.now, incoming, &error);
@@ -177,25 +177,25 @@ impl Core {
 
     /// Delivers the request anew once all of its questions are answered.
     fn check_answers(&mut self, incoming: IncomingId) {
-        let asking = self.incoming.get(incoming).and_then(|open| open.asking.as_ref());
+        let asking = self.incoming.get(incoming).and_then(Open::asking);
         if !asking.is_some_and(|asking| asking.answers.iter().all(Option::is_some)) {
             return;
         }
         let Some(mut open) = self.incoming.remove(incoming) else { return };
-        let (Some(asking), Some(again)) = (open.asking.take(), open.again.take()) else { return };
-        let Again { request, rounds } = again;
+        let (Some(asking), Some(rule)) = (open.rare().asking.take(), open.rule) else { return };
+        let request = Request { method: Method::new(rule.name, open.rule), params: open.again.clone() };
         let is_idle = asking.keys.is_empty();
         let answers = asking.keys.into_iter().zip(asking.answers.into_iter().flatten()).collect();
         let context = Context {
             peer: Arc::clone(&open.peer),
             log_level: self.log_level,
-            wants_progress: open.progress_token.is_some(),
+            wants_progress: open.progress_token().is_some(),
             // Asked nothing, a client answers nothing, in either era.
             answers: (!is_idle).then(|| Answers::new(answers)),
             state: asking.state,
             meta: request.params.as_ref().and_then(|params| params.member("_meta")),
         };
-        open.again = Some(Again { request: request.clone(), rounds: rounds + 1 });
+        open.rare().rounds += 1;
         let incoming = self.incoming.insert(open);
         self.events.push(Event::Request { incoming, call: None, request, context });
     }

@@ -17,6 +17,7 @@ use super::filter::Filter;
 use super::guard::ViolationKind;
 use super::outcome::CallError;
 use super::peer::Method;
+use super::seldom::Empty;
 use crate::error::Misuse;
 use crate::json::{Object, Raw, unescape};
 use crate::revision::{MethodRule, PROMPTS_CHANGED, RESOURCE_UPDATED, RESOURCES_CHANGED, TOOLS_CHANGED};
@@ -74,6 +75,16 @@ struct Listen {
     waits: usize,
     /// What will be told of, once that is known.
     heard: Option<Filter>,
+}
+
+impl Empty for Listens {
+    const EMPTY: &'static Self = &Self {
+        open: BTreeMap::new(),
+        subscribed: BTreeMap::new(),
+        asked: BTreeMap::new(),
+        queue: BTreeMap::new(),
+        in_flight: 0,
+    };
 }
 
 impl Listens {

@@ -80,7 +80,7 @@ impl Core {
     /// Forgets a request that will not be answered, and tells the application if it has a say in it.
     pub(super) fn withdraw(&mut self, incoming: IncomingId, reason: Option<Raw>) {
         let Some(open) = self.incoming.remove(incoming) else { return };
-        if open.asking.is_some() {
+        if open.asking().is_some() {
             self.withdraw_questions(incoming);
         } else {
             self.events.push(Event::RequestCancelled { incoming, reason });
@@ -119,10 +119,10 @@ impl Core {
             return;
         };
         let id = call.id;
-        if call.progress.is_some_and(|last| progress <= last) {
+        if progress <= call.progress {
             return self.violation(ViolationKind::StaleProgress, format!("{id}: {progress}"));
         }
-        call.progress = Some(progress);
+        call.progress = progress;
         self.calls.extend(self.now, wire);
         let message = params.member("message").and_then(unescape).map(Into::into);
         let progress = Progress { progress, total, message };

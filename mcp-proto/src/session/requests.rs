@@ -11,7 +11,7 @@ use super::core::Core;
 use super::event::Event;
 use super::gate;
 use super::guard::ViolationKind;
-use super::incoming::{Again, Open, ReplyTo};
+use super::incoming::{Open, Rare, ReplyTo};
 use super::peer::{Context, Method, Peer, Request, identity_cost};
 use super::phase::Phase;
 use super::question::Answers;
@@ -185,21 +185,18 @@ impl Core {
         let bytes = kept(&request.params) + kept(&context.meta) + identity;
         // Where clients are not asked by requests, they make theirs again by themselves.
         let may_ask = rule.is_some_and(|rule| rule.may_ask) && asked.peer.revision.rules().servers_ask;
-        let again = may_ask.then(|| Again { request: request.clone(), rounds: 0 });
+        let again = request.params.clone().filter(|_| may_ask);
         if let Some(batch) = origin.batch {
             self.batches.expect(batch);
         }
         let incoming = self.incoming.insert(Open {
-            reply: ReplyTo::Peer { wire: id, stream: origin.stream, batch: origin.batch },
+            reply: ReplyTo::Peer { wire: id, stream: origin.stream },
             peer: asked.peer,
             rule,
             log_level: asked.log_level,
-            progress_token,
-            progress: None,
-            deferred: None,
             again,
-            asking: None,
             bytes,
+            rare: Rare::new(origin.batch, progress_token),
         });
         self.events.push(Event::Request { incoming, call: None, request, context });
     }

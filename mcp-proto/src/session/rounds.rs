@@ -11,7 +11,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::calls::{Asker, CallId};
+use super::calls::{Asker, Call, CallId};
 use super::core::Core;
 use super::event::Event;
 use super::gate;
@@ -99,7 +99,7 @@ impl Core {
         result: &Raw,
     ) -> Result<(Option<Vec<Question>>, Option<Raw>), CallError> {
         let invalid = |why: &str| CallError::Invalid(why.into());
-        let Some(retry) = self.calls.get(wire).and_then(|call| call.retry.as_ref()) else {
+        let Some(retry) = self.calls.get(wire).and_then(Call::retry) else {
             return Err(invalid("input is required for a method that cannot ask for any"));
         };
         let state = find(result.as_bytes(), "requestState").filter(|state| *state != b"null");
@@ -176,12 +176,9 @@ impl Core {
                     peer: Arc::clone(&peer),
                     rule: Some(question.rule),
                     log_level: None,
-                    progress_token: None,
-                    progress: None,
-                    deferred: None,
                     again: None,
-                    asking: None,
                     bytes,
+                    rare: None,
                 });
                 let method = Method::new(question.rule.name, Some(question.rule));
                 let request = Request { method, params: question.params };
@@ -192,7 +189,7 @@ impl Core {
             questions.into_iter().enumerate().map(place).collect()
         });
         self.calls.keep_input(wire, Input { questions: asked, state });
-        let Some(retry) = self.calls.get_mut(wire).and_then(|call| call.retry.as_mut()) else { return };
+        let Some(retry) = self.calls.get_mut(wire).and_then(Call::retry_mut) else { return };
         retry.rounds += 1;
         retry.idle_rounds = if is_idle { retry.idle_rounds + 1 } else { 0 };
         match retry.idle_rounds {
@@ -208,7 +205,7 @@ impl Core {
     /// The application answered a question, or said that it will not.
     pub(super) fn input_given(&mut self, call: CallId, index: usize, answer: Result<Raw, ErrorObject>) {
         let Some(wire) = self.calls.wire_of(call) else { return };
-        let input = self.calls.get_mut(wire).and_then(|call| call.input.as_mut());
+        let input = self.calls.get_mut(wire).and_then(Call::input_mut);
         let Some(questions) = input.and_then(|input| input.questions.as_mut()) else { return };
         match answer {
             Ok(answer) => {
@@ -225,7 +222,7 @@ impl Core {
 
     /// Whether the call is not on its way, and what it waits for.
     pub(super) fn waits_for_input(&self, wire: u64) -> Option<WaitsFor> {
-        let input = self.calls.get(wire)?.input.as_ref()?;
+        let input = self.calls.get(wire)?.input()?;
         let is_answered = |asked: &Asked| asked.answer.is_some();
         let open = input.questions.as_ref().is_some_and(|questions| !questions.iter().all(is_answered));
         Some(if open { WaitsFor::Answers } else { WaitsFor::Time })
@@ -236,7 +233,7 @@ impl Core {
         let Some(input) = self.calls.take_input(wire) else { return };
         let Some(renewed) = self.calls.renew(self.now, wire) else { return };
         let Some(call) = self.calls.get(renewed) else { return };
-        let Some(retry) = &call.retry else { return };
+        let Some(retry) = call.retry() else { return };
         let method = retry.method;
         let mut params = Vec::with_capacity(retry.params.len() + 64);
         write_retry(&mut params, &retry.params, &input);
@@ -252,7 +249,7 @@ impl Core {
     }
 
     /// Forgets the questions of a call that is over; their answers go nowhere.
-    pub(super) fn withdraw_input(&mut self, input: Option<Box<Input>>) {
+    pub(super) fn withdraw_input(&mut self, input: Option<Input>) {
         for asked in input.and_then(|input| input.questions).unwrap_or_default() {
             if self.incoming.remove(asked.incoming).is_some() {
                 self.events.push(Event::RequestCancelled { incoming: asked.incoming, reason: None });

@@ -161,8 +161,12 @@ impl Core {
         let call = if is_special { self.calls.get_mut(wire) } else { None };
         if let Some(call) = call {
             call.wants_logs = wants_logs;
-            call.stream = stream;
-            call.cache_as = cache_as.map(|key| self.cache.place(key));
+            if let Some(stream) = stream {
+                call.set_stream(stream);
+            }
+            if let Some(key) = cache_as {
+                call.set_cache_as(self.cache.place(key));
+            }
         }
         if let Some(rule) = retry {
             self.calls.keep_retry(wire, Retry::new(rule.name, scratch));
@@ -348,7 +352,7 @@ impl Core {
 
     /// Client, in a session: nothing is asked of us any more, so that our calls' time runs again.
     pub(super) fn check_asked(&mut self) {
-        if self.incoming.is_empty() {
+        if self.calls.holds_any() && self.incoming.is_empty() {
             self.calls.release(self.now);
         }
     }
@@ -386,13 +390,14 @@ impl Core {
         progress: &Progress,
     ) -> Result<(), Misuse> {
         self.advance(now);
-        let open = self.incoming.get_mut(incoming).filter(|open| open.asking.is_none());
+        let open = self.incoming.get_mut(incoming).filter(|open| open.asking().is_none());
         let Some(open) = open else { return Err(Misuse::Stale) };
         let with_message = open.peer.revision.rules().progress_message;
-        if !progress.progress.is_finite() || open.progress.is_some_and(|last| progress.progress <= last) {
+        let last = open.rare.as_ref().map_or(f64::NEG_INFINITY, |rare| rare.progress);
+        if !progress.progress.is_finite() || progress.progress <= last {
             return Err(Misuse::Unencodable);
         }
-        let Some(token) = &open.progress_token else { return Ok(()) };
+        let Some(token) = open.progress_token() else { return Ok(()) };
         let mut params = Vec::new();
         let mut object = Object::begin(&mut params);
         token.write(object.key("progressToken"));
@@ -402,7 +407,7 @@ impl Core {
         }
         object.opt_str("message", progress.message.as_deref().filter(|_| with_message));
         object.end();
-        open.progress = Some(progress.progress);
+        open.rare().progress = progress.progress;
         let Some(stream) = open.stream() else { return Ok(()) };
         if self.has_room(Some(stream)).is_ok() {
             // What waited for room is out of date now.

@@ -35,7 +35,7 @@ impl Core {
     fn said_before(&self, params: &Params<'_>) -> Option<&Said> {
         let meta = params.meta?;
         // What is kept is on one line.
-        self.said.as_ref().filter(|said| said.meta.as_bytes() == meta && !params.line_breaks())
+        self.said.as_deref().filter(|said| said.meta.as_bytes() == meta && !params.line_breaks())
     }
 
     /// The `_meta` of a request, to be kept, and the token in it.
@@ -113,12 +113,16 @@ impl Core {
     ) -> Result<(Arc<Peer>, Option<Level>), ErrorObject> {
         let (peer, log_level) = self.read_context(params)?;
         let short = params.meta.filter(|meta| meta.len() <= SAID_BYTES_MAX && !params.line_breaks());
-        self.said = short.map(|meta| Said {
+        let said = short.map(|meta| Said {
             meta: frame.keep(meta, false),
             peer: Arc::clone(&peer),
             log_level,
             progress_token: self.progress_token(params),
         });
+        match (said, &mut self.said) {
+            (Some(said), Some(before)) => **before = said,
+            (said, before) => *before = said.map(Box::new),
+        }
         Ok((peer, log_level))
     }
 

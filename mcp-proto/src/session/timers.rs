@@ -47,6 +47,15 @@ impl Timers {
     }
 
     pub(crate) fn next(&self) -> Option<Instant> {
-        self.0.iter().copied().flatten().min()
+        let [one, other, third] = self.0;
+        sooner(sooner(one, other), third)
+    }
+}
+
+/// The earlier of two moments that may never come.
+pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }

@@ -31,7 +31,7 @@ pub struct Http {
     pub(super) listeners_max: usize,
     pub(super) idle_max: Duration,
     pub(super) body_timeout: Duration,
-    pub(super) settings: Settings,
+    pub(super) settings: Arc<Settings>,
     pub(super) check: Option<Check>,
 }
 
@@ -47,7 +47,7 @@ impl Http {
             listeners_max: 10_000,
             idle_max: Duration::from_secs(30 * 60),
             body_timeout: Duration::from_secs(30),
-            settings: Settings::default(),
+            settings: Arc::default(),
             check: None,
         }
     }
@@ -108,7 +108,7 @@ impl Http {
 
     /// How event streams are kept up and resumed.
     pub fn settings(mut self, settings: Settings) -> Self {
-        self.settings = settings;
+        self.settings = Arc::new(settings);
         self
     }
 

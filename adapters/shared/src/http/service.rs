@@ -204,7 +204,7 @@ impl Shared {
     ) -> Result<Exchange, Refusal> {
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
-        let session = Session::alone(machine, revision, self.options.settings.clone());
+        let session = Session::alone(machine, revision, Arc::clone(&self.options.settings));
         let link = self.link(clock, session);
         // Whoever does not listen need not be told of changes.
         let listens =
@@ -229,7 +229,7 @@ impl Shared {
         let id = session_id().map_err(|_| Refusal::new(500, "there is no randomness"))?;
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
-        let session = Session::new(machine, &id, self.options.settings.clone());
+        let session = Session::new(machine, &id, Arc::clone(&self.options.settings));
         let link = self.link(clock, session);
         let serving = Serving::new(Arc::clone(&link), false);
         let exchange = self.exchange(&link, false, true, body, Some(decoded))?;

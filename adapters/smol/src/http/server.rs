@@ -79,10 +79,10 @@ pub async fn serve(service: HttpService, listener: TcpListener, stop: &Stop) -> 
         match or(stopped, accepted).await {
             None => break Ok(()),
             Some((Ok((stream, _)), place)) => {
-                let driven = drive(stream, service.clone(), stop.clone());
-                let open = open.clone();
+                let (service, stop, open) = (service.clone(), stop.clone(), open.clone());
+                // Begun in there: what is handed over as a future has room in there twice.
                 smol::spawn(async move {
-                    driven.await;
+                    drive(stream, service, stop).await;
                     drop((place, open));
                 })
                 .detach();
@@ -131,7 +131,8 @@ async fn drive(stream: Async<std::net::TcpStream>, service: HttpService, stop: S
     let _slower = stream.get_ref().set_nodelay(true);
     let answer = service_fn(|request| {
         let service = service.clone();
-        async move { Ok::<_, Infallible>(service.respond(request).await) }
+        // The connection has room for it for as long as it lasts.
+        Box::pin(async move { Ok::<_, Infallible>(service.respond(request).await) })
     });
     let mut builder = http1::Builder::new();
     builder.timer(SmolTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES_MAX);

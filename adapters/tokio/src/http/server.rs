@@ -73,10 +73,11 @@ impl ServeHttp for Server {
             };
             match accepted {
                 Ok((stream, _)) => {
-                    let driven = drive(stream, service.clone(), stop.clone(), all_open.clone());
+                    let (service, stop, open) = (service.clone(), stop.clone(), all_open.clone());
+                    // Begun in there: what is handed over as a future has room in there twice.
                     drop(tokio::spawn(async move {
-                        driven.await;
-                        drop(place);
+                        drive(stream, service, stop).await;
+                        drop((place, open));
                     }));
                 }
                 // Too many files are open, or a client hung up at once: neither is the end.
@@ -97,12 +98,13 @@ impl ServeHttp for Server {
 }
 
 /// Drives one connection to its end.
-async fn drive(stream: TcpStream, service: Service, stop: Stop, _open: watch::Receiver<()>) {
+async fn drive(stream: TcpStream, service: Service, stop: Stop) {
     // Small messages go back and forth: none waits for more. (T-87)
     let _slower = stream.set_nodelay(true);
     let answer = service_fn(|request| {
         let service = service.clone();
-        async move { Ok::<_, Infallible>(service.respond(request).await) }
+        // The connection has room for it for as long as it lasts.
+        Box::pin(async move { Ok::<_, Infallible>(service.respond(request).await) })
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_BYTES_MAX);

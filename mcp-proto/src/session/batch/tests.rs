@@ -1,6 +1,5 @@
 //! What open batches hold, and that they give it back.
 
-use alloc::vec::Vec;
 use core::convert::Infallible;
 
 use super::*;
@@ -52,16 +51,4 @@ fn a_batch_gives_back_its_ids_and_its_answers_when_it_is_answered_bat_18() {
     assert_eq!(answers, b"{},{}");
     assert_eq!((batches.bytes(), batches.is_empty()), (0, true));
     assert!(!batches.has_id(&id("a")));
-}
-
-#[test]
-fn nothing_is_left_of_batches_that_are_cleared() {
-    let mut batches = Batches::default();
-    let open = batch(&mut batches, &["a", "b"], 1);
-    assert!(!batches.is_empty() && batches.bytes() > 0);
-    batches.clear();
-    assert_eq!((batches.bytes(), batches.is_empty()), (0, true));
-    assert!(!batches.has_id(&id("a")));
-    let late: Vec<_> = [batches.settle(open), batches.settle(open)].into_iter().flatten().collect();
-    assert!(late.is_empty());
 }
