@@ -222,7 +222,7 @@ fn is_ascii(text: &[u8]) -> bool {
     // What is no whole word is in the last one.
     let (words, _) = text.as_chunks::<8>();
     let all = words.iter().fold(u64::from_le_bytes(*last), |all, word| all | u64::from_le_bytes(*word));
-    all & (u64::MAX / 255 << 7) == 0
+    all & ((u64::MAX / 255) << 7) == 0
 }
 
 #[cfg(test)]
