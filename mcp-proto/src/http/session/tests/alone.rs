@@ -107,7 +107,7 @@ fn heard_from(config: &Config, message: &Value, said: &mut Option<Said>) -> Opti
     *said = session.said().cloned();
     let event = session.poll_event();
     let Some(Event::Request { context, .. }) = event else { return None };
-    Some((context.peer.info.name.clone().into(), context.peer.revision))
+    Some((context.peer.info.name.clone(), context.peer.revision))
 }
 
 #[test]
