@@ -21,6 +21,7 @@ mod table;
 #[cfg(test)]
 mod testing;
 
+pub use crate::session::Said;
 pub use crate::wire::{field, sse};
 pub use admit::{Admitted, Get, Head, admit, screen};
 pub use check::{Decoded, Post, Posted};

@@ -22,7 +22,7 @@ use super::reply::{Frame, Reply};
 use super::stream::{Stream, event_id, read_event_id, tag};
 use crate::revision::Revision;
 use crate::server::{Event, Server};
-use crate::session::{Incoming, Session as _, StreamId};
+use crate::session::{Incoming, Said, Session as _, StreamId};
 use crate::time::Instant;
 use crate::wire::{Few, To, sse};
 
@@ -191,6 +191,18 @@ impl Session {
     #[must_use]
     pub fn alone(server: Server, revision: Revision, settings: impl Into<Arc<Settings>>) -> Self {
         Self { alone: Some(revision), ..Self::over(server, None, settings.into()) }
+    }
+
+    /// What the request that stands alone said of who makes it, for [`recall`](Self::recall) in another exchange.
+    #[must_use]
+    pub fn said(&mut self) -> Option<&Said> {
+        self.server.core().said()
+    }
+
+    /// Takes what was said in another exchange of a server of the same [`Config`](crate::server::Config) or a clone of
+    /// it. Where the next request says the same to the byte, that need not be read again; else it changes nothing.
+    pub fn recall(&mut self, said: &Said) {
+        self.server.core().recall(said);
     }
 
     fn over(mut server: Server, id: Option<Box<str>>, settings: Arc<Settings>) -> Self {

@@ -17,49 +17,33 @@ pub(super) fn plain_len(bytes: &[u8]) -> usize {
     plain_far(bytes)
 }
 
-/// How long a string is, with its quotes, if it is short, holds no escape and no control byte, and there is more behind
-/// it. Most are, and those that are not are looked at again. It begins at `at`, which is not checked.
+/// Where the quote is that ends the string that another begins at `start`, if it is near; else up to where the string is
+/// plain. What is at `start` is not looked at.
+///
+/// Most strings end near, which is found out on the spot.
 #[inline(always)]
-pub(super) fn short_string_len(bytes: &[u8], at: usize) -> Option<usize> {
-    let [_, inside @ ..] = bytes.get(at..)?.first_chunk::<{ 1 + 2 * WORD }>()?;
-    let (first, second) = (inside.first_chunk::<WORD>()?, inside.last_chunk::<WORD>()?);
-    let (mut at, mut hits) = (0, hits(u64::from_le_bytes(*first)));
-    if hits == 0 {
-        (at, hits) = (WORD, self::hits(u64::from_le_bytes(*second)));
-        if hits == 0 {
-            return None;
-        }
-    }
-    at += (hits.trailing_zeros() / 8) as usize;
-    (*inside.get(at)? == b'"').then_some(at + 2)
-}
-
-/// How many bytes there are before the quote that ends a string; nothing if an escape is before it. The text is known to
-/// be JSON: it is not looked at for control bytes.
-#[inline]
-pub(super) fn unescaped_len(bytes: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    let hit = loop {
-        let rest = bytes.get(at..)?;
-        if at >= NEAR_CHECKED {
-            break memchr::memchr2(b'"', b'\\', rest)?;
-        }
-        let Some(word) = rest.first_chunk::<WORD>() else {
-            break rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
-        };
-        let hits = quotes(u64::from_le_bytes(*word));
+pub(super) fn near_quote(bytes: &[u8], start: usize) -> Result<usize, usize> {
+    // The byte before the next word: one that is there, so that there is nothing more to check at first.
+    let mut at = start;
+    loop {
+        let from = bytes.get(at..).and_then(<[u8]>::first_chunk::<{ 1 + WORD }>);
+        let Some([_, word @ ..]) = from else { return Err(at + 1) };
+        let hits = hits(u64::from_le_bytes(*word));
         if hits != 0 {
-            break (hits.trailing_zeros() / 8) as usize;
+            at += 1 + (hits.trailing_zeros() / 8) as usize;
+            return if bytes.get(at) == Some(&b'"') { Ok(at) } else { Err(at) };
         }
         at += WORD;
-    };
-    (bytes.get(at + hit) == Some(&b'"')).then_some(at + hit)
+        if at - start >= NEAR_QUOTE {
+            return Err(at + 1);
+        }
+    }
 }
 
-/// As `NEAR`, where it costs less to look further.
-const NEAR_CHECKED: usize = 4 * WORD;
+/// What is not found within so many bytes is not near.
+const NEAR_QUOTE: usize = 4 * WORD;
 
-/// Most strings end before this.
+/// Most of what is looked for is before this.
 const NEAR: usize = 12 * WORD;
 
 const WORD: usize = 8;
@@ -92,21 +76,12 @@ const fn is_special(byte: u8) -> bool {
 const fn hits(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
-    let control = word.wrapping_sub(ONES * 0x20);
-    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+    // With this bit turned over, a quote is 0x20, nothing else is that comes from another place, and what was below it
+    // still is: one comparison does for both.
+    let control_or_quote = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let slash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
     // A quote and a backslash are below 0x80, so that one mask does for all three.
-    (control | quote | slash) & !word & HIGH
-}
-
-/// As `hits`, of text without control bytes.
-#[inline]
-const fn quotes(word: u64) -> u64 {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES << 7;
-    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
-    let slash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
-    (quote | slash) & !word & HIGH
+    (control_or_quote | slash) & !word & HIGH
 }
 
 #[cfg(test)]
@@ -115,48 +90,51 @@ mod tests {
 
     #[test]
     fn plain_text_ends_at_its_first_special_byte_near_and_far() {
-        for filler in [b'a', b' ', b'!', 0xFF] {
+        for filler in [b'a', b' ', b'!', b'#', 0xFF] {
             let plain = alloc::vec![filler; NEAR + 64];
-            assert_eq!((plain_len(&plain), unescaped_len(&plain)), (plain.len(), None));
+            assert_eq!(plain_len(&plain), plain.len());
             for at in [0, 7, 8, 31, 32, 33, NEAR - 1, NEAR, NEAR + 1, NEAR + 40, NEAR + 63] {
                 for special in [0, b'\n', 0x1F, b'"', b'\\'] {
                     let mut bytes = plain.clone();
                     bytes[at] = special;
                     assert_eq!(plain_len(&bytes), at, "{special} behind {at} of {filler}");
-                    if special >= 0x20 {
-                        let whole = (special == b'"').then_some(at);
-                        assert_eq!(unescaped_len(&bytes), whole, "{special} behind {at} of {filler}");
-                    }
                 }
+            }
+        }
+    }
+
+    /// What `near_quote` may say of a string of bytes that are plain up to `plain`.
+    fn assert_near(bytes: &[u8], plain: usize) {
+        let ends = bytes.get(plain) == Some(&b'"');
+        let result = near_quote(&[b"\"", bytes].concat(), 0);
+        match result.map(|at| at - 1).map_err(|at| at - 1) {
+            Ok(at) => assert!(ends && at == plain, "{bytes:?}"),
+            // It goes as far as there are words.
+            Err(at) => {
+                assert!(at <= plain && (at == plain || plain - at < WORD || at == NEAR_QUOTE), "{bytes:?}");
+                assert!(!ends || at == NEAR_QUOTE || bytes.len() - at < WORD, "{bytes:?}");
             }
         }
     }
 
     #[test]
     fn the_first_special_byte_is_found_wherever_it_is() {
-        for len in (0..24).chain(30..34).chain(94..100).chain(158..164) {
+        for len in (0..24).chain(30..42).chain(94..100).chain(158..164) {
             let mut bytes = alloc::vec![b'a'; len];
             assert_eq!(plain_len(&bytes), len);
-            assert_eq!(unescaped_len(&bytes), None);
+            assert_near(&bytes, len);
             for at in 0..len {
                 for byte in 0..=255 {
                     bytes[at] = byte;
                     let plain = if is_special(byte) { at } else { len };
                     assert_eq!(plain_len(&bytes), plain, "{byte} at {at} of {len}");
-                    let unescaped = (byte == b'"').then_some(at);
-                    assert_eq!(unescaped_len(&bytes), unescaped, "{byte} at {at} of {len}");
-                    let quoted = [b"\"", &*bytes, b"\"+."].concat();
-                    let whole = if byte == b'"' { Some(at + 2) } else { (plain == len).then_some(len + 2) };
-                    let is_long_enough =
-                        (14..=15).contains(&len) || whole == Some(at + 2) && (14..).contains(&len) && at < 16;
-                    let short = short_string_len(&quoted, 0);
-                    assert!(short.is_none() || short == whole, "{byte} at {at} of {len}");
-                    assert!(short == whole || !is_long_enough, "{byte} at {at} of {len}");
+                    assert_near(&bytes, plain);
                     // What comes behind it changes nothing.
                     if at + 1 < len {
                         bytes[at + 1] = byte.wrapping_add(1);
                         let next = if is_special(byte.wrapping_add(1)) { at + 1 } else { len };
                         assert_eq!(plain_len(&bytes), plain.min(next), "{byte} at {at} of {len}");
+                        assert_near(&bytes, plain.min(next));
                         bytes[at + 1] = b'a';
                     }
                 }
@@ -166,20 +144,24 @@ mod tests {
     }
 
     #[test]
-    fn a_short_string_is_as_long_as_it_is_where_more_follows() {
-        for len in 0..2 * WORD + 2 {
-            let text = alloc::format!("\"{}\"", "a".repeat(len));
-            let whole = (len < 2 * WORD).then_some(len + 2);
-            let with_more = alloc::format!("[{text}{}", ",".repeat(2 * WORD));
-            assert_eq!(short_string_len(with_more.as_bytes(), 1), whole, "{len}");
-            // What is near the end is looked at by others.
-            let end = &with_more.as_bytes()[..2 * WORD + 1];
-            assert_eq!(short_string_len(end, 1), None, "{len}");
-            for special in ['\\', '\n', '\0'] {
-                let other = alloc::format!("\"{}{special}\"{}", "a".repeat(len), ",".repeat(2 * WORD));
-                assert_eq!(short_string_len(other.as_bytes(), 0), None, "{special:?} behind {len}");
+    fn every_special_byte_is_found_at_every_alignment_behind_every_filler() {
+        for filler in (0..=255_u8).filter(|byte| !is_special(*byte)) {
+            for lead in 0..10 {
+                for special in (0..=255_u8).filter(|byte| is_special(*byte)) {
+                    // A second special byte right behind shows that the lowest one wins.
+                    for tail in [&[][..], &[filler; 9], &[special; 9]] {
+                        let bytes = [&[filler; 10][..lead], &[special], tail].concat();
+                        assert_eq!(plain_len(&bytes), lead, "{bytes:?}");
+                        assert_near(&bytes, lead);
+                    }
+                }
             }
         }
-        assert_eq!(short_string_len(b"\"a\"", 7), None);
+    }
+
+    #[test]
+    fn a_string_may_begin_anywhere() {
+        let bytes = br#"'ab"cdefgh"ijklmnop"#;
+        assert_eq!([0, 3, 10, 99].map(|at| near_quote(bytes, at)), [Ok(3), Ok(10), Err(19), Err(100)]);
     }
 }

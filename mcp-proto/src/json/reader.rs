@@ -4,8 +4,6 @@
 //! Parts that are kept share the bytes they came in.
 
 use alloc::borrow::Cow;
-use core::ops::Range;
-
 use bytes::Bytes;
 
 use super::raw::Raw;
@@ -35,8 +33,6 @@ use super::text::{unescape, unescape_some};
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     source: &'a Bytes,
-    /// The same as text, if that was found out for all of it at once.
-    text: Option<&'a str>,
     skipper: Skipper<'a>,
 }
 
@@ -45,9 +41,6 @@ const SHARED_BYTES_MAX: usize = 16 << 10;
 
 /// A part that is less than this part of a long text is copied.
 const SHARED_PART_MIN: usize = 8;
-
-/// Of a longer text, only the parts that are wanted as text are checked to be UTF-8: most of it may be kept as it is.
-const CHECKED_BYTES_MAX: usize = 64 << 10;
 
 /// What kind of value comes next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -71,9 +64,7 @@ impl<'a> Reader<'a> {
     #[must_use]
     pub fn new(raw: &'a Raw) -> Self {
         let source = raw.shared();
-        let all = Some(&**source).filter(|source| source.len() <= CHECKED_BYTES_MAX);
-        let text = all.and_then(|all| core::str::from_utf8(all).ok());
-        Self { source, text, skipper: Skipper::over(source) }
+        Self { source, skipper: Skipper::over(source) }
     }
 
     /// What comes next; `None` at the end.
@@ -113,9 +104,9 @@ impl<'a> Reader<'a> {
             return None;
         }
         Some(match self.inside() {
-            (inner, true) => unescape_some(inner).into(),
+            (inner, true) => unescape_some(as_text(inner)).into(),
             (inner, false) if self.shares(inner.len()) => Str::part_of(self.source, inner),
-            (inner, false) => inner.into(),
+            (inner, false) => as_text(inner).into(),
         })
     }
 
@@ -125,47 +116,48 @@ impl<'a> Reader<'a> {
         source <= SHARED_BYTES_MAX || len >= source / SHARED_PART_MIN
     }
 
-    /// `key`, which `members` showed, for as long as its value: that is shared as well.
-    pub(crate) fn keep_key(&self, key: &str) -> Str {
-        let source = self.source.as_ptr_range();
-        let key_bytes = key.as_bytes().as_ptr_range();
+    /// `key`, which `members_by_bytes` showed, for as long as its value: that is shared as well.
+    pub(crate) fn keep_key(&self, key: &[u8]) -> Str {
+        let (source, place) = (self.source.as_ptr_range(), key.as_ptr_range());
         // A key that has escapes is not of the source.
-        if source.start <= key_bytes.start && key_bytes.end <= source.end {
+        if source.start <= place.start && place.end <= source.end {
             Str::part_of(self.source, key)
         } else {
-            key.into()
+            as_text(key).into()
         }
     }
 
     /// Takes the key that comes next, and the colon behind it.
     #[cold]
-    fn key(&mut self) -> Cow<'a, str> {
-        let key = self.text().unwrap_or_default();
+    fn key(&mut self) -> Cow<'a, [u8]> {
+        let key = if self.kind() == Some(Kind::Text) { self.string_bytes() } else { Cow::Borrowed(&[][..]) };
         self.skipper.accept(b':');
         key
     }
 
     /// Takes the string that comes next.
     fn string(&mut self) -> Cow<'a, str> {
-        let (inner, has_escapes) = self.inside();
-        if has_escapes { Cow::Owned(unescape_some(inner)) } else { Cow::Borrowed(inner) }
+        match self.inside() {
+            (inner, true) => Cow::Owned(unescape_some(as_text(inner))),
+            (inner, false) => Cow::Borrowed(as_text(inner)),
+        }
+    }
+
+    /// As `string`, for who only compares it.
+    fn string_bytes(&mut self) -> Cow<'a, [u8]> {
+        match self.inside() {
+            (inner, true) => Cow::Owned(unescape_some(as_text(inner)).into_bytes()),
+            (inner, false) => Cow::Borrowed(inner),
+        }
     }
 
     /// Takes the string that comes next, as it stands there; and whether it has escapes.
     #[inline(always)]
-    fn inside(&mut self) -> (&'a str, bool) {
+    fn inside(&mut self) -> (&'a [u8], bool) {
         let start = self.skipper.taken() + 1;
         let has_escapes = self.skipper.string();
-        let inner = self.text_in(start..self.skipper.taken().saturating_sub(1)).unwrap_or_default();
+        let inner = self.source.get(start..self.skipper.taken().saturating_sub(1)).unwrap_or_default();
         (inner, has_escapes)
-    }
-
-    #[inline(always)]
-    fn text_in(&self, range: Range<usize>) -> Option<&'a str> {
-        match self.text {
-            Some(text) => text.get(range),
-            None => core::str::from_utf8(self.source.get(range)?).ok(),
-        }
     }
 
     /// Takes the next value if it is `true` or `false`.
@@ -206,6 +198,14 @@ impl<'a> Reader<'a> {
         &mut self,
         mut member: impl FnMut(&str, &mut Self) -> Result<(), E>,
     ) -> Option<Result<(), E>> {
+        self.members_by_bytes(|key, reader| member(as_text(key), reader))
+    }
+
+    /// As `members`, for who only compares the keys.
+    pub(crate) fn members_by_bytes<E>(
+        &mut self,
+        mut member: impl FnMut(&[u8], &mut Self) -> Result<(), E>,
+    ) -> Option<Result<(), E>> {
         if !self.skipper.accept(b'{') {
             return None;
         }
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
         loop {
             let other;
             let key = match self.skipper.short_key() {
-                Some(key) => self.text_in(key).unwrap_or_default(),
+                Some(key) => self.source.get(key).unwrap_or_default(),
                 None => {
                     other = self.key();
                     &*other
@@ -261,8 +261,8 @@ impl<'a> Reader<'a> {
         let before = self.clone();
         let taken = self.kind() == Some(Kind::Text)
             && match self.inside() {
-                (inner, false) => inner == word,
-                (inner, true) => unescape_some(inner) == word,
+                (inner, false) => inner == word.as_bytes(),
+                (inner, true) => unescape_some(as_text(inner)) == word,
             };
         if !taken {
             *self = before;
@@ -270,24 +270,21 @@ impl<'a> Reader<'a> {
         taken
     }
 
-    /// As `peek_member`, for the text of a member that is a string.
-    pub(crate) fn peek_text(&mut self, name: &str) -> Option<Cow<'a, str>> {
+    /// As `peek_member`, for the text of a member that is a string, for who only compares it.
+    pub(crate) fn peek_text(&mut self, name: &str) -> Option<Cow<'a, [u8]>> {
         // It mostly stands first, without escapes.
         let mut ahead = self.clone();
         if ahead.skipper.accept(b'{')
             && ahead.skipper.peek() == Some(b'"')
-            && ahead.inside() == (name, false)
+            && ahead.inside() == (name.as_bytes(), false)
             && ahead.skipper.accept(b':')
         {
             return match ahead.skipper.peek() {
-                Some(b'"') => match ahead.inside() {
-                    (inner, false) => Some(Cow::Borrowed(inner)),
-                    (inner, true) => Some(Cow::Owned(unescape_some(inner))),
-                },
+                Some(b'"') => Some(ahead.string_bytes()),
                 _ => None,
             };
         }
-        self.peek_value(name).and_then(unescape)
+        self.peek_value(name).and_then(unescape).map(into_bytes)
     }
 
     /// Looks at a member of the object that comes next, without taking anything; the first where it is repeated.
@@ -309,7 +306,7 @@ impl<'a> Reader<'a> {
         }
         let start = self.skipper.taken();
         self.skipper.value()?;
-        self.text_in(start..self.skipper.taken())
+        Some(as_text(self.source.get(start..self.skipper.taken())?))
     }
 
     fn or_back<T>(&mut self, before: Skipper<'a>, value: Option<T>) -> Option<T> {
@@ -318,6 +315,19 @@ impl<'a> Reader<'a> {
         }
         value
     }
+}
+
+fn into_bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}
+
+/// A part of a value, which is UTF-8.
+#[inline]
+fn as_text(part: &[u8]) -> &str {
+    core::str::from_utf8(part).unwrap_or_default()
 }
 
 #[cfg(test)]

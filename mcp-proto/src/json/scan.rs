@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use super::plain::{plain_len, short_string_len};
+use super::plain::{near_quote, plain_len};
 
 /// The deepest nesting that any configuration can allow: one bit of a `u128` a level.
 pub(crate) const DEPTH_CEILING: u8 = 128;
@@ -68,27 +68,15 @@ impl<'a> Scanner<'a> {
     /// The next byte that is not white space, without taking it.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
-        match self.bytes.get(self.at) {
-            Some(byte) if *byte > b' ' => Some(*byte),
-            _ => self.peek_behind_space(),
-        }
-    }
-
-    #[cold]
-    fn peek_behind_space(&mut self) -> Option<u8> {
-        while let Some(&byte) = self.bytes.get(self.at) {
-            match byte {
-                b' ' | b'\t' => {}
-                b'\n' | b'\r' => self.saw_line_break = true,
-                _ => return Some(byte),
-            }
-            self.at += 1;
-        }
-        None
+        let mut at = self.at;
+        let next = next(self.bytes, &mut at, &mut self.saw_line_break);
+        self.at = at;
+        next
     }
 
     /// What is not taken yet.
-    pub(crate) fn rest(&self) -> &'a [u8] {
+    #[cfg(test)]
+    pub(super) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
@@ -100,7 +88,7 @@ impl<'a> Scanner<'a> {
                 self.at += 1;
                 Ok(())
             }
-            other => Err(self.unexpected(other)),
+            other => Err(unexpected(self.at, other)),
         }
     }
 
@@ -118,47 +106,24 @@ impl<'a> Scanner<'a> {
     pub(crate) fn finish(&mut self) -> Scan<()> {
         match self.peek() {
             None => Ok(()),
-            other => Err(self.unexpected(other)),
+            other => Err(unexpected(self.at, other)),
         }
     }
 
     /// Takes one member's key and the colon behind it; the key comes with its quotes.
     #[inline(always)]
     fn key(&mut self) -> Scan<&'a [u8]> {
-        match self.short_key() {
-            Some(len) => Ok(self.since(self.at - len - 1).split_last().map_or(&[], |(_, key)| key)),
-            None => self.any_key(),
+        let start = self.at;
+        if let Some(behind) = behind_short_key(self.bytes, start) {
+            self.at = behind;
+            return Ok(self.bytes.get(start..behind - 1).unwrap_or_default());
         }
-    }
-
-    #[inline(never)]
-    fn any_key(&mut self) -> Scan<&'a [u8]> {
         self.peek();
         let start = self.at;
-        self.string()?;
+        self.at = behind_string(self.bytes, start)?;
         let key = self.since(start);
         self.expect(b':')?;
         Ok(key)
-    }
-
-    /// As `key`, which it forgets.
-    #[inline(always)]
-    fn skip_key(&mut self) -> Scan<()> {
-        if self.short_key().is_some() { Ok(()) } else { self.any_key().map(drop) }
-    }
-
-    /// Takes a short key without escapes and the colon behind it, where that is what comes next; how long the key is.
-    #[inline(always)]
-    fn short_key(&mut self) -> Option<usize> {
-        if self.bytes.get(self.at) != Some(&b'"') {
-            return None;
-        }
-        let len = short_string_len(self.bytes, self.at)?;
-        if self.bytes.get(self.at + len) != Some(&b':') {
-            return None;
-        }
-        self.at += len + 1;
-        Some(len)
     }
 
     /// Takes the object that comes next: `member` is shown each key, with its quotes, and takes the value.
@@ -191,205 +156,227 @@ impl<'a> Scanner<'a> {
     /// Checks and takes one whole value; what it was made of is returned, without the white space around it.
     pub(crate) fn value(&mut self) -> Scan<&'a [u8]> {
         self.peek();
-        let start = self.at;
-        let mut open = Nesting { objects: 0, depth: 0 };
+        // What is looked at again and again stays in registers.
+        let (bytes, start, breaks) = (self.bytes, self.at, &mut self.saw_line_break);
+        let mut at = start;
+        let mut open = Nesting { objects: 0, depth: 0, depth_max: self.depth_max };
         'value: loop {
-            match self.peek() {
+            match next(bytes, &mut at, breaks) {
+                Some(b'"') => at = behind_string(bytes, at)?,
                 Some(b'{') => {
-                    open.push(true, self)?;
-                    self.at += 1;
-                    if !self.accept(b'}') {
-                        self.skip_key()?;
+                    open.push(true, at)?;
+                    at += 1;
+                    if next(bytes, &mut at, breaks) != Some(b'}') {
+                        at = behind_key(bytes, at, breaks)?;
                         continue 'value;
                     }
+                    at += 1;
                     open.pop();
                 }
                 Some(b'[') => {
-                    open.push(false, self)?;
-                    self.at += 1;
-                    if !self.accept(b']') {
+                    open.push(false, at)?;
+                    at += 1;
+                    if next(bytes, &mut at, breaks) != Some(b']') {
                         continue 'value;
                     }
+                    at += 1;
                     open.pop();
                 }
-                Some(b'"') => self.string()?,
-                Some(b'-' | b'0'..=b'9') => self.number()?,
-                Some(b't') => self.literal(b"true")?,
-                Some(b'f') => self.literal(b"false")?,
-                Some(b'n') => self.literal(b"null")?,
-                other => return Err(self.unexpected(other)),
+                Some(b'-' | b'0'..=b'9') => at = behind_number(bytes, at)?,
+                Some(b't') => at = behind_word(bytes, at, b"true")?,
+                Some(b'f') => at = behind_word(bytes, at, b"false")?,
+                Some(b'n') => at = behind_word(bytes, at, b"null")?,
+                other => return Err(unexpected(at, other)),
             }
             loop {
                 if open.depth == 0 {
-                    return Ok(self.since(start));
+                    self.at = at;
+                    return Ok(bytes.get(start..at).unwrap_or_default());
                 }
-                let in_object = open.in_object();
-                match self.peek() {
-                    Some(b',') => {
-                        self.at += 1;
-                        if in_object {
-                            self.skip_key()?;
-                        }
+                match (next(bytes, &mut at, breaks), open.in_object()) {
+                    (Some(b','), false) => {
+                        at += 1;
                         continue 'value;
                     }
-                    Some(b'}') if in_object => {}
-                    Some(b']') if !in_object => {}
-                    other => return Err(self.unexpected(other)),
+                    (Some(b','), true) => {
+                        at = behind_key(bytes, at + 1, breaks)?;
+                        continue 'value;
+                    }
+                    (Some(b'}'), true) | (Some(b']'), false) => {}
+                    (other, _) => return Err(unexpected(at, other)),
                 }
-                self.at += 1;
+                at += 1;
                 open.pop();
             }
         }
-    }
-
-    /// Takes a string that begins at the cursor.
-    #[inline(always)]
-    fn string(&mut self) -> Scan<()> {
-        match short_string_len(self.bytes, self.at) {
-            Some(len) if self.bytes.get(self.at) == Some(&b'"') => {
-                self.at += len;
-                Ok(())
-            }
-            _ => self.any_string(),
-        }
-    }
-
-    #[inline(never)]
-    fn any_string(&mut self) -> Scan<()> {
-        if self.bytes.get(self.at) != Some(&b'"') {
-            return Err(self.unexpected(self.bytes.get(self.at).copied()));
-        }
-        self.at += 1;
-        loop {
-            self.skip_plain();
-            match self.bytes.get(self.at) {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some(b'\\') => self.escape()?,
-                other => return Err(self.unexpected(other.copied())),
-            }
-        }
-    }
-
-    /// Moves to the next quote, backslash or control byte.
-    #[inline]
-    fn skip_plain(&mut self) {
-        self.at += plain_len(self.rest());
-    }
-
-    /// Takes one escape that begins at the cursor.
-    fn escape(&mut self) -> Scan<()> {
-        let start = self.at;
-        match self.bytes.get(start + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
-                self.at += 2;
-                Ok(())
-            }
-            Some(b'u') => {
-                let unit = self.hex4()?;
-                match unit {
-                    0xD800..=0xDBFF => {
-                        let paired = self.bytes.get(self.at..self.at + 2) == Some(br"\u")
-                            && matches!(self.hex4()?, 0xDC00..=0xDFFF);
-                        if paired {
-                            Ok(())
-                        } else {
-                            Err(SyntaxError { at: start, kind: SyntaxErrorKind::Surrogate })
-                        }
-                    }
-                    0xDC00..=0xDFFF => Err(SyntaxError { at: start, kind: SyntaxErrorKind::Surrogate }),
-                    _ => Ok(()),
-                }
-            }
-            other => {
-                let other = other.copied();
-                self.at += 1;
-                Err(self.unexpected(other))
-            }
-        }
-    }
-
-    /// Takes `\uXXXX` at the cursor and gives its value.
-    fn hex4(&mut self) -> Scan<u32> {
-        let mut unit = 0;
-        self.at += 2;
-        for _ in 0..4 {
-            let byte = self.bytes.get(self.at).copied();
-            let digit = byte.and_then(|byte| char::from(byte).to_digit(16));
-            let Some(digit) = digit else { return Err(self.unexpected(byte)) };
-            unit = unit * 16 + digit;
-            self.at += 1;
-        }
-        Ok(unit)
-    }
-
-    fn number(&mut self) -> Scan<()> {
-        if self.bytes.get(self.at) == Some(&b'-') {
-            self.at += 1;
-        }
-        if self.bytes.get(self.at) == Some(&b'0') {
-            self.at += 1;
-        } else {
-            self.digits()?;
-        }
-        if self.bytes.get(self.at) == Some(&b'.') {
-            self.at += 1;
-            self.digits()?;
-        }
-        if matches!(self.bytes.get(self.at), Some(b'e' | b'E')) {
-            self.at += 1;
-            if matches!(self.bytes.get(self.at), Some(b'+' | b'-')) {
-                self.at += 1;
-            }
-            self.digits()?;
-        }
-        Ok(())
-    }
-
-    /// Takes one digit or more.
-    fn digits(&mut self) -> Scan<()> {
-        let start = self.at;
-        while self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) {
-            self.at += 1;
-        }
-        if self.at == start { Err(self.unexpected(self.bytes.get(start).copied())) } else { Ok(()) }
-    }
-
-    fn literal(&mut self, word: &'static [u8]) -> Scan<()> {
-        for wanted in word {
-            let byte = self.bytes.get(self.at).copied();
-            if byte != Some(*wanted) {
-                return Err(self.unexpected(byte));
-            }
-            self.at += 1;
-        }
-        Ok(())
     }
 
     /// What was taken from `start` on.
     fn since(&self, start: usize) -> &'a [u8] {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
+}
 
-    #[cold]
-    fn unexpected(&self, byte: Option<u8>) -> SyntaxError {
-        let kind = if byte.is_none() { SyntaxErrorKind::End } else { SyntaxErrorKind::Unexpected };
-        SyntaxError { at: self.at, kind }
+/// The next byte from `at` on that is not white space; `breaks` is set where that holds a line break.
+#[inline(always)]
+fn next(bytes: &[u8], at: &mut usize, breaks: &mut bool) -> Option<u8> {
+    match bytes.get(*at) {
+        Some(byte) if *byte > b' ' => Some(*byte),
+        _ => {
+            *at = behind_space(bytes, *at, breaks);
+            bytes.get(*at).copied()
+        }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn behind_space(bytes: &[u8], mut at: usize, breaks: &mut bool) -> usize {
+    while let Some(byte @ (b' ' | b'\t' | b'\n' | b'\r')) = bytes.get(at) {
+        *breaks |= matches!(byte, b'\n' | b'\r');
+        at += 1;
+    }
+    at
+}
+
+/// Where the value of a member begins whose key is at `at`, or white space before it.
+#[inline(always)]
+fn behind_key(bytes: &[u8], at: usize, breaks: &mut bool) -> Scan<usize> {
+    match behind_short_key(bytes, at) {
+        Some(behind) => Ok(behind),
+        None => behind_any_key(bytes, at, breaks),
+    }
+}
+
+#[inline(never)]
+fn behind_any_key(bytes: &[u8], mut at: usize, breaks: &mut bool) -> Scan<usize> {
+    next(bytes, &mut at, breaks);
+    at = behind_string(bytes, at)?;
+    match next(bytes, &mut at, breaks) {
+        Some(b':') => Ok(at + 1),
+        other => Err(unexpected(at, other)),
+    }
+}
+
+/// As `behind_key`, where that is a short key without escapes and a colon.
+#[inline(always)]
+fn behind_short_key(bytes: &[u8], at: usize) -> Option<usize> {
+    if bytes.get(at) != Some(&b'"') {
+        return None;
+    }
+    let quote = near_quote(bytes, at).ok()?;
+    (*bytes.get(quote + 1)? == b':').then_some(quote + 2)
+}
+
+/// Where a string ends that begins at `at`.
+#[inline(always)]
+fn behind_string(bytes: &[u8], at: usize) -> Scan<usize> {
+    if bytes.get(at) != Some(&b'"') {
+        return Err(unexpected(at, bytes.get(at).copied()));
+    }
+    match near_quote(bytes, at) {
+        Ok(quote) => Ok(quote + 1),
+        Err(plain) => behind_long_string(bytes, plain),
+    }
+}
+
+/// Where a string ends that goes on at `at`.
+#[inline(never)]
+fn behind_long_string(bytes: &[u8], mut at: usize) -> Scan<usize> {
+    loop {
+        at += plain_len(bytes.get(at..).unwrap_or_default());
+        match bytes.get(at) {
+            Some(b'"') => return Ok(at + 1),
+            Some(b'\\') => at = behind_escape(bytes, at)?,
+            other => return Err(unexpected(at, other.copied())),
+        }
+    }
+}
+
+/// Where an escape ends that begins at `start`.
+fn behind_escape(bytes: &[u8], start: usize) -> Scan<usize> {
+    match bytes.get(start + 1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(start + 2),
+        Some(b'u') => {
+            let at = start + 6;
+            let half = SyntaxError { at: start, kind: SyntaxErrorKind::Surrogate };
+            match hex4(bytes, start)? {
+                0xD800..=0xDBFF if bytes.get(at..at + 2) == Some(br"\u") => match hex4(bytes, at)? {
+                    0xDC00..=0xDFFF => Ok(at + 6),
+                    _ => Err(half),
+                },
+                0xD800..=0xDFFF => Err(half),
+                _ => Ok(at),
+            }
+        }
+        other => Err(unexpected(start + 1, other.copied())),
+    }
+}
+
+/// What `\uXXXX` at `at` says.
+fn hex4(bytes: &[u8], at: usize) -> Scan<u32> {
+    let mut unit = 0;
+    for at in at + 2..at + 6 {
+        let byte = bytes.get(at).copied();
+        let digit = byte.and_then(|byte| char::from(byte).to_digit(16));
+        unit = unit * 16 + digit.ok_or_else(|| unexpected(at, byte))?;
+    }
+    Ok(unit)
+}
+
+/// Where a number ends that begins at `at`.
+fn behind_number(bytes: &[u8], mut at: usize) -> Scan<usize> {
+    if bytes.get(at) == Some(&b'-') {
+        at += 1;
+    }
+    at = if bytes.get(at) == Some(&b'0') { at + 1 } else { behind_digits(bytes, at)? };
+    if bytes.get(at) == Some(&b'.') {
+        at = behind_digits(bytes, at + 1)?;
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let has_sign = matches!(bytes.get(at + 1), Some(b'+' | b'-'));
+        at = behind_digits(bytes, at + 1 + usize::from(has_sign))?;
+    }
+    Ok(at)
+}
+
+/// Where one digit or more end.
+fn behind_digits(bytes: &[u8], start: usize) -> Scan<usize> {
+    let mut at = start;
+    while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+        at += 1;
+    }
+    if at == start { Err(unexpected(at, bytes.get(at).copied())) } else { Ok(at) }
+}
+
+/// Where `word` ends that is to begin at `start`.
+fn behind_word(bytes: &[u8], start: usize, word: &'static [u8]) -> Scan<usize> {
+    let end = start + word.len();
+    if bytes.get(start..end) == Some(word) {
+        return Ok(end);
+    }
+    let rest = bytes.get(start..).unwrap_or_default();
+    let same = rest.iter().zip(word).take_while(|(byte, wanted)| byte == wanted).count();
+    Err(unexpected(start + same, rest.get(same).copied()))
+}
+
+#[cold]
+fn unexpected(at: usize, byte: Option<u8>) -> SyntaxError {
+    let kind = if byte.is_none() { SyntaxErrorKind::End } else { SyntaxErrorKind::Unexpected };
+    SyntaxError { at, kind }
 }
 
 /// The open brackets, a bit a level: set for an object.
 struct Nesting {
     objects: u128,
     depth: u8,
+    depth_max: u8,
 }
 
 impl Nesting {
-    fn push(&mut self, object: bool, scanner: &Scanner<'_>) -> Scan<()> {
-        if self.depth >= scanner.depth_max {
-            return Err(SyntaxError { at: scanner.at, kind: SyntaxErrorKind::Depth });
+    fn push(&mut self, object: bool, at: usize) -> Scan<()> {
+        if self.depth >= self.depth_max {
+            return Err(SyntaxError { at, kind: SyntaxErrorKind::Depth });
         }
         self.depth += 1;
         self.objects = (self.objects << 1) | u128::from(object);

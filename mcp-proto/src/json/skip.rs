@@ -4,7 +4,7 @@
 
 use core::ops::Range;
 
-use super::plain::{short_string_len, unescaped_len};
+use super::plain::near_quote;
 
 /// A cursor over one checked JSON text.
 #[derive(Clone, Debug)]
@@ -69,12 +69,12 @@ impl<'a> Skipper<'a> {
         if self.bytes.get(self.at) != Some(&b'"') {
             return None;
         }
-        let behind = self.at + short_string_len(self.bytes, self.at)?;
-        if self.bytes.get(behind) != Some(&b':') {
+        let quote = near_quote(self.bytes, self.at).ok()?;
+        if self.bytes.get(quote + 1) != Some(&b':') {
             return None;
         }
-        let key = self.at + 1..behind - 1;
-        self.at = behind + 1;
+        let key = self.at + 1..quote;
+        self.at = quote + 2;
         Some(key)
     }
 
@@ -109,57 +109,28 @@ impl<'a> Skipper<'a> {
     /// Takes a string that begins at the cursor; whether it has escapes.
     #[inline(always)]
     pub(super) fn string(&mut self) -> bool {
-        match short_string_len(self.bytes, self.at) {
-            Some(len) => {
-                self.at += len;
-                false
-            }
-            None => self.any_string(),
-        }
-    }
-
-    #[inline(never)]
-    fn any_string(&mut self) -> bool {
-        let start = self.at + 1;
-        if let Some(len) = unescaped_len(self.bytes.get(start..).unwrap_or_default()) {
-            self.at = start + len + 1;
-            return false;
-        }
-        let mut end = start;
-        loop {
-            let Some(quote) = memchr::memchr(b'"', self.bytes.get(end..).unwrap_or_default()) else {
-                self.at = self.bytes.len();
-                return true;
-            };
-            end += quote;
-            let inside = self.bytes.get(start..end).unwrap_or_default();
-            self.at = end + 1;
-            // Behind an odd number of backslashes it is a part of the string.
-            let slashes = inside.iter().rev().take_while(|&&byte| byte == b'\\').count();
-            if slashes % 2 == 0 {
-                return slashes > 0 || memchr::memchr(b'\\', inside).is_some();
-            }
-            end += 1;
-        }
+        let has_escapes;
+        (self.at, has_escapes) = match near_quote(self.bytes, self.at) {
+            Ok(quote) => (quote + 1, false),
+            Err(plain) => behind_long_string(self.bytes, plain),
+        };
+        has_escapes
     }
 
     /// Takes an object or array that begins at the cursor, with all that is in it.
     fn nested(&mut self) {
-        let (mut at, mut depth) = (self.at, 0_usize);
-        while let Some(byte) = self.bytes.get(at) {
+        // What is looked at again and again stays in registers.
+        let (bytes, mut at, mut depth) = (self.bytes, self.at, 0_usize);
+        while let Some(byte) = bytes.get(at) {
             match byte {
-                b'"' => match short_string_len(self.bytes, at) {
-                    Some(len) => {
-                        at += len;
-                        // What mostly comes behind one.
-                        at += usize::from(matches!(self.bytes.get(at), Some(b':' | b',')));
-                    }
-                    None => {
-                        self.at = at;
-                        self.any_string();
-                        at = self.at;
-                    }
-                },
+                b'"' => {
+                    at = match near_quote(bytes, at) {
+                        Ok(quote) => quote + 1,
+                        Err(plain) => behind_long_string(bytes, plain).0,
+                    };
+                    // What mostly comes behind one is no bracket.
+                    at += usize::from(bytes.get(at).is_some_and(|byte| *byte < b'['));
+                }
                 // Brackets of both kinds differ in this bit, and nothing else is like them outside of strings.
                 _ if *byte | 0x20 == b'{' => {
                     depth += 1;
@@ -190,6 +161,28 @@ impl<'a> Skipper<'a> {
     fn since(&self, start: usize) -> &'a [u8] {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
+}
+
+/// Where a string ends that goes on at `start`, and whether it has escapes from there on.
+#[inline(never)]
+fn behind_long_string(bytes: &[u8], start: usize) -> (usize, bool) {
+    let from = |at: usize| bytes.get(at..).unwrap_or_default();
+    let Some(first) = memchr::memchr2(b'"', b'\\', from(start)) else { return (bytes.len(), false) };
+    let mut end = start + first;
+    if bytes.get(end) == Some(&b'"') {
+        return (end + 1, false);
+    }
+    while let Some(quote) = memchr::memchr(b'"', from(end)) {
+        end += quote;
+        let inside = bytes.get(start..end).unwrap_or_default();
+        // Behind an odd number of backslashes it is a part of the string.
+        let slashes = inside.iter().rev().take_while(|&&byte| byte == b'\\').count();
+        if slashes % 2 == 0 {
+            return (end + 1, true);
+        }
+        end += 1;
+    }
+    (bytes.len(), true)
 }
 
 #[cfg(test)]

@@ -79,10 +79,14 @@ impl Str {
         self.len() == 0
     }
 
-    /// A part of `source` that is known to be UTF-8.
+    /// A part of `source` that is UTF-8; else nothing.
     #[inline]
-    pub(super) fn part_of(source: &Bytes, part: &str) -> Self {
-        Self(Kept::Shared(source.slice_ref(part.as_bytes())))
+    pub(super) fn part_of(source: &Bytes, part: &[u8]) -> Self {
+        if is_ascii(part) || core::str::from_utf8(part).is_ok() {
+            Self(Kept::Shared(source.slice_ref(part)))
+        } else {
+            Self::default()
+        }
     }
 }
 
@@ -209,6 +213,18 @@ impl<'de> Deserialize<'de> for Str {
     }
 }
 
+/// Most text is, which is found out in a fraction of the time: it mostly is short, and what std has is for more of it.
+#[inline]
+fn is_ascii(text: &[u8]) -> bool {
+    let Some(last) = text.last_chunk::<8>() else {
+        return text.iter().fold(0, |all, byte| all | byte).is_ascii();
+    };
+    // What is no whole word is in the last one.
+    let (words, _) = text.as_chunks::<8>();
+    let all = words.iter().fold(u64::from_le_bytes(*last), |all, word| all | u64::from_le_bytes(*word));
+    all & ((u64::MAX / 255) << 7) == 0
+}
+
 #[cfg(test)]
 mod tests {
     use alloc::format;
@@ -223,8 +239,8 @@ mod tests {
     #[test]
     fn owned_and_shared_text_are_the_same() {
         let source = Bytes::from("grün und blau".to_string());
-        let text = core::str::from_utf8(&source).unwrap();
-        let (shared, owned) = (Str::part_of(&source, &text[..5]), Str::from("grün"));
+        let (shared, owned) = (Str::part_of(&source, &source[..5]), Str::from("grün"));
+        assert!(Str::part_of(&source, &source[..3]).is_empty());
         assert_eq!(shared, owned);
         assert_eq!(shared.cmp(&owned), Ordering::Equal);
         let string = "grün".to_string();
@@ -256,7 +272,7 @@ mod tests {
     #[test]
     fn it_is_found_and_sorted_and_hashed_as_a_str_is() {
         let source = Bytes::from("abc".to_string());
-        let shared = Str::part_of(&source, core::str::from_utf8(&source).unwrap());
+        let shared = Str::part_of(&source, &source);
         for text in [shared, Str::from("abc")] {
             let (as_ref, borrowed): (&str, &str) = (text.as_ref(), text.borrow());
             assert_eq!((as_ref, borrowed, &*text), ("abc", "abc", "abc"));
@@ -273,8 +289,7 @@ mod tests {
     #[test]
     fn what_is_shared_is_not_copied() {
         let source = Bytes::from("abc".to_string());
-        let text = core::str::from_utf8(&source).unwrap();
-        let shared = Str::part_of(&source, &text[1..]);
+        let shared = Str::part_of(&source, &source[1..]);
         assert_eq!(shared.as_bytes().as_ptr(), source[1..].as_ptr());
     }
 

@@ -102,8 +102,8 @@ impl Encode for Reference {
 impl Decode for Reference {
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(match &*block_type(reader)? {
-            "ref/prompt" => Self::Prompt(PromptReference::read(reader)?),
-            "ref/resource" => Self::Resource(ResourceReference::read(reader)?),
+            b"ref/prompt" => Self::Prompt(PromptReference::read(reader)?),
+            b"ref/resource" => Self::Resource(ResourceReference::read(reader)?),
             _ => Self::Other(reader.raw()),
         })
     }

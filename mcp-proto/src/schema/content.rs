@@ -183,18 +183,18 @@ fn stand_in(revision: Revision, out: &mut Vec<u8>, words: String) -> Result<(), 
 impl Decode for Content {
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(match &*block_type(reader)? {
-            "audio" => Self::Audio(Audio::read(reader)?),
-            "image" => Self::Image(Image::read(reader)?),
-            "resource" => Self::Resource(EmbeddedResource::read(reader)?),
-            "resource_link" => Self::ResourceLink(ResourceLink::read(reader)?),
-            "text" => Self::Text(Text::read(reader)?),
+            b"audio" => Self::Audio(Audio::read(reader)?),
+            b"image" => Self::Image(Image::read(reader)?),
+            b"resource" => Self::Resource(EmbeddedResource::read(reader)?),
+            b"resource_link" => Self::ResourceLink(ResourceLink::read(reader)?),
+            b"text" => Self::Text(Text::read(reader)?),
             _ => Self::Other(reader.raw()),
         })
     }
 }
 
 /// The `type` of the object that comes next.
-pub(super) fn block_type<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, str>, DecodeError> {
+pub(super) fn block_type<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, [u8]>, DecodeError> {
     if let Some(text) = reader.peek_text("type") {
         return Ok(text);
     }
@@ -202,7 +202,10 @@ pub(super) fn block_type<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, str>, De
         return Err(DecodeError::expected("a content block", reader));
     }
     match reader.peek_member("type") {
-        Some(raw) => String::decode(&raw).map(Cow::Owned).map_err(|error| error.within("type")),
+        Some(raw) => match String::decode(&raw) {
+            Ok(text) => Ok(Cow::Owned(text.into_bytes())),
+            Err(error) => Err(error.within("type")),
+        },
         None => Err(DecodeError::missing("type")),
     }
 }

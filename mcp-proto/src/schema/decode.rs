@@ -238,13 +238,13 @@ impl<T: Decode> Decode for Option<T> {
     }
 }
 
-/// Walks the object that comes next.
+/// Walks the object that comes next; keys are shown as bytes, as most are compared and forgotten.
 pub(crate) fn read_object(
     reader: &mut Reader<'_>,
-    member: impl FnMut(&str, &mut Reader<'_>) -> Result<(), DecodeError>,
+    member: impl FnMut(&[u8], &mut Reader<'_>) -> Result<(), DecodeError>,
 ) -> Result<(), DecodeError> {
     if reader.kind() != Some(Kind::Object) {
         return Err(DecodeError::expected("an object", reader));
     }
-    reader.members(member).unwrap_or(Ok(()))
+    reader.members_by_bytes(member).unwrap_or(Ok(()))
 }

@@ -88,17 +88,19 @@ macro_rules! object {
                 $(let mut $field: Option<$type> = None;)*
                 let mut extra = $crate::schema::Members::new();
                 $crate::schema::decode::read_object(reader, |key, reader| {
-                    match key {
-                        $($tag => {
-                            if !reader.take_word($word) {
-                                return Err($crate::schema::DecodeError::expected(
-                                    concat!("\"", $word, "\""), reader,
-                                ).within($tag));
-                            }
-                        })?
-                        $($key => $crate::schema::macros::object!(@read $mode $type, reader, $field, extra, $key),)*
-                        _ => extra.keep(key, reader),
-                    }
+                    $(if key == $tag.as_bytes() {
+                        if !reader.take_word($word) {
+                            return Err($crate::schema::DecodeError::expected(
+                                concat!("\"", $word, "\""), reader,
+                            ).within($tag));
+                        }
+                        return Ok(());
+                    })?
+                    $(if key == $key.as_bytes() {
+                        $crate::schema::macros::object!(@read $mode $type, reader, $field, extra, $key);
+                        return Ok(());
+                    })*
+                    extra.keep(key, reader);
                     Ok(())
                 })?;
                 Ok(Self {
@@ -197,7 +199,7 @@ macro_rules! object {
     };
     (@read strict $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {
         if $reader.kind() == Some($crate::json::Kind::Null) {
-            $extra.keep($key, $reader);
+            $extra.keep($key.as_bytes(), $reader);
         } else {
             $crate::schema::macros::object!(@read required $type, $reader, $field, $extra, $key);
         }
@@ -332,7 +334,7 @@ pub(crate) fn read_lenient<T: Decode>(
         Ok(value) => Some(value),
         Err(_) => {
             *reader = before;
-            extra.keep(key, reader);
+            extra.keep(key.as_bytes(), reader);
             None
         }
     }

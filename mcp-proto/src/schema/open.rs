@@ -1,6 +1,7 @@
 //! What keeps types open: members, list elements and words that a type does not know.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::{self, Vec};
 use core::ops::{Deref, DerefMut};
 use core::slice;
@@ -67,7 +68,7 @@ impl Members {
     }
 
     /// Keeps the value that comes next under `name`, which may be a key that `reader` showed.
-    pub(crate) fn keep(&mut self, name: &str, reader: &mut Reader<'_>) {
+    pub(crate) fn keep(&mut self, name: &[u8], reader: &mut Reader<'_>) {
         let name = reader.keep_key(name);
         self.push(name, reader.raw());
     }
@@ -293,9 +294,10 @@ impl<T: Decode> Decode for Map<T> {
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let mut map = Self::new();
         read_object(reader, |key, reader| {
+            let key = reader.keep_key(key);
             let value = reader.clone();
             match T::read(reader) {
-                Ok(item) => map.items.push((key.into(), item)),
+                Ok(item) => map.items.push((String::from(key).into(), item)),
                 Err(error) => {
                     *reader = value;
                     reader.skip();

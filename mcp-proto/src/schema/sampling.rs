@@ -229,11 +229,11 @@ impl Encode for SamplingBlock {
 impl Decode for SamplingBlock {
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(match &*block_type(reader)? {
-            "audio" => Self::Audio(Audio::read(reader)?),
-            "image" => Self::Image(Image::read(reader)?),
-            "text" => Self::Text(Text::read(reader)?),
-            "tool_result" => Self::ToolResult(ToolResult::read(reader)?),
-            "tool_use" => Self::ToolUse(ToolUse::read(reader)?),
+            b"audio" => Self::Audio(Audio::read(reader)?),
+            b"image" => Self::Image(Image::read(reader)?),
+            b"text" => Self::Text(Text::read(reader)?),
+            b"tool_result" => Self::ToolResult(ToolResult::read(reader)?),
+            b"tool_use" => Self::ToolUse(ToolUse::read(reader)?),
             _ => Self::Other(reader.raw()),
         })
     }

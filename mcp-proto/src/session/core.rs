@@ -84,7 +84,7 @@ pub(crate) struct Core {
     end: Option<Box<Close>>,
     pub(super) peer: Option<Arc<Peer>>,
     /// Server: what the latest request that says of itself who makes it said.
-    pub(super) said: Option<Box<Said>>,
+    pub(super) said: Option<Said>,
     /// The revision to speak as long as nothing is agreed on.
     pub(super) trying: Revision,
     pub(super) opening: Opening,

@@ -48,6 +48,8 @@ pub use question::{Answers, Question};
 pub(crate) use receive::check_utf8;
 pub(crate) use stamp::Stamp;
 #[cfg(feature = "http")]
+pub use stateless::Said;
+#[cfg(feature = "http")]
 pub(crate) use stateless::{lacks_context, supported};
 
 use bytes::Bytes;

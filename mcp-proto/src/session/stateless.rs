@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::core::Core;
+use super::core::{Core, Identity};
 use super::peer::Peer;
 use super::question::Answers;
 use super::requests::{Asked, Back, Origin};
@@ -18,9 +18,30 @@ use crate::revision::{Era, MethodRule, Revision, Side};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
 
-/// A `_meta` and what it says of the request. Whoever makes many says the same in each.
+/// What a request said of who makes it, and the bytes it said that in: a client says the same in each.
+///
+/// Where the next request has a machine of its own, [`Session::recall`](crate::http::Session::recall) spares it reading
+/// the same bytes again. It is a function of these bytes and of the server's configuration alone: what other clients
+/// say is never taken for it.
+#[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "http"), allow(unreachable_pub, reason = "only HTTP hands it on"))]
+pub struct Said(Arc<Meaning>);
+
+#[cfg(feature = "http")]
+impl Said {
+    /// Whether it is the very same, and no other of the same bytes.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 #[derive(Debug)]
-pub(super) struct Said {
+struct Meaning {
+    /// To whom it was said: what it means depends on that.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP hands it on"))]
+    to: Arc<Identity>,
+    /// The whole `_meta`, on one line.
     meta: Raw,
     peer: Arc<Peer>,
     log_level: Option<Level>,
@@ -32,10 +53,25 @@ const SAID_BYTES_MAX: usize = 1024;
 
 impl Core {
     /// What was made of the same bytes before.
-    fn said_before(&self, params: &Params<'_>) -> Option<&Said> {
+    fn said_before(&self, params: &Params<'_>) -> Option<&Meaning> {
         let meta = params.meta?;
+        let said = self.said.as_ref().map(|said| &*said.0);
         // What is kept is on one line.
-        self.said.as_deref().filter(|said| said.meta.as_bytes() == meta && !params.line_breaks())
+        said.filter(|said| said.meta.as_bytes() == meta && !params.line_breaks())
+    }
+
+    /// What the latest request that says of itself who makes it said, if that was short.
+    #[cfg(feature = "http")]
+    pub(crate) fn said(&self) -> Option<&Said> {
+        self.said.as_ref()
+    }
+
+    /// Takes what was said to another machine of the same server.
+    #[cfg(feature = "http")]
+    pub(crate) fn recall(&mut self, said: &Said) {
+        if Arc::ptr_eq(&said.0.to, &self.me) {
+            self.said = Some(said.clone());
+        }
     }
 
     /// The `_meta` of a request, to be kept, and the token in it.
@@ -113,15 +149,17 @@ impl Core {
     ) -> Result<(Arc<Peer>, Option<Level>), ErrorObject> {
         let (peer, log_level) = self.read_context(params)?;
         let short = params.meta.filter(|meta| meta.len() <= SAID_BYTES_MAX && !params.line_breaks());
-        let said = short.map(|meta| Said {
+        let said = short.map(|meta| Meaning {
+            to: Arc::clone(&self.me),
             meta: frame.keep(meta, false),
             peer: Arc::clone(&peer),
             log_level,
             progress_token: self.progress_token(params),
         });
-        match (said, &mut self.said) {
-            (Some(said), Some(before)) => **before = said,
-            (said, before) => *before = said.map(Box::new),
+        let before = self.said.as_mut().and_then(|said| Arc::get_mut(&mut said.0));
+        match (said, before) {
+            (Some(said), Some(before)) => *before = said,
+            (said, _) => self.said = said.map(|said| Said(Arc::new(said))),
         }
         Ok((peer, log_level))
     }
