@@ -67,12 +67,14 @@ pub(crate) struct Events {
 }
 
 impl Events {
+    #[inline]
     pub(crate) fn push(&mut self, event: Event) {
         let weight = event.weight();
         self.bytes += weight;
         self.queue.push_back((event, weight));
     }
 
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Event> {
         let (event, weight) = self.queue.pop_front()?;
         self.bytes -= weight;
