@@ -27,7 +27,7 @@ use process::Server;
 const CONNECTIONS: usize = 32;
 /// Requests of each connection, in each round.
 const REQUESTS: usize = 300;
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 9;
 
 /// What is to be reached by tokio: at most so much CPU time and p99, and at least so many requests, in parts of the bare
 /// server's.

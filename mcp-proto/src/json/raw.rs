@@ -126,7 +126,7 @@ impl Raw {
 
     /// A checked value inside `source`, sharing its bytes.
     pub(super) fn part_of(source: &Bytes, value: &[u8]) -> Self {
-        Self(source.slice_ref(value))
+        Self(shared_part(source, value))
     }
 
     fn part(&self, value: &[u8]) -> Self {
@@ -187,10 +187,21 @@ impl<'a> Frame<'a> {
             (Self::Shared(bytes), Cow::Borrowed(part))
                 if part.len() >= SHARED_BYTES_MIN && part.len() >= bytes.len() / 2 =>
             {
-                Raw(bytes.slice_ref(part))
+                Raw(shared_part(bytes, part))
             }
             (_, Cow::Borrowed(part)) => Raw(copied(part)),
         }
+    }
+}
+
+/// A part of `source`, sharing its bytes; a copy of what is none. `Bytes::slice_ref` does the same, but for looking where
+/// the part is twice.
+#[inline]
+pub(super) fn shared_part(source: &Bytes, part: &[u8]) -> Bytes {
+    let start = part.as_ptr().addr().wrapping_sub(source.as_ptr().addr());
+    match start.checked_add(part.len()) {
+        Some(end) if end <= source.len() => source.slice(start..end),
+        _ => Bytes::copy_from_slice(part),
     }
 }
 
