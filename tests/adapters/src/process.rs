@@ -1,13 +1,24 @@
 //! Processes as the system shows them, and the server of this package as one.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
 use crate::Runtime;
+
+/// A process that does not outlive its row.
+#[derive(Debug)]
+pub struct Process(pub Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _gone = self.0.kill();
+        let _reaped = self.0.wait();
+    }
+}
 
 /// The server of this package, on a runtime. `path` is where cargo has put it.
 #[must_use]

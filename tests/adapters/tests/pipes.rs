@@ -4,21 +4,11 @@
 #![allow(clippy::unwrap_used, reason = "a row fails by panicking")]
 
 use std::os::fd::AsFd;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
-use mcp_adapter_tests::{Blocking, Hand, Runtime, Smol, Tokio, TokioThreads, adapter_server, story};
+use mcp_adapter_tests::{Blocking, Hand, Process, Runtime, Smol, Tokio, TokioThreads, adapter_server, story};
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::json;
-
-/// A process that does not outlive its row.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _gone = self.0.kill();
-        let _reaped = self.0.wait();
-    }
-}
 
 const WIDE: i32 = 512 * 1024;
 

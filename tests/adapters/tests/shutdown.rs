@@ -14,10 +14,10 @@ use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use mcp_adapter_tests::{Blocking, Hand, Runtime, Smol, Tokio, TokioThreads, adapter_server, story};
+use mcp_adapter_tests::{Blocking, Hand, Process, Runtime, Smol, Tokio, TokioThreads, adapter_server, story};
 use nix::fcntl::OFlag;
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::signal::{Signal, kill};
@@ -85,16 +85,6 @@ impl Write for Half {
 impl Drop for Half {
     fn drop(&mut self) {
         let _gone = self.0.shutdown(self.1);
-    }
-}
-
-/// A process that does not outlive its row.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _gone = self.0.kill();
-        let _reaped = self.0.wait();
     }
 }
 
