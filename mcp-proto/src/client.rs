@@ -1,19 +1,20 @@
 //! The client's half of the protocol, as an application sees it; knows nothing of servers' machines or of transports.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::connection::{
+    self, CallError, CallId, CallOptions, Close, Connection, Fault, Filter, Identity, IncomingId, MetaWriter,
+    Method, Peer, Progress, Request, Violation, ViolationPolicy, session_over_connection,
+};
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::limits::Limits;
 use crate::revision::{Era, Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::{Capabilities, ClientRequest, Encode, Implementation, Level};
-use crate::session::{
-    self, CallError, CallId, CallOptions, Close, Core, Filter, Identity, IncomingId, Method, Peer, Progress,
-    Request, Stamp, Violation, ViolationPolicy, session_over_core,
-};
 use crate::time::Instant;
 
 /// What a client is.
@@ -128,7 +129,7 @@ impl Config {
 ///   [`handle_timeout`](crate::Session::handle_timeout), each with the time; they cannot fail;
 /// - **what the application does**: [`call`](Self::call), [`notify`](Self::notify_raw), [`respond`](Self::respond),
 ///   [`cancel`](Self::cancel), [`close`](Self::close); they fail with [`Misuse`] and then changed nothing;
-/// - **what is handed over**: [`poll_event`](crate::Session::poll_event), [`outbox`](crate::Session::outbox),
+/// - **what is handed over**: [`poll_event`](crate::Session::poll_event), [`poll_outgoing`](crate::Session::poll_outgoing),
 ///   [`poll_timeout`](crate::Session::poll_timeout); in any order, as often as one likes, each in O(1);
 /// - **what is the case**: [`peer`](Self::peer), [`is_closed`](crate::Session::is_closed),
 ///   [`wants_input`](crate::Session::wants_input).
@@ -143,7 +144,7 @@ impl Config {
 ///
 /// let now = Instant::ZERO;
 /// let mut client = Client::new(now, Config::new("demo", "1.0.0"));
-/// assert!(client.outbox().poll_message().is_some()); // server/discover
+/// assert!(client.poll_outgoing().is_some()); // server/discover
 /// let server = br#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],
 ///     "capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}}"#;
 /// client.handle_message(now, StreamId::ONLY, &server[..]);
@@ -159,7 +160,7 @@ impl Config {
 /// ```
 #[derive(Debug)]
 pub struct Client {
-    core: Core,
+    connection: Connection,
 }
 
 impl Client {
@@ -167,16 +168,16 @@ impl Client {
     /// `initialize`, and its deadline runs. (LIF-01, LIF-26)
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Self {
-        let stamp = Arc::new(Stamp::of(&config.0, Side::Client));
-        let mut core = Core::new(Side::Client, now, Arc::new(config.0), stamp);
-        core.open();
-        Self { core }
+        let meta = Arc::new(MetaWriter::of(&config.0, Side::Client));
+        let mut connection = Connection::new(Side::Client, now, Arc::new(config.0), meta);
+        connection.open();
+        Self { connection }
     }
 
     /// The server, once it has said who it is.
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
-        self.core.peer()
+        self.connection.peer()
     }
 
     /// Calls a method of the server. The answer comes as [`Event::Completed`], exactly once.
@@ -189,7 +190,7 @@ impl Client {
         request: &R,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.core.call(now, R::METHOD, &|revision, out| request.encode(revision, out), &options)
+        self.connection.call(now, R::METHOD, &|revision, out| request.encode(revision, out), &options)
     }
 
     /// Calls a method by name, one that no revision knows as well as any that may be sent.
@@ -203,7 +204,7 @@ impl Client {
         params: Option<&dyn Encode>,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.core.call(
+        self.connection.call(
             now,
             method,
             &|revision, out| params.map_or(Ok(()), |params| params.encode(revision, out)),
@@ -219,7 +220,7 @@ impl Client {
     /// # Errors
     /// [`Misuse`], and nothing was sent.
     pub fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
-        self.core.listen(now, filter, &options)
+        self.connection.listen(now, filter, &options)
     }
 
     /// Wants log messages of `level` and above. Where each request says so for itself, all from now on do, and the
@@ -233,20 +234,20 @@ impl Client {
         level: Level,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.core.set_log_level(now, level, &options)
+        self.connection.set_log_level(now, level, &options)
     }
 
     /// What to connect with once more, when the server went away instead of saying which era it is of: some end at
     /// the first message that they do not know. `None` when that is not what happened. (T-36)
     #[must_use]
     pub fn fallback(&self) -> Option<Config> {
-        self.core.fallback().map(Config)
+        self.connection.fallback().map(Config)
     }
 
     /// What is listened to, with the calls that do; once the connection is over, what was at its end: after a
     /// reconnection, what to listen to anew. (STL-38)
     pub fn listening(&self) -> impl Iterator<Item = (CallId, &Filter)> {
-        self.core.listening()
+        self.connection.listening()
     }
 
     /// Cancels a call: the server is told, and the call completes with [`CallError::Cancelled`] at once.
@@ -254,7 +255,7 @@ impl Client {
     /// # Errors
     /// [`Misuse::Stale`] when the call is over.
     pub fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
-        self.core.cancel(now, call, reason)
+        self.connection.cancel(now, call, reason)
     }
 
     /// Sends a notification by name.
@@ -267,7 +268,7 @@ impl Client {
         method: &str,
         params: Option<&dyn Encode>,
     ) -> Result<(), Misuse> {
-        self.core.notify(now, method, &|revision, out| {
+        self.connection.notify(now, method, &|revision, out| {
             params.map_or(Ok(()), |params| params.encode(revision, out))
         })
     }
@@ -275,7 +276,7 @@ impl Client {
     /// Why the connection is over, once it is: known before [`Event::Closed`] is polled.
     #[must_use]
     pub fn closed(&self) -> Option<&Close> {
-        self.core.closed()
+        self.connection.closed()
     }
 
     /// Answers a request of the server with a result, which must be an object.
@@ -283,7 +284,7 @@ impl Client {
     /// # Errors
     /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is still open.
     pub fn respond(&mut self, now: Instant, incoming: IncomingId, result: &dyn Encode) -> Result<(), Misuse> {
-        self.core.respond(now, incoming, &|revision, out| result.encode(revision, out))
+        self.connection.respond(now, incoming, &|revision, out| result.encode(revision, out))
     }
 
     /// Answers a request of the server with an error.
@@ -296,7 +297,7 @@ impl Client {
         incoming: IncomingId,
         error: &ErrorObject,
     ) -> Result<(), Misuse> {
-        self.core.respond_error(now, incoming, error)
+        self.connection.respond_error(now, incoming, error)
     }
 
     /// Tells the server how far its request has come, if it wants to hear of it.
@@ -309,7 +310,7 @@ impl Client {
         incoming: IncomingId,
         progress: &Progress,
     ) -> Result<(), Misuse> {
-        self.core.progress(now, incoming, progress)
+        self.connection.progress(now, incoming, progress)
     }
 
     /// Ends the connection: every open call completes with [`CallError::Lost`], then comes [`Event::Closed`].
@@ -317,43 +318,90 @@ impl Client {
     /// The protocol has no message for it (LIF-35): what waits in the outbox can still be sent, then the driver
     /// closes the transport.
     pub fn close(&mut self, now: Instant) {
-        self.core.close(now);
+        self.connection.close(now);
     }
 }
 
-#[cfg(feature = "http")]
+/// What a transport does that carries each message in an exchange of its own, as HTTP does.
+///
+/// A request is named by its id on the wire, [`OutgoingKind::Request`](crate::OutgoingKind::Request): a call that is
+/// repeated with input is another request each time.
 impl Client {
-    /// For the binding that carries each message in an exchange of its own.
-    pub(crate) fn core(&mut self) -> &mut Core {
-        &mut self.core
+    /// Declares that each message travels by itself: two requests can reach two servers. To be called before the first
+    /// message is taken. From then on [`drain_ended`](Self::drain_ended) reports requests that have ended.
+    pub fn use_exchanges(&mut self) {
+        self.connection.use_exchanges();
     }
 
-    pub(crate) fn core_ref(&self) -> &Core {
-        &self.core
+    /// Moves the ids of requests that have ended since the last time to `ended`: their exchanges have no purpose any
+    /// more.
+    pub fn drain_ended(&mut self, ended: &mut Vec<u64>) {
+        self.connection.drain_ended(ended);
+    }
+
+    /// Returns whether the server owes an answer to the request `id`.
+    #[must_use]
+    pub fn is_in_flight(&self, id: u64) -> bool {
+        self.connection.is_in_flight(id)
+    }
+
+    /// Returns the application's call that the request `id` belongs to, if it made it.
+    #[must_use]
+    pub fn call_of(&self, id: u64) -> Option<CallId> {
+        self.connection.call_of(id)
+    }
+
+    /// Returns the revision that is spoken: the one agreed on, or the one that is tried.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.connection.revision()
+    }
+
+    /// Ends the request `id` with an error: its exchange is over, and no answer can come. Ignored when the request has
+    /// ended.
+    pub fn handle_unanswered(&mut self, now: Instant, id: u64, why: CallError) {
+        self.connection.handle_unanswered(now, id, why);
+    }
+
+    /// Reports a rule of the transport that the server broke, as [`Event::Violation`].
+    pub fn report(&mut self, now: Instant, detail: impl Into<Cow<'static, str>>) {
+        self.connection.report(now, detail.into());
+    }
+
+    /// Ends the connection: the transport cannot go on.
+    pub fn fail(&mut self, now: Instant, fault: Fault) {
+        self.connection.fail(now, fault);
+    }
+
+    /// Ends the session, which the server has forgotten, and opens another one: calls complete with
+    /// [`CallError::Lost`], requests are cancelled, and [`Event::Ready`] follows. Nothing is repeated by itself, and
+    /// messages that were not taken are dropped. Ignored where there is no session.
+    pub fn handle_session_lost(&mut self, now: Instant) {
+        self.connection.handle_session_lost(now);
     }
 }
 
-session_over_core!(Client, Event, Event::from_core);
+session_over_connection!(Client, Event, Event::from_connection);
 
 impl Event {
-    fn from_core(event: session::Event) -> Option<Self> {
+    fn from_connection(event: connection::Event) -> Option<Self> {
         Some(match event {
-            session::Event::Closed(why) => Self::Closed(why),
-            session::Event::Completed { call, outcome } => Self::Completed { call, outcome },
-            session::Event::Listening { call, filter } => Self::Listening { call, filter },
-            session::Event::Notification { call, method, params } => {
+            connection::Event::Closed(why) => Self::Closed(why),
+            connection::Event::Completed { call, outcome } => Self::Completed { call, outcome },
+            connection::Event::Listening { call, filter } => Self::Listening { call, filter },
+            connection::Event::Notification { call, method, params } => {
                 Self::Notification { call, method, params }
             }
-            session::Event::Progress { call, progress } => Self::Progress { call, progress },
-            session::Event::Ready(peer) => Self::Ready(peer),
-            session::Event::Request { incoming, call, request, .. } => {
+            connection::Event::Progress { call, progress } => Self::Progress { call, progress },
+            connection::Event::Ready(peer) => Self::Ready(peer),
+            connection::Event::Request { incoming, call, request, .. } => {
                 Self::Request { incoming, call, request }
             }
-            session::Event::RequestCancelled { incoming, reason } => {
+            connection::Event::RequestCancelled { incoming, reason } => {
                 Self::RequestCancelled { incoming, reason: reason.and_then(text) }
             }
-            session::Event::Violation(violation) => Self::Violation(violation),
-            session::Event::Unwatched { .. } | session::Event::Watched { .. } => return None,
+            connection::Event::Violation(violation) => Self::Violation(violation),
+            connection::Event::Unwatched { .. } | connection::Event::Watched { .. } => return None,
         })
     }
 }

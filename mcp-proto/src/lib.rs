@@ -89,12 +89,15 @@ extern crate std;
 #[cfg(feature = "schema")]
 pub mod catalog;
 pub mod client;
+mod collections;
+mod connection;
 mod endpoint;
 mod error;
 #[cfg(feature = "http")]
 pub mod http;
 mod json;
 mod limits;
+mod method;
 #[cfg(feature = "record")]
 pub mod record;
 mod revision;
@@ -103,22 +106,23 @@ pub mod schema;
 #[cfg(feature = "seal")]
 pub mod seal;
 pub mod server;
-mod session;
 pub mod stdio;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod time;
 mod wire;
 
+pub use connection::{
+    Answers, CallError, CallId, CallOptions, Change, Close, Context, Decoded, Fault, Filter, Incoming,
+    IncomingId, Method, Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, Session, StreamId,
+    Violation, ViolationKind, ViolationPolicy,
+};
 pub use endpoint::Endpoint;
 pub use error::{Misuse, Unencodable, code};
 pub use json::Raw;
 pub use limits::Limits;
+pub use method::MethodId;
 pub use revision::{Capability, Era, Revision, Rules, Side};
 pub use rpc::{ErrorObject, RequestId};
-pub use session::{
-    Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, Incoming, IncomingId,
-    Method, Peer, Progress, Question, Request, Session, StreamId, Violation, ViolationKind, ViolationPolicy,
-};
 pub use time::Instant;
 pub use wire::Outbox;

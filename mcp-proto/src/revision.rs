@@ -5,6 +5,8 @@
 
 use core::fmt;
 
+use crate::method::MethodId;
+
 /// A revision of the protocol, oldest first.
 ///
 /// On the wire it is an opaque date that is compared for equality only.
@@ -56,6 +58,11 @@ impl Revision {
     #[must_use]
     pub const fn era(self) -> Era {
         self.rules().era
+    }
+
+    /// Returns whether each request carries its own context, without a handshake.
+    pub(crate) const fn is_modern(self) -> bool {
+        matches!(self.era(), Era::Modern)
     }
 
     /// What holds under this revision.
@@ -121,6 +128,20 @@ pub struct Rules {
     pub streams_are_primed: bool,
     /// Whether each HTTP request after the first says the revision in a header field. (HTTP-36, HTTP-39)
     pub version_header: bool,
+    /// Whether one message of a conversation with a model can hold several blocks.
+    pub(crate) content_lists: bool,
+    /// Whether the structured content of a result can be any JSON, and not only an object.
+    pub(crate) any_structured_content: bool,
+    /// Whether capabilities name extensions.
+    pub(crate) extensions: bool,
+    /// Whether forms offer titled choices, and several at a time.
+    pub(crate) titled_choices: bool,
+    /// Whether `elicitation` declares modes; before, it stands alone and means forms.
+    pub(crate) elicitation_modes: bool,
+    /// Whether a cancellation may name no request.
+    pub(crate) cancelled_without_id: bool,
+    /// How a request to visit a URL is identified.
+    pub(crate) elicitation_urls: UrlElicitation,
     /// The codes of errors that travel with an HTTP status other than 200, and that status. (HTTP-40…42,
     /// requirements §3.2)
     pub http_statuses: &'static [(i64, u16)],
@@ -138,6 +159,13 @@ const RULES: [Rules; 5] = [
         servers_ask: true,
         streams_are_primed: false,
         version_header: false,
+        content_lists: false,
+        any_structured_content: false,
+        extensions: false,
+        titled_choices: false,
+        elicitation_modes: false,
+        cancelled_without_id: false,
+        elicitation_urls: UrlElicitation::None,
         http_statuses: &[],
     },
     Rules {
@@ -151,6 +179,13 @@ const RULES: [Rules; 5] = [
         servers_ask: true,
         streams_are_primed: false,
         version_header: false,
+        content_lists: false,
+        any_structured_content: false,
+        extensions: false,
+        titled_choices: false,
+        elicitation_modes: false,
+        cancelled_without_id: false,
+        elicitation_urls: UrlElicitation::None,
         http_statuses: &[],
     },
     Rules {
@@ -164,6 +199,13 @@ const RULES: [Rules; 5] = [
         servers_ask: true,
         streams_are_primed: false,
         version_header: true,
+        content_lists: false,
+        any_structured_content: false,
+        extensions: false,
+        titled_choices: false,
+        elicitation_modes: false,
+        cancelled_without_id: false,
+        elicitation_urls: UrlElicitation::None,
         http_statuses: &[],
     },
     Rules {
@@ -177,6 +219,13 @@ const RULES: [Rules; 5] = [
         servers_ask: true,
         streams_are_primed: true,
         version_header: true,
+        content_lists: true,
+        any_structured_content: false,
+        extensions: false,
+        titled_choices: true,
+        elicitation_modes: true,
+        cancelled_without_id: true,
+        elicitation_urls: UrlElicitation::WithId,
         http_statuses: &[],
     },
     Rules {
@@ -190,9 +239,27 @@ const RULES: [Rules; 5] = [
         servers_ask: false,
         streams_are_primed: false,
         version_header: true,
+        content_lists: true,
+        any_structured_content: true,
+        extensions: true,
+        titled_choices: true,
+        elicitation_modes: true,
+        cancelled_without_id: false,
+        elicitation_urls: UrlElicitation::Plain,
         http_statuses: &[(-32601, 404), (-32020, 400), (-32021, 400), (-32022, 400)],
     },
 ];
+
+/// How a revision identifies a request to send the user to a URL.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum UrlElicitation {
+    /// There is no such request.
+    None,
+    /// Each has an id.
+    WithId,
+    /// By the request that it stands in.
+    Plain,
+}
 
 /// One side of a connection.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -288,6 +355,7 @@ impl CapabilityRule {
 }
 
 use Capability as C;
+use MethodId as M;
 pub(crate) use Revision::{
     V2024_11_05 as R1, V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4, V2026_07_28 as R5,
 };
@@ -346,31 +414,6 @@ impl Revision {
     /// Whether this is one of the revisions of `range`.
     pub(crate) fn is_in(self, range: &core::ops::RangeInclusive<Self>) -> bool {
         range.contains(&self)
-    }
-
-    /// Whether one message of a conversation with a model can hold several blocks. (T-118)
-    pub(crate) const fn has_content_lists(self) -> bool {
-        matches!(self, Self::V2025_11_25 | Self::V2026_07_28)
-    }
-
-    /// Whether the structured content of a result can be any JSON, and not only an object.
-    pub(crate) const fn has_any_structured_content(self) -> bool {
-        matches!(self, Self::V2026_07_28)
-    }
-
-    /// Whether capabilities name extensions.
-    pub(crate) const fn has_extensions(self) -> bool {
-        matches!(self, Self::V2026_07_28)
-    }
-
-    /// Whether forms have words with names to choose from, and several at a time.
-    pub(crate) const fn has_titled_choices(self) -> bool {
-        matches!(self, Self::V2025_11_25 | Self::V2026_07_28)
-    }
-
-    /// Whether `elicitation` has modes below it; before, it stands alone and means forms.
-    pub(crate) const fn has_elicitation_modes(self) -> bool {
-        matches!(self, Self::V2025_11_25 | Self::V2026_07_28)
     }
 }
 
@@ -450,6 +493,8 @@ pub(crate) enum ConditionValue {
 /// A message of the protocol, as a span of revisions has it.
 #[derive(Debug)]
 pub(crate) struct MethodRule {
+    /// The method.
+    pub(crate) id: MethodId,
     /// The method's name on the wire.
     pub(crate) name: &'static str,
     /// A request, or a notification.
@@ -475,28 +520,26 @@ pub(crate) struct MethodRule {
     /// The machine sends and takes it itself; the application has other words for it.
     pub(crate) internal: bool,
     /// The result says for how long it is good; these notifications end that early. (STL-39, STL-42)
-    pub(crate) cached_until: Option<&'static [&'static str]>,
+    pub(crate) cached_until: Option<&'static [MethodId]>,
+}
+
+impl MethodId {
+    /// The method's row under `revision`; none where the revision does not have it.
+    pub(crate) fn rule(self, revision: Revision) -> Option<&'static MethodRule> {
+        METHODS.iter().find(|rule| rule.id == self && rule.since <= revision && revision <= rule.until)
+    }
 }
 
 impl MethodRule {
     /// The row for `name` under `revision`.
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn find(name: &str, is_request: bool, revision: Revision) -> Option<&'static Self> {
-        METHODS.iter().find(|rule| {
-            rule.is_request == is_request
-                && rule.since <= revision
-                && revision <= rule.until
-                && rule.name == name
-        })
-    }
-
-    /// Whether some revision has something of this name.
-    pub(crate) fn is_known(name: &str) -> bool {
-        METHODS.iter().any(|rule| rule.name == name)
+        MethodId::from_name(name).filter(|id| id.is_request() == is_request)?.rule(revision)
     }
 
     /// The row for something that a server asks of a client of `revision`, by whichever way it asks. (STL-16)
-    pub(crate) fn question(name: &str, revision: Revision) -> Option<&'static Self> {
-        let spoken = |rule: &&Self| rule.since <= revision && revision <= rule.until && rule.name == name;
+    pub(crate) fn question(id: MethodId, revision: Revision) -> Option<&'static Self> {
+        let spoken = |rule: &&Self| rule.since <= revision && revision <= rule.until && rule.id == id;
         QUESTIONS
             .iter()
             .find(spoken)
@@ -514,6 +557,7 @@ impl MethodRule {
 
 /// A request that any peer may send and that needs nothing.
 const REQUEST: MethodRule = MethodRule {
+    id: M::Ping,
     name: "",
     is_request: true,
     sender: Sender::Both,
@@ -529,12 +573,20 @@ const REQUEST: MethodRule = MethodRule {
     cached_until: None,
 };
 
-const fn request(name: &'static str, sender: Side, since: Revision, until: Revision) -> MethodRule {
-    MethodRule { name, sender: Sender::One(sender), since, until, ..REQUEST }
+const fn request(id: MethodId, sender: Side, since: Revision, until: Revision) -> MethodRule {
+    MethodRule {
+        id,
+        name: id.name(),
+        is_request: id.is_request(),
+        sender: Sender::One(sender),
+        since,
+        until,
+        ..REQUEST
+    }
 }
 
-const fn notification(name: &'static str, sender: Side, since: Revision, until: Revision) -> MethodRule {
-    MethodRule { is_request: false, ..request(name, sender, since, until) }
+const fn notification(id: MethodId, sender: Side, since: Revision, until: Revision) -> MethodRule {
+    request(id, sender, since, until)
 }
 
 impl MethodRule {
@@ -570,7 +622,7 @@ impl MethodRule {
         Self { internal: true, ..self }
     }
 
-    const fn cached_until(self, notifications: &'static [&'static str]) -> Self {
+    const fn cached_until(self, notifications: &'static [MethodId]) -> Self {
         Self { cached_until: Some(notifications), ..self }
     }
 }
@@ -600,82 +652,73 @@ const SAMPLING: &[Condition] = &[
     sent_when("task", ConditionValue::Present, C::TasksSampling),
 ];
 
-/// Says that the list of tools changed.
-pub(crate) const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
-/// Says that the list of prompts changed.
-pub(crate) const PROMPTS_CHANGED: &str = "notifications/prompts/list_changed";
-/// Says that the list of resources changed.
-pub(crate) const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
-/// Says that one resource changed.
-pub(crate) const RESOURCE_UPDATED: &str = "notifications/resources/updated";
-
 /// What servers ask for in results, where they send no requests. (STL-16)
 const QUESTIONS: &[MethodRule] = &[
-    request("elicitation/create", Server, R5, R5).human().on(ELICITATION).text(&["message"]),
-    request("roots/list", Server, R5, R5).needs(C::Roots),
-    request("sampling/createMessage", Server, R5, R5).needs(C::Sampling).human().on(SAMPLING),
+    request(M::Elicit, Server, R5, R5).human().on(ELICITATION).text(&["message"]),
+    request(M::ListRoots, Server, R5, R5).needs(C::Roots),
+    request(M::CreateMessage, Server, R5, R5).needs(C::Sampling).human().on(SAMPLING),
 ];
 
 /// Every method of every revision. (requirements §2.1, §2.2)
 pub(crate) const METHODS: &[MethodRule] = &[
     // Requests of clients; the common ones first.
-    request("tools/call", Client, R1, R3).needs(C::Tools).text(&["name"]).asking(),
-    request("tools/call", Client, R4, R4).needs(C::Tools).text(&["name"]).asking().on(AS_TASK),
-    request("tools/call", Client, R5, R5).needs(C::Tools).text(&["name"]).asking(),
-    request("tools/list", Client, R1, R4).needs(C::Tools),
-    request("tools/list", Client, R5, R5).needs(C::Tools).cached_until(&[TOOLS_CHANGED]),
-    request("resources/list", Client, R1, R4).needs(C::Resources),
-    request("resources/list", Client, R5, R5).needs(C::Resources).cached_until(&[RESOURCES_CHANGED]),
-    request("resources/read", Client, R1, R4).needs(C::Resources).text(&["uri"]).asking(),
-    request("resources/read", Client, R5, R5)
+    request(M::CallTool, Client, R1, R3).needs(C::Tools).text(&["name"]).asking(),
+    request(M::CallTool, Client, R4, R4).needs(C::Tools).text(&["name"]).asking().on(AS_TASK),
+    request(M::CallTool, Client, R5, R5).needs(C::Tools).text(&["name"]).asking(),
+    request(M::ListTools, Client, R1, R4).needs(C::Tools),
+    request(M::ListTools, Client, R5, R5).needs(C::Tools).cached_until(&[M::ToolsChanged]),
+    request(M::ListResources, Client, R1, R4).needs(C::Resources),
+    request(M::ListResources, Client, R5, R5).needs(C::Resources).cached_until(&[M::ResourcesChanged]),
+    request(M::ReadResource, Client, R1, R4).needs(C::Resources).text(&["uri"]).asking(),
+    request(M::ReadResource, Client, R5, R5)
         .needs(C::Resources)
         .text(&["uri"])
         .asking()
-        .cached_until(&[RESOURCES_CHANGED, RESOURCE_UPDATED]),
-    request("resources/templates/list", Client, R1, R4).needs(C::Resources),
-    request("resources/templates/list", Client, R5, R5)
+        .cached_until(&[M::ResourcesChanged, M::ResourceUpdated]),
+    request(M::ListResourceTemplates, Client, R1, R4).needs(C::Resources),
+    request(M::ListResourceTemplates, Client, R5, R5)
         .needs(C::Resources)
-        .cached_until(&[RESOURCES_CHANGED]),
-    request("resources/subscribe", Client, R1, R4).needs(C::ResourcesSubscribe).text(&["uri"]),
-    request("resources/unsubscribe", Client, R1, R4).needs(C::ResourcesSubscribe).text(&["uri"]),
-    request("prompts/list", Client, R1, R4).needs(C::Prompts),
-    request("prompts/list", Client, R5, R5).needs(C::Prompts).cached_until(&[PROMPTS_CHANGED]),
-    request("prompts/get", Client, R1, R5).needs(C::Prompts).text(&["name"]).asking(),
+        .cached_until(&[M::ResourcesChanged]),
+    request(M::Subscribe, Client, R1, R4).needs(C::ResourcesSubscribe).text(&["uri"]),
+    request(M::Unsubscribe, Client, R1, R4).needs(C::ResourcesSubscribe).text(&["uri"]),
+    request(M::ListPrompts, Client, R1, R4).needs(C::Prompts),
+    request(M::ListPrompts, Client, R5, R5).needs(C::Prompts).cached_until(&[M::PromptsChanged]),
+    request(M::GetPrompt, Client, R1, R5).needs(C::Prompts).text(&["name"]).asking(),
     // The first revision has the method and no capability for it. (CAP-19)
-    request("completion/complete", Client, R1, R1).offered_with(C::Completions),
-    request("completion/complete", Client, R2, R5).needs(C::Completions),
-    request("logging/setLevel", Client, R1, R4).needs(C::Logging).text(&["level"]),
-    request("initialize", Client, R1, R4).internal(),
-    request("ping", Client, R1, R4).both(),
-    request("server/discover", Client, R5, R5).cached_until(&[]),
-    request("subscriptions/listen", Client, R5, R5).internal(),
+    request(M::Complete, Client, R1, R1).offered_with(C::Completions),
+    request(M::Complete, Client, R2, R5).needs(C::Completions),
+    request(M::SetLogLevel, Client, R1, R4).needs(C::Logging).text(&["level"]),
+    request(M::Initialize, Client, R1, R4).internal(),
+    request(M::Ping, Client, R1, R4).both(),
+    request(M::Discover, Client, R5, R5).cached_until(&[]),
+    request(M::Listen, Client, R5, R5).internal(),
     // Requests of servers.
-    request("sampling/createMessage", Server, R1, R3).needs(C::Sampling).human(),
-    request("sampling/createMessage", Server, R4, R4).needs(C::Sampling).human().on(SAMPLING),
-    request("roots/list", Server, R1, R4).needs(C::Roots),
+    request(M::CreateMessage, Server, R1, R3).needs(C::Sampling).human(),
+    request(M::CreateMessage, Server, R4, R4).needs(C::Sampling).human().on(SAMPLING),
+    request(M::ListRoots, Server, R1, R4).needs(C::Roots),
     // Of the first two revisions, only clients that declare it know it.
-    request("elicitation/create", Server, R1, R3).needs(C::ElicitationForm).human().text(&["message"]),
-    request("elicitation/create", Server, R4, R4).human().on(ELICITATION).text(&["message"]),
+    request(M::Elicit, Server, R1, R3).needs(C::ElicitationForm).human().text(&["message"]),
+    request(M::Elicit, Server, R4, R4).human().on(ELICITATION).text(&["message"]),
     // Notifications.
-    notification("notifications/initialized", Client, R1, R4).internal(),
-    notification("notifications/cancelled", Client, R1, R5).both().internal(),
-    notification("notifications/progress", Client, R1, R4).both().internal(),
-    notification("notifications/progress", Server, R5, R5).internal(),
-    notification("notifications/message", Server, R1, R4).needs(C::Logging).text(&["level"]),
-    notification("notifications/message", Server, R5, R5).needs(C::Logging).text(&["level"]).internal(),
-    notification(TOOLS_CHANGED, Server, R1, R5).needs(C::ToolsListChanged),
-    notification(PROMPTS_CHANGED, Server, R1, R5).needs(C::PromptsListChanged),
-    notification(RESOURCES_CHANGED, Server, R1, R5).needs(C::ResourcesListChanged),
-    notification(RESOURCE_UPDATED, Server, R1, R5).needs(C::ResourcesSubscribe).text(&["uri"]),
-    notification("notifications/roots/list_changed", Client, R1, R4).needs(C::RootsListChanged),
-    notification("notifications/elicitation/complete", Server, R4, R4).text(&["elicitationId"]),
-    notification("notifications/subscriptions/acknowledged", Server, R5, R5).internal(),
+    notification(M::Initialized, Client, R1, R4).internal(),
+    notification(M::Cancelled, Client, R1, R5).both().internal(),
+    notification(M::Progress, Client, R1, R4).both().internal(),
+    notification(M::Progress, Server, R5, R5).internal(),
+    notification(M::LogMessage, Server, R1, R4).needs(C::Logging).text(&["level"]),
+    notification(M::LogMessage, Server, R5, R5).needs(C::Logging).text(&["level"]).internal(),
+    notification(M::ToolsChanged, Server, R1, R5).needs(C::ToolsListChanged),
+    notification(M::PromptsChanged, Server, R1, R5).needs(C::PromptsListChanged),
+    notification(M::ResourcesChanged, Server, R1, R5).needs(C::ResourcesListChanged),
+    notification(M::ResourceUpdated, Server, R1, R5).needs(C::ResourcesSubscribe).text(&["uri"]),
+    notification(M::RootsChanged, Client, R1, R4).needs(C::RootsListChanged),
+    notification(M::ElicitationComplete, Server, R4, R4).text(&["elicitationId"]),
+    notification(M::Acknowledged, Server, R5, R5).internal(),
     // Tasks of 2025-11-25, both ways.
-    request("tasks/get", Client, R4, R4).both().needs(C::Tasks).text(&["taskId"]),
-    request("tasks/result", Client, R4, R4).both().needs(C::Tasks).text(&["taskId"]).human(),
-    request("tasks/list", Client, R4, R4).both().needs(C::TasksList),
-    request("tasks/cancel", Client, R4, R4).both().needs(C::TasksCancel).text(&["taskId"]),
-    notification("notifications/tasks/status", Client, R4, R4).both().text(&["taskId"]),
+    request(M::GetTask, Client, R4, R4).both().needs(C::Tasks).text(&["taskId"]),
+    request(M::GetTaskResult, Client, R4, R4).both().needs(C::Tasks).text(&["taskId"]).human(),
+    request(M::ListTasks, Client, R4, R4).both().needs(C::TasksList),
+    request(M::CancelTask, Client, R4, R4).both().needs(C::TasksCancel).text(&["taskId"]),
+    notification(M::TaskStatus, Client, R4, R4).both().text(&["taskId"]),
 ];
 
 #[cfg(test)]

@@ -20,9 +20,9 @@ use base64ct::{Base64UrlUnpadded, Encoding};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use crate::connection::Request;
 use crate::json::{compact, key_is, members};
 use crate::rpc::ErrorObject;
-use crate::session::Request;
 
 /// The shortest key, in bytes: as many as the authentication code has.
 pub const KEY_BYTES_MIN: usize = 32;

@@ -4,16 +4,17 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::connection::{
+    self, CallError, CallId, CallOptions, Change, Close, Connection, Context, Identity, IncomingId,
+    MetaWriter, Method, Peer, Progress, Question, Request, Violation, ViolationPolicy,
+    session_over_connection,
+};
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::limits::Limits;
 use crate::revision::{Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::{Capabilities, Encode, Implementation, Level, ServerRequest};
-use crate::session::{
-    self, CallError, CallId, CallOptions, Change, Close, Context, Core, Identity, IncomingId, Method, Peer,
-    Progress, Question, Request, Stamp, Violation, ViolationPolicy, session_over_core,
-};
 use crate::time::Instant;
 
 /// What a server is.
@@ -25,18 +26,18 @@ use crate::time::Instant;
 /// let config = Config::new("weather", "1.0.0").capability(Capability::Tools).instructions("Ask for a city.");
 /// ```
 ///
-/// Cheap to clone: what is told of a server is there once, however many connections it has.
+/// Cheap to clone: all connections share one copy of the configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    me: Arc<Identity>,
-    /// What its messages say of it, once that is settled for all connections.
-    stamp: Option<Arc<Stamp>>,
+    identity: Arc<Identity>,
+    /// Derived from the identity, for the messages of all connections.
+    meta: Arc<MetaWriter>,
 }
 
 impl Config {
     /// A server that speaks every revision, and offers nothing.
     pub fn new(name: &str, version: &str) -> Self {
-        let me = Identity {
+        let identity = Identity {
             info: Implementation::new(name, version),
             capabilities: Capabilities::none(),
             instructions: None,
@@ -48,88 +49,85 @@ impl Config {
             expected: None,
             tells_info: true,
         };
-        Self { me: Arc::new(me), stamp: None }
+        let meta = MetaWriter::of(&identity, Side::Server);
+        Self { identity: Arc::new(identity), meta: Arc::new(meta) }
     }
 
-    fn change(&mut self) -> &mut Identity {
-        self.stamp = None;
-        Arc::make_mut(&mut self.me)
-    }
-
-    /// Settles what each message says of the server, so that connections made of clones of this share it: for servers
-    /// that make a connection for each request.
-    #[must_use]
-    pub fn settled(mut self) -> Self {
-        self.stamp = Some(self.stamp());
+    fn with(mut self, change: impl FnOnce(&mut Identity)) -> Self {
+        change(Arc::make_mut(&mut self.identity));
+        self.meta = Arc::new(MetaWriter::of(&self.identity, Side::Server));
         self
-    }
-
-    fn stamp(&self) -> Arc<Stamp> {
-        self.stamp.clone().unwrap_or_else(|| Arc::new(Stamp::of(&self.me, Side::Server)))
     }
 
     /// Who to say we are, in place of the name and version.
     #[must_use]
-    pub fn info(mut self, info: Implementation) -> Self {
-        self.change().info = info;
-        self
+    pub fn info(self, info: Implementation) -> Self {
+        self.with(|identity| identity.info = info)
     }
 
     /// Offers this: requests for it are delivered instead of refused. (CAP-01)
     #[must_use]
-    pub fn capability(mut self, capability: crate::Capability) -> Self {
-        let me = self.change();
-        me.capabilities = core::mem::replace(&mut me.capabilities, Capabilities::none()).with(capability);
-        self
+    pub fn capability(self, capability: crate::Capability) -> Self {
+        self.with(|identity| {
+            let capabilities = core::mem::replace(&mut identity.capabilities, Capabilities::none());
+            identity.capabilities = capabilities.with(capability);
+        })
     }
 
     /// Offers these capabilities in place of those offered so far.
     #[must_use]
-    pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.change().capabilities = capabilities;
-        self
+    pub fn capabilities(self, capabilities: Capabilities) -> Self {
+        self.with(|identity| identity.capabilities = capabilities)
     }
 
     /// What a model should know before it uses the server.
     #[must_use]
-    pub fn instructions(mut self, instructions: &str) -> Self {
-        self.change().instructions = Some(instructions.into());
-        self
+    pub fn instructions(self, instructions: &str) -> Self {
+        self.with(|identity| identity.instructions = Some(instructions.into()))
     }
 
     /// Speaks these revisions only.
     #[must_use]
-    pub fn revisions(mut self, revisions: &[Revision]) -> Self {
-        let me = self.change();
-        me.revisions = revisions.to_vec();
-        me.revisions.sort_unstable();
-        self
+    pub fn revisions(self, revisions: &[Revision]) -> Self {
+        self.with(|identity| {
+            identity.revisions = revisions.to_vec();
+            identity.revisions.sort_unstable();
+        })
     }
 
     /// Has clients' requests of a method that no revision knows delivered instead of refused.
     #[must_use]
-    pub fn serve(mut self, method: &str) -> Self {
-        self.change().also_served.push(method.into());
-        self
+    pub fn serve(self, method: &str) -> Self {
+        self.with(|identity| identity.also_served.push(method.into()))
     }
 
     /// The bounds of the connection.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.change().limits = limits;
-        self
+    pub fn limits(self, limits: Limits) -> Self {
+        self.with(|identity| identity.limits = limits)
     }
 
     /// What to do about violations; by default they are answered where that helps, and reported.
     #[must_use]
-    pub fn on_violation(mut self, policy: ViolationPolicy) -> Self {
-        self.change().policy = policy;
-        self
+    pub fn on_violation(self, policy: ViolationPolicy) -> Self {
+        self.with(|identity| identity.policy = policy)
     }
 
-    #[cfg(feature = "http")]
-    pub(crate) fn identity(&self) -> &Identity {
-        &self.me
+    /// Returns the revisions that the server speaks, oldest first.
+    #[must_use]
+    pub fn spoken(&self) -> &[Revision] {
+        &self.identity.revisions
+    }
+
+    /// Returns the methods that are served although no revision has them.
+    pub fn also_served(&self) -> impl Iterator<Item = &str> {
+        self.identity.also_served.iter().map(|method| &**method)
+    }
+
+    /// Returns the bounds of the connection.
+    #[must_use]
+    pub fn bounds(&self) -> &Limits {
+        &self.identity.limits
     }
 }
 
@@ -156,45 +154,44 @@ impl Config {
 /// let Some(Event::Request { incoming, request, .. }) = server.poll_event() else { panic!() };
 /// assert_eq!(request.method, "tools/call");
 /// server.respond(now, incoming, &CallToolResult::text("sunny")).unwrap();
-/// server.outbox().poll_message(); // the answer to initialize
-/// let answer = server.outbox().poll_message().unwrap();
-/// assert_eq!(&answer[..], br#"{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"sunny"}]}}"#);
+/// server.poll_outgoing(); // the answer to initialize
+/// let answer = server.poll_outgoing().unwrap().body;
+/// assert_eq!(answer, br#"{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"sunny"}]}}"#);
 /// ```
 #[derive(Debug)]
 pub struct Server {
-    core: Core,
+    connection: Connection,
 }
 
 impl Server {
     /// A server that waits for a client's first message.
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Self {
-        let stamp = config.stamp();
-        Self { core: Core::new(Side::Server, now, config.me, stamp) }
+        Self { connection: Connection::new(Side::Server, now, config.identity, config.meta) }
     }
 
     /// The client of the session, once there is one. Requests bring who makes them in their [`Context`].
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
-        self.core.peer()
+        self.connection.peer()
     }
 
     /// What the answer to a request is written in, while it is open.
     #[cfg(feature = "record")]
     pub(crate) fn revision_of(&self, incoming: IncomingId) -> Option<Revision> {
-        self.core.revision_of(incoming)
+        self.connection.revision_of(incoming)
     }
 
     /// Why the connection is over, once it is: known before [`Event::Closed`] is polled.
     #[must_use]
     pub fn closed(&self) -> Option<&Close> {
-        self.core.closed()
+        self.connection.closed()
     }
 
     /// The least grave log message that the client wants, once it has said so. (LOG-02)
     #[must_use]
     pub fn log_level(&self) -> Option<Level> {
-        self.core.log_level()
+        self.connection.log_level()
     }
 
     /// Answers a request with a result, which must be an object.
@@ -202,7 +199,7 @@ impl Server {
     /// # Errors
     /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is still open.
     pub fn respond(&mut self, now: Instant, incoming: IncomingId, result: &dyn Encode) -> Result<(), Misuse> {
-        self.core.respond(now, incoming, &|revision, out| result.encode(revision, out))
+        self.connection.respond(now, incoming, &|revision, out| result.encode(revision, out))
     }
 
     /// Answers a request with an error.
@@ -215,7 +212,7 @@ impl Server {
         incoming: IncomingId,
         error: &ErrorObject,
     ) -> Result<(), Misuse> {
-        self.core.respond_error(now, incoming, error)
+        self.connection.respond_error(now, incoming, error)
     }
 
     /// Answers a request with questions: it is over for the application, and comes again as a new
@@ -234,7 +231,7 @@ impl Server {
         questions: &[(&str, Question)],
         state: Option<&str>,
     ) -> Result<(), Misuse> {
-        self.core.request_input(now, incoming, questions, state)
+        self.connection.request_input(now, incoming, questions, state)
     }
 
     /// Refuses a request that would have to ask what its client did not declare: after
@@ -249,7 +246,7 @@ impl Server {
         incoming: IncomingId,
         questions: &[(&str, Question)],
     ) -> Result<(), Misuse> {
-        self.core.refuse_undeclared(now, incoming, questions)
+        self.connection.refuse_undeclared(now, incoming, questions)
     }
 
     /// Tells every client that listens that something changed; nobody listening is fine. (CAP-12)
@@ -258,7 +255,7 @@ impl Server {
     /// [`Misuse::Undeclared`] when such changes were not declared, [`Misuse::Blocked`] when too much waits to be
     /// sent; nobody was told then.
     pub fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
-        self.core.changed(now, change)
+        self.connection.changed(now, change)
     }
 
     /// Tells the client how far its request has come, if it wants to hear of it. While the client does not read,
@@ -272,7 +269,7 @@ impl Server {
         incoming: IncomingId,
         progress: &Progress,
     ) -> Result<(), Misuse> {
-        self.core.progress(now, incoming, progress)
+        self.connection.progress(now, incoming, progress)
     }
 
     /// Sends a log message, for a request or for none, unless the client does not want it: it may have asked for
@@ -289,7 +286,7 @@ impl Server {
         logger: Option<&str>,
         data: &Raw,
     ) -> Result<(), Misuse> {
-        self.core.log(now, incoming, level, logger, data)
+        self.connection.log(now, incoming, level, logger, data)
     }
 
     /// Calls a method of the client. The answer comes as [`Event::Completed`], exactly once.
@@ -305,7 +302,7 @@ impl Server {
         request: &R,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.core.call(now, R::METHOD, &|revision, out| request.encode(revision, out), &options)
+        self.connection.call(now, R::METHOD, &|revision, out| request.encode(revision, out), &options)
     }
 
     /// Calls a method of the client by name.
@@ -319,7 +316,7 @@ impl Server {
         params: Option<&dyn Encode>,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.core.call(
+        self.connection.call(
             now,
             method,
             &|revision, out| params.map_or(Ok(()), |params| params.encode(revision, out)),
@@ -332,7 +329,7 @@ impl Server {
     /// # Errors
     /// [`Misuse::Stale`] when the call is over.
     pub fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
-        self.core.cancel(now, call, reason)
+        self.connection.cancel(now, call, reason)
     }
 
     /// Sends a notification by name.
@@ -345,7 +342,7 @@ impl Server {
         method: &str,
         params: Option<&dyn Encode>,
     ) -> Result<(), Misuse> {
-        self.core.notify(now, method, &|revision, out| {
+        self.connection.notify(now, method, &|revision, out| {
             params.map_or(Ok(()), |params| params.encode(revision, out))
         })
     }
@@ -356,42 +353,37 @@ impl Server {
     /// # Errors
     /// [`Misuse::Stale`] when it was answered or cancelled.
     pub fn hang_up(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
-        self.core.hang_up(now, incoming)
-    }
-
-    #[cfg(feature = "http")]
-    pub(crate) const fn core(&mut self) -> &mut Core {
-        &mut self.core
+        self.connection.end_stream(now, incoming)
     }
 
     /// Ends the connection: requests may be answered for [`Limits::drain_timeout`] more, then comes
     /// [`Event::Closed`]. With nothing open, it comes at once.
     pub fn close(&mut self, now: Instant) {
-        self.core.close(now);
+        self.connection.close(now);
     }
 }
 
-session_over_core!(Server, Event, Event::from_core);
+session_over_connection!(Server, Event, Event::from_connection);
 
 impl Event {
-    fn from_core(event: session::Event) -> Option<Self> {
+    fn from_connection(event: connection::Event) -> Option<Self> {
         Some(match event {
-            session::Event::Closed(why) => Self::Closed(why),
-            session::Event::Completed { call, outcome } => Self::Completed { call, outcome },
-            session::Event::Notification { method, params, .. } => Self::Notification { method, params },
-            session::Event::Progress { call, progress } => Self::Progress { call, progress },
-            session::Event::Ready(peer) => Self::Ready(peer),
-            session::Event::Request { incoming, request, context, .. } => {
+            connection::Event::Closed(why) => Self::Closed(why),
+            connection::Event::Completed { call, outcome } => Self::Completed { call, outcome },
+            connection::Event::Notification { method, params, .. } => Self::Notification { method, params },
+            connection::Event::Progress { call, progress } => Self::Progress { call, progress },
+            connection::Event::Ready(peer) => Self::Ready(peer),
+            connection::Event::Request { incoming, request, context, .. } => {
                 Self::Request { incoming, request, context }
             }
-            session::Event::RequestCancelled { incoming, reason } => Self::RequestCancelled {
+            connection::Event::RequestCancelled { incoming, reason } => Self::RequestCancelled {
                 incoming,
                 reason: reason.and_then(|reason| reason.to_text().map(Into::into)),
             },
-            session::Event::Violation(violation) => Self::Violation(violation),
-            session::Event::Unwatched { uri } => Self::Unwatched { uri },
-            session::Event::Watched { uri } => Self::Watched { uri },
-            session::Event::Listening { .. } => return None,
+            connection::Event::Violation(violation) => Self::Violation(violation),
+            connection::Event::Unwatched { uri } => Self::Unwatched { uri },
+            connection::Event::Watched { uri } => Self::Watched { uri },
+            connection::Event::Listening { .. } => return None,
         })
     }
 }

@@ -5,9 +5,9 @@
 
 use core::ops::{Deref, DerefMut};
 
+use crate::connection::{Incoming, Session, StreamId, ViolationKind};
 use crate::endpoint::Endpoint;
 use crate::limits::Limits;
-use crate::session::{Incoming, Session, StreamId, ViolationKind};
 use crate::time::Instant;
 use crate::wire::{Line, LineReader, Outbox};
 
@@ -37,7 +37,8 @@ pub struct Stdio<S> {
 
 impl<S: Session> Stdio<S> {
     /// Puts a session on a byte stream of its own.
-    pub fn new(session: S) -> Self {
+    pub fn new(mut session: S) -> Self {
+        session.use_lines();
         let line_bytes_max = session.limits().message_bytes_max;
         Self { session, lines: LineReader::new(line_bytes_max), now: Instant::ZERO }
     }
@@ -87,7 +88,7 @@ impl<S: Session> Endpoint for Stdio<S> {
     }
 
     fn outbox(&mut self) -> &mut Outbox {
-        self.session.outbox()
+        self.session.lines()
     }
 
     fn wants_input(&self) -> bool {

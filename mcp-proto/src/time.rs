@@ -4,6 +4,17 @@ use core::fmt;
 use core::ops::{Add, AddAssign};
 use core::time::Duration;
 
+/// Timers that set themselves again wait at least this long, so that no driver spins.
+pub(crate) const PERIOD_MIN: Duration = Duration::from_millis(1);
+
+/// Returns the earlier of two deadlines.
+pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 /// A moment, in nanoseconds since an epoch that the driver chose.
 ///
 /// There is no `now()` and no conversion from `std::time::Instant`: the driver reads its own clock and says

@@ -163,11 +163,11 @@ fn at_the_server(text: &[u8], class: &Class) {
         server.handle_message(now, StreamId::ONLY, greeting);
     }
     assert!(matches!(server.poll_event(), Some(server::Event::Ready(_))));
-    while server.outbox().poll_message().is_some() {}
+    while server.poll_outgoing().is_some() {}
     server.handle_message(now, StreamId::ONLY, text);
     let event = server.poll_event();
-    let reply = server.outbox().poll_message().map(|line| tree_of(&line));
-    assert!(server.poll_event().is_none() && server.outbox().is_empty(), "one message, one event, one reply");
+    let reply = server.poll_outgoing().map(|outgoing| tree_of(outgoing.body));
+    assert!(server.poll_event().is_none() && !server.has_outgoing(), "one message, one event, one reply");
     let told = match &event {
         Some(server::Event::Violation(violation)) => Some(violation.kind),
         _ => None,
@@ -199,7 +199,7 @@ fn at_the_server(text: &[u8], class: &Class) {
             };
             assert_params(request.params.as_ref(), params);
             assert_eq!(server.respond(now, incoming, &Raw::empty_object()), Ok(()));
-            let answer = server.outbox().poll_message().map(|line| tree_of(&line));
+            let answer = server.poll_outgoing().map(|outgoing| tree_of(outgoing.body));
             return assert_eq!(answer.as_ref().and_then(|answer| answer.member("id")), Some(id));
         }
         Class::Request { id, method, .. } if method == SERVED => (None, Some((-32602, Some(id.clone())))),

@@ -1,6 +1,5 @@
 //! Framing: a byte stream against its lines, taken one by one; knows how lines end and nothing of what they say.
 
-use bytes::Buf;
 use mcp_harness::{Seed, Witness};
 use mcp_proto::server::{Config, Server};
 use mcp_proto::stdio::Stdio;
@@ -65,5 +64,10 @@ fn one_by_one(stream: &[u8]) -> Shown {
 
 fn shown(machine: &mut Server) -> Shown {
     let events = std::iter::from_fn(|| machine.poll_event()).map(|event| event.tell()).collect();
-    (events, machine.outbox().chunk().to_vec())
+    let mut lines = Vec::new();
+    while let Some(outgoing) = machine.poll_outgoing() {
+        lines.extend_from_slice(outgoing.body);
+        lines.push(b'\n');
+    }
+    (events, lines)
 }

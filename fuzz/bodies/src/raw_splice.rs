@@ -61,14 +61,14 @@ fn params_go_out(raw: &Raw, tree: &Tree) {
         &br#"{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}"#[..],
     );
     assert_eq!(client.peer().map(|peer| peer.revision.era()), Some(Era::Modern));
-    while client.outbox().poll_message().is_some() {}
+    while client.poll_outgoing().is_some() {}
     let called = client.call_raw(now, "tools/call", Some(raw), CallOptions::default());
     if !tree.is_object() {
         assert_eq!(called, Err(Misuse::Unencodable));
-        return assert!(client.outbox().is_empty());
+        return assert!(!client.has_outgoing());
     }
     assert!(called.is_ok(), "{called:?}");
-    let sent = parse(&client.outbox().poll_message().unwrap_or_default());
+    let sent = parse(client.poll_outgoing().map(|outgoing| outgoing.body).unwrap_or_default());
     let params = sent.member("params").unwrap_or(&Tree::Null);
     assert_eq!(others(params, &["_meta"]), others(tree, &["_meta"]));
     let meta = params.member("_meta").unwrap_or(&Tree::Null);

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::Catalog;
 use super::found::{Answer, Found, completion, no_resource};
 use super::table::Table;
+use crate::connection::Request;
 use crate::json::Raw;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
@@ -14,7 +15,6 @@ use crate::schema::{
     ListPromptsResult, ListResourceTemplates, ListResourceTemplatesResult, ListResources,
     ListResourcesResult, ListTools, ListToolsResult, Members, Prompt, ReadResource, Reference,
 };
-use crate::session::Request;
 
 /// What an error message quotes of a name.
 const NAME_CHARS_MAX: usize = 64;

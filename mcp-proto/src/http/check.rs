@@ -14,12 +14,13 @@ use super::fields::Fields;
 use super::mirror::Mirror;
 use super::policy::Policy;
 use super::refusal::Refusal;
+use crate::connection::{Content, Decoded, missing_context, supported};
 use crate::error::code;
 use crate::json::{Frame, Raw, Scanner, elements, find, unescape};
-use crate::revision::{Era, MethodRule, Revision, Side, named_by};
-use crate::rpc::{self, ErrorObject, Malformed, Message, Params, RequestId};
+use crate::method::MethodId;
+use crate::revision::{Era, Revision, Side, named_by};
+use crate::rpc::{ErrorObject, Malformed, Message, Params, RequestId};
 use crate::schema::key;
-use crate::session::{check_utf8, lacks_context, supported};
 
 /// Where a POST goes.
 ///
@@ -95,17 +96,6 @@ pub enum Posted {
     },
 }
 
-/// A body that was read, for a [`Session`](super::Session) to take in without reading it once more.
-#[derive(Debug)]
-pub struct Decoded<'a> {
-    pub(super) body: &'a Bytes,
-    /// None: the session reads it by itself.
-    pub(super) message: Option<Message<'a>>,
-    /// By which limits it was read.
-    pub(super) depth_max: u8,
-    pub(super) id_bytes_max: usize,
-}
-
 impl Head {
     /// Reads the body that came with this head and holds the two against each other. (requirements §3.2)
     ///
@@ -125,7 +115,7 @@ impl Head {
         body: &[u8],
         schema_of: &dyn Fn(&str) -> Option<Raw>,
     ) -> Result<Post, Refusal> {
-        self.decode(policy, fields, body, schema_of).map(|(post, _)| post)
+        self.decode(policy, fields, Frame::Borrowed(body), schema_of).map(|(post, _)| post)
     }
 
     /// As [`read`](Self::read), and gives what it read to hand it on to
@@ -140,42 +130,36 @@ impl Head {
         body: &'a Bytes,
         schema_of: &dyn Fn(&str) -> Option<Raw>,
     ) -> Result<(Post, Decoded<'a>), Refusal> {
-        let (post, message) = self.decode(policy, fields, body, schema_of)?;
-        let limits = policy.limits();
-        let (depth_max, id_bytes_max) = (limits.depth_max, limits.id_bytes_max);
-        Ok((post, Decoded { body, message, depth_max, id_bytes_max }))
+        self.decode(policy, fields, Frame::Shared(body), schema_of)
     }
 
     fn decode<'a>(
         &self,
         policy: &Policy,
         fields: &dyn Fields,
-        body: &'a [u8],
+        body: Frame<'a>,
         schema_of: &dyn Fn(&str) -> Option<Raw>,
-    ) -> Result<(Post, Option<Message<'a>>), Refusal> {
-        if body.len() > policy.body_bytes_max() {
+    ) -> Result<(Post, Decoded<'a>), Refusal> {
+        if body.bytes().len() > policy.body_bytes_max() {
             return Err(too_long());
         }
-        let limits = policy.limits();
-        if check_utf8(body).is_err() {
-            return Err(self.refuse(
-                400,
-                None,
-                &ErrorObject::new(code::PARSE_ERROR, "parse error: invalid UTF-8"),
-            ));
-        }
-        if body.trim_ascii_start().starts_with(b"[") {
-            return self.array(policy, body).map(|post| (post, None));
-        }
-        let message = rpc::decode_utf8(body, limits.depth_max, limits.id_bytes_max).map_err(|malformed| {
-            let id = match &malformed {
-                Malformed::Invalid { id, answerable: true, .. } => id.as_ref(),
-                Malformed::Invalid { .. } | Malformed::Parse(_) => None,
-            };
-            self.refuse(400, id, &malformed.to_error())
-        })?;
-        let post = self.sort(policy, fields, &message, schema_of)?;
-        Ok((post, Some(message)))
+        let decoded = Decoded::of(body, policy.limits());
+        let post = match decoded.content() {
+            Content::Array => self.array(policy, body.bytes())?,
+            Content::Message(message) => self.sort(policy, fields, message, schema_of)?,
+            Content::Malformed(malformed) => {
+                let id = match malformed {
+                    Malformed::Invalid { id, answerable: true, .. } => id.as_ref(),
+                    Malformed::Invalid { .. } | Malformed::Parse(_) => None,
+                };
+                return Err(self.refuse(400, id, &malformed.to_error()));
+            }
+            Content::NotUtf8(_) => {
+                let error = ErrorObject::new(code::PARSE_ERROR, "parse error: invalid UTF-8");
+                return Err(self.refuse(400, None, &error));
+            }
+        };
+        Ok((post, decoded))
     }
 
     fn sort(
@@ -328,15 +312,15 @@ impl Checks<'_> {
         let version = meta(key::PROTOCOL_VERSION).and_then(unescape);
         let has_capabilities = meta(key::CLIENT_CAPABILITIES).is_some_and(|value| value.starts_with(b"{"));
         let Some(version) = version.filter(|_| has_capabilities) else {
-            return Err((400, lacks_context(&self.policy.revisions)));
+            return Err((400, missing_context(&self.policy.revisions)));
         };
         let revision = self.same_version(&version)?;
         if said != method {
             return Err(mismatch("`Mcp-Method` is not the method of the body"));
         }
         let revision = self.supported(revision, &version)?;
-        let known =
-            MethodRule::find(method, true, revision).is_some_and(|rule| rule.is_sent_by(Side::Client));
+        let rule = MethodId::from_name(method).and_then(|method| method.rule(revision));
+        let known = rule.is_some_and(|rule| rule.is_request && rule.is_sent_by(Side::Client));
         if !known && !self.policy.serves(method) {
             return Err((404, ErrorObject::method_not_found(method)));
         }

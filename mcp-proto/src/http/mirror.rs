@@ -42,7 +42,12 @@ const DEPTH_MAX: usize = 32;
 /// ```
 #[must_use]
 pub fn standard<'a>(method: &'a str, params: Option<&Raw>) -> (Cow<'a, str>, Option<String>) {
-    let name = named_by(method).and_then(|member| find(params?.as_bytes(), member)).and_then(unescape);
+    standard_of(method, params.map(Raw::as_bytes))
+}
+
+/// Like [`standard`], for params that are known to be an object.
+pub(super) fn standard_of<'a>(method: &'a str, params: Option<&[u8]>) -> (Cow<'a, str>, Option<String>) {
+    let name = named_by(method).and_then(|member| find(params?, member)).and_then(unescape);
     (encode(method), name.map(|name| encode(&name).into_owned()))
 }
 

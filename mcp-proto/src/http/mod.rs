@@ -21,10 +21,9 @@ mod table;
 #[cfg(test)]
 mod testing;
 
-pub use crate::session::Said;
 pub use crate::wire::{field, sse};
 pub use admit::{Admitted, Get, Head, admit, screen};
-pub use check::{Decoded, Post, Posted};
+pub use check::{Post, Posted};
 pub use fields::{Fields, Repeated};
 pub use mirror::{InvalidMirror, Mirror, Mismatch, standard};
 pub use policy::Policy;

@@ -59,11 +59,10 @@ impl Policy {
     /// the protocol's.
     #[must_use]
     pub fn of(config: &server::Config) -> Self {
-        let me = config.identity();
         Self {
-            revisions: me.revisions.clone(),
-            served: me.also_served.clone(),
-            limits: me.limits.clone(),
+            revisions: config.spoken().to_vec(),
+            served: config.also_served().map(Into::into).collect(),
+            limits: config.bounds().clone(),
             ..Self::default()
         }
     }

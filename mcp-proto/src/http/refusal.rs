@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::error::code;
-use crate::json::find;
 use crate::revision::Revision;
 use crate::rpc::{self, ErrorObject, RequestId};
 
@@ -88,28 +87,20 @@ impl fmt::Display for Refusal {
 
 impl core::error::Error for Refusal {}
 
-/// The HTTP status that a response of JSON-RPC to a request of `revision` travels with, as long as nothing of the answer
-/// was sent before. (HTTP-40…42, requirements §3.2)
+/// Returns the HTTP status of a response to a request of `revision`, from the code of its error if it is one, as long as
+/// nothing of the response was sent before.
 ///
 /// ```
-/// use mcp_proto::Revision;
 /// use mcp_proto::http::status_of;
+/// use mcp_proto::{Revision, code};
 ///
-/// let unknown = br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found"}}"#;
-/// assert_eq!(status_of(Revision::V2026_07_28, unknown), 404);
-/// assert_eq!(status_of(Revision::V2025_11_25, unknown), 200);
+/// assert_eq!(status_of(Revision::V2026_07_28, Some(code::METHOD_NOT_FOUND)), 404);
+/// assert_eq!(status_of(Revision::V2025_11_25, Some(code::METHOD_NOT_FOUND)), 200);
+/// assert_eq!(status_of(Revision::V2026_07_28, None), 200);
 /// ```
 #[must_use]
-pub fn status_of(revision: Revision, response: &[u8]) -> u16 {
+pub fn status_of(revision: Revision, error: Option<i64>) -> u16 {
+    // (HTTP-40…42, requirements §3.2)
     let statuses = revision.rules().http_statuses;
-    if statuses.is_empty() {
-        return 200;
-    }
-    // Most answers are none of errors, which a look at their text tells.
-    if memchr::memchr(b'\\', response).is_none() && memchr::memmem::find(response, b"\"error\"").is_none() {
-        return 200;
-    }
-    let code = find(response, "error").and_then(|error| find(error, "code"));
-    let code = code.and_then(|code| core::str::from_utf8(code).ok()?.parse::<i64>().ok());
-    statuses.iter().find(|(known, _)| Some(*known) == code).map_or(200, |(_, status)| *status)
+    statuses.iter().find(|(code, _)| Some(*code) == error).map_or(200, |(_, status)| *status)
 }

@@ -16,15 +16,15 @@ use core::time::Duration;
 
 use bytes::Bytes;
 
-use super::check::Decoded;
 use super::refusal::{Refusal, status_of};
 use super::reply::{Frame, Reply};
 use super::stream::{Stream, event_id, read_event_id, tag};
+use crate::collections::SmallMap;
+use crate::connection::{Decoded, Incoming, OutgoingKind, Route, Session as _, StreamId};
 use crate::revision::Revision;
 use crate::server::{Event, Server};
-use crate::session::{Incoming, Said, Session as _, StreamId};
 use crate::time::Instant;
-use crate::wire::{Few, To, sse};
+use crate::wire::sse;
 
 /// How event streams are kept up, and what is kept of them.
 ///
@@ -106,8 +106,8 @@ pub struct Session {
     alone: Option<Revision>,
     /// The client was told the id.
     is_named: bool,
-    paths: Few<StreamId, Path, 2>,
-    exchanges: Few<ExchangeId, Exchange, 1>,
+    paths: SmallMap<StreamId, Path, 2>,
+    exchanges: SmallMap<ExchangeId, Exchange, 1>,
     /// Messages that can be sent again, oldest first; of each stream they are those before any that waits.
     kept: VecDeque<(StreamId, u64)>,
     kept_bytes: usize,
@@ -120,6 +120,8 @@ pub struct Session {
 struct Path {
     stream: Stream,
     reader: Option<ExchangeId>,
+    /// The code of the error that was the response.
+    error: Option<i64>,
     /// Messages from this number on wait for the reader, and count as unsent; those before are kept.
     held_from: u64,
 }
@@ -193,20 +195,8 @@ impl Session {
         Self { alone: Some(revision), ..Self::over(server, None, settings.into()) }
     }
 
-    /// What the request that stands alone said of who makes it, for [`recall`](Self::recall) in another exchange.
-    #[must_use]
-    pub fn said(&mut self) -> Option<&Said> {
-        self.server.core().said()
-    }
-
-    /// Takes what was said in another exchange of a server of the same [`Config`](crate::server::Config) or a clone of
-    /// it. Where the next request says the same to the byte, that need not be read again; else it changes nothing.
-    pub fn recall(&mut self, said: &Said) {
-        self.server.core().recall(said);
-    }
-
     fn over(mut server: Server, id: Option<Box<str>>, settings: Arc<Settings>) -> Self {
-        server.core().have_paths();
+        server.use_streams();
         Self {
             server,
             settings,
@@ -214,8 +204,8 @@ impl Session {
             id,
             alone: None,
             is_named: false,
-            paths: Few::default(),
-            exchanges: Few::default(),
+            paths: SmallMap::default(),
+            exchanges: SmallMap::default(),
             kept: VecDeque::new(),
             kept_bytes: 0,
             next: 1,
@@ -246,17 +236,9 @@ impl Session {
         self.post(now, is_request, |server, now, stream| server.handle_message(now, stream, message))
     }
 
-    /// As [`handle_post`](Self::handle_post), of a body that [`Head::read_once`](super::Head::read_once) has read.
+    /// Like [`handle_post`](Self::handle_post), for a body that [`Head::read_once`](super::Head::read_once) has parsed.
     pub fn handle_decoded(&mut self, now: Instant, is_request: bool, decoded: Decoded<'_>) -> ExchangeId {
-        let Decoded { body, message, depth_max, id_bytes_max } = decoded;
-        self.post(now, is_request, |server, now, stream| {
-            let limits = server.limits();
-            let is_alike = limits.depth_max == depth_max && limits.id_bytes_max == id_bytes_max;
-            match message.filter(|_| is_alike) {
-                Some(message) => server.core().handle_decoded(now, stream, body, message),
-                None => server.handle_message(now, stream, body.clone()),
-            }
-        })
+        self.post(now, is_request, |server, now, stream| server.handle_decoded(now, stream, decoded))
     }
 
     fn post(
@@ -336,7 +318,7 @@ impl Session {
         self.now = self.now.max(now);
         let Some(Exchange { stream, .. }) = self.exchanges.remove(&id) else { return };
         if self.id.is_none() {
-            self.server.core().handle_gone(self.now, stream);
+            self.server.handle_stream_closed(self.now, stream);
             self.route();
             self.forget(stream);
         } else if self.paths.get(&stream).is_some_and(|path| path.reader == Some(id)) {
@@ -443,12 +425,14 @@ impl Session {
     /// A response that is one JSON value, or nothing. With it the exchange is over, and nothing is kept of it.
     fn whole(&mut self, id: ExchangeId) -> Reply {
         let Some(exchange) = self.exchanges.remove(&id) else { return Reply::empty(503) };
-        let reply = self.paths.get_mut(&exchange.stream).and_then(|path| path.stream.poll());
+        let path = self.paths.get_mut(&exchange.stream);
+        let error = path.as_ref().and_then(|path| path.error);
+        let reply = path.and_then(|path| path.stream.poll());
         self.release(exchange.stream, usize::MAX);
         self.forget(exchange.stream);
         let mut head = match reply {
             Some((_, reply)) if exchange.is_request => {
-                let status = self.alone.map_or(200, |revision| status_of(revision, &reply));
+                let status = self.alone.map_or(200, |revision| status_of(revision, error));
                 Reply::json(status, reply)
             }
             Some((_, reply)) => Reply::json(400, reply),
@@ -523,7 +507,7 @@ impl Session {
     /// gone on for a while, where there are many sessions. Costs nothing but that it is there anew for the next message.
     pub fn rest(&mut self) {
         if self.exchanges.is_empty() {
-            self.server.core().rest();
+            self.server.shrink();
             if self.kept.is_empty() {
                 self.kept = VecDeque::new();
             }
@@ -538,31 +522,39 @@ impl Session {
     /// Takes what the server wants sent to the streams that it belongs to.
     fn route(&mut self) {
         // The application tells the server alone what time it is.
-        self.now = self.now.max(self.server.core().now());
-        // Asking for the outbox has it filled up with what found no room before.
-        while !self.server.outbox().is_empty() {
-            while let Some((to, message)) = self.server.core().outbox().poll_routed() {
-                self.put(to, message);
+        self.now = self.now.max(self.server.now());
+        let primes = self.primes();
+        while let Some(outgoing) = self.server.poll_outgoing() {
+            let (route, last) = (outgoing.route, outgoing.last);
+            let stream = match route {
+                Route::Any => UNASKED,
+                Route::Stream(stream) => stream,
+            };
+            // What is sent on a stream that is gone cannot be asked for.
+            let Some(path) = self.paths.get_mut(&stream) else { continue };
+            path.stream.is_done |= last;
+            match outgoing.kind {
+                OutgoingKind::EndOfStream => {
+                    let reader = path.reader.and_then(|reader| self.exchanges.get_mut(&reader));
+                    if let Some(reader) = reader.filter(|_| primes && !last) {
+                        reader.is_cut = true;
+                    }
+                    self.sweep(stream);
+                    continue;
+                }
+                OutgoingKind::Response { error, .. } => path.error = error,
+                _ => {}
             }
+            let message = Bytes::copy_from_slice(outgoing.body);
+            self.server.hold(route, message.len());
+            self.put(stream, message);
         }
     }
 
-    fn put(&mut self, to: To, message: Bytes) {
-        let stream = to.stream.unwrap_or(UNASKED);
-        let primes = self.primes();
-        // Nobody can ask for what is said on a path that is gone.
-        let Some(path) = self.paths.get_mut(&stream) else { return self.release(stream, message.len()) };
-        if message.is_empty() {
-            let reader = path.reader.and_then(|reader| self.exchanges.get_mut(&reader));
-            path.stream.is_done |= to.ends;
-            if let Some(reader) = reader.filter(|_| primes && !to.ends) {
-                reader.is_cut = true;
-            }
-            return self.sweep(stream);
-        }
+    fn put(&mut self, stream: StreamId, message: Bytes) {
+        let Some(path) = self.paths.get_mut(&stream) else { return };
         let bytes = message.len();
         let number = path.stream.push(message);
-        path.stream.is_done |= to.ends;
         if path.reader.is_none() {
             self.release(stream, bytes);
             self.kept.push_back((stream, number));
@@ -573,8 +565,8 @@ impl Session {
 
     /// What waited to be sent on a stream was, or is not to be any more.
     fn release(&mut self, stream: StreamId, bytes: usize) {
-        let stream = Some(stream).filter(|stream| *stream != UNASKED);
-        self.server.core().outbox().release(stream, bytes);
+        let route = if stream == UNASKED { Route::Any } else { Route::Stream(stream) };
+        self.server.release(route, bytes);
     }
 
     /// Nobody reads this stream any more: what waited for the reader is kept for the next.
@@ -643,7 +635,7 @@ impl Session {
 
 impl Path {
     fn new(reader: Option<ExchangeId>) -> Self {
-        Self { stream: Stream::new(), reader, held_from: 1 }
+        Self { stream: Stream::new(), reader, error: None, held_from: 1 }
     }
 }
 

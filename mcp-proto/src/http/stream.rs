@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 
 use bytes::Bytes;
 
+use crate::connection::StreamId;
 use crate::json::write_u64;
-use crate::session::StreamId;
 
 /// What there is to say on one path.
 #[derive(Debug, Default)]

@@ -16,7 +16,7 @@ pub(crate) const EVENT_BYTES: usize = 2 * 256 + 128;
 pub(crate) const REQUEST_BYTES: usize = 2048;
 
 /// An open call: its place in such a table, its deadlines, and what it takes to make it again.
-pub(crate) const CALL_BYTES: usize = 1024;
+pub(crate) const CALL_BYTES: usize = 1152;
 
 /// Who makes a request, where each says it for itself.
 const PEER_BYTES: usize = 1024 + IDENTITY_FACTOR * IDENTITY_BYTES_FREE;

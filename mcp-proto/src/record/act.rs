@@ -7,12 +7,12 @@ use core::cell::{Cell, RefCell};
 
 use super::field::{Field, read_bytes, take, write_bytes};
 use super::machine::Role;
+use crate::connection::{CallId, CallOptions, Change, Filter, IncomingId, Progress, Question};
 use crate::error::{Misuse, Unencodable};
 use crate::json::Raw;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{Encode, Level};
-use crate::session::{CallId, CallOptions, Change, Filter, IncomingId, Progress, Question};
 use crate::time::Instant;
 
 macro_rules! acts {

@@ -7,13 +7,13 @@ use super::act::{Act, Asked, Spy};
 use super::machine::Machine;
 use super::recorded::{Recorded, Sink};
 use crate::client::Client;
+use crate::connection::{CallId, CallOptions, Change, Filter, IncomingId, Progress, Question};
 use crate::error::{Misuse, Unencodable};
 use crate::json::Raw;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{ClientRequest, Encode, Level, ServerRequest};
 use crate::server::Server;
-use crate::session::{CallId, CallOptions, Change, Filter, IncomingId, Progress, Question};
 use crate::stdio::Stdio;
 use crate::time::Instant;
 

@@ -5,11 +5,11 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use crate::connection::{CallId, CallOptions, Filter, IncomingId, Progress};
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
-use crate::session::{CallId, CallOptions, Filter, IncomingId, Progress};
 
 /// Something that can be written to a recording and read back as it was.
 pub(super) trait Field: Sized {

@@ -4,6 +4,7 @@ use alloc::string::String;
 
 use super::words;
 use crate::client::Client;
+use crate::connection::{CallId, CallOptions, Change, Filter, IncomingId, Progress, Question};
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::json::Raw;
@@ -11,7 +12,6 @@ use crate::revision::{Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::{Encode, Level};
 use crate::server::Server;
-use crate::session::{CallId, CallOptions, Change, Filter, IncomingId, Progress, Question};
 use crate::stdio::Stdio;
 use crate::time::Instant;
 

@@ -7,13 +7,13 @@ use core::time::Duration;
 
 use super::*;
 use crate::client::{self, Client};
+use crate::connection::{CallOptions, Change, Filter, IncomingId, Progress, Question};
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
 use crate::server::{self, Server};
-use crate::session::{CallOptions, Change, Filter, IncomingId, Progress, Question};
 use crate::stdio::Stdio;
 use crate::time::Instant;
 use crate::{Capability, Revision};

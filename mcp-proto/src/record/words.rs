@@ -5,8 +5,8 @@ use alloc::string::{String, ToString};
 use core::fmt::{self, Write};
 
 use super::act::{Act, Asked, Changed, Done};
+use crate::connection::{CallError, CallId, Close, Fault, IncomingId};
 use crate::json::{Raw, elements, find};
-use crate::session::{CallError, CallId, Close, Fault, IncomingId};
 use crate::{client, server};
 
 /// What is shown of an id or a name, in characters: enough to know it again.

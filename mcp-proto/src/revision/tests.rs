@@ -255,7 +255,11 @@ fn the_rules_are_those_of_the_overview() {
     assert_eq!(column(|rules| rules.progress_message), [false, true, true, true, true], "§2.2");
     let not_found = Revision::ALL.map(|revision| revision.rules().resource_not_found);
     assert_eq!(not_found, [-32002, -32002, -32002, -32002, -32602], "§3.1");
-    assert_eq!(Revision::ALL.map(Revision::has_elicitation_modes), [false, false, false, true, true], "§2.3");
+    assert_eq!(
+        Revision::ALL.map(|revision| revision.rules().elicitation_modes),
+        [false, false, false, true, true],
+        "§2.3"
+    );
 }
 
 #[test]

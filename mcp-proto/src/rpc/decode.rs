@@ -153,7 +153,7 @@ pub(crate) enum Malformed {
 }
 
 /// As `decode_utf8`.
-#[cfg(any(feature = "http", test))]
+#[cfg(test)]
 pub(crate) fn decode(text: &str, depth_max: u8, id_bytes_max: usize) -> Result<Message<'_>, Malformed> {
     decode_utf8(text.as_bytes(), depth_max, id_bytes_max)
 }

@@ -8,21 +8,27 @@ use crate::json::{write_str, write_u64};
 
 const PREFIX: &[u8] = b"{\"jsonrpc\":\"2.0\"";
 
-/// Writes a request up to the value of `params`, which the caller writes along with the closing brace.
-pub(crate) fn open_request(out: &mut Vec<u8>, id: u64, method: &str) {
+/// Writes a request; `params` writes an object, or nothing for none. Returns where the params begin.
+pub(crate) fn request(
+    out: &mut Vec<u8>,
+    id: u64,
+    method: &str,
+    params: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
+) -> Result<Option<usize>, Unencodable> {
     out.extend_from_slice(PREFIX);
     out.extend_from_slice(b",\"id\":");
     write_u64(out, id);
     out.extend_from_slice(b",\"method\":");
     write_str(out, method);
+    member(out, b",\"params\":", Presence::Optional, params)
 }
 
-/// Writes a notification; `params` writes an object, or nothing for none.
+/// Writes a notification; `params` writes an object, or nothing for none. Returns where the params begin.
 pub(crate) fn notification(
     out: &mut Vec<u8>,
     method: &str,
     params: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
-) -> Result<(), Unencodable> {
+) -> Result<Option<usize>, Unencodable> {
     out.extend_from_slice(PREFIX);
     out.extend_from_slice(b",\"method\":");
     write_str(out, method);
@@ -39,7 +45,7 @@ pub(crate) fn response(
     out.extend_from_slice(b",\"id\":");
     id.write(out);
     // Without a result it would be no response. (JSON-08)
-    member(out, b",\"result\":", Presence::Required, result)
+    member(out, b",\"result\":", Presence::Required, result).map(|_| ())
 }
 
 /// Writes a response with an error. Without an id, `null_id` says whether `id` is null or left out. (D-01)
@@ -65,24 +71,27 @@ enum Presence {
     Required,
 }
 
-/// Writes a member whose value must be an object, and closes the message.
+/// Writes a member whose value must be an object, and closes the message. Returns where the value begins.
 fn member(
     out: &mut Vec<u8>,
     key: &[u8],
     presence: Presence,
     value: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
-) -> Result<(), Unencodable> {
+) -> Result<Option<usize>, Unencodable> {
     let start = out.len();
     out.extend_from_slice(key);
     let before = out.len();
     value(out)?;
-    match (out.get(before), presence) {
-        (Some(b'{'), _) => {}
-        (None, Presence::Optional) => out.truncate(start),
+    let found = match (out.get(before), presence) {
+        (Some(b'{'), _) => Some(before),
+        (None, Presence::Optional) => {
+            out.truncate(start);
+            None
+        }
         _ => return Err(Unencodable),
-    }
+    };
     out.push(b'}');
-    Ok(())
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -5,9 +5,7 @@ mod encode;
 mod error;
 mod id;
 
-#[cfg(feature = "http")]
-pub(crate) use decode::decode;
 pub(crate) use decode::{Malformed, Message, Params, decode_utf8};
-pub(crate) use encode::{error_line, notification, open_request, response};
+pub(crate) use encode::{error_line, notification, request, response};
 pub use error::ErrorObject;
 pub use id::RequestId;

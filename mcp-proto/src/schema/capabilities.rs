@@ -114,7 +114,7 @@ impl Capabilities {
         // `elicitation` without modes means forms. (CAP-08, T-43)
         let elicitation = find(raw.as_bytes(), "elicitation").filter(|value| declares(value));
         let modeless = elicitation.is_some_and(|value| {
-            !members(value).any(|(_, mode)| declares(mode)) || !revision.has_elicitation_modes()
+            !members(value).any(|(_, mode)| declares(mode)) || !revision.rules().elicitation_modes
         });
         let forms = bit(Capability::ElicitationForm);
         if modeless && heard(side, revision).any(|rule| bit(rule.capability) == forms) {
@@ -156,7 +156,7 @@ impl Capabilities {
             object.raw("experimental", experimental.as_bytes());
         }
         write_level(&mut object, &declared, 0, revision);
-        if revision.has_extensions() && !self.extensions.is_empty() {
+        if revision.rules().extensions && !self.extensions.is_empty() {
             let mut extensions = Object::begin(object.key("extensions"));
             self.extensions.write(&mut extensions, |_| false);
             extensions.end();
@@ -178,7 +178,7 @@ fn write_level(object: &mut Object<'_>, mut rules: &[&CapabilityRule], depth: us
         let mut inner = Object::begin(object.key(name));
         // A whole that has no parts of its own here stands first in its group.
         let parts = group.iter().position(|rule| rule.path.len() > depth + 1).unwrap_or(group.len());
-        let flat = *name == "elicitation" && !revision.has_elicitation_modes();
+        let flat = *name == "elicitation" && !revision.rules().elicitation_modes;
         if !flat {
             write_level(&mut inner, group.get(parts..).unwrap_or_default(), depth + 1, revision);
         }

@@ -11,7 +11,7 @@ use super::open::{AnyObject, Open};
 use super::tasks::TaskRequest;
 use crate::error::Unencodable;
 use crate::json::{Raw, Reader, unescape};
-use crate::revision::{R4, R5, Revision};
+use crate::revision::{R4, R5, Revision, UrlElicitation};
 
 object! {
     /// Asks the client's user to fill in a form. (since 2025-06-18)
@@ -66,8 +66,11 @@ object! {
 impl ElicitUrl {
     /// Forms were there first, and the first revision with URLs wants an id with each.
     fn check(&self, revision: Revision) -> Result<(), Unencodable> {
-        let fits =
-            revision.is_in(&(R5..=R5)) || (revision.is_in(&(R4..=R4)) && self.elicitation_id.is_some());
+        let fits = match revision.rules().elicitation_urls {
+            UrlElicitation::None => false,
+            UrlElicitation::WithId => self.elicitation_id.is_some(),
+            UrlElicitation::Plain => true,
+        };
         if fits { Ok(()) } else { Err(Unencodable) }
     }
 }

@@ -377,9 +377,9 @@ impl Encode for Field {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         match self {
             Self::Bool(field) => field.encode(revision, out),
-            Self::Choice(field) if !revision.has_titled_choices() => field.plain().encode(revision, out),
+            Self::Choice(field) if !revision.rules().titled_choices => field.plain().encode(revision, out),
             Self::Choice(field) => field.encode(revision, out),
-            Self::Choices(_) if !revision.has_titled_choices() => Err(Unencodable),
+            Self::Choices(_) if !revision.rules().titled_choices => Err(Unencodable),
             Self::Choices(field) => field.encode(revision, out),
             Self::Number(field) => field.encode(revision, out),
             Self::Text(field) => field.encode(revision, out),

@@ -5,7 +5,7 @@ use alloc::string::String;
 use super::macros::{message, object};
 use super::meta::Meta;
 use crate::error::Unencodable;
-use crate::revision::{R2, R4, R5, Revision};
+use crate::revision::{R2, R5, Revision};
 use crate::rpc::RequestId;
 
 object! {
@@ -23,7 +23,11 @@ object! {
 impl Cancelled {
     /// Only one revision has a form for it without an id.
     fn check(&self, revision: Revision) -> Result<(), Unencodable> {
-        if self.request_id.is_some() || revision.is_in(&(R4..=R4)) { Ok(()) } else { Err(Unencodable) }
+        if self.request_id.is_some() || revision.rules().cancelled_without_id {
+            Ok(())
+        } else {
+            Err(Unencodable)
+        }
     }
 }
 

@@ -304,7 +304,7 @@ impl Encode for SamplingContent {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         match self {
             Self::One(block) => block.encode(revision, out),
-            Self::Many(blocks) if revision.has_content_lists() => blocks.encode(revision, out),
+            Self::Many(blocks) if revision.rules().content_lists => blocks.encode(revision, out),
             Self::Many(blocks) => match blocks.as_slice() {
                 [block] => block.encode(revision, out),
                 _ => Err(Unencodable),

@@ -178,7 +178,7 @@ macro_rules! text_for_some {
 
             fn is_for(&self, revision: Revision) -> bool {
                 let is_for: fn(&Raw) -> bool = $is_for;
-                revision.has_any_structured_content() || is_for(&self.0)
+                revision.rules().any_structured_content || is_for(&self.0)
             }
         }
 

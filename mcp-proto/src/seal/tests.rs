@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 
 use super::*;
+use crate::connection::Method;
 use crate::error::code;
 use crate::json::{Raw, testing};
-use crate::session::Method;
 
 const NOW: u64 = 1_790_000_000;
 const LATER: u64 = NOW + 600;
@@ -23,7 +23,7 @@ fn seal() -> Seal {
 
 fn request(method: &str, params: Option<&str>) -> Request {
     let params = params.map(|params| Raw::from_text(params).unwrap());
-    Request { method: Method::new(method, None), params }
+    Request { method: Method::from(method), params }
 }
 
 fn call(params: &str) -> Request {

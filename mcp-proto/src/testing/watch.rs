@@ -332,7 +332,8 @@ impl Watch {
 
     /// What the protocol knows must come from the right side, and be known to the session's revision.
     fn check_table(&self, side: Side, method: &str, is_request: bool) -> Result<(), String> {
-        let Some(revision) = self.session.filter(|_| !self.is_disturbed && MethodRule::is_known(method))
+        let Some(revision) =
+            self.session.filter(|_| !self.is_disturbed && crate::MethodId::from_name(method).is_some())
         else {
             return Ok(());
         };

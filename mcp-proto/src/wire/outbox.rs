@@ -1,48 +1,9 @@
-//! Bytes that wait to be sent: whole lines in, any number of bytes out; knows nothing of what they say.
+//! Bytes that wait to be sent: whole messages in, any number of bytes out.
 
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::mem;
 
 use bytes::{Buf, Bytes};
-
-use super::few::Few;
-
-/// A path that messages travel on.
-///
-/// A byte stream is one path for both directions, [`StreamId::ONLY`]. Over HTTP each request is one, and what belongs
-/// to it comes back on it.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct StreamId(pub u64);
-
-impl StreamId {
-    /// The one path of a transport that has one.
-    pub const ONLY: Self = Self(0);
-}
-
-/// Where a message goes, where there is more than one path.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct To {
-    /// The path of the request that it belongs to; none for what belongs to no request.
-    pub(crate) stream: Option<StreamId>,
-    /// Nothing follows on this path.
-    pub(crate) ends: bool,
-}
-
-impl To {
-    /// It belongs to no request of the peer's.
-    pub(crate) const ANY: Self = Self { stream: None, ends: false };
-
-    /// Along with the answer to come.
-    pub(crate) const fn along(stream: StreamId) -> Self {
-        Self { stream: Some(stream), ends: false }
-    }
-
-    /// As the answer.
-    pub(crate) const fn back(stream: StreamId) -> Self {
-        Self { stream: Some(stream), ends: true }
-    }
-}
 
 /// The bytes that a machine wants sent, oldest first: always whole messages, each one line.
 ///
@@ -74,27 +35,7 @@ pub struct Outbox {
     sent_total: u64,
     /// Bytes that were taken from here as a whole and are not written yet.
     taken: usize,
-    /// Where each message goes and where it ends, counted from the beginning; only where there are paths.
-    paths: Option<Paths>,
 }
-
-#[derive(Debug, Default)]
-struct Paths {
-    waiting: VecDeque<(To, u64)>,
-    /// Bytes of messages that wait here, by path.
-    queued: ByPath,
-    /// Bytes that were taken from here and not sent yet, by path.
-    held: ByPath,
-    held_total: usize,
-}
-
-type ByPath = Few<Option<StreamId>, usize, 1>;
-
-/// One path of many has this part of what may wait.
-const PATH_SHARE: usize = 8;
-
-/// What a buffer that is given back again and again begins with.
-const FIRST_BYTES: usize = 256;
 
 /// What an empty outbox keeps of its buffer.
 const KEPT_BYTES_MAX: usize = 64 * 1024;
@@ -179,58 +120,20 @@ impl Outbox {
         self.taken = self.taken.saturating_sub(bytes);
     }
 
-    /// From now on it is remembered where messages go.
-    #[cfg(feature = "http")]
-    pub(crate) fn have_paths(&mut self) {
-        self.paths = Some(Paths::default());
+    /// Takes the oldest `count` bytes.
+    pub(crate) fn take(&mut self, count: usize) -> &[u8] {
+        let start = self.sent;
+        let count = count.min(self.len());
+        self.sent += count;
+        self.sent_total += count as u64;
+        self.buffer.get(start..start + count).unwrap_or_default()
     }
 
-    /// Nothing goes on: what is empty is given back.
-    #[cfg(feature = "http")]
-    pub(crate) fn rest(&mut self) {
+    /// Releases unused capacity while idle.
+    pub(crate) fn shrink(&mut self) {
         if self.is_empty() {
             (self.buffer, self.sent) = (Vec::new(), 0);
-            if let Some(paths) = self.paths.as_mut().filter(|paths| paths.waiting.is_empty()) {
-                paths.waiting = VecDeque::new();
-            }
         }
-    }
-
-    /// Whether it is remembered where messages go.
-    pub(crate) fn has_paths(&self) -> bool {
-        self.paths.is_some()
-    }
-
-    /// Takes the oldest message whole, and where it goes. An empty one says that its path is to be closed for now.
-    /// It is held until it is [released](Self::release).
-    #[cfg(feature = "http")]
-    pub(crate) fn poll_routed(&mut self) -> Option<(To, Bytes)> {
-        let (to, _) = self.paths.as_mut()?.waiting.pop_front()?;
-        let message = self.poll_message()?;
-        if let Some(paths) = &mut self.paths {
-            let bytes = take(&mut paths.queued, to.stream, message.len());
-            if bytes > 0 {
-                add(&mut paths.held, to.stream, bytes);
-                paths.held_total += bytes;
-            }
-        }
-        Some((to, message))
-    }
-
-    /// What was held was sent, or never will be.
-    #[cfg(feature = "http")]
-    pub(crate) fn release(&mut self, stream: Option<StreamId>, bytes: usize) {
-        if let Some(paths) = &mut self.paths {
-            paths.held_total -= take(&mut paths.held, stream, bytes);
-        }
-    }
-
-    /// Whether `bytes_max` leave room for what is no answer. Of many paths, one has an eighth of it.
-    pub(crate) fn has_room(&self, stream: Option<StreamId>, bytes_max: usize) -> bool {
-        let Some(paths) = &self.paths else { return self.unsent() <= bytes_max };
-        let of_path = |bytes: &ByPath| bytes.get(&stream).copied().unwrap_or_default();
-        let unsent = of_path(&paths.held) + of_path(&paths.queued);
-        self.len() + paths.held_total <= bytes_max && unsent <= bytes_max / PATH_SHARE
     }
 
     /// Bytes that wait here, or were taken as a whole and are not written yet.
@@ -243,93 +146,54 @@ impl Outbox {
         self.sent_total - self.taken as u64
     }
 
-    /// Bytes that wait in any way, also in the hands of whoever sends them.
-    pub(crate) fn unsent(&self) -> usize {
-        self.waiting() + self.paths.as_ref().map_or(0, |paths| paths.held_total)
+    /// Bytes ever appended: the position after the last one.
+    pub(crate) fn produced(&self) -> u64 {
+        self.sent_total + self.len() as u64
     }
 
-    /// Where the buffer ends.
-    pub(crate) fn mark(&self) -> usize {
-        self.buffer.len()
+    /// Drops what was appended after the position `mark`, as far as it was not taken.
+    pub(crate) fn truncate(&mut self, mark: u64) {
+        let dropped = usize::try_from(self.produced().saturating_sub(mark)).unwrap_or(usize::MAX);
+        self.buffer.truncate(self.buffer.len() - dropped.min(self.len()));
     }
 
-    /// Drops the lines that were added since `mark` was taken, if none were sent since.
-    pub(crate) fn take_back(&mut self, mark: usize) {
-        self.buffer.truncate(mark.max(self.sent));
-        let end = self.sent_total + self.len() as u64;
-        let Some(paths) = &mut self.paths else { return };
-        while let Some((to, last)) = paths.waiting.back().copied().filter(|(_, last)| *last > end) {
-            paths.waiting.pop_back();
-            let start = paths.waiting.back().map_or(self.sent_total, |(_, before)| *before);
-            take(&mut paths.queued, to.stream, usize::try_from(last - start - 1).unwrap_or(usize::MAX));
-        }
-    }
-
-    /// Adds what `write` writes as one line. What it writes must not hold a line break; on an error nothing
-    /// is added.
-    pub(crate) fn line<E>(
+    /// Appends what `write` writes to the buffer that it is given, with the offset at which it begins. What it writes
+    /// holds line breaks at its end only; on an error nothing is appended.
+    pub(crate) fn try_append<T, E>(
         &mut self,
-        to: To,
-        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        if self.paths.is_some() && self.buffer.capacity() == 0 {
-            self.buffer.reserve(FIRST_BYTES);
-        }
+        write: impl FnOnce(&mut Vec<u8>, usize) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.compact();
         let start = self.buffer.len();
-        match write(&mut self.buffer) {
-            Ok(()) => {
-                debug_assert!(
-                    memchr::memchr2(b'\n', b'\r', self.buffer.get(start..).unwrap_or_default()).is_none(),
-                    "a message holds a line break"
-                );
-                self.buffer.push(b'\n');
-                let end = self.sent_total + self.len() as u64;
-                if let Some(paths) = &mut self.paths {
-                    paths.waiting.push_back((to, end));
-                    add(&mut paths.queued, to.stream, self.buffer.len() - start - 1);
-                }
-                Ok(())
-            }
-            Err(error) => {
-                self.buffer.truncate(start);
-                Err(error)
-            }
+        let written = write(&mut self.buffer, start);
+        if written.is_err() {
+            self.buffer.truncate(start);
         }
-    }
-}
-
-fn add(bytes: &mut ByPath, stream: Option<StreamId>, count: usize) {
-    match bytes.get_mut(&stream) {
-        Some(has) => *has += count,
-        None => bytes.insert(stream, count),
-    }
-}
-
-/// Takes bytes from those of a path, as many as it has; how many that were.
-fn take(bytes: &mut ByPath, stream: Option<StreamId>, count: usize) -> usize {
-    let Some(has) = bytes.get_mut(&stream) else { return 0 };
-    let count = count.min(*has);
-    *has -= count;
-    if *has == 0 {
-        bytes.remove(&stream);
-    }
-    count
-}
-
-impl Buf for Outbox {
-    fn remaining(&self) -> usize {
-        self.len()
+        debug_assert!(
+            self.buffer
+                .get(start..)
+                .unwrap_or_default()
+                .trim_ascii_end()
+                .iter()
+                .all(|byte| !matches!(byte, b'\n' | b'\r')),
+            "a message holds a line break"
+        );
+        written
     }
 
-    fn chunk(&self) -> &[u8] {
-        self.buffer.get(self.sent..).unwrap_or_default()
+    /// Appends what `write` writes.
+    pub(crate) fn append(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let Ok(()) = self.try_append(|out, _| {
+            write(out);
+            Ok::<(), core::convert::Infallible>(())
+        });
     }
 
-    /// Takes `count` bytes; more than there are takes them all.
-    fn advance(&mut self, count: usize) {
-        let count = count.min(self.len());
-        self.sent += count;
-        self.sent_total += count as u64;
+    /// Gives back the space of what was taken.
+    pub(crate) fn compact(&mut self) {
+        if self.sent == 0 {
+            return;
+        }
         if self.sent == self.buffer.len() {
             if self.buffer.capacity() > KEPT_BYTES_MAX {
                 // To shrink it would give its pages back one by one, for the next large message to ask for them anew.
@@ -343,6 +207,22 @@ impl Buf for Outbox {
             self.buffer.shrink_to(self.buffer.len() * 2);
             self.sent = 0;
         }
+    }
+}
+
+impl Buf for Outbox {
+    fn remaining(&self) -> usize {
+        self.len()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.buffer.get(self.sent..).unwrap_or_default()
+    }
+
+    /// Takes `count` bytes; more than there are takes them all.
+    fn advance(&mut self, count: usize) {
+        self.take(count);
+        self.compact();
     }
 }
 

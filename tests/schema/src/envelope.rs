@@ -156,8 +156,8 @@ impl Envelope {
     fn call(&mut self) -> Value {
         let options = CallOptions::default();
         self.pair.client.call(self.pair.now, &ListTools::new(), options).expect("a call can be made");
-        let line = self.pair.client.outbox().poll_message().expect("it is sent");
-        let line: Value = serde_json::from_slice(&line).expect("JSON");
+        let line = self.pair.client.poll_outgoing().expect("it is sent");
+        let line: Value = serde_json::from_slice(line.body).expect("JSON");
         line["id"].clone()
     }
 

@@ -78,14 +78,14 @@ impl Pair {
     pub fn carry(&mut self) {
         loop {
             let mut is_quiet = true;
-            while let Some(line) = self.client.outbox().poll_message() {
+            while let Some(line) = self.client.poll_outgoing().map(|outgoing| outgoing.body.to_vec()) {
                 self.note(Side::Client, &line);
-                self.server.handle_message(self.now, StreamId::ONLY, line);
+                self.server.handle_message(self.now, StreamId::ONLY, &line[..]);
                 is_quiet = false;
             }
-            while let Some(line) = self.server.outbox().poll_message() {
+            while let Some(line) = self.server.poll_outgoing().map(|outgoing| outgoing.body.to_vec()) {
                 self.note(Side::Server, &line);
-                self.client.handle_message(self.now, StreamId::ONLY, line);
+                self.client.handle_message(self.now, StreamId::ONLY, &line[..]);
                 is_quiet = false;
             }
             if is_quiet {
@@ -114,7 +114,7 @@ impl Pair {
 
     /// The server's next line, which goes nowhere.
     pub fn server_line(&mut self) -> Option<Value> {
-        let line = self.server.outbox().poll_message()?;
-        Some(compare::parse(&line).expect("JSON on one line"))
+        let outgoing = self.server.poll_outgoing()?;
+        Some(compare::parse(outgoing.body).expect("JSON on one line"))
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -13,11 +13,11 @@ use futures_lite::future::{or, yield_now};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use mcp_proto::http::{
-    Admitted, Body as ReplyBody, Decoded, Get, Head, Policy, Post, Posted, Refusal, Reply, Said, Session,
-    Table, admit, screen,
+    Admitted, Body as ReplyBody, Get, Head, Policy, Post, Posted, Refusal, Reply, Session, Table, admit,
+    screen,
 };
 use mcp_proto::server::{Config, Server as Machine};
-use mcp_proto::{Revision, Session as _};
+use mcp_proto::{Decoded, Revision, Session as _};
 
 use super::body::{Body, Exchange};
 use super::options::Http;
@@ -51,8 +51,6 @@ struct Shared {
     policy: Policy,
     sessions: Arc<Sessions>,
     keeper: Arc<dyn Keeper<Machine>>,
-    /// What the latest request that stands alone said of who makes it: the next one mostly says the same.
-    said: Mutex<Option<Said>>,
     runtime: Arc<dyn HttpRuntime>,
 }
 
@@ -62,15 +60,14 @@ impl HttpService {
     /// # Errors
     /// When something was registered that cannot be offered.
     pub fn new(server: &Server, options: Http, runtime: Arc<dyn HttpRuntime>) -> io::Result<Self> {
-        let config = server.declared()?.settled();
+        let config = server.declared()?;
         let policy = options.policy(&config);
         let sessions =
             Sessions::new(Table::new(options.sessions_max, options.idle_max), options.listeners_max);
         let server = server.clone();
         let keeper =
             Arc::new(TimeKeeper { sessions: Arc::downgrade(&sessions), runtime: Arc::clone(&runtime) });
-        let said = Mutex::default();
-        let shared = Shared { server, config, options, policy, sessions, keeper, said, runtime };
+        let shared = Shared { server, config, options, policy, sessions, keeper, runtime };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -208,10 +205,7 @@ impl Shared {
     ) -> Result<Exchange, Refusal> {
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
-        let mut session = Session::alone(machine, revision, Arc::clone(&self.options.settings));
-        if let Some(said) = &*self.said() {
-            session.recall(said);
-        }
+        let session = Session::alone(machine, revision, Arc::clone(&self.options.settings));
         let link = self.link(clock, session);
         // Whoever does not listen need not be told of changes.
         let listens =
@@ -284,24 +278,10 @@ impl Shared {
                 Some(decoded) => http.handle_decoded(now, is_answered, decoded),
                 None => http.handle_post(now, is_answered, body.clone()),
             };
-            if is_alone {
-                self.remember(http.said());
-            }
             Some(id)
         });
         let id = posted.ok_or_else(|| Refusal::unknown_session(None))?;
         Ok(Exchange { link: Arc::clone(link), id, is_alone, is_over: false, listening: None })
-    }
-
-    fn said(&self) -> MutexGuard<'_, Option<Said>> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn remember(&self, said: Option<&Said>) {
-        let mut kept = self.said();
-        if let Some(said) = said.filter(|said| !kept.as_ref().is_some_and(|kept| kept.is(said))) {
-            *kept = Some(said.clone());
-        }
     }
 
     /// Waits until there is something to say, and says it.

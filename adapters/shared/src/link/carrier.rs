@@ -113,14 +113,14 @@ impl<R: Role> Carrier<R> {
         }
     }
 
-    /// The bytes that wait to be sent.
-    pub(super) fn outbox(&mut self) -> &mut Outbox {
+    /// The bytes to send, of a byte stream.
+    pub(super) fn outbox(&mut self) -> Option<&mut Outbox> {
         match self {
-            Self::Bytes(stream) => Endpoint::outbox(&mut **stream),
+            Self::Bytes(stream) => Some(Endpoint::outbox(&mut **stream)),
             #[cfg(feature = "http")]
-            Self::Http(http) => mcp_proto::Session::outbox(&mut ***http),
+            Self::Http(_) => None,
             #[cfg(feature = "record")]
-            Self::Recorded(recorded) => recorded.outbox(),
+            Self::Recorded(recorded) => Some(recorded.outbox()),
         }
     }
 

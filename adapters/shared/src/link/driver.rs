@@ -67,7 +67,9 @@ impl<R: Role> Link<R> {
 
     /// Takes back what [`take_output`](Self::take_output) gave, once it is written: room for the next large message.
     pub fn reuse(&self, chunk: Vec<u8>) {
-        self.lock().session.outbox().reuse(chunk);
+        if let Some(outbox) = self.lock().session.outbox() {
+            outbox.reuse(chunk);
+        }
     }
 
     /// Puts bytes to write into `chunk`, if there are any: all there are, unless they are many. What it gave before is
@@ -106,7 +108,9 @@ impl<R: Role> Link<R> {
         {
             let mut state = self.lock();
             state.writing_since = Some(self.clock.now());
-            state.session.outbox().written(bytes);
+            if let Some(outbox) = state.session.outbox() {
+                outbox.written(bytes);
+            }
         }
         self.room.notify(usize::MAX);
     }
@@ -154,8 +158,9 @@ impl<R: Role> Link<R> {
             let writable;
             {
                 let mut state = self.lock();
-                let rest = state.session.outbox().remaining();
-                state.session.outbox().advance(rest);
+                if let Some(outbox) = state.session.outbox() {
+                    outbox.advance(outbox.remaining());
+                }
                 if state.session.is_closed() {
                     return;
                 }
@@ -245,7 +250,8 @@ impl<R: Role> Link<R> {
 }
 
 /// Takes all there is without copying it, or the first part of it when that is much.
-fn take_output(outbox: &mut Outbox, chunk: &mut Vec<u8>) {
+fn take_output(outbox: Option<&mut Outbox>, chunk: &mut Vec<u8>) {
+    let Some(outbox) = outbox else { return chunk.clear() };
     if outbox.len() <= WHOLE_BYTES_MAX {
         return outbox.take_all(chunk);
     }

@@ -5,9 +5,9 @@ use alloc::string::ToString;
 use serde_json::json;
 
 use super::*;
+use crate::connection::{Method, Request};
 use crate::error::code;
 use crate::schema::{CompleteResult, Decode, Map};
-use crate::session::{Method, Request};
 
 #[test]
 fn a_request_finds_its_handler() {
@@ -31,7 +31,7 @@ fn a_request_finds_its_handler() {
 #[test]
 fn an_incoming_request_is_found_as_its_parts_are() {
     let catalog = catalog();
-    let request = |params| Request { method: Method::new("tools/list", None), params };
+    let request = |params| Request { method: Method::from("tools/list"), params };
     let answer = shown(catalog.find(&request(None), R4).unwrap(), R4);
     assert_eq!(answer, r#"answer {"tools":[{"name":"today","inputSchema":{"type":"object"}}]}"#);
     let params = raw(&json!({"_meta": {"x": 1}}));

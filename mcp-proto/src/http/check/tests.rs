@@ -1,8 +1,8 @@
 //! Bodies against heads: every row of the tables of statuses, in the order in which the rows are found.
 
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
-use alloc::{format, vec};
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -420,7 +420,6 @@ fn a_body_that_turns_out_too_long_is_refused_sec_18() {
 
 #[test]
 fn the_status_of_an_answer_is_that_of_its_code_http_42() {
-    let answer = |code: i64| format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"m"}}}}"#);
     for (code, status) in [
         (-32601, 404),
         (-32020, 400),
@@ -431,14 +430,12 @@ fn the_status_of_an_answer_is_that_of_its_code_http_42() {
         (-32600, 200),
         (7, 200),
     ] {
-        assert_eq!(status_of(Revision::V2026_07_28, answer(code).as_bytes()), status, "{code}");
+        assert_eq!(status_of(Revision::V2026_07_28, Some(code)), status, "{code}");
         for revision in Revision::LEGACY {
-            assert_eq!(status_of(revision, answer(code).as_bytes()), 200, "{code}");
+            assert_eq!(status_of(revision, Some(code)), 200, "{code}");
         }
     }
-    let result = br#"{"jsonrpc":"2.0","id":1,"result":{"error":{"code":-32601}}}"#;
-    assert_eq!(status_of(Revision::V2026_07_28, result), 200);
-    assert_eq!(status_of(Revision::V2026_07_28, b"rubbish"), 200);
+    assert_eq!(status_of(Revision::V2026_07_28, None), 200);
 }
 
 fn any_body() -> impl Strategy<Value = Vec<u8>> {

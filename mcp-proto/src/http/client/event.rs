@@ -4,9 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::client;
+use crate::connection::CallId;
 use crate::http::Fields;
 use crate::http::field;
-use crate::session::CallId;
 
 /// What a client's application hears over HTTP.
 #[derive(Debug)]

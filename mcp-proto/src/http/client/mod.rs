@@ -23,19 +23,17 @@ use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-use bytes::Bytes;
-
 pub use action::{Action, ExchangeId, Failure, Send, Verb};
 pub use config::Config;
 pub use event::{Challenge, Event};
 
 use self::retry::Backoff;
-use self::send::Todo;
+use self::send::{Posting, Todo};
 use self::table::Exchanges;
 use self::tools::Tools;
 use crate::client::{self, Client};
+use crate::connection::Session;
 use crate::http::Fields;
-use crate::session::Session;
 use crate::time::Instant;
 
 /// A [`Client`] over HTTP.
@@ -103,7 +101,7 @@ pub struct Http {
     /// What must be answered before anything else is sent.
     gate: Option<ExchangeId>,
     /// A message that waits until fewer are on their way.
-    held: Option<Bytes>,
+    held: Option<Posting>,
     /// Requests that were over before they were sent.
     unsent: BTreeSet<u64>,
     /// Sessions in a row that the server forgot before it answered a call. (T-72)
@@ -121,7 +119,7 @@ impl Http {
     /// Puts a session on HTTP, one that has just been made.
     #[must_use]
     pub fn new(mut session: Client, config: Config) -> Self {
-        session.core().over_exchanges();
+        session.use_exchanges();
         Self {
             session,
             backoff: Backoff::new(&config),
@@ -150,7 +148,7 @@ impl Http {
     pub fn poll_action(&mut self) -> Option<Action> {
         self.settle();
         let action = self.next_action();
-        if self.session.outbox().is_empty() {
+        if !self.session.has_outgoing() {
             self.unsent.clear();
         }
         action
@@ -236,7 +234,7 @@ impl Http {
 
     /// Time never goes back.
     fn now(&self) -> Instant {
-        self.session.core_ref().now()
+        self.session.now()
     }
 }
 

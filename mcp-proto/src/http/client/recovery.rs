@@ -7,7 +7,7 @@ use super::Http;
 use super::action::ExchangeId;
 use super::send::Todo;
 use super::table::Purpose;
-use crate::session::{Fault, Session};
+use crate::connection::{Fault, Session};
 use crate::time::Instant;
 
 /// How long the rest of a response may take that means nothing: a connection that is read to the end can be used again.
@@ -23,7 +23,7 @@ impl Http {
     /// Ends the exchanges of calls that are over, and all of them at the end. (CAN-12, HTTP-35, T-76)
     pub(super) fn settle(&mut self) {
         let mut ended = core::mem::take(&mut self.ended);
-        self.session.core().take_ended(&mut ended);
+        self.session.drain_ended(&mut ended);
         for wire in ended.drain(..) {
             if let Some(id) = self.exchanges.of_wire(wire) {
                 self.abort(id);
@@ -90,9 +90,9 @@ impl Http {
         self.has_strayed = false;
         self.forgotten += 1;
         if self.forgotten > FORGOTTEN_MAX {
-            self.session.core().transport_fault(now, Fault::SessionLost);
+            self.session.fail(now, Fault::SessionLost);
         } else {
-            self.session.core().session_lost(now);
+            self.session.handle_session_lost(now);
         }
         self.unsent.clear();
     }

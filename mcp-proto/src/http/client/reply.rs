@@ -11,11 +11,10 @@ use super::action::{ExchangeId, Failure};
 use super::event::{Event, challenges};
 use super::stream::Stream;
 use super::table::{Errand, Exchange, Kind, Purpose, Stage};
+use crate::connection::{CallError, Content, Decoded, Incoming, Session, StreamId};
 use crate::http::Fields;
 use crate::http::field::{is_media_type, visible};
-use crate::json::Frame;
 use crate::rpc::{self, Message};
-use crate::session::{CallError, Incoming, Session, StreamId};
 use crate::time::Instant;
 
 /// The longest id of a session that is taken.
@@ -32,7 +31,7 @@ const EVENTS: &str = "text/event-stream";
 
 impl Http {
     pub(super) fn head(&mut self, now: Instant, id: ExchangeId, status: u16, fields: &dyn Fields) {
-        let now = self.session.core().passed(now);
+        let now = self.session.now().max(now);
         let Some(exchange) = self.exchanges.get(id) else { return };
         if !matches!(exchange.stage, Stage::Sent) || status < 200 {
             return;
@@ -50,7 +49,7 @@ impl Http {
             return self.session_lost(now);
         }
         if matches!(status, 401 | 403) {
-            let call = errand_of(purpose).and_then(|errand| self.session.core_ref().call_of(errand.wire));
+            let call = errand_of(purpose).and_then(|errand| self.session.call_of(errand.wire));
             if self.events.len() == CHALLENGED_MAX {
                 self.events.pop_front();
             }
@@ -67,7 +66,7 @@ impl Http {
             Purpose::Tell => {
                 if !is_success {
                     let detail = format!("a message that has no answer was refused with status {status}");
-                    self.session.core().transport_violation(now, detail);
+                    self.session.report(now, detail);
                 }
                 self.let_go(now, id);
                 self.open_gate(id);
@@ -136,17 +135,17 @@ impl Http {
             self.candidate = named.filter(|_| is_success).map(Into::into);
             if named.is_none() {
                 let detail = "the id of the session is not of visible characters alone, or too long";
-                self.session.core().transport_violation(now, detail);
+                self.session.report(now, detail);
             }
         } else if named != self.session_id.as_deref() && !self.has_strayed {
             self.has_strayed = true;
             let detail = "a response names another session than the one that was opened";
-            self.session.core().transport_violation(now, detail);
+            self.session.report(now, detail);
         }
     }
 
     pub(super) fn body(&mut self, now: Instant, id: ExchangeId, bytes: &[u8]) {
-        let now = self.session.core().passed(now);
+        let now = self.session.now().max(now);
         let message_bytes_max = self.session.limits().message_bytes_max;
         let Some(exchange) = self.exchanges.get_mut(id) else { return };
         let errand = exchange.errand();
@@ -168,12 +167,12 @@ impl Http {
         };
         self.abort(id);
         if let Some(errand) = errand {
-            self.session.core().call_failed(now, errand.wire, why);
+            self.session.handle_unanswered(now, errand.wire, why);
         }
     }
 
     pub(super) fn end(&mut self, now: Instant, id: ExchangeId) {
-        let now = self.session.core().passed(now);
+        let now = self.session.now().max(now);
         let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting()) else { return };
         if matches!(exchange.stage, Stage::Events) {
             return self.stream_ended(now, id, false);
@@ -185,9 +184,9 @@ impl Http {
         let Some(errand) = exchange.errand() else { return };
         match exchange.stage {
             Stage::Json(body) => {
-                self.answered(now, errand, Incoming::Owned(Bytes::from(body)), true);
+                self.answered(now, errand, &Incoming::Owned(Bytes::from(body)), true);
                 let why = "the response holds no answer";
-                self.session.core().call_failed(now, errand.wire, CallError::Invalid(why.into()));
+                self.session.handle_unanswered(now, errand.wire, CallError::Invalid(why.into()));
             }
             Stage::Refused { status, body } => self.refused(now, errand, status, Bytes::from(body)),
             Stage::Waiting | Stage::Sent | Stage::Events | Stage::Ignored => {}
@@ -195,7 +194,7 @@ impl Http {
     }
 
     pub(super) fn failure(&mut self, now: Instant, id: ExchangeId, reason: Failure) {
-        let now = self.session.core().passed(now);
+        let now = self.session.now().max(now);
         let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting()) else { return };
         let is_get = exchange.purpose == Purpose::Listen || exchange.errand().is_some_and(|it| it.is_resumed);
         if matches!(exchange.stage, Stage::Events) || is_get && !exchange.is_ignored() {
@@ -209,55 +208,54 @@ impl Http {
             _ => CallError::Lost,
         };
         if let Purpose::Call(errand) = exchange.purpose {
-            self.session.core().call_failed(now, errand.wire, why);
+            self.session.handle_unanswered(now, errand.wire, why);
         }
     }
 
     /// A status that is no success: the body says more, if it is an error as JSON-RPC has them. (HTTP-61, LIF-30, T-73)
     fn refused(&mut self, now: Instant, errand: Errand, status: u16, body: Bytes) {
-        let limits = self.session.limits();
-        let text = core::str::from_utf8(&body).unwrap_or_default();
-        match rpc::decode(text, limits.depth_max, limits.id_bytes_max) {
-            Ok(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
-                self.answered(now, errand, Incoming::Owned(body), true);
+        let body = Incoming::Owned(body);
+        let decoded = Decoded::read(&body, self.session.limits());
+        match decoded.content() {
+            Content::Message(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
+                self.decoded(now, errand, decoded, true);
             }
-            _ => self.session.core().call_failed(now, errand.wire, CallError::Http { status }),
+            _ => self.session.handle_unanswered(now, errand.wire, CallError::Http { status }),
         }
     }
 
     /// A message in the response to a request. With `alone`, it can only be the answer. (HTTP-62, T-89)
-    pub(super) fn answered(&mut self, now: Instant, errand: Errand, message: Incoming<'_>, alone: bool) {
-        let limits = self.session.limits();
+    pub(super) fn answered(&mut self, now: Instant, errand: Errand, message: &Incoming<'_>, alone: bool) {
+        let decoded = Decoded::read(message, self.session.limits());
+        self.decoded(now, errand, decoded, alone);
+    }
+
+    fn decoded(&mut self, now: Instant, errand: Errand, decoded: Decoded<'_>, alone: bool) {
         let wire = errand.wire;
-        let frame = match &message {
-            Incoming::Borrowed(bytes) => Frame::Borrowed(bytes),
-            Incoming::Owned(bytes) => Frame::Shared(bytes),
-        };
-        let text = core::str::from_utf8(frame.bytes()).unwrap_or_default();
-        let decoded = rpc::decode(text, limits.depth_max, limits.id_bytes_max);
         let mut failed = None;
         let mut without = None;
-        match &decoded {
-            Ok(Message::Response { id, .. } | Message::BrokenResponse { id, .. })
+        match decoded.content() {
+            Content::Message(Message::Response { id, .. } | Message::BrokenResponse { id, .. })
                 if id.as_u64() != Some(wire) && (alone || !errand.in_era_of_sessions) =>
             {
                 failed = Some(CallError::Invalid("the answer is to another request".into()));
             }
             // It can only be about what was asked.
-            Ok(Message::OrphanError(error)) => failed = Some(CallError::Refused(error.clone())),
-            Ok(Message::Response { outcome: Ok(result), .. }) if errand.kind == Kind::ListTools => {
+            Content::Message(Message::OrphanError(error)) => failed = Some(CallError::Refused(error.clone())),
+            Content::Message(Message::Response { outcome: Ok(result), .. })
+                if errand.kind == Kind::ListTools =>
+            {
                 without = self.tools.learn(result.text);
             }
             _ => {}
         }
-        drop(decoded);
         if let Some(why) = failed {
-            return self.session.core().call_failed(now, wire, why);
+            return self.session.handle_unanswered(now, wire, why);
         }
         if let Some((result, dropped)) = without {
             let names = dropped.names.join(", ");
             let detail = format!("`x-mcp-header` is invalid in {} tools: {names}", dropped.count);
-            self.session.core().transport_violation(now, detail);
+            self.session.report(now, detail);
             let mut answer = Vec::with_capacity(result.len() + 64);
             let id = rpc::RequestId::from(wire);
             let _infallible = rpc::response(&mut answer, &id, |out| {
@@ -266,11 +264,11 @@ impl Http {
             });
             self.session.handle_message(now, StreamId::ONLY, Bytes::from(answer));
         } else {
-            self.session.handle_message(now, StreamId::ONLY, message);
+            self.session.handle_decoded(now, StreamId::ONLY, decoded);
         }
         if errand.kind == Kind::Initialize && self.session.peer().is_some() && self.session_id.is_none() {
             self.session_id = self.candidate.take();
-        } else if errand.kind != Kind::Initialize && !self.session.core_ref().is_on_its_way(wire) {
+        } else if errand.kind != Kind::Initialize && !self.session.is_in_flight(wire) {
             self.forgotten = 0;
         }
     }
@@ -284,7 +282,7 @@ impl Http {
     /// The call has failed, and what its exchange still brings means nothing.
     pub(super) fn fail(&mut self, now: Instant, id: ExchangeId, wire: u64, why: CallError) {
         self.let_go(now, id);
-        self.session.core().call_failed(now, wire, why);
+        self.session.handle_unanswered(now, wire, why);
     }
 }
 

@@ -10,7 +10,7 @@ use super::reply::too_long;
 use super::send::Todo;
 use super::stream::Stream;
 use super::table::{Errand, Exchange, Kind, Purpose, Stage};
-use crate::session::{CallError, Incoming, Session, StreamId, ViolationKind};
+use crate::connection::{CallError, Incoming, Session, StreamId, ViolationKind};
 use crate::time::Instant;
 use crate::wire::sse::Found;
 
@@ -30,7 +30,7 @@ impl Http {
                     Purpose::Call(errand) => {
                         let why = too_long(self.session.limits().message_bytes_max);
                         self.abort(id);
-                        return self.session.core().call_failed(now, errand.wire, why);
+                        return self.session.handle_unanswered(now, errand.wire, why);
                     }
                     Purpose::End | Purpose::Listen | Purpose::Tell => {
                         self.session.handle_violation(now, ViolationKind::TooLong);
@@ -63,8 +63,8 @@ impl Http {
         let Purpose::Call(errand) = purpose else {
             return self.session.handle_message(now, StreamId::ONLY, message);
         };
-        self.answered(now, errand, message, false);
-        if !self.session.core_ref().is_on_its_way(errand.wire) {
+        self.answered(now, errand, &message, false);
+        if !self.session.is_in_flight(errand.wire) {
             self.let_go(now, id);
         }
         self.settle();
@@ -79,14 +79,14 @@ impl Http {
         let (attempts, retry, was_open) = stream.ended();
         let purpose = match purpose {
             Purpose::Call(errand) => {
-                if !self.session.core_ref().is_on_its_way(errand.wire) {
+                if !self.session.is_in_flight(errand.wire) {
                     return;
                 }
                 let is_resumable = errand.in_era_of_sessions && stream.resume_after().is_some();
                 if !is_resumable {
                     let is_end = errand.kind == Kind::Subscription && !was_cut;
                     let why = if is_end { CallError::Withdrawn } else { CallError::Lost };
-                    return self.session.core().call_failed(now, errand.wire, why);
+                    return self.session.handle_unanswered(now, errand.wire, why);
                 }
                 Purpose::Call(Errand { is_resumed: true, ..errand })
             }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::json::Raw;
 
-fn written<E: core::fmt::Debug>(write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Value {
+fn written<T>(write: impl FnOnce(&mut Vec<u8>) -> Result<T, Unencodable>) -> Value {
     let mut out = Vec::new();
     write(&mut out).unwrap();
     assert!(!out.contains(&b'\n') && !out.contains(&b'\r'), "FRM-02");
@@ -23,10 +23,7 @@ fn put(text: &'static str) -> impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodabl
 
 #[test]
 fn a_request_has_a_version_an_id_a_method_and_what_the_caller_adds() {
-    let message = written(|out| {
-        open_request(out, u64::MAX, "a\"b");
-        put(r#","params":{}}"#)(out)
-    });
+    let message = written(|out| request(out, u64::MAX, "a\"b", put("{}")));
     assert_eq!(message, json!({"jsonrpc": "2.0", "id": u64::MAX, "method": "a\"b", "params": {}}));
 }
 
@@ -71,7 +68,7 @@ fn an_error_has_its_id_or_null_or_none_json_11_json_12() {
     let line = |id: Option<RequestId>, null_id| {
         written(|out| {
             error_line(out, id.as_ref(), null_id, &error);
-            Ok::<(), ()>(())
+            Ok(())
         })
     };
     for null_id in [true, false] {

@@ -1,7 +1,7 @@
 //! The pair in memory: how it ends, and lines of others'. What its failures say is in `tests/testing.rs`.
 
 use super::*;
-use crate::session::{CallError, CallId, CallOptions};
+use crate::connection::{CallError, CallId, CallOptions};
 use crate::{Capability, ErrorObject};
 
 fn pair() -> Pair {

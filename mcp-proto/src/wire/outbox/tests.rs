@@ -44,11 +44,11 @@ proptest! {
         for step in steps {
             match step {
                 Step::Line(text) => {
-                    outbox.line(To::ANY, |out| { out.extend_from_slice(&text); Ok::<(), ()>(()) }).unwrap();
+                    outbox.append(|out| { out.extend_from_slice(&text); out.push(b'\n'); });
                     model.extend(text.iter().chain(b"\n"));
                 }
                 Step::Fail(text) => {
-                    let failed = outbox.line(To::ANY, |out| { out.extend_from_slice(&text); Err("no") });
+                    let failed = outbox.try_append(|out, _| { out.extend_from_slice(&text); Err::<(), _>("no") });
                     prop_assert_eq!(failed, Err("no"));
                 }
                 Step::Advance(count) => {
@@ -83,12 +83,10 @@ proptest! {
 }
 
 fn put(outbox: &mut Outbox, length: usize) {
-    outbox
-        .line(To::ANY, |out| {
-            out.resize(out.len() + length, b'x');
-            Ok::<(), ()>(())
-        })
-        .unwrap();
+    outbox.append(|out| {
+        out.resize(out.len() + length, b'x');
+        out.push(b'\n');
+    });
 }
 
 #[test]
@@ -129,10 +127,7 @@ fn a_long_queue_taken_in_small_bites_costs_no_more_than_its_bytes() {
 #[cfg(debug_assertions)]
 #[should_panic(expected = "a message holds a line break")]
 fn a_line_break_inside_a_message_is_a_bug_of_ours_frm_02() {
-    let _never = Outbox::default().line(To::ANY, |out| {
-        out.extend_from_slice(b"{\n}");
-        Ok::<(), ()>(())
-    });
+    Outbox::default().append(|out| out.extend_from_slice(b"{\n}"));
 }
 
 #[test]
@@ -155,28 +150,6 @@ fn no_more_is_moved_than_was_taken() {
     }
 }
 
-#[cfg(feature = "http")]
-#[test]
-fn what_is_taken_back_leaves_its_path_what_it_had_before() {
-    let mut outbox = Outbox::default();
-    outbox.have_paths();
-    let stream = StreamId::ONLY;
-    let line = |outbox: &mut Outbox| {
-        let written: Result<(), ()> = outbox.line(To::along(stream), |out| {
-            out.extend_from_slice(&[b'x'; 100]);
-            Ok(())
-        });
-        written.unwrap();
-    };
-    line(&mut outbox);
-    let mark = outbox.mark();
-    line(&mut outbox);
-    line(&mut outbox);
-    outbox.take_back(mark);
-    assert!(outbox.has_room(Some(stream), 100 * PATH_SHARE));
-    assert!(!outbox.has_room(Some(stream), 100 * PATH_SHARE - 1));
-}
-
 #[test]
 fn what_is_left_of_a_long_queue_keeps_room_for_as_much_again() {
     let mut outbox = Outbox::default();
@@ -189,66 +162,18 @@ fn what_is_left_of_a_long_queue_keeps_room_for_as_much_again() {
     assert_eq!(outbox.buffer.capacity(), room, "nothing had to be moved again");
 }
 
-/// Adds a message of so many bytes for a path.
-#[cfg(feature = "http")]
-fn put_along(outbox: &mut Outbox, stream: StreamId, length: usize) {
-    let written: Result<(), ()> = outbox.line(To::along(stream), |out| {
-        out.resize(out.len() + length, b'x');
-        Ok(())
-    });
-    written.unwrap();
-}
-
-#[cfg(feature = "http")]
-#[test]
-fn what_was_taken_counts_until_it_is_released_sec_19() {
-    let (one, other) = (StreamId(1), StreamId(2));
-    let mut outbox = Outbox::default();
-    outbox.have_paths();
-    put_along(&mut outbox, one, 30);
-    put_along(&mut outbox, one, 50);
-    let (to, message) = outbox.poll_routed().unwrap();
-    assert_eq!((to.stream, message.len()), (Some(one), 30));
-    // 30 are held and 50 wait, with a line end.
-    for (released, of_path) in [(0, 80), (10, 70), (20, 50), (1000, 50)] {
-        outbox.release(Some(one), released);
-        assert_eq!(outbox.unsent(), of_path + 1);
-        assert!(outbox.has_room(Some(one), of_path * PATH_SHARE), "{of_path}");
-        assert!(!outbox.has_room(Some(one), of_path * PATH_SHARE - 1), "{of_path}");
-        assert!(outbox.has_room(Some(other), of_path + 1), "{of_path}");
-        assert!(!outbox.has_room(Some(other), of_path), "{of_path}");
-    }
-}
-
-#[cfg(feature = "http")]
-#[test]
-fn a_path_that_is_only_closed_leaves_nothing_behind_sec_19() {
-    let mut outbox = Outbox::default();
-    outbox.have_paths();
-    put_along(&mut outbox, StreamId(1), 0);
-    let (to, message) = outbox.poll_routed().unwrap();
-    assert_eq!((to.stream, message.len()), (Some(StreamId(1)), 0));
-    let paths = outbox.paths.unwrap();
-    assert!(paths.waiting.is_empty() && paths.queued.is_empty() && paths.held.is_empty());
-}
-
 #[test]
 fn what_was_taken_leaves_no_room_until_it_is_written() {
     let mut outbox = Outbox::default();
     let mut chunk = Vec::new();
-    outbox
-        .line(To::ANY, |out| {
-            out.extend_from_slice(b"nine char");
-            Ok::<(), ()>(())
-        })
-        .unwrap();
+    put(&mut outbox, 9);
     outbox.take_all(&mut chunk);
     assert!(outbox.is_empty() && outbox.sent_total() == 10);
-    assert!(!outbox.has_room(None, 9) && outbox.has_room(None, 10));
+    assert_eq!(outbox.waiting(), 10);
     outbox.written(4);
-    assert!(!outbox.has_room(None, 5) && outbox.has_room(None, 6));
+    assert_eq!(outbox.waiting(), 6);
     outbox.take_all(&mut chunk);
-    assert!(chunk.is_empty() && outbox.has_room(None, 0), "what it gave before is written by now");
+    assert!(chunk.is_empty() && outbox.waiting() == 0, "what it gave before is written by now");
 }
 
 #[test]

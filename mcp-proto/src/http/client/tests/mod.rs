@@ -15,9 +15,9 @@ use core::time::Duration;
 
 use super::*;
 use crate::client::{self, Client};
+use crate::connection::{CallId, CallOptions};
 use crate::json::Raw;
 use crate::revision::Revision;
-use crate::session::{CallId, CallOptions};
 
 /// The fields of a head.
 type Head<'a> = &'a [(&'a str, &'a str)];

@@ -1,8 +1,8 @@
 //! What is different where there are no sessions: an exchange is all there is of its request.
 
 use super::*;
+use crate::connection::Filter;
 use crate::revision::Capability;
-use crate::session::Filter;
 
 #[test]
 fn the_head_repeats_what_the_body_says_http_39_http_44() {

@@ -95,35 +95,3 @@ fn who_listens_and_is_gone_is_told_nothing_more() {
     it.change();
     assert!(!it.session.has_output() && !it.session.is_busy());
 }
-
-/// Who the server of `config` takes `message` to be from, and in which revision; nobody if it refuses.
-fn heard_from(config: &Config, message: &Value, said: &mut Option<Said>) -> Option<(String, Revision)> {
-    let server = Server::new(Instant::ZERO, config.clone());
-    let mut session = Session::alone(server, Revision::V2026_07_28, Settings::default());
-    if let Some(said) = said {
-        session.recall(said);
-    }
-    session.handle_post(Instant::ZERO, true, message.to_string().as_bytes());
-    *said = session.said().cloned();
-    let event = session.poll_event();
-    let Some(Event::Request { context, .. }) = event else { return None };
-    Some((context.peer.info.name.clone(), context.peer.revision))
-}
-
-#[test]
-fn what_was_said_before_counts_for_the_same_bytes_and_the_same_server_alone() {
-    let (ours, mut said) = (config(), None);
-    let first = modern("tools/call", json!({"name": "x"}));
-    let mut other = first.clone();
-    other["params"]["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] = "d".into();
-    let named = |name: &str| Some((String::from(name), Revision::V2026_07_28));
-    assert_eq!(heard_from(&ours, &first, &mut said), named("c"));
-    let kept = said.clone().unwrap();
-    assert_eq!(heard_from(&ours, &first, &mut said), named("c"));
-    assert!(said.as_ref().unwrap().is(&kept), "it was not read again");
-    assert_eq!(heard_from(&ours, &other, &mut said), named("d"));
-    assert!(!said.as_ref().unwrap().is(&kept));
-    // Another server may not speak that revision at all.
-    let legacy = config().revisions(&[Revision::V2025_11_25]);
-    assert_eq!(heard_from(&legacy, &first, &mut Some(kept)), None);
-}

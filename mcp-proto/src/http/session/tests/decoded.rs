@@ -1,17 +1,14 @@
 //! Bodies that were read before they came to a session.
 
 use super::*;
-use crate::http::Decoded;
-use crate::rpc;
+use crate::connection::Decoded;
 
 /// What a session makes of a body: the head of its response, its body, and what the application hears.
 fn outcome(limits: &Limits, body: &Bytes, is_read_before: bool) -> (Option<(u16, String)>, Vec<String>) {
     let mut it = Played::of(config().limits(limits.clone()), "2025-11-25", Settings::default());
     let exchange = if is_read_before {
-        let usual = Limits::default();
-        let (depth_max, id_bytes_max) = (usual.depth_max, usual.id_bytes_max);
-        let message = rpc::decode_utf8(body, depth_max, id_bytes_max).ok();
-        it.session.handle_decoded(it.now, true, Decoded { body, message, depth_max, id_bytes_max })
+        let message = Incoming::Owned(body.clone());
+        it.session.handle_decoded(it.now, true, Decoded::read(&message, &Limits::default()))
     } else {
         it.session.handle_post(it.now, true, body.clone())
     };

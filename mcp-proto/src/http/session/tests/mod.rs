@@ -15,11 +15,11 @@ use alloc::vec::Vec;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::connection::{IncomingId, Progress};
 use crate::http::Body;
 use crate::http::sse::{Found, Reader};
 use crate::schema::CallToolResult;
 use crate::server::Config;
-use crate::session::{IncomingId, Progress};
 use crate::{Capability, Limits};
 
 /// A session, and the time.

@@ -1,0 +1,342 @@
+//! What the application does to a connection. A command that fails has changed nothing.
+
+use alloc::vec::Vec;
+
+use super::eras;
+use super::eras::rules::{self, Asked, LogTo};
+use super::ids::{CallId, IncomingId};
+use super::inbound::{Open, Responded};
+use super::input_required::question::Question;
+use super::outbound::{Draft, OutgoingKind, Route};
+use super::outcome::{Close, Progress};
+use super::pending_calls::{CallOptions, NewCall, Owner};
+use super::request_context::missing_capabilities;
+use super::subscriptions::filter::{Change, Filter};
+use super::{Connection, permissions};
+use crate::error::{Misuse, Unencodable};
+use crate::json::{Object, Raw, find_rare};
+use crate::method::MethodId;
+use crate::revision::{MethodRule, Revision, Side};
+use crate::rpc::{self, ErrorObject};
+use crate::schema::{Capabilities, Level};
+use crate::time::Instant;
+
+/// Writes one JSON value for a peer of the given revision.
+type Write<'a> = &'a dyn Fn(Revision, &mut Vec<u8>) -> Result<(), Unencodable>;
+
+/// Capacity that the scratch buffer keeps between calls.
+const SCRATCH_KEPT_BYTES_MAX: usize = 16 * 1024;
+
+impl Connection {
+    pub(crate) fn call(
+        &mut self,
+        now: Instant,
+        method: &str,
+        params: Write<'_>,
+        options: &CallOptions,
+    ) -> Result<CallId, Misuse> {
+        self.advance(now);
+        let known = MethodId::from_name(method);
+        let allowed = self.env.allows();
+        if known == Some(MethodId::Ping) {
+            // A client that opened no session takes no requests. (STL-13)
+            let is_unheard = self.env.side == Side::Server && self.env.has_no_session();
+            self.env.require(allowed.pings && !is_unheard)?;
+        } else {
+            self.env.require(allowed.traffic)?;
+            self.env.require_room(Route::of(self.inbound.stream_of(options.parent)))?;
+        }
+        if let Some(parent) = options.parent {
+            let parent = self.inbound.get(parent).ok_or(Misuse::Stale)?;
+            if !rules::takes_requests(&parent.peer) {
+                return Err(Misuse::Unsupported);
+            }
+        }
+        if self.calls.len() >= self.limits().calls_max {
+            return Err(Misuse::Blocked);
+        }
+        let mut scratch = core::mem::take(&mut self.env.scratch);
+        scratch.clear();
+        let placed = params(self.env.revision(), &mut scratch)
+            .map_err(Misuse::from)
+            .and_then(|()| self.place(method, known, &scratch, options));
+        scratch.shrink_to(SCRATCH_KEPT_BYTES_MAX);
+        self.env.scratch = scratch;
+        placed
+    }
+
+    /// Sends a call of the application, unless its result is cached.
+    fn place(
+        &mut self,
+        method: &str,
+        known: Option<MethodId>,
+        params: &[u8],
+        options: &CallOptions,
+    ) -> Result<CallId, Misuse> {
+        let env = &mut self.env;
+        let theirs = env.terms.peer.as_deref();
+        let rule = permissions::outgoing_call(env.side, env.revision(), known, params, theirs, false)?;
+        let mut cache_as = None;
+        if env.limits().cache_bytes_max > 0 {
+            if let Some(key) = super::cache::Cache::key(rule, Some(params)) {
+                if let Some(result) = self.cache.find(&key, env.now).filter(|_| !options.fresh) {
+                    return Ok(self.calls.complete_now(env, result));
+                }
+                cache_as = Some(self.cache.place(key));
+            }
+        }
+        let is_kept = rule.is_some_and(|rule| rule.may_ask) && rules::repeats_calls(env);
+        if is_kept && self.calls.bytes() + params.len() > env.limits().calls_bytes_max {
+            return Err(Misuse::Blocked);
+        }
+        let call = NewCall {
+            method,
+            known,
+            rule,
+            params,
+            owner: Owner::Application,
+            wait: options.wait_for(rule, env.limits()),
+            wants_progress: options.progress || has_progress_token(params),
+            stream: self.inbound.stream_of(options.parent),
+            cache_as,
+        };
+        Ok(CallId(self.calls.send(env, call)))
+    }
+
+    /// Client: has the server send log messages of `level` and above.
+    pub(crate) fn set_log_level(
+        &mut self,
+        now: Instant,
+        level: Level,
+        options: &CallOptions,
+    ) -> Result<CallId, Misuse> {
+        self.advance(now);
+        if let Some(call) = eras::set_log_level(&mut self.env, &mut self.calls, level)? {
+            return Ok(call);
+        }
+        let write = |_, out: &mut Vec<u8>| {
+            let mut params = Object::begin(out);
+            params.str("level", level.name());
+            params.end();
+            Ok(())
+        };
+        self.call(now, MethodId::SetLogLevel.name(), &write, options)
+    }
+
+    /// Client: listens to changes.
+    pub(crate) fn listen(
+        &mut self,
+        now: Instant,
+        filter: &Filter,
+        options: &CallOptions,
+    ) -> Result<CallId, Misuse> {
+        self.advance(now);
+        self.env.require(self.env.allows().traffic)?;
+        self.env.require_room(Route::Any)?;
+        if self.subscriptions.len() >= self.limits().subscriptions_max {
+            return Err(Misuse::Blocked);
+        }
+        let call = eras::listen(&mut self.env, &mut self.calls, &mut self.subscriptions, filter, options)?;
+        self.send_subscriptions();
+        eras::on_listening(&mut self.env, &mut self.subscriptions, call);
+        Ok(call)
+    }
+
+    /// Client: the open subscriptions, with what they cover.
+    pub(crate) fn listening(&self) -> impl Iterator<Item = (CallId, &Filter)> {
+        self.subscriptions.iter()
+    }
+
+    /// Cancels a call of the application.
+    pub(crate) fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
+        self.advance(now);
+        let is_open = self.calls.cancel(&mut self.env, call, reason);
+        self.settle();
+        if is_open { Ok(()) } else { Err(Misuse::Stale) }
+    }
+
+    pub(crate) fn notify(&mut self, now: Instant, method: &str, params: Write<'_>) -> Result<(), Misuse> {
+        self.advance(now);
+        self.notify_on(Route::Any, method, params)
+    }
+
+    fn notify_on(&mut self, route: Route, method: &str, params: Write<'_>) -> Result<(), Misuse> {
+        let env = &mut self.env;
+        let revision = env.revision();
+        let known = MethodId::from_name(method);
+        let allowed = env.allows();
+        // A log message may go out before the client is ready (D-24), but not without a session (LOG-05).
+        let logs = allowed.logs && env.terms.peer.is_some();
+        let is_log = known == Some(MethodId::LogMessage);
+        env.require(if is_log { logs } else { allowed.traffic })?;
+        permissions::outgoing_notification(env.side, revision, known, &env.identity.capabilities)?;
+        env.require_room(route)?;
+        let draft = Draft::new(route, OutgoingKind::Notification(method.into()));
+        env.send(draft, |out| rpc::notification(out, method, |out| params(revision, out)))
+            .map_err(|Unencodable| Misuse::Unencodable)
+    }
+
+    pub(crate) fn respond(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        result: Write<'_>,
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        match self.inbound.respond(&mut self.env, incoming, result)? {
+            Responded::Request => self.on_request_ended(),
+            Responded::Question { call, index, answer } => {
+                self.calls.on_input(&mut self.env, call, index, Ok(answer));
+                self.settle();
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn respond_error(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        error: &ErrorObject,
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        self.refuse_open(incoming, error.clone())
+    }
+
+    /// Server: answers a request with questions.
+    pub(crate) fn request_input(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        questions: &[(&str, Question)],
+        state: Option<&str>,
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        let Self { env, calls, inbound, .. } = self;
+        match eras::ask(env, calls, inbound, incoming, questions, state)? {
+            Asked::InResult => self.on_request_ended(),
+            Asked::ByRequests(params) => self.send_questions(incoming, questions, &params),
+        }
+        Ok(())
+    }
+
+    fn send_questions(&mut self, incoming: IncomingId, questions: &[(&str, Question)], params: &[Vec<u8>]) {
+        let stream = self.inbound.stream_of(Some(incoming));
+        for (index, ((_, question), params)) in (0_u32..).zip(questions.iter().zip(params)) {
+            let env = &mut self.env;
+            let known = MethodId::from_name(question.method());
+            let rule = known.and_then(|method| method.rule(env.revision()));
+            let call = NewCall {
+                method: question.method(),
+                known,
+                rule,
+                params,
+                owner: Owner::Question(incoming, index),
+                wait: CallOptions::default().wait_for(rule, env.limits()),
+                wants_progress: has_progress_token(params),
+                stream,
+                cache_as: None,
+            };
+            self.calls.send(env, call);
+        }
+        self.inbound.deliver_answered(&mut self.env, incoming);
+    }
+
+    /// Server: refuses a request that would have to ask what its client did not declare. (CAP-15)
+    pub(crate) fn refuse_undeclared(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        questions: &[(&str, Question)],
+    ) -> Result<(), Misuse> {
+        let open = self.inbound.get(incoming).ok_or(Misuse::Stale)?;
+        let revision = open.peer.revision;
+        let mut needs = Capabilities::none();
+        for (_, question) in questions {
+            let mut params = Vec::new();
+            question.write(revision, &mut params)?;
+            let method = MethodId::from_name(question.method());
+            if let Some(rule) = method.and_then(|method| MethodRule::question(method, revision)) {
+                needs = permissions::question_needs(rule, Some(&params), needs);
+            }
+        }
+        let error = missing_capabilities(&needs, revision);
+        self.respond_error(now, incoming, &error)
+    }
+
+    /// The revision that the answer to a request is written in, while it is open.
+    pub(crate) fn revision_of(&self, incoming: IncomingId) -> Option<Revision> {
+        self.inbound.get(incoming).map(|open| open.peer.revision)
+    }
+
+    /// Server: reports a change to every client that listens.
+    pub(crate) fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
+        self.advance(now);
+        if !self.env.allows().input {
+            return Err(Misuse::Closed);
+        }
+        if !self.env.identity.capabilities.has(change.needs()) {
+            return Err(Misuse::Undeclared);
+        }
+        self.subscribers.changed(&mut self.env, change)
+    }
+
+    pub(crate) fn progress(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        progress: &Progress,
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        self.inbound.progress(&mut self.env, incoming, progress)
+    }
+
+    /// Server: sends a log message, unless the client does not want it. (LOG-01…03)
+    pub(crate) fn log(
+        &mut self,
+        now: Instant,
+        incoming: Option<IncomingId>,
+        level: Level,
+        logger: Option<&str>,
+        data: &Raw,
+    ) -> Result<(), Misuse> {
+        self.advance(now);
+        let open: Option<&Open> = match incoming {
+            Some(incoming) => Some(self.inbound.get(incoming).ok_or(Misuse::Stale)?),
+            None => None,
+        };
+        let write = |out: &mut Vec<u8>| {
+            let mut params = Object::begin(out);
+            params.str("level", level.name());
+            params.opt_str("logger", logger);
+            params.raw("data", data.as_bytes());
+            params.end();
+            Ok(())
+        };
+        match eras::log_to(&self.env, open, level)? {
+            LogTo::Nobody => Ok(()),
+            LogTo::Request(route) => {
+                self.env.notify(route, MethodId::LogMessage, write);
+                Ok(())
+            }
+            LogTo::Session(route) => self.notify_on(route, MethodId::LogMessage.name(), &|_, out| write(out)),
+        }
+    }
+
+    /// Closes the stream of a request for now: its answer travels on another. (HTTP-15)
+    pub(crate) fn end_stream(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
+        self.advance(now);
+        let stream = self.inbound.get(incoming).and_then(Open::stream).ok_or(Misuse::Stale)?;
+        self.env.end_stream(stream, false);
+        Ok(())
+    }
+
+    pub(crate) fn close(&mut self, now: Instant) {
+        self.advance(now);
+        self.finish(Close::Local);
+    }
+}
+
+fn has_progress_token(params: &[u8]) -> bool {
+    find_rare(params, "_meta").is_some_and(|meta| find_rare(meta, "progressToken").is_some())
+}

@@ -1,0 +1,86 @@
+//! Which part of a connection a message belongs to.
+
+use super::context::Env;
+use super::lifecycle::phase::Phase;
+use crate::method::MethodId;
+use crate::revision::{Era, Side};
+
+/// The part that serves a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum RequestTarget {
+    /// Answered at once, in every phase. (T-26, TMO-10)
+    Ping,
+    /// Opens the session.
+    Initialize,
+    /// A request of the session, or of no known context: see [`SessionTarget`].
+    Session(SessionTarget),
+    /// A request that carries its own context: see [`ModernTarget`].
+    Modern(ModernTarget),
+}
+
+/// The part that serves a request of the session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum SessionTarget {
+    Application,
+    SetLogLevel,
+    Subscribe,
+    Unsubscribe,
+}
+
+/// The part that serves a request that carries its own context.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ModernTarget {
+    Application,
+    Discover,
+    Listen,
+}
+
+/// The part that takes a notification.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum NotificationTarget {
+    Application,
+    Cancelled,
+    Initialized,
+    Progress,
+    /// It can belong to a subscription of this client.
+    Subscription,
+}
+
+/// Returns the part that serves a request.
+pub(crate) fn request(env: &Env, method: Option<MethodId>, carries_context: bool) -> RequestTarget {
+    if carries_context {
+        return RequestTarget::Modern(match method {
+            Some(MethodId::Discover) => ModernTarget::Discover,
+            Some(MethodId::Listen) => ModernTarget::Listen,
+            _ => ModernTarget::Application,
+        });
+    }
+    let has_sessions = env.side == Side::Client || env.identity.newest(Era::Legacy).is_some();
+    match method {
+        Some(MethodId::Ping) if has_sessions => RequestTarget::Ping,
+        Some(MethodId::Initialize) if env.side == Side::Server && env.phase() == Phase::Opening => {
+            RequestTarget::Initialize
+        }
+        Some(MethodId::SetLogLevel) => RequestTarget::Session(SessionTarget::SetLogLevel),
+        Some(MethodId::Subscribe) => RequestTarget::Session(SessionTarget::Subscribe),
+        Some(MethodId::Unsubscribe) => RequestTarget::Session(SessionTarget::Unsubscribe),
+        _ => RequestTarget::Session(SessionTarget::Application),
+    }
+}
+
+/// Returns the part that takes a notification.
+pub(crate) fn notification(env: &Env, method: Option<MethodId>) -> NotificationTarget {
+    match method {
+        Some(MethodId::Cancelled) => NotificationTarget::Cancelled,
+        Some(MethodId::Initialized) if env.side == Side::Server => NotificationTarget::Initialized,
+        Some(MethodId::Progress) => NotificationTarget::Progress,
+        Some(
+            MethodId::Acknowledged
+            | MethodId::PromptsChanged
+            | MethodId::ResourceUpdated
+            | MethodId::ResourcesChanged
+            | MethodId::ToolsChanged,
+        ) if env.side == Side::Client => NotificationTarget::Subscription,
+        _ => NotificationTarget::Application,
+    }
+}

@@ -1,0 +1,92 @@
+//! The legacy era: a handshake opens a session, and both sides send requests.
+
+use alloc::vec::Vec;
+
+use super::super::context::Env;
+use super::super::ids::{CallId, IncomingId};
+use super::super::inbound::{Inbound, ReplyTo};
+use super::super::input_required::question::Question;
+use super::super::lifecycle::phase::Phase;
+use super::super::outbound::Route;
+use super::super::pending_calls::{CallOptions, Owner, PendingCalls};
+use super::super::permissions;
+use super::super::subscriptions::client::Subscriptions;
+use super::super::subscriptions::filter::Filter;
+use super::rules::{Asked, LogTo};
+use crate::collections::LazyBox;
+use crate::error::Misuse;
+use crate::method::MethodId;
+use crate::schema::Level;
+
+/// Listens with one `resources/subscribe` for each URI that is not subscribed to yet, a few at a time.
+pub(super) fn listen(
+    env: &mut Env,
+    calls: &mut PendingCalls,
+    listens: &mut LazyBox<Subscriptions>,
+    filter: &Filter,
+    options: &CallOptions,
+) -> Result<CallId, Misuse> {
+    let mut asked = match &env.terms.peer {
+        Some(peer) => filter.offered_by(&peer.capabilities),
+        None => Filter::new(),
+    };
+    asked.uris.sort_unstable();
+    asked.uris.dedup();
+    let calls_max = env.limits().calls_max;
+    let queued = listens.queued();
+    // One subscription may name any number of them, and the next then waits until some are through.
+    if calls.len() >= calls_max || (queued > 0 && queued + asked.uris.len() > calls_max) {
+        return Err(Misuse::Blocked);
+    }
+    let call = calls.insert_local(Owner::Listen);
+    listens.begin(call, asked, options);
+    Ok(call)
+}
+
+/// Returns where a log message goes: nowhere without a session, or below its client's threshold. (LOG-02, LOG-06)
+pub(super) fn log_to(env: &Env, level: Level, route: Route) -> LogTo {
+    let never_had_session = env.phase() == Phase::Draining && env.terms.peer.is_none();
+    let has_no_client = env.has_no_session() || never_had_session;
+    if has_no_client || env.terms.log_level.is_some_and(|threshold| level < threshold) {
+        LogTo::Nobody
+    } else {
+        LogTo::Session(route)
+    }
+}
+
+/// Asks the client by requests. All of them must be fit to be sent before any is.
+pub(super) fn ask(
+    env: &mut Env,
+    calls: &PendingCalls,
+    inbound: &mut Inbound,
+    incoming: IncomingId,
+    questions: &[(&str, Question)],
+    state: Option<&str>,
+) -> Result<Asked, Misuse> {
+    let open = inbound.get(incoming).ok_or(Misuse::Stale)?;
+    let ReplyTo::Peer { to, .. } = open.reply else { return Err(Misuse::Unsupported) };
+    let limits = env.limits();
+    let fits = open.rounds() < limits.input_rounds_max && calls.len() + questions.len() <= limits.calls_max;
+    if !fits {
+        return Err(Misuse::Blocked);
+    }
+    env.require(env.allows().traffic)?;
+    env.require_room(Route::Stream(to.stream))?;
+    let mut written = Vec::with_capacity(questions.len());
+    for (_, question) in questions {
+        let mut params = Vec::new();
+        question.write(env.revision(), &mut params)?;
+        let method = MethodId::from_name(question.method());
+        permissions::outgoing_call(
+            env.side,
+            env.revision(),
+            method,
+            &params,
+            env.terms.peer.as_deref(),
+            true,
+        )?;
+        written.push(params);
+    }
+    inbound.begin_asking(env, incoming, questions, state);
+    Ok(Asked::ByRequests(written))
+}

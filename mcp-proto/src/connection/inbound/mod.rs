@@ -1,0 +1,523 @@
+//! The peer's requests: delivered to the application, and answered at most once.
+
+pub(crate) mod batches;
+mod request;
+mod table;
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::context::Env;
+use super::eras::rules;
+use super::event::Event;
+use super::ids::{CallId, IncomingId, StreamId};
+use super::input_required::question::{Answers, Question};
+use super::input_required::round::Round;
+use super::outbound::{Draft, OutgoingKind, Route};
+use super::outcome::{CallError, Progress};
+use super::peer::{Context, Method, Peer, Request, identity_cost};
+use crate::collections::LazyBox;
+use crate::error::{Misuse, Unencodable};
+use crate::json::{Frame, Object, Raw, write_f64};
+use crate::limits::Limits;
+use crate::revision::{MethodRule, Revision};
+use crate::rpc::{self, ErrorObject, Params, RequestId};
+use crate::schema::Level;
+
+use batches::{BatchId, Batches};
+pub(crate) use request::{Asking, Destination, Open, RareRequest, ReplyTo};
+use table::RequestTable;
+
+/// The open requests of the peer, and the batches that some of them came in.
+#[derive(Debug, Default)]
+pub(crate) struct Inbound {
+    requests: RequestTable,
+    batches: LazyBox<Batches>,
+}
+
+/// A request as it came: where from, and what it is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin<'a> {
+    pub(crate) to: Destination,
+    pub(crate) frame: Frame<'a>,
+}
+
+/// What is delivered with a request besides its params.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    pub(crate) peer: Arc<Peer>,
+    pub(crate) log_level: Option<Level>,
+    pub(crate) answers: Option<Answers>,
+    pub(crate) state: Option<Box<str>>,
+    /// The request's `_meta`, and the progress token in it.
+    pub(crate) meta: Option<Raw>,
+    pub(crate) progress_token: Option<RequestId>,
+}
+
+/// What a response was for.
+#[derive(Debug)]
+pub(crate) enum Responded<T> {
+    /// The peer's request, which is over.
+    Request,
+    /// A question that a call of ours asked.
+    Question { call: CallId, index: usize, answer: T },
+}
+
+impl Inbound {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// Whether nothing is left to answer.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.requests.is_empty() && self.batches.is_empty()
+    }
+
+    pub(crate) fn get(&self, incoming: IncomingId) -> Option<&Open> {
+        self.requests.get(incoming)
+    }
+
+    pub(crate) fn find(&self, id: &RequestId) -> Option<IncomingId> {
+        self.requests.find(id)
+    }
+
+    pub(crate) fn first(&self) -> Option<IncomingId> {
+        self.requests.first()
+    }
+
+    pub(crate) fn first_on(&self, stream: StreamId) -> Option<IncomingId> {
+        self.requests.first_on(stream)
+    }
+
+    /// The stream of an open request.
+    pub(crate) fn stream_of(&self, incoming: Option<IncomingId>) -> Option<StreamId> {
+        incoming.and_then(|incoming| self.requests.get(incoming)).and_then(Open::stream)
+    }
+
+    /// Whether a request with this id is open.
+    pub(crate) fn has_id(&self, id: &RequestId) -> bool {
+        self.requests.find(id).is_some() || self.batches.has_id(id)
+    }
+
+    pub(crate) fn shrink(&mut self) {
+        self.requests.shrink();
+    }
+
+    /// Fails when one more request would be too many.
+    pub(crate) fn require_room(&self, params: &Params<'_>, limits: &Limits) -> Result<(), ErrorObject> {
+        let bytes = params.object.map_or(0, |object| object.text.len());
+        if self.requests.len() >= limits.requests_max
+            || self.requests.bytes() + bytes > limits.requests_bytes_max
+        {
+            return Err(ErrorObject::internal("too many requests are open"));
+        }
+        Ok(())
+    }
+
+    /// Hands a request to the application.
+    pub(crate) fn deliver(
+        &mut self,
+        env: &mut Env,
+        origin: Origin<'_>,
+        id: RequestId,
+        method: Method,
+        rule: Option<&'static MethodRule>,
+        params: &Params<'_>,
+        sender: Sender,
+    ) {
+        let request = Request { method, params: params.object.map(|object| object.keep(origin.frame)) };
+        let context = Context {
+            peer: Arc::clone(&sender.peer),
+            log_level: sender.log_level,
+            wants_progress: sender.progress_token.is_some(),
+            answers: sender.answers,
+            state: sender.state,
+            meta: sender.meta,
+        };
+        let kept = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
+        let identity = context.meta.as_ref().map_or(0, identity_cost);
+        let bytes = kept(&request.params) + kept(&context.meta) + identity;
+        let delivers_again = rule.is_some_and(|rule| rule.may_ask) && rules::delivers_again(&sender.peer);
+        let again = request.params.clone().filter(|_| delivers_again);
+        if let Some(batch) = origin.to.batch {
+            self.batches.expect(batch);
+        }
+        let incoming = self.requests.insert(Open {
+            reply: ReplyTo::Peer { wire: id, to: origin.to },
+            peer: sender.peer,
+            rule,
+            log_level: sender.log_level,
+            again,
+            bytes,
+            rare: RareRequest::new(sender.progress_token),
+        });
+        env.emit(Event::Request { incoming, call: None, request, context });
+    }
+
+    /// Hands the questions of a round to the application. Returns their handles, in order.
+    pub(crate) fn deliver_questions(
+        &mut self,
+        env: &mut Env,
+        call: CallId,
+        round: &Round,
+    ) -> Result<Vec<IncomingId>, CallError> {
+        let Some(peer) = env.terms.peer.clone() else { return Ok(Vec::new()) };
+        let questions = round.questions.as_deref().unwrap_or_default();
+        let total: usize = questions.iter().map(|question| question.bytes()).sum();
+        if self.requests.len() + questions.len() > env.limits().requests_max
+            || self.requests.bytes() + total > env.limits().requests_bytes_max
+        {
+            return Err(CallError::Invalid("more questions than this side can hold".into()));
+        }
+        let mut asked = Vec::with_capacity(questions.len());
+        for (index, question) in questions.iter().enumerate() {
+            let incoming = self.requests.insert(Open {
+                reply: ReplyTo::Call { call, index },
+                peer: Arc::clone(&peer),
+                rule: Some(question.rule),
+                log_level: None,
+                again: None,
+                bytes: question.bytes(),
+                rare: None,
+            });
+            let request = Request { method: question.rule.id.into(), params: question.params.clone() };
+            let context = Context::new(Arc::clone(&peer));
+            env.emit(Event::Request { incoming, call: Some(call), request, context });
+            asked.push(incoming);
+        }
+        Ok(asked)
+    }
+
+    /// Withdraws the questions of a call that is over; their answers go nowhere.
+    pub(crate) fn withdraw_questions(&mut self, env: &mut Env, questions: &[IncomingId]) {
+        for incoming in questions {
+            if self.requests.remove(*incoming).is_some() {
+                env.emit(Event::RequestCancelled { incoming: *incoming, reason: None });
+            }
+        }
+    }
+
+    /// Responds with a result.
+    pub(crate) fn respond(
+        &mut self,
+        env: &mut Env,
+        incoming: IncomingId,
+        result: &dyn Fn(Revision, &mut Vec<u8>) -> Result<(), Unencodable>,
+    ) -> Result<Responded<Raw>, Misuse> {
+        let open = self.requests.get(incoming).ok_or(Misuse::Stale)?;
+        let (revision, rule) = (open.peer.revision, open.rule);
+        if let ReplyTo::Call { call, index } = open.reply {
+            let mut answer = Vec::new();
+            result(revision, &mut answer)?;
+            if !answer.starts_with(b"{") {
+                return Err(Misuse::Unencodable);
+            }
+            self.requests.remove(incoming);
+            return Ok(Responded::Question { call, index, answer: Raw::from_written(answer) });
+        }
+        let meta = rules::result_meta(env, revision);
+        self.answer(env, incoming, None, |out, wire, _| {
+            rpc::response(out, wire, |out| {
+                let start = out.len();
+                result(revision, out)?;
+                if let Some(meta) = meta {
+                    meta.finish_result(out, start, rule);
+                }
+                Ok(())
+            })
+        })
+    }
+
+    /// Responds with an error.
+    pub(crate) fn respond_error(
+        &mut self,
+        env: &mut Env,
+        incoming: IncomingId,
+        error: ErrorObject,
+    ) -> Result<Responded<ErrorObject>, Misuse> {
+        let open = self.requests.get(incoming).ok_or(Misuse::Stale)?;
+        if let ReplyTo::Call { call, index } = open.reply {
+            self.requests.remove(incoming);
+            return Ok(Responded::Question { call, index, answer: error });
+        }
+        self.answer(env, incoming, Some(error.code), |out, wire, null_id| {
+            rpc::error_line(out, Some(wire), null_id, &error);
+            Ok(())
+        })
+    }
+
+    /// Answers an open request, after the progress that still waits for room. (JSON-06, PRG-04)
+    pub(crate) fn answer<T>(
+        &mut self,
+        env: &mut Env,
+        incoming: IncomingId,
+        error: Option<i64>,
+        write: impl FnOnce(&mut Vec<u8>, &RequestId, bool) -> Result<(), Unencodable>,
+    ) -> Result<Responded<T>, Misuse> {
+        let (wire, to) = self.requests.get(incoming).and_then(Open::to_answer).ok_or(Misuse::Stale)?;
+        let deferred = self.requests.take_deferred(incoming);
+        let mark = env.out.mark();
+        if let Some(params) = &deferred {
+            env.send_progress(to.stream, params);
+        }
+        let null_id = env.rules().unknown_id_is_null;
+        let kind = OutgoingKind::Response { incoming: Some(incoming), error };
+        if let Err(error) = self.write_answer(env, to, kind, |out| write(out, &wire, null_id)) {
+            if let Some(params) = deferred {
+                env.out.truncate(mark);
+                self.requests.defer(incoming, params);
+            }
+            return Err(error.into());
+        }
+        self.requests.remove(incoming);
+        self.settle(env, to.batch);
+        Ok(Responded::Request)
+    }
+
+    /// Answers a request that was not delivered with an empty result.
+    pub(crate) fn accept(&mut self, env: &mut Env, to: Destination, id: &RequestId) {
+        self.accept_with(env, to, id, |out| {
+            out.extend_from_slice(b"{}");
+            Ok(())
+        });
+    }
+
+    /// Answers a request that was not delivered with a result.
+    pub(crate) fn accept_with(
+        &mut self,
+        env: &mut Env,
+        to: Destination,
+        id: &RequestId,
+        result: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
+    ) {
+        let kind = OutgoingKind::Response { incoming: None, error: None };
+        let _infallible = self.write_answer(env, to, kind, |out| rpc::response(out, id, result));
+    }
+
+    /// Answers with an error what was not delivered; without an id, where it could not be read.
+    pub(crate) fn refuse(
+        &mut self,
+        env: &mut Env,
+        to: Destination,
+        id: Option<&RequestId>,
+        error: &ErrorObject,
+    ) {
+        // A side that receives no requests answers nothing. (FRM-16)
+        if !rules::receives_requests(env) {
+            return;
+        }
+        let null_id = env.rules().unknown_id_is_null;
+        let kind = OutgoingKind::Response { incoming: None, error: Some(error.code) };
+        let _infallible = self.write_answer(env, to, kind, |out| {
+            rpc::error_line(out, id, null_id, error);
+            Ok(())
+        });
+    }
+
+    /// Queues a response, or adds it to the responses of its batch.
+    fn write_answer(
+        &mut self,
+        env: &mut Env,
+        to: Destination,
+        kind: OutgoingKind,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>,
+    ) -> Result<(), Unencodable> {
+        match to.batch {
+            Some(batch) => self.batches.add(batch, write),
+            None => {
+                let draft = Draft::new(Route::Stream(to.stream), kind).last();
+                env.send(draft, |out| write(out).map(|()| None))
+            }
+        }
+    }
+
+    /// Begins a batch; [`settle`](Self::settle) it once all of its members are read.
+    pub(crate) fn begin_batch(&mut self, stream: StreamId) -> BatchId {
+        self.batches.begin(stream)
+    }
+
+    /// Bytes of responses that wait for others of their batch.
+    pub(crate) fn batch_bytes(&self) -> usize {
+        self.batches.bytes()
+    }
+
+    /// Reserves the id of a request of a batch.
+    pub(crate) fn reserve_id(&mut self, batch: Option<BatchId>, id: &RequestId) {
+        if let Some(batch) = batch {
+            self.batches.take_id(batch, id);
+        }
+    }
+
+    /// One response fewer to wait for; sends the responses of the batch when it was the last.
+    pub(crate) fn settle(&mut self, env: &mut Env, batch: Option<BatchId>) {
+        let Some((stream, answers)) = batch.and_then(|batch| self.batches.settle(batch)) else { return };
+        if answers.is_empty() {
+            return env.end_stream(stream, true);
+        }
+        let draft = Draft::new(Route::Stream(stream), OutgoingKind::Responses).last();
+        env.send_infallible(draft, |out| {
+            out.push(b'[');
+            out.extend_from_slice(&answers);
+            out.push(b']');
+            None
+        });
+    }
+
+    /// Forgets all batches.
+    pub(crate) fn forget_batches(&mut self) {
+        self.batches = LazyBox::default();
+    }
+
+    /// Takes out a request that will not be answered; finish with [`close`](Self::close).
+    pub(crate) fn remove(&mut self, incoming: IncomingId) -> Option<Open> {
+        self.requests.remove(incoming)
+    }
+
+    /// No response will come for a request that was taken out.
+    pub(crate) fn close(&mut self, env: &mut Env, open: &Open) {
+        match &open.reply {
+            ReplyTo::Peer { to: Destination { stream, batch: None }, .. } => env.end_stream(*stream, true),
+            ReplyTo::Peer { to, .. } => self.settle(env, to.batch),
+            ReplyTo::Call { .. } => {}
+        }
+    }
+
+    /// Sends progress of an open request, if the peer wants any. (PRG-03…05)
+    pub(crate) fn progress(
+        &mut self,
+        env: &mut Env,
+        incoming: IncomingId,
+        progress: &Progress,
+    ) -> Result<(), Misuse> {
+        let open = self.requests.get_mut(incoming).filter(|open| open.asking().is_none());
+        let Some(open) = open else { return Err(Misuse::Stale) };
+        let with_message = open.peer.revision.rules().progress_message;
+        let last = open.rare.as_ref().map_or(f64::NEG_INFINITY, |rare| rare.progress);
+        if !progress.progress.is_finite() || progress.progress <= last {
+            return Err(Misuse::Unencodable);
+        }
+        let Some(token) = open.progress_token() else { return Ok(()) };
+        let mut params = Vec::new();
+        let mut object = Object::begin(&mut params);
+        token.write(object.key("progressToken"));
+        write_f64(object.key("progress"), progress.progress);
+        if let Some(total) = progress.total.filter(|total| total.is_finite()) {
+            write_f64(object.key("total"), total);
+        }
+        object.opt_str("message", progress.message.as_deref().filter(|_| with_message));
+        object.end();
+        open.rare().progress = progress.progress;
+        let Some(stream) = open.stream() else { return Ok(()) };
+        if env.require_room(Route::Stream(stream)).is_ok() {
+            // What waited for room is out of date now.
+            self.requests.take_deferred(incoming);
+            env.send_progress(stream, &params);
+        } else {
+            self.requests.defer(incoming, params);
+        }
+        Ok(())
+    }
+
+    /// Whether progress waits for room.
+    pub(crate) fn has_deferred(&self) -> bool {
+        self.requests.has_deferred()
+    }
+
+    /// Sends the progress that waited for room, as far as there is any.
+    #[cold]
+    pub(crate) fn send_deferred(&mut self, env: &mut Env) {
+        loop {
+            let has_room = |stream| env.require_room(Route::Stream(stream)).is_ok();
+            let Some((stream, params)) = self.requests.next_deferred(has_room) else { break };
+            env.send_progress(stream, &params);
+        }
+    }
+
+    /// The client is asked by requests: the application has no say until the answers are in.
+    pub(crate) fn begin_asking(
+        &mut self,
+        env: &mut Env,
+        incoming: IncomingId,
+        questions: &[(&str, Question)],
+        state: Option<&str>,
+    ) {
+        if let Some(params) = self.requests.take_deferred(incoming) {
+            if let Some(stream) = self.stream_of(Some(incoming)) {
+                env.send_progress(stream, &params);
+            }
+        }
+        if let Some(open) = self.requests.get_mut(incoming) {
+            open.rare().asking = Some(Box::new(Asking {
+                keys: questions.iter().map(|(key, _)| (*key).into()).collect(),
+                answers: questions.iter().map(|_| None).collect(),
+                state: state.map(Into::into),
+            }));
+        }
+    }
+
+    /// A question was answered, or never will be. Returns the error to refuse the request with, in that case.
+    pub(crate) fn on_answer(
+        &mut self,
+        env: &mut Env,
+        incoming: IncomingId,
+        index: u32,
+        outcome: Result<Raw, CallError>,
+    ) -> Option<ErrorObject> {
+        let (held, bytes_max) = (self.requests.bytes(), env.limits().requests_bytes_max);
+        let asking = self.requests.get_mut(incoming)?.asking_mut()?;
+        let index = index as usize;
+        // Answers are held until all are there, and count like the params of the request.
+        let outcome = match outcome {
+            Ok(answer) if held + answer.as_bytes().len() > bytes_max => {
+                Err(CallError::Invalid("more than this side can hold".into()))
+            }
+            outcome => outcome,
+        };
+        match outcome {
+            Ok(answer) => {
+                let bytes = answer.as_bytes().len();
+                if let Some(slot) = asking.answers.get_mut(index) {
+                    *slot = Some(answer);
+                }
+                self.requests.add_bytes(incoming, bytes);
+                self.deliver_answered(env, incoming);
+                None
+            }
+            Err(error) => {
+                // Without this answer the request cannot go on, and fails at the client. (T-99)
+                let key = asking.keys.get(index).cloned().unwrap_or_default();
+                if let Some(open) = self.requests.get_mut(incoming) {
+                    open.rare().asking = None;
+                }
+                Some(ErrorObject::internal(format!("no answer to `{key}`: {error}")))
+            }
+        }
+    }
+
+    /// Delivers the request again once all of its questions are answered.
+    pub(crate) fn deliver_answered(&mut self, env: &mut Env, incoming: IncomingId) {
+        let asking = self.requests.get(incoming).and_then(Open::asking);
+        if !asking.is_some_and(|asking| asking.answers.iter().all(Option::is_some)) {
+            return;
+        }
+        let Some(mut open) = self.requests.remove(incoming) else { return };
+        let (Some(asking), Some(rule)) = (open.rare().asking.take(), open.rule) else { return };
+        let request = Request { method: rule.id.into(), params: open.again.clone() };
+        let is_idle = asking.keys.is_empty();
+        let answers = asking.keys.into_iter().zip(asking.answers.into_iter().flatten()).collect();
+        let context = Context {
+            peer: Arc::clone(&open.peer),
+            log_level: env.terms.log_level,
+            wants_progress: open.progress_token().is_some(),
+            // Asked nothing, a client answers nothing, in either era.
+            answers: (!is_idle).then(|| Answers::new(answers)),
+            state: asking.state,
+            meta: request.params.as_ref().and_then(|params| params.member("_meta")),
+        };
+        open.rare().rounds += 1;
+        let incoming = self.requests.insert(open);
+        env.emit(Event::Request { incoming, call: None, request, context });
+    }
+}

@@ -1,0 +1,175 @@
+//! The peer's open requests, by the application's handle and by their id on the wire.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
+
+use super::super::ids::{IncomingId, StreamId};
+use super::request::{Open, ReplyTo};
+use crate::collections::{Empty, IdMap, LazyBox};
+use crate::rpc::RequestId;
+
+#[derive(Debug, Default)]
+pub(crate) struct RequestTable {
+    tables: LazyBox<Tables>,
+    next: u64,
+    bytes: usize,
+}
+
+/// Allocated while something is open, or was a moment ago.
+#[derive(Debug, Default)]
+struct Tables {
+    open: IdMap<Open>,
+    by_wire: ByWire,
+    /// Requests with deferred progress.
+    deferred: BTreeSet<IncomingId>,
+}
+
+impl Empty for Tables {
+    const EMPTY: &'static Self = &Self {
+        open: IdMap::new(),
+        by_wire: ByWire { numbers: IdMap::new(), others: BTreeMap::new() },
+        deferred: BTreeSet::new(),
+    };
+}
+
+/// The handles by the peer's ids.
+#[derive(Debug, Default)]
+struct ByWire {
+    /// Nearly all ids are numbers that count up.
+    numbers: IdMap<NonZeroU64>,
+    others: BTreeMap<RequestId, IncomingId>,
+}
+
+impl ByWire {
+    fn find(&self, wire: &RequestId) -> Option<IncomingId> {
+        if let Some(id) = wire.as_u64().and_then(|number| self.numbers.get(number)) {
+            return Some(IncomingId(id.get()));
+        }
+        if self.others.is_empty() { None } else { self.others.get(wire).copied() }
+    }
+
+    fn insert(&mut self, wire: &RequestId, id: IncomingId) {
+        let numbers = wire.as_u64().zip(NonZeroU64::new(id.0));
+        let is_numbered = numbers.is_some_and(|(number, id)| self.numbers.insert(number, id).is_ok());
+        if !is_numbered {
+            self.others.insert(wire.clone(), id);
+        }
+    }
+
+    fn remove(&mut self, wire: &RequestId) {
+        let numbered = wire.as_u64().and_then(|number| self.numbers.remove(number));
+        if numbered.is_none() {
+            self.others.remove(wire);
+        }
+    }
+}
+
+impl RequestTable {
+    pub(crate) fn len(&self) -> usize {
+        self.tables.open.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tables.open.is_empty()
+    }
+
+    /// Bytes of params that the open requests hold.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn insert(&mut self, open: Open) -> IncomingId {
+        self.next += 1;
+        let id = IncomingId(self.next);
+        self.bytes += open.bytes;
+        let tables = &mut *self.tables;
+        if let ReplyTo::Peer { wire, .. } = &open.reply {
+            tables.by_wire.insert(wire, id);
+        }
+        let added = tables.open.insert(id.0, open);
+        debug_assert!(added.is_ok(), "ids count up");
+        id
+    }
+
+    pub(crate) fn find(&self, wire: &RequestId) -> Option<IncomingId> {
+        self.tables.by_wire.find(wire)
+    }
+
+    /// An open request holds more than it did.
+    pub(crate) fn add_bytes(&mut self, id: IncomingId, bytes: usize) {
+        if let Some(open) = self.tables.open.get_mut(id.0) {
+            open.bytes += bytes;
+            self.bytes += bytes;
+        }
+    }
+
+    pub(crate) fn get(&self, id: IncomingId) -> Option<&Open> {
+        self.tables.open.get(id.0)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: IncomingId) -> Option<&mut Open> {
+        self.tables.allocated_mut()?.open.get_mut(id.0)
+    }
+
+    pub(crate) fn remove(&mut self, id: IncomingId) -> Option<Open> {
+        let tables = self.tables.allocated_mut()?;
+        let open = tables.open.remove(id.0)?;
+        self.bytes -= open.bytes;
+        tables.deferred.remove(&id);
+        if let ReplyTo::Peer { wire, .. } = &open.reply {
+            tables.by_wire.remove(wire);
+        }
+        Some(open)
+    }
+
+    /// Releases unused capacity while idle.
+    pub(crate) fn shrink(&mut self) {
+        if self.tables.open.is_empty() {
+            self.tables = LazyBox::default();
+        }
+    }
+
+    pub(crate) fn first(&self) -> Option<IncomingId> {
+        self.tables.open.iter().next().map(|(id, _)| IncomingId(id))
+    }
+
+    /// Keeps `params` of a progress notification for later, in place of those kept before.
+    pub(crate) fn defer(&mut self, id: IncomingId, params: Vec<u8>) {
+        if let Some(open) = self.tables.open.get_mut(id.0) {
+            open.rare().deferred = Some(params);
+            self.tables.deferred.insert(id);
+        }
+    }
+
+    /// Whether there is any deferred progress.
+    pub(crate) fn has_deferred(&self) -> bool {
+        !self.tables.deferred.is_empty()
+    }
+
+    /// Takes the deferred progress of one request.
+    pub(crate) fn take_deferred(&mut self, id: IncomingId) -> Option<Vec<u8>> {
+        let tables = self.tables.allocated_mut()?;
+        if !tables.deferred.remove(&id) {
+            return None;
+        }
+        tables.open.get_mut(id.0)?.rare.as_mut()?.deferred.take()
+    }
+
+    /// Takes the deferred progress of the oldest request that has any and whose stream has room.
+    pub(crate) fn next_deferred(
+        &mut self,
+        has_room: impl Fn(StreamId) -> bool,
+    ) -> Option<(StreamId, Vec<u8>)> {
+        let (id, stream) = self.tables.deferred.iter().find_map(|id| {
+            let stream = self.tables.open.get(id.0)?.stream()?;
+            has_room(stream).then_some((*id, stream))
+        })?;
+        Some((stream, self.take_deferred(id)?))
+    }
+
+    /// The oldest request that came on this stream.
+    pub(crate) fn first_on(&self, stream: StreamId) -> Option<IncomingId> {
+        self.tables.open.iter().find(|(_, open)| open.stream() == Some(stream)).map(|(id, _)| IncomingId(id))
+    }
+}

@@ -1,0 +1,4 @@
+//! Requests that need input before they can be answered, from both ends.
+
+pub(crate) mod question;
+pub(crate) mod round;

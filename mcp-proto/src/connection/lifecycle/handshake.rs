@@ -1,0 +1,88 @@
+//! `initialize`, from both ends: what the messages say.
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use super::super::context::Env;
+use super::super::identity::Identity;
+use super::super::outcome::Fault;
+use super::super::peer::Peer;
+use super::super::request_context::supported;
+use super::Next;
+use crate::error::{Unencodable, code};
+use crate::json::{Frame, Object, Raw, find, unescape};
+use crate::revision::{Era, Revision, Side};
+use crate::rpc::{ErrorObject, Params};
+use crate::schema::{Capabilities, Decode, Encode, Implementation, Initialize, InitializeResult};
+
+/// Client: writes the params of `initialize`. (LIF-01, LIF-02, LIF-19)
+pub(crate) fn write_initialize(env: &Env, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+    let identity = &env.identity;
+    let (capabilities, info) = (identity.capabilities.clone(), identity.info.clone());
+    Initialize::new(revision.name(), capabilities, info).encode(revision, out)
+}
+
+/// Client: reads the answer to `initialize`.
+pub(crate) fn read_welcome(result: &Raw, identity: &Identity) -> Next {
+    if result.as_bytes().len() > identity.limits.peer_bytes_max {
+        return Next::Fault(Fault::BadHandshake("it is longer than this side can hold".into()));
+    }
+    let welcome = match InitializeResult::decode(result) {
+        Ok(welcome) => welcome,
+        Err(error) => return Next::Fault(Fault::BadHandshake(error.to_string().into())),
+    };
+    let takes = |revision: Revision| !revision.is_modern() || identity.takes_modern_welcome;
+    let revision = Revision::from_name(&welcome.protocol_version)
+        .filter(|revision| takes(*revision) && identity.revisions.contains(revision));
+    let Some(revision) = revision else {
+        return Next::Fault(Fault::NoCommonRevision(welcome.protocol_version));
+    };
+    Next::Agreed(Peer {
+        revision,
+        info: welcome.server_info,
+        capabilities: welcome.capabilities.seen_from(Side::Server, revision),
+        instructions: welcome.instructions.map(Into::into),
+    })
+}
+
+/// Server: reads `initialize` and picks the revision. (LIF-03…05, LIF-15, LIF-33)
+pub(crate) fn negotiate(params: &Params<'_>, identity: &Identity) -> Result<Peer, ErrorObject> {
+    if params.object.is_some_and(|object| object.text.len() > identity.limits.peer_bytes_max) {
+        return Err(ErrorObject::invalid_params("this is more than a server can hold of its client"));
+    }
+    let Some(offered) = params.member("protocolVersion").and_then(unescape) else {
+        return Err(ErrorObject::invalid_params("`protocolVersion` must be a string"));
+    };
+    let same = Revision::from_name(&offered)
+        .filter(|revision| !revision.is_modern() && identity.revisions.contains(revision));
+    let Some(revision) = same.or_else(|| identity.newest(Era::Legacy)) else {
+        let error = ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "this server opens no sessions");
+        return Err(error.with_data(supported(&identity.revisions, Some(&offered))));
+    };
+    // What a client leaves out, it does not have.
+    let object = params.object.map_or(&b"{}"[..], |object| object.text);
+    let keep = |name| find(object, name).map(|value| Frame::Borrowed(value).keep(value, true));
+    let capabilities = keep("capabilities").unwrap_or_else(Raw::empty_object);
+    let info = keep("clientInfo").and_then(|info| Implementation::decode(&info).ok());
+    Ok(Peer {
+        revision,
+        info: info.unwrap_or_else(|| Implementation::new("", "")),
+        capabilities: Capabilities::declared(&capabilities, Side::Client, revision),
+        instructions: None,
+    })
+}
+
+/// Server: writes the result of `initialize`.
+pub(crate) fn write_welcome(
+    identity: &Identity,
+    revision: Revision,
+    out: &mut Vec<u8>,
+) -> Result<(), Unencodable> {
+    let mut result = Object::begin(out);
+    result.str("protocolVersion", revision.name());
+    identity.capabilities.write(result.key("capabilities"), Side::Server, revision);
+    identity.info.encode(revision, result.key("serverInfo"))?;
+    result.opt_str("instructions", identity.instructions.as_deref());
+    result.end();
+    Ok(())
+}

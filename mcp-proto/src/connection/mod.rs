@@ -1,0 +1,459 @@
+//! One connection: a router over parts that own their state.
+//!
+//! [`Connection`] decodes a message, asks [`dispatch`] which part it belongs to, calls that part with the [`Env`]
+//! (the time, the configuration, what is agreed with the peer, and the queues), and applies the [`Effect`]s that the
+//! part leaves to it. Parts never see each other. What differs between the eras is in [`eras`].
+
+mod cache;
+mod commands;
+mod context;
+mod decoded;
+mod dispatch;
+mod eras;
+mod event;
+mod identity;
+mod ids;
+mod inbound;
+mod input_required;
+mod keep_alive;
+mod lifecycle;
+mod meta_writer;
+mod outbound;
+mod outcome;
+mod peer;
+mod pending_calls;
+mod permissions;
+mod receive;
+mod request_context;
+mod session;
+mod subscriptions;
+mod transport;
+mod violations;
+
+pub(crate) use decoded::Content;
+pub use decoded::{Decoded, Incoming};
+pub(crate) use event::Event;
+pub(crate) use identity::Identity;
+pub use ids::{CallId, IncomingId, StreamId};
+pub use input_required::question::{Answers, Question};
+pub(crate) use meta_writer::MetaWriter;
+pub use outbound::{Outgoing, OutgoingKind, Route};
+pub use outcome::{CallError, Close, Fault, Progress};
+pub use peer::{Context, Method, Peer, Request};
+pub use pending_calls::CallOptions;
+pub(crate) use request_context::{missing_context, supported};
+pub use session::Session;
+pub(crate) use session::{sealed, session_over_connection};
+pub use subscriptions::filter::{Change, Filter};
+pub use violations::{Violation, ViolationKind, ViolationPolicy};
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::collections::LazyBox;
+use crate::json::Raw;
+use crate::limits::Limits;
+use crate::method::MethodId;
+use crate::revision::{Revision, Side};
+use crate::rpc::ErrorObject;
+use crate::schema::Level;
+use crate::time::{Instant, sooner};
+
+use cache::Cache;
+use context::{Effect, Env};
+use inbound::{Inbound, Responded};
+use keep_alive::KeepAlive;
+use lifecycle::phase::{Phase, Trigger};
+use lifecycle::{Lifecycle, Next, handshake};
+use outbound::Route as To;
+use pending_calls::{Answered, NewCall, Owner, PendingCalls};
+use request_context::LastContext;
+use subscriptions::client::Subscriptions;
+use subscriptions::server::Subscribers;
+
+/// One connection, of either role: the only owner of all parts.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    env: Env,
+    lifecycle: Lifecycle,
+    keep_alive: KeepAlive,
+    /// Server: the context of the latest request that carried one.
+    contexts: LastContext,
+    calls: PendingCalls,
+    inbound: Inbound,
+    /// Client: what it listens to.
+    subscriptions: LazyBox<Subscriptions>,
+    /// Server: who is notified of changes.
+    subscribers: LazyBox<Subscribers>,
+    cache: LazyBox<Cache>,
+}
+
+impl Connection {
+    pub(crate) fn new(side: Side, now: Instant, identity: Arc<Identity>, meta: Arc<MetaWriter>) -> Self {
+        Self {
+            env: Env::new(side, now, identity, meta),
+            lifecycle: Lifecycle::default(),
+            keep_alive: KeepAlive::default(),
+            contexts: LastContext::default(),
+            calls: PendingCalls::default(),
+            inbound: Inbound::default(),
+            subscriptions: LazyBox::default(),
+            subscribers: LazyBox::default(),
+            cache: LazyBox::default(),
+        }
+    }
+
+    /// Client: sends the first message.
+    pub(crate) fn open(&mut self) {
+        let next = self.lifecycle.open(&self.env.identity);
+        self.proceed(Owner::Probe, next);
+    }
+
+    pub(crate) fn peer(&self) -> Option<&Arc<Peer>> {
+        self.env.terms.peer.as_ref()
+    }
+
+    pub(crate) fn log_level(&self) -> Option<Level> {
+        self.env.terms.log_level
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        self.env.limits()
+    }
+
+    /// The revision that was agreed on, or the one that is tried.
+    pub(crate) fn revision(&self) -> Revision {
+        self.env.revision()
+    }
+
+    pub(crate) fn poll_event(&mut self) -> Option<Event> {
+        self.env.events.pop()
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        let timers = sooner(self.lifecycle.next_deadline(), self.keep_alive.next_deadline());
+        sooner(sooner(self.calls.next_deadline(), timers), self.env.out.next_deadline())
+    }
+
+    /// Why the connection is over, once it is.
+    pub(crate) fn closed(&self) -> Option<&Close> {
+        self.lifecycle.closed(self.env.phase())
+    }
+
+    /// Client: what to connect with after the server went away at the probe. (T-36)
+    pub(crate) fn fallback(&self) -> Option<Identity> {
+        self.lifecycle.fallback(&self.env)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.env.phase() == Phase::Closed
+    }
+
+    pub(crate) fn wants_input(&self) -> bool {
+        let Env { events, out, .. } = &self.env;
+        let limits = self.limits();
+        self.env.allows().input
+            && events.len() < limits.events_max
+            && events.bytes() <= limits.events_bytes_max
+            && out.unsent() <= limits.replies_bytes_max
+    }
+
+    /// Time never goes back. (T-61)
+    fn advance(&mut self, now: Instant) {
+        self.env.now = self.env.now.max(now);
+    }
+
+    pub(crate) fn handle_eof(&mut self, now: Instant) {
+        self.advance(now);
+        self.finish(Close::Peer);
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        self.advance(now);
+        while let Some(id) = self.calls.overdue(self.env.now) {
+            let is_asked = eras::may_be_asked(&self.env, &self.inbound);
+            self.calls.expire(&mut self.env, id, is_asked);
+            self.settle();
+        }
+        if self.lifecycle.take_due(self.env.now) {
+            self.step(Trigger::Idle);
+        }
+        if self.keep_alive.take_due(&self.env) {
+            let timeout = self.limits().ping_timeout;
+            self.calls.send_raw(&mut self.env, Owner::KeepAlive, MethodId::Ping, timeout, |_, _| Ok(()));
+            self.keep_alive.arm(&self.env);
+        }
+        let Env { out, identity, now, .. } = &mut self.env;
+        if out.has_stalled(*now, &identity.limits) {
+            self.fault(Fault::Stalled);
+        }
+    }
+
+    /// Applies what the parts left to do.
+    fn settle(&mut self) {
+        while !self.env.effects.is_empty() {
+            for effect in core::mem::take(&mut self.env.effects) {
+                match effect {
+                    Effect::Ended { call, owner, questions, outcome } => {
+                        self.inbound.withdraw_questions(&mut self.env, &questions);
+                        self.on_ended(call, owner, outcome);
+                    }
+                    Effect::Fault(fault) => self.fault(fault),
+                }
+            }
+        }
+    }
+
+    /// A call has ended: the part that owns it goes on.
+    fn on_ended(&mut self, call: CallId, owner: Owner, outcome: Result<Raw, CallError>) {
+        match owner {
+            Owner::Application => self.env.emit(Event::Completed { call, outcome }),
+            Owner::Listen => {
+                eras::unlisten(&self.env, &mut self.subscriptions, call);
+                self.send_subscriptions();
+                self.env.emit(Event::Completed { call, outcome });
+            }
+            Owner::Handshake => {
+                let next = self.lifecycle.on_initialized(&self.env, outcome);
+                self.proceed(owner, next);
+            }
+            Owner::Probe => {
+                let next = self.lifecycle.on_discovered(&self.env, outcome);
+                self.proceed(owner, next);
+            }
+            Owner::KeepAlive if matches!(outcome, Err(CallError::TimedOut)) => {
+                if self.keep_alive.on_missed(&self.env) {
+                    self.fault(Fault::Unresponsive);
+                }
+            }
+            Owner::KeepAlive => self.keep_alive.on_sign_of_life(),
+            Owner::Question(incoming, index) => {
+                if let Some(error) = self.inbound.on_answer(&mut self.env, incoming, index, outcome) {
+                    self.calls.withdraw_questions(&mut self.env, incoming);
+                    let _stale = self.refuse_open(incoming, error);
+                }
+            }
+            Owner::Subscribe => {
+                self.subscriptions.on_subscribed(&mut self.env, call.0, outcome.is_ok());
+                self.send_subscriptions();
+            }
+            Owner::Unsubscribe => {
+                self.subscriptions.on_unsubscribed();
+                self.send_subscriptions();
+            }
+        }
+    }
+
+    /// Client: does what opening the connection takes next.
+    fn proceed(&mut self, owner: Owner, next: Next) {
+        match next {
+            Next::Agreed(peer) => self.agree(owner, peer),
+            Next::Fault(fault) => self.fault(fault),
+            Next::Initialize(revision) => {
+                self.env.terms.trying = revision;
+                let timeout = self.limits().handshake_timeout;
+                let write = |env: &Env, out: &mut Vec<u8>| handshake::write_initialize(env, revision, out);
+                self.calls.send_raw(&mut self.env, Owner::Handshake, MethodId::Initialize, timeout, write);
+            }
+            Next::Probe(revision, timeout) => {
+                self.lifecycle.on_probe_sent(revision);
+                self.try_modern(revision);
+                self.calls.send_raw(&mut self.env, Owner::Probe, MethodId::Discover, timeout, |env, out| {
+                    env.terms.meta.write_params(out, None, None, None);
+                    Ok(())
+                });
+            }
+        }
+    }
+
+    fn try_modern(&mut self, revision: Revision) {
+        self.env.terms.trying = revision;
+        self.env.terms.meta = Arc::new(MetaWriter::new(&self.env.identity, Side::Client, revision));
+    }
+
+    fn agree(&mut self, owner: Owner, peer: Peer) {
+        // No session was opened, then: each message carries what it needs. (T-31)
+        if owner == Owner::Handshake && peer.revision.is_modern() {
+            self.try_modern(peer.revision);
+        }
+        self.env.terms.peer = Some(Arc::new(peer));
+        if owner == Owner::Handshake {
+            self.env.notify(To::Any, MethodId::Initialized, |_| Ok(()));
+        }
+        self.step(Trigger::Welcome);
+    }
+
+    /// Sends what the subscriptions have to ask the server.
+    fn send_subscriptions(&mut self) {
+        let calls_max = self.limits().calls_max;
+        let Some(subscriptions) = self.subscriptions.allocated_mut() else { return };
+        while let Some(step) = subscriptions.next_step(self.calls.len(), calls_max) {
+            let (method, owner) = match step.subscribe {
+                Some(_) => (MethodId::Subscribe, Owner::Subscribe),
+                None => (MethodId::Unsubscribe, Owner::Unsubscribe),
+            };
+            let mut params = Vec::new();
+            let mut object = crate::json::Object::begin(&mut params);
+            object.str("uri", &step.uri);
+            object.end();
+            let env = &mut self.env;
+            let theirs = env.terms.peer.as_deref();
+            let rule =
+                permissions::outgoing_call(env.side, env.revision(), Some(method), &params, theirs, true);
+            let Ok(rule) = rule else {
+                subscriptions.unsent(env, &step);
+                continue;
+            };
+            let options = step.subscribe.clone().unwrap_or_default();
+            let call = NewCall::own(method, rule, &params, owner, options.wait_for(rule, env.limits()));
+            let id = self.calls.send(env, call);
+            subscriptions.sent(step, id);
+        }
+    }
+
+    /// Handles the response to the request `id`, which is in flight.
+    fn on_response(&mut self, id: u64, kind: Option<&str>, outcome: Result<Raw, CallError>) {
+        let Self { env, calls, cache, .. } = self;
+        let (now, bytes_max) = (env.now, env.limits().cache_bytes_max);
+        let answered = calls.on_response(env, id, kind, outcome, |call, outcome| {
+            if let Some(place) = call.take_cache_as() {
+                let is_first = call.retry().is_none_or(|retry| retry.rounds == 0);
+                cache.remember(place, outcome, is_first, now, bytes_max);
+            }
+        });
+        if let Answered::InputRequired { id, call, round } = answered {
+            match self.inbound.deliver_questions(&mut self.env, call, &round) {
+                Ok(asked) => self.calls.gather(&mut self.env, id, round, &asked),
+                Err(error) => self.calls.fail(&mut self.env, id, error),
+            }
+        }
+        self.settle();
+    }
+
+    /// Refuses a request that was delivered, or a question of the server.
+    fn refuse_open(&mut self, incoming: IncomingId, mut error: ErrorObject) -> Result<(), crate::Misuse> {
+        let open = self.inbound.get(incoming).ok_or(crate::Misuse::Stale)?;
+        // A code that other revisions write otherwise is translated. (STL-46, CAP-15)
+        let rules = open.peer.revision.rules();
+        error.code = match error.code {
+            crate::code::RESOURCE_NOT_FOUND => rules.resource_not_found,
+            crate::code::MISSING_CLIENT_CAPABILITY => rules.missing_capability,
+            code => code,
+        };
+        match self.inbound.respond_error(&mut self.env, incoming, error)? {
+            Responded::Request => self.on_request_ended(),
+            Responded::Question { call, index, answer } => {
+                self.calls.on_input(&mut self.env, call, index, Err(answer));
+                self.settle();
+            }
+        }
+        Ok(())
+    }
+
+    /// A request of the peer is over.
+    fn on_request_ended(&mut self) {
+        if self.inbound.is_empty() {
+            self.calls.on_nothing_asked(&self.env);
+        }
+        self.check_drained();
+    }
+
+    /// Takes a request back that will not be answered. (CAN-03…07, CAN-19)
+    fn withdraw(&mut self, incoming: IncomingId, reason: Option<Raw>) {
+        let Some(open) = self.inbound.remove(incoming) else { return };
+        if open.asking().is_some() {
+            self.calls.withdraw_questions(&mut self.env, incoming);
+        } else {
+            self.env.emit(Event::RequestCancelled { incoming, reason });
+        }
+        self.inbound.close(&mut self.env, &open);
+        if self.inbound.is_empty() {
+            self.calls.on_nothing_asked(&self.env);
+        }
+    }
+
+    /// The connection ends: at once, or once what is open is answered.
+    fn finish(&mut self, why: Close) {
+        self.lifecycle.begin_end(why);
+        self.step(Trigger::End);
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        if !self.is_closed() {
+            self.lifecycle.fault(fault);
+            self.step(Trigger::Fault);
+        }
+    }
+
+    /// Moves to the next phase, and does what entering it takes.
+    fn step(&mut self, trigger: Trigger) {
+        let Some(next) = self.env.phase().next(self.env.side, trigger) else { return };
+        self.env.terms.phase = next;
+        match next {
+            Phase::Opening | Phase::Greeted => {}
+            Phase::Ready => {
+                if let Some(peer) = &self.env.terms.peer {
+                    self.env.events.push(Event::Ready(Arc::clone(peer)));
+                }
+                self.keep_alive.arm(&self.env);
+            }
+            Phase::Draining => {
+                self.subscribers.take().end(&mut self.env);
+                self.lose_calls();
+                self.stop_timers();
+                self.lifecycle.set_drain(Some(self.env.now + self.limits().drain_timeout));
+                self.check_drained();
+            }
+            Phase::Closed => {
+                if let Some(subscribers) = self.subscribers.allocated_mut() {
+                    subscribers.forget_watched(&mut self.env);
+                }
+                self.lose_calls();
+                self.withdraw_all();
+                self.stop_timers();
+                self.env.emit(Event::Closed(self.lifecycle.reason()));
+            }
+        }
+    }
+
+    fn stop_timers(&mut self) {
+        self.lifecycle.set_drain(None);
+        self.keep_alive.disarm();
+        self.env.out.forget_stall();
+    }
+
+    /// While draining: over as soon as nothing is left to answer.
+    fn check_drained(&mut self) {
+        if self.env.phase() == Phase::Draining && self.inbound.is_idle() {
+            self.step(Trigger::Idle);
+        }
+    }
+
+    fn withdraw_all(&mut self) {
+        while let Some(incoming) = self.inbound.first() {
+            self.withdraw(incoming, None);
+        }
+        self.inbound.forget_batches();
+    }
+
+    /// No answer can come any more.
+    fn lose_calls(&mut self) {
+        let (lost, questions) = self.calls.lose_all();
+        self.inbound.withdraw_questions(&mut self.env, &questions);
+        for (call, owner) in lost {
+            match owner {
+                Owner::Application | Owner::Listen => self.on_ended(call, owner, Err(CallError::Lost)),
+                // Its request cannot be answered without the input that it asked for.
+                Owner::Question(incoming, _) => self.withdraw(incoming, None),
+                Owner::Handshake
+                | Owner::KeepAlive
+                | Owner::Probe
+                | Owner::Subscribe
+                | Owner::Unsubscribe => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

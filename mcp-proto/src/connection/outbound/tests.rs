@@ -1,0 +1,126 @@
+//! The outbound queue: routes, shares, and what is taken back.
+
+use core::convert::Infallible;
+use core::time::Duration;
+
+use super::*;
+use crate::method::MethodId;
+
+const REVISION: Revision = Revision::V2026_07_28;
+const NOW: Instant = Instant::ZERO;
+
+fn limits(outbox_bytes_max: usize) -> Limits {
+    Limits { outbox_bytes_max, ..Limits::default() }
+}
+
+/// Appends a message of so many bytes.
+fn put(outbound: &mut Outbound, route: Route, length: usize) {
+    let draft = Draft::new(route, OutgoingKind::Notification(MethodId::Progress.into()));
+    let written: Result<(), Infallible> = outbound.append(draft, REVISION, NOW, &Limits::default(), |out| {
+        out.resize(out.len() + length, b'x');
+        Ok(None)
+    });
+    let Ok(()) = written;
+}
+
+fn streams() -> Outbound {
+    let mut outbound = Outbound::default();
+    outbound.use_streams();
+    outbound
+}
+
+#[test]
+fn messages_are_handed_out_in_order_with_their_route_and_their_bytes_alone() {
+    let mut outbound = Outbound::default();
+    put(&mut outbound, Route::Any, 3);
+    put(&mut outbound, Route::Stream(StreamId(7)), 5);
+    for (route, bytes) in [(Route::Any, 3), (Route::Stream(StreamId(7)), 5)] {
+        let outgoing = outbound.poll().unwrap();
+        assert_eq!((outgoing.route, outgoing.body.len(), outgoing.last), (route, bytes, false));
+    }
+    assert!(outbound.poll().is_none() && outbound.is_empty());
+}
+
+#[test]
+fn messages_become_lines_in_one_place() {
+    let mut outbound = Outbound::default();
+    put(&mut outbound, Route::Any, 2);
+    put(&mut outbound, Route::Any, 1);
+    outbound.use_lines();
+    put(&mut outbound, Route::Any, 3);
+    assert_eq!(bytes::Buf::chunk(outbound.lines()), b"xx\nx\nxxx\n");
+    assert!(outbound.poll().is_none());
+}
+
+#[test]
+fn what_is_taken_back_leaves_its_stream_what_it_had_before() {
+    let (mut outbound, route) = (streams(), Route::Stream(StreamId(1)));
+    put(&mut outbound, route, 100);
+    let mark = outbound.mark();
+    put(&mut outbound, route, 100);
+    put(&mut outbound, route, 100);
+    outbound.truncate(mark);
+    assert!(outbound.has_room(route, &limits(100 * STREAM_SHARE)));
+    assert!(!outbound.has_room(route, &limits(100 * STREAM_SHARE - 1)));
+    assert_eq!(outbound.poll().unwrap().body.len(), 100);
+    assert!(outbound.poll().is_none());
+}
+
+#[test]
+fn what_is_held_counts_until_it_is_released_sec_19() {
+    let (one, other) = (Route::Stream(StreamId(1)), Route::Stream(StreamId(2)));
+    let mut outbound = streams();
+    put(&mut outbound, one, 30);
+    put(&mut outbound, one, 50);
+    assert_eq!(outbound.poll().unwrap().body.len(), 30);
+    outbound.hold(one, 30);
+    for (released, unsent) in [(0, 80), (10, 70), (20, 50), (1000, 50)] {
+        outbound.release(one, released);
+        assert_eq!(outbound.unsent(), unsent);
+        assert!(outbound.has_room(one, &limits(unsent * STREAM_SHARE)), "{unsent}");
+        assert!(!outbound.has_room(one, &limits(unsent * STREAM_SHARE - 1)), "{unsent}");
+        assert!(outbound.has_room(other, &limits(unsent)), "{unsent}");
+        assert!(!outbound.has_room(other, &limits(unsent - 1)), "{unsent}");
+    }
+}
+
+#[test]
+fn without_streams_all_routes_share_the_whole_queue() {
+    let mut outbound = Outbound::default();
+    put(&mut outbound, Route::Stream(StreamId(1)), 80);
+    assert!(outbound.has_room(Route::Stream(StreamId(1)), &limits(80)));
+    assert!(!outbound.has_room(Route::Any, &limits(79)));
+}
+
+#[test]
+fn the_end_of_a_stream_is_announced_only_where_there_are_several() {
+    let mut one = Outbound::default();
+    one.end_stream(Route::Stream(StreamId(1)), true, REVISION);
+    assert!(one.poll().is_none());
+    let mut several = streams();
+    several.end_stream(Route::Stream(StreamId(1)), true, REVISION);
+    let end = several.poll().unwrap();
+    assert_eq!((end.kind, end.last, end.body.len()), (OutgoingKind::EndOfStream, true, 0));
+}
+
+#[test]
+fn a_peer_has_stalled_only_if_it_read_nothing_at_all() {
+    for (taken, has_stalled) in [(0, true), (1, false)] {
+        let limits = Limits { replies_bytes_max: 10, ..Limits::default() };
+        let mut outbound = Outbound::default();
+        for _ in 0..20 {
+            let draft = Draft::new(Route::Any, OutgoingKind::Responses);
+            let Ok(()) = outbound.append(draft, REVISION, NOW, &limits, |out| {
+                out.push(b'x');
+                Ok::<_, Infallible>(None)
+            });
+        }
+        let due = outbound.next_deadline().unwrap();
+        assert_eq!(due, NOW + limits.stall_timeout);
+        assert!(!outbound.has_stalled(NOW + limits.stall_timeout / 2, &limits));
+        (0..taken).for_each(|_| assert!(outbound.poll().is_some()));
+        assert_eq!(outbound.has_stalled(due, &limits), has_stalled);
+        let again = Some(due + limits.stall_timeout.max(Duration::from_millis(1)));
+        assert_eq!(outbound.next_deadline(), again.filter(|_| !has_stalled));
+    }
+}

@@ -1,0 +1,466 @@
+//! What comes in from the peer: each message to the part that it belongs to.
+
+use alloc::borrow::Cow;
+use alloc::format;
+
+use super::decoded::{Content, Decoded};
+use super::dispatch::{self, ModernTarget, NotificationTarget, RequestTarget, SessionTarget};
+use super::eras::{self, modern, rules};
+use super::event::Event;
+use super::ids::StreamId;
+use super::inbound::{Destination, Origin, Sender};
+use super::lifecycle::handshake;
+use super::lifecycle::phase::{Phase, Trigger};
+use super::outcome::CallError;
+use super::peer::Method;
+use super::pending_calls::Owner;
+use super::request_context::{self, keep_meta, missing_context};
+use super::violations::{ViolationKind, ViolationPolicy};
+use super::{Connection, permissions};
+use crate::error::code;
+use crate::json::{Raw, Scanner, elements, unescape};
+use crate::method::MethodId;
+use crate::revision::{Era, MethodRule, Side};
+use crate::rpc::{ErrorObject, Malformed, Message, Params, RequestId};
+use crate::schema::Level;
+use crate::time::Instant;
+
+/// A method as a message names it.
+#[derive(Clone, Copy)]
+struct Name<'a> {
+    text: &'a str,
+    id: Option<MethodId>,
+}
+
+impl<'a> Name<'a> {
+    fn of(text: &'a str) -> Self {
+        Self { text, id: MethodId::from_name(text) }
+    }
+
+    fn to_method(self) -> Method {
+        self.id.map_or_else(|| Method::other(self.text), Method::from)
+    }
+}
+
+impl Connection {
+    pub(crate) fn handle_decoded(&mut self, now: Instant, stream: StreamId, decoded: Decoded<'_>) {
+        self.advance(now);
+        if !self.env.allows().input {
+            return;
+        }
+        let Decoded { frame, content, .. } = decoded.within(self.limits());
+        let origin = Origin { to: Destination { stream, batch: None }, frame };
+        match content {
+            Content::Array => self.on_array(origin, frame.bytes()),
+            content => self.on_content(origin, content),
+        }
+        self.settle();
+    }
+
+    pub(crate) fn handle_violation(&mut self, now: Instant, kind: ViolationKind) {
+        self.advance(now);
+        if !self.env.allows().input {
+            return;
+        }
+        let detail = match kind {
+            ViolationKind::TooLong => {
+                format!("a message is longer than {} bytes", self.limits().message_bytes_max)
+            }
+            ViolationKind::Truncated => "the stream ended inside a message".into(),
+            _ => "reported by the transport".into(),
+        };
+        let reply = ErrorObject::new(code::INVALID_REQUEST, detail.clone());
+        let to = Destination { stream: StreamId::ONLY, batch: None };
+        self.on_unreadable(to, kind, detail.into(), &reply);
+        self.settle();
+    }
+
+    fn on_content(&mut self, origin: Origin<'_>, content: Content<'_>) {
+        match content {
+            Content::Message(message) => self.on_message(origin, message),
+            Content::Malformed(malformed) => self.on_malformed(origin, &malformed),
+            Content::NotUtf8(error) => {
+                let detail = format!("invalid UTF-8 at byte {}", error.valid_up_to());
+                let reply = ErrorObject::new(code::PARSE_ERROR, format!("parse error: {detail}"));
+                self.on_unreadable(origin.to, ViolationKind::NotJson, detail.into(), &reply);
+            }
+            Content::Array => {
+                let malformed =
+                    Malformed::Invalid { id: None, answerable: true, why: "a message is an object" };
+                self.on_malformed(origin, &malformed);
+            }
+        }
+    }
+
+    /// Handles a whole array. (BAT-01…18)
+    fn on_array(&mut self, origin: Origin<'_>, text: &[u8]) {
+        let mut scanner = Scanner::over(text, self.limits().depth_max);
+        let checked = scanner.value().and_then(|array| scanner.finish().map(|()| array));
+        let array = match checked {
+            Ok(array) => array,
+            Err(error) => return self.on_malformed(origin, &Malformed::Parse(error)),
+        };
+        let env = &self.env;
+        let why = if !env.allows().serving || !env.rules().batches || env.terms.peer.is_none() {
+            Some("batches are not a part of this session")
+        } else if elements(array).next().is_none() {
+            Some("an empty batch")
+        } else if elements(array).nth(self.limits().batch_members_max).is_some() {
+            Some("too many messages in one batch")
+        } else if self.inbound.batch_bytes() > self.limits().replies_bytes_max {
+            Some("too many answers wait for others of their batch")
+        } else {
+            None
+        };
+        if let Some(why) = why {
+            let reply = ErrorObject::new(code::INVALID_REQUEST, format!("invalid request: {why}"));
+            return self.on_unreadable(origin.to, ViolationKind::Batch, why.into(), &reply);
+        }
+        let batch = Some(self.inbound.begin_batch(origin.to.stream));
+        let origin = Origin { to: Destination { batch, ..origin.to }, ..origin };
+        for member in elements(array) {
+            // One of them may have ended the connection.
+            if !self.env.allows().input {
+                return;
+            }
+            let content = match member.trim_ascii_start().first() {
+                Some(b'[') => Content::Array,
+                _ => Content::of(member, self.limits()),
+            };
+            self.on_content(origin, content);
+            self.settle();
+        }
+        self.inbound.settle(&mut self.env, batch);
+    }
+
+    fn on_message(&mut self, origin: Origin<'_>, message: Message<'_>) {
+        let violations = self.env.violations.in_a_row();
+        match message {
+            Message::Notification { method, params } => {
+                self.on_notification(origin, Name::of(&method), &params);
+            }
+            Message::Request { id, method, params } => {
+                self.on_request(origin, id, Name::of(&method), &params);
+            }
+            Message::Response { id, outcome } => {
+                let kind = outcome.as_ref().ok().and_then(|result| result.kind());
+                let outcome = outcome.map(|result| result.keep(origin.frame)).map_err(CallError::Refused);
+                self.on_response_to(&id, kind.as_deref(), outcome);
+            }
+            Message::BrokenResponse { id, why } => {
+                self.on_response_to(&id, None, Err(CallError::Invalid(why.into())));
+            }
+            Message::OrphanError(error) => self.on_orphan(error),
+        }
+        if self.env.violations.in_a_row() == violations {
+            self.env.violations.forgive();
+            // A peer that sends is alive, even if its answer to a ping comes too late. (TMO-08)
+            self.keep_alive.on_sign_of_life();
+        }
+    }
+
+    /// Answers a text that is no message, where the peer can be told. (T-01)
+    fn on_malformed(&mut self, origin: Origin<'_>, malformed: &Malformed) {
+        let reply = malformed.to_error();
+        match malformed {
+            Malformed::Parse(error) => {
+                let detail = format!("{error}").into();
+                self.on_unreadable(origin.to, ViolationKind::NotJson, detail, &reply);
+            }
+            Malformed::Invalid { id: None, answerable: true, why } => {
+                self.on_unreadable(origin.to, ViolationKind::Invalid, (*why).into(), &reply);
+            }
+            Malformed::Invalid { id: None, why, .. } => self.env.violation(ViolationKind::Invalid, *why),
+            Malformed::Invalid { id: Some(id), answerable, why } => {
+                let is_ours = id.as_u64().is_some_and(|id| self.calls.is_open(id));
+                if is_ours && !answerable {
+                    return self.on_response_to(id, None, Err(CallError::Invalid((*why).into())));
+                }
+                if *answerable || self.env.identity.policy == ViolationPolicy::Reply {
+                    self.inbound.refuse(&mut self.env, origin.to, Some(id), &reply);
+                }
+                self.env.violation(ViolationKind::Invalid, *why);
+            }
+        }
+    }
+
+    /// Reports what cannot be answered by id, and answers it without one where the policy says so. (D-01)
+    fn on_unreadable(
+        &mut self,
+        to: Destination,
+        kind: ViolationKind,
+        detail: Cow<'static, str>,
+        reply: &ErrorObject,
+    ) {
+        let env = &mut self.env;
+        let is_wanted = env.identity.policy == ViolationPolicy::Reply;
+        // What is in a batch is answered in its responses, which are bounded already.
+        if is_wanted && (to.batch.is_some() || env.violations.may_reply(env.now, &env.identity.limits)) {
+            self.inbound.refuse(env, to, None, reply);
+        }
+        self.env.violation(kind, detail);
+    }
+
+    fn on_response_to(&mut self, id: &RequestId, kind: Option<&str>, outcome: Result<Raw, CallError>) {
+        let number = id.as_u64();
+        if let Some(number) = number.filter(|number| self.calls.is_in_flight(*number)) {
+            return self.on_response(number, kind, outcome);
+        }
+        if number.is_some_and(|number| self.calls.forget_retired(number)) {
+            return;
+        }
+        // Some servers answer what they do not know under an id of their own making. (LIF-28)
+        if let Some(probe) = self.calls.only_call(Owner::Probe).filter(|_| outcome.is_err()) {
+            return self.on_response(probe, None, outcome);
+        }
+        let twin = id.as_text().and_then(|text| text.parse().ok());
+        let detail = if twin.is_some_and(|twin| self.calls.is_open(twin)) {
+            format!("{id} names no open call; our ids are numbers")
+        } else {
+            format!("{id} names no open call")
+        };
+        self.env.violation(ViolationKind::UnknownResponse, detail);
+    }
+
+    /// Handles an error that names no request: it can only be about the one that opens the connection. (T-03, LIF-28)
+    fn on_orphan(&mut self, error: ErrorObject) {
+        let is_opening = self.env.phase() == Phase::Opening && self.env.side == Side::Client;
+        if is_opening && !self.lifecycle.takes_late_refusal() {
+            let opener =
+                self.calls.only_call(Owner::Probe).or_else(|| self.calls.only_call(Owner::Handshake));
+            if let Some(id) = opener {
+                return self.on_response(id, None, Err(CallError::Refused(error)));
+            }
+        }
+        let detail = format!("an error without a request id: {}", error.code);
+        self.env.violation(ViolationKind::UnknownResponse, detail);
+    }
+
+    fn on_request(&mut self, origin: Origin<'_>, id: RequestId, method: Name<'_>, params: &Params<'_>) {
+        if !rules::receives_requests(&self.env) {
+            let name: alloc::string::String = method.text.chars().take(64).collect();
+            return self.env.violation(ViolationKind::UnexpectedRequest, name);
+        }
+        if self.inbound.has_id(&id) || self.subscribers.has(&id) {
+            let error = ErrorObject::new(code::INVALID_REQUEST, format!("request id {id} is already in use"));
+            self.inbound.refuse(&mut self.env, origin.to, Some(&id), &error);
+            return self.env.violation(ViolationKind::DuplicateId, format!("{id} is still open"));
+        }
+        self.inbound.reserve_id(origin.to.batch, &id);
+        let carries_context = self.env.serves_modern() && self.contexts.is_in(params);
+        let served = match dispatch::request(&self.env, method.id, carries_context) {
+            RequestTarget::Ping => {
+                self.inbound.accept(&mut self.env, origin.to, &id);
+                Ok(())
+            }
+            RequestTarget::Initialize => self.on_initialize(origin.to, &id, params),
+            RequestTarget::Session(target) => self.on_session_request(target, origin, &id, method, params),
+            RequestTarget::Modern(target) => self.on_modern_request(target, origin, &id, method, params),
+        };
+        if let Err(error) = served {
+            self.inbound.refuse(&mut self.env, origin.to, Some(&id), &error);
+        }
+    }
+
+    /// Server: opens the session. (LIF-03…05, LIF-15, LIF-33)
+    fn on_initialize(
+        &mut self,
+        to: Destination,
+        id: &RequestId,
+        params: &Params<'_>,
+    ) -> Result<(), ErrorObject> {
+        let identity = alloc::sync::Arc::clone(&self.env.identity);
+        let peer = handshake::negotiate(params, &identity)?;
+        let revision = peer.revision;
+        self.env.terms.peer = Some(peer.into());
+        self.inbound
+            .accept_with(&mut self.env, to, id, |out| handshake::write_welcome(&identity, revision, out));
+        self.step(Trigger::Welcome);
+        Ok(())
+    }
+
+    /// Serves a request that leaves its context to the session.
+    fn on_session_request(
+        &mut self,
+        target: SessionTarget,
+        origin: Origin<'_>,
+        id: &RequestId,
+        method: Name<'_>,
+        params: &Params<'_>,
+    ) -> Result<(), ErrorObject> {
+        if !self.env.allows().serving {
+            // A request without a session that carries no context lacks that, where it could have been served. (T-40)
+            return Err(if self.env.serves_modern() {
+                missing_context(&self.env.identity.revisions)
+            } else {
+                ErrorObject::new(code::INVALID_REQUEST, "the session is not initialized")
+            });
+        }
+        if method.id == Some(MethodId::Initialize) && self.env.side == Side::Server {
+            let why = "the session is initialized already";
+            return Err(ErrorObject::new(code::INVALID_REQUEST, why));
+        }
+        let rule = method.id.and_then(|method| method.rule(self.env.revision()));
+        self.admit(rule, method, params)?;
+        let Some(peer) = self.env.terms.peer.clone() else { return Ok(()) };
+        match target {
+            SessionTarget::SetLogLevel => {
+                let name = params.member("level").and_then(unescape);
+                let Some(level) = name.and_then(|name| Level::from_name(&name)) else {
+                    return Err(ErrorObject::invalid_params("`level` is not a log level"));
+                };
+                self.env.terms.log_level = Some(level);
+                self.inbound.accept(&mut self.env, origin.to, id);
+            }
+            SessionTarget::Subscribe => {
+                let uri = params.member("uri").and_then(unescape).unwrap_or_default();
+                self.subscribers.subscribe_in_session(&mut self.env, &uri)?;
+                self.inbound.accept(&mut self.env, origin.to, id);
+            }
+            SessionTarget::Unsubscribe => {
+                let uri = params.member("uri").and_then(unescape).unwrap_or_default();
+                self.subscribers.unsubscribe_in_session(&mut self.env, &uri);
+                self.inbound.accept(&mut self.env, origin.to, id);
+            }
+            SessionTarget::Application => {
+                let (meta, progress_token) = keep_meta(&self.env.identity, origin.frame, params);
+                let log_level = self.env.terms.log_level;
+                let sender = Sender { peer, log_level, answers: None, state: None, meta, progress_token };
+                self.deliver(origin, id, method, rule, params, sender);
+            }
+        }
+        Ok(())
+    }
+
+    /// Serves a request that carries its own context.
+    fn on_modern_request(
+        &mut self,
+        target: ModernTarget,
+        origin: Origin<'_>,
+        id: &RequestId,
+        method: Name<'_>,
+        params: &Params<'_>,
+    ) -> Result<(), ErrorObject> {
+        if origin.to.batch.is_some() {
+            return Err(ErrorObject::new(code::INVALID_REQUEST, "this revision has no batches"));
+        }
+        let mut sender = self.contexts.read(&self.env, origin.frame, params)?;
+        let rule = method.id.and_then(|method| method.rule(sender.peer.revision));
+        match target {
+            ModernTarget::Discover => {
+                modern::discover(&mut self.env, &mut self.inbound, origin.to, id, &sender.peer);
+                return Ok(());
+            }
+            ModernTarget::Listen => {
+                return self.subscribers.subscribe(&mut self.env, origin.to.stream, id, params);
+            }
+            ModernTarget::Application => {}
+        }
+        self.admit(rule, method, params)?;
+        if rule.is_some_and(|rule| rule.may_ask) {
+            let questions_max = self.limits().questions_max;
+            (sender.answers, sender.state) =
+                request_context::read_input(questions_max, origin.frame, params)?;
+        }
+        self.deliver(origin, id, method, rule, params, sender);
+        Ok(())
+    }
+
+    /// Fails unless a request is served.
+    fn admit(
+        &self,
+        rule: Option<&'static MethodRule>,
+        method: Name<'_>,
+        params: &Params<'_>,
+    ) -> Result<(), ErrorObject> {
+        let identity = &self.env.identity;
+        let also_served = rule.is_none() && identity.also_serves(method.text);
+        let side = self.env.side;
+        let declared_in = identity.declared_in(side, self.env.revision());
+        permissions::incoming_request(
+            rule,
+            also_served,
+            side,
+            method.text,
+            params,
+            &identity.capabilities,
+            declared_in,
+        )?;
+        self.inbound.require_room(params, self.limits())
+    }
+
+    fn deliver(
+        &mut self,
+        origin: Origin<'_>,
+        id: &RequestId,
+        method: Name<'_>,
+        rule: Option<&'static MethodRule>,
+        params: &Params<'_>,
+        sender: Sender,
+    ) {
+        self.inbound.deliver(&mut self.env, origin, id.clone(), method.to_method(), rule, params, sender);
+    }
+
+    fn on_notification(&mut self, origin: Origin<'_>, method: Name<'_>, params: &Params<'_>) {
+        if params.malformed {
+            return self.env.bad_notification(method.text, "params must be an object");
+        }
+        let target = dispatch::notification(&self.env, method.id);
+        match target {
+            NotificationTarget::Cancelled => return self.on_cancelled(origin, params),
+            NotificationTarget::Initialized => {
+                if self.env.phase() == Phase::Opening {
+                    self.env.violation(ViolationKind::Early, "initialized before initialize");
+                    self.settle();
+                }
+                return self.step(Trigger::Settled);
+            }
+            NotificationTarget::Progress => return self.calls.on_progress(&mut self.env, params),
+            NotificationTarget::Subscription | NotificationTarget::Application => {}
+        }
+        let rule = method.id.and_then(|method| method.rule(self.env.revision()));
+        let rule = rule.filter(|rule| !rule.is_request);
+        // A server may report things before the client knows what it is; a client has nothing to report yet, unless it
+        // is one that opens no session. (T-27, T-29)
+        let needs_session = method.id.is_some() || self.env.identity.newest(Era::Modern).is_none();
+        if self.env.phase() == Phase::Opening && self.env.side == Side::Server && needs_session {
+            return self.env.violation(ViolationKind::Early, "a notification before initialize");
+        }
+        if let Some(Err(error)) = rule.map(|rule| permissions::check_text_params(rule, params)) {
+            return self.env.bad_notification(method.text, &error.message);
+        }
+        let kept = params.object.map(|object| object.keep(origin.frame));
+        match (target, rule) {
+            (NotificationTarget::Subscription, Some(rule)) => {
+                let Self { env, calls, subscriptions, cache, .. } = self;
+                eras::on_change(env, calls, subscriptions, cache, rule.id, params, kept);
+            }
+            _ => {
+                let is_log = method.id == Some(MethodId::LogMessage);
+                let call = if is_log { eras::logged_call(&self.env, &self.calls) } else { None };
+                self.env.emit(Event::Notification { call, method: method.to_method(), params: kept });
+            }
+        }
+    }
+
+    /// The peer cancels a request; what it cannot mean is ignored. (CAN-03…07, CAN-19)
+    fn on_cancelled(&mut self, origin: Origin<'_>, params: &Params<'_>) {
+        let id = params.member("requestId").and_then(RequestId::from_json);
+        let Some(id) = id else {
+            return self.env.bad_notification(MethodId::Cancelled.name(), "`requestId` must be an id");
+        };
+        if !rules::receives_requests(&self.env) {
+            if let Some(call) = modern::on_cancelled(&mut self.env, &self.calls, &self.subscriptions, &id) {
+                self.calls.retire(&mut self.env, call, CallError::Withdrawn);
+            }
+            return;
+        }
+        if self.subscribers.has(&id) {
+            self.subscribers.unsubscribe(&mut self.env, &id);
+        } else if let Some(incoming) = self.inbound.find(&id) {
+            let reason = params.member("reason").map(|reason| origin.frame.keep(reason, true));
+            self.withdraw(incoming, reason);
+            self.check_drained();
+        }
+    }
+}

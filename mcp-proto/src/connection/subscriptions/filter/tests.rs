@@ -1,0 +1,159 @@
+//! Filters written and read, and which changes they name.
+
+use alloc::string::String;
+
+use super::*;
+use crate::revision::Revision;
+
+fn written(filter: &Filter) -> String {
+    let mut out = Vec::new();
+    filter.write(&mut out);
+    String::from_utf8(out).unwrap()
+}
+
+fn full() -> Filter {
+    Filter::new().tools().prompts().resources().resource("file:///\"a\"").resource("b")
+}
+
+#[test]
+fn what_is_written_is_the_schemas_object_and_is_read_as_it_was_stl_30() {
+    for (filter, text) in [
+        (Filter::new(), "{}"),
+        (Filter::new().tools(), r#"{"toolsListChanged":true}"#),
+        (Filter::new().prompts(), r#"{"promptsListChanged":true}"#),
+        (Filter::new().resources(), r#"{"resourcesListChanged":true}"#),
+        (Filter::new().resource("a"), r#"{"resourceSubscriptions":["a"]}"#),
+        (
+            full(),
+            r#"{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["file:///\"a\"","b"]}"#,
+        ),
+    ] {
+        assert_eq!(written(&filter), text);
+        assert_eq!(Filter::read(text.as_bytes(), 8), Some(filter), "{text}");
+    }
+}
+
+#[test]
+fn what_is_absent_false_or_null_is_not_wanted_and_what_is_unknown_is_left_out_t_41_t_104() {
+    for text in [
+        "{}",
+        r#"{"toolsListChanged":false,"promptsListChanged":null,"resourceSubscriptions":null}"#,
+        r#"{"resourceSubscriptions":[]}"#,
+        r#"{"taskIds":["t"],"rootsListChanged":true,"tools":true}"#,
+    ] {
+        assert_eq!(Filter::read(text.as_bytes(), 8), Some(Filter::new()), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_filter_is_not_taken_for_one() {
+    for text in [
+        "null",
+        "[]",
+        "true",
+        r#""{}""#,
+        r#"{"toolsListChanged":1}"#,
+        r#"{"promptsListChanged":"true"}"#,
+        r#"{"resourcesListChanged":{}}"#,
+        r#"{"resourceSubscriptions":"a"}"#,
+        r#"{"resourceSubscriptions":{"a":"b"}}"#,
+        r#"{"resourceSubscriptions":["a",1]}"#,
+        r#"{"resourceSubscriptions":[null]}"#,
+    ] {
+        assert_eq!(Filter::read(text.as_bytes(), 8), None, "{text}");
+    }
+}
+
+#[test]
+fn the_part_that_is_offered_hangs_on_one_capability_each_stl_30_cap_12() {
+    let only = |capability| full().offered_by(&Capabilities::none().with(capability));
+    let uris = full().uris;
+    assert_eq!(full().offered_by(&Capabilities::none()), Filter::new());
+    assert_eq!(only(Capability::ToolsListChanged), Filter::new().tools());
+    assert_eq!(only(Capability::PromptsListChanged), Filter::new().prompts());
+    assert_eq!(only(Capability::ResourcesListChanged), Filter::new().resources());
+    assert_eq!(only(Capability::ResourcesSubscribe), Filter { uris, ..Filter::new() });
+    for capability in [Capability::Tools, Capability::Prompts, Capability::Resources] {
+        assert_eq!(only(capability), Filter::new(), "{capability:?}");
+    }
+    let all = Capabilities::none()
+        .with(Capability::ToolsListChanged)
+        .with(Capability::PromptsListChanged)
+        .with(Capability::ResourcesListChanged)
+        .with(Capability::ResourcesSubscribe);
+    assert_eq!(full().offered_by(&all), full());
+    assert_eq!(Filter::new().offered_by(&all), Filter::new(), "nothing that was not asked for (STL-31)");
+}
+
+#[test]
+fn a_part_is_what_lies_below_and_not_what_only_begins_alike_t_122() {
+    for (whole, uri, wanted) in [
+        ("file:///a", "file:///a", true),
+        ("file:///a", "file:///a/b", true),
+        ("file:///a", "file:///a?b", true),
+        ("file:///a", "file:///a#b", true),
+        ("file:///a/", "file:///a/b", true),
+        ("file:///a/", "file:///a/", true),
+        ("file:///a", "file:///ab", false),
+        ("file:///a", "file:///a.b", false),
+        ("file:///a/", "file:///a", false),
+        ("file:///a/b", "file:///a", false),
+        ("file:///a", "FILE:///a", false),
+    ] {
+        assert_eq!(is_part(whole, uri), wanted, "{uri} of {whole}");
+        assert_eq!(Filter::new().resource("x").resource(whole).names_uri(uri), wanted, "{uri} of {whole}");
+    }
+}
+
+#[test]
+fn a_change_is_named_by_the_filters_that_ask_for_it_and_by_no_other_stl_31() {
+    let filters = [
+        Filter::new().tools(),
+        Filter::new().prompts(),
+        Filter::new().resources(),
+        Filter::new().resource("a"),
+    ];
+    let changes = [Change::Tools, Change::Prompts, Change::Resources, Change::Resource("a/b")];
+    for (wanted, change) in changes.iter().enumerate() {
+        for (index, filter) in filters.iter().enumerate() {
+            assert_eq!(change.is_named_by(filter), index == wanted, "{change:?} {filter:?}");
+            let names_list = index == wanted && index < 3;
+            assert_eq!(filter.names_list(change.method()), names_list, "{change:?} {filter:?}");
+        }
+        assert!(change.is_named_by(&full().resource("a")) && !change.is_named_by(&Filter::new()));
+    }
+    assert!(!full().names_list(MethodId::LogMessage));
+}
+
+#[test]
+fn a_change_needs_what_its_notification_needs_cap_12() {
+    for change in [Change::Tools, Change::Prompts, Change::Resources, Change::Resource("a")] {
+        for revision in Revision::ALL {
+            let rule = change.method().rule(revision).unwrap();
+            assert_eq!(rule.needs, Some(change.needs()), "{change:?} in {revision}");
+        }
+    }
+}
+
+#[test]
+fn the_bytes_of_a_filter_are_those_of_its_uris() {
+    assert_eq!(Filter::new().tools().bytes(), 0);
+    assert_eq!(Filter::new().resource("abc").resource("de").bytes(), 5);
+}
+
+#[test]
+fn nothing_is_believed_that_was_not_asked_for_stl_35() {
+    let all = || full();
+    for asked in [
+        Filter::new(),
+        Filter::new().tools(),
+        Filter::new().prompts(),
+        Filter::new().resources(),
+        Filter::new().resource("b"),
+        full(),
+    ] {
+        assert_eq!(all().within(&asked), asked, "all is promised");
+        assert_eq!(asked.clone().within(&all()), asked, "all was asked for");
+        assert_eq!(Filter::new().within(&asked), Filter::new(), "nothing is promised");
+    }
+}

@@ -1,0 +1,244 @@
+//! A server's subscribers, in both eras: who is notified of which changes.
+//!
+//! A modern subscriber is a request that stays open and is answered when the server closes. In a legacy session it is a
+//! resource that the client subscribed to; changes of lists are reported unasked. (STL-29…36, CAN-15, T-102, T-103)
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use super::super::context::Env;
+use super::super::event::Event;
+use super::super::ids::StreamId;
+use super::super::lifecycle::phase::Phase;
+use super::super::outbound::{Draft, OutgoingKind, Route};
+use super::filter::{Change, Filter, is_part};
+use crate::collections::Empty;
+use crate::error::{Misuse, Unencodable};
+use crate::json::Object;
+use crate::limits::Limits;
+use crate::method::MethodId;
+use crate::rpc::{self, ErrorObject, Params, RequestId};
+use crate::schema::key;
+
+/// The subscribers of a server.
+#[derive(Debug, Default)]
+pub(crate) struct Subscribers {
+    open: BTreeMap<RequestId, (StreamId, Filter)>,
+    /// The resources that the session's client subscribed to.
+    session: BTreeSet<Box<str>>,
+    /// How many subscribe to each resource, over both.
+    uris: BTreeMap<Box<str>, usize>,
+    bytes: usize,
+}
+
+impl Empty for Subscribers {
+    const EMPTY: &'static Self =
+        &Self { open: BTreeMap::new(), session: BTreeSet::new(), uris: BTreeMap::new(), bytes: 0 };
+}
+
+impl Subscribers {
+    /// Whether a request with this id is an open subscription.
+    pub(crate) fn has(&self, id: &RequestId) -> bool {
+        !self.open.is_empty() && self.open.contains_key(id)
+    }
+
+    fn len(&self) -> usize {
+        self.open.len() + self.session.len()
+    }
+
+    fn watch(&mut self, env: &mut Env, uri: &str) {
+        self.bytes += uri.len();
+        let count = self.uris.entry(uri.into()).or_default();
+        *count += 1;
+        if *count == 1 {
+            env.emit(Event::Watched { uri: uri.into() });
+        }
+    }
+
+    fn unwatch(&mut self, env: &mut Env, uri: &str) {
+        let Some(count) = self.uris.get_mut(uri) else { return };
+        self.bytes -= uri.len();
+        *count -= 1;
+        if *count == 0 {
+            self.uris.remove(uri);
+            env.emit(Event::Unwatched { uri: uri.into() });
+        }
+    }
+
+    fn require_room(&self, uris: usize, bytes: usize, limits: &Limits) -> Result<(), ErrorObject> {
+        if self.len() >= limits.subscriptions_max
+            || uris > limits.subscription_uris_max
+            || self.bytes + bytes > limits.subscriptions_bytes_max
+        {
+            return Err(ErrorObject::internal("too many subscriptions"));
+        }
+        Ok(())
+    }
+
+    /// Notifies every subscriber of a change. (CAP-12, STL-31, STL-32)
+    pub(crate) fn changed(&self, env: &mut Env, change: Change<'_>) -> Result<(), Misuse> {
+        let covered = |(_, (_, filter)): &(&RequestId, &(StreamId, Filter))| change.is_named_by(filter);
+        let open = self.open.iter().filter(covered);
+        let tags: Vec<(StreamId, &RequestId)> = open.map(|(id, (stream, _))| (*stream, id)).collect();
+        for (stream, _) in &tags {
+            env.require_room(Route::Stream(*stream))?;
+        }
+        env.require_room(Route::Any)?;
+        let in_session = matches!(env.phase(), Phase::Greeted | Phase::Ready)
+            && match change {
+                Change::Resource(uri) => self.session.iter().any(|whole| is_part(whole, uri)),
+                _ => true,
+            };
+        if in_session {
+            notify(env, change, None);
+        }
+        for tag in tags {
+            notify(env, change, Some(tag));
+        }
+        Ok(())
+    }
+
+    /// Opens a modern subscription: its first message says what it covers. (STL-29, STL-30, T-103)
+    pub(crate) fn subscribe(
+        &mut self,
+        env: &mut Env,
+        stream: StreamId,
+        id: &RequestId,
+        params: &Params<'_>,
+    ) -> Result<(), ErrorObject> {
+        let limits = env.limits();
+        let filter = params
+            .member("notifications")
+            .and_then(|filter| Filter::read(filter, limits.subscription_uris_max));
+        let Some(filter) = filter else {
+            return Err(ErrorObject::invalid_params("`notifications` must be a filter"));
+        };
+        self.require_room(filter.uris.len(), 0, limits)?;
+        let mut filter = filter.offered_by(&env.identity.capabilities);
+        filter.uris.sort_unstable();
+        filter.uris.dedup();
+        self.require_room(filter.uris.len(), filter.bytes(), limits)?;
+        for uri in &filter.uris {
+            self.watch(env, uri);
+        }
+        env.notify(Route::Stream(stream), MethodId::Acknowledged, |out| {
+            let mut params = Object::begin(out);
+            write_tag(params.key("_meta"), id);
+            filter.write(params.key("notifications"));
+            params.end();
+            Ok(())
+        });
+        self.open.insert(id.clone(), (stream, filter));
+        Ok(())
+    }
+
+    /// The client ends a modern subscription. Returns whether there was one.
+    pub(crate) fn unsubscribe(&mut self, env: &mut Env, id: &RequestId) -> bool {
+        if !self.has(id) {
+            return false;
+        }
+        let Some((stream, filter)) = self.open.remove(id) else { return false };
+        for uri in &filter.uris {
+            self.unwatch(env, uri);
+        }
+        env.end_stream(stream, true);
+        true
+    }
+
+    /// A stream is closed, and with it the subscriptions on it.
+    pub(crate) fn on_stream_closed(&mut self, env: &mut Env, stream: StreamId) {
+        let on_it = |(_, (its, _)): &(&RequestId, &(StreamId, Filter))| *its == stream;
+        while let Some(id) = self.open.iter().find(on_it).map(|(id, _)| id.clone()) {
+            self.unsubscribe(env, &id);
+        }
+    }
+
+    /// In a session: the client subscribes to a resource.
+    pub(crate) fn subscribe_in_session(&mut self, env: &mut Env, uri: &str) -> Result<(), ErrorObject> {
+        if self.session.contains(uri) {
+            return Ok(());
+        }
+        self.require_room(1, uri.len(), env.limits())?;
+        self.session.insert(uri.into());
+        self.watch(env, uri);
+        Ok(())
+    }
+
+    /// In a session: the client ends its subscription to a resource.
+    pub(crate) fn unsubscribe_in_session(&mut self, env: &mut Env, uri: &str) {
+        if self.session.remove(uri) {
+            self.unwatch(env, uri);
+        }
+    }
+
+    /// The connection is over, and so is all interest in resources.
+    pub(crate) fn forget_watched(&mut self, env: &mut Env) {
+        for uri in core::mem::take(&mut self.uris).into_keys() {
+            env.emit(Event::Unwatched { uri });
+        }
+    }
+
+    /// The server closes: every subscription gets its final response. (STL-36, CAN-15, T-102)
+    pub(crate) fn end(mut self, env: &mut Env) {
+        self.forget_watched(env);
+        for (id, (stream, _)) in &self.open {
+            let mut result = Vec::new();
+            let mut object = Object::begin(&mut result);
+            write_tag(object.key("_meta"), id);
+            object.end();
+            env.terms.meta.finish_result(&mut result, 0, None);
+            // On a stream of its own, the end of that is the end of the subscription.
+            let has_streams = env.out.has_streams();
+            let kind = OutgoingKind::Response { incoming: None, error: None };
+            let draft = Draft::new(Route::Stream(*stream), kind);
+            let _infallible = env.send(if has_streams { draft.last() } else { draft }, |out| {
+                rpc::response(out, id, |out| {
+                    out.extend_from_slice(&result);
+                    Ok::<(), Unencodable>(())
+                })
+                .map(|()| None)
+            });
+            if has_streams {
+                continue;
+            }
+            env.notify(Route::Stream(*stream), MethodId::Cancelled, |out| {
+                let mut params = Object::begin(out);
+                id.write(params.key("requestId"));
+                params.str("reason", "the server ends");
+                params.end();
+                Ok(())
+            });
+        }
+    }
+}
+
+fn notify(env: &mut Env, change: Change<'_>, subscription: Option<(StreamId, &RequestId)>) {
+    let uri = match change {
+        Change::Resource(uri) => Some(uri),
+        _ => None,
+    };
+    let route = Route::of(subscription.map(|(stream, _)| stream));
+    env.notify(route, change.method(), |out| {
+        if subscription.is_none() && uri.is_none() {
+            return Ok(());
+        }
+        let mut params = Object::begin(out);
+        if let Some((_, id)) = subscription {
+            write_tag(params.key("_meta"), id);
+        }
+        params.opt_str("uri", uri);
+        params.end();
+        Ok(())
+    });
+}
+
+/// Writes the `_meta` that names the subscription which a message belongs to. (ID-12)
+fn write_tag(out: &mut Vec<u8>, id: &RequestId) {
+    let mut meta = Object::begin(out);
+    id.write(meta.key(key::SUBSCRIPTION_ID));
+    meta.end();
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! A session by itself, message by message: limits at their edges, time, and what words mean where.
+
+mod edges;
+mod input_required;
+mod time;
+mod words;
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::client::{self, Client};
+use crate::connection::{CallId, CallOptions, IncomingId, StreamId};
+use crate::server::{self, Server};
+use crate::{Instant, Limits, Raw, Revision, Session};
+
+const NOW: Instant = Instant::ZERO;
+const R5: Revision = Revision::V2026_07_28;
+const R4: Revision = Revision::V2025_11_25;
+
+/// What a client of 2026-07-28 says of itself in each request.
+const META: &str = concat!(
+    r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+    r#""io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}"#,
+);
+
+fn hears(session: &mut impl Session, message: impl AsRef<[u8]>) {
+    session.handle_message(NOW, StreamId::ONLY, message.as_ref());
+}
+
+/// What is sent.
+fn sent(session: &mut impl Session) -> Vec<String> {
+    let mut messages = Vec::new();
+    while let Some(outgoing) = session.poll_outgoing() {
+        messages.push(core::str::from_utf8(outgoing.body).unwrap().to_string());
+    }
+    messages
+}
+
+fn told<S: Session>(session: &mut S) -> Vec<S::Event> {
+    core::iter::from_fn(|| session.poll_event()).collect()
+}
+
+fn discovered(capabilities: &str) -> String {
+    alloc::format!(
+        r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{capabilities}}}}}"#
+    )
+}
+
+fn welcome(version: &str, capabilities: &str) -> String {
+    alloc::format!(
+        r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"{version}","capabilities":{capabilities},"serverInfo":{{"name":"s","version":"1"}}}}}}"#
+    )
+}
+
+fn client_config(revision: Revision, limits: Limits) -> client::Config {
+    let config = client::Config::new("c", "1").revisions(&[revision]).limits(limits);
+    config.capability(crate::Capability::ElicitationForm).capability(crate::Capability::Roots)
+}
+
+/// A client that knows its server, which can do everything; its next request has the id 2.
+fn client(revision: Revision, limits: Limits) -> Client {
+    let mut client = Client::new(NOW, client_config(revision, limits));
+    let capabilities = r#"{"tools":{},"resources":{"subscribe":true,"listChanged":true},"prompts":{}}"#;
+    match revision {
+        R5 => hears(&mut client, discovered(capabilities)),
+        _ => hears(&mut client, welcome(revision.name(), capabilities)),
+    }
+    sent(&mut client);
+    told(&mut client);
+    client
+}
+
+fn call(client: &mut Client, params: &str) -> CallId {
+    let params = Raw::from_text(params).unwrap();
+    client.call_raw(NOW, "tools/call", Some(&params), CallOptions::default()).unwrap()
+}
+
+/// How the calls of a client ended.
+fn outcomes(client: &mut Client) -> Vec<Result<Raw, crate::CallError>> {
+    let outcome = |event| match event {
+        client::Event::Completed { outcome, .. } => Some(outcome),
+        _ => None,
+    };
+    told(client).into_iter().filter_map(outcome).collect()
+}
+
+fn server_config(limits: Limits) -> server::Config {
+    let config = server::Config::new("s", "1").capability(crate::Capability::Tools).limits(limits);
+    config.capability(crate::Capability::ResourcesSubscribe)
+}
+
+fn open_session(server: &mut Server, revision: Revision) {
+    hears(
+        server,
+        alloc::format!(
+            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{revision}","capabilities":{{"elicitation":{{}},"roots":{{}}}},"clientInfo":{{"name":"c","version":"1"}}}}}}"#
+        ),
+    );
+    hears(server, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+}
+
+/// A server whose client has opened a session, or opens none in 2026-07-28.
+fn server(revision: Revision, limits: Limits) -> Server {
+    let mut server = Server::new(NOW, server_config(limits));
+    if revision != R5 {
+        open_session(&mut server, revision);
+    }
+    sent(&mut server);
+    told(&mut server);
+    server
+}
+
+/// The requests that a server's application is handed.
+fn requests(server: &mut Server) -> Vec<(IncomingId, crate::Request, crate::Context)> {
+    let request = |event| match event {
+        server::Event::Request { incoming, request, context } => Some((incoming, request, context)),
+        _ => None,
+    };
+    told(server).into_iter().filter_map(request).collect()
+}

@@ -1,0 +1,111 @@
+//! What a server without sessions can make its client hold while it asks for input.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::client::{Client, Config, Event};
+use crate::connection::{CallError, CallOptions};
+use crate::{Instant, Limits, Misuse, Revision, Session, StreamId};
+
+const NOW: Instant = Instant::ZERO;
+
+fn hears(client: &mut Client, message: &str) {
+    client.handle_message(NOW, StreamId::ONLY, message.as_bytes());
+}
+
+/// A client with one call open, whose id is 2.
+fn client(limits: Limits) -> Client {
+    let config = Config::new("test", "1").revisions(&[Revision::V2026_07_28]).limits(limits);
+    let config = config.capabilities(crate::schema::Capabilities::none().with(crate::Capability::Roots));
+    let mut client = Client::new(NOW, config);
+    hears(
+        &mut client,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],
+        "capabilities":{"tools":{}}}}"#,
+    );
+    let params = crate::Raw::from_text(r#"{"name":"t"}"#).unwrap();
+    client.call_raw(NOW, "tools/call", Some(&params), CallOptions::default()).unwrap();
+    while client.poll_event().is_some() {}
+    client
+}
+
+/// The server asks for roots under `key`, once.
+fn asks(client: &mut Client, method: &str, key: &str) {
+    hears(
+        client,
+        &format!(
+            r#"{{"jsonrpc":"2.0","id":2,"result":{{"resultType":"input_required","inputRequests":{{
+            "{key}":{{"method":"{method}"}}}}}}}}"#
+        ),
+    );
+}
+
+/// What the call ended with, if it did.
+fn ended(client: &mut Client) -> Option<CallError> {
+    let mut ended = None;
+    while let Some(event) = client.poll_event() {
+        if let Event::Completed { outcome: Err(error), .. } = event {
+            ended = Some(error);
+        }
+    }
+    ended
+}
+
+#[test]
+fn the_names_of_questions_count_like_what_they_say() {
+    let limits = Limits { requests_bytes_max: 1000, ..Limits::default() };
+    for (length, is_held) in [(900, true), (1001, false)] {
+        let mut client = client(limits.clone());
+        asks(&mut client, "roots/list", &"k".repeat(length));
+        assert_eq!(ended(&mut client).is_none(), is_held, "{length}");
+    }
+}
+
+#[test]
+fn what_is_said_of_a_question_repeats_no_more_of_its_name_than_it_takes() {
+    let key = "k".repeat(100_000);
+    let twice = format!(r#"{key}":{{"method":"roots/list"}},"{key}"#);
+    for (method, key) in [("no/such", &key), ("roots/list", &twice)] {
+        let mut client = client(Limits::default());
+        asks(&mut client, method, key);
+        let Some(CallError::Invalid(why)) = ended(&mut client) else { panic!("it must be invalid") };
+        let shown: String = why.chars().take(200).collect();
+        assert!(why.len() < 400 && shown.contains("kkkk"), "{shown}");
+    }
+}
+
+#[test]
+fn what_is_kept_to_make_calls_again_is_bounded_over_all_calls_sec_19() {
+    let mut client = client(Limits { calls_bytes_max: 2000, ..Limits::default() });
+    let params = crate::Raw::from_text(&format!(r#"{{"name":"{}"}}"#, "t".repeat(1000))).unwrap();
+    let call = |client: &mut Client, method| {
+        client.call_raw(NOW, method, Some(&params), CallOptions::default()).map(|_| ())
+    };
+    assert_eq!(call(&mut client, "tools/call"), Ok(()));
+    assert_eq!(call(&mut client, "tools/call"), Err(Misuse::Blocked));
+    // What cannot ask for input is not made again.
+    assert_eq!(call(&mut client, "tools/list"), Ok(()));
+    hears(&mut client, r#"{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[]}}"#);
+    assert_eq!(call(&mut client, "tools/call"), Ok(()));
+}
+
+#[test]
+fn what_the_peer_asks_and_its_state_are_kept_and_counted_with_the_calls_sec_19() {
+    for (key, state, leaves_room) in [(50, 50, true), (0, 1500, false), (1500, 2, false)] {
+        let mut client = client(Limits { calls_bytes_max: 2000, ..Limits::default() });
+        let questions = match key {
+            0 => String::new(),
+            _ => format!(r#""inputRequests":{{"{}":{{"method":"roots/list"}}}},"#, "k".repeat(key)),
+        };
+        let result =
+            format!(r#"{{"resultType":"input_required",{questions}"requestState":"{}"}}"#, "s".repeat(state));
+        // Asked for nothing, it calls again at once; asked for nothing again, it waits.
+        for id in 2..if key == 0 { 4 } else { 3 } {
+            hears(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+        }
+        assert_eq!(ended(&mut client), None);
+        let params = crate::Raw::from_text(&format!(r#"{{"name":"{}"}}"#, "t".repeat(1000))).unwrap();
+        let call = client.call_raw(NOW, "tools/call", Some(&params), CallOptions::default());
+        assert_eq!(call.is_ok(), leaves_room, "{key} {state}: {call:?}");
+    }
+}

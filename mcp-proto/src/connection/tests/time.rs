@@ -1,0 +1,149 @@
+//! What happens as time passes.
+
+use core::time::Duration;
+
+use super::*;
+use crate::stdio::Stdio;
+use crate::{CallError, Close, Endpoint, Fault};
+
+fn at(seconds: u64) -> Instant {
+    NOW + Duration::from_secs(seconds)
+}
+
+const ASKS: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":2,"result":{"resultType":"input_required","requestState":"s","#,
+    r#""inputRequests":{"a":{"method":"roots/list"},"b":{"method":"roots/list"}}}}"#,
+);
+
+/// What a client's application is asked.
+fn asked(client: &mut Client) -> Vec<IncomingId> {
+    let request = |event| match event {
+        client::Event::Request { incoming, .. } => Some(incoming),
+        _ => None,
+    };
+    told(client).into_iter().filter_map(request).collect()
+}
+
+#[test]
+fn a_call_waits_for_its_own_application_until_its_cap_tmo_02_tmo_06() {
+    let options = CallOptions {
+        timeout: Some(Duration::from_secs(10)),
+        timeout_max: Some(Duration::from_secs(60)),
+        ..CallOptions::default()
+    };
+    let roots = Raw::from_text(r#"{"roots":[]}"#).unwrap();
+    for is_answered in [true, false] {
+        let mut client = client(R5, Limits::default());
+        let params = Raw::from_text(r#"{"name":"t"}"#).unwrap();
+        client.call_raw(NOW, "tools/call", Some(&params), options.clone()).unwrap();
+        sent(&mut client);
+        hears(&mut client, ASKS);
+        let [first, second] = asked(&mut client)[..] else { panic!("two questions") };
+        client.respond(NOW, first, &roots).unwrap();
+        client.handle_timeout(at(30));
+        assert!(sent(&mut client).is_empty(), "one answer is not all of them");
+        assert!(outcomes(&mut client).is_empty(), "the server is not to blame");
+        if is_answered {
+            client.respond(at(59), second, &roots).unwrap();
+            let [again] = &sent(&mut client)[..] else { panic!("the call is made again") };
+            assert!(
+                again.contains(r#""inputResponses""#) && again.contains(r#""requestState":"s""#),
+                "{again}"
+            );
+        }
+        client.handle_timeout(at(60));
+        assert!(matches!(outcomes(&mut client)[..], [Err(CallError::TimedOut)]));
+        assert!(client.poll_timeout().is_none_or(|at| at > NOW), "nothing is left of it");
+    }
+}
+
+#[test]
+fn a_call_that_is_to_wait_is_made_again_while_it_has_time() {
+    let waits = |id: u64| {
+        alloc::format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","requestState":"s"}}}}"#
+        )
+    };
+    for (cap, is_again) in [(600, true), (10, false)] {
+        let mut client = client(R5, Limits::default());
+        let cap = Some(Duration::from_secs(cap));
+        let options = CallOptions { timeout: cap, timeout_max: cap, ..CallOptions::default() };
+        let params = Raw::from_text(r#"{"name":"t"}"#).unwrap();
+        client.call_raw(NOW, "tools/call", Some(&params), options).unwrap();
+        client.handle_message(at(9), StreamId::ONLY, waits(2).as_bytes());
+        assert_eq!(sent(&mut client).len(), 2, "the first time it is made again at once");
+        client.handle_message(at(9), StreamId::ONLY, waits(3).as_bytes());
+        let Some(next) = client.poll_timeout() else { panic!("it waits for something") };
+        assert!(next > at(9), "and not the second time");
+        // However late it is looked at.
+        client.handle_timeout(next.max(at(10)));
+        let said = sent(&mut client);
+        assert_eq!(said.iter().any(|line| line.contains("tools/call")), is_again, "{said:?}");
+        assert_eq!(outcomes(&mut client).is_empty(), is_again);
+    }
+}
+
+#[test]
+fn where_there_are_no_pings_none_are_sent_tmo_09() {
+    for (revision, pings) in [(R4, 1), (R5, 0)] {
+        let every = Some(Duration::from_secs(30));
+        let mut client = client(revision, Limits { ping_every: every, ..Limits::default() });
+        client.handle_timeout(at(31));
+        let said = sent(&mut client);
+        assert_eq!(said.iter().filter(|line| line.contains(r#""ping""#)).count(), pings, "{said:?}");
+    }
+}
+
+#[test]
+fn a_peer_that_reads_nothing_is_given_up_from_when_it_began() {
+    let limits = Limits { replies_bytes_max: 2000, ..Limits::default() };
+    let stall = limits.stall_timeout;
+    let mut server = server(R4, limits);
+    let ping = |server: &mut Server, now: Instant| {
+        server.handle_message(now, StreamId::ONLY, br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.as_slice());
+    };
+    while server.poll_timeout().is_none() {
+        ping(&mut server, NOW);
+    }
+    let first = server.poll_timeout();
+    assert_eq!(first, Some(NOW + stall));
+    // What is said meanwhile does not put it off.
+    ping(&mut server, NOW + stall / 2);
+    assert_eq!(server.poll_timeout(), first);
+    server.handle_timeout(NOW + stall);
+    assert!(matches!(server.closed(), Some(Close::Fault(Fault::Stalled))), "{:?}", server.closed());
+}
+
+#[test]
+fn a_peer_is_slow_once_more_than_replies_bytes_max_waits_for_it() {
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let mut probe = server(R4, Limits::default());
+    hears(&mut probe, ping);
+    let answer = probe.poll_outgoing().unwrap().body.len();
+    assert!(answer > 0);
+    // More than what opens a session takes.
+    let answers = 100 * answer;
+    for (limit, is_slow) in [(answers, false), (answers - 1, true)] {
+        let mut server = server(R4, Limits { replies_bytes_max: limit, ..Limits::default() });
+        (0..100).for_each(|_| hears(&mut server, ping));
+        assert_eq!(server.poll_timeout().is_some(), is_slow, "{limit}");
+    }
+}
+
+#[test]
+fn what_was_taken_and_is_not_written_is_no_progress() {
+    for (written, is_given_up) in [(0, true), (1, false)] {
+        let limits = Limits { replies_bytes_max: 2000, ..Limits::default() };
+        let stall = limits.stall_timeout;
+        let mut server = Stdio::new(server(R4, limits));
+        while Endpoint::poll_timeout(&server).is_none() {
+            hears(&mut *server, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+        }
+        let mut chunk = Vec::new();
+        server.outbox().take_all(&mut chunk);
+        assert!(chunk.len() > 2000);
+        server.outbox().written(written);
+        Endpoint::handle_timeout(&mut server, NOW + stall);
+        assert_eq!(server.closed().is_some(), is_given_up, "{written}");
+    }
+}

@@ -1,0 +1,194 @@
+//! What words mean depends on who says them, and in which revision.
+
+use alloc::format;
+
+use super::*;
+use crate::connection::Method;
+use crate::{CallError, ViolationKind};
+
+fn answer(client: &mut Client, id: u64, result: &str) -> Option<Result<Raw, CallError>> {
+    hears(client, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+    outcomes(client).pop()
+}
+
+#[test]
+fn results_have_types_in_2026_07_28_alone_stl_48() {
+    let asks = r#"{"resultType":"input_required","requestState":"s"}"#;
+    let other = r#"{"resultType":"x/y"}"#;
+    for revision in Revision::LEGACY {
+        let mut client = client(revision, Limits::default());
+        for (id, result) in [(2, asks), (3, other)] {
+            call(&mut client, "{\"name\":\"t\"}");
+            let Some(Ok(outcome)) = answer(&mut client, id, result) else { panic!("{revision}: {result}") };
+            assert_eq!(outcome.as_str(), result, "as it came");
+        }
+    }
+    let mut client = client(R5, Limits::default());
+    call(&mut client, "{\"name\":\"t\"}");
+    assert_eq!(answer(&mut client, 2, asks), None, "it goes on");
+    call(&mut client, "{\"name\":\"t\"}");
+    assert!(matches!(answer(&mut client, 3, other), Some(Err(CallError::Invalid(_)))));
+}
+
+#[test]
+fn types_of_results_can_be_an_extensions_that_both_sides_have_stl_48() {
+    let extension = |id: &str| crate::schema::Capabilities::none().with_extension(id, Raw::empty_object());
+    for (ours, is_known) in [("x.example/y", true), ("x.example/z", false)] {
+        let config = client::Config::new("c", "1").revisions(&[R5]).capabilities(extension(ours));
+        let mut client = Client::new(NOW, config);
+        hears(&mut client, discovered(r#"{"tools":{},"extensions":{"x.example/y":{}}}"#));
+        sent(&mut client);
+        call(&mut client, "{\"name\":\"t\"}");
+        let outcome = answer(&mut client, 2, r#"{"resultType":"later"}"#);
+        assert_eq!(outcome.is_some_and(|outcome| outcome.is_ok()), is_known, "{ours}");
+    }
+}
+
+/// What a session makes of a message: notifications by name, and violations.
+fn made<S: Session>(
+    session: &mut S,
+    message: &str,
+    name: impl Fn(&S::Event) -> Option<String>,
+) -> Vec<String> {
+    hears(session, message);
+    told(session).iter().filter_map(name).collect()
+}
+
+fn of_client(event: &client::Event) -> Option<String> {
+    match event {
+        client::Event::Notification { method, .. } => Some(method.to_string()),
+        client::Event::Violation(violation) => Some(format!("{:?}", violation.kind)),
+        _ => None,
+    }
+}
+
+fn of_server(event: &server::Event) -> Option<String> {
+    match event {
+        server::Event::Notification { method, .. } => Some(method.to_string()),
+        server::Event::Violation(violation) => Some(format!("{:?}", violation.kind)),
+        _ => None,
+    }
+}
+
+fn says(method: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"uri":"a:b"}}}}"#)
+}
+
+#[test]
+fn what_only_a_client_says_means_nothing_from_a_server() {
+    let mut client = client(R4, Limits::default());
+    let method = "notifications/initialized";
+    assert_eq!(made(&mut client, &says(method), of_client), [method]);
+    assert_eq!(made(&mut client, &says(method), of_client), [method], "as often as it says so");
+    call(&mut client, "{\"name\":\"t\"}");
+}
+
+#[test]
+fn what_only_a_server_says_means_nothing_from_a_client() {
+    for method in ["notifications/resources/updated", "notifications/tools/list_changed"] {
+        let mut server = server(R4, Limits::default());
+        assert_eq!(made(&mut server, &says(method), of_server), [method]);
+    }
+}
+
+#[test]
+fn what_a_revision_does_not_know_is_handed_on_by_its_name() {
+    for revision in Revision::LEGACY {
+        let mut client = client(revision, Limits::default());
+        let method = "notifications/subscriptions/acknowledged";
+        assert_eq!(made(&mut client, &says(method), of_client), [method], "{revision}");
+    }
+}
+
+#[test]
+fn requests_that_a_session_answers_itself_are_not_its_peers_to_make() {
+    // What a server alone sends, and what belongs to the handshake.
+    for (revision, method) in [(R4, "sampling/createMessage"), (R4, "elicitation/create"), (R4, "roots/list")]
+    {
+        let mut server = server(revision, Limits::default());
+        hears(&mut server, format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#));
+        assert!(requests(&mut server).is_empty(), "{method}");
+        assert!(sent(&mut server)[0].contains("-32601"), "{method}");
+    }
+    // Whatever a server says of itself.
+    let says_too_much = server_config(Limits::default()).capability(crate::Capability::ElicitationForm);
+    let mut server = Server::new(NOW, says_too_much);
+    open_session(&mut server, R4);
+    told(&mut server);
+    sent(&mut server);
+    hears(&mut server, r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m"}}"#);
+    assert!(requests(&mut server).is_empty());
+    assert!(sent(&mut server)[0].contains("-32601"));
+    let mut client = client(R4, Limits::default());
+    for method in ["initialize", "tools/call"] {
+        hears(
+            &mut client,
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"name":"t"}}}}"#),
+        );
+        assert!(told(&mut client).is_empty(), "{method}");
+        assert!(sent(&mut client)[0].contains("-32601"), "{method}");
+    }
+}
+
+#[test]
+fn an_error_for_nobody_is_not_held_against_any_call_t_03() {
+    let mut client = client(R4, Limits::default());
+    call(&mut client, "{\"name\":\"t\"}");
+    let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#;
+    assert_eq!(made(&mut client, error, of_client), [format!("{:?}", ViolationKind::UnknownResponse)]);
+    assert!(answer(&mut client, 2, "{}").is_some());
+}
+
+#[test]
+fn a_methods_name_is_equal_to_its_text() {
+    let (known, other) = (Method::from("ping"), Method::from("x/y"));
+    assert!(known == *"ping" && known != *"x/y" && other == *"x/y" && other == "x/y");
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_takes_nothing_else_back() {
+    let mut server = server(R4, Limits::default());
+    hears(&mut server, r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"t"}}"#);
+    let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
+    hears(&mut server, r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
+    let number = Raw::from_text("1").unwrap();
+    assert!(matches!(server.respond(NOW, incoming, &number), Err(crate::Misuse::Unencodable)));
+    server.respond(NOW, incoming, &Raw::empty_object()).unwrap();
+    let answer = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{}}}}"#);
+    assert_eq!(sent(&mut server), [answer("p"), answer("q")]);
+}
+
+#[test]
+fn a_modern_welcome_opens_no_session_t_31() {
+    for revision in [R4, R5] {
+        let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect(crate::Era::Legacy);
+        let mut client = Client::new(NOW, config.take_modern_welcome());
+        assert!(sent(&mut client)[0].contains(r#""initialize""#));
+        hears(&mut client, welcome(revision.name(), r#"{"tools":{}}"#));
+        sent(&mut client);
+        call(&mut client, "{\"name\":\"t\"}");
+        let [line] = &sent(&mut client)[..] else { panic!("one call") };
+        let says = line.contains(r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#);
+        assert_eq!(says, revision == R5, "{line}");
+    }
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn who_had_a_session_has_no_doubt_that_the_server_opens_them_lif_31() {
+    let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect(crate::Era::Legacy);
+    let refusal =
+        |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"no"}}}}"#);
+    // From the start it may as well be a modern one.
+    let mut client = Client::new(NOW, config.clone());
+    sent(&mut client);
+    hears(&mut client, refusal(1));
+    assert!(sent(&mut client)[0].contains("server/discover") && client.closed().is_none());
+    // Not once there was a session.
+    let mut client = Client::new(NOW, config);
+    hears(&mut client, welcome(R4.name(), "{}"));
+    client.handle_session_lost(NOW);
+    assert!(sent(&mut client)[0].contains(r#""initialize""#));
+    hears(&mut client, refusal(2));
+    assert!(matches!(client.closed(), Some(crate::Close::Fault(crate::Fault::Refused(_)))));
+}

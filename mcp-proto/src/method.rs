@@ -1,0 +1,114 @@
+//! The protocol's methods by name: each name is looked up once, when a message is decoded.
+
+use core::fmt;
+
+macro_rules! methods {
+    (requests { $($request:ident = $request_name:literal,)+ } notifications { $($notice:ident = $notice_name:literal,)+ }) => {
+        /// A method of the protocol, in whichever revisions have it.
+        ///
+        /// A request and a notification never share a name. Methods of extensions have no id.
+        ///
+        /// ```
+        /// use mcp_proto::MethodId;
+        ///
+        /// assert_eq!(MethodId::from_name("tools/call"), Some(MethodId::CallTool));
+        /// assert_eq!(MethodId::CallTool.name(), "tools/call");
+        /// assert_eq!(MethodId::from_name("frobnicate"), None);
+        /// ```
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        #[non_exhaustive]
+        #[allow(missing_docs, reason = "each is named for its method")]
+        pub enum MethodId { $($request,)+ $($notice,)+ }
+
+        impl MethodId {
+            /// Returns the method called `name` on the wire.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                Some(match name {
+                    $($request_name => Self::$request,)+
+                    $($notice_name => Self::$notice,)+
+                    _ => return None,
+                })
+            }
+
+            /// Returns the method's name on the wire.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$request => $request_name,)+
+                    $(Self::$notice => $notice_name,)+
+                }
+            }
+
+            /// Returns whether it is a request rather than a notification.
+            #[must_use]
+            pub const fn is_request(self) -> bool {
+                matches!(self, $(Self::$request)|+)
+            }
+
+            #[cfg(test)]
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$request,)+ $(Self::$notice,)+];
+        }
+    };
+}
+
+methods! {
+    requests {
+    CallTool = "tools/call",
+    CancelTask = "tasks/cancel",
+    Complete = "completion/complete",
+    CreateMessage = "sampling/createMessage",
+    Discover = "server/discover",
+    Elicit = "elicitation/create",
+    GetPrompt = "prompts/get",
+    GetTask = "tasks/get",
+    GetTaskResult = "tasks/result",
+    Initialize = "initialize",
+    ListPrompts = "prompts/list",
+    ListResourceTemplates = "resources/templates/list",
+    ListResources = "resources/list",
+    ListRoots = "roots/list",
+    ListTasks = "tasks/list",
+    ListTools = "tools/list",
+    Listen = "subscriptions/listen",
+    Ping = "ping",
+    ReadResource = "resources/read",
+    SetLogLevel = "logging/setLevel",
+    Subscribe = "resources/subscribe",
+    Unsubscribe = "resources/unsubscribe",
+    }
+    notifications {
+    Acknowledged = "notifications/subscriptions/acknowledged",
+    Cancelled = "notifications/cancelled",
+    ElicitationComplete = "notifications/elicitation/complete",
+    Initialized = "notifications/initialized",
+    LogMessage = "notifications/message",
+    Progress = "notifications/progress",
+    PromptsChanged = "notifications/prompts/list_changed",
+    ResourceUpdated = "notifications/resources/updated",
+    ResourcesChanged = "notifications/resources/list_changed",
+    RootsChanged = "notifications/roots/list_changed",
+    TaskStatus = "notifications/tasks/status",
+    ToolsChanged = "notifications/tools/list_changed",
+    }
+}
+
+impl fmt::Display for MethodId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_ids_convert_both_ways() {
+        for id in MethodId::ALL {
+            assert_eq!(MethodId::from_name(id.name()), Some(*id));
+            assert_eq!(id.is_request(), !id.name().starts_with("notifications/"), "{id}");
+        }
+        assert_eq!(MethodId::from_name("tools/Call"), None);
+    }
+}
