@@ -283,7 +283,7 @@ impl AsyncCx {
         self.0.logs(level, data).await
     }
 
-    /// Sleeps for `duration`, on any runtime; not at all once nobody drives the connection any more.
+    /// Sleeps for `duration`, on any runtime. Once the connection is over, only yields to other tasks.
     pub async fn sleep(&self, duration: Duration) {
         self.0.inner.wire.sleep(duration).await;
     }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_lite::future::{block_on, or};
+use futures_lite::future::block_on;
 use mcp_proto::server::{Event, Server as Machine};
 use mcp_proto::{Change, Close, Context, ErrorObject, IncomingId, Instant, Misuse, Request, Violation};
 
@@ -251,11 +251,7 @@ fn start(
         Job::Future(job) => link.shared.workers.spawn(incoming, async move {
             let served = async { job(AsyncCx(cx.clone())).await };
             let done = unpanicked(serving.trace.around(&cx.inner.request.method, served));
-            let withdrawn = async {
-                cx.inner.cancelled.wait().await;
-                None
-            };
-            let Some(outcome) = or(async { Some(done.await) }, withdrawn).await else { return };
+            let Some(outcome) = cx.inner.cancelled.run_until_set(done).await else { return };
             if let Err(reply) = finish(&serving, &cx, outcome) {
                 // It is rare, and the futures of all handlers would have room for it.
                 Box::pin(finish_with_room(&serving, incoming, reply)).await;

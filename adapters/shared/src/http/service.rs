@@ -187,8 +187,12 @@ impl Shared {
                     self.exchange(&link, false, is_answered, &body, Some(decoded))?
                 } else {
                     // What was read is read again later: it need not be held until then.
+                    let id = id.cloned();
                     drop((message, decoded));
                     if !link.wait_until(PATIENCE, |state| state.session.wants_input()).await {
+                        if link.look(|state| state.session.is_closed()) {
+                            return Err(Refusal::unknown_session(id.as_ref()));
+                        }
                         return Err(Refusal::new(503, "the session has more to do than it can hold"));
                     }
                     self.exchange(&link, false, is_answered, &body, None)?

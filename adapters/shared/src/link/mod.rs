@@ -17,6 +17,7 @@ use std::sync::{OnceLock, Weak};
 use std::time::Duration;
 
 use event_listener::{Event, EventListener};
+use futures_lite::future::yield_now;
 use mcp_proto::{Instant, Misuse, Session};
 
 use crate::alarms::Alarms;
@@ -221,14 +222,17 @@ impl<R: Role> Link<R> {
         look(&self.lock())
     }
 
-    /// As `with`, trying again while that may help, such as while there is no room, for as long as `patience`.
+    /// Like `with`, but retries while that may help, such as while there is no room, for at most `patience`.
+    ///
+    /// A failure is returned only after a return to the executor: a task that ignores it and tries again would otherwise
+    /// spin in a single poll, such as once its request is cancelled or its connection is over.
     pub(crate) async fn with_room<T>(
         self: &Arc<Self>,
         patience: Duration,
         mut act: impl FnMut(&mut State<R>, Instant) -> Result<T, Misuse>,
     ) -> Result<T, Misuse> {
         let mut give_up = None;
-        loop {
+        let outcome = loop {
             let room;
             let patient_until;
             {
@@ -236,18 +240,23 @@ impl<R: Role> Link<R> {
                 let now = self.clock.now();
                 patient_until = *give_up.get_or_insert(now + patience);
                 let outcome = act(&mut state, now);
-                let may_pass = outcome.as_ref().is_err_and(|misuse| R::may_pass(*misuse));
+                let may_pass = !state.over && outcome.as_ref().is_err_and(|misuse| R::may_pass(*misuse));
                 if !may_pass || now >= patient_until {
                     self.settle(state);
-                    return outcome;
+                    break outcome;
                 }
                 room = self.listen_for_room(&mut state);
             }
             self.wait_for(room, patient_until).await;
+        };
+        if outcome.is_err() {
+            yield_now().await;
         }
+        outcome
     }
 
-    /// Waits until `done`, or for as long as `patience`; true when it is done.
+    /// Waits until `done` returns true, for at most `patience` and only until the connection is over; returns whether it
+    /// did.
     pub(crate) async fn wait_until(
         &self,
         patience: Duration,
@@ -260,6 +269,9 @@ impl<R: Role> Link<R> {
                 let mut state = self.lock();
                 if done(&state) {
                     return true;
+                }
+                if state.over {
+                    return false;
                 }
                 room = self.listen_for_room(&mut state);
             }
