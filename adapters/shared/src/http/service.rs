@@ -21,22 +21,13 @@ use mcp_proto::{Revision, Session as _};
 
 use super::body::{Body, Exchange};
 use super::options::Http;
+use super::runtime::HttpRuntime;
 use super::sessions::{Sessions, TimeKeeper};
-use crate::BoxFuture;
 use crate::clock::Clock;
 use crate::link::{Carrier, Keeper, Link};
 use crate::server::Server;
 use crate::serving::Serving;
 use crate::workers::Spawn;
-
-/// What a runtime does for HTTP.
-pub trait HttpRuntime: Spawn {
-    /// Sleeps.
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
-
-    /// The same as what futures are run by.
-    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
-}
 
 /// A server over HTTP: it answers requests, whoever received them. Cheap to clone: a clone shares all sessions.
 #[derive(Clone)]
