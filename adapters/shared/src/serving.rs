@@ -20,7 +20,6 @@ use crate::handlers::{Job, Step};
 use crate::ids::ByIncoming;
 use crate::link::{Carrier, Link, Role, State};
 use crate::outcome::{Done, Reply};
-use crate::server::Watch;
 use crate::signal::{self, Closeable};
 use crate::tool_error::ToolError;
 use crate::trace::{About, how};
@@ -28,6 +27,16 @@ use crate::untold::Untold;
 use crate::workers::{Workers, unpanicked};
 
 pub(crate) type Hears<T> = Arc<dyn Fn(&T) + Send + Sync>;
+
+/// Whether somebody listens to the changes of a resource, over one connection.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Watch {
+    /// Somebody begins to: of the resource with this URI.
+    Began(String),
+    /// Nobody does any more: of the resource with this URI.
+    Ended(String),
+}
 
 /// What never changes while connected.
 #[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
