@@ -101,6 +101,14 @@ impl Serving {
     }
 }
 
+impl Cx {
+    /// What tells clients that something changed.
+    #[must_use]
+    pub fn changes(&self) -> &Changes {
+        &self.inner.wire.shared.changes
+    }
+}
+
 impl Closeable for Arc<Link<Machine>> {
     fn close(&self) {
         self.with(|state, now| state.session.close(now));
@@ -238,15 +246,8 @@ fn start(
 ) {
     let cancelled = Arc::new(Cancelled::default());
     link.lock().open.running.insert(incoming, Arc::clone(&cancelled));
-    let inner = Inner {
-        wire: Arc::clone(link),
-        incoming,
-        request,
-        context,
-        carried: Mutex::new(carried),
-        cancelled,
-        changes: link.shared.changes.clone(),
-    };
+    let inner =
+        Inner { wire: Arc::clone(link), incoming, request, context, carried: Mutex::new(carried), cancelled };
     let cx = Cx { inner: Arc::new(inner) };
     let serving = Arc::clone(link);
     match job {
