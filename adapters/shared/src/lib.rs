@@ -30,6 +30,7 @@ mod listening;
 mod notices;
 mod offer;
 mod opening;
+mod origin;
 mod outcome;
 mod pool;
 #[cfg(feature = "jsonschema")]
@@ -61,7 +62,8 @@ pub use futures_lite::io;
 pub use link::{Link, Role, WRITE_BYTES_MAX};
 pub use listening::{Changed, Listening};
 pub use mcp_proto as proto;
-pub use opening::{Opening, Runtime};
+pub use opening::Opening;
+pub use origin::Runtime;
 pub use server::Server;
 pub use serving::{Serving, Watch};
 pub use tool_error::ToolError;

@@ -12,7 +12,7 @@ mod stop;
 pub use crate::error::HttpFailure;
 pub use body::Body;
 pub use client::{Challenged, Dial, Duplex, Remote};
-pub(crate) use client::{ClientOverHttp, connect};
+pub(crate) use client::{ClientOverHttp, start};
 pub use options::Http;
 pub use runtime::HttpRuntime;
 pub use service::HttpService;
