@@ -11,7 +11,7 @@ use futures_lite::future::or;
 use mcp_proto::Instant;
 use parking::Parker;
 
-use super::{Link, Role, State};
+use super::{Link, Role};
 use crate::alarms::AlarmKey;
 
 impl<R: Role> Link<R> {
@@ -141,13 +141,6 @@ impl<R: Role> Link<R> {
             let moved = self.deadline.listen();
             return Some((moved, deadline.map(|deadline| deadline.duration_since(now))));
         }
-    }
-}
-
-impl<R: Role> State<R> {
-    pub(super) fn next_deadline(&self) -> Option<Instant> {
-        let session = if self.session.is_closed() { None } else { self.session.poll_timeout() };
-        session.into_iter().chain(self.alarms.first()).min()
     }
 }
 
