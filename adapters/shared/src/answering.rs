@@ -7,7 +7,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_lite::future::or;
 use mcp_proto::client::{Client as Machine, Event};
 use mcp_proto::schema::Encode;
 use mcp_proto::{CallError, CallId, Close, ErrorObject, IncomingId, Instant, Misuse, Peer, Raw, Request};
@@ -217,13 +216,8 @@ fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
             link.lock().open.running.insert(incoming, Arc::clone(&cancelled));
             let (trace, method) = (link.trace.clone(), request.method.clone());
             let answer = trace.around(&method, async move { handler(&request).await });
-            let answer = async move { Some(unpanicked(answer).await) };
-            let withdrawn = async move {
-                cancelled.wait().await;
-                None
-            };
             link.shared.workers.spawn(incoming, async move {
-                if let Some(answer) = or(answer, withdrawn).await {
+                if let Some(answer) = cancelled.run_until_set(unpanicked(answer)).await {
                     answering.lock().open.running.remove(&incoming);
                     respond(&answering, incoming, answer);
                 }

@@ -1,9 +1,12 @@
 //! Whether a request was cancelled, and ways to wait until it is.
 
+use std::future::{Future, poll_fn};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use event_listener::{Event, Listener as _};
+use futures_lite::future::or;
 
 /// Set once, at most.
 #[derive(Debug, Default)]
@@ -20,6 +23,21 @@ impl Cancelled {
 
     pub(crate) fn is_set(&self) -> bool {
         self.set.load(Ordering::Acquire)
+    }
+
+    /// Runs `future` until it completes; returns `None` if the request is cancelled first. Each poll checks that before it
+    /// polls `future`, which may be busy without ever completing.
+    pub(crate) fn run_until_set<T>(
+        &self,
+        future: impl Future<Output = T>,
+    ) -> impl Future<Output = Option<T>> {
+        let is_set = poll_fn(|_| if self.is_set() { Poll::Ready(None) } else { Poll::Pending });
+        let completed = async move { Some(future.await) };
+        let set = async {
+            self.wait().await;
+            None
+        };
+        or(is_set, or(completed, set))
     }
 
     /// Waits until it is set.
@@ -48,5 +66,29 @@ impl Cancelled {
                 return self.is_set();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::task::Poll;
+
+    use futures_lite::future::{block_on, poll_once};
+
+    use super::Cancelled;
+
+    #[test]
+    fn a_cancelled_request_does_not_poll_its_handler_again() {
+        let cancelled = Cancelled::default();
+        let mut polls = 0;
+        let mut run = Box::pin(cancelled.run_until_set(poll_fn(|_| {
+            polls += 1;
+            if polls == 1 { Poll::Pending } else { Poll::Ready("done") }
+        })));
+        assert_eq!(block_on(poll_once(&mut run)), None);
+        cancelled.set();
+        assert_eq!(block_on(run), None);
+        assert_eq!(polls, 1);
     }
 }

@@ -20,7 +20,8 @@ use crate::answering::{Answer, FORM, Handler, Notified, URL, ViolationHandler};
 use crate::connection::Connection;
 use crate::driving::Driving;
 use crate::error::Error;
-use crate::opening::{Opening, Origin, Recipe, Runtime};
+use crate::opening::Opening;
+use crate::origin::{Origin, Recipe, Runtime};
 use crate::tapes::Tapes;
 use crate::workers::{Spawn, threads};
 
@@ -231,6 +232,20 @@ impl Client {
     pub async fn spawn_on(self, runtime: Arc<dyn Runtime>, command: Command) -> Result<Connection, Error> {
         let (recipe, config) = self.into_recipe();
         Origin::of_child(command, recipe, config, runtime).connect().await
+    }
+
+    /// Connects to a server over HTTP, with `runtime` opening the connections: what adapters call `connect_http`.
+    ///
+    /// # Errors
+    /// [`Error::Start`] when no session opens.
+    #[cfg(feature = "http")]
+    pub async fn open_http(
+        self,
+        runtime: Arc<dyn crate::http::Dial>,
+        remote: crate::http::Remote,
+    ) -> Result<Connection, Error> {
+        let (recipe, config) = self.into_recipe();
+        Origin::of_remote(remote, recipe, config, runtime).connect().await
     }
 
     /// A connection over streams that the adapter has: it drives it, and waits for it to be open.

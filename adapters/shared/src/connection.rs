@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::io;
 use std::process::ExitStatus;
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use mcp_proto::client::Client as Machine;
@@ -17,7 +16,7 @@ use crate::child::Child;
 use crate::error::Error;
 use crate::link::{Link, State};
 use crate::listening::{Feed, Listening};
-use crate::opening::Origin;
+use crate::origin::Origin;
 
 /// An open session with a server. Cheap to clone; all clones are the same connection.
 ///
@@ -55,6 +54,11 @@ impl Connection {
 
     pub(crate) fn link(&self) -> &Arc<Link<Machine>> {
         &self.inner.link
+    }
+
+    /// What to reconnect with; `None` for a connection over streams that this side was given.
+    pub(crate) fn origin(&self) -> Option<&Arc<Origin>> {
+        self.inner.origin.as_ref()
     }
 
     /// The server, as it said itself.
@@ -168,35 +172,6 @@ impl Connection {
         }
         feed.wait_open().await?;
         Ok(listening)
-    }
-
-    /// Starts the server once more, after it died, or connects to it once more over HTTP: a new connection, with
-    /// everything as it was, and the era known. (FRM-22)
-    ///
-    /// Every [`Listening`] of this connection that is still held, and that the end of the connection ended, goes on
-    /// with the new one; what changed in between it does not tell (STL-38). Calls that were open stay lost, and the
-    /// level of log messages is to be set anew. A connection that is still open is closed first. This one stays as it
-    /// is; drop it.
-    ///
-    /// # Errors
-    /// As those of `Client::spawn` and of connecting over HTTP. [`Error::Io`] of the kind `Unsupported` when the
-    /// connection is over streams that this side was given.
-    pub async fn reconnect(&self) -> Result<Self, Error> {
-        let Some(origin) = &self.inner.origin else {
-            let why = "the server was neither started here nor reached over HTTP, and cannot be again";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, why).into());
-        };
-        self.inner.end();
-        self.wait_over().await;
-        let connection = origin.again(self).await?;
-        let feeds = origin.feeds.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for feed in feeds.iter().filter_map(Weak::upgrade) {
-            if feed.resume(&connection.inner.link).await {
-                // What cannot go on has ended, and says why itself.
-                let _told_by_its_end = feed.wait_open().await;
-            }
-        }
-        Ok(connection)
     }
 
     /// Sends a notification.

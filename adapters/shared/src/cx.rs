@@ -19,7 +19,6 @@ use serde::de::DeserializeOwned;
 use crate::BoxFuture;
 use crate::cancelled::Cancelled;
 use crate::carried::Carried;
-use crate::changes::Changes;
 use crate::link::{Carrier, Link};
 use crate::tool_error::{Failure, ToolError};
 
@@ -39,7 +38,6 @@ pub(crate) struct Inner {
     pub(crate) context: Context,
     pub(crate) carried: Mutex<Carried>,
     pub(crate) cancelled: Arc<Cancelled>,
-    pub(crate) changes: Changes,
 }
 
 /// A connection, as far as handlers act on it.
@@ -119,12 +117,6 @@ impl Cx {
     pub fn hang_up(&self) -> Result<(), Misuse> {
         let incoming = self.inner.incoming;
         self.inner.wire.act(&mut |session, now| session.hang_up(now, incoming))
-    }
-
-    /// What tells clients that something changed.
-    #[must_use]
-    pub fn changes(&self) -> &Changes {
-        &self.inner.changes
     }
 
     /// The error for a resource that does not exist, as this client's revision has it: for handlers of templates,
@@ -283,7 +275,7 @@ impl AsyncCx {
         self.0.logs(level, data).await
     }
 
-    /// Sleeps for `duration`, on any runtime; not at all once nobody drives the connection any more.
+    /// Sleeps for `duration`, on any runtime. Once the connection is over, only yields to other tasks.
     pub async fn sleep(&self, duration: Duration) {
         self.0.inner.wire.sleep(duration).await;
     }

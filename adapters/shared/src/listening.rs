@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event;
+use futures_lite::future::yield_now;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::{CallError, CallId, CallOptions, Era, Filter, Instant, Misuse, Raw, Session as _};
 
@@ -239,11 +240,16 @@ impl Feed {
     }
 
     async fn next(&self) -> Option<Changed> {
-        self.when(|state| match state.take() {
+        let change = self.when(|state| match state.take() {
             None if state.ended.is_none() => None,
             change => Some(change),
-        })
-        .await
+        });
+        let change = change.await;
+        if change.is_none() {
+            // A task that ignores the end would otherwise spin in a single poll.
+            yield_now().await;
+        }
+        change
     }
 
     async fn when<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> T {
@@ -303,5 +309,27 @@ impl State {
 impl fmt::Debug for Feed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Feed").field("asked", &self.asked).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_lite::future::{block_on, poll_once};
+    use mcp_proto::Filter;
+
+    use super::{Feed, Listening};
+
+    /// As for all futures of a connection that is over. (F-71)
+    #[test]
+    fn a_task_that_ignores_the_end_of_a_subscription_yields() {
+        let feed = Feed::new(&Filter::new());
+        feed.lost();
+        let mut listening = Listening::new(feed);
+        let many = async {
+            for _ in 0..100 {
+                assert_eq!(listening.next().await, None);
+            }
+        };
+        assert!(block_on(poll_once(many)).is_none());
     }
 }

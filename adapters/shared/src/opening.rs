@@ -2,87 +2,19 @@
 //! Knows nothing of what is said, nor of any runtime.
 
 use std::io;
-use std::process::{ChildStdin, ChildStdout, Command};
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use mcp_proto::Limits;
 use mcp_proto::client::{Client as Machine, Config};
-use mcp_proto::stdio::Stdio;
 
-use crate::answering::{Handlers, Notified, Shared, ViolationHandler, notify};
 use crate::child::Child;
-use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::driving::Driving;
 use crate::error::Error;
-use crate::link::{Carrier, Link};
-use crate::listening::Feed;
-use crate::tapes::Tapes;
-use crate::trace::Trace;
-use crate::workers::{Spawn, Threads, Workers};
-
-/// What a runtime does for clients.
-pub trait Runtime: Spawn {
-    /// Drives a connection in the background, over the pipes of a child.
-    ///
-    /// # Errors
-    /// When the pipes cannot be used, or nothing can be run.
-    fn drive(&self, driving: Driving<Machine>, stdout: ChildStdout, stdin: ChildStdin) -> io::Result<()>;
-
-    /// The same as what futures are run by.
-    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
-}
-
-/// What each connection of one client has: all but what the protocol's machine is made with.
-#[derive(Clone)]
-pub(crate) struct Recipe {
-    pub(crate) limits: Limits,
-    pub(crate) handlers: Handlers,
-    pub(crate) notified: Option<Notified>,
-    pub(crate) on_violation: Option<ViolationHandler>,
-    pub(crate) threads: Threads,
-    /// `tracing` is told what is said.
-    pub(crate) payloads: bool,
-    pub(crate) tapes: Tapes,
-}
-
-/// What a connection came about with, for once more.
-pub(crate) struct Origin {
-    way: Way,
-    pub(crate) recipe: Recipe,
-    config: Config,
-    /// What is listened to, over all connections of this origin.
-    pub(crate) feeds: Mutex<Vec<Weak<Feed>>>,
-}
-
-enum Way {
-    Child(Box<Mutex<Command>>, Arc<dyn Runtime>),
-    #[cfg(feature = "http")]
-    Http(Box<crate::http::Remote>, Arc<dyn crate::http::Dial>),
-}
+use crate::origin::{Origin, Recipe, Runtime, Way};
+use crate::workers::Spawn;
 
 impl Origin {
-    pub(crate) fn of_child(
-        command: Command,
-        recipe: Recipe,
-        config: Config,
-        runtime: Arc<dyn Runtime>,
-    ) -> Arc<Self> {
-        let way = Way::Child(Box::new(Mutex::new(command)), runtime);
-        Arc::new(Self { way, recipe, config, feeds: Mutex::default() })
-    }
-
-    #[cfg(feature = "http")]
-    pub(crate) fn of_remote(
-        remote: crate::http::Remote,
-        recipe: Recipe,
-        config: Config,
-        runtime: Arc<dyn crate::http::Dial>,
-    ) -> Arc<Self> {
-        let way = Way::Http(Box::new(remote), runtime);
-        Arc::new(Self { way, recipe, config, feeds: Mutex::default() })
-    }
-
     /// Connects.
     pub(crate) async fn connect(self: &Arc<Self>) -> Result<Connection, Error> {
         self.connect_with(self.config.clone()).await
@@ -97,7 +29,11 @@ impl Origin {
         match &self.way {
             Way::Child(command, runtime) => self.spawn_with(command, runtime, config).await,
             #[cfg(feature = "http")]
-            Way::Http(remote, runtime) => crate::http::connect(self, remote, runtime, config).await,
+            Way::Http(remote, runtime) => {
+                let (link, transport) = crate::http::start(&self.recipe, remote, runtime, config)?;
+                let opening = Opening(Connection::new(link, None, Some(Arc::clone(self))));
+                opening.wait().await.map_err(|error| transport.explain(error))
+            }
         }
     }
 
@@ -146,11 +82,6 @@ struct Failed {
 }
 
 impl Opening {
-    #[cfg(feature = "http")]
-    pub(crate) const fn new(connection: Connection) -> Self {
-        Self(connection)
-    }
-
     /// Waits until the server has said who it is.
     ///
     /// # Errors
@@ -189,31 +120,35 @@ impl Recipe {
         let driving = Driving::new(Arc::clone(&link), None, self.limits.clone());
         Ok((Opening(Connection::new(link, None, None)), driving))
     }
+}
 
-    fn link(&self, config: Config, runtime: &Arc<dyn Spawn>) -> io::Result<Arc<Link<Machine>>> {
-        let clock = Clock::new();
-        let began = clock.now();
-        let carrier = self.tapes.carry(Stdio::new(Machine::new(began, config)), began);
-        self.link_over(clock, carrier, runtime)
-    }
-
-    /// A connection over anything.
-    pub(crate) fn link_over(
-        &self,
-        clock: Clock,
-        carrier: Carrier<Machine>,
-        runtime: &Arc<dyn Spawn>,
-    ) -> io::Result<Arc<Link<Machine>>> {
-        let shared = Shared {
-            handlers: Arc::clone(&self.handlers),
-            workers: Workers::new(Arc::clone(&self.threads), Arc::clone(runtime)),
-            is_heard: self.notified.is_some(),
-            on_violation: self.on_violation.clone(),
+impl Connection {
+    /// Starts the server once more, after it died, or connects to it once more over HTTP: a new connection, with
+    /// everything as it was, and the era known. (FRM-22)
+    ///
+    /// Every [`Listening`](crate::Listening) of this connection that is still held, and that the end of the connection ended, goes on
+    /// with the new one; what changed in between it does not tell (STL-38). Calls that were open stay lost, and the
+    /// level of log messages is to be set anew. A connection that is still open is closed first. This one stays as it
+    /// is; drop it.
+    ///
+    /// # Errors
+    /// As those of `Client::spawn` and of connecting over HTTP. [`Error::Io`] of the kind `Unsupported` when the
+    /// connection is over streams that this side was given.
+    pub async fn reconnect(&self) -> Result<Self, Error> {
+        let Some(origin) = self.origin() else {
+            let why = "the server was neither started here nor reached over HTTP, and cannot be again";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why).into());
         };
-        let link = Link::over_carrier(clock, carrier, shared, Trace::new("client", self.payloads));
-        if let Some(hear) = self.notified.clone() {
-            runtime.spawn(Box::pin(notify(Arc::clone(&link), hear)))?;
+        self.end();
+        self.wait_over().await;
+        let connection = origin.again(self).await?;
+        let feeds = origin.feeds.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for feed in feeds.iter().filter_map(Weak::upgrade) {
+            if feed.resume(connection.link()).await {
+                // What cannot go on has ended, and says why itself.
+                let _told_by_its_end = feed.wait_open().await;
+            }
         }
-        Ok(link)
+        Ok(connection)
     }
 }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_lite::future::{block_on, or};
+use futures_lite::future::block_on;
 use mcp_proto::server::{Event, Server as Machine};
 use mcp_proto::{Change, Close, Context, ErrorObject, IncomingId, Instant, Misuse, Request, Violation};
 
@@ -20,7 +20,6 @@ use crate::handlers::{Job, Step};
 use crate::ids::ByIncoming;
 use crate::link::{Carrier, Link, Role, State};
 use crate::outcome::{Done, Reply};
-use crate::server::Watch;
 use crate::signal::{self, Closeable};
 use crate::tool_error::ToolError;
 use crate::trace::{About, how};
@@ -28,6 +27,16 @@ use crate::untold::Untold;
 use crate::workers::{Workers, unpanicked};
 
 pub(crate) type Hears<T> = Arc<dyn Fn(&T) + Send + Sync>;
+
+/// Whether somebody listens to the changes of a resource, over one connection.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Watch {
+    /// Somebody begins to: of the resource with this URI.
+    Began(String),
+    /// Nobody does any more: of the resource with this URI.
+    Ended(String),
+}
 
 /// What never changes while connected.
 #[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
@@ -89,6 +98,14 @@ impl Serving {
             Some(Close::Fault(fault)) => Err(io::Error::other(fault)),
             Some(Close::Local | Close::Peer) | None => Ok(()),
         }
+    }
+}
+
+impl Cx {
+    /// What tells clients that something changed.
+    #[must_use]
+    pub fn changes(&self) -> &Changes {
+        &self.inner.wire.shared.changes
     }
 }
 
@@ -229,15 +246,8 @@ fn start(
 ) {
     let cancelled = Arc::new(Cancelled::default());
     link.lock().open.running.insert(incoming, Arc::clone(&cancelled));
-    let inner = Inner {
-        wire: Arc::clone(link),
-        incoming,
-        request,
-        context,
-        carried: Mutex::new(carried),
-        cancelled,
-        changes: link.shared.changes.clone(),
-    };
+    let inner =
+        Inner { wire: Arc::clone(link), incoming, request, context, carried: Mutex::new(carried), cancelled };
     let cx = Cx { inner: Arc::new(inner) };
     let serving = Arc::clone(link);
     match job {
@@ -251,11 +261,7 @@ fn start(
         Job::Future(job) => link.shared.workers.spawn(incoming, async move {
             let served = async { job(AsyncCx(cx.clone())).await };
             let done = unpanicked(serving.trace.around(&cx.inner.request.method, served));
-            let withdrawn = async {
-                cx.inner.cancelled.wait().await;
-                None
-            };
-            let Some(outcome) = or(async { Some(done.await) }, withdrawn).await else { return };
+            let Some(outcome) = cx.inner.cancelled.run_until_set(done).await else { return };
             if let Err(reply) = finish(&serving, &cx, outcome) {
                 // It is rare, and the futures of all handlers would have room for it.
                 Box::pin(finish_with_room(&serving, incoming, reply)).await;

@@ -12,7 +12,7 @@ use http_body::{Frame, SizeHint};
 use mcp_proto::http::{ExchangeId, Frame as Piece};
 use mcp_proto::server::Server as Machine;
 
-use super::service::HttpRuntime;
+use super::runtime::HttpRuntime;
 use super::sessions::Listener;
 use crate::BoxFuture;
 use crate::link::{Link, State};

@@ -21,22 +21,13 @@ use mcp_proto::{Decoded, Revision, Session as _};
 
 use super::body::{Body, Exchange};
 use super::options::Http;
+use super::runtime::HttpRuntime;
 use super::sessions::{Sessions, TimeKeeper};
-use crate::BoxFuture;
 use crate::clock::Clock;
 use crate::link::{Carrier, Keeper, Link};
 use crate::server::Server;
 use crate::serving::Serving;
 use crate::workers::Spawn;
-
-/// What a runtime does for HTTP.
-pub trait HttpRuntime: Spawn {
-    /// Sleeps.
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
-
-    /// The same as what futures are run by.
-    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
-}
 
 /// A server over HTTP: it answers requests, whoever received them. Cheap to clone: a clone shares all sessions.
 #[derive(Clone)]
@@ -184,8 +175,12 @@ impl Shared {
                     self.exchange(&link, false, is_answered, &body, Some(decoded))?
                 } else {
                     // What was read is read again later: it need not be held until then.
+                    let id = id.cloned();
                     drop((message, decoded));
                     if !link.wait_until(PATIENCE, |state| state.session.wants_input()).await {
+                        if link.look(|state| state.session.is_closed()) {
+                            return Err(Refusal::unknown_session(id.as_ref()));
+                        }
                         return Err(Refusal::new(503, "the session has more to do than it can hold"));
                     }
                     self.exchange(&link, false, is_answered, &body, None)?

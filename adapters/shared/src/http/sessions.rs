@@ -8,7 +8,7 @@ use futures_lite::future::or;
 use mcp_proto::http::Table;
 use mcp_proto::server::Server as Machine;
 
-use super::service::HttpRuntime;
+use super::runtime::HttpRuntime;
 use crate::clock::Clock;
 use crate::link::{Keeper, Link};
 use crate::serving::Serving;

@@ -196,7 +196,7 @@ impl<R: Role> Link<R> {
                 // A writer that is not writing has not had its turn yet: it is not the peer that is slow.
                 let write = state.writing_since.map(|since| since + WRITE_PATIENCE);
                 stuck = write.unwrap_or(began + FLUSH_MAX).min(began + FLUSH_MAX);
-                if state.written || self.clock.until(stuck).is_zero() {
+                if state.written || state.over || self.clock.until(stuck).is_zero() {
                     return;
                 }
                 room = self.listen_for_room(&mut state);

@@ -9,6 +9,7 @@ mod carrier;
 mod deeds;
 mod driver;
 mod time;
+mod waiting;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -221,102 +222,6 @@ impl<R: Role> Link<R> {
         look(&self.lock())
     }
 
-    /// As `with`, trying again while that may help, such as while there is no room, for as long as `patience`.
-    pub(crate) async fn with_room<T>(
-        self: &Arc<Self>,
-        patience: Duration,
-        mut act: impl FnMut(&mut State<R>, Instant) -> Result<T, Misuse>,
-    ) -> Result<T, Misuse> {
-        let mut give_up = None;
-        loop {
-            let room;
-            let patient_until;
-            {
-                let mut state = self.lock();
-                let now = self.clock.now();
-                patient_until = *give_up.get_or_insert(now + patience);
-                let outcome = act(&mut state, now);
-                let may_pass = outcome.as_ref().is_err_and(|misuse| R::may_pass(*misuse));
-                if !may_pass || now >= patient_until {
-                    self.settle(state);
-                    return outcome;
-                }
-                room = self.listen_for_room(&mut state);
-            }
-            self.wait_for(room, patient_until).await;
-        }
-    }
-
-    /// Waits until `done`, or for as long as `patience`; true when it is done.
-    pub(crate) async fn wait_until(
-        &self,
-        patience: Duration,
-        mut done: impl FnMut(&State<R>) -> bool,
-    ) -> bool {
-        let give_up = self.clock.now() + patience;
-        loop {
-            let room;
-            {
-                let mut state = self.lock();
-                if done(&state) {
-                    return true;
-                }
-                room = self.listen_for_room(&mut state);
-            }
-            if self.clock.until(give_up).is_zero() {
-                return false;
-            }
-            self.wait_for(room, give_up).await;
-        }
-    }
-
-    /// Waits until `look` finds something.
-    pub(crate) async fn when<T>(&self, mut look: impl FnMut(&mut State<R>) -> Option<T>) -> T {
-        loop {
-            let room;
-            {
-                let mut state = self.lock();
-                if let Some(found) = look(&mut state) {
-                    return found;
-                }
-                room = self.listen_for_room(&mut state);
-            }
-            room.await;
-        }
-    }
-
-    /// Waits until `take` finds something, which makes room for others.
-    pub(crate) async fn take<T>(&self, take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
-        let taken = self.when(take).await;
-        self.room.notify(usize::MAX);
-        taken
-    }
-
-    /// Waits until `take` finds something for the driver to do.
-    #[cfg(feature = "http")]
-    pub(crate) async fn next_step<T>(&self, mut take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
-        loop {
-            let writable;
-            {
-                let mut state = self.lock();
-                if let Some(found) = take(&mut state) {
-                    self.wake(&mut state);
-                    return found;
-                }
-                writable = self.writable.listen();
-            }
-            writable.await;
-        }
-    }
-
-    /// As `take`, of what is sent: what found no room before may be said now.
-    #[cfg(feature = "http")]
-    pub(crate) async fn take_sent<T>(self: &Arc<Self>, take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
-        let taken = self.when(take).await;
-        self.with(|State { session, open, .. }, now| R::retry(session, open, || now));
-        taken
-    }
-
     pub(crate) fn lock(&self) -> MutexGuard<'_, State<R>> {
         // The session cannot be left in between by a panic of ours that matters more than going on.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -381,6 +286,13 @@ impl<R: Role> Link<R> {
             self.deadline.notify(usize::MAX);
             self.have_kept(state);
         }
+    }
+}
+
+impl<R: Role> State<R> {
+    fn next_deadline(&self) -> Option<Instant> {
+        let session = if self.session.is_closed() { None } else { self.session.poll_timeout() };
+        session.into_iter().chain(self.alarms.first()).min()
     }
 }
 

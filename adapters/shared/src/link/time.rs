@@ -11,13 +11,13 @@ use futures_lite::future::or;
 use mcp_proto::Instant;
 use parking::Parker;
 
-use super::{Link, Role, State};
+use super::{Link, Role};
 use crate::alarms::AlarmKey;
 
 impl<R: Role> Link<R> {
-    /// Waits until `at`, or until nobody keeps the time any more.
+    /// Waits until `at`, or until the connection is over; returns to the executor at least once.
     pub(crate) async fn sleep_until(&self, at: Instant) {
-        Alarm { link: self, at, key: None }.await;
+        Alarm { link: self, at, key: None, yielded: false }.await;
     }
 
     pub(super) async fn wait_for(&self, event: EventListener, give_up: Instant) {
@@ -144,21 +144,17 @@ impl<R: Role> Link<R> {
     }
 }
 
-impl<R: Role> State<R> {
-    pub(super) fn next_deadline(&self) -> Option<Instant> {
-        let session = if self.session.is_closed() { None } else { self.session.poll_timeout() };
-        session.into_iter().chain(self.alarms.first()).min()
-    }
-}
-
 /// For how long the keeper of time waits at most for what it was woken for and is not to be any more.
 const LINGER: Duration = Duration::from_millis(100);
 
-/// Done at a time, or when nobody keeps the time any more.
+/// A timer that fires at `at`, or once the connection is over. The first poll is always `Pending`: a task that sleeps in
+/// a loop would otherwise spin in a single poll once every sleep is ready at once.
 struct Alarm<'l, R: Role> {
     link: &'l Link<R>,
     at: Instant,
     key: Option<AlarmKey>,
+    /// A poll has returned `Pending`.
+    yielded: bool,
 }
 
 impl<R: Role> Future for Alarm<'_, R> {
@@ -167,7 +163,12 @@ impl<R: Role> Future for Alarm<'_, R> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.link.lock();
         if state.over || self.link.clock.now() >= self.at {
-            return Poll::Ready(());
+            drop(state);
+            if std::mem::replace(&mut self.yielded, true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            return Poll::Pending;
         }
         let key = state.alarms.set(self.key, self.at, context.waker());
         if state.sleeping_until.is_none_or(|until| self.at < until) {
@@ -176,6 +177,7 @@ impl<R: Role> Future for Alarm<'_, R> {
         }
         drop(state);
         self.key = Some(key);
+        self.yielded = true;
         Poll::Pending
     }
 }
@@ -185,5 +187,96 @@ impl<R: Role> Drop for Alarm<'_, R> {
         if let Some(key) = self.key {
             self.link.lock().alarms.remove(key);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::{Context, Poll, Wake, Waker};
+    use std::time::Duration;
+
+    use futures_lite::future::{block_on, poll_once};
+    use mcp_proto::Misuse;
+    use mcp_proto::server::Server as Machine;
+
+    use super::Link;
+    use crate::workers::Spawn;
+    use crate::{BoxFuture, Server};
+
+    struct Nowhere;
+
+    impl Spawn for Nowhere {
+        fn spawn(&self, _: BoxFuture<'static, ()>) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A connection that is over: its driver is gone.
+    fn over() -> Arc<Link<Machine>> {
+        let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(Nowhere)).unwrap();
+        Arc::clone(driving.link())
+    }
+
+    #[derive(Default)]
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Polls once a task that awaits one such future after the other; returns whether the task gave up its turn.
+    fn yields<F: Future>(mut next: impl FnMut() -> F) -> bool {
+        let many = async {
+            for _ in 0..100 {
+                next().await;
+            }
+        };
+        block_on(poll_once(many)).is_none()
+    }
+
+    #[test]
+    fn a_sleep_yields_once_and_wakes_its_task_when_it_is_due_or_its_connection_is_over() {
+        let link = over();
+        let now = link.clock.now();
+        for at in [now, now + Duration::from_secs(3600)] {
+            let woken = Arc::new(Woken::default());
+            let waker = Waker::from(Arc::clone(&woken));
+            let mut context = Context::from_waker(&waker);
+            let mut sleep = pin!(link.sleep_until(at));
+            assert!(sleep.as_mut().poll(&mut context).is_pending());
+            assert!(woken.0.load(Ordering::SeqCst));
+            assert_eq!(sleep.as_mut().poll(&mut context), Poll::Ready(()));
+        }
+    }
+
+    /// What a task can await again and again must return to the executor once the connection is over. (F-71)
+    #[test]
+    fn no_future_of_a_connection_that_is_over_is_ready_at_once_twice() {
+        let link = over();
+        let hour = Duration::from_secs(3600);
+        assert!(yields(|| link.sleep_until(link.clock.now())));
+        assert!(yields(|| link.sleep_until(link.clock.now() + hour)));
+        for misuse in [Misuse::Blocked, Misuse::Stale] {
+            assert!(yields(|| link.with_room(hour, move |_, _| Err::<(), _>(misuse))), "{misuse:?}");
+        }
+    }
+
+    /// Neither waits for its patience to run out. (F-72)
+    #[test]
+    fn what_a_connection_that_is_over_cannot_bring_about_is_not_waited_for() {
+        let link = over();
+        let second = Duration::from_secs(1);
+        assert_eq!(block_on(poll_once(link.wait_until(second, |_| false))), Some(false));
+        assert_eq!(block_on(poll_once(link.drained())), Some(()));
+        let blocked = link.with_room(second, |_, _| Err::<(), _>(Misuse::Blocked));
+        let began = link.clock.now();
+        assert_eq!(block_on(blocked), Err(Misuse::Blocked));
+        assert!(link.clock.now() < began + second);
     }
 }

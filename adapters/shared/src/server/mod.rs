@@ -25,7 +25,7 @@ use crate::link::{Carrier, Link};
 use crate::offer::Offer;
 #[cfg(feature = "jsonschema")]
 use crate::schemas::{Schemas, Whose};
-use crate::serving::{Hears, Serving, Shared};
+use crate::serving::{Hears, Serving, Shared, Watch};
 use crate::tapes::Tapes;
 use crate::trace::Trace;
 use crate::workers::{Spawn, Threads, Workers, threads};
@@ -54,16 +54,6 @@ pub struct Server {
     with_parent: bool,
     on_violation: Option<Hears<Violation>>,
     on_watch: Option<Hears<Watch>>,
-}
-
-/// Whether somebody listens to the changes of a resource, over one connection.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Watch {
-    /// Somebody begins to: of the resource with this URI.
-    Began(String),
-    /// Nobody does any more: of the resource with this URI.
-    Ended(String),
 }
 
 impl Server {

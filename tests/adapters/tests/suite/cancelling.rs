@@ -21,6 +21,7 @@ rows! {
     a_cancelled_handler_is_dropped_where_it_waits,
     a_cancelled_plain_handler_is_told,
     handlers_end_with_their_connection,
+    a_handler_that_sleeps_in_a_loop_ends_with_its_connection,
 }
 
 /// What a call and its cancellation look like.
@@ -153,4 +154,29 @@ async fn handlers_end_with_their_connection<R: Runtime>() {
     // A connection that ended takes nobody else's handlers with it.
     let (connection, _serving) = pair::<R>(client(), shop()).await;
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
+}
+
+/// F-71: the handler spun in one poll, and the server did not end.
+async fn a_handler_that_sleeps_in_a_loop_ends_with_its_connection<R: Runtime>() {
+    for nap in [Duration::from_millis(1), Duration::ZERO] {
+        let (says, heard) = unbounded();
+        let server = server().tool_with_async(tool("poll"), move |_: Value, cx| {
+            let says = says.clone();
+            async move {
+                let _guard = Guard(says.clone());
+                says.send("begun").await?;
+                loop {
+                    cx.sleep(nap).await;
+                }
+                #[expect(unreachable_code, reason = "states the type of the result")]
+                Ok("never")
+            }
+        });
+        let (hand, serving) = serve_by_hand::<R>(server).await;
+        let hand = call_by_hand(hand, |hand| hand.call_tool(1, "poll", &json!({}))).await;
+        assert_eq!(heard.recv().await.unwrap(), "begun");
+        drop(hand);
+        assert_eq!(heard.recv().await.unwrap(), "over");
+        serving.ends_well().await;
+    }
 }

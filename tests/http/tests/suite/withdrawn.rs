@@ -8,12 +8,13 @@ use std::time::Duration;
 use mcp_adapter::Server;
 use mcp_adapter::proto::Progress;
 use mcp_blocking::http::Http;
-use mcp_http_tests::{PATIENCE, Runtime, Served, Session, modern, rows, server, tool};
+use mcp_http_tests::{PATIENCE, Runtime, Served, Session, modern, rows, server, text, tool};
 use serde_json::{Value, json};
 
 rows! {
     whoever_hangs_up_before_the_head_has_cancelled,
     whoever_hangs_up_in_the_middle_has_cancelled,
+    a_handler_that_sleeps_in_a_loop_ends_with_its_client,
     whoever_stops_listening_is_not_kept,
     in_a_session_it_takes_more_than_hanging_up,
 }
@@ -55,6 +56,25 @@ fn waiting_room() -> (Server, Receiver<&'static str>) {
     (server, heard)
 }
 
+/// A server with an `async` handler that never finishes: it sleeps for `nap`, again and again.
+fn sleeping_in_a_loop(nap: Duration) -> (Server, Receiver<&'static str>) {
+    let (says, heard) = channel();
+    let says = Mutex::new(says);
+    let server = server().tool_with_async(tool("poll"), move |_: Value, cx| {
+        let says = says.lock().unwrap().clone();
+        async move {
+            let _guard = Guard(says.clone());
+            says.send("begun")?;
+            loop {
+                cx.sleep(nap).await;
+            }
+            #[expect(unreachable_code, reason = "states the type of the result")]
+            Ok("never")
+        }
+    });
+    (server, heard)
+}
+
 fn hear(heard: &Receiver<&'static str>) -> &'static str {
     heard.recv_timeout(PATIENCE).expect("in time")
 }
@@ -81,6 +101,20 @@ fn whoever_hangs_up_in_the_middle_has_cancelled<R: Runtime>() {
         assert_eq!(hear(&heard), "begun");
         drop(reply);
         assert_eq!(hear(&heard), "over");
+    }
+}
+
+/// F-71: the handler spun in one poll, and a runtime of one thread served nobody else.
+fn a_handler_that_sleeps_in_a_loop_ends_with_its_client<R: Runtime>() {
+    for nap in [Duration::from_millis(1), Duration::ZERO] {
+        let (server, heard) = sleeping_in_a_loop(nap);
+        let served = Served::on::<R>(server, Http::new());
+        let call = modern("tools/call", json!({"name": "poll", "arguments": {}})).start(served.address);
+        assert_eq!(hear(&heard), "begun");
+        drop(call);
+        assert_eq!(hear(&heard), "over");
+        let echo = modern("tools/call", json!({"name": "echo", "arguments": {"text": "on"}}));
+        assert_eq!(text(&echo.send(served.address).answer()), "on");
     }
 }
 

@@ -8,7 +8,7 @@ use futures_rustls::rustls::crypto::ring;
 use futures_rustls::rustls::pki_types::ServerName;
 use futures_rustls::rustls::{ClientConfig, RootCertStore};
 
-use super::Duplex;
+use super::dial::Duplex;
 use super::remote::Remote;
 
 pub(super) struct Tls {

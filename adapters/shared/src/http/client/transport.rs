@@ -17,13 +17,13 @@ use mcp_proto::http::client::{Config, ExchangeId};
 use mcp_proto::{CallError, Close, Fault};
 use smol_hyper::rt::FuturesIo;
 
+use super::dial::{Dial, Duplex};
 use super::remote::Remote;
-use super::{Dial, Duplex};
 use crate::cancelled::Cancelled;
 use crate::error::{Error, HttpFailure};
 
 /// The connections to one server.
-pub(super) struct Transport {
+pub(crate) struct Transport {
     pub(super) remote: Remote,
     pub(super) runtime: Arc<dyn Dial>,
     /// Connections that nobody uses.
@@ -80,7 +80,7 @@ impl Transport {
     }
 
     /// Adds where the server is, and why there was no connection to it.
-    pub(super) fn explain(&self, mut error: Error) -> Error {
+    pub(crate) fn explain(&self, mut error: Error) -> Error {
         if let Error::Start { why, http, .. } = &mut error {
             // What was answered was reached.
             let unreached = [CallError::Unsent, CallError::Lost];

@@ -1,0 +1,118 @@
+//! Waiting on a connection: for room, for a condition, for something to take.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_lite::future::yield_now;
+use mcp_proto::{Instant, Misuse};
+
+use super::{Link, Role, State};
+
+impl<R: Role> Link<R> {
+    /// Like `with`, but retries while that may help, such as while there is no room, for at most `patience`.
+    ///
+    /// A failure is returned only after a return to the executor: a task that ignores it and tries again would otherwise
+    /// spin in a single poll, such as once its request is cancelled or its connection is over.
+    pub(crate) async fn with_room<T>(
+        self: &Arc<Self>,
+        patience: Duration,
+        mut act: impl FnMut(&mut State<R>, Instant) -> Result<T, Misuse>,
+    ) -> Result<T, Misuse> {
+        let mut give_up = None;
+        let outcome = loop {
+            let room;
+            let patient_until;
+            {
+                let mut state = self.lock();
+                let now = self.clock.now();
+                patient_until = *give_up.get_or_insert(now + patience);
+                let outcome = act(&mut state, now);
+                let may_pass = !state.over && outcome.as_ref().is_err_and(|misuse| R::may_pass(*misuse));
+                if !may_pass || now >= patient_until {
+                    self.settle(state);
+                    break outcome;
+                }
+                room = self.listen_for_room(&mut state);
+            }
+            self.wait_for(room, patient_until).await;
+        };
+        if outcome.is_err() {
+            yield_now().await;
+        }
+        outcome
+    }
+
+    /// Waits until `done` returns true, for at most `patience` and only until the connection is over; returns whether it
+    /// did.
+    pub(crate) async fn wait_until(
+        &self,
+        patience: Duration,
+        mut done: impl FnMut(&State<R>) -> bool,
+    ) -> bool {
+        let give_up = self.clock.now() + patience;
+        loop {
+            let room;
+            {
+                let mut state = self.lock();
+                if done(&state) {
+                    return true;
+                }
+                if state.over {
+                    return false;
+                }
+                room = self.listen_for_room(&mut state);
+            }
+            if self.clock.until(give_up).is_zero() {
+                return false;
+            }
+            self.wait_for(room, give_up).await;
+        }
+    }
+
+    /// Waits until `look` finds something.
+    pub(crate) async fn when<T>(&self, mut look: impl FnMut(&mut State<R>) -> Option<T>) -> T {
+        loop {
+            let room;
+            {
+                let mut state = self.lock();
+                if let Some(found) = look(&mut state) {
+                    return found;
+                }
+                room = self.listen_for_room(&mut state);
+            }
+            room.await;
+        }
+    }
+
+    /// Waits until `take` finds something, which makes room for others.
+    pub(crate) async fn take<T>(&self, take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
+        let taken = self.when(take).await;
+        self.room.notify(usize::MAX);
+        taken
+    }
+
+    /// Waits until `take` finds something for the driver to do.
+    #[cfg(feature = "http")]
+    pub(crate) async fn next_step<T>(&self, mut take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
+        loop {
+            let writable;
+            {
+                let mut state = self.lock();
+                if let Some(found) = take(&mut state) {
+                    self.wake(&mut state);
+                    return found;
+                }
+                writable = self.writable.listen();
+            }
+            writable.await;
+        }
+    }
+
+    /// As `take`, of what is sent: what found no room before may be said now.
+    #[cfg(feature = "http")]
+    pub(crate) async fn take_sent<T>(self: &Arc<Self>, take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
+        let taken = self.when(take).await;
+        self.with(|State { session, open, .. }, now| R::retry(session, open, || now));
+        taken
+    }
+}
