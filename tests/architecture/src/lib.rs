@@ -12,6 +12,7 @@
 pub mod cargo;
 pub mod dependencies;
 pub mod floors;
+pub mod imports;
 mod lexer;
 pub mod purity;
 pub mod revisions;

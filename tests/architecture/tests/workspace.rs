@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a test may stop where it stands")]
 
+use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
 use mcp_architecture::{Breach, cargo, dependencies, floors, purity, revisions, shape, surface};
 use std::fs;
@@ -13,6 +14,18 @@ const CORE: &str = "mcp-proto/src";
 #[test]
 fn imports_only_go_down() {
     assert_none(&floors::climbs(&core()));
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    assert_none(&circles::circles(&core_and_adapters()));
+}
+
+#[test]
+fn imports_go_down_inside_rooms_too() {
+    let core = core();
+    let breaches = floors::ORDERS.iter().flat_map(|order| levels::climbs(&core, order));
+    assert_none(&breaches.collect::<Vec<Breach>>());
 }
 
 #[test]
