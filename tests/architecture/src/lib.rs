@@ -19,6 +19,7 @@ pub mod revisions;
 pub mod shape;
 pub mod sources;
 pub mod surface;
+pub mod unique_types;
 
 use std::fmt;
 

@@ -4,7 +4,9 @@
 
 use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
-use mcp_architecture::{Breach, cargo, dependencies, floors, purity, revisions, shape, surface};
+use mcp_architecture::{
+    Breach, cargo, dependencies, floors, purity, revisions, shape, surface, unique_types,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -57,6 +59,11 @@ fn no_file_is_two_rooms() {
         println!("longer than it aims to be: {file}");
     }
     assert_none(&shape::too_long(&files));
+}
+
+#[test]
+fn a_public_type_name_has_one_definition() {
+    assert_none(&unique_types::duplicates(&core_and_adapters(), unique_types::KNOWN));
 }
 
 #[test]
