@@ -17,6 +17,7 @@ mod lexer;
 pub mod purity;
 pub mod revisions;
 pub mod shape;
+pub mod sizes;
 pub mod sources;
 pub mod surface;
 pub mod unique_types;

@@ -5,7 +5,7 @@
 use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
 use mcp_architecture::{
-    Breach, cargo, dependencies, floors, purity, revisions, shape, surface, unique_types,
+    Breach, cargo, dependencies, floors, purity, revisions, shape, sizes, surface, unique_types,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,13 @@ fn the_core_forbids_std_and_unsafe_code() {
 #[test]
 fn only_the_table_of_rules_tells_revisions_apart() {
     assert_none(&revisions::branches(&core()));
+}
+
+#[test]
+fn each_room_keeps_to_its_budget() {
+    let rooms = sizes::rooms(&core());
+    println!("{}", sizes::table(&rooms));
+    assert_none(&sizes::over_budget(&rooms));
 }
 
 #[test]
