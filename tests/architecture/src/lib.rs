@@ -9,6 +9,8 @@
     reason = "these lints keep the core free of `std`"
 )]
 
+mod aliases;
+mod branches;
 pub mod cargo;
 pub mod dependencies;
 pub mod floors;
