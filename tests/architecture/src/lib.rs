@@ -10,9 +10,11 @@
 )]
 
 mod aliases;
+pub mod allowed;
 mod branches;
 pub mod cargo;
 pub mod dependencies;
+pub mod eras;
 pub mod floors;
 pub mod imports;
 mod lexer;

@@ -5,7 +5,7 @@
 use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
 use mcp_architecture::{
-    Breach, cargo, dependencies, floors, purity, revisions, shape, sizes, surface, unique_types,
+    Breach, cargo, dependencies, eras, floors, purity, revisions, shape, sizes, surface, unique_types,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,11 @@ fn the_core_forbids_std_and_unsafe_code() {
 #[test]
 fn only_the_table_of_rules_tells_revisions_apart() {
     assert_none(&revisions::branches(&core()));
+}
+
+#[test]
+fn only_the_room_of_the_eras_tells_them_apart() {
+    assert_none(&eras::branches(&core(), eras::ALLOWED));
 }
 
 #[test]
