@@ -18,6 +18,7 @@ pub mod eras;
 pub mod floors;
 pub mod imports;
 mod lexer;
+pub mod named_paths;
 pub mod purity;
 pub mod revisions;
 pub mod shape;

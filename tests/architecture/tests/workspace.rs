@@ -5,7 +5,8 @@
 use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
 use mcp_architecture::{
-    Breach, cargo, dependencies, eras, floors, purity, revisions, shape, sizes, surface, unique_types,
+    Breach, cargo, dependencies, eras, floors, named_paths, purity, revisions, shape, sizes, surface,
+    unique_types,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,6 +51,15 @@ fn only_the_table_of_rules_tells_revisions_apart() {
 #[test]
 fn only_the_room_of_the_eras_tells_them_apart() {
     assert_none(&eras::branches(&core(), eras::ALLOWED));
+}
+
+#[test]
+fn the_paper_on_the_architecture_names_what_exists() {
+    let paper = "mcp-proto/ARCHITECTURE.md";
+    let text = fs::read_to_string(workspace().join(paper)).expect("the paper is readable");
+    let roots = [CORE, "mcp-proto", "."].map(|root| workspace().join(root));
+    let exists = |path: &str| roots.iter().any(|root| root.join(path).exists());
+    assert_none(&named_paths::missing(paper, &text, &named_paths::words(&core()), exists));
 }
 
 #[test]
