@@ -15,6 +15,7 @@ mod branches;
 pub mod cargo;
 pub mod dependencies;
 pub mod eras;
+pub mod features;
 pub mod floors;
 pub mod imports;
 mod lexer;

@@ -5,14 +5,15 @@
 use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
 use mcp_architecture::{
-    Breach, cargo, dependencies, eras, floors, named_paths, purity, revisions, shape, sizes, surface,
-    unique_types,
+    Breach, cargo, dependencies, eras, features, floors, named_paths, purity, revisions, shape, sizes,
+    surface, unique_types,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
 const CORE: &str = "mcp-proto/src";
+const CONNECTION: &str = "mcp-proto/src/connection/";
 
 #[test]
 fn imports_only_go_down() {
@@ -51,6 +52,13 @@ fn only_the_table_of_rules_tells_revisions_apart() {
 #[test]
 fn only_the_room_of_the_eras_tells_them_apart() {
     assert_none(&eras::branches(&core(), eras::ALLOWED));
+}
+
+#[test]
+fn the_connection_is_the_same_without_http() {
+    let core = core();
+    assert!(core.iter().any(|file| file.path.starts_with(CONNECTION)), "no sources in {CONNECTION}");
+    assert_none(&features::conditions(&core, CONNECTION, "http"));
 }
 
 #[test]
