@@ -1,15 +1,16 @@
 //! The house: which rooms of the core exist, on which floor, and that imports only go down.
 //!
-//! Knows DESIGN §8's table and Rust's paths; knows nothing of what the rooms hold. Tests may climb, and
-//! `lib.rs`, the roof over all floors, may name every room.
+//! Tests may climb, and `lib.rs`, the roof over all floors, may name every room. The order inside a room is in
+//! [`ORDERS`].
 
 use crate::Breach;
+use crate::imports::levels::Order;
 use crate::lexer::Kind;
 use crate::sources::{SourceFile, Token, closing, nesting, reads};
 use std::collections::BTreeMap;
 
 /// Where the house stands.
-const HOUSE: &str = "mcp-proto/src/";
+pub(crate) const HOUSE: &str = "mcp-proto/src/";
 
 /// A floor's rooms may use every lower floor, but not each other.
 struct Floor {
@@ -18,16 +19,46 @@ struct Floor {
     closed: &'static [&'static str],
 }
 
-/// DESIGN §8, from the ground up.
+/// DESIGN §9, from the ground up. `endpoint` and `session` go once `command` and `connection` replace them.
 const FLOORS: &[Floor] = &[
-    Floor { rooms: &["error", "limits", "time"], closed: &[] },
-    Floor { rooms: &["json", "wire"], closed: &[] },
+    Floor { rooms: &["collections", "error", "limits", "time"], closed: &[] },
+    Floor { rooms: &["json", "method", "wire"], closed: &[] },
     Floor { rooms: &["revision", "rpc"], closed: &["wire"] },
     Floor { rooms: &["schema"], closed: &["wire"] },
-    Floor { rooms: &["endpoint", "session"], closed: &[] },
-    Floor { rooms: &["client", "server"], closed: &[] },
+    Floor { rooms: &["connection", "endpoint", "session"], closed: &[] },
+    Floor { rooms: &["client", "command", "server"], closed: &[] },
     Floor { rooms: &["catalog", "http", "seal", "stdio"], closed: &[] },
     Floor { rooms: &["record", "testing"], closed: &[] },
+];
+
+/// The rooms whose files have an order of their own, from the ground up.
+pub const ORDERS: &[Order] = &[
+    Order {
+        room: "mcp-proto/src/connection/",
+        levels: &[
+            &["ids", "outcome"],
+            &["input_required/question", "lifecycle/phase", "peer", "subscriptions/filter", "violations"],
+            &["event", "identity", "meta_writer", "outbound"],
+            &["cache", "input_required/round", "pending_calls/call"],
+            &["context"],
+            &["eras/rules", "permissions", "request_context"],
+            &["inbound", "input_required", "lifecycle", "notifications", "pending_calls", "subscriptions"],
+            &["eras"],
+            &["dispatch"],
+            &["commands"],
+            &["mod"],
+        ],
+    },
+    Order {
+        room: "mcp-proto/src/http/",
+        levels: &[
+            &["fields", "policy", "refusal", "stream", "table"],
+            &["admit", "mirror", "reply"],
+            &["check"],
+            &["client", "session"],
+            &["mod"],
+        ],
+    },
 ];
 
 /// Finds the imports that climb, the rooms that no floor has, and the paths that name no room.
@@ -43,7 +74,7 @@ pub fn climbs(files: &[SourceFile]) -> Vec<Breach> {
         };
         let room = modules[0];
         let Some(floor) = floor_of(room) else {
-            breaches.push(file.breach(1, format!("`{room}` is no room of DESIGN §8's table")));
+            breaches.push(file.breach(1, format!("`{room}` is no room of DESIGN §9's table")));
             continue;
         };
         for import in imports(file, modules.len()) {

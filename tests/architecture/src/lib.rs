@@ -9,15 +9,24 @@
     reason = "these lints keep the core free of `std`"
 )]
 
+mod aliases;
+pub mod allowed;
+mod branches;
 pub mod cargo;
 pub mod dependencies;
+pub mod eras;
+pub mod features;
 pub mod floors;
+pub mod imports;
 mod lexer;
+pub mod named_paths;
 pub mod purity;
 pub mod revisions;
 pub mod shape;
+pub mod sizes;
 pub mod sources;
 pub mod surface;
+pub mod unique_types;
 
 use std::fmt;
 

@@ -1,93 +1,32 @@
 //! Differences between revisions are data: only the room `revision` compares them or branches on them.
 //!
-//! Knows how a branch on `Revision::…` is spelled. Naming a revision as a value is free everywhere. It cannot
-//! see a branch that compares two variables, where only their types say that they are revisions.
+//! Naming a revision as a value is free everywhere, and so are the spans of fields in `schema`.
 
 use crate::Breach;
-use crate::lexer::Kind;
-use crate::sources::{SourceFile, Token, closing, nesting, reads};
-use std::collections::BTreeSet;
+use crate::aliases::Aliases;
+use crate::branches;
+use crate::sources::SourceFile;
 
-const COMPARISONS: &[&str] = &["<", "<=", "==", "!=", ">=", ">"];
-
-/// Finds the branches on a revision in the core's other rooms.
+/// Finds the branches on a revision in the core's other rooms, through whatever name the revision has there.
 #[must_use]
 pub fn branches(core: &[SourceFile]) -> Vec<Breach> {
-    let home = |path: &str| path.ends_with("/src/revision.rs") || path.contains("/src/revision/");
-    core.iter().filter(|file| !home(&file.path)).flat_map(branches_in).collect()
-}
-
-fn branches_in(file: &SourceFile) -> Vec<Breach> {
-    let tokens = &file.tokens;
-    let patterns = patterns(tokens);
+    let aliases = Aliases::new(core, "Revision");
     let mut breaches = Vec::new();
-    for at in (0..tokens.len()).filter(|at| reads(tokens, *at, &["Revision", "::"]) && !tokens[*at].in_test) {
-        let complaint = if is_compared(tokens, at) {
-            "is compared with"
-        } else if patterns.contains(&at) {
-            "is a pattern"
-        } else if reads(tokens, at + 2, &["{"]) || reads(tokens, at + 2, &["*"]) {
-            "hides which revision is meant"
-        } else {
-            continue;
-        };
-        let name = format!("Revision::{}", tokens.get(at + 2).map_or("", |token| token.text.as_str()));
-        let what =
-            format!("`{name}` {complaint}: a difference between revisions is a row in `revision`'s table");
-        breaches.push(file.breach(tokens[at].line, what));
+    for file in core.iter().filter(|file| !is_home(&file.path)) {
+        for branch in branches::branches(file, &aliases.within(file)) {
+            let what = format!(
+                "`{}` {}: a difference between revisions is a row in `revision`'s table",
+                branch.name, branch.how
+            );
+            breaches.push(file.breach(branch.line, what));
+        }
     }
     breaches
 }
 
-/// Whether the path around the `Revision::X` at `at` has a comparison on either side.
-fn is_compared(tokens: &[Token], at: usize) -> bool {
-    let compares = |token: Option<&Token>| token.is_some_and(|token| COMPARISONS.iter().any(|c| token.is(c)));
-    let mut start = at;
-    while start >= 2 && tokens[start - 1].is("::") && tokens[start - 2].kind == Kind::Ident {
-        start -= 2;
-    }
-    let before = tokens[..start].iter().rev().find(|token| !token.is("&"));
-    compares(before) || compares(tokens.get(at + 3))
-}
-
-/// Where patterns are: before `=>`, with their guards, after `let`, and inside `matches!`.
-fn patterns(tokens: &[Token]) -> BTreeSet<usize> {
-    let mut patterns = BTreeSet::new();
-    for (at, token) in tokens.iter().enumerate() {
-        if token.is("=>") {
-            patterns.extend(arm_start(tokens, at)..at);
-        } else if token.is("let") {
-            patterns.extend(at..let_end(tokens, at));
-        } else if reads(tokens, at, &["matches", "!", "("]) {
-            patterns.extend(at..closing(tokens, at + 2));
-        }
-    }
-    patterns
-}
-
-/// Where the arm begins whose `=>` stands at `arrow`: after the arm before it, or after the match's brace.
-fn arm_start(tokens: &[Token], arrow: usize) -> usize {
-    let mut depth = 0;
-    let mut start = arrow;
-    while start > 0 {
-        let token = &tokens[start - 1];
-        if depth == 0 && (nesting(token) > 0 || token.is(",") || token.is(";") || token.is("=>")) {
-            return start;
-        }
-        // A block after `=>` is the arm before this one, not a part of its pattern.
-        if depth == -1 && token.is("{") && start >= 2 && tokens[start - 2].is("=>") {
-            return closing(tokens, start - 1) + 1;
-        }
-        depth += nesting(token);
-        start -= 1;
-    }
-    start
-}
-
-/// Where the pattern ends that follows the `let` at `at`.
-fn let_end(tokens: &[Token], at: usize) -> usize {
-    let ends = |token: &Token| token.is("=") || token.is(";");
-    tokens.iter().skip(at).position(ends).map_or(tokens.len(), |length| at + length)
+/// Whether the file belongs to the table of revisions.
+pub(crate) fn is_home(path: &str) -> bool {
+    path.ends_with("/src/revision.rs") || path.contains("/src/revision/")
 }
 
 #[cfg(test)]
@@ -123,6 +62,36 @@ mod tests {
         for text in ["Revision::V1 | Revision::V2", "Revision::V1..=Revision::V2"] {
             let text = format!("match r {{ {text} => 1, _ => 2 }}");
             assert_eq!(found("mcp-proto/src/client.rs", &text).len(), 2, "{text}");
+        }
+    }
+
+    /// A file of the core beside a table with aliases.
+    fn found_beside_table(text: &str) -> Vec<String> {
+        let table = "pub enum Revision {} pub(crate) use Revision::{V2025_11_25 as R4, V2026_07_28 as R5};";
+        let files =
+            planted(&[("mcp-proto/src/revision.rs", table), ("mcp-proto/src/schema/notices.rs", text)]);
+        branches(&files).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn an_alias_hides_no_branch() {
+        for text in [
+            "use crate::revision::R4; fn f() { revision.is_in(&(R4..)) }",
+            "use crate::revision::R4 as Last; fn f() { revision == Last }",
+            "use crate::revision::*; fn f() { revision >= R4 }",
+            "use crate::revision; fn f() { revision >= revision::R4 }",
+            "use crate::revision::{R5, Revision as R}; fn f() { match r { R::V2024_11_05 => 1, _ => 2 } }",
+            "type R = crate::revision::Revision; fn f() { matches!(r, R::V2024_11_05) }",
+            "const NEW: Revision = Revision::V2026_07_28; fn f() { r < NEW }",
+        ] {
+            assert_eq!(found_beside_table(text).len(), 1, "{text}");
+        }
+        for text in [
+            "use crate::revision::{R4, R5}; object! { struct A { optional b: B = \"b\" in R4..=R5, } }",
+            "use crate::revision::R5; fn f() { filled.encode(R5, &mut out) }",
+            "fn f<R4: Ord>(a: R4, b: R4) -> bool { a < b }",
+        ] {
+            assert_eq!(found_beside_table(text), [""; 0], "{text}");
         }
     }
 

@@ -4,6 +4,7 @@
 
 use crate::Breach;
 use crate::lexer::{self, Kind};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fs, io};
 
@@ -97,6 +98,21 @@ impl SourceFile {
         mark_gated(&mut tokens);
         let is_test = !tokens.is_empty() && tokens.iter().all(|token| token.in_test);
         Self { path, text, is_test, tokens }
+    }
+
+    /// The lines outside of tests: none of a test file, and not those of `#[cfg(test)]` items.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        if self.is_test {
+            return 0;
+        }
+        let mut tests = BTreeSet::new();
+        for (at, token) in self.tokens.iter().enumerate().filter(|(_, token)| token.in_test) {
+            // Between two tokens of an item, comments and blank lines belong to it too.
+            let before = at.checked_sub(1).map(|at| &self.tokens[at]).filter(|before| before.in_test);
+            tests.extend(before.map_or(token.line, |before| before.line)..=token.line);
+        }
+        self.text.lines().count() - tests.len()
     }
 
     pub(crate) fn breach(&self, line: usize, what: impl Into<String>) -> Breach {
@@ -322,6 +338,19 @@ mod tests {
             ["w_f"]
         );
         assert_eq!(outside_tests("#[test] fn w_a() {} #[cfg(test)] use w_b::w_c; w_d"), ["w_d"]);
+    }
+
+    #[test]
+    fn the_lines_of_tests_are_not_counted() {
+        for (text, lines) in [
+            ("", 0),
+            ("fn f() {}\n\n// Why.\n", 3),
+            ("fn f() {}\n#[cfg(test)]\nmod tests {\n\n    // A comment.\n    fn g() {}\n}\nfn h() {}\n", 2),
+            ("fn f() {}\n#[cfg(test)]\nmod a;\nfn g() {}\n#[cfg(test)] mod b;\n", 2),
+            ("#![cfg(test)]\nfn f() {}\n", 0),
+        ] {
+            assert_eq!(planted(&[("a/src/b.rs", text)])[0].lines(), lines, "{text}");
+        }
     }
 
     #[test]

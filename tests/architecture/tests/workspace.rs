@@ -2,17 +2,34 @@
 
 #![allow(clippy::expect_used, reason = "a test may stop where it stands")]
 
+use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
-use mcp_architecture::{Breach, cargo, dependencies, floors, purity, revisions, shape, surface};
+use mcp_architecture::{
+    Breach, cargo, dependencies, eras, features, floors, named_paths, purity, revisions, shape, sizes,
+    surface, unique_types,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
 const CORE: &str = "mcp-proto/src";
+const CONNECTION: &str = "mcp-proto/src/connection/";
 
 #[test]
 fn imports_only_go_down() {
     assert_none(&floors::climbs(&core()));
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    assert_none(&circles::circles(&core_and_adapters()));
+}
+
+#[test]
+fn imports_go_down_inside_rooms_too() {
+    let core = core();
+    let breaches = floors::ORDERS.iter().flat_map(|order| levels::climbs(&core, order));
+    assert_none(&breaches.collect::<Vec<Breach>>());
 }
 
 #[test]
@@ -33,6 +50,34 @@ fn only_the_table_of_rules_tells_revisions_apart() {
 }
 
 #[test]
+fn only_the_room_of_the_eras_tells_them_apart() {
+    assert_none(&eras::branches(&core(), eras::ALLOWED));
+}
+
+#[test]
+fn the_connection_is_the_same_without_http() {
+    let core = core();
+    assert!(core.iter().any(|file| file.path.starts_with(CONNECTION)), "no sources in {CONNECTION}");
+    assert_none(&features::conditions(&core, CONNECTION, "http"));
+}
+
+#[test]
+fn the_paper_on_the_architecture_names_what_exists() {
+    let paper = "mcp-proto/ARCHITECTURE.md";
+    let text = fs::read_to_string(workspace().join(paper)).expect("the paper is readable");
+    let roots = [CORE, "mcp-proto", "."].map(|root| workspace().join(root));
+    let exists = |path: &str| roots.iter().any(|root| root.join(path).exists());
+    assert_none(&named_paths::missing(paper, &text, &named_paths::words(&core()), exists));
+}
+
+#[test]
+fn each_room_keeps_to_its_budget() {
+    let rooms = sizes::rooms(&core());
+    println!("{}", sizes::table(&rooms));
+    assert_none(&sizes::over_budget(&rooms));
+}
+
+#[test]
 fn each_file_first_says_what_it_knows() {
     assert_none(&shape::without_first_sentence(&core_and_adapters()));
 }
@@ -44,6 +89,11 @@ fn no_file_is_two_rooms() {
         println!("longer than it aims to be: {file}");
     }
     assert_none(&shape::too_long(&files));
+}
+
+#[test]
+fn a_public_type_name_has_one_definition() {
+    assert_none(&unique_types::duplicates(&core_and_adapters(), unique_types::KNOWN));
 }
 
 #[test]

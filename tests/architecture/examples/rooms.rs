@@ -1,0 +1,17 @@
+//! Prints the non-test lines of each room of the core: `cargo run -p mcp-architecture --example rooms`.
+//!
+//! A path to another checkout of the workspace may follow.
+
+#![allow(clippy::print_stdout, reason = "printing is what it is for")]
+
+use mcp_architecture::{sizes, sources};
+use std::path::PathBuf;
+use std::{env, io};
+
+fn main() -> io::Result<()> {
+    let here = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let workspace = env::args_os().nth(1).map_or(here, PathBuf::from);
+    let files = sources::read(&workspace, &["mcp-proto/src"])?;
+    print!("{}", sizes::table(&sizes::rooms(&files)));
+    Ok(())
+}

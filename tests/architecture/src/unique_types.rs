@@ -1,0 +1,135 @@
+//! One public type name, one definition, in all published crates together.
+//!
+//! Every `pub` item counts: the lint `unreachable_pub` keeps the word from items that other crates cannot reach.
+
+use crate::Breach;
+use crate::imports::modules::Modules;
+use crate::sources::SourceFile;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The keywords that define a type name.
+const TYPES: &[&str] = &["enum", "struct", "trait", "type", "union"];
+
+/// Names that are still defined in several files, and in how many. The list only shrinks.
+pub const KNOWN: &[(&str, usize)] = &[
+    ("Body", 2),
+    ("Call", 2),
+    ("Challenge", 2),
+    ("Changed", 2),
+    ("Client", 2),
+    ("Config", 3),
+    ("Connect", 3),
+    ("ConnectHttp", 3),
+    ("Connection", 2),
+    ("Event", 4),
+    ("ExchangeId", 2),
+    ("Found", 2),
+    ("Frame", 2),
+    ("Http", 2),
+    ("Link", 2),
+    ("Listening", 2),
+    ("Open", 3),
+    ("Pending", 2),
+    ("Reader", 2),
+    ("Role", 3),
+    ("Serve", 3),
+    ("ServeHttp", 3),
+    ("Server", 2),
+    ("Session", 2),
+    ("Shared", 2),
+    ("Watch", 2),
+];
+
+/// Finds the public type names with more than one home, and the known ones whose number of homes is another by now.
+///
+/// Alternatives for different features in one file are one home.
+#[must_use]
+pub fn duplicates(files: &[SourceFile], known: &[(&str, usize)]) -> Vec<Breach> {
+    let mut homes: BTreeMap<String, BTreeSet<(usize, usize)>> = BTreeMap::new();
+    for (_, module) in Modules::new(files).all() {
+        let types = module.items.iter().filter(|item| item.is_public && TYPES.contains(&item.word.as_str()));
+        for item in types {
+            let homes = homes.entry(item.name.clone()).or_default();
+            if !homes.iter().any(|(file, _)| *file == module.file) {
+                homes.insert((module.file, item.line));
+            }
+        }
+    }
+    let mut breaches = Vec::new();
+    for (name, homes) in &homes {
+        let allowed = known.iter().find(|(known, _)| known == name).map_or(1, |(_, homes)| *homes);
+        if homes.len() > allowed {
+            breaches.extend(homes.iter().map(|(file, line)| {
+                let what = format!("`{name}` is defined in {} files: rename all but one", homes.len());
+                files[*file].breach(*line, what)
+            }));
+        }
+    }
+    for (name, allowed) in known {
+        let found = homes.get(*name).map_or(0, BTreeSet::len);
+        if found < *allowed {
+            let what = format!("is known for {allowed} definitions and has {found}: the list must shrink");
+            breaches.push(Breach { place: format!("`{name}`"), what });
+        }
+    }
+    breaches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::duplicates;
+    use crate::sources::planted;
+
+    fn found(text: &str, known: &[(&str, usize)]) -> Vec<String> {
+        let files = planted(&[
+            ("mcp-proto/src/lib.rs", "mod json;"),
+            ("mcp-proto/src/json.rs", "\npub struct Frame; struct Own;"),
+            ("adapters/tokio/src/lib.rs", text),
+        ]);
+        duplicates(&files, known).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_second_home_is_reported_at_both() {
+        for text in [
+            "pub enum Frame {}",
+            "pub trait Frame {}",
+            "pub type Frame = u8;",
+            "pub mod http { pub struct Frame; }",
+            "words! { pub enum Frame {} }",
+        ] {
+            let what = "`Frame` is defined in 2 files: rename all but one";
+            let places =
+                [format!("mcp-proto/src/json.rs:2: {what}"), format!("adapters/tokio/src/lib.rs:1: {what}")];
+            assert_eq!(found(text, &[]), places, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_uses_of_the_name_are_free() {
+        for text in [
+            "pub(crate) struct Frame;",
+            "struct Frame; pub struct Own;",
+            "pub use mcp_proto::Frame;",
+            "pub fn frame() { struct Frame; } pub const Frame: u8 = 1;",
+            "impl Watch for W { type Frame = u8; }",
+            "#[cfg(test)] pub struct Frame;",
+            "#[cfg(a)] pub struct Other; #[cfg(not(a))] pub struct Other(u8);",
+            "pub struct Frames; // pub struct Frame",
+        ] {
+            assert_eq!(found(text, &[]), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn the_list_of_known_names_only_shrinks() {
+        assert_eq!(found("pub enum Frame {}", &[("Frame", 2)]), [""; 0]);
+        assert_eq!(found("", &[("Frame", 2)]).len(), 1);
+        assert_eq!(found("pub enum Frame {}", &[("Frame", 3)]).len(), 1);
+        assert_eq!(
+            found("", &[("Gone", 2)]),
+            ["`Gone`: is known for 2 definitions and has 0: the list must shrink"]
+        );
+        assert_eq!(found("pub enum Frame {} pub mod m { pub struct Frame; }", &[("Frame", 2)]), [""; 0]);
+    }
+}
