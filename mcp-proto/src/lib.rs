@@ -89,6 +89,7 @@ extern crate std;
 #[cfg(feature = "schema")]
 pub mod catalog;
 pub mod client;
+mod command;
 mod endpoint;
 mod error;
 #[cfg(feature = "http")]
@@ -110,6 +111,7 @@ pub mod testing;
 mod time;
 mod wire;
 
+pub use command::{Applied, Apply, OwnedChange, OwnedCommand, Payload};
 pub use endpoint::Endpoint;
 pub use error::{Misuse, Unencodable, code};
 pub use json::Raw;

@@ -1,9 +1,13 @@
-//! The server's half of the protocol, as an application sees it; knows nothing of clients' machines or of transports.
+//! The server's half of the protocol, as an application sees it.
+
+mod summary;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+pub use crate::command::server::Command;
+use crate::command::{Applied, Apply, OwnedCommand, Payload};
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::limits::Limits;
@@ -179,10 +183,10 @@ impl Server {
         self.core.peer()
     }
 
-    /// What the answer to a request is written in, while it is open.
+    /// The revision of the response to a request.
     #[cfg(feature = "record")]
     pub(crate) fn revision_of(&self, incoming: IncomingId) -> Option<Revision> {
-        self.core.revision_of(incoming)
+        Some(self.core.revision_for(Some(incoming)))
     }
 
     /// Why the connection is over, once it is: known before [`Event::Closed`] is polled.
@@ -197,12 +201,57 @@ impl Server {
         self.core.log_level()
     }
 
+    /// Applies a command. Every method that commands the server builds one and calls this.
+    ///
+    /// # Errors
+    /// [`Misuse`], and nothing was changed or sent.
+    pub fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
+        let core = &mut self.core;
+        match command {
+            Command::Call { method, params, options } => {
+                let params = |revision, out: &mut Vec<u8>| params.encode(revision, out);
+                core.call(now, method, &params, &options).map(Applied::Call)
+            }
+            Command::Cancel { call, reason } => core.cancel(now, call, reason).map(Applied::done),
+            Command::Changed { change } => core.changed(now, change).map(Applied::done),
+            Command::Close => {
+                core.close(now);
+                Ok(Applied::Done)
+            }
+            Command::EndStream { incoming } => core.hang_up(now, incoming).map(Applied::done),
+            Command::Log { incoming, level, logger, data } => {
+                core.log(now, incoming, level, logger, data).map(Applied::done)
+            }
+            Command::Notify { method, params } => {
+                let params = |revision, out: &mut Vec<u8>| params.encode(revision, out);
+                core.notify(now, method, &params).map(Applied::done)
+            }
+            Command::Progress { incoming, progress } => {
+                core.progress(now, incoming, progress).map(Applied::done)
+            }
+            Command::RefuseUndeclared { incoming, questions } => {
+                core.refuse_undeclared(now, incoming, &questions).map(Applied::done)
+            }
+            Command::RequestInput { incoming, questions, state } => {
+                core.request_input(now, incoming, &questions, state).map(Applied::done)
+            }
+            Command::Respond { incoming, result } => {
+                let result = |revision, out: &mut Vec<u8>| result.encode(revision, out);
+                core.respond(now, incoming, &result).map(Applied::done)
+            }
+            Command::RespondError { incoming, error } => {
+                core.respond_error(now, incoming, error).map(Applied::done)
+            }
+        }
+    }
+
     /// Answers a request with a result, which must be an object.
     ///
     /// # Errors
     /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is still open.
     pub fn respond(&mut self, now: Instant, incoming: IncomingId, result: &dyn Encode) -> Result<(), Misuse> {
-        self.core.respond(now, incoming, &|revision, out| result.encode(revision, out))
+        let result = Payload::Value(result);
+        self.apply(now, Command::Respond { incoming, result }).map(Applied::into_done)
     }
 
     /// Answers a request with an error.
@@ -215,7 +264,7 @@ impl Server {
         incoming: IncomingId,
         error: &ErrorObject,
     ) -> Result<(), Misuse> {
-        self.core.respond_error(now, incoming, error)
+        self.apply(now, Command::RespondError { incoming, error }).map(Applied::into_done)
     }
 
     /// Answers a request with questions: it is over for the application, and comes again as a new
@@ -234,7 +283,8 @@ impl Server {
         questions: &[(&str, Question)],
         state: Option<&str>,
     ) -> Result<(), Misuse> {
-        self.core.request_input(now, incoming, questions, state)
+        let questions = questions.into();
+        self.apply(now, Command::RequestInput { incoming, questions, state }).map(Applied::into_done)
     }
 
     /// Refuses a request that would have to ask what its client did not declare: after
@@ -249,7 +299,8 @@ impl Server {
         incoming: IncomingId,
         questions: &[(&str, Question)],
     ) -> Result<(), Misuse> {
-        self.core.refuse_undeclared(now, incoming, questions)
+        let questions = questions.into();
+        self.apply(now, Command::RefuseUndeclared { incoming, questions }).map(Applied::into_done)
     }
 
     /// Tells every client that listens that something changed; nobody listening is fine. (CAP-12)
@@ -258,7 +309,7 @@ impl Server {
     /// [`Misuse::Undeclared`] when such changes were not declared, [`Misuse::Blocked`] when too much waits to be
     /// sent; nobody was told then.
     pub fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
-        self.core.changed(now, change)
+        self.apply(now, Command::Changed { change }).map(Applied::into_done)
     }
 
     /// Tells the client how far its request has come, if it wants to hear of it. While the client does not read,
@@ -272,7 +323,7 @@ impl Server {
         incoming: IncomingId,
         progress: &Progress,
     ) -> Result<(), Misuse> {
-        self.core.progress(now, incoming, progress)
+        self.apply(now, Command::Progress { incoming, progress }).map(Applied::into_done)
     }
 
     /// Sends a log message, for a request or for none, unless the client does not want it: it may have asked for
@@ -289,7 +340,7 @@ impl Server {
         logger: Option<&str>,
         data: &Raw,
     ) -> Result<(), Misuse> {
-        self.core.log(now, incoming, level, logger, data)
+        self.apply(now, Command::Log { incoming, level, logger, data }).map(Applied::into_done)
     }
 
     /// Calls a method of the client. The answer comes as [`Event::Completed`], exactly once.
@@ -305,7 +356,8 @@ impl Server {
         request: &R,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.core.call(now, R::METHOD, &|revision, out| request.encode(revision, out), &options)
+        let params = Payload::Value(request);
+        self.apply(now, Command::Call { method: R::METHOD, params, options }).and_then(Applied::into_call)
     }
 
     /// Calls a method of the client by name.
@@ -319,12 +371,8 @@ impl Server {
         params: Option<&dyn Encode>,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.core.call(
-            now,
-            method,
-            &|revision, out| params.map_or(Ok(()), |params| params.encode(revision, out)),
-            &options,
-        )
+        let params = params.into();
+        self.apply(now, Command::Call { method, params, options }).and_then(Applied::into_call)
     }
 
     /// Cancels a call: the client is told, and the call completes with [`CallError::Cancelled`] at once.
@@ -332,7 +380,7 @@ impl Server {
     /// # Errors
     /// [`Misuse::Stale`] when the call is over.
     pub fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
-        self.core.cancel(now, call, reason)
+        self.apply(now, Command::Cancel { call, reason }).map(Applied::into_done)
     }
 
     /// Sends a notification by name.
@@ -345,9 +393,7 @@ impl Server {
         method: &str,
         params: Option<&dyn Encode>,
     ) -> Result<(), Misuse> {
-        self.core.notify(now, method, &|revision, out| {
-            params.map_or(Ok(()), |params| params.encode(revision, out))
-        })
+        self.apply(now, Command::Notify { method, params: params.into() }).map(Applied::into_done)
     }
 
     /// Over HTTP, closes the response on which the answer to a request would come: the client fetches it over another
@@ -356,7 +402,7 @@ impl Server {
     /// # Errors
     /// [`Misuse::Stale`] when it was answered or cancelled.
     pub fn hang_up(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
-        self.core.hang_up(now, incoming)
+        self.apply(now, Command::EndStream { incoming }).map(Applied::into_done)
     }
 
     #[cfg(feature = "http")]
@@ -367,11 +413,30 @@ impl Server {
     /// Ends the connection: requests may be answered for [`Limits::drain_timeout`] more, then comes
     /// [`Event::Closed`]. With nothing open, it comes at once.
     pub fn close(&mut self, now: Instant) {
-        self.core.close(now);
+        let _done = self.apply(now, Command::Close);
     }
 }
 
 session_over_core!(Server, Event, Event::from_core);
+
+impl Apply for Server {
+    const SIDE: Side = Side::Server;
+
+    type Command<'a> = Command<'a>;
+
+    fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
+        self.apply(now, command)
+    }
+
+    fn to_owned_command(&self, command: Command<'_>) -> OwnedCommand {
+        let revision = self.core.revision_for(command.incoming());
+        command.into_owned(revision)
+    }
+
+    fn peer(&self) -> Option<&Arc<Peer>> {
+        self.peer()
+    }
+}
 
 impl Event {
     fn from_core(event: session::Event) -> Option<Self> {

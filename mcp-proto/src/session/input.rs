@@ -126,6 +126,9 @@ impl Core {
         for (_, question) in questions {
             let mut params = Vec::new();
             question.write(revision, &mut params)?;
+            if params.first().is_some_and(|first| *first != b'{') {
+                return Err(Misuse::Unencodable);
+            }
             if let Some(rule) = MethodRule::question(question.method(), revision) {
                 needs = gate::question_needs(rule, Some(&params), needs);
             }
@@ -134,10 +137,10 @@ impl Core {
         self.respond_error(now, incoming, &error)
     }
 
-    /// What the answer to a request of the peer is written in, while it is open.
-    #[cfg(feature = "record")]
-    pub(crate) fn revision_of(&self, incoming: IncomingId) -> Option<crate::revision::Revision> {
-        self.incoming.get(incoming).map(|open| open.peer.revision)
+    /// The revision that a response to `incoming` is written in, and any other message.
+    pub(crate) fn revision_for(&self, incoming: Option<IncomingId>) -> crate::revision::Revision {
+        let open = incoming.and_then(|incoming| self.incoming.get(incoming));
+        open.map_or_else(|| self.revision(), |open| open.peer.revision)
     }
 
     /// One question was answered, or never will be.

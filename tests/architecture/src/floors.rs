@@ -24,8 +24,9 @@ const FLOORS: &[Floor] = &[
     Floor { rooms: &["json", "wire"], closed: &[] },
     Floor { rooms: &["revision", "rpc"], closed: &["wire"] },
     Floor { rooms: &["schema"], closed: &["wire"] },
-    Floor { rooms: &["endpoint", "session"], closed: &[] },
-    Floor { rooms: &["client", "server"], closed: &[] },
+    Floor { rooms: &["session"], closed: &[] },
+    Floor { rooms: &["command"], closed: &[] },
+    Floor { rooms: &["client", "endpoint", "server"], closed: &[] },
     Floor { rooms: &["catalog", "http", "seal", "stdio"], closed: &[] },
     Floor { rooms: &["record", "testing"], closed: &[] },
 ];
