@@ -7,7 +7,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use crate::command::client::Command;
-use crate::command::{Applied, Apply, OwnedCommand, Payload};
+use crate::command::{Applied, Apply, OwnedCommand};
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::limits::Limits;
@@ -230,8 +230,7 @@ impl Client {
         request: &R,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        let params = Payload::Value(request);
-        self.apply(now, Command::Call { method: R::METHOD, params, options }).and_then(Applied::into_call)
+        self.apply(now, Command::call(request, options)).and_then(Applied::into_call)
     }
 
     /// Calls a method by name, one that no revision knows as well as any that may be sent.
@@ -319,8 +318,7 @@ impl Client {
     /// # Errors
     /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is still open.
     pub fn respond(&mut self, now: Instant, incoming: IncomingId, result: &dyn Encode) -> Result<(), Misuse> {
-        let result = Payload::Value(result);
-        self.apply(now, Command::Respond { incoming, result }).map(Applied::into_done)
+        self.apply(now, Command::respond(incoming, result)).map(Applied::into_done)
     }
 
     /// Answers a request of the server with an error.

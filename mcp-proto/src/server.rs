@@ -7,7 +7,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use crate::command::server::Command;
-use crate::command::{Applied, Apply, OwnedCommand, Payload};
+use crate::command::{Applied, Apply, OwnedCommand};
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::limits::Limits;
@@ -183,12 +183,6 @@ impl Server {
         self.core.peer()
     }
 
-    /// The revision of the response to a request.
-    #[cfg(feature = "record")]
-    pub(crate) fn revision_of(&self, incoming: IncomingId) -> Option<Revision> {
-        Some(self.core.revision_for(Some(incoming)))
-    }
-
     /// Why the connection is over, once it is: known before [`Event::Closed`] is polled.
     #[must_use]
     pub fn closed(&self) -> Option<&Close> {
@@ -250,8 +244,7 @@ impl Server {
     /// # Errors
     /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is still open.
     pub fn respond(&mut self, now: Instant, incoming: IncomingId, result: &dyn Encode) -> Result<(), Misuse> {
-        let result = Payload::Value(result);
-        self.apply(now, Command::Respond { incoming, result }).map(Applied::into_done)
+        self.apply(now, Command::respond(incoming, result)).map(Applied::into_done)
     }
 
     /// Answers a request with an error.
@@ -356,8 +349,7 @@ impl Server {
         request: &R,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        let params = Payload::Value(request);
-        self.apply(now, Command::Call { method: R::METHOD, params, options }).and_then(Applied::into_call)
+        self.apply(now, Command::call(request, options)).and_then(Applied::into_call)
     }
 
     /// Calls a method of the client by name.

@@ -4,7 +4,7 @@ use super::{OwnedCommand, Payload};
 use crate::error::Misuse;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
-use crate::schema::Level;
+use crate::schema::{ClientRequest, Encode, Level};
 use crate::session::{CallId, CallOptions, Filter, IncomingId, Progress};
 
 /// Everything an application can do to a client. [`Client::apply`](crate::client::Client::apply) applies it; each
@@ -82,7 +82,17 @@ pub enum Command<'a> {
     },
 }
 
-impl Command<'_> {
+impl<'a> Command<'a> {
+    /// Makes a typed call.
+    pub const fn call<R: ClientRequest>(request: &'a R, options: CallOptions) -> Self {
+        Self::Call { method: R::METHOD, params: Payload::Value(request), options }
+    }
+
+    /// Responds with a result.
+    pub const fn respond(incoming: IncomingId, result: &'a dyn Encode) -> Self {
+        Self::Respond { incoming, result: Payload::Value(result) }
+    }
+
     /// The request that the command responds to or reports on.
     #[must_use]
     pub const fn incoming(&self) -> Option<IncomingId> {

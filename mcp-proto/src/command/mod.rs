@@ -22,7 +22,7 @@ use crate::error::{Misuse, Unencodable};
 use crate::json::Raw;
 use crate::revision::{Revision, Side};
 use crate::schema::Encode;
-use crate::session::{CallId, Peer, Question, Session};
+use crate::session::{CallId, IncomingId, Peer, Question, Session};
 use crate::time::Instant;
 
 /// Questions to a client with the keys of their answers.
@@ -50,7 +50,7 @@ pub trait Apply: Session<Event: fmt::Display> {
     const SIDE: Side;
 
     /// The commands of the role. Converting a command that the role lacks fails with [`Misuse::Unsupported`].
-    type Command<'a>: TryFrom<&'a OwnedCommand, Error = Misuse> + fmt::Debug;
+    type Command<'a>: TryFrom<&'a OwnedCommand, Error = Misuse> + Clone + fmt::Debug;
 
     /// Applies a command.
     ///
@@ -98,6 +98,28 @@ impl Applied {
     /// Drops the handle.
     pub(crate) const fn into_done(self) {}
 }
+
+/// Converts handles to and from their numbers, for commands that cross a file or a foreign function interface. A number
+/// that no handle has names a call or a request that is over.
+macro_rules! numbers {
+    ($($handle:ident)+) => {
+        $(
+            impl From<u64> for $handle {
+                fn from(number: u64) -> Self {
+                    Self(number)
+                }
+            }
+
+            impl From<$handle> for u64 {
+                fn from(handle: $handle) -> Self {
+                    handle.0
+                }
+            }
+        )+
+    };
+}
+
+numbers! { CallId IncomingId }
 
 /// The params or the result that a command carries.
 #[derive(Clone, Default)]

@@ -9,7 +9,7 @@ use crate::error::Misuse;
 use crate::json::Raw;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
-use crate::schema::Level;
+use crate::schema::{Encode, Level, ServerRequest};
 use crate::session::{CallId, CallOptions, Change, IncomingId, Progress, Question};
 
 /// Everything an application can do to a server. [`Server::apply`](crate::server::Server::apply) applies it; each
@@ -112,7 +112,17 @@ pub enum Command<'a> {
     },
 }
 
-impl Command<'_> {
+impl<'a> Command<'a> {
+    /// Makes a typed call.
+    pub const fn call<R: ServerRequest>(request: &'a R, options: CallOptions) -> Self {
+        Self::Call { method: R::METHOD, params: Payload::Value(request), options }
+    }
+
+    /// Responds with a result.
+    pub const fn respond(incoming: IncomingId, result: &'a dyn Encode) -> Self {
+        Self::Respond { incoming, result: Payload::Value(result) }
+    }
+
     /// The request that the command responds to or reports on.
     #[must_use]
     pub const fn incoming(&self) -> Option<IncomingId> {

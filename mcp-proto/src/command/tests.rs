@@ -1,5 +1,7 @@
 //! Owned commands: what they keep of a command, and that both roles take them back.
 
+mod methods;
+
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::ToString;
