@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event;
-use mcp_proto::client::Client as Machine;
+use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::{CallError, CallId, CallOptions, Era, Filter, Instant, Misuse, Raw, Session as _};
 
 use crate::call::START_PATIENCE;
@@ -155,7 +155,9 @@ impl Feed {
         if own.given_up {
             return Err(Misuse::Stale);
         }
-        let call = state.session.listen(now, &self.asked, CallOptions::default())?;
+        let call = state
+            .session
+            .call(now, Command::Listen { filter: &self.asked, options: CallOptions::default() })?;
         own.at = Some((Arc::clone(link), call));
         own.acknowledged = false;
         own.ended = None;
@@ -265,7 +267,8 @@ impl Feed {
         let at = state.at.take();
         drop(state);
         if let Some((link, call)) = at {
-            let _over_already = link.with(|state, now| state.session.cancel(now, call, "no longer wanted"));
+            let cancel = Command::Cancel { call, reason: "no longer wanted" };
+            let _over_already = link.with(|state, now| state.session.run(now, cancel));
         }
     }
 

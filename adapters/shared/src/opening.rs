@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::driving::Driving;
 use crate::error::Error;
-use crate::link::{Carrier, Link};
+use crate::link::{Link, Transport};
 use crate::listening::Feed;
 use crate::tapes::Tapes;
 use crate::trace::Trace;
@@ -193,15 +193,15 @@ impl Recipe {
     fn link(&self, config: Config, runtime: &Arc<dyn Spawn>) -> io::Result<Arc<Link<Machine>>> {
         let clock = Clock::new();
         let began = clock.now();
-        let carrier = self.tapes.carry(Stdio::new(Machine::new(began, config)), began);
-        self.link_over(clock, carrier, runtime)
+        let transport = self.tapes.carry(Stdio::new(Machine::new(began, config)), began);
+        self.link_over(clock, transport, runtime)
     }
 
     /// A connection over anything.
     pub(crate) fn link_over(
         &self,
         clock: Clock,
-        carrier: Carrier<Machine>,
+        transport: Transport<Machine>,
         runtime: &Arc<dyn Spawn>,
     ) -> io::Result<Arc<Link<Machine>>> {
         let shared = Shared {
@@ -210,7 +210,7 @@ impl Recipe {
             is_heard: self.notified.is_some(),
             on_violation: self.on_violation.clone(),
         };
-        let link = Link::over_carrier(clock, carrier, shared, Trace::new("client", self.payloads));
+        let link = Link::over_transport(clock, transport, shared, Trace::new("client", self.payloads));
         if let Some(hear) = self.notified.clone() {
             runtime.spawn(Box::pin(notify(Arc::clone(&link), hear)))?;
         }

@@ -109,7 +109,7 @@ async fn both_sides_of_a_session_are_recorded_and_replay_without_a_difference<R:
         let (our_tape, their_tape) = (ours.only(), theirs.only());
         let here = replay(&our_tape, |began| client().machine(began));
         let there = replay(&their_tape, |began| server.machine(began).unwrap());
-        assert!(here.acts > 15 && there.acts > 200, "{here:?} {there:?}");
+        assert!(here.commands > 15 && there.commands > 200, "{here:?} {there:?}");
         let told = Recording::read(&their_tape).unwrap().show(false).to_string();
         for deed in
             ["@ respond", "@ fail", "@ progress", "@ ask", "@ log", "@ changed", "@ hang up", "cancelled"]

@@ -1,12 +1,12 @@
 //! Clients over Streamable HTTP, as far as they need no runtime: exchanges on connections that a runtime opens.
 
+mod connections;
 mod exchange;
 mod over;
 mod pump;
 mod remote;
 #[cfg(feature = "tls")]
 mod tls;
-mod transport;
 
 use std::io;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ pub use over::Challenged;
 pub(crate) use over::ClientOverHttp;
 pub use remote::Remote;
 
-use self::transport::Transport;
+use self::connections::HttpConnections;
 use crate::BoxFuture;
 use crate::client::Client;
 use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::error::Error;
-use crate::link::Carrier;
+use crate::link::Transport;
 use crate::opening::{Opening, Origin};
 use crate::workers::Spawn;
 
@@ -66,15 +66,15 @@ pub(crate) async fn connect(
     runtime: &Arc<dyn Dial>,
     config: Config,
 ) -> Result<Connection, Error> {
-    let transport = Transport::new(remote.clone(), Arc::clone(runtime))?;
-    let settings = transport.settings().map_err(|error| io::Error::other(error.to_string()))?;
+    let connections = HttpConnections::new(remote.clone(), Arc::clone(runtime))?;
+    let settings = connections.settings().map_err(|error| io::Error::other(error.to_string()))?;
     let clock = Clock::new();
     let machine = Machine::new(clock.now(), config);
-    let carrier = Carrier::Http(Box::new(ClientOverHttp::new(Http::new(machine, settings))));
+    let transport = Transport::Http(Box::new(ClientOverHttp::new(Http::new(machine, settings))));
     let spawn = Arc::clone(runtime).as_spawn();
-    let link = origin.recipe.link_over(clock, carrier, &spawn)?;
+    let link = origin.recipe.link_over(clock, transport, &spawn)?;
     let guard = pump::Guard(Arc::clone(&link));
-    spawn.spawn(Box::pin(pump::drive(guard, Arc::clone(&transport))))?;
+    spawn.spawn(Box::pin(pump::drive(guard, Arc::clone(&connections))))?;
     let opening = Opening::new(Connection::new(link, None, Some(Arc::clone(origin))));
-    opening.wait().await.map_err(|error| transport.explain(error))
+    opening.wait().await.map_err(|error| connections.explain(error))
 }
