@@ -40,18 +40,20 @@ fn record() -> Result<[Vec<u8>; 2], Box<dyn Error>> {
     carry(now, &mut server, &mut client);
     let options = CallOptions { progress: true, ..CallOptions::default() };
     let call = CallTool::new("open").arguments(Raw::from_text(r#"{"combination":"12-34-56"}"#)?);
-    client.call(now, &call, options)?;
+    client.apply(now, client::Command::call(&call, options))?;
     carry(now, &mut client, &mut server);
     while let Some(event) = server.poll_event() {
         if let server::Event::Request { incoming, .. } = event {
-            server.progress(now, incoming, &Progress::new(1.0).of(2.0))?;
+            let progress = &Progress::new(1.0).of(2.0);
+            server.apply(now, server::Command::Progress { incoming, progress })?;
             now += Duration::from_millis(250);
-            server.respond(now, incoming, &CallToolResult::text("a thousand crowns"))?;
+            let result = CallToolResult::text("a thousand crowns");
+            server.apply(now, server::Command::respond(incoming, &result))?;
         }
     }
     carry(now, &mut server, &mut client);
     while client.poll_event().is_some() {}
-    client.close(now);
+    client.apply(now, client::Command::Close)?;
     server.handle_eof(now);
     while client.poll_event().is_some() || server.poll_event().is_some() {}
     Ok([client.into_sink(), server.into_sink()])

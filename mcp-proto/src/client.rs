@@ -1,10 +1,14 @@
-//! The client's half of the protocol, as an application sees it; knows nothing of servers' machines or of transports.
+//! The client's half of the protocol, as an application sees it.
+
+mod summary;
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+pub use crate::command::client::Command;
+use crate::command::{Applied, Apply, OwnedCommand};
 use crate::connection::{
     self, CallError, CallId, CallOptions, Close, Connection, Fault, Filter, Identity, IncomingId, MetaWriter,
     Method, Peer, Progress, Request, Violation, ViolationPolicy, session_over_connection,
@@ -180,6 +184,45 @@ impl Client {
         self.connection.peer()
     }
 
+    /// Applies a command. Every method that commands the client builds one and calls this.
+    ///
+    /// # Errors
+    /// [`Misuse`], and nothing was changed or sent.
+    pub fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
+        let connection = &mut self.connection;
+        match command {
+            Command::Call { method, params, options } => {
+                let params = |revision, out: &mut Vec<u8>| params.encode(revision, out);
+                connection.call(now, method, &params, &options).map(Applied::Call)
+            }
+            Command::Cancel { call, reason } => connection.cancel(now, call, reason).map(Applied::done),
+            Command::Close => {
+                connection.close(now);
+                Ok(Applied::Done)
+            }
+            Command::Listen { filter, options } => {
+                connection.listen(now, filter, &options).map(Applied::Call)
+            }
+            Command::Notify { method, params } => {
+                let params = |revision, out: &mut Vec<u8>| params.encode(revision, out);
+                connection.notify(now, method, &params).map(Applied::done)
+            }
+            Command::Progress { incoming, progress } => {
+                connection.progress(now, incoming, progress).map(Applied::done)
+            }
+            Command::Respond { incoming, result } => {
+                let result = |revision, out: &mut Vec<u8>| result.encode(revision, out);
+                connection.respond(now, incoming, &result).map(Applied::done)
+            }
+            Command::RespondError { incoming, error } => {
+                connection.respond_error(now, incoming, error).map(Applied::done)
+            }
+            Command::SetLogLevel { level, options } => {
+                connection.set_log_level(now, level, &options).map(Applied::Call)
+            }
+        }
+    }
+
     /// Calls a method of the server. The answer comes as [`Event::Completed`], exactly once.
     ///
     /// # Errors
@@ -190,7 +233,7 @@ impl Client {
         request: &R,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.connection.call(now, R::METHOD, &|revision, out| request.encode(revision, out), &options)
+        self.apply(now, Command::call(request, options)).and_then(Applied::into_call)
     }
 
     /// Calls a method by name, one that no revision knows as well as any that may be sent.
@@ -204,12 +247,8 @@ impl Client {
         params: Option<&dyn Encode>,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.connection.call(
-            now,
-            method,
-            &|revision, out| params.map_or(Ok(()), |params| params.encode(revision, out)),
-            &options,
-        )
+        let params = params.into();
+        self.apply(now, Command::Call { method, params, options }).and_then(Applied::into_call)
     }
 
     /// Listens to changes, for as long as the call is open: [`Event::Listening`] says of what the server will tell,
@@ -220,7 +259,7 @@ impl Client {
     /// # Errors
     /// [`Misuse`], and nothing was sent.
     pub fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
-        self.connection.listen(now, filter, &options)
+        self.apply(now, Command::Listen { filter, options }).and_then(Applied::into_call)
     }
 
     /// Wants log messages of `level` and above. Where each request says so for itself, all from now on do, and the
@@ -234,7 +273,7 @@ impl Client {
         level: Level,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.connection.set_log_level(now, level, &options)
+        self.apply(now, Command::SetLogLevel { level, options }).and_then(Applied::into_call)
     }
 
     /// What to connect with once more, when the server went away instead of saying which era it is of: some end at
@@ -255,7 +294,7 @@ impl Client {
     /// # Errors
     /// [`Misuse::Stale`] when the call is over.
     pub fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
-        self.connection.cancel(now, call, reason)
+        self.apply(now, Command::Cancel { call, reason }).map(Applied::into_done)
     }
 
     /// Sends a notification by name.
@@ -268,9 +307,7 @@ impl Client {
         method: &str,
         params: Option<&dyn Encode>,
     ) -> Result<(), Misuse> {
-        self.connection.notify(now, method, &|revision, out| {
-            params.map_or(Ok(()), |params| params.encode(revision, out))
-        })
+        self.apply(now, Command::Notify { method, params: params.into() }).map(Applied::into_done)
     }
 
     /// Why the connection is over, once it is: known before [`Event::Closed`] is polled.
@@ -284,7 +321,7 @@ impl Client {
     /// # Errors
     /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is still open.
     pub fn respond(&mut self, now: Instant, incoming: IncomingId, result: &dyn Encode) -> Result<(), Misuse> {
-        self.connection.respond(now, incoming, &|revision, out| result.encode(revision, out))
+        self.apply(now, Command::respond(incoming, result)).map(Applied::into_done)
     }
 
     /// Answers a request of the server with an error.
@@ -297,7 +334,7 @@ impl Client {
         incoming: IncomingId,
         error: &ErrorObject,
     ) -> Result<(), Misuse> {
-        self.connection.respond_error(now, incoming, error)
+        self.apply(now, Command::RespondError { incoming, error }).map(Applied::into_done)
     }
 
     /// Tells the server how far its request has come, if it wants to hear of it.
@@ -310,7 +347,7 @@ impl Client {
         incoming: IncomingId,
         progress: &Progress,
     ) -> Result<(), Misuse> {
-        self.connection.progress(now, incoming, progress)
+        self.apply(now, Command::Progress { incoming, progress }).map(Applied::into_done)
     }
 
     /// Ends the connection: every open call completes with [`CallError::Lost`], then comes [`Event::Closed`].
@@ -318,7 +355,7 @@ impl Client {
     /// The protocol has no message for it (LIF-35): what waits in the outbox can still be sent, then the driver
     /// closes the transport.
     pub fn close(&mut self, now: Instant) {
-        self.connection.close(now);
+        let _done = self.apply(now, Command::Close);
     }
 }
 
@@ -382,6 +419,25 @@ impl Client {
 }
 
 session_over_connection!(Client, Event, Event::from_connection);
+
+impl Apply for Client {
+    const SIDE: Side = Side::Client;
+
+    type Command<'a> = Command<'a>;
+
+    fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
+        self.apply(now, command)
+    }
+
+    fn to_owned_command(&self, command: Command<'_>) -> OwnedCommand {
+        let revision = self.connection.revision_for(command.incoming());
+        command.into_owned(revision)
+    }
+
+    fn peer(&self) -> Option<&Arc<Peer>> {
+        self.peer()
+    }
+}
 
 impl Event {
     fn from_connection(event: connection::Event) -> Option<Self> {

@@ -90,6 +90,7 @@ extern crate std;
 pub mod catalog;
 pub mod client;
 mod collections;
+mod command;
 mod connection;
 mod endpoint;
 mod error;
@@ -112,6 +113,7 @@ pub mod testing;
 mod time;
 mod wire;
 
+pub use command::{Applied, Apply, OwnedChange, OwnedCommand, Payload};
 pub use connection::{
     Answers, CallError, CallId, CallOptions, Change, Close, Context, Decoded, Fault, Filter, Incoming,
     IncomingId, Method, Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, Session, StreamId,

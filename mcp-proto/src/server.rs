@@ -1,9 +1,13 @@
-//! The server's half of the protocol, as an application sees it; knows nothing of clients' machines or of transports.
+//! The server's half of the protocol, as an application sees it.
+
+mod summary;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+pub use crate::command::server::Command;
+use crate::command::{Applied, Apply, OwnedCommand};
 use crate::connection::{
     self, CallError, CallId, CallOptions, Change, Close, Connection, Context, Identity, IncomingId,
     MetaWriter, Method, Peer, Progress, Question, Request, Violation, ViolationPolicy,
@@ -176,12 +180,6 @@ impl Server {
         self.connection.peer()
     }
 
-    /// What the answer to a request is written in, while it is open.
-    #[cfg(feature = "record")]
-    pub(crate) fn revision_of(&self, incoming: IncomingId) -> Option<Revision> {
-        self.connection.revision_of(incoming)
-    }
-
     /// Why the connection is over, once it is: known before [`Event::Closed`] is polled.
     #[must_use]
     pub fn closed(&self) -> Option<&Close> {
@@ -194,12 +192,56 @@ impl Server {
         self.connection.log_level()
     }
 
+    /// Applies a command. Every method that commands the server builds one and calls this.
+    ///
+    /// # Errors
+    /// [`Misuse`], and nothing was changed or sent.
+    pub fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
+        let connection = &mut self.connection;
+        match command {
+            Command::Call { method, params, options } => {
+                let params = |revision, out: &mut Vec<u8>| params.encode(revision, out);
+                connection.call(now, method, &params, &options).map(Applied::Call)
+            }
+            Command::Cancel { call, reason } => connection.cancel(now, call, reason).map(Applied::done),
+            Command::Changed { change } => connection.changed(now, change).map(Applied::done),
+            Command::Close => {
+                connection.close(now);
+                Ok(Applied::Done)
+            }
+            Command::EndStream { incoming } => connection.end_stream(now, incoming).map(Applied::done),
+            Command::Log { incoming, level, logger, data } => {
+                connection.log(now, incoming, level, logger, data).map(Applied::done)
+            }
+            Command::Notify { method, params } => {
+                let params = |revision, out: &mut Vec<u8>| params.encode(revision, out);
+                connection.notify(now, method, &params).map(Applied::done)
+            }
+            Command::Progress { incoming, progress } => {
+                connection.progress(now, incoming, progress).map(Applied::done)
+            }
+            Command::RefuseUndeclared { incoming, questions } => {
+                connection.refuse_undeclared(now, incoming, &questions).map(Applied::done)
+            }
+            Command::RequestInput { incoming, questions, state } => {
+                connection.request_input(now, incoming, &questions, state).map(Applied::done)
+            }
+            Command::Respond { incoming, result } => {
+                let result = |revision, out: &mut Vec<u8>| result.encode(revision, out);
+                connection.respond(now, incoming, &result).map(Applied::done)
+            }
+            Command::RespondError { incoming, error } => {
+                connection.respond_error(now, incoming, error).map(Applied::done)
+            }
+        }
+    }
+
     /// Answers a request with a result, which must be an object.
     ///
     /// # Errors
     /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is still open.
     pub fn respond(&mut self, now: Instant, incoming: IncomingId, result: &dyn Encode) -> Result<(), Misuse> {
-        self.connection.respond(now, incoming, &|revision, out| result.encode(revision, out))
+        self.apply(now, Command::respond(incoming, result)).map(Applied::into_done)
     }
 
     /// Answers a request with an error.
@@ -212,7 +254,7 @@ impl Server {
         incoming: IncomingId,
         error: &ErrorObject,
     ) -> Result<(), Misuse> {
-        self.connection.respond_error(now, incoming, error)
+        self.apply(now, Command::RespondError { incoming, error }).map(Applied::into_done)
     }
 
     /// Answers a request with questions: it is over for the application, and comes again as a new
@@ -231,7 +273,8 @@ impl Server {
         questions: &[(&str, Question)],
         state: Option<&str>,
     ) -> Result<(), Misuse> {
-        self.connection.request_input(now, incoming, questions, state)
+        let questions = questions.into();
+        self.apply(now, Command::RequestInput { incoming, questions, state }).map(Applied::into_done)
     }
 
     /// Refuses a request that would have to ask what its client did not declare: after
@@ -246,7 +289,8 @@ impl Server {
         incoming: IncomingId,
         questions: &[(&str, Question)],
     ) -> Result<(), Misuse> {
-        self.connection.refuse_undeclared(now, incoming, questions)
+        let questions = questions.into();
+        self.apply(now, Command::RefuseUndeclared { incoming, questions }).map(Applied::into_done)
     }
 
     /// Tells every client that listens that something changed; nobody listening is fine. (CAP-12)
@@ -255,7 +299,7 @@ impl Server {
     /// [`Misuse::Undeclared`] when such changes were not declared, [`Misuse::Blocked`] when too much waits to be
     /// sent; nobody was told then.
     pub fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
-        self.connection.changed(now, change)
+        self.apply(now, Command::Changed { change }).map(Applied::into_done)
     }
 
     /// Tells the client how far its request has come, if it wants to hear of it. While the client does not read,
@@ -269,7 +313,7 @@ impl Server {
         incoming: IncomingId,
         progress: &Progress,
     ) -> Result<(), Misuse> {
-        self.connection.progress(now, incoming, progress)
+        self.apply(now, Command::Progress { incoming, progress }).map(Applied::into_done)
     }
 
     /// Sends a log message, for a request or for none, unless the client does not want it: it may have asked for
@@ -286,7 +330,7 @@ impl Server {
         logger: Option<&str>,
         data: &Raw,
     ) -> Result<(), Misuse> {
-        self.connection.log(now, incoming, level, logger, data)
+        self.apply(now, Command::Log { incoming, level, logger, data }).map(Applied::into_done)
     }
 
     /// Calls a method of the client. The answer comes as [`Event::Completed`], exactly once.
@@ -302,7 +346,7 @@ impl Server {
         request: &R,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.connection.call(now, R::METHOD, &|revision, out| request.encode(revision, out), &options)
+        self.apply(now, Command::call(request, options)).and_then(Applied::into_call)
     }
 
     /// Calls a method of the client by name.
@@ -316,12 +360,8 @@ impl Server {
         params: Option<&dyn Encode>,
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        self.connection.call(
-            now,
-            method,
-            &|revision, out| params.map_or(Ok(()), |params| params.encode(revision, out)),
-            &options,
-        )
+        let params = params.into();
+        self.apply(now, Command::Call { method, params, options }).and_then(Applied::into_call)
     }
 
     /// Cancels a call: the client is told, and the call completes with [`CallError::Cancelled`] at once.
@@ -329,7 +369,7 @@ impl Server {
     /// # Errors
     /// [`Misuse::Stale`] when the call is over.
     pub fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
-        self.connection.cancel(now, call, reason)
+        self.apply(now, Command::Cancel { call, reason }).map(Applied::into_done)
     }
 
     /// Sends a notification by name.
@@ -342,9 +382,7 @@ impl Server {
         method: &str,
         params: Option<&dyn Encode>,
     ) -> Result<(), Misuse> {
-        self.connection.notify(now, method, &|revision, out| {
-            params.map_or(Ok(()), |params| params.encode(revision, out))
-        })
+        self.apply(now, Command::Notify { method, params: params.into() }).map(Applied::into_done)
     }
 
     /// Over HTTP, closes the response on which the answer to a request would come: the client fetches it over another
@@ -353,17 +391,36 @@ impl Server {
     /// # Errors
     /// [`Misuse::Stale`] when it was answered or cancelled.
     pub fn hang_up(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
-        self.connection.end_stream(now, incoming)
+        self.apply(now, Command::EndStream { incoming }).map(Applied::into_done)
     }
 
     /// Ends the connection: requests may be answered for [`Limits::drain_timeout`] more, then comes
     /// [`Event::Closed`]. With nothing open, it comes at once.
     pub fn close(&mut self, now: Instant) {
-        self.connection.close(now);
+        let _done = self.apply(now, Command::Close);
     }
 }
 
 session_over_connection!(Server, Event, Event::from_connection);
+
+impl Apply for Server {
+    const SIDE: Side = Side::Server;
+
+    type Command<'a> = Command<'a>;
+
+    fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
+        self.apply(now, command)
+    }
+
+    fn to_owned_command(&self, command: Command<'_>) -> OwnedCommand {
+        let revision = self.connection.revision_for(command.incoming());
+        command.into_owned(revision)
+    }
+
+    fn peer(&self) -> Option<&Arc<Peer>> {
+        self.peer()
+    }
+}
 
 impl Event {
     fn from_connection(event: connection::Event) -> Option<Self> {

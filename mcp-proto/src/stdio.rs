@@ -5,8 +5,10 @@
 
 use core::ops::{Deref, DerefMut};
 
+use crate::command::{Applied, Apply};
 use crate::connection::{Incoming, Session, StreamId, ViolationKind};
 use crate::endpoint::Endpoint;
+use crate::error::Misuse;
 use crate::limits::Limits;
 use crate::time::Instant;
 use crate::wire::{Line, LineReader, Outbox};
@@ -52,8 +54,17 @@ impl<S: Session> Stdio<S> {
     }
 }
 
-impl<S: Session> Endpoint for Stdio<S> {
+impl<S: Apply> Endpoint for Stdio<S> {
     type Event = S::Event;
+    type Role = S;
+
+    fn role(&self) -> &S {
+        &self.session
+    }
+
+    fn apply(&mut self, now: Instant, command: S::Command<'_>) -> Result<Applied, Misuse> {
+        self.session.apply(now, command)
+    }
 
     fn handle_input(&mut self, now: Instant, input: &[u8]) {
         self.now = self.now.max(now);

@@ -7,14 +7,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mcp_proto::client::{Client as Machine, Event};
+use mcp_proto::client::{Client as Machine, Command, Event};
 use mcp_proto::schema::Encode;
-use mcp_proto::{CallError, CallId, Close, ErrorObject, IncomingId, Instant, Misuse, Peer, Raw, Request};
+use mcp_proto::{CallError, CallId, Close, ErrorObject, IncomingId, Misuse, Peer, Raw, Request};
 
 use crate::BoxFuture;
 use crate::call::Slot;
 use crate::cancelled::Cancelled;
-use crate::link::{Carrier, Link, Role, State};
+use crate::link::{Link, Role, State};
 use crate::listening::Feed;
 use crate::notices::Notices;
 use crate::trace::{About, how};
@@ -85,9 +85,6 @@ impl Role for Machine {
 
     #[cfg(feature = "http")]
     type Http = crate::http::ClientOverHttp;
-
-    #[cfg(feature = "record")]
-    type Recorded = crate::tape::Recorded<Self>;
 
     /// The answers of a server that is gone.
     const LAST_INPUT: Duration = Duration::from_millis(500);
@@ -187,10 +184,6 @@ impl Role for Machine {
     fn may_pass(misuse: Misuse) -> bool {
         matches!(misuse, Misuse::Blocked | Misuse::NotReady)
     }
-
-    fn close(session: &mut Carrier<Self>, now: Instant) {
-        session.close(now);
-    }
 }
 
 /// Has what was listened to in a session that the server forgot be listened to in the next one, once that is open.
@@ -232,12 +225,12 @@ fn respond(link: &Arc<Link<Machine>>, incoming: IncomingId, answer: Option<Answe
     let answer = answer.unwrap_or_else(|| Err(ErrorObject::internal("the handler failed")));
     link.with(|state, now| {
         let sent = match &answer {
-            Ok(result) => state.session.respond(now, incoming, &**result),
-            Err(error) => state.session.respond_error(now, incoming, error),
+            Ok(result) => state.session.run(now, Command::respond(incoming, &**result)),
+            Err(error) => state.session.run(now, Command::RespondError { incoming, error }),
         };
         if sent == Err(Misuse::Unencodable) {
-            let error = ErrorObject::internal("the answer cannot be written as JSON");
-            let _gone = state.session.respond_error(now, incoming, &error);
+            let error = &ErrorObject::internal("the answer cannot be written as JSON");
+            let _gone = state.session.run(now, Command::RespondError { incoming, error });
         }
     });
 }

@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use event_listener::Event;
 use futures_lite::future::Boxed;
-use mcp_proto::client::Client as Machine;
+use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::schema::{Decode, Encode};
-use mcp_proto::{CallError, CallId, CallOptions, Instant, Misuse, Progress, Raw, Revision, Unencodable};
+use mcp_proto::{
+    CallError, CallId, CallOptions, Instant, Misuse, Payload, Progress, Raw, Revision, Unencodable,
+};
 
 use crate::BoxFuture;
 use crate::error::Error;
@@ -97,7 +99,8 @@ impl<'c, T: Decode> Call<'c, T> {
         let Self { link, method, params, options, .. } = self;
         begin(link, patience, move |state, now| {
             let params = Encoded(&*params);
-            state.session.call_raw(now, &method, Some(&params), options.clone())
+            let (params, options) = (Payload::Value(&params), options.clone());
+            state.session.call(now, Command::Call { method: &method, params, options })
         })
         .await
     }
@@ -209,7 +212,8 @@ impl<T> Pending<T> {
 
     fn end(&mut self, reason: &str) {
         if !std::mem::replace(&mut self.over, true) {
-            let _over_already = self.link.with(|state, now| state.session.cancel(now, self.call, reason));
+            let cancel = Command::Cancel { call: self.call, reason };
+            let _over_already = self.link.with(|state, now| state.session.run(now, cancel));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use mcp_proto::client::Client as Machine;
+use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::schema::{CallTool, CallToolResult, ClientRequest, Encode, Level, ListTools, Ping, Tool};
 use mcp_proto::{CallOptions, Close, Era, Filter, Peer, Raw, Revision};
 use serde::Serialize;
@@ -150,7 +150,8 @@ impl Connection {
     /// When the server offers no log messages, or the call fails.
     pub async fn set_log_level(&self, level: Level) -> Result<(), Error> {
         let set = begin::<Raw>(&self.inner.link, START_PATIENCE, |state, now| {
-            state.session.set_log_level(now, level, CallOptions::default())
+            let options = CallOptions::default();
+            state.session.call(now, Command::SetLogLevel { level, options })
         });
         set.await?.await.map(drop)
     }
@@ -180,7 +181,8 @@ impl Connection {
     /// When it cannot be sent.
     pub async fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
         let send = |state: &mut State<Machine>, now| {
-            state.session.notify_raw(now, method, params.map(|params| params as &dyn Encode))
+            let params = params.map(|params| params as &dyn Encode).into();
+            state.session.run(now, Command::Notify { method, params })
         };
         Ok(self.inner.link.with_room(NOTIFY_PATIENCE, send).await?)
     }

@@ -9,9 +9,9 @@ use std::time::Duration;
 use futures_lite::future::block_on;
 use mcp_proto::catalog::no_resource;
 use mcp_proto::schema::{Decode, Elicit, ElicitAction, ElicitResult, Level};
-use mcp_proto::server::Server as Machine;
+use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{
-    Change, Context, ErrorObject, IncomingId, Instant, Misuse, Peer, Progress, Question, Raw, Request,
+    Change, Context, ErrorObject, IncomingId, Misuse, OwnedCommand, Peer, Progress, Question, Raw, Request,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use crate::BoxFuture;
 use crate::cancelled::Cancelled;
 use crate::carried::Carried;
-use crate::link::{Carrier, Link};
+use crate::link::Link;
 use crate::tool_error::{Failure, ToolError};
 
 /// What surrounds one request, for a handler that is a plain function.
@@ -42,11 +42,11 @@ pub(crate) struct Inner {
 
 /// A connection, as far as handlers act on it.
 pub(crate) trait Wire: Send + Sync {
-    /// Acts on the session at once.
-    fn act(&self, act: &mut Act<'_>) -> Result<(), Misuse>;
+    /// Applies a command at once.
+    fn act(&self, command: Command<'_>) -> Result<(), Misuse>;
 
-    /// Acts on the session, trying again while it is [`Misuse::Blocked`], for as long as `patience`.
-    fn act_within<'a>(&'a self, patience: Duration, act: Box<Act<'a>>) -> BoxFuture<'a, Result<(), Misuse>>;
+    /// Applies a command, and retries while it is [`Misuse::Blocked`], for as long as `patience`.
+    fn act_within(&self, patience: Duration, command: OwnedCommand) -> BoxFuture<'_, Result<(), Misuse>>;
 
     /// Waits for so long.
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()>;
@@ -54,8 +54,6 @@ pub(crate) trait Wire: Send + Sync {
     /// Tells of a change, now or as soon as there is room.
     fn tell(&self, change: Change<'_>) -> Result<(), Misuse>;
 }
-
-pub(crate) type Act<'a> = dyn FnMut(&mut Carrier<Machine>, Instant) -> Result<(), Misuse> + Send + 'a;
 
 impl Cx {
     /// Who asks, and in which revision.
@@ -76,7 +74,7 @@ impl Cx {
     /// [`Misuse::Stale`] when the request was cancelled, [`Misuse::Unencodable`] when the number does not grow.
     pub fn progress(&self, progress: Progress) -> Result<(), Misuse> {
         let incoming = self.inner.incoming;
-        self.inner.wire.act(&mut |session, now| session.progress(now, incoming, &progress))
+        self.inner.wire.act(Command::Progress { incoming, progress: &progress })
     }
 
     /// Sends a log message, unless the client asked for graver ones only. Waits while too much waits to be sent.
@@ -90,8 +88,8 @@ impl Cx {
 
     async fn logs(&self, level: Level, data: Raw) -> Result<(), Misuse> {
         let incoming = Some(self.inner.incoming);
-        let log = move |session: &mut Carrier<Machine>, now| session.log(now, incoming, level, None, &data);
-        self.inner.wire.act_within(LOG_PATIENCE, Box::new(log)).await
+        let log = OwnedCommand::Log { incoming, level, logger: None, data };
+        self.inner.wire.act_within(LOG_PATIENCE, log).await
     }
 
     /// Whether the client no longer wants an answer.
@@ -116,7 +114,7 @@ impl Cx {
     /// [`Misuse::Stale`] when the request was cancelled.
     pub fn hang_up(&self) -> Result<(), Misuse> {
         let incoming = self.inner.incoming;
-        self.inner.wire.act(&mut |session, now| session.hang_up(now, incoming))
+        self.inner.wire.act(Command::EndStream { incoming })
     }
 
     /// The error for a resource that does not exist, as this client's revision has it: for handlers of templates,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use event_listener::Event;
 use futures_lite::future::yield_now;
-use mcp_proto::client::Client as Machine;
+use mcp_proto::client::{Client as Machine, Command};
 use mcp_proto::{CallError, CallId, CallOptions, Era, Filter, Instant, Misuse, Raw, Session as _};
 
 use crate::call::START_PATIENCE;
@@ -156,7 +156,9 @@ impl Feed {
         if own.given_up {
             return Err(Misuse::Stale);
         }
-        let call = state.session.listen(now, &self.asked, CallOptions::default())?;
+        let call = state
+            .session
+            .call(now, Command::Listen { filter: &self.asked, options: CallOptions::default() })?;
         own.at = Some((Arc::clone(link), call));
         own.acknowledged = false;
         own.ended = None;
@@ -271,7 +273,8 @@ impl Feed {
         let at = state.at.take();
         drop(state);
         if let Some((link, call)) = at {
-            let _over_already = link.with(|state, now| state.session.cancel(now, call, "no longer wanted"));
+            let cancel = Command::Cancel { call, reason: "no longer wanted" };
+            let _over_already = link.with(|state, now| state.session.run(now, cancel));
         }
     }
 

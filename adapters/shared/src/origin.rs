@@ -11,7 +11,7 @@ use mcp_proto::stdio::Stdio;
 use crate::answering::{Handlers, Notified, Shared, ViolationHandler, notify};
 use crate::clock::Clock;
 use crate::driving::Driving;
-use crate::link::{Carrier, Link};
+use crate::link::{Link, Transport};
 use crate::listening::Feed;
 use crate::tapes::Tapes;
 use crate::trace::Trace;
@@ -86,15 +86,15 @@ impl Recipe {
     pub(crate) fn link(&self, config: Config, runtime: &Arc<dyn Spawn>) -> io::Result<Arc<Link<Machine>>> {
         let clock = Clock::new();
         let began = clock.now();
-        let carrier = self.tapes.carry(Stdio::new(Machine::new(began, config)), began);
-        self.link_over(clock, carrier, runtime)
+        let transport = self.tapes.carry(Stdio::new(Machine::new(began, config)), began);
+        self.link_over(clock, transport, runtime)
     }
 
     /// A connection over anything.
     pub(crate) fn link_over(
         &self,
         clock: Clock,
-        carrier: Carrier<Machine>,
+        transport: Transport<Machine>,
         runtime: &Arc<dyn Spawn>,
     ) -> io::Result<Arc<Link<Machine>>> {
         let shared = Shared {
@@ -103,7 +103,7 @@ impl Recipe {
             is_heard: self.notified.is_some(),
             on_violation: self.on_violation.clone(),
         };
-        let link = Link::over_carrier(clock, carrier, shared, Trace::new("client", self.payloads));
+        let link = Link::over_transport(clock, transport, shared, Trace::new("client", self.payloads));
         if let Some(hear) = self.notified.clone() {
             runtime.spawn(Box::pin(notify(Arc::clone(&link), hear)))?;
         }

@@ -1,11 +1,11 @@
 //! What becomes of a handler's outcome on the wire; knows neither handlers nor threads.
 
 use mcp_proto::schema::{CallTool, ClientRequest, Encode};
-use mcp_proto::server::Server as Machine;
+use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{ErrorObject, IncomingId, Instant, Misuse, Question, Request};
 
 use crate::carried::{Carried, Sealing};
-use crate::link::Carrier;
+use crate::link::Transport;
 use crate::tool_error::{Failure, ToolError};
 
 /// A result of any method, once its handler is done.
@@ -53,21 +53,28 @@ impl Reply {
     /// [`Misuse::Blocked`] when there is no room for questions: try again, or [`give_up`](Self::give_up).
     pub(crate) fn send(
         &mut self,
-        session: &mut Carrier<Machine>,
+        session: &mut Transport<Machine>,
         now: Instant,
         incoming: IncomingId,
     ) -> Result<(), Misuse> {
         let (sent, complaint) = match self {
             Self::Result(result) => (
-                session.respond(now, incoming, &**result),
+                session.run(now, Command::respond(incoming, &**result)),
                 "the result cannot be written as JSON, or not for this client",
             ),
-            Self::Error(error) => (session.respond_error(now, incoming, error), "the handler failed"),
+            Self::Error(error) => {
+                (session.run(now, Command::RespondError { incoming, error }), "the handler failed")
+            }
             Self::Ask(questions, state) => {
                 let questions: Vec<(&str, Question)> =
                     questions.iter().map(|(key, question)| (&**key, question.clone())).collect();
-                let sent = match session.request_input(now, incoming, &questions, state.as_deref()) {
-                    Err(Misuse::Undeclared) => session.refuse_undeclared(now, incoming, &questions),
+                let questions = &questions[..];
+                let (state, refused) = (state.as_deref(), questions.into());
+                let ask = Command::RequestInput { incoming, questions: questions.into(), state };
+                let sent = match session.run(now, ask) {
+                    Err(Misuse::Undeclared) => {
+                        session.run(now, Command::RefuseUndeclared { incoming, questions: refused })
+                    }
                     sent => sent,
                 };
                 (sent, "the handler's questions cannot be asked")
@@ -77,7 +84,8 @@ impl Reply {
             Err(Misuse::Blocked) => Err(Misuse::Blocked),
             // The request is still open, unless it is gone anyway.
             Err(_) => {
-                let _gone = session.respond_error(now, incoming, &ErrorObject::internal(complaint));
+                let error = &ErrorObject::internal(complaint);
+                let _gone = session.run(now, Command::RespondError { incoming, error });
                 Ok(())
             }
             Ok(()) => Ok(()),

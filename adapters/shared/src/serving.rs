@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_lite::future::block_on;
-use mcp_proto::server::{Event, Server as Machine};
-use mcp_proto::{Change, Close, Context, ErrorObject, IncomingId, Instant, Misuse, Request, Violation};
+use mcp_proto::server::{Command, Event, Server as Machine};
+use mcp_proto::{
+    Change, Close, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Request, Violation,
+};
 
 use crate::BoxFuture;
 use crate::cancelled::Cancelled;
@@ -15,10 +17,10 @@ use crate::carried::{Carried, Sealing};
 use crate::changes::Changes;
 use crate::checks::Checks;
 use crate::clock::unix_seconds;
-use crate::cx::{Act, AsyncCx, Cx, Inner, Wire};
+use crate::cx::{AsyncCx, Cx, Inner, Wire};
 use crate::handlers::{Job, Step};
 use crate::ids::ByIncoming;
-use crate::link::{Carrier, Link, Role, State};
+use crate::link::{Link, Role, State, Transport};
 use crate::outcome::{Done, Reply};
 use crate::signal::{self, Closeable};
 use crate::tool_error::ToolError;
@@ -116,16 +118,12 @@ impl Closeable for Arc<Link<Machine>> {
 }
 
 impl Wire for Arc<Link<Machine>> {
-    fn act(&self, act: &mut Act<'_>) -> Result<(), Misuse> {
-        self.with(|state, now| act(&mut state.session, now))
+    fn act(&self, command: Command<'_>) -> Result<(), Misuse> {
+        self.with(|state, now| state.session.run(now, command))
     }
 
-    fn act_within<'a>(
-        &'a self,
-        patience: Duration,
-        mut act: Box<Act<'a>>,
-    ) -> BoxFuture<'a, Result<(), Misuse>> {
-        Box::pin(self.with_room(patience, move |state, now| act(&mut state.session, now)))
+    fn act_within(&self, patience: Duration, command: OwnedCommand) -> BoxFuture<'_, Result<(), Misuse>> {
+        Box::pin(self.with_room(patience, move |state, now| state.session.run(now, (&command).try_into()?)))
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
@@ -143,9 +141,6 @@ impl Role for Machine {
 
     #[cfg(feature = "http")]
     type Http = mcp_proto::http::Session;
-
-    #[cfg(feature = "record")]
-    type Recorded = crate::tape::Recorded<Self>;
 
     /// What was asked can no longer be answered.
     const LAST_INPUT: Duration = Duration::ZERO;
@@ -190,11 +185,7 @@ impl Role for Machine {
         About { name, of }
     }
 
-    fn close(session: &mut Carrier<Self>, now: Instant) {
-        session.close(now);
-    }
-
-    fn retry(session: &mut Carrier<Self>, open: &mut Open, now: impl FnOnce() -> Instant) {
+    fn retry(session: &mut Transport<Self>, open: &mut Open, now: impl FnOnce() -> Instant) {
         if !open.untold.is_empty() {
             open.untold.retry(session, now());
         }

@@ -4,11 +4,8 @@ use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use mcp_proto::Instant;
-use mcp_proto::record::{Machine, Sink};
+use mcp_proto::record::Sink;
 use mcp_proto::stdio::Stdio;
-
-use crate::link::{OnTape, Role};
 
 /// A session on a byte stream that is recorded.
 pub(crate) type Recorded<R> = mcp_proto::record::Recorded<Stdio<R>, Tape>;
@@ -34,6 +31,17 @@ impl Tape {
         }
     }
 
+    /// Ends the recording.
+    pub(crate) fn end(&mut self) {
+        self.attempt(Write::flush);
+        self.leave();
+    }
+
+    /// Why it ended early, once.
+    pub(crate) const fn take_failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
+    }
+
     fn attempt(&mut self, act: impl FnOnce(&mut BufWriter<Box<dyn Write + Send>>) -> io::Result<()>) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(failure) = unpanicked(|| act(writer)) {
@@ -57,25 +65,6 @@ impl Tape {
 impl Sink for Tape {
     fn write(&mut self, piece: &[u8]) {
         self.attempt(|writer| writer.write_all(piece));
-    }
-}
-
-impl<R: Role> OnTape<R> for Recorded<R>
-where
-    Stdio<R>: Machine<Event = R::Event> + fmt::Debug + Send,
-{
-    fn begin(machine: Stdio<R>, began: Instant, tape: Tape) -> Self {
-        Self::new(machine, began, tape)
-    }
-
-    fn end(&mut self) {
-        let tape = self.sink();
-        tape.attempt(Write::flush);
-        tape.leave();
-    }
-
-    fn take_failure(&mut self) -> Option<io::Error> {
-        self.sink().failure.take()
     }
 }
 

@@ -3,11 +3,9 @@
 use mcp_proto::Instant;
 use mcp_proto::stdio::Stdio;
 
+use crate::link::{Role, Transport};
 #[cfg(feature = "record")]
-use crate::link::OnTape as _;
-use crate::link::{Carrier, Role};
-#[cfg(feature = "record")]
-use crate::tape::{Make, Tape};
+use crate::tape::{Make, Recorded, Tape};
 
 /// Recordings to be made, if any: one of each connection over a byte stream.
 #[derive(Clone, Default)]
@@ -31,11 +29,11 @@ impl Tapes {
         not(feature = "record"),
         allow(unused_variables, clippy::unused_self, reason = "as with the feature")
     )]
-    pub(crate) fn carry<R: Role>(&self, machine: Stdio<R>, began: Instant) -> Carrier<R> {
+    pub(crate) fn carry<R: Role>(&self, machine: Stdio<R>, began: Instant) -> Transport<R> {
         #[cfg(feature = "record")]
         if let Some(make) = &self.make {
-            return Carrier::Recorded(Box::new(R::Recorded::begin(machine, began, Tape::begin(&**make))));
+            return Transport::Recorded(Box::new(Recorded::new(machine, began, Tape::begin(&**make))));
         }
-        Carrier::Bytes(Box::new(machine))
+        Transport::Bytes(Box::new(machine))
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use mcp_proto::server::Server as Machine;
+use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{Change, Instant, Misuse};
 
-use crate::link::Carrier;
+use crate::link::Transport;
 
 /// Resources that wait, and the bytes of their URIs; more are refused.
 const URIS_MAX: usize = 1024;
@@ -25,11 +25,11 @@ impl Untold {
     /// Tells of a change, or keeps it for later.
     pub(crate) fn tell(
         &mut self,
-        session: &mut Carrier<Machine>,
+        session: &mut Transport<Machine>,
         now: Instant,
         change: Change<'_>,
     ) -> Result<(), Misuse> {
-        match session.changed(now, change) {
+        match session.run(now, Command::Changed { change }) {
             Err(Misuse::Blocked) => self.keep(change),
             told => told,
         }
@@ -60,17 +60,18 @@ impl Untold {
     }
 
     /// Tells of what waits, as far as there is room.
-    pub(crate) fn retry(&mut self, session: &mut Carrier<Machine>, now: Instant) {
+    pub(crate) fn retry(&mut self, session: &mut Transport<Machine>, now: Instant) {
         let lists = [
             (&mut self.prompts, Change::Prompts),
             (&mut self.resources, Change::Resources),
             (&mut self.tools, Change::Tools),
         ];
         for (waits, change) in lists {
-            *waits = *waits && session.changed(now, change) == Err(Misuse::Blocked);
+            *waits = *waits && session.run(now, Command::Changed { change }) == Err(Misuse::Blocked);
         }
         while let Some(uri) = self.uris.first() {
-            if session.changed(now, Change::Resource(uri)) == Err(Misuse::Blocked) {
+            let change = Change::Resource(uri);
+            if session.run(now, Command::Changed { change }) == Err(Misuse::Blocked) {
                 break;
             }
             self.bytes -= uri.len();

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use mcp_harness::{Role, Seen, Witness};
+use mcp_harness::{Seen, Witness};
 use mcp_proto::schema::{Elicit, Form, Level, Map};
 use mcp_proto::{
-    CallId, CallOptions, Capability, Change, ErrorObject, Filter, IncomingId, Instant, Limits, Misuse,
-    Progress, Question, Raw, Revision,
+    Applied, CallId, CallOptions, Capability, Change, Endpoint, ErrorObject, Filter, IncomingId, Instant,
+    Limits, OwnedCommand, Progress, Question, Raw, Revision,
 };
 
 /// The handles that an application has, open or not.
@@ -26,73 +26,58 @@ impl App {
         }
     }
 
-    /// Does act number `act`; `which` picks handles and words.
-    pub(crate) fn act<R: Role>(&mut self, machine: &mut R, now: Instant, act: u8, which: u8) {
-        let request = pick(&self.requests, which);
-        let called = match act % ACTS {
-            0 => machine.call_raw(now, "tools/call", Some(&text(CALLS, which)), options(which)),
-            1 => machine.call_raw(now, "resources/list", None, options(which)),
-            2 => machine.call_raw(now, "prompts/get", Some(&text(CALLS, which)), options(which)),
-            3 => machine.call_raw(now, "x/y", Some(&text(RESULTS, which)), options(which)),
-            4 => machine.call_raw(now, "ping", None, options(which)),
-            5 => machine.call_raw(now, METHODS[usize::from(which) % METHODS.len()], None, options(0)),
-            6 => machine.listen(now, &filter(which), options(which)),
-            7 => machine.set_log_level(now, level(which), options(which)),
-            other => {
-                let _misuse = self.answer(machine, now, other, which, request);
-                return;
-            }
-        };
-        self.calls.extend(called);
+    /// Applies command number `act`; `which` picks handles and words.
+    pub(crate) fn act<E: Endpoint>(&mut self, machine: &mut E, now: Instant, act: u8, which: u8) {
+        let Some(command) = self.command(act % ACTS, which) else { return };
+        let applied = machine.apply_owned(now, &command);
+        self.calls.extend(applied.ok().and_then(Applied::call));
     }
 
-    fn answer<R: Role>(
-        &self,
-        machine: &mut R,
-        now: Instant,
-        act: u8,
-        which: u8,
-        request: Option<IncomingId>,
-    ) -> Result<(), Misuse> {
-        let incoming = request.ok_or(Misuse::Stale);
-        match act {
-            8 | 9 => machine.cancel(now, pick(&self.calls, which).ok_or(Misuse::Stale)?, ""),
-            10..=12 => machine.respond(now, incoming?, &text(RESULTS, which)),
+    /// The command; none where there is no handle for it yet.
+    fn command(&self, act: u8, which: u8) -> Option<OwnedCommand> {
+        let call =
+            |method: &str, params, options| OwnedCommand::Call { method: method.into(), params, options };
+        let latest = pick(&self.requests, which);
+        let (data, level) = (text(RESULTS, which), level(which));
+        Some(match act {
+            0 => call("tools/call", Some(text(CALLS, which)), options(which)),
+            1 => call("resources/list", None, options(which)),
+            2 => call("prompts/get", Some(text(CALLS, which)), options(which)),
+            3 => call("x/y", Some(data), options(which)),
+            4 => call("ping", None, options(which)),
+            5 => call(METHODS[usize::from(which) % METHODS.len()], None, options(0)),
+            6 => OwnedCommand::Listen { filter: filter(which), options: options(which) },
+            7 => OwnedCommand::SetLogLevel { level, options: options(which) },
+            8 | 9 => OwnedCommand::Cancel { call: pick(&self.calls, which)?, reason: "".into() },
+            10..=12 => OwnedCommand::Respond { incoming: latest?, result: Some(data) },
             13 => {
                 // Others of the reserved ones are the core's to send.
                 let code = [-32002, -32602, -32603, i64::from(which)][usize::from(which) % 4];
-                machine.respond_error(now, incoming?, &ErrorObject::new(code, "no"))
+                OwnedCommand::RespondError { incoming: latest?, error: ErrorObject::new(code, "no") }
             }
             14 | 15 => {
                 let progress = Progress::new(f64::from(which >> 3));
-                machine.progress(
-                    now,
-                    incoming?,
-                    &if which & 4 == 0 { progress } else { progress.message("half") },
-                )
+                let progress = if which & 4 == 0 { progress } else { progress.message("half") };
+                OwnedCommand::Progress { incoming: latest?, progress }
             }
-            16 => machine.log(
-                now,
-                request.filter(|_| which & 64 == 0),
-                level(which),
-                None,
-                &text(RESULTS, which),
-            ),
-            17 => machine.changed(now, change(which)),
+            16 => {
+                OwnedCommand::Log { incoming: latest.filter(|_| which & 64 == 0), level, logger: None, data }
+            }
+            17 => OwnedCommand::Changed { change: change(which).into() },
             18 | 19 => {
                 let state = [None, Some(""), Some("state\u{e9}\n")][usize::from(which >> 6) % 3];
-                machine.request_input(now, incoming?, &questions(which), state)
+                let state = state.map(Into::into);
+                OwnedCommand::RequestInput { incoming: latest?, questions: questions(which), state }
             }
-            20 => machine.notify_raw(now, METHODS[usize::from(which) % (METHODS.len() - 1)], None),
-            21 => machine.log(now, None, level(which), Some("l"), &text(RESULTS, which)),
-            22 => machine.refuse_undeclared(now, incoming?, &questions(which)),
-            _ => {
-                if which > 127 {
-                    machine.close(now);
-                }
-                Ok(())
+            20 => {
+                let method = METHODS[usize::from(which) % (METHODS.len() - 1)].into();
+                OwnedCommand::Notify { method, params: None }
             }
-        }
+            21 => OwnedCommand::Log { incoming: None, level, logger: Some("l".into()), data },
+            22 => OwnedCommand::RefuseUndeclared { incoming: latest?, questions: questions(which) },
+            _ if which > 127 => OwnedCommand::Close,
+            _ => return None,
+        })
     }
 }
 
@@ -173,15 +158,15 @@ fn change(which: u8) -> Change<'static> {
         [usize::from(which) % 4]
 }
 
-fn questions(which: u8) -> Vec<(&'static str, Question)> {
+fn questions(which: u8) -> Vec<(Box<str>, Question)> {
     let form = Question::from(Elicit::new("Who?", Form::new(Map::new())));
     match which >> 3 & 7 {
         0 => Vec::new(),
-        1 | 2 => vec![("a", Question::Roots)],
-        3 => vec![("a", form), ("b", Question::Roots)],
-        4 => vec![("a", Question::Roots), ("a", Question::Roots)],
-        5 => vec![("a", Question::Raw("x/y".into(), None))],
-        _ => vec![("", form)],
+        1 | 2 => vec![("a".into(), Question::Roots)],
+        3 => vec![("a".into(), form), ("b".into(), Question::Roots)],
+        4 => vec![("a".into(), Question::Roots), ("a".into(), Question::Roots)],
+        5 => vec![("a".into(), Question::Raw("x/y".into(), None))],
+        _ => vec![("".into(), form)],
     }
 }
 

@@ -255,6 +255,9 @@ impl Connection {
         for (_, question) in questions {
             let mut params = Vec::new();
             question.write(revision, &mut params)?;
+            if params.first().is_some_and(|first| *first != b'{') {
+                return Err(Misuse::Unencodable);
+            }
             let method = MethodId::from_name(question.method());
             if let Some(rule) = method.and_then(|method| MethodRule::question(method, revision)) {
                 needs = permissions::question_needs(rule, Some(&params), needs);
@@ -264,9 +267,10 @@ impl Connection {
         self.respond_error(now, incoming, &error)
     }
 
-    /// The revision that the answer to a request is written in, while it is open.
-    pub(crate) fn revision_of(&self, incoming: IncomingId) -> Option<Revision> {
-        self.inbound.get(incoming).map(|open| open.peer.revision)
+    /// The revision that the response to `incoming` is written in, or any other message.
+    pub(crate) fn revision_for(&self, incoming: Option<IncomingId>) -> Revision {
+        let open = incoming.and_then(|incoming| self.inbound.get(incoming));
+        open.map_or_else(|| self.env.revision(), |open| open.peer.revision)
     }
 
     /// Server: reports a change to every client that listens.

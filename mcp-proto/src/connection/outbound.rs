@@ -197,10 +197,10 @@ impl Outbound {
     /// The transport is a byte stream from now on: the one place where messages become lines.
     pub(crate) fn use_lines(&mut self) {
         let Framing::Messages(queue) = core::mem::replace(&mut self.framing, Framing::Lines) else { return };
+        let mut messages = core::mem::take(&mut self.buffer);
         for entry in queue.entries {
-            let body = self.buffer.take(entry.bytes).to_vec();
             self.buffer.append(|out| {
-                out.extend_from_slice(&body);
+                out.extend_from_slice(messages.take(entry.bytes));
                 out.push(b'\n');
             });
         }

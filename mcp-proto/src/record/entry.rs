@@ -1,4 +1,4 @@
-//! How a recording stands in bytes: a header, then one entry after another; knows nothing of machines.
+//! The format of a recording: a header, then one entry after another.
 //!
 //! The header is the word `mcp-tape`, a version, the role, and when the machine was made. An entry is its tag, how many
 //! nanoseconds it is later than the last where it has a time of its own, and what happened. Numbers are variable in
@@ -6,16 +6,17 @@
 
 use alloc::vec::Vec;
 
-use super::act::{Act, Done};
-use super::field::{Field, read_bytes, take};
+use super::codec::{Field, read_bytes, take};
+use crate::command::{Applied, OwnedCommand};
+use crate::error::Misuse;
 use crate::revision::Side;
 use crate::time::Instant;
 
 /// What every recording begins with.
 const MAGIC: &[u8] = b"mcp-tape";
 
-/// The one form of recordings so far.
-const VERSION: u8 = 1;
+/// The format of recordings. Version 2 holds each payload once, as JSON text.
+const VERSION: u8 = 2;
 
 /// What an entry tells of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -23,7 +24,7 @@ pub(super) enum Tag {
     Input = 1,
     Eof = 2,
     Timeout = 3,
-    Act = 4,
+    Command = 4,
     Event = 5,
     Taken = 6,
     Output = 7,
@@ -31,11 +32,11 @@ pub(super) enum Tag {
 
 impl Tag {
     const ALL: [Self; 7] =
-        [Self::Input, Self::Eof, Self::Timeout, Self::Act, Self::Event, Self::Taken, Self::Output];
+        [Self::Input, Self::Eof, Self::Timeout, Self::Command, Self::Event, Self::Taken, Self::Output];
 
     /// Whether it happens at a time of its own; the others do at that of the entry before.
     pub(super) const fn has_time(self) -> bool {
-        matches!(self, Self::Input | Self::Eof | Self::Timeout | Self::Act)
+        matches!(self, Self::Input | Self::Eof | Self::Timeout | Self::Command)
     }
 
     fn read(input: &mut &[u8]) -> Option<Self> {
@@ -58,8 +59,9 @@ pub(super) enum What<'a> {
     Input(&'a [u8]),
     Eof,
     Timeout,
-    Act(Act, Done),
-    /// An event was polled: its words, and its fingerprint.
+    /// A command was applied: its outcome.
+    Command(OwnedCommand, Result<Applied, Misuse>),
+    /// An event was polled: its summary, and its fingerprint.
     Event(&'a str, u64),
     /// So many bytes were taken from the outbox.
     Taken(u64),
@@ -102,7 +104,7 @@ pub(super) fn read_entry<'a>(input: &mut &'a [u8], last: Instant) -> Option<Entr
         Tag::Input => What::Input(read_bytes(input)?),
         Tag::Eof => What::Eof,
         Tag::Timeout => What::Timeout,
-        Tag::Act => What::Act(Field::read(input)?, Field::read(input)?),
+        Tag::Command => What::Command(Field::read(input)?, Field::read(input)?),
         Tag::Event => {
             let words = core::str::from_utf8(read_bytes(input)?).ok()?;
             let fingerprint = take(input, 8)?.try_into().ok()?;

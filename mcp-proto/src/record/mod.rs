@@ -1,19 +1,19 @@
-//! Record what is done to a machine, do it again, and print it; knows nothing of files or of clocks.
+//! Records machines, replays recordings, and prints them.
 //!
-//! A machine does the same whenever the same is done to it at the same times. So a recording holds what was done: bytes
-//! in and the end of them, time that passed, what the application did with its arguments, which events were polled and
-//! how many bytes were taken from the outbox; and beside it what came of that: every byte out, the events' fingerprints,
-//! what each call returned. [`Recording::replay`] does it all again and reports the first difference.
+//! A machine is deterministic. A recording holds its inputs: bytes and their end, time that passed, the application's
+//! commands, which events were polled and how many bytes were taken from the outbox. It also holds the outcome: every byte
+//! out, the events' fingerprints, and what each command returned. [`Recording::replay`] repeats the inputs and reports the
+//! first difference.
 //!
 //! [`Recorded`] wraps a machine and writes the recording into a [`Sink`]; [`Recording`] reads one.
 //!
 //! A recording begins with its version, the role, and when the machine was made. **The configuration is not in it**: the
-//! program that replays makes the machine, with the same [`Config`](crate::client::Config). What a question, result or
-//! params wrote is recorded as text, so that no type of the application's is needed to replay it.
+//! program that replays makes the machine, with the same [`Config`](crate::client::Config). Commands are recorded as
+//! [`OwnedCommand`](crate::OwnedCommand)s, so that a replay needs none of the application's types.
 //!
 //! ```
 //! use mcp_proto::record::{Recorded, Recording};
-//! use mcp_proto::server::{Config, Event, Server};
+//! use mcp_proto::server::{Command, Config, Event, Server};
 //! use mcp_proto::stdio::Stdio;
 //! use mcp_proto::{Capability, Endpoint, ErrorObject, Instant};
 //!
@@ -40,18 +40,15 @@
 //! print!("{}", recording.show(false));
 //! ```
 
-mod act;
-mod deeds;
+mod codec;
+mod command;
 mod entry;
-mod field;
-mod machine;
 mod recorded;
 mod recording;
+mod render;
 mod replay;
 mod show;
-mod words;
 
-pub use machine::Machine;
 pub use recorded::{Recorded, Sink};
 pub use recording::{Recording, Unreadable};
 pub use replay::{Divergence, Replayed};

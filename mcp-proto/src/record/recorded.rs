@@ -1,15 +1,15 @@
-//! A machine that takes down all that is done to it; knows nothing of how a recording is read.
+//! Records everything that is done to a machine.
 
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 use core::ops::Deref;
 
 use bytes::Buf;
 
-use super::act::{Act, Done};
+use super::codec::{Field, write_bytes};
 use super::entry::{Tag, header};
-use super::field::{Field, write_bytes};
-use super::machine::Machine;
+use crate::command::{Applied, Apply};
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::time::Instant;
@@ -39,8 +39,9 @@ impl<F: FnMut(&[u8])> Sink for F {
 /// A machine that is recorded: it does what the machine does, and every call that changes it goes into the recording,
 /// with its time, its arguments and what came of it.
 ///
-/// It is driven and used as the machine itself is. To look at the machine, it dereferences to it. Each method is that of
-/// [`Client`](crate::client::Client) or [`Server`](crate::server::Server); see there for what it does and how it fails.
+/// It is driven and commanded through [`Endpoint`], as the machine itself is. It dereferences to the machine, to look at
+/// it. A command's values are encoded before they are recorded: an encoder that writes something that is not JSON is
+/// [`Misuse::Unencodable`] here.
 ///
 /// A recording costs the bytes in and out once more, and a few bytes each entry. **It holds all that was said**, secrets
 /// too: keep it as you keep those.
@@ -62,7 +63,7 @@ impl<F: FnMut(&[u8])> Sink for F {
 /// ```
 #[derive(Debug)]
 pub struct Recorded<M, K> {
-    pub(super) machine: M,
+    machine: M,
     sink: K,
     /// The time of the last entry.
     at: Instant,
@@ -72,11 +73,11 @@ pub struct Recorded<M, K> {
     entries: Vec<u8>,
 }
 
-impl<M: Machine, K: Sink> Recorded<M, K> {
+impl<M: Endpoint, K: Sink> Recorded<M, K> {
     /// Begins to record a machine that was just made at `began`, and that nothing was done to yet.
     pub fn new(machine: M, began: Instant, sink: K) -> Self {
         let mut recorded =
-            Self { machine, sink, at: began, produced: 0, taken: 0, entries: header(M::SIDE, began) };
+            Self { machine, sink, at: began, produced: 0, taken: 0, entries: header(M::Role::SIDE, began) };
         recorded.leave();
         recorded
     }
@@ -92,7 +93,7 @@ impl<M: Machine, K: Sink> Recorded<M, K> {
     }
 
     /// Notes what was taken from the outbox since the last entry: it goes before what is done next.
-    pub(super) fn enter(&mut self) {
+    fn enter(&mut self) {
         let taken = self.machine.outbox().sent_total();
         if taken > self.taken {
             self.entry(self.at, Tag::Taken);
@@ -133,26 +134,27 @@ impl<M: Machine, K: Sink> Recorded<M, K> {
             self.at = at;
         }
     }
-
-    pub(super) fn acted<T: Copy>(
-        &mut self,
-        now: Instant,
-        act: &Act,
-        done: Result<T, Misuse>,
-    ) -> Result<T, Misuse>
-    where
-        Done: From<Result<T, Misuse>>,
-    {
-        self.entry(now, Tag::Act);
-        act.write(&mut self.entries);
-        Done::from(done).write(&mut self.entries);
-        self.leave();
-        done
-    }
 }
 
-impl<M: Machine, K: Sink> Endpoint for Recorded<M, K> {
+impl<M: Endpoint, K: Sink> Endpoint for Recorded<M, K> {
     type Event = M::Event;
+    type Role = M::Role;
+
+    fn role(&self) -> &M::Role {
+        self.machine.role()
+    }
+
+    /// Encodes the command for the revision in force, records it, and applies it.
+    fn apply(&mut self, now: Instant, command: <M::Role as Apply>::Command<'_>) -> Result<Applied, Misuse> {
+        self.enter();
+        let owned = self.machine.role().to_owned_command(command);
+        self.entry(now, Tag::Command);
+        owned.write(&mut self.entries);
+        let outcome = self.machine.apply_owned(now, &owned);
+        outcome.write(&mut self.entries);
+        self.leave();
+        outcome
+    }
 
     fn handle_input(&mut self, now: Instant, input: &[u8]) {
         self.enter();
@@ -183,7 +185,7 @@ impl<M: Machine, K: Sink> Endpoint for Recorded<M, K> {
         let event = self.machine.poll_event()?;
         self.enter();
         self.entry(self.at, Tag::Event);
-        write_bytes(M::tell(&event).as_bytes(), &mut self.entries);
+        write_bytes(event.to_string().as_bytes(), &mut self.entries);
         self.entries.extend_from_slice(&fingerprint(&event).to_le_bytes());
         self.leave();
         Some(event)

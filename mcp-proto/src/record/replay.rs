@@ -1,18 +1,19 @@
-//! Does again what a recording says, and holds what comes of it against what came of it; knows nothing of how a recording
-//! was made.
+//! Replays a recording, and compares the outcome with the recorded one.
 
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::fmt;
 
 use bytes::Buf;
 
 use super::entry::{Entry, What};
-use super::machine::Machine;
 use super::recorded::fingerprint;
 use super::recording::Recording;
-use super::words;
+use super::render;
+use crate::command::Apply;
+use crate::endpoint::Endpoint;
 use crate::revision::Side;
 use crate::time::Instant;
 
@@ -24,8 +25,8 @@ pub struct Replayed {
     pub entries: u64,
     /// Events that were polled.
     pub events: u64,
-    /// What the application did.
-    pub acts: u64,
+    /// Commands that were applied.
+    pub commands: u64,
     /// Bytes that came in.
     pub bytes_in: u64,
     /// Bytes that were put in the outbox.
@@ -65,11 +66,11 @@ impl Recording<'_> {
     ///
     /// # Errors
     /// The first difference; the machine is then as it was at that point.
-    pub fn replay<M: Machine>(&self, machine: &mut M) -> Result<Replayed, Divergence> {
+    pub fn replay<M: Endpoint>(&self, machine: &mut M) -> Result<Replayed, Divergence> {
         let mut replay = Replay { machine, produced: 0, put: Vec::new(), done: Replayed::default() };
         let mut at = self.began();
-        if M::SIDE != self.side() {
-            return Err(replay.divergence(at, side(self.side()), side(M::SIDE)));
+        if M::Role::SIDE != self.side() {
+            return Err(replay.divergence(at, side(self.side()), side(M::Role::SIDE)));
         }
         replay.look();
         for entry in self.entries() {
@@ -91,7 +92,7 @@ struct Replay<'a, M> {
     done: Replayed,
 }
 
-impl<M: Machine> Replay<'_, M> {
+impl<M: Endpoint> Replay<'_, M> {
     fn entry(&mut self, Entry { at, what }: Entry<'_>) -> Result<(), Divergence> {
         if let What::Output(expected) = what {
             self.done.bytes_out += expected.len() as u64;
@@ -109,15 +110,13 @@ impl<M: Machine> Replay<'_, M> {
             }
             What::Eof => self.machine.handle_eof(at),
             What::Timeout => self.machine.handle_timeout(at),
-            What::Act(act, expected) => {
-                self.done.acts += 1;
-                let found = act.perform(self.machine, at);
+            What::Command(command, expected) => {
+                self.done.commands += 1;
+                let found = self.machine.apply_owned(at, &command);
                 if found != expected {
-                    return Err(self.divergence(
-                        at,
-                        words::act(&act, expected, false),
-                        words::act(&act, found, false),
-                    ));
+                    let [expected, found] =
+                        [expected, found].map(|outcome| render::command(&command, outcome, false));
+                    return Err(self.divergence(at, expected, found));
                 }
             }
             What::Event(expected, print) => {
@@ -125,7 +124,7 @@ impl<M: Machine> Replay<'_, M> {
                 let Some(event) = self.machine.poll_event() else {
                     return Err(self.divergence(at, expected, "no event"));
                 };
-                let found = M::tell(&event);
+                let found = event.to_string();
                 if fingerprint(&event) != print {
                     let same = if found == expected { " with another payload" } else { "" };
                     return Err(self.divergence(at, expected, format!("{found}{same}")));
@@ -169,7 +168,7 @@ impl<M: Machine> Replay<'_, M> {
             let rest = bytes.get(start.map_or(0, |end| end + 1)..).unwrap_or_default();
             match rest.split(|byte| *byte == b'\n').next() {
                 None | Some([]) => "nothing more to send".into(),
-                Some(line) => words::shape(line),
+                Some(line) => render::shape(line),
             }
         };
         let found = format!("{}, different from byte {same} on", tell(&self.put));

@@ -1,11 +1,12 @@
-//! A recording for people, a line for each thing that happened; knows nothing of machines.
+//! A recording as text, a line for each thing that happened.
 
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::entry::What;
 use super::recording::Recording;
-use super::words::{self, OneLine};
+use super::render;
+use crate::command::summary::OneLine;
 use crate::revision::Side;
 use crate::time::Instant;
 
@@ -22,7 +23,7 @@ impl<'a> Shown<'a> {
     }
 
     fn line(&self, f: &mut fmt::Formatter<'_>, at: Instant, from: &str, line: &[u8]) -> fmt::Result {
-        write!(f, "{at} {from} → {}", words::shape(line))?;
+        write!(f, "{at} {from} → {}", render::shape(line))?;
         if self.payloads {
             write!(f, " {}", OneLine::whole(line))?;
         }
@@ -56,8 +57,10 @@ impl fmt::Display for Shown<'_> {
                 }
                 What::Eof => writeln!(f, "{at} {them} → the end")?,
                 What::Timeout => writeln!(f, "{at} {us} : time passed")?,
-                What::Act(act, done) => writeln!(f, "{at} {us} @ {}", words::act(&act, done, self.payloads))?,
-                What::Event(words, _) => writeln!(f, "{at} {us} ! {words}")?,
+                What::Command(command, outcome) => {
+                    writeln!(f, "{at} {us} @ {}", render::command(&command, outcome, self.payloads))?;
+                }
+                What::Event(summary, _) => writeln!(f, "{at} {us} ! {summary}")?,
                 What::Taken(_) => {}
                 What::Output(bytes) => {
                     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {

@@ -1,5 +1,7 @@
 //! Recordings of hand-made sessions: what replays, what does not, and what is shown.
 
+mod streams;
+
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -7,12 +9,13 @@ use core::time::Duration;
 
 use super::*;
 use crate::client::{self, Client};
+use crate::command::{Applied, Payload};
 use crate::connection::{CallOptions, Change, Filter, IncomingId, Progress, Question};
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::rpc::ErrorObject;
-use crate::schema::Level;
+use crate::schema::{Encode, Level};
 use crate::server::{self, Server};
 use crate::stdio::Stdio;
 use crate::time::Instant;
@@ -58,8 +61,18 @@ fn requests<K: Sink>(server: &mut Recorded<Stdio<Server>, K>) -> Vec<IncomingId>
         .collect()
 }
 
+fn ask<'a>(
+    incoming: IncomingId,
+    questions: &'a [(&'a str, Question)],
+    state: Option<&'a str>,
+) -> server::Command<'a> {
+    server::Command::RequestInput { incoming, questions: questions.into(), state }
+}
+
 /// All that an application can do to a server, each with the secret in it.
 fn server_tape() -> Vec<u8> {
+    use server::Command;
+
     let mut tape = Recorded::new(server("s"), NOW, Vec::new());
     let call = format!(r#""name":"{SECRET}","arguments":{{"p":"{SECRET}"}},"#);
     for id in 1..=6 {
@@ -68,11 +81,18 @@ fn server_tape() -> Vec<u8> {
     say(&mut tape, format!("{SECRET} is no JSON"));
     let open = requests(&mut tape);
     let secret = raw(&format!(r#"{{"content":[],"s":"{SECRET}"}}"#));
-    tape.hang_up(NOW, open[0]).unwrap();
-    tape.progress(NOW, open[0], &Progress::new(1.0).message(SECRET)).unwrap();
-    tape.log(NOW, Some(open[0]), Level::Info, Some(SECRET), &secret).unwrap();
-    tape.respond(NOW, open[0], &secret).unwrap();
-    tape.respond_error(NOW, open[1], &ErrorObject::internal(SECRET).with_data(secret.clone())).unwrap();
+    let progress = &Progress::new(1.0).message(SECRET);
+    let (level, logger) = (Level::Info, Some(SECRET));
+    let error = &ErrorObject::internal(SECRET).with_data(secret.clone());
+    for command in [
+        Command::EndStream { incoming: open[0] },
+        Command::Progress { incoming: open[0], progress },
+        Command::Log { incoming: Some(open[0]), level, logger, data: &secret },
+        Command::respond(open[0], &secret),
+        Command::RespondError { incoming: open[1], error },
+    ] {
+        assert_eq!(tape.apply(NOW, command), Ok(Applied::Done));
+    }
     let questions = [(
         SECRET,
         Question::raw(
@@ -82,16 +102,21 @@ fn server_tape() -> Vec<u8> {
             )),
         ),
     )];
-    tape.request_input(NOW, open[2], &questions, Some(SECRET)).unwrap();
+    tape.apply(NOW, ask(open[2], &questions, Some(SECRET))).unwrap();
     let sampling = [("k", Question::raw("sampling/createMessage", secret.clone()))];
-    assert_eq!(tape.request_input(NOW, open[3], &sampling, None), Err(Misuse::Undeclared));
-    tape.refuse_undeclared(NOW, open[3], &sampling).unwrap();
+    assert_eq!(tape.apply(NOW, ask(open[3], &sampling, None)), Err(Misuse::Undeclared));
+    let questions = (&sampling[..]).into();
+    tape.apply(NOW, Command::RefuseUndeclared { incoming: open[3], questions }).unwrap();
     // What cannot be written is a misuse, here and there.
     let broken = [("k", Question::Raw("roots/list".into(), Some(Raw::null())))];
-    assert_eq!(tape.request_input(NOW, open[4], &broken, None), Err(Misuse::Unencodable));
-    assert_eq!(tape.respond(NOW, open[4], &Raw::null()), Err(Misuse::Unencodable));
-    assert_eq!(tape.respond(NOW, open[0], &secret), Err(Misuse::Stale));
-    tape.changed(NOW, Change::Resource(&format!("file:///{SECRET}"))).unwrap();
+    assert_eq!(tape.apply(NOW, ask(open[4], &broken, None)), Err(Misuse::Unencodable));
+    let questions = (&broken[..]).into();
+    let refuse = Command::RefuseUndeclared { incoming: open[4], questions };
+    assert_eq!(tape.apply(NOW, refuse), Err(Misuse::Unencodable));
+    assert_eq!(tape.apply(NOW, Command::respond(open[4], &Raw::null())), Err(Misuse::Unencodable));
+    assert_eq!(tape.apply(NOW, Command::respond(open[0], &secret)), Err(Misuse::Stale));
+    let uri = format!("file:///{SECRET}");
+    tape.apply(NOW, Command::Changed { change: Change::Resource(&uri) }).unwrap();
     let cancelled = format!(r#""requestId":5,"reason":"{SECRET}""#);
     let cancel = format!(
         "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{{cancelled}}}}}\n"
@@ -102,8 +127,8 @@ fn server_tape() -> Vec<u8> {
     tape.outbox().poll_message();
     tape.handle_timeout(NOW + Duration::from_secs(2));
     let _late = requests(&mut tape);
-    tape.respond(NOW, open[5], &secret).unwrap();
-    tape.close(NOW);
+    tape.apply(NOW, Command::respond(open[5], &secret)).unwrap();
+    tape.apply(NOW, Command::Close).unwrap();
     tape.handle_eof(NOW);
     let _last = requests(&mut tape);
     tape.into_sink()
@@ -111,14 +136,21 @@ fn server_tape() -> Vec<u8> {
 
 /// All that an application can do to a client, each with the secret in it.
 fn client_tape() -> Vec<u8> {
+    use client::Command;
+
     let mut tape = Recorded::new(client(), NOW, Vec::new());
     let discovered = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"logging":{},"resources":{"subscribe":true}},"ttlMs":0,"cacheScope":"private"}}"#;
     say(&mut tape, discovered);
     while tape.poll_event().is_some() {}
     let secret = raw(&format!(r#"{{"name":"x","s":"{SECRET}"}}"#));
-    let call = tape.call_raw(NOW, "tools/call", Some(&secret), CallOptions::default()).unwrap();
-    tape.cancel(NOW, call, SECRET).unwrap();
-    let call = tape.call_raw(NOW, "tools/call", Some(&secret), CallOptions::default()).unwrap();
+    let call = || Command::Call {
+        method: "tools/call",
+        params: Payload::Value(&secret),
+        options: CallOptions::default(),
+    };
+    let cancelled = tape.apply(NOW, call()).unwrap().call().unwrap();
+    tape.apply(NOW, Command::Cancel { call: cancelled, reason: SECRET }).unwrap();
+    tape.apply(NOW, call()).unwrap();
     let round = format!(
         r#"{{"jsonrpc":"2.0","id":3,"result":{{"resultType":"input_required","requestState":"{SECRET}","inputRequests":{{"{SECRET}":{{"method":"roots/list"}}}}}}}}"#
     );
@@ -126,15 +158,17 @@ fn client_tape() -> Vec<u8> {
     while let Some(event) = tape.poll_event() {
         if let client::Event::Request { incoming, .. } = event {
             let roots = raw(&format!(r#"{{"roots":[{{"uri":"file:///{SECRET}"}}]}}"#));
-            tape.respond(NOW, incoming, &roots).unwrap();
+            tape.apply(NOW, Command::Respond { incoming, result: roots.into() }).unwrap();
         }
     }
     say(&mut tape, format!(r#"{{"jsonrpc":"2.0","id":4,"error":{{"code":-32603,"message":"{SECRET}"}}}}"#));
-    tape.set_log_level(NOW, Level::Error, CallOptions::default()).unwrap();
+    let options = CallOptions::default();
+    tape.apply(NOW, Command::SetLogLevel { level: Level::Error, options: options.clone() }).unwrap();
     let filter = Filter::new().resource(format!("file:///{SECRET}"));
-    tape.listen(NOW, &filter, CallOptions::default()).unwrap();
-    tape.notify_raw(NOW, "x/y", Some(&secret)).unwrap();
-    assert_eq!(tape.cancel(NOW, call, SECRET), Err(Misuse::Stale));
+    tape.apply(NOW, Command::Listen { filter: &filter, options }).unwrap();
+    tape.apply(NOW, Command::Notify { method: "x/y", params: Payload::Value(&secret) }).unwrap();
+    let again = Command::Cancel { call: cancelled, reason: SECRET };
+    assert_eq!(tape.apply(NOW, again), Err(Misuse::Stale));
     tape.handle_eof(NOW);
     while tape.poll_event().is_some() {}
     tape.into_sink()
@@ -146,10 +180,10 @@ fn all_that_an_application_can_do_replays() {
     let recording = Recording::read(&tape).unwrap();
     assert_eq!((recording.began(), recording.is_whole()), (NOW, true));
     let replayed = recording.replay(&mut server("s")).unwrap_or_else(|diverged| panic!("{diverged}"));
-    assert_eq!(replayed.acts, 14);
+    assert_eq!(replayed.commands, 15);
     let tape = client_tape();
     let replayed = Recording::read(&tape).unwrap().replay(&mut client());
-    assert_eq!(replayed.unwrap_or_else(|diverged| panic!("{diverged}")).acts, 8);
+    assert_eq!(replayed.unwrap_or_else(|diverged| panic!("{diverged}")).commands, 8);
 }
 
 #[test]
@@ -172,12 +206,13 @@ fn what_is_shown_tells_what_happened() {
         "1.500000000s client → request 1 tools/call (285 bytes)",
         "1.500000000s client → no message (18 bytes)",
         "1.500000000s server ! request#1 tools/call",
-        "1.500000000s server @ hang up request#1\n",
+        "1.500000000s server @ end stream request#1\n",
         "1.500000000s server @ respond request#1 (28 bytes)",
         "1.500000000s server → error 2 -32603 (",
         "1.500000000s server @ ask request#3 elicitation/create state (7 bytes)",
         "1.500000000s server @ ask request#4 sampling/createMessage = Undeclared",
-        "1.500000000s server @ respond request#1 (0 bytes) = Stale",
+        "1.500000000s server @ respond request#5 (0 bytes) = Unencodable",
+        "1.500000000s server @ respond request#1 (28 bytes) = Stale",
         "2.500000000s client → notification notifications/cancelled (",
         "3.500000000s server ! request#5 cancelled",
         "3.500000000s server : time passed",
@@ -253,7 +288,7 @@ fn another_byte_out_another_event_and_another_outcome_are_noticed() {
 
 #[test]
 fn what_other_people_wrote_is_no_recording() {
-    for bytes in [&b""[..], b"mcp-tape", b"mcp-tape\x02s\x00", b"mcp-tape\x01x\x00", b"{}"] {
+    for bytes in [&b""[..], b"mcp-tape", b"mcp-tape\x01s\x00", b"mcp-tape\x02x\x00", b"{}"] {
         assert_eq!(Recording::read(bytes).unwrap_err(), Unreadable);
     }
 }
@@ -273,7 +308,7 @@ fn input_is_recorded_before_it_is_taken_in() {
 fn what_was_written_is_what_is_replayed() {
     struct Moody(core::cell::Cell<u32>);
 
-    impl crate::schema::Encode for Moody {
+    impl Encode for Moody {
         fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), crate::Unencodable> {
             let count = self.0.replace(self.0.get() + 1);
             out.extend_from_slice(format!(r#"{{"n":{count}}}"#).as_bytes());
@@ -284,7 +319,7 @@ fn what_was_written_is_what_is_replayed() {
     let mut tape = Recorded::new(server("s"), NOW, Vec::new());
     say(&mut tape, modern(1, "tools/call", r#""name":"x","#));
     let open = requests(&mut tape);
-    tape.respond(NOW, open[0], &Moody(core::cell::Cell::new(7))).unwrap();
+    tape.apply(NOW, server::Command::respond(open[0], &Moody(core::cell::Cell::new(7)))).unwrap();
     let tape = tape.into_sink();
     Recording::read(&tape).unwrap().replay(&mut server("s")).unwrap();
 }

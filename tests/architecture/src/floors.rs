@@ -25,8 +25,9 @@ const FLOORS: &[Floor] = &[
     Floor { rooms: &["json", "method", "wire"], closed: &[] },
     Floor { rooms: &["revision", "rpc"], closed: &["wire"] },
     Floor { rooms: &["schema"], closed: &["wire"] },
-    Floor { rooms: &["connection", "endpoint", "session"], closed: &[] },
-    Floor { rooms: &["client", "command", "server"], closed: &[] },
+    Floor { rooms: &["connection"], closed: &[] },
+    Floor { rooms: &["command"], closed: &[] },
+    Floor { rooms: &["client", "endpoint", "server"], closed: &[] },
     Floor { rooms: &["catalog", "http", "seal", "stdio"], closed: &[] },
     Floor { rooms: &["record", "testing"], closed: &[] },
 ];

@@ -4,14 +4,9 @@
 //! of what a scenario expects.
 
 use std::fmt::Display;
-use std::sync::Arc;
 
 use bytes::Buf;
-use mcp_proto::schema::Level;
-use mcp_proto::{
-    CallId, CallOptions, Change, Endpoint, ErrorObject, Filter, IncomingId, Instant, Limits, Misuse, Outbox,
-    Peer, Progress, Question, Raw, Side,
-};
+use mcp_proto::{Applied, Apply, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
 
 use crate::ledger::Ledger;
 use crate::role::Role;
@@ -21,7 +16,7 @@ use mcp_proto::testing::Transcript;
 
 /// A machine whose every breach of a promise panics, with the transcript of what led there.
 ///
-/// It is driven as the machine itself is, through [`Endpoint`] and [`Role`]. Watched are: one end per call; one
+/// It is driven as the machine itself is, through [`Endpoint`]. Watched are: one end per call; one
 /// answer per incoming request; whole, legal lines; no storm of errors; progress that grows and never follows its
 /// response; cancels that follow their request; a misuse that sends nothing; deadlines that lie ahead once
 /// `handle_timeout` returns; and nothing after `Closed`.
@@ -46,9 +41,7 @@ pub struct Checked<R: Role> {
 impl<R: Role> Checked<R> {
     /// Puts a machine under watch, before anything happened to it.
     pub fn new(inner: R) -> Self {
-        let mut wire = WireRules::new(R::SIDE, inner.limits().clone());
-        wire.is_modern = inner.is_modern();
-        wire.is_form_only = inner.is_hostile();
+        let wire = WireRules::new(R::SIDE, inner.limits().clone());
         let mut checked = Self {
             inner,
             now: Instant::ZERO,
@@ -176,32 +169,45 @@ impl<R: Role> Checked<R> {
         true
     }
 
-    /// After an action of the application: what it added, and what it must not have.
-    /// A call was made, or was not.
-    fn called(&mut self, what: &str, done: Result<CallId, Misuse>) -> Result<CallId, Misuse> {
-        if let Ok(call) = done {
-            let checked = self.ledger.called(call);
-            self.hold(checked);
-        }
-        self.acted(what, done)
-    }
-
-    fn acted<T>(&mut self, what: &str, done: Result<T, Misuse>) -> Result<T, Misuse> {
-        let shown = match &done {
-            Ok(_) => "ok".to_owned(),
-            Err(misuse) => format!("{misuse:?}"),
+    /// Notes what a command did in the books.
+    fn applied(&mut self, command: &OwnedCommand, applied: Applied) {
+        let checked = match command {
+            OwnedCommand::Cancel { call, .. } => self.ledger.cancelled(*call),
+            OwnedCommand::RefuseUndeclared { incoming, .. }
+            | OwnedCommand::RequestInput { incoming, .. }
+            | OwnedCommand::Respond { incoming, .. }
+            | OwnedCommand::RespondError { incoming, .. } => self.ledger.answered(*incoming),
+            _ => applied.call().map_or(Ok(()), |call| self.ledger.called(call)),
         };
-        self.transcript.note(self.now, "@", format!("{what} = {shown}"));
-        let added = self.observe();
-        if added && done.is_err() {
-            self.breach(format!("`{what}` was a misuse and sent something"));
-        }
-        done
+        self.hold(checked);
     }
 }
 
 impl<R: Role> Endpoint for Checked<R> {
     type Event = R::Event;
+    type Role = R::Role;
+
+    fn role(&self) -> &R::Role {
+        self.inner.role()
+    }
+
+    fn apply(&mut self, now: Instant, command: <R::Role as Apply>::Command<'_>) -> Result<Applied, Misuse> {
+        self.advance(now);
+        let owned = self.role().to_owned_command(command.clone());
+        if owned == OwnedCommand::Close {
+            self.is_ending = true;
+        }
+        let applied = self.inner.apply(now, command);
+        if let Ok(applied) = applied {
+            self.applied(&owned, applied);
+        }
+        let shown = applied.map_or_else(|misuse| format!("{misuse:?}"), |_| "ok".into());
+        self.transcript.note(self.now, "@", format!("{owned} = {shown}"));
+        if self.observe() && applied.is_err() {
+            self.breach(format!("`{owned}` was a misuse and sent something"));
+        }
+        applied
+    }
 
     fn handle_input(&mut self, now: Instant, input: &[u8]) {
         if self.is_by_line {
@@ -271,152 +277,5 @@ impl<R: Role> Endpoint for Checked<R> {
 
     fn is_closed(&self) -> bool {
         self.inner.is_closed()
-    }
-}
-
-impl<R: Role> Role for Checked<R> {
-    const SIDE: Side = R::SIDE;
-
-    fn peer(&self) -> Option<&Arc<Peer>> {
-        self.inner.peer()
-    }
-
-    fn limits(&self) -> &Limits {
-        self.inner.limits()
-    }
-
-    fn is_modern(&self) -> bool {
-        self.wire.is_modern
-    }
-
-    fn is_hostile(&self) -> bool {
-        self.wire.is_form_only
-    }
-
-    fn call_raw(
-        &mut self,
-        now: Instant,
-        method: &str,
-        params: Option<&Raw>,
-        options: CallOptions,
-    ) -> Result<CallId, Misuse> {
-        self.advance(now);
-        let done = self.inner.call_raw(now, method, params, options);
-        self.called(&format!("call {method}"), done)
-    }
-
-    fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
-        self.advance(now);
-        let done = self.inner.cancel(now, call, reason);
-        if done.is_ok() {
-            self.hold(self.ledger.cancelled(call));
-        }
-        self.acted(&format!("cancel {call}"), done)
-    }
-
-    fn notify_raw(&mut self, now: Instant, method: &str, params: Option<&Raw>) -> Result<(), Misuse> {
-        self.advance(now);
-        let done = self.inner.notify_raw(now, method, params);
-        self.acted(&format!("notify {method}"), done)
-    }
-
-    fn respond(&mut self, now: Instant, incoming: IncomingId, result: &Raw) -> Result<(), Misuse> {
-        self.advance(now);
-        let done = self.inner.respond(now, incoming, result);
-        if done.is_ok() {
-            let checked = self.ledger.answered(incoming);
-            self.hold(checked);
-        }
-        self.acted(&format!("respond {incoming}"), done)
-    }
-
-    fn respond_error(
-        &mut self,
-        now: Instant,
-        incoming: IncomingId,
-        error: &ErrorObject,
-    ) -> Result<(), Misuse> {
-        self.advance(now);
-        let done = self.inner.respond_error(now, incoming, error);
-        if done.is_ok() {
-            let checked = self.ledger.answered(incoming);
-            self.hold(checked);
-        }
-        self.acted(&format!("fail {incoming}"), done)
-    }
-
-    fn progress(&mut self, now: Instant, incoming: IncomingId, progress: &Progress) -> Result<(), Misuse> {
-        self.advance(now);
-        let done = self.inner.progress(now, incoming, progress);
-        self.acted(&format!("progress {incoming}"), done)
-    }
-
-    fn close(&mut self, now: Instant) {
-        self.advance(now);
-        self.is_ending = true;
-        self.inner.close(now);
-        let _ok = self.acted("close", Ok(()));
-    }
-
-    fn log(
-        &mut self,
-        now: Instant,
-        incoming: Option<IncomingId>,
-        level: Level,
-        logger: Option<&str>,
-        data: &Raw,
-    ) -> Result<(), Misuse> {
-        self.advance(now);
-        let done = self.inner.log(now, incoming, level, logger, data);
-        self.acted(&format!("log {level}"), done)
-    }
-
-    fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
-        self.advance(now);
-        let done = self.inner.changed(now, change);
-        self.acted(&format!("changed {change:?}"), done)
-    }
-
-    fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
-        self.advance(now);
-        let done = self.inner.listen(now, filter, options);
-        self.called("listen", done)
-    }
-
-    fn set_log_level(&mut self, now: Instant, level: Level, options: CallOptions) -> Result<CallId, Misuse> {
-        self.advance(now);
-        let done = self.inner.set_log_level(now, level, options);
-        self.called("set_log_level", done)
-    }
-
-    fn refuse_undeclared(
-        &mut self,
-        now: Instant,
-        incoming: IncomingId,
-        questions: &[(&str, Question)],
-    ) -> Result<(), Misuse> {
-        self.advance(now);
-        let done = self.inner.refuse_undeclared(now, incoming, questions);
-        if done.is_ok() {
-            let checked = self.ledger.answered(incoming);
-            self.hold(checked);
-        }
-        self.acted(&format!("refuse {incoming}"), done)
-    }
-
-    fn request_input(
-        &mut self,
-        now: Instant,
-        incoming: IncomingId,
-        questions: &[(&str, Question)],
-        state: Option<&str>,
-    ) -> Result<(), Misuse> {
-        self.advance(now);
-        let done = self.inner.request_input(now, incoming, questions, state);
-        if done.is_ok() {
-            let checked = self.ledger.answered(incoming);
-            self.hold(checked);
-        }
-        self.acted(&format!("ask {incoming}"), done)
     }
 }

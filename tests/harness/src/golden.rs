@@ -33,7 +33,7 @@ use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Era, Instant, Limits, Revision, Side, ViolationPolicy};
 
-use crate::act::Done;
+use crate::check::Checked;
 use crate::diff::diff;
 use crate::parse;
 use crate::player::Player;
@@ -203,7 +203,7 @@ impl Golden {
 
     fn replay<R: Role>(&self, machine: R) -> Vec<Shown> {
         let way = Play { cut: Cut::Steps, polls: Polls::OutboxFirst };
-        let mut player = Player::new(machine, way);
+        let mut player = Player::new(Checked::new(machine), way);
         player.machine.label(self.path.display());
         let mut shown = Vec::new();
         player.poll();
@@ -288,7 +288,7 @@ impl Golden {
         let step = match line.split_once(' ').unwrap_or((line, "")) {
             (">", text) => Step::Input(format!("{text}\n").into_bytes()),
             (">>", text) => Step::Input(parse::bytes(text)),
-            ("@", text) => Step::Act(parse::act(text)),
+            ("@", text) => Step::Apply(parse::command(text)),
             ("+", text) => Step::Wait(parse::duration(text)),
             ("eof", "") => Step::Eof,
             (mark @ ("<" | "!" | "="), text) => {
@@ -316,9 +316,12 @@ impl Golden {
 
 /// What was shown since it was last asked for.
 fn take_shown<R: Role>(player: &mut Player<R>) -> Shown {
-    let done = player.trace.done.pop().filter(|done| *done != Done::Ok);
+    let done = player.trace.done.pop();
     Shown {
-        done: done.map(|done| done.to_string()),
+        done: done.and_then(|done| match done {
+            Ok(applied) => applied.call().map(|call| call.to_string()),
+            Err(misuse) => Some(format!("{misuse:?}")),
+        }),
         lines: std::mem::take(&mut player.trace.lines),
         events: std::mem::take(&mut player.told),
     }

@@ -24,7 +24,6 @@
 
 #![allow(clippy::panic, reason = "a test kit reports by panicking")]
 
-mod act;
 mod check;
 mod diff;
 mod golden;
@@ -43,7 +42,6 @@ mod script;
 mod wire;
 mod witness;
 
-pub use act::{Act, Changed, Done, Handles, number};
 pub use check::Checked;
 pub use golden::Golden;
 pub use ledger::Ledger;
@@ -56,6 +54,7 @@ pub use role::Role;
 pub use said::Said;
 pub use script::{
     Cut, Play, Polls, Script, Step, Trace, assert_chunk_free, assert_deterministic, assert_order_free, play,
+    play_checked,
 };
 pub use wire::WireRules;
 pub use witness::{Seen, Witness};

@@ -5,11 +5,12 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use mcp_proto::schema::{Decode, Elicit, Level};
-use mcp_proto::{Capability, ErrorObject, Filter, Limits, Progress, Question, Raw, Revision};
+use mcp_proto::{
+    CallOptions, Capability, ErrorObject, Filter, Limits, OwnedChange, OwnedCommand, Progress, Question, Raw,
+    Revision,
+};
 use serde_json::Value;
 use serde_json::value::RawValue;
-
-use crate::act::{Act, Changed};
 
 /// A JSON value as text.
 pub(crate) fn raw(text: &str) -> Raw {
@@ -143,75 +144,80 @@ pub(crate) fn limit(limits: &mut Limits, setting: &str) {
     }
 }
 
-/// An action: `call tools/list`, `respond request#1 {…}`, and so on.
-pub(crate) fn act(text: &str) -> Act {
+/// A command: `call tools/list`, `respond request#1 {…}`, and so on.
+pub(crate) fn command(text: &str) -> OwnedCommand {
     let (verb, rest) = word(text);
     match verb {
         "ask" => ask(rest),
         "call" => call(rest),
         "cancel" => {
             let (call, reason) = word(rest);
-            Act::Cancel { call: number(call), reason: reason.into() }
+            OwnedCommand::Cancel { call: number(call).into(), reason: reason.into() }
         }
-        "changed" => Act::Changed(match rest {
-            "prompts" => Changed::Prompts,
-            "resources" => Changed::Resources,
-            "tools" => Changed::Tools,
-            uri => Changed::Resource(uri.into()),
-        }),
-        "close" => Act::Close,
+        "changed" => OwnedCommand::Changed {
+            change: match rest {
+                "prompts" => OwnedChange::Prompts,
+                "resources" => OwnedChange::Resources,
+                "tools" => OwnedChange::Tools,
+                uri => OwnedChange::Resource(uri.into()),
+            },
+        },
+        "close" => OwnedCommand::Close,
         "fail" => {
             let (request, rest) = word(rest);
             let (code, message) = word(rest);
             let code = code.parse().unwrap_or_else(|_| panic!("not a code: {text}"));
-            Act::Fail { request: number(request), error: ErrorObject::new(code, message) }
+            OwnedCommand::RespondError {
+                incoming: number(request).into(),
+                error: ErrorObject::new(code, message),
+            }
         }
-        "level" => Act::SetLogLevel(level(rest)),
+        "level" => OwnedCommand::SetLogLevel { level: level(rest), options: CallOptions::default() },
         "listen" => listen(rest),
         "log" => {
             let (first, after) = word(rest);
-            let request = first.starts_with("request#").then(|| number(first));
-            let (name, data) = if request.is_some() { word(after) } else { (first, after) };
-            Act::Log { request, level: level(name), data: raw(data) }
+            let incoming = first.starts_with("request#").then(|| number(first).into());
+            let (name, data) = if incoming.is_some() { word(after) } else { (first, after) };
+            OwnedCommand::Log { incoming, level: level(name), logger: None, data: raw(data) }
         }
         "notify" => {
             let (method, rest) = word(rest);
-            Act::Notify { method: method.into(), params: params(rest) }
+            OwnedCommand::Notify { method: method.into(), params: params(rest) }
         }
         "progress" => progress(rest),
         "refuse" => {
             let (request, asked) = word(rest);
-            Act::RefuseUndeclared { request: number(request), questions: questions(asked) }
+            OwnedCommand::RefuseUndeclared { incoming: number(request).into(), questions: questions(asked) }
         }
         "respond" => {
             let (request, result) = word(rest);
-            Act::Respond { request: number(request), result: raw(result) }
+            OwnedCommand::Respond { incoming: number(request).into(), result: Some(raw(result)) }
         }
         _ => panic!("no such action: {text}"),
     }
 }
 
 /// `request#1 [state=words] {"key":"roots","other":{"elicit":{…}}}`
-fn ask(text: &str) -> Act {
+fn ask(text: &str) -> OwnedCommand {
     let (request, mut rest) = word(text);
     let mut state = None;
     if let Some(found) = rest.strip_prefix("state=") {
         let (found, after) = word(found);
-        state = Some(found.to_owned());
+        state = Some(found.into());
         rest = after;
     }
-    Act::Ask { request: number(request), questions: questions(rest), state }
+    OwnedCommand::RequestInput { incoming: number(request).into(), questions: questions(rest), state }
 }
 
-fn questions(text: &str) -> Vec<(String, Question)> {
+fn questions(text: &str) -> Vec<(Box<str>, Question)> {
     let Value::Object(asked) = value(text) else { panic!("not an object: {text}") };
-    asked.into_iter().map(|(key, asked)| (key, question(&asked))).collect()
+    asked.into_iter().map(|(key, asked)| (key.into(), question(&asked))).collect()
 }
 
 /// `[timeout=5s] tools prompts resources file:///a`, each if it is wanted.
-fn listen(text: &str) -> Act {
+fn listen(text: &str) -> OwnedCommand {
     let mut filter = Filter::new();
-    let mut options = mcp_proto::CallOptions::default();
+    let mut options = CallOptions::default();
     for wanted in text.split_whitespace() {
         filter = match (wanted, wanted.strip_prefix("timeout=")) {
             (_, Some(time)) => {
@@ -224,7 +230,7 @@ fn listen(text: &str) -> Act {
             (uri, _) => filter.resource(uri),
         };
     }
-    Act::Listen { filter, options }
+    OwnedCommand::Listen { filter, options }
 }
 
 fn level(name: &str) -> Level {
@@ -246,9 +252,9 @@ fn question(asked: &Value) -> Question {
 }
 
 /// `tools/call [+progress] [timeout=5s] [max=10s] [{…}]`
-fn call(text: &str) -> Act {
+fn call(text: &str) -> OwnedCommand {
     let (method, mut rest) = word(text);
-    let mut options = mcp_proto::CallOptions::default();
+    let mut options = CallOptions::default();
     while !rest.is_empty() && !rest.starts_with(['{', '[']) {
         let (option, after) = word(rest);
         match option.split_once('=') {
@@ -259,11 +265,11 @@ fn call(text: &str) -> Act {
         }
         rest = after;
     }
-    Act::Call { method: method.into(), params: params(rest), options }
+    OwnedCommand::Call { method: method.into(), params: params(rest), options }
 }
 
 /// `request#1 1[/10] [words]`
-fn progress(text: &str) -> Act {
+fn progress(text: &str) -> OwnedCommand {
     let (request, rest) = word(text);
     let (numbers, message) = word(rest);
     let (done, total) = numbers.split_once('/').map_or((numbers, None), |(done, total)| (done, Some(total)));
@@ -275,7 +281,7 @@ fn progress(text: &str) -> Act {
     if !message.is_empty() {
         progress = progress.message(message);
     }
-    Act::Progress { request: number(request), progress }
+    OwnedCommand::Progress { incoming: number(request).into(), progress }
 }
 
 /// The first word, and what follows it.

@@ -5,7 +5,6 @@ use std::time::Duration;
 use bytes::Buf;
 use mcp_proto::{Endpoint, Instant};
 
-use crate::act::Handles;
 use crate::check::Checked;
 use crate::role::Role;
 use crate::script::{Cut, Play, Polls, Script, Step, Trace};
@@ -17,7 +16,6 @@ pub(crate) struct Player<R: Role> {
     pub(crate) trace: Trace,
     /// The events, in the words of golden transcripts.
     pub(crate) told: Vec<String>,
-    handles: Handles,
     now: Instant,
     polls: Polls,
     cut: Cut,
@@ -27,14 +25,12 @@ pub(crate) struct Player<R: Role> {
 }
 
 impl<R: Role> Player<R> {
-    pub(crate) fn new(machine: R, play: Play) -> Self {
-        let mut machine = Checked::new(machine);
+    pub(crate) fn new(mut machine: Checked<R>, play: Play) -> Self {
         machine.label(format!("{play:?}"));
         Self {
             machine,
             trace: Trace::default(),
             told: Vec::new(),
-            handles: Handles::default(),
             now: Instant::ZERO,
             polls: play.polls,
             cut: play.cut,
@@ -69,9 +65,9 @@ impl<R: Role> Player<R> {
         }
         self.moment();
         match step {
-            Step::Act(act) => {
+            Step::Apply(command) => {
                 self.poll_events();
-                let done = self.handles.perform(self.now, act, &mut self.machine);
+                let done = self.machine.apply_owned(self.now, command);
                 self.trace.done.push(done);
                 self.poll();
             }
@@ -205,7 +201,6 @@ impl<R: Role> Player<R> {
 
     fn take_event(&mut self) -> bool {
         let Some(event) = self.machine.poll_event() else { return false };
-        self.handles.note(&event);
         self.told.push(event.tell());
         self.trace.events.push(format!("{event:?}"));
         true

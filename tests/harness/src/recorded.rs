@@ -3,18 +3,10 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use mcp_proto::client::Client;
-use mcp_proto::record::{Machine, Recorded, Recording, Sink};
-use mcp_proto::schema::Level;
-use mcp_proto::server::Server;
-use mcp_proto::stdio::Stdio;
+use mcp_proto::Instant;
+use mcp_proto::record::{Recorded, Recording, Sink};
 use mcp_proto::testing::Seed;
-use mcp_proto::{
-    CallId, CallOptions, Change, ErrorObject, Filter, IncomingId, Instant, Limits, Misuse, Peer, Progress,
-    Question, Raw, Session, Side,
-};
 
 use crate::role::Role;
 use crate::script::{Cut, Play, Polls, Script, play};
@@ -42,11 +34,7 @@ impl Sink for Tape {
 ///
 /// # Panics
 /// When it does not.
-pub fn assert_replays<R>(machine: impl Fn() -> R, script: &Script)
-where
-    R: Role + Machine,
-    Recorded<R, Tape>: Role<Event = R::Event>,
-{
+pub fn assert_replays<R: Role>(machine: impl Fn() -> R, script: &Script) {
     let ways = [
         (Cut::Steps, Polls::OutboxFirst),
         (Cut::Whole, Polls::Late),
@@ -69,115 +57,5 @@ where
             .replay(&mut machine())
             .unwrap_or_else(|divergence| panic!("{way:?}: {divergence}\n{}", recording.show(true)));
         assert_eq!(replayed.events, trace.events.len() as u64, "{way:?}");
-    }
-}
-
-macro_rules! common_words {
-    ($session:ty) => {
-        fn peer(&self) -> Option<&Arc<Peer>> {
-            <$session>::peer(self)
-        }
-
-        fn limits(&self) -> &Limits {
-            Session::limits(&***self)
-        }
-
-        fn call_raw(
-            &mut self,
-            now: Instant,
-            method: &str,
-            params: Option<&Raw>,
-            options: CallOptions,
-        ) -> Result<CallId, Misuse> {
-            Recorded::call_raw(self, now, method, params.map(|raw| raw as _), options)
-        }
-
-        fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
-            Recorded::cancel(self, now, call, reason)
-        }
-
-        fn notify_raw(&mut self, now: Instant, method: &str, params: Option<&Raw>) -> Result<(), Misuse> {
-            Recorded::notify_raw(self, now, method, params.map(|raw| raw as _))
-        }
-
-        fn respond(&mut self, now: Instant, incoming: IncomingId, result: &Raw) -> Result<(), Misuse> {
-            Recorded::respond(self, now, incoming, result)
-        }
-
-        fn respond_error(
-            &mut self,
-            now: Instant,
-            incoming: IncomingId,
-            error: &ErrorObject,
-        ) -> Result<(), Misuse> {
-            Recorded::respond_error(self, now, incoming, error)
-        }
-
-        fn progress(
-            &mut self,
-            now: Instant,
-            incoming: IncomingId,
-            progress: &Progress,
-        ) -> Result<(), Misuse> {
-            Recorded::progress(self, now, incoming, progress)
-        }
-
-        fn close(&mut self, now: Instant) {
-            Recorded::close(self, now);
-        }
-    };
-}
-
-impl<K: Sink> Role for Recorded<Stdio<Client>, K> {
-    const SIDE: Side = Side::Client;
-
-    common_words!(Client);
-
-    fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
-        Self::listen(self, now, filter, options)
-    }
-
-    fn set_log_level(&mut self, now: Instant, level: Level, options: CallOptions) -> Result<CallId, Misuse> {
-        Self::set_log_level(self, now, level, options)
-    }
-}
-
-impl<K: Sink> Role for Recorded<Stdio<Server>, K> {
-    const SIDE: Side = Side::Server;
-
-    common_words!(Server);
-
-    fn log(
-        &mut self,
-        now: Instant,
-        incoming: Option<IncomingId>,
-        level: Level,
-        logger: Option<&str>,
-        data: &Raw,
-    ) -> Result<(), Misuse> {
-        Self::log(self, now, incoming, level, logger, data)
-    }
-
-    fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
-        Self::changed(self, now, change)
-    }
-
-    fn refuse_undeclared(
-        &mut self,
-        now: Instant,
-        incoming: IncomingId,
-        questions: &[(&str, Question)],
-    ) -> Result<(), Misuse> {
-        Self::refuse_undeclared(self, now, incoming, questions)
-    }
-
-    fn request_input(
-        &mut self,
-        now: Instant,
-        incoming: IncomingId,
-        questions: &[(&str, Question)],
-        state: Option<&str>,
-    ) -> Result<(), Misuse> {
-        Self::request_input(self, now, incoming, questions, state)
     }
 }

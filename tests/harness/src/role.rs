@@ -1,39 +1,29 @@
-//! A machine of either role, with the words that both have; knows nothing of what is right to say.
+//! The methods of both roles on any endpoint, for tests that play either.
 
 use std::sync::Arc;
 
-use mcp_proto::client::Client;
 use mcp_proto::schema::Level;
-use mcp_proto::server::Server;
-use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallId, CallOptions, Change, Endpoint, ErrorObject, Filter, IncomingId, Instant, Limits, Misuse, Peer,
-    Progress, Question, Raw, Session, Side,
+    Applied, Apply, CallId, CallOptions, Change, Endpoint, ErrorObject, Filter, IncomingId, Instant, Limits,
+    Misuse, OwnedCommand, Peer, Progress, Question, Raw, Session, Side,
 };
 
 use crate::witness::Witness;
 
-/// A machine with the application's half of both roles, so that one driver can play either.
-///
-/// What a role lacks answers [`Misuse::Unsupported`]. The methods are those of
-/// [`Client`] and [`Server`]; see there for what they promise.
-#[expect(missing_docs, reason = "the words are those of `Client` and `Server`")]
-#[allow(clippy::missing_errors_doc, reason = "the words are those of `Client` and `Server`")]
+/// The methods of [`Client`](mcp_proto::client::Client) and [`Server`](mcp_proto::server::Server) on any endpoint. They
+/// build an [`OwnedCommand`]; a command that the role lacks is [`Misuse::Unsupported`].
+#[expect(missing_docs, reason = "the methods are those of `Client` and `Server`")]
+#[allow(clippy::missing_errors_doc, reason = "the methods are those of `Client` and `Server`")]
 pub trait Role: Endpoint<Event: Witness> {
     /// Which role it is.
-    const SIDE: Side;
+    const SIDE: Side = <Self::Role as Apply>::SIDE;
 
-    fn peer(&self) -> Option<&Arc<Peer>>;
-    fn limits(&self) -> &Limits;
-
-    /// Whether it speaks the revision without sessions, as far as is known.
-    fn is_modern(&self) -> bool {
-        true
+    fn peer(&self) -> Option<&Arc<Peer>> {
+        self.role().peer()
     }
 
-    /// Whether its peer can say anything, so that only the form of what it sends can be held against it.
-    fn is_hostile(&self) -> bool {
-        false
+    fn limits(&self) -> &Limits {
+        self.role().limits()
     }
 
     fn call_raw(
@@ -42,141 +32,26 @@ pub trait Role: Endpoint<Event: Witness> {
         method: &str,
         params: Option<&Raw>,
         options: CallOptions,
-    ) -> Result<CallId, Misuse>;
-    fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse>;
-    fn notify_raw(&mut self, now: Instant, method: &str, params: Option<&Raw>) -> Result<(), Misuse>;
-    fn respond(&mut self, now: Instant, incoming: IncomingId, result: &Raw) -> Result<(), Misuse>;
-    fn respond_error(
-        &mut self,
-        now: Instant,
-        incoming: IncomingId,
-        error: &ErrorObject,
-    ) -> Result<(), Misuse>;
-    fn progress(&mut self, now: Instant, incoming: IncomingId, progress: &Progress) -> Result<(), Misuse>;
-    fn close(&mut self, now: Instant);
-
-    fn log(
-        &mut self,
-        _now: Instant,
-        _incoming: Option<IncomingId>,
-        _level: Level,
-        _logger: Option<&str>,
-        _data: &Raw,
-    ) -> Result<(), Misuse> {
-        Err(Misuse::Unsupported)
-    }
-
-    fn changed(&mut self, _now: Instant, _change: Change<'_>) -> Result<(), Misuse> {
-        Err(Misuse::Unsupported)
-    }
-
-    fn listen(&mut self, _now: Instant, _filter: &Filter, _options: CallOptions) -> Result<CallId, Misuse> {
-        Err(Misuse::Unsupported)
-    }
-
-    fn set_log_level(
-        &mut self,
-        _now: Instant,
-        _level: Level,
-        _options: CallOptions,
     ) -> Result<CallId, Misuse> {
-        Err(Misuse::Unsupported)
+        let params = params.cloned();
+        called(self.apply_owned(now, &OwnedCommand::Call { method: method.into(), params, options }))
     }
 
-    fn refuse_undeclared(
-        &mut self,
-        _now: Instant,
-        _incoming: IncomingId,
-        _questions: &[(&str, Question)],
-    ) -> Result<(), Misuse> {
-        Err(Misuse::Unsupported)
+    fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
+        done(self.apply_owned(now, &OwnedCommand::Cancel { call, reason: reason.into() }))
     }
 
-    fn request_input(
-        &mut self,
-        _now: Instant,
-        _incoming: IncomingId,
-        _questions: &[(&str, Question)],
-        _state: Option<&str>,
-    ) -> Result<(), Misuse> {
-        Err(Misuse::Unsupported)
+    fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
+        done(self.apply_owned(now, &OwnedCommand::Changed { change: change.into() }))
     }
-}
 
-macro_rules! common_words {
-    ($session:ty) => {
-        fn peer(&self) -> Option<&Arc<Peer>> {
-            <$session>::peer(self)
-        }
-
-        fn limits(&self) -> &Limits {
-            Session::limits(&**self)
-        }
-
-        fn call_raw(
-            &mut self,
-            now: Instant,
-            method: &str,
-            params: Option<&Raw>,
-            options: CallOptions,
-        ) -> Result<CallId, Misuse> {
-            <$session>::call_raw(self, now, method, params.map(|raw| raw as _), options)
-        }
-
-        fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
-            <$session>::cancel(self, now, call, reason)
-        }
-
-        fn notify_raw(&mut self, now: Instant, method: &str, params: Option<&Raw>) -> Result<(), Misuse> {
-            <$session>::notify_raw(self, now, method, params.map(|raw| raw as _))
-        }
-
-        fn respond(&mut self, now: Instant, incoming: IncomingId, result: &Raw) -> Result<(), Misuse> {
-            <$session>::respond(self, now, incoming, result)
-        }
-
-        fn respond_error(
-            &mut self,
-            now: Instant,
-            incoming: IncomingId,
-            error: &ErrorObject,
-        ) -> Result<(), Misuse> {
-            <$session>::respond_error(self, now, incoming, error)
-        }
-
-        fn progress(
-            &mut self,
-            now: Instant,
-            incoming: IncomingId,
-            progress: &Progress,
-        ) -> Result<(), Misuse> {
-            <$session>::progress(self, now, incoming, progress)
-        }
-
-        fn close(&mut self, now: Instant) {
-            <$session>::close(self, now);
-        }
-    };
-}
-
-impl Role for Stdio<Client> {
-    const SIDE: Side = Side::Client;
-
-    common_words!(Client);
+    fn close(&mut self, now: Instant) {
+        let _done = self.apply_owned(now, &OwnedCommand::Close);
+    }
 
     fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
-        Client::listen(self, now, filter, options)
+        called(self.apply_owned(now, &OwnedCommand::Listen { filter: filter.clone(), options }))
     }
-
-    fn set_log_level(&mut self, now: Instant, level: Level, options: CallOptions) -> Result<CallId, Misuse> {
-        Client::set_log_level(self, now, level, options)
-    }
-}
-
-impl Role for Stdio<Server> {
-    const SIDE: Side = Side::Server;
-
-    common_words!(Server);
 
     fn log(
         &mut self,
@@ -186,20 +61,17 @@ impl Role for Stdio<Server> {
         logger: Option<&str>,
         data: &Raw,
     ) -> Result<(), Misuse> {
-        Server::log(self, now, incoming, level, logger, data)
+        let (logger, data) = (logger.map(Into::into), data.clone());
+        done(self.apply_owned(now, &OwnedCommand::Log { incoming, level, logger, data }))
     }
 
-    fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
-        Server::changed(self, now, change)
+    fn notify_raw(&mut self, now: Instant, method: &str, params: Option<&Raw>) -> Result<(), Misuse> {
+        let params = params.cloned();
+        done(self.apply_owned(now, &OwnedCommand::Notify { method: method.into(), params }))
     }
 
-    fn refuse_undeclared(
-        &mut self,
-        now: Instant,
-        incoming: IncomingId,
-        questions: &[(&str, Question)],
-    ) -> Result<(), Misuse> {
-        Server::refuse_undeclared(self, now, incoming, questions)
+    fn progress(&mut self, now: Instant, incoming: IncomingId, progress: &Progress) -> Result<(), Misuse> {
+        done(self.apply_owned(now, &OwnedCommand::Progress { incoming, progress: progress.clone() }))
     }
 
     fn request_input(
@@ -209,6 +81,35 @@ impl Role for Stdio<Server> {
         questions: &[(&str, Question)],
         state: Option<&str>,
     ) -> Result<(), Misuse> {
-        Server::request_input(self, now, incoming, questions, state)
+        let questions = questions.iter().map(|(key, question)| ((*key).into(), question.clone())).collect();
+        let state = state.map(Into::into);
+        done(self.apply_owned(now, &OwnedCommand::RequestInput { incoming, questions, state }))
     }
+
+    fn respond(&mut self, now: Instant, incoming: IncomingId, result: &Raw) -> Result<(), Misuse> {
+        done(self.apply_owned(now, &OwnedCommand::Respond { incoming, result: Some(result.clone()) }))
+    }
+
+    fn respond_error(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        error: &ErrorObject,
+    ) -> Result<(), Misuse> {
+        done(self.apply_owned(now, &OwnedCommand::RespondError { incoming, error: error.clone() }))
+    }
+
+    fn set_log_level(&mut self, now: Instant, level: Level, options: CallOptions) -> Result<CallId, Misuse> {
+        called(self.apply_owned(now, &OwnedCommand::SetLogLevel { level, options }))
+    }
+}
+
+impl<E: Endpoint<Event: Witness>> Role for E {}
+
+fn called(applied: Result<Applied, Misuse>) -> Result<CallId, Misuse> {
+    applied.and_then(|applied| applied.call().ok_or(Misuse::Unsupported))
+}
+
+fn done(applied: Result<Applied, Misuse>) -> Result<(), Misuse> {
+    applied.map(|_| ())
 }

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use mcp_proto::Instant;
+use mcp_proto::{Applied, Instant, Misuse, OwnedCommand};
 
-use crate::act::{Act, Done};
+use crate::check::Checked;
 use crate::diff::diff;
 use crate::player::Player;
 use crate::role::Role;
@@ -14,8 +14,8 @@ use mcp_proto::testing::Seed;
 /// One step of a scenario.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// The application does something.
-    Act(Act),
+    /// The application applies a command. Calls and requests go by their numbers.
+    Apply(OwnedCommand),
     /// The peer hangs up.
     Eof,
     /// Bytes come in.
@@ -90,14 +90,20 @@ pub struct Trace {
     pub lines: Vec<String>,
     /// The events, in full.
     pub events: Vec<String>,
-    /// What became of each action.
-    pub done: Vec<Done>,
+    /// The outcome of each command.
+    pub done: Vec<Result<Applied, Misuse>>,
     /// The deadline, and whether the machine was closed, before each step that is not input, and at the end.
     pub moments: Vec<(Option<Instant>, bool)>,
 }
 
 /// Plays a scenario on a new machine.
 pub fn play<R: Role>(machine: R, script: &Script, play: Play) -> Trace {
+    play_checked(Checked::new(machine), script, play)
+}
+
+/// Plays a scenario in one way, on a machine whose checks are set up already.
+#[must_use]
+pub fn play_checked<R: Role>(machine: Checked<R>, script: &Script, play: Play) -> Trace {
     Player::new(machine, play).run(script)
 }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use mcp_harness::{Act, Changed, Seed};
+use mcp_harness::Seed;
 use mcp_proto::schema::Level;
-use mcp_proto::{CallOptions, ErrorObject, Filter, Progress, Question, Raw, Side};
+use mcp_proto::{CallOptions, ErrorObject, Filter, OwnedChange, OwnedCommand, Progress, Question, Raw, Side};
 
 use crate::books::REFUSAL;
 use crate::case::Feature;
@@ -113,10 +113,10 @@ pub(crate) fn options(plan: &Plan, random: &mut Seed) -> CallOptions {
 }
 
 /// Questions, and what to carry along.
-pub(crate) fn ask(request: u64, random: &mut Seed) -> Act {
+pub(crate) fn ask(request: u64, random: &mut Seed) -> OwnedCommand {
     let count = [0, 1, 1, 1, 2, 3][random.below(6)];
     let question = |index: usize, random: &mut Seed| {
-        let name = ["a", "b", "c"].get(index).copied().unwrap_or("d").to_owned();
+        let name = ["a", "b", "c"].get(index).copied().unwrap_or("d").into();
         let question = match random.below(4) {
             0 => Question::raw("elicitation/create", params("elicitation/create", 0, None)),
             1 => Question::raw("sampling/createMessage", params("sampling/createMessage", 0, None)),
@@ -125,23 +125,25 @@ pub(crate) fn ask(request: u64, random: &mut Seed) -> Act {
         (name, question)
     };
     let questions = (0..count).map(|index| question(index, random)).collect();
-    let state = (random.below(2) == 0).then(|| "the \"state\"".to_owned());
-    Act::Ask { request, questions, state }
+    let state = (random.below(2) == 0).then(|| "the \"state\"".into());
+    OwnedCommand::RequestInput { incoming: request.into(), questions, state }
 }
 
 /// What changed.
-pub(crate) fn changed(random: &mut Seed) -> Act {
-    Act::Changed(match random.below(5) {
-        0 => Changed::Prompts,
-        1 => Changed::Resources,
-        2 => Changed::Tools,
-        3 => Changed::Resource("file:///a".into()),
-        _ => Changed::Resource("file:///b/c".into()),
-    })
+pub(crate) fn changed(random: &mut Seed) -> OwnedCommand {
+    OwnedCommand::Changed {
+        change: match random.below(5) {
+            0 => OwnedChange::Prompts,
+            1 => OwnedChange::Resources,
+            2 => OwnedChange::Tools,
+            3 => OwnedChange::Resource("file:///a".into()),
+            _ => OwnedChange::Resource("file:///b/c".into()),
+        },
+    }
 }
 
 /// What to listen to.
-pub(crate) fn listen(random: &mut Seed) -> Act {
+pub(crate) fn listen(random: &mut Seed) -> OwnedCommand {
     let mut filter = Filter::new();
     for choice in 0..5 {
         if random.below(2) == 0 {
@@ -154,12 +156,17 @@ pub(crate) fn listen(random: &mut Seed) -> Act {
             };
         }
     }
-    Act::Listen { filter, options: CallOptions::default() }
+    OwnedCommand::Listen { filter, options: CallOptions::default() }
 }
 
 /// A log message, for a request or for none.
-pub(crate) fn log(request: Option<u64>, random: &mut Seed) -> Act {
-    Act::Log { request, level: level(random), data: raw(r#""words""#) }
+pub(crate) fn log(request: Option<u64>, random: &mut Seed) -> OwnedCommand {
+    OwnedCommand::Log {
+        incoming: request.map(Into::into),
+        level: level(random),
+        logger: None,
+        data: raw(r#""words""#),
+    }
 }
 
 /// How grave.
@@ -168,7 +175,7 @@ pub(crate) fn level(random: &mut Seed) -> Level {
 }
 
 /// A notification.
-pub(crate) fn notify(side: Side, random: &mut Seed) -> Act {
+pub(crate) fn notify(side: Side, random: &mut Seed) -> OwnedCommand {
     let method = match (side, random.below(4)) {
         (Side::Client, 0 | 1) => "notifications/roots/list_changed",
         (Side::Server, 0) => "notifications/elicitation/complete",
@@ -176,22 +183,22 @@ pub(crate) fn notify(side: Side, random: &mut Seed) -> Act {
         _ => "x/note",
     };
     let params = method.ends_with("complete").then(|| raw(r#"{"elicitationId":"e"}"#));
-    Act::Notify { method: method.into(), params }
+    OwnedCommand::Notify { method: method.into(), params }
 }
 
 /// Progress that grows, mostly.
-pub(crate) fn progress(request: u64, last: f64, random: &mut Seed) -> Act {
+pub(crate) fn progress(request: u64, last: f64, random: &mut Seed) -> OwnedCommand {
     let step = random.below(5) as f64 - 0.5;
     let mut progress = Progress::new(last + step);
     if random.below(2) == 0 {
         progress = progress.of(100.0).message("so far");
     }
-    Act::Progress { request, progress }
+    OwnedCommand::Progress { incoming: request.into(), progress }
 }
 
 /// A refusal.
-pub(crate) fn refusal(request: u64) -> Act {
-    Act::Fail { request, error: ErrorObject::new(REFUSAL, "no") }
+pub(crate) fn refusal(request: u64) -> OwnedCommand {
+    OwnedCommand::RespondError { incoming: request.into(), error: ErrorObject::new(REFUSAL, "no") }
 }
 
 fn raw(text: &str) -> Raw {

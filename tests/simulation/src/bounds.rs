@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 
 use bytes::Buf;
-use mcp_harness::{Act, Done, Role};
-use mcp_proto::{Endpoint, ErrorObject, Fault, Limits, Misuse, Side, ViolationKind};
+use mcp_harness::Role;
+use mcp_proto::{Applied, Endpoint, ErrorObject, Fault, Limits, Misuse, OwnedCommand, Side, ViolationKind};
 
 use crate::books::OpenCall;
 use crate::case::Feature;
-use crate::node::Node;
+use crate::node::{Done, Node};
 use crate::party::Shared;
 use crate::plan::Mode;
 use crate::told::Tell;
@@ -75,44 +75,51 @@ impl<R: Role<Event: Tell>> Node<R> {
     }
 
     /// What is new waits until there is room, and a call that sends nothing was answered before.
-    pub(crate) fn check_room(&mut self, shared: &mut Shared, before: Outside, act: &Act, done: Done) {
+    pub(crate) fn check_room(
+        &mut self,
+        shared: &mut Shared,
+        before: Outside,
+        command: &OwnedCommand,
+        done: Done,
+    ) {
         let lines = self.outside().lines;
         let limits = self.machine.limits();
-        let is_new = match act {
-            Act::Call { method, .. } => method != "ping",
-            Act::Changed(_)
-            | Act::Listen { .. }
-            | Act::Log { .. }
-            | Act::Notify { .. }
-            | Act::Progress { .. }
-            | Act::SetLogLevel(_) => true,
+        let is_new = match command {
+            OwnedCommand::Call { method, .. } => **method != *"ping",
+            OwnedCommand::Changed { .. }
+            | OwnedCommand::Listen { .. }
+            | OwnedCommand::Log { .. }
+            | OwnedCommand::Notify { .. }
+            | OwnedCommand::Progress { .. }
+            | OwnedCommand::SetLogLevel { .. } => true,
             _ => false,
         };
         if is_new && before.bytes > limits.outbox_bytes_max && lines > before.lines {
-            self.machine.breach(format!("{} bytes wait, and something new is sent: {act:?}", before.bytes));
+            self.machine
+                .breach(format!("{} bytes wait, and something new is sent: {command:?}", before.bytes));
         }
-        if let (Act::Call { options, .. }, Done::Call(_)) = (act, done)
+        if let (OwnedCommand::Call { options, .. }, Ok(Applied::Call(_))) = (command, done)
             && lines == before.lines
         {
             if R::SIDE == Side::Server || limits.cache_bytes_max == 0 || options.fresh {
-                self.machine.breach(format!("a call was made and not sent: {act:?}"));
+                self.machine.breach(format!("a call was made and not sent: {command:?}"));
             }
             shared.coverage.mark("limit cache_hit");
         }
     }
 
     /// A misuse must have its reason.
-    pub(crate) fn check_misuse(&mut self, shared: &mut Shared, act: &Act, misuse: Misuse) {
+    pub(crate) fn check_misuse(&mut self, shared: &mut Shared, command: &OwnedCommand, misuse: Misuse) {
         let outbox = self.machine.outbox().len();
         let limits = self.machine.limits();
         let is_full = outbox > limits.outbox_bytes_max;
-        match (misuse, act) {
+        match (misuse, command) {
             (Misuse::Closed, _) if self.moment(shared).is_ending || self.phase == "draining" => {}
-            (Misuse::Closed, _) => self.machine.breach(format!("`Closed`, and it is open: {act:?}")),
+            (Misuse::Closed, _) => self.machine.breach(format!("`Closed`, and it is open: {command:?}")),
             (Misuse::NotReady, _) if self.machine.peer().is_some() && R::SIDE == Side::Client => {
-                self.machine.breach(format!("`NotReady`, and it is ready: {act:?}"));
+                self.machine.breach(format!("`NotReady`, and it is ready: {command:?}"));
             }
-            (Misuse::Blocked, Act::Call { params, .. }) => {
+            (Misuse::Blocked, OwnedCommand::Call { params, .. }) => {
                 let opening = usize::from(self.machine.peer().is_none());
                 let most = self.calls.len() + opening;
                 let held = self.calls.values().map(|call| call.bytes).sum::<usize>();
@@ -138,28 +145,36 @@ impl<R: Role<Event: Tell>> Node<R> {
                     ));
                 }
             }
-            (Misuse::Blocked, Act::Changed(_) | Act::Log { .. } | Act::Notify { .. }) if !is_full => {
-                self.machine.breach(format!("`Blocked`, and only {outbox} bytes wait: {act:?}"));
-            }
-            (Misuse::Blocked, Act::Ask { questions, .. }) if questions.len() > limits.questions_max => {
-                shared.coverage.mark("limit questions_max");
-            }
-            (Misuse::Blocked, Act::Progress { .. }) => self.machine.breach("progress is never `Blocked`"),
             (
                 Misuse::Blocked,
-                Act::Cancel { .. }
-                | Act::Close
-                | Act::Fail { .. }
-                | Act::RefuseUndeclared { .. }
-                | Act::Respond { .. },
-            ) => {
-                self.machine.breach(format!("what ends something is `Blocked`: {act:?}"));
+                OwnedCommand::Changed { .. } | OwnedCommand::Log { .. } | OwnedCommand::Notify { .. },
+            ) if !is_full => {
+                self.machine.breach(format!("`Blocked`, and only {outbox} bytes wait: {command:?}"));
             }
-            (Misuse::Stale, Act::Respond { request, .. } | Act::Fail { request, .. })
-                if self.requests.contains_key(request) =>
+            (Misuse::Blocked, OwnedCommand::RequestInput { questions, .. })
+                if questions.len() > limits.questions_max =>
             {
-                // Nobody looked at the event that says so yet.
-                self.withdrawn.insert(*request);
+                shared.coverage.mark("limit questions_max");
+            }
+            (Misuse::Blocked, OwnedCommand::Progress { .. }) => {
+                self.machine.breach("progress is never `Blocked`")
+            }
+            (
+                Misuse::Blocked,
+                OwnedCommand::Cancel { .. }
+                | OwnedCommand::Close
+                | OwnedCommand::RespondError { .. }
+                | OwnedCommand::RefuseUndeclared { .. }
+                | OwnedCommand::Respond { .. },
+            ) => {
+                self.machine.breach(format!("what ends something is `Blocked`: {command:?}"));
+            }
+            (
+                Misuse::Stale,
+                OwnedCommand::Respond { incoming, .. } | OwnedCommand::RespondError { incoming, .. },
+            ) if self.requests.contains_key(&u64::from(*incoming)) => {
+                // The event of its cancellation was not polled yet.
+                self.withdrawn.insert((*incoming).into());
             }
             _ => {}
         }

@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mcp_harness::{Act, Checked, Done, Handles, Link, Role, Seed, Step};
-use mcp_proto::{CallError, Close, Endpoint, Instant, Raw, Side, ViolationKind};
+use mcp_harness::{Checked, Link, Role, Seed, Step};
+use mcp_proto::{
+    Applied, CallError, Close, Endpoint, Instant, Misuse, OwnedCommand, Raw, Side, ViolationKind,
+};
 
 use crate::books::{Moment, OpenCall, tag_of};
 use crate::bounds::{self, Bounds};
@@ -15,10 +17,12 @@ use crate::plan::{Action, Mode};
 use crate::told::{Tell, Told, variant};
 use crate::wire::Lines;
 
+/// The outcome of a command.
+pub(crate) type Done = Result<Applied, Misuse>;
+
 /// A machine and its application.
 pub(crate) struct Node<R: Role> {
     pub(crate) machine: Checked<R>,
-    pub(crate) handles: Handles,
     pub(crate) calls: BTreeMap<u64, OpenCall>,
     pub(crate) requests: BTreeMap<u64, OpenRequest>,
     /// Requests and calls that are over.
@@ -83,7 +87,6 @@ impl<R: Role<Event: Tell>> Node<R> {
     pub(crate) fn new(machine: Checked<R>) -> Self {
         Self {
             machine,
-            handles: Handles::default(),
             calls: BTreeMap::new(),
             requests: BTreeMap::new(),
             over: Vec::new(),
@@ -141,23 +144,23 @@ impl<R: Role<Event: Tell>> Node<R> {
     }
 
     fn record_ended(&self) -> bool {
-        matches!(self.record.steps.last(), Some(Step::Eof | Step::Act(Act::Close)))
+        matches!(self.record.steps.last(), Some(Step::Eof | Step::Apply(OwnedCommand::Close)))
             || self.phase == "draining"
     }
 
-    /// Has the application do one thing, and holds what comes of it against the books.
-    pub(crate) fn perform(&mut self, shared: &mut Shared, act: Act) -> Done {
+    /// Applies a command, and holds the outcome against the books.
+    pub(crate) fn perform(&mut self, shared: &mut Shared, command: OwnedCommand) -> Done {
         let open = self.machine.ledger().open_requests().count();
         let before = self.outside();
-        let done = self.handles.perform(shared.now, &act, &mut self.machine);
-        self.check_room(shared, before, &act, done);
+        let done = self.machine.apply_owned(shared.now, &command);
+        self.check_room(shared, before, &command, done);
         self.follow_phase(shared);
         self.peak = self.peak.max(open);
         self.seen = shared.now;
-        self.record.note(shared.now, Step::Act(act.clone()));
-        if let Done::Misuse(misuse) = done {
+        self.record.note(shared.now, Step::Apply(command.clone()));
+        if let Err(misuse) = done {
             self.mark(shared, "misuse", &format!("{misuse:?}"));
-            self.check_misuse(shared, &act, misuse);
+            self.check_misuse(shared, &command, misuse);
         }
         done
     }
@@ -347,7 +350,6 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
         }
         let mut moved = false;
         while let Some(event) = self.machine.poll_event() {
-            self.handles.note(&event);
             self.record.events.push(format!("{event:?}"));
             self.told(shared, event.into_told());
             moved = true;
@@ -385,7 +387,7 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
         let open: Vec<u64> = self.requests.keys().copied().collect();
         for request in open {
             if !self.is_neglected(shared, request) {
-                self.answer(shared, request, &mut Seed(request));
+                let _misuse = self.answer(shared, request, &mut Seed(request));
                 moved = true;
             }
         }
@@ -411,7 +413,7 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
         let listening = self.calls.iter().filter(|(_, call)| call.is_listening && !call.is_cancelled);
         let listening: Vec<u64> = listening.map(|(call, _)| *call).collect();
         for call in &listening {
-            self.cancel_call(shared, *call);
+            let _misuse = self.cancel_call(shared, *call);
         }
         !listening.is_empty()
     }

@@ -1,7 +1,7 @@
 //! What happened to a machine once, played again: the same must come of it, however its input is split and whenever it is
 //! polled; knows nothing of what it should be.
 
-use mcp_harness::{Cut, Play, Polls, Role, Script, Trace, play};
+use mcp_harness::{Checked, Cut, Play, Polls, Role, Script, Trace, play_checked};
 use mcp_proto::Limits;
 
 use crate::case::Case;
@@ -13,7 +13,7 @@ use crate::node::Record;
 /// # Panics
 /// When something else comes of it.
 pub(crate) fn check<R: Role>(
-    machine: impl Fn() -> R,
+    machine: impl Fn() -> Checked<R>,
     record: &Record,
     case: &Case,
     is_backward: bool,
@@ -21,7 +21,7 @@ pub(crate) fn check<R: Role>(
 ) {
     let script = Script { steps: record.steps.clone() };
     let same = Play { cut: Cut::Steps, polls: Polls::OutboxFirst };
-    let base = play(machine(), &script, same);
+    let base = play_checked(machine(), &script, same);
     coverage.mark("replay same-again");
     compare("events", &record.events, &base.events);
     compare("lines", &record.lines, &base.lines);
@@ -44,11 +44,11 @@ pub(crate) fn check<R: Role>(
     coverage.mark("replay other-polls");
 }
 
-fn other_way<R: Role>(base: &Trace, machine: impl Fn() -> R, script: &Script, way: Play) {
-    let other = play(machine(), script, way);
+fn other_way<R: Role>(base: &Trace, machine: impl Fn() -> Checked<R>, script: &Script, way: Play) {
+    let other = play_checked(machine(), script, way);
     compare(&format!("events of {way:?}"), &base.events, &other.events);
     compare(&format!("lines of {way:?}"), &base.lines, &other.lines);
-    let done = |trace: &Trace| trace.done.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let done = |trace: &Trace| trace.done.iter().map(|done| format!("{done:?}")).collect::<Vec<_>>();
     compare(&format!("what came of actions, {way:?}"), &done(base), &done(&other));
     assert!(base.moments == other.moments, "{way:?}: other deadlines");
 }

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use mcp_harness::{Act, Done, Link, Role};
-use mcp_proto::{CallOptions, Endpoint, Era, Limits, Misuse, Raw, Side};
+use mcp_harness::{Link, Role};
+use mcp_proto::{Applied, CallOptions, Endpoint, Era, Limits, Misuse, OwnedCommand, Raw, Side};
 
 use crate::case::Feature;
-use crate::node::Node;
+use crate::node::{Done, Node};
 use crate::party::{Party, Shared};
 use crate::plan::Mode;
 use crate::told::Tell;
@@ -172,7 +172,7 @@ impl<R: Role<Event: Tell>> Node<R> {
     fn refuse_all(&mut self, shared: &mut Shared) {
         let open: Vec<u64> = self.requests.keys().copied().collect();
         for request in open {
-            self.refuse(shared, request);
+            let _misuse = self.refuse(shared, request);
         }
         self.take_away(shared);
     }
@@ -211,7 +211,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
         if limits.calls_max <= FEW && (R::SIDE == Side::Client || shared.plan.has(Feature::ServerCalls)) {
             for number in self.calls.len()..limits.calls_max {
-                self.try_call(shared, "x/unknown", None, &format!("call {number}"));
+                let _misuse = self.try_call(shared, "x/unknown", None, &format!("call {number}"));
             }
             self.mark(shared, "rest", "calls_max");
         }
@@ -226,7 +226,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         ] {
             let Some(pad) = limits.calls_bytes_max.checked_sub(opening.len() + 2) else { continue };
             let Ok(params) = Raw::from_text(&format!("{opening}{}\"}}", "a".repeat(pad))) else { continue };
-            if matches!(self.try_call(shared, method, Some(params), "one large call"), Done::Call(_)) {
+            if matches!(self.try_call(shared, method, Some(params), "one large call"), Ok(Applied::Call(_))) {
                 return self.mark(shared, "rest", "calls_bytes_max");
             }
         }
@@ -236,11 +236,11 @@ impl<R: Role<Event: Tell>> Node<R> {
         // A cached answer would make no room's worth of a call.
         let options =
             CallOptions { timeout: Some(Duration::from_secs(1)), fresh: true, ..CallOptions::default() };
-        let act = Act::Call { method: method.into(), params, options: options.clone() };
-        let done = self.called(shared, act, 0, &options);
+        let command = OwnedCommand::Call { method: method.into(), params, options: options.clone() };
+        let done = self.called(shared, command, 0, &options);
         let is_full = self.machine.outbox().len() > self.machine.limits().outbox_bytes_max;
-        if done == Done::Misuse(Misuse::Blocked) && !is_full {
-            self.machine.breach(format!("nothing is open and {what} is {done}: something leaked"));
+        if done == Err(Misuse::Blocked) && !is_full {
+            self.machine.breach(format!("nothing is open and {what} is {done:?}: something leaked"));
         }
         done
     }

@@ -1,6 +1,6 @@
 //! Both roles' events in one form that an application of either can act on; knows nothing of what they should be.
 
-use mcp_harness::{Witness, number};
+use mcp_harness::Witness;
 use mcp_proto::{CallError, Close, Raw, Request, Revision, ViolationKind, client, server};
 
 /// What an application hears.
@@ -29,19 +29,19 @@ impl Tell for client::Event {
     fn into_told(self) -> Told {
         match self {
             Self::Closed(why) => Told::Closed(why),
-            Self::Completed { call, outcome } => Told::Completed { call: number(call), outcome },
+            Self::Completed { call, outcome } => Told::Completed { call: call.into(), outcome },
             Self::Notification { .. } => Told::Notification,
             Self::Progress { call, progress } => {
-                Told::Progress { call: number(call), progress: progress.progress }
+                Told::Progress { call: call.into(), progress: progress.progress }
             }
             Self::Ready(peer) => Told::Ready(peer.revision),
             Self::Request { incoming, call, request } => Told::Request {
-                incoming: number(incoming),
-                call: call.map(number),
+                incoming: incoming.into(),
+                call: call.map(Into::into),
                 request,
                 is_answered: false,
             },
-            Self::RequestCancelled { incoming, .. } => Told::Cancelled(number(incoming)),
+            Self::RequestCancelled { incoming, .. } => Told::Cancelled(incoming.into()),
             Self::Violation(violation) => Told::Violation(violation.kind, violation.detail.into_owned()),
             _ => Told::Listening,
         }
@@ -52,18 +52,18 @@ impl Tell for server::Event {
     fn into_told(self) -> Told {
         match self {
             Self::Closed(why) => Told::Closed(why),
-            Self::Completed { call, outcome } => Told::Completed { call: number(call), outcome },
+            Self::Completed { call, outcome } => Told::Completed { call: call.into(), outcome },
             Self::Progress { call, progress } => {
-                Told::Progress { call: number(call), progress: progress.progress }
+                Told::Progress { call: call.into(), progress: progress.progress }
             }
             Self::Ready(peer) => Told::Ready(peer.revision),
             Self::Request { incoming, request, context } => Told::Request {
-                incoming: number(incoming),
+                incoming: incoming.into(),
                 call: None,
                 request,
                 is_answered: context.answers.is_some() || context.state.is_some(),
             },
-            Self::RequestCancelled { incoming, .. } => Told::Cancelled(number(incoming)),
+            Self::RequestCancelled { incoming, .. } => Told::Cancelled(incoming.into()),
             Self::Unwatched { .. } => Told::Unwatched,
             Self::Violation(violation) => Told::Violation(violation.kind, violation.detail.into_owned()),
             Self::Watched { .. } => Told::Watched,

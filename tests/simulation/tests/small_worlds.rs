@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
-use mcp_harness::{Act, Cut, Play, Polls, Script, Step, assert_chunk_free, initialize, play};
+use mcp_harness::{Cut, Play, Polls, Script, Step, assert_chunk_free, initialize, play};
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{CallOptions, Capability, Era, Instant, Progress, Raw, Revision};
+use mcp_proto::{CallOptions, Capability, Era, Instant, OwnedCommand, Progress, Raw, Revision};
 
 const PLAIN: Play = Play { cut: Cut::Steps, polls: Polls::OutboxFirst };
 
@@ -61,7 +61,7 @@ fn call(method: &str) -> Step {
     let options =
         CallOptions { progress: true, timeout: Some(Duration::from_secs(10)), ..CallOptions::default() };
     let params = Some(raw(r#"{"name":"t"}"#));
-    Step::Act(Act::Call { method: method.into(), params, options })
+    Step::Apply(OwnedCommand::Call { method: method.into(), params, options })
 }
 
 fn cancelled(id: u64) -> Step {
@@ -81,7 +81,7 @@ fn client_steps(revision: Revision) -> Vec<Step> {
         call("tools/call"),
         call("tools/list"),
         question,
-        Step::Act(Act::Cancel { call: 2, reason: "r".into() }),
+        Step::Apply(OwnedCommand::Cancel { call: 2.into(), reason: "r".into() }),
         cancelled(if is_modern(revision) { 3 } else { 7 }),
         Step::Wait(Duration::from_secs(10)),
         input(
@@ -106,7 +106,7 @@ fn request(revision: Revision, id: u64, params: &str) -> Step {
 fn server_steps(revision: Revision) -> Vec<Step> {
     let asks = if is_modern(revision) {
         let questions = vec![("a".into(), mcp_proto::Question::Roots)];
-        Step::Act(Act::Ask { request: 1, questions, state: None })
+        Step::Apply(OwnedCommand::RequestInput { incoming: 1.into(), questions, state: None })
     } else {
         call("roots/list")
     };
@@ -114,10 +114,10 @@ fn server_steps(revision: Revision) -> Vec<Step> {
         request(revision, 7, r#""name":"t""#),
         input(r#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#),
         asks,
-        Step::Act(Act::Cancel { call: 1, reason: "r".into() }),
+        Step::Apply(OwnedCommand::Cancel { call: 1.into(), reason: "r".into() }),
         cancelled(7),
         Step::Wait(Duration::from_secs(10)),
-        Step::Act(Act::Progress { request: 1, progress: Progress::new(1.0) }),
+        Step::Apply(OwnedCommand::Progress { incoming: 1.into(), progress: Progress::new(1.0) }),
     ]
 }
 
@@ -140,7 +140,7 @@ fn worlds(steps: &[Step], visit: &mut impl FnMut(&[usize])) {
 fn explore(start: &[Step], steps: &[Step], mut run: impl FnMut(&Script)) -> usize {
     let mut count = 0;
     worlds(steps, &mut |chosen| {
-        let ends = [Step::Act(Act::Close), Step::Eof];
+        let ends = [Step::Apply(OwnedCommand::Close), Step::Eof];
         let end = &ends[chosen.len() % 2];
         let rest = (0..steps.len()).filter(|index| !chosen.contains(index));
         let all =

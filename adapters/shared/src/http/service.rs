@@ -24,7 +24,7 @@ use super::options::Http;
 use super::runtime::HttpRuntime;
 use super::sessions::{Sessions, TimeKeeper};
 use crate::clock::Clock;
-use crate::link::{Carrier, Keeper, Link};
+use crate::link::{Keeper, Link, Transport};
 use crate::server::Server;
 use crate::serving::Serving;
 use crate::workers::Spawn;
@@ -248,7 +248,7 @@ impl Shared {
     }
 
     fn link(&self, clock: Clock, session: Session) -> Arc<Link<Machine>> {
-        let link = self.server.link(clock, Carrier::Http(Box::new(session)), self.spawn());
+        let link = self.server.link(clock, Transport::Http(Box::new(session)), self.spawn());
         link.has_no_writer();
         link
     }

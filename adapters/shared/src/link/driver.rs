@@ -225,7 +225,7 @@ impl<R: Role> Link<R> {
     /// Nobody drives the connection any more: it ends now, if it has not, and nothing waits for time.
     pub(crate) fn over(self: &Arc<Self>) {
         self.with(|state, now| {
-            R::close(&mut state.session, now);
+            state.session.close(now);
             // A driver that is gone drains nothing: what would be waited for is over at once.
             while let Some(due) = state.session.poll_timeout().filter(|_| !state.session.is_closed()) {
                 state.session.handle_timeout(due);

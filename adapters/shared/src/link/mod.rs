@@ -5,10 +5,9 @@
 //!
 //! Everything that waits is a future, and needs no runtime: a driver that is a thread blocks on it.
 
-mod carrier;
-mod deeds;
 mod driver;
 mod time;
+mod transport;
 mod waiting;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,21 +17,19 @@ use std::sync::{OnceLock, Weak};
 use std::time::Duration;
 
 use event_listener::{Event, EventListener};
-use mcp_proto::{Instant, Misuse, Session};
+use mcp_proto::{Apply, Instant, Misuse};
 
 use crate::alarms::Alarms;
 use crate::clock::Clock;
 use crate::trace::{About, Trace};
 use crate::workers::Workers;
-pub(crate) use carrier::Carrier;
-#[cfg(feature = "record")]
-pub(crate) use carrier::OnTape;
-#[cfg(feature = "http")]
-pub(crate) use carrier::OverHttp;
 pub use driver::WRITE_BYTES_MAX;
+#[cfg(feature = "http")]
+pub(crate) use transport::OverHttp;
+pub(crate) use transport::Transport;
 
-/// A role: what it keeps besides the session, and what it does with events.
-pub trait Role: Session + Send + Sized + 'static {
+/// A role as the adapters drive it: the state that it keeps beside the connection, and its event handling.
+pub trait Role: Apply + Send + Sized + 'static {
     /// What is under the same lock as the session.
     type Open: Default + Send;
     /// What never changes while connected.
@@ -41,10 +38,6 @@ pub trait Role: Session + Send + Sized + 'static {
     /// The session over HTTP.
     #[cfg(feature = "http")]
     type Http: OverHttp<Self>;
-
-    /// The session on a byte stream that is recorded.
-    #[cfg(feature = "record")]
-    type Recorded: OnTape<Self>;
 
     /// How long what the peer sent before it stopped reading may still take to arrive.
     const LAST_INPUT: Duration;
@@ -65,16 +58,13 @@ pub trait Role: Session + Send + Sized + 'static {
     /// What an event is, in short.
     fn about(event: &Self::Event) -> About<'_>;
 
-    /// Begins to end the session from this side.
-    fn close(session: &mut Carrier<Self>, now: Instant);
-
     /// Whether what failed like this may be tried again once something has happened.
     fn may_pass(misuse: Misuse) -> bool {
         misuse == Misuse::Blocked
     }
 
     /// Bytes have left: what found no room before may be said now.
-    fn retry(_: &mut Carrier<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
+    fn retry(_: &mut Transport<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
 }
 
 /// Keeps the time of connections that have no driver for as long as they have any to keep, and sees them end.
@@ -104,7 +94,7 @@ pub struct Link<R: Role> {
 }
 
 pub(crate) struct State<R: Role> {
-    pub(crate) session: Carrier<R>,
+    pub(crate) session: Transport<R>,
     pub(crate) open: R::Open,
     alarms: Alarms,
     /// Somebody is handing out events.
@@ -131,9 +121,9 @@ pub(crate) struct State<R: Role> {
 }
 
 impl<R: Role> Link<R> {
-    pub(crate) fn over_carrier(
+    pub(crate) fn over_transport(
         clock: Clock,
-        session: Carrier<R>,
+        session: Transport<R>,
         shared: R::Shared,
         trace: Trace,
     ) -> Arc<Self> {

@@ -21,7 +21,7 @@ use crate::changes::Changes;
 use crate::clock::Clock;
 use crate::driving::Driving;
 use crate::handlers::{Handler, Serves};
-use crate::link::{Carrier, Link};
+use crate::link::{Link, Transport};
 use crate::offer::Offer;
 #[cfg(feature = "jsonschema")]
 use crate::schemas::{Schemas, Whose};
@@ -229,8 +229,8 @@ impl Server {
     pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, Driving<Machine>)> {
         let clock = Clock::new();
         let began = clock.now();
-        let carrier = self.tapes.carry(self.machine(began)?, began);
-        let link = self.link(clock, carrier, runtime);
+        let transport = self.tapes.carry(self.machine(began)?, began);
+        let link = self.link(clock, transport, runtime);
         let driving = Driving::new(Arc::clone(&link), None, Limits::default());
         Ok((Serving::new(link, self.with_parent), driving))
     }
@@ -260,7 +260,7 @@ impl Server {
     pub(crate) fn link(
         &self,
         clock: Clock,
-        carrier: Carrier<Machine>,
+        transport: Transport<Machine>,
         runtime: Arc<dyn Spawn>,
     ) -> Arc<Link<Machine>> {
         let shared = Shared {
@@ -271,7 +271,7 @@ impl Server {
             on_violation: self.on_violation.clone(),
             on_watch: self.on_watch.clone(),
         };
-        Link::over_carrier(clock, carrier, shared, Trace::new("server", self.payloads))
+        Link::over_transport(clock, transport, shared, Trace::new("server", self.payloads))
     }
 }
 

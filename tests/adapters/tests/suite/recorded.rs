@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use mcp_adapter::Connection;
-use mcp_adapter::proto::record::{Machine, Recording, Replayed};
+use mcp_adapter::proto::record::{Recording, Replayed};
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{Filter, Instant, Revision};
 use mcp_adapter_tests::{Runtime, adapter_server, client, failure, pair, refusal, rows, shop, success, tool};
@@ -58,7 +58,7 @@ impl Shelf {
 }
 
 /// Does a recording again on what `machine` makes.
-fn replay<M: Machine>(tape: &[u8], machine: impl FnOnce(Instant) -> M) -> Replayed {
+fn replay<M: mcp_adapter::proto::Endpoint>(tape: &[u8], machine: impl FnOnce(Instant) -> M) -> Replayed {
     let recording = Recording::read(tape).unwrap();
     assert!(recording.is_whole());
     recording
@@ -109,7 +109,7 @@ async fn both_sides_of_a_session_are_recorded_and_replay_without_a_difference<R:
         let (our_tape, their_tape) = (ours.only(), theirs.only());
         let here = replay(&our_tape, |began| client().machine(began));
         let there = replay(&their_tape, |began| server.machine(began).unwrap());
-        assert!(here.acts > 15 && there.acts > 200, "{here:?} {there:?}");
+        assert!(here.commands > 15 && there.commands > 200, "{here:?} {there:?}");
         let told = Recording::read(&their_tape).unwrap().show(false).to_string();
         for deed in
             ["@ respond", "@ fail", "@ progress", "@ ask", "@ log", "@ changed", "@ hang up", "cancelled"]

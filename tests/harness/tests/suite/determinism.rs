@@ -5,14 +5,15 @@
 use std::time::Duration;
 
 use mcp_harness::{
-    Act, Cut, Play, Polls, Script, Seed, Step, assert_chunk_free, assert_deterministic, assert_order_free,
+    Cut, Play, Polls, Script, Seed, Step, assert_chunk_free, assert_deterministic, assert_order_free,
     initialize, play,
 };
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallOptions, Capability, ErrorObject, Instant, Limits, Progress, Question, Raw, ViolationPolicy,
+    CallOptions, Capability, ErrorObject, Instant, Limits, OwnedCommand, Progress, Question, Raw,
+    ViolationPolicy,
 };
 
 fn input(line: impl Into<String>) -> Step {
@@ -67,10 +68,10 @@ fn client_steps() -> Vec<Step> {
     let options =
         CallOptions { progress: true, timeout: Some(Duration::from_secs(10)), ..CallOptions::default() };
     vec![
-        Step::Act(Act::Call { method: "tools/list".into(), params: None, options }),
-        Step::Act(Act::Cancel { call: 2, reason: "r".into() }),
-        Step::Act(Act::Respond { request: 1, result: raw("{}") }),
-        Step::Act(Act::Close),
+        Step::Apply(OwnedCommand::Call { method: "tools/list".into(), params: None, options }),
+        Step::Apply(OwnedCommand::Cancel { call: 2.into(), reason: "r".into() }),
+        Step::Apply(OwnedCommand::Respond { incoming: 1.into(), result: Some(raw("{}")) }),
+        Step::Apply(OwnedCommand::Close),
         welcome(),
         input(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#),
         input(r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}"#),
@@ -89,16 +90,20 @@ fn client_steps() -> Vec<Step> {
 /// What can happen to a server, each on its own.
 fn server_steps() -> Vec<Step> {
     vec![
-        Step::Act(Act::Respond { request: 1, result: raw("{}") }),
-        Step::Act(Act::Ask {
-            request: 1,
+        Step::Apply(OwnedCommand::Respond { incoming: 1.into(), result: Some(raw("{}")) }),
+        Step::Apply(OwnedCommand::RequestInput {
+            incoming: 1.into(),
             questions: vec![("a".into(), Question::Roots), ("b".into(), Question::Roots)],
             state: None,
         }),
-        Step::Act(Act::Progress { request: 1, progress: Progress::new(1.0) }),
-        Step::Act(Act::Call { method: "roots/list".into(), params: None, options: CallOptions::default() }),
-        Step::Act(Act::Cancel { call: 1, reason: String::new() }),
-        Step::Act(Act::Close),
+        Step::Apply(OwnedCommand::Progress { incoming: 1.into(), progress: Progress::new(1.0) }),
+        Step::Apply(OwnedCommand::Call {
+            method: "roots/list".into(),
+            params: None,
+            options: CallOptions::default(),
+        }),
+        Step::Apply(OwnedCommand::Cancel { call: 1.into(), reason: "".into() }),
+        Step::Apply(OwnedCommand::Close),
         input(
             r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":"p"}}}"#,
         ),
@@ -186,7 +191,7 @@ fn random_long_worlds_are_cut_and_order_free() {
         steps.extend(
             (0..12)
                 .map(|_| all[random.below(all.len() - 1)].clone())
-                .filter(|step| !matches!(step, Step::Act(Act::Close))),
+                .filter(|step| !matches!(step, Step::Apply(OwnedCommand::Close))),
         );
         let script = Script { steps };
         assert_order_free(new_client, &script);
@@ -197,7 +202,7 @@ fn random_long_worlds_are_cut_and_order_free() {
         steps.extend(
             (0..12)
                 .map(|_| all[random.below(all.len() - 1)].clone())
-                .filter(|step| !matches!(step, Step::Act(Act::Close))),
+                .filter(|step| !matches!(step, Step::Apply(OwnedCommand::Close))),
         );
         let script = Script { steps };
         assert_order_free(new_server, &script);
@@ -244,7 +249,7 @@ fn the_rule_for_violations_is_chunk_free_as_well() {
             input("{}"),
             input("{}"),
             input("{}"),
-            Step::Act(Act::Fail { request: 1, error: ErrorObject::internal("x") }),
+            Step::Apply(OwnedCommand::RespondError { incoming: 1.into(), error: ErrorObject::internal("x") }),
         ]);
         assert_chunk_free(machine, &Script { steps: steps.clone() });
         assert_order_free(machine, &Script { steps });
@@ -256,10 +261,10 @@ fn a_long_life_leaves_no_deadline_behind() {
     let mut steps = vec![welcome()];
     for id in 2..40 {
         let options = CallOptions { timeout: Some(Duration::from_secs(id)), ..CallOptions::default() };
-        steps.push(Step::Act(Act::Call { method: "tools/list".into(), params: None, options }));
+        steps.push(Step::Apply(OwnedCommand::Call { method: "tools/list".into(), params: None, options }));
         steps.push(match id % 3 {
             0 => input(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)),
-            1 => Step::Act(Act::Cancel { call: id, reason: String::new() }),
+            1 => Step::Apply(OwnedCommand::Cancel { call: id.into(), reason: "".into() }),
             _ => Step::Wait(Duration::from_secs(id)),
         });
     }

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_harness::{Act, Said, Seed};
+use mcp_harness::{Said, Seed};
 use mcp_proto::http::{self, Session};
 use mcp_proto::server::Event;
-use mcp_proto::{CallId, CallOptions, ErrorObject, IncomingId, Misuse, Progress, Raw};
+use mcp_proto::{Applied, CallId, CallOptions, ErrorObject, IncomingId, Misuse, OwnedCommand, Progress, Raw};
 
 use super::books::Shared;
 use super::conn::ConnId;
@@ -158,14 +158,17 @@ impl Host {
         }
     }
 
+    pub(super) fn apply(&mut self, shared: &Shared, command: &OwnedCommand) -> Result<Applied, Misuse> {
+        self.session.apply(shared.now, command.try_into()?)
+    }
+
     pub(super) fn ask(&mut self, shared: &mut Shared, incoming: IncomingId, random: &mut Seed) -> bool {
         let Some(open) = self.requests.get(&incoming).cloned() else { return false };
-        let Act::Ask { questions, state, .. } = app::ask(0, random) else { return false };
-        let questions: Vec<_> = questions.iter().map(|(key, question)| (&**key, question.clone())).collect();
-        let done = self.session.request_input(shared.now, incoming, &questions, state.as_deref());
+        let ask = app::ask(incoming.into(), random);
+        let done = self.apply(shared, &ask);
         shared.tell(|| format!("   server asks about {incoming}: {done:?}"));
         match done {
-            Ok(()) => {
+            Ok(_) => {
                 self.has_asked = true;
                 let in_session = u32::from(!self.is_alone());
                 shared.books.with(open.tag, |matter| {
@@ -177,8 +180,9 @@ impl Host {
                 true
             }
             Err(Misuse::Undeclared) => {
-                let done = self.session.refuse_undeclared(shared.now, incoming, &questions);
-                let is_done = self.is_done(shared, "a refusal", done);
+                let OwnedCommand::RequestInput { questions, .. } = ask else { return false };
+                let done = self.apply(shared, &OwnedCommand::RefuseUndeclared { incoming, questions });
+                let is_done = self.is_done(shared, "a refusal", done.map(|_| ()));
                 if is_done {
                     shared.books.with(open.tag, |matter| matter.is_refused = true);
                     self.end(incoming);

@@ -3,9 +3,9 @@
 
 mod books;
 mod client;
+mod commands;
 mod conn;
 mod coverage;
-mod deeds;
 mod driver;
 mod host;
 mod net;

@@ -14,18 +14,18 @@ use hyper::client::conn::http1::SendRequest;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{ExchangeId, Failure, Send};
 
-use super::transport::{Borrowed, Once, Transport};
+use super::connections::{Borrowed, HttpConnections, Once};
 use crate::link::Link;
 
 /// Sends a request, and hands over what comes of it.
 pub(super) async fn run(
     link: &Arc<Link<Machine>>,
-    transport: &Transport,
+    connections: &HttpConnections,
     send: Send,
     reserved: Option<SendRequest<Once>>,
 ) {
     let id = send.exchange;
-    match begin(link, transport, send, reserved).await {
+    match begin(link, connections, send, reserved).await {
         Ok(()) => tell(link, |http, now| http.handle_end(now, id)),
         Err(reason) => tell(link, |http, now| http.handle_failure(now, id, reason)),
     }
@@ -44,38 +44,38 @@ fn tell(
 
 async fn begin(
     link: &Arc<Link<Machine>>,
-    transport: &Transport,
+    connections: &HttpConnections,
     send: Send,
     reserved: Option<SendRequest<Once>>,
 ) -> Result<(), Failure> {
     let id = send.exchange;
     link.trace.output(&send.body);
     let unreached = |cause| {
-        transport.failed(cause);
+        connections.failed(cause);
         Failure::Unreached
     };
-    let Borrowed { mut sender, is_used } = transport.borrow(reserved).await.map_err(unreached)?;
-    let first = sender.try_send_request(request(transport, &send).map_err(unreached)?).await;
+    let Borrowed { mut sender, is_used } = connections.borrow(reserved).await.map_err(unreached)?;
+    let first = sender.try_send_request(request(connections, &send).map_err(unreached)?).await;
     let response = match first {
         Ok(response) => response,
         // Nothing of it was sent: the server closed a connection that nobody used.
         Err(mut error) if is_used && error.message().is_some() => {
             let Some(unsent) = error.take_message() else { return Err(Failure::Unreached) };
-            sender = transport.connect().await.map_err(unreached)?;
-            sender.try_send_request(unsent).await.map_err(|error| failure(transport, error))?
+            sender = connections.connect().await.map_err(unreached)?;
+            sender.try_send_request(unsent).await.map_err(|error| failure(connections, error))?
         }
-        Err(error) => return Err(failure(transport, error)),
+        Err(error) => return Err(failure(connections, error)),
     };
     let (parts, body) = response.into_parts();
     tell(link, |http, now| http.handle_head(now, id, parts.status.as_u16(), &parts.headers));
     read(link, id, body).await?;
-    transport.give_back(sender);
+    connections.give_back(sender);
     Ok(())
 }
 
-fn failure<T>(transport: &Transport, error: TrySendError<T>) -> Failure {
+fn failure<T>(connections: &HttpConnections, error: TrySendError<T>) -> Failure {
     let failure = if error.message().is_some() { Failure::Unreached } else { Failure::Cut };
-    transport.failed(io::Error::other(error.into_error()));
+    connections.failed(io::Error::other(error.into_error()));
     failure
 }
 
@@ -95,8 +95,8 @@ async fn read(link: &Arc<Link<Machine>>, id: ExchangeId, body: Incoming) -> Resu
     }
 }
 
-fn request(transport: &Transport, send: &Send) -> io::Result<Request<Once>> {
-    let remote = &transport.remote;
+fn request(connections: &HttpConnections, send: &Send) -> io::Result<Request<Once>> {
+    let remote = &connections.remote;
     let mut request = Request::new(Once::new(send.body.clone()));
     *request.method_mut() =
         http::Method::from_bytes(send.verb.name().as_bytes()).unwrap_or(http::Method::POST);

@@ -1,5 +1,6 @@
 //! Clients over Streamable HTTP, as far as they need no runtime: exchanges on connections that a runtime opens.
 
+mod connections;
 mod dial;
 mod exchange;
 mod over;
@@ -7,7 +8,6 @@ mod pump;
 mod remote;
 #[cfg(feature = "tls")]
 mod tls;
-mod transport;
 
 use std::io;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ pub use over::Challenged;
 pub(crate) use over::ClientOverHttp;
 pub use remote::Remote;
 
-use self::transport::Transport;
+use self::connections::HttpConnections;
 use crate::clock::Clock;
-use crate::link::{Carrier, Link};
+use crate::link::{Link, Transport};
 use crate::origin::Recipe;
 
 /// Creates a connection and spawns its driver. The transport explains why a session did not open.
@@ -31,15 +31,15 @@ pub(crate) fn start(
     remote: &Remote,
     runtime: &Arc<dyn Dial>,
     config: Config,
-) -> io::Result<(Arc<Link<Machine>>, Arc<Transport>)> {
-    let transport = Transport::new(remote.clone(), Arc::clone(runtime))?;
-    let settings = transport.settings().map_err(|error| io::Error::other(error.to_string()))?;
+) -> io::Result<(Arc<Link<Machine>>, Arc<HttpConnections>)> {
+    let connections = HttpConnections::new(remote.clone(), Arc::clone(runtime))?;
+    let settings = connections.settings().map_err(|error| io::Error::other(error.to_string()))?;
     let clock = Clock::new();
     let machine = Machine::new(clock.now(), config);
-    let carrier = Carrier::Http(Box::new(ClientOverHttp::new(Http::new(machine, settings))));
+    let transport = Transport::Http(Box::new(ClientOverHttp::new(Http::new(machine, settings))));
     let spawn = Arc::clone(runtime).as_spawn();
-    let link = recipe.link_over(clock, carrier, &spawn)?;
+    let link = recipe.link_over(clock, transport, &spawn)?;
     let guard = pump::Guard(Arc::clone(&link));
-    spawn.spawn(Box::pin(pump::drive(guard, Arc::clone(&transport))))?;
-    Ok((link, transport))
+    spawn.spawn(Box::pin(pump::drive(guard, Arc::clone(&connections))))?;
+    Ok((link, connections))
 }

@@ -1,10 +1,10 @@
-//! What the applications of both sides do in a step; knows nothing of what comes of it.
+//! Picks what the applications of both sides do in a step.
 
 use std::time::Duration;
 
-use mcp_harness::{Act, Changed, Seed};
+use mcp_harness::Seed;
 use mcp_proto::http::Table;
-use mcp_proto::{CallOptions, Change, ErrorObject, IncomingId, Raw, Session as _, Side};
+use mcp_proto::{CallOptions, ErrorObject, IncomingId, OwnedCommand, Raw, Session as _, Side};
 
 use super::books::Shared;
 use super::client::Client;
@@ -54,7 +54,7 @@ impl Client {
                 true
             }
             (Action::Listen, _) => {
-                let Act::Listen { filter, options } = app::listen(random) else { return false };
+                let OwnedCommand::Listen { filter, options } = app::listen(random) else { return false };
                 let done = self.http.listen(now, &filter, options);
                 if let Ok(call) = done {
                     let open = OpenCall { is_listening: true, ..OpenCall::new(0, now) };
@@ -184,17 +184,11 @@ impl Server {
     }
 
     fn change(&mut self, shared: &mut Shared, random: &mut Seed) -> bool {
-        let Act::Changed(changed) = app::changed(random) else { return false };
-        let change = match &changed {
-            Changed::Prompts => Change::Prompts,
-            Changed::Resource(uri) => Change::Resource(uri),
-            Changed::Resources => Change::Resources,
-            Changed::Tools => Change::Tools,
-        };
-        shared.tell(|| format!("server: changed {changed:?}"));
+        let changed = app::changed(random);
+        shared.tell(|| format!("server: {changed:#}"));
         let mut moved = false;
         for host in self.hosts.values_mut().filter(|host| host.is_listening) {
-            moved |= host.session.changed(shared.now, change).is_ok();
+            moved |= host.apply(shared, &changed).is_ok();
         }
         moved
     }

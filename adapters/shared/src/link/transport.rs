@@ -1,21 +1,21 @@
-//! What carries a session's messages: a byte stream, or HTTP; knows nothing of what they say.
+//! A connection on its transport: a byte stream, recorded or not, or HTTP.
 
 use std::ops::Deref;
 #[cfg(feature = "http")]
 use std::ops::DerefMut;
 
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Endpoint, Instant, Outbox};
+use mcp_proto::{Applied, Apply, CallId, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
 
 use super::Role;
 #[cfg(feature = "record")]
-use crate::tape::Tape;
+use crate::tape::Recorded;
 
-/// A session, on what its messages travel by. To look at the session, it dereferences to it; what is done to it goes
-/// through here, so that none of it escapes a recording.
+/// A connection on its transport. It dereferences to the connection for reading only: every command goes through
+/// [`apply`](Self::apply), so that a recording misses none.
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "what carries a session is its own")]
-pub enum Carrier<R: Role> {
+pub enum Transport<R: Role> {
     /// A byte stream.
     Bytes(Box<Stdio<R>>),
     /// HTTP.
@@ -23,10 +23,11 @@ pub enum Carrier<R: Role> {
     Http(Box<R::Http>),
     /// A byte stream, and all that is done goes into a recording.
     #[cfg(feature = "record")]
-    Recorded(Box<R::Recorded>),
+    Recorded(Box<Recorded<R>>),
 }
 
-/// A session over HTTP, as far as sharing it takes.
+/// A connection over HTTP. It is driven with exchanges instead of bytes, so that it cannot be an [`Endpoint`]; this is the
+/// part of it that does not depend on exchanges.
 #[cfg(feature = "http")]
 #[expect(unnameable_types, reason = "what carries a session is its own")]
 pub trait OverHttp<R: Role>: DerefMut<Target = R> + std::fmt::Debug + Send {
@@ -46,23 +47,44 @@ pub trait OverHttp<R: Role>: DerefMut<Target = R> + std::fmt::Debug + Send {
     fn rest(&mut self);
 }
 
-/// A session on a byte stream that is recorded, as far as sharing it takes.
-#[cfg(feature = "record")]
-#[expect(unnameable_types, reason = "what carries a session is its own")]
-pub trait OnTape<R: Role>:
-    Endpoint<Event = R::Event> + Deref<Target = Stdio<R>> + std::fmt::Debug + Send
-{
-    /// Begins to record a machine that was made at `began`.
-    fn begin(machine: Stdio<R>, began: Instant, tape: Tape) -> Self;
+impl<R: Role> Transport<R> {
+    /// Applies a command.
+    ///
+    /// # Errors
+    /// The connection's [`Misuse`].
+    pub(crate) fn apply(&mut self, now: Instant, command: R::Command<'_>) -> Result<Applied, Misuse> {
+        match self {
+            Self::Bytes(stream) => Endpoint::apply(&mut **stream, now, command),
+            #[cfg(feature = "http")]
+            Self::Http(http) => Apply::apply(&mut ***http, now, command),
+            #[cfg(feature = "record")]
+            Self::Recorded(recorded) => Endpoint::apply(&mut **recorded, now, command),
+        }
+    }
 
-    /// Ends the recording.
-    fn end(&mut self);
+    /// Applies a command that makes a call.
+    ///
+    /// # Errors
+    /// The connection's [`Misuse`].
+    pub(crate) fn call(&mut self, now: Instant, command: R::Command<'_>) -> Result<CallId, Misuse> {
+        self.apply(now, command)?.call().ok_or(Misuse::Unsupported)
+    }
 
-    /// Why it ended early, once.
-    fn take_failure(&mut self) -> Option<std::io::Error>;
-}
+    /// Applies a command that makes no call.
+    ///
+    /// # Errors
+    /// The connection's [`Misuse`].
+    pub(crate) fn run(&mut self, now: Instant, command: R::Command<'_>) -> Result<(), Misuse> {
+        self.apply(now, command).map(|_| ())
+    }
 
-impl<R: Role> Carrier<R> {
+    /// Begins to end the connection from this side.
+    pub(crate) fn close(&mut self, now: Instant) {
+        if let Ok(close) = (&OwnedCommand::Close).try_into() {
+            let _done = self.apply(now, close);
+        }
+    }
+
     pub(super) fn handle_input(&mut self, now: Instant, input: &[u8]) {
         match self {
             Self::Bytes(stream) => stream.handle_input(now, input),
@@ -146,7 +168,7 @@ impl<R: Role> Carrier<R> {
     #[cfg(feature = "record")]
     pub(super) fn end_recording(&mut self) {
         if let Self::Recorded(recorded) = self {
-            recorded.end();
+            recorded.sink().end();
         }
     }
 
@@ -157,7 +179,7 @@ impl<R: Role> Carrier<R> {
             Self::Bytes(_) => None,
             #[cfg(feature = "http")]
             Self::Http(_) => None,
-            Self::Recorded(recorded) => recorded.take_failure(),
+            Self::Recorded(recorded) => recorded.sink().take_failure(),
         }
     }
 
@@ -173,7 +195,7 @@ impl<R: Role> Carrier<R> {
     }
 }
 
-impl<R: Role> Deref for Carrier<R> {
+impl<R: Role> Deref for Transport<R> {
     type Target = R;
 
     fn deref(&self) -> &R {

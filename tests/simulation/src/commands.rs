@@ -1,12 +1,12 @@
-//! How a node's application picks what it does it to, and what the books learn of it; knows nothing of events.
+//! Picks what a node's application commands its machine to do, and tells the books of it.
 
-use mcp_harness::{Act, Done, Role, Seed};
-use mcp_proto::{CallOptions, Misuse, Side};
+use mcp_harness::{Role, Seed};
+use mcp_proto::{Applied, CallOptions, Misuse, OwnedCommand, Side};
 
 use crate::application as app;
 use crate::books::OpenCall;
 use crate::case::Feature;
-use crate::node::Node;
+use crate::node::{Done, Node};
 use crate::party::Shared;
 use crate::plan::Action;
 use crate::told::Tell;
@@ -30,35 +30,42 @@ impl<R: Role<Event: Tell>> Node<R> {
             (Action::Call, _) => self.call(shared, random),
             (Action::Cancel, _) => self.cancel(shared, random),
             (Action::Change, _) => self.perform(shared, app::changed(random)),
-            (Action::Close, _) => self.perform(shared, Act::Close),
+            (Action::Close, _) => self.perform(shared, OwnedCommand::Close),
             (Action::Fail, Some(request)) => self.refuse(shared, request),
             (Action::Flood, Some(request)) => {
-                (0..20).fold(Done::Unknown, |_, _| self.progress(shared, request, random))
+                let mut done = self.progress(shared, request, random);
+                for _ in 1..20 {
+                    done = self.progress(shared, request, random);
+                }
+                done
             }
             (Action::Listen, _) => self.listen(shared, random),
             (Action::Log, request) => self.perform(shared, app::log(request, random)),
             (Action::Notify, _) => self.perform(shared, app::notify(R::SIDE, random)),
             (Action::Progress, Some(request)) => self.progress(shared, request, random),
             (Action::SetLevel, _) => {
-                let act = Act::SetLogLevel(app::level(random));
-                self.called(shared, act, 0, &CallOptions::default())
+                let options = CallOptions::default();
+                let command =
+                    OwnedCommand::SetLogLevel { level: app::level(random), options: options.clone() };
+                self.called(shared, command, 0, &options)
             }
-            _ => Done::Unknown,
+            _ => Err(Misuse::Stale),
         };
-        matches!(done, Done::Ok | Done::Call(_))
+        done.is_ok()
     }
 
     pub(crate) fn answer(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) -> Done {
-        let Some(open) = self.requests.get(&request).cloned() else { return Done::Unknown };
+        let Some(open) = self.requests.get(&request).cloned() else { return Err(Misuse::Stale) };
         let result = app::result(&open.method, open.tag, &shared.plan, random);
-        let done = self.perform(shared, Act::Respond { request, result });
+        let done =
+            self.perform(shared, OwnedCommand::Respond { incoming: request.into(), result: Some(result) });
         match done {
-            Done::Ok => {
+            Ok(Applied::Done) => {
                 shared.books.settle(open.tag, crate::books::Matter::answer);
                 self.end_request(request);
             }
-            Done::Misuse(Misuse::Stale | Misuse::Closed) => {}
-            other => self.machine.breach(format!("request#{request} is open and an answer is {other}")),
+            Err(Misuse::Stale | Misuse::Closed) => {}
+            other => self.machine.breach(format!("request#{request} is open and an answer is {other:?}")),
         }
         done
     }
@@ -67,44 +74,51 @@ impl<R: Role<Event: Tell>> Node<R> {
     fn answer_again(&mut self, shared: &mut Shared, random: &mut Seed) -> bool {
         let Some(request) = self.over.get(random.below(self.over.len())).copied() else { return false };
         let result = app::result("x/known", 0, &shared.plan, random);
-        let act = if random.below(2) == 0 { Act::Respond { request, result } } else { app::refusal(request) };
-        match self.perform(shared, act) {
-            Done::Misuse(_) => {}
-            other => self.machine.breach(format!("request#{request} is over and an answer is {other}")),
+        let command = if random.below(2) == 0 {
+            OwnedCommand::Respond { incoming: request.into(), result: Some(result) }
+        } else {
+            app::refusal(request)
+        };
+        match self.perform(shared, command) {
+            Err(_) => {}
+            other => self.machine.breach(format!("request#{request} is over and an answer is {other:?}")),
         }
         true
     }
 
     pub(crate) fn refuse(&mut self, shared: &mut Shared, request: u64) -> Done {
-        let Some(open) = self.requests.get(&request).cloned() else { return Done::Unknown };
+        let Some(open) = self.requests.get(&request).cloned() else { return Err(Misuse::Stale) };
         if let Some(call) = open.call.and_then(|call| self.calls.get_mut(&call)) {
             call.is_unanswered = true;
         }
         let done = self.perform(shared, app::refusal(request));
         match done {
-            Done::Ok => {
+            Ok(Applied::Done) => {
                 shared.books.settle(open.tag, crate::books::Matter::refuse);
                 self.end_request(request);
             }
-            Done::Misuse(Misuse::Stale | Misuse::Closed) => {}
-            other => self.machine.breach(format!("request#{request} is open and a refusal is {other}")),
+            Err(Misuse::Stale | Misuse::Closed) => {}
+            other => self.machine.breach(format!("request#{request} is open and a refusal is {other:?}")),
         }
         done
     }
 
     fn ask(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) -> Done {
-        let act = app::ask(request, random);
+        let command = app::ask(request, random);
         let tag = self.requests.get(&request).map_or(0, |open| open.tag);
-        let done = self.perform(shared, act.clone());
+        let done = self.perform(shared, command.clone());
         match done {
-            Done::Ok => {
+            Ok(Applied::Done) => {
                 self.asks += 1;
                 shared.books.settle(tag, crate::books::Matter::ask);
                 self.end_request(request);
             }
-            Done::Misuse(Misuse::Undeclared) => {
-                let Act::Ask { questions, .. } = act else { return done };
-                if self.perform(shared, Act::RefuseUndeclared { request, questions }) == Done::Ok {
+            Err(Misuse::Undeclared) => {
+                let OwnedCommand::RequestInput { questions, .. } = command else { return done };
+                if self
+                    .perform(shared, OwnedCommand::RefuseUndeclared { incoming: request.into(), questions })
+                    == Ok(Applied::Done)
+                {
                     shared.books.settle(tag, crate::books::Matter::refuse);
                     self.end_request(request);
                 }
@@ -115,14 +129,14 @@ impl<R: Role<Event: Tell>> Node<R> {
     }
 
     fn progress(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) -> Done {
-        let Some(open) = self.requests.get(&request) else { return Done::Unknown };
+        let Some(open) = self.requests.get(&request) else { return Err(Misuse::Stale) };
         let (tag, last) = (open.tag, open.progress);
-        let act = app::progress(request, last, random);
-        let Act::Progress { progress, .. } = &act else { return Done::Unknown };
+        let command = app::progress(request, last, random);
+        let OwnedCommand::Progress { progress, .. } = &command else { return Err(Misuse::Stale) };
         let value = progress.progress;
         shared.books.settle(tag, |matter| matter.tell(value));
-        let done = self.perform(shared, act);
-        if done == Done::Ok
+        let done = self.perform(shared, command);
+        if done == Ok(Applied::Done)
             && let Some(open) = self.requests.get_mut(&request)
         {
             open.progress = open.progress.max(value);
@@ -133,13 +147,13 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     fn cancel(&mut self, shared: &mut Shared, random: &mut Seed) -> Done {
         let calls: Vec<u64> = self.calls.keys().copied().collect();
-        let Some(call) = calls.get(random.below(calls.len())).copied() else { return Done::Unknown };
+        let Some(call) = calls.get(random.below(calls.len())).copied() else { return Err(Misuse::Stale) };
         self.cancel_call(shared, call)
     }
 
     pub(crate) fn cancel_call(&mut self, shared: &mut Shared, call: u64) -> Done {
-        let done = self.perform(shared, Act::Cancel { call, reason: "no more".into() });
-        if done == Done::Ok
+        let done = self.perform(shared, OwnedCommand::Cancel { call: call.into(), reason: "no more".into() });
+        if done == Ok(Applied::Done)
             && let Some(open) = self.calls.get_mut(&call)
         {
             open.is_cancelled = true;
@@ -148,9 +162,9 @@ impl<R: Role<Event: Tell>> Node<R> {
     }
 
     fn listen(&mut self, shared: &mut Shared, random: &mut Seed) -> Done {
-        let act = app::listen(random);
+        let command = app::listen(random);
         self.listens += 1;
-        self.called(shared, act, 0, &CallOptions::default())
+        self.called(shared, command, 0, &CallOptions::default())
     }
 
     fn call(&mut self, shared: &mut Shared, random: &mut Seed) -> Done {
@@ -158,7 +172,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         // A server that does not know its client yet must not ping it: it may be one that is never asked.
         let may_call = shared.plan.has(Feature::ServerCalls) && self.machine.peer().is_some();
         if R::SIDE == Side::Server && !may_call {
-            return Done::Unknown;
+            return Err(Misuse::Stale);
         }
         let method = page.as_deref().unwrap_or_else(|| app::method(R::SIDE, random));
         // Only what has no tag is asked for in the same words twice, which is what a cache is for.
@@ -172,17 +186,25 @@ impl<R: Role<Event: Tell>> Node<R> {
         let mut options = app::options(&shared.plan, random);
         if R::SIDE == Side::Server && random.below(3) == 0 {
             let parent = self.requests.keys().next();
-            options.parent = parent.and_then(|parent| self.handles.request(*parent));
+            options.parent = parent.map(|parent| (*parent).into());
         }
-        let act = Act::Call { method: method.into(), params: Some(params), options: options.clone() };
-        self.called(shared, act, tag, &options)
+        let command =
+            OwnedCommand::Call { method: method.into(), params: Some(params), options: options.clone() };
+        self.called(shared, command, tag, &options)
     }
 
-    pub(crate) fn called(&mut self, shared: &mut Shared, act: Act, tag: u64, options: &CallOptions) -> Done {
-        let filter = if let Act::Listen { filter, .. } = &act { Some(filter.clone()) } else { None };
-        let params = if let Act::Call { params, .. } = &act { params.clone() } else { None };
-        let done = self.perform(shared, act);
-        if let Done::Call(call) = done {
+    pub(crate) fn called(
+        &mut self,
+        shared: &mut Shared,
+        command: OwnedCommand,
+        tag: u64,
+        options: &CallOptions,
+    ) -> Done {
+        let filter =
+            if let OwnedCommand::Listen { filter, .. } = &command { Some(filter.clone()) } else { None };
+        let params = if let OwnedCommand::Call { params, .. } = &command { params.clone() } else { None };
+        let done = self.perform(shared, command);
+        if let Ok(Applied::Call(call)) = done {
             let limits = self.machine.limits();
             let least = options.timeout.unwrap_or_else(|| limits.call_timeout.min(limits.human_timeout));
             let open = OpenCall {
@@ -199,7 +221,7 @@ impl<R: Role<Event: Tell>> Node<R> {
                 is_unanswered: false,
                 questions: 0,
             };
-            self.calls.insert(mcp_harness::number(call), open);
+            self.calls.insert(call.into(), open);
         }
         done
     }

@@ -1,5 +1,4 @@
-//! How values stand in a recording: numbers in as few bytes as they need, texts behind their length; knows nothing of
-//! what they are for.
+//! The encoding of values in a recording: numbers in as few bytes as they need, texts behind their length.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

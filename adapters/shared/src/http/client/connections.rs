@@ -1,5 +1,4 @@
-//! The connections to one server: opened when they are needed, kept for a while, and used by one exchange at a time;
-//! knows nothing of what is said over them.
+//! The HTTP connections to one server: opened on demand, kept while idle, and used by one exchange at a time.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -23,7 +22,7 @@ use crate::cancelled::Cancelled;
 use crate::error::{Error, HttpFailure};
 
 /// The connections to one server.
-pub(crate) struct Transport {
+pub(crate) struct HttpConnections {
     pub(super) remote: Remote,
     pub(super) runtime: Arc<dyn Dial>,
     /// Connections that nobody uses.
@@ -48,7 +47,7 @@ pub(super) struct Borrowed {
     pub(super) is_used: bool,
 }
 
-impl Transport {
+impl HttpConnections {
     pub(super) fn new(remote: Remote, runtime: Arc<dyn Dial>) -> io::Result<Arc<Self>> {
         #[cfg(feature = "tls")]
         let tls = if remote.is_secure { Some(super::tls::Tls::new(&remote)?) } else { None };

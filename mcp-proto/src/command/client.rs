@@ -1,0 +1,167 @@
+//! The commands of a client.
+
+use super::{OwnedCommand, Payload};
+use crate::connection::{CallId, CallOptions, Filter, IncomingId, Progress};
+use crate::error::Misuse;
+use crate::revision::Revision;
+use crate::rpc::ErrorObject;
+use crate::schema::{ClientRequest, Encode, Level};
+
+/// Everything an application can do to a client. [`Client::apply`](crate::client::Client::apply) applies it; each
+/// variant is documented at the method that builds it.
+///
+/// ```
+/// use mcp_proto::client::{Client, Command, Config};
+/// use mcp_proto::{Applied, Instant, Misuse};
+///
+/// let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
+/// assert_eq!(client.apply(Instant::ZERO, Command::Close), Ok(Applied::Done));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Command<'a> {
+    /// [`Client::call_raw`](crate::client::Client::call_raw).
+    Call {
+        /// The method's name.
+        method: &'a str,
+        /// The params, an object.
+        params: Payload<'a>,
+        /// How to make the call.
+        options: CallOptions,
+    },
+    /// [`Client::cancel`](crate::client::Client::cancel).
+    Cancel {
+        /// The call to cancel.
+        call: CallId,
+        /// The reason that the server is given; may be empty.
+        reason: &'a str,
+    },
+    /// [`Client::close`](crate::client::Client::close).
+    Close,
+    /// [`Client::listen`](crate::client::Client::listen).
+    Listen {
+        /// The changes to listen to.
+        filter: &'a Filter,
+        /// How to make the call.
+        options: CallOptions,
+    },
+    /// [`Client::notify_raw`](crate::client::Client::notify_raw).
+    Notify {
+        /// The method's name.
+        method: &'a str,
+        /// The params, an object.
+        params: Payload<'a>,
+    },
+    /// [`Client::progress`](crate::client::Client::progress).
+    Progress {
+        /// The server's request.
+        incoming: IncomingId,
+        /// The progress of that request.
+        progress: &'a Progress,
+    },
+    /// [`Client::respond`](crate::client::Client::respond).
+    Respond {
+        /// The server's request.
+        incoming: IncomingId,
+        /// The result, an object.
+        result: Payload<'a>,
+    },
+    /// [`Client::respond_error`](crate::client::Client::respond_error).
+    RespondError {
+        /// The server's request.
+        incoming: IncomingId,
+        /// The error.
+        error: &'a ErrorObject,
+    },
+    /// [`Client::set_log_level`](crate::client::Client::set_log_level).
+    SetLogLevel {
+        /// The least severe level to receive.
+        level: Level,
+        /// How to make the call.
+        options: CallOptions,
+    },
+}
+
+impl<'a> Command<'a> {
+    /// Makes a typed call.
+    pub const fn call<R: ClientRequest>(request: &'a R, options: CallOptions) -> Self {
+        Self::Call { method: R::METHOD, params: Payload::Value(request), options }
+    }
+
+    /// Responds with a result.
+    pub const fn respond(incoming: IncomingId, result: &'a dyn Encode) -> Self {
+        Self::Respond { incoming, result: Payload::Value(result) }
+    }
+
+    /// The request that the command responds to or reports on.
+    #[must_use]
+    pub const fn incoming(&self) -> Option<IncomingId> {
+        match self {
+            Self::Progress { incoming, .. }
+            | Self::Respond { incoming, .. }
+            | Self::RespondError { incoming, .. } => Some(*incoming),
+            _ => None,
+        }
+    }
+
+    /// Makes a command that borrows nothing.
+    ///
+    /// Values are encoded for `revision` now. A value that cannot be encoded becomes `null`: applying the command then
+    /// fails with [`Misuse::Unencodable`], as applying this one would.
+    #[must_use]
+    pub fn into_owned(self, revision: Revision) -> OwnedCommand {
+        match self {
+            Self::Call { method, params, options } => {
+                OwnedCommand::Call { method: method.into(), params: params.into_raw(revision), options }
+            }
+            Self::Cancel { call, reason } => OwnedCommand::Cancel { call, reason: reason.into() },
+            Self::Close => OwnedCommand::Close,
+            Self::Listen { filter, options } => OwnedCommand::Listen { filter: filter.clone(), options },
+            Self::Notify { method, params } => {
+                OwnedCommand::Notify { method: method.into(), params: params.into_raw(revision) }
+            }
+            Self::Progress { incoming, progress } => {
+                OwnedCommand::Progress { incoming, progress: progress.clone() }
+            }
+            Self::Respond { incoming, result } => {
+                OwnedCommand::Respond { incoming, result: result.into_raw(revision) }
+            }
+            Self::RespondError { incoming, error } => {
+                OwnedCommand::RespondError { incoming, error: error.clone() }
+            }
+            Self::SetLogLevel { level, options } => OwnedCommand::SetLogLevel { level, options },
+        }
+    }
+}
+
+impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
+    type Error = Misuse;
+
+    /// Fails with [`Misuse::Unsupported`] for a command of servers only.
+    fn try_from(owned: &'a OwnedCommand) -> Result<Self, Misuse> {
+        Ok(match owned {
+            OwnedCommand::Call { method, params, options } => {
+                Self::Call { method, params: params.into(), options: options.clone() }
+            }
+            OwnedCommand::Cancel { call, reason } => Self::Cancel { call: *call, reason },
+            OwnedCommand::Close => Self::Close,
+            OwnedCommand::Listen { filter, options } => Self::Listen { filter, options: options.clone() },
+            OwnedCommand::Notify { method, params } => Self::Notify { method, params: params.into() },
+            OwnedCommand::Progress { incoming, progress } => Self::Progress { incoming: *incoming, progress },
+            OwnedCommand::Respond { incoming, result } => {
+                Self::Respond { incoming: *incoming, result: result.into() }
+            }
+            OwnedCommand::RespondError { incoming, error } => {
+                Self::RespondError { incoming: *incoming, error }
+            }
+            OwnedCommand::SetLogLevel { level, options } => {
+                Self::SetLogLevel { level: *level, options: options.clone() }
+            }
+            OwnedCommand::Changed { .. }
+            | OwnedCommand::EndStream { .. }
+            | OwnedCommand::Log { .. }
+            | OwnedCommand::RefuseUndeclared { .. }
+            | OwnedCommand::RequestInput { .. } => return Err(Misuse::Unsupported),
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! A command of either role that borrows nothing.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use crate::connection::{CallId, CallOptions, Change, Filter, IncomingId, Progress, Question};
+use crate::json::Raw;
+use crate::rpc::ErrorObject;
+use crate::schema::Level;
+
+/// A command of either role that borrows nothing: it can be cloned, queued, sent to another thread, recorded and
+/// replayed.
+///
+/// It converts to the role's own command by reference; a command that the role lacks is
+/// [`Misuse::Unsupported`](crate::Misuse::Unsupported). Params and results are JSON text, written for one revision: apply
+/// the command to a connection of that revision.
+///
+/// ```
+/// use mcp_proto::client::{Client, Command, Config};
+/// use mcp_proto::{Applied, Instant, OwnedCommand};
+///
+/// let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
+/// let queue = vec![OwnedCommand::Close];
+/// std::thread::spawn(move || {
+///     for command in &queue {
+///         assert_eq!(client.apply(Instant::ZERO, command.try_into().unwrap()), Ok(Applied::Done));
+///     }
+/// })
+/// .join()
+/// .unwrap();
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the fields are those of `client::Command` and `server::Command`")]
+pub enum OwnedCommand {
+    /// Makes a call.
+    Call { method: Box<str>, params: Option<Raw>, options: CallOptions },
+    /// Cancels a call.
+    Cancel { call: CallId, reason: Box<str> },
+    /// Server: reports a change.
+    Changed { change: OwnedChange },
+    /// Ends the connection.
+    Close,
+    /// Server: ends the stream that a response would be sent on.
+    EndStream { incoming: IncomingId },
+    /// Client: listens to changes.
+    Listen { filter: Filter, options: CallOptions },
+    /// Server: sends a log message.
+    Log { incoming: Option<IncomingId>, level: Level, logger: Option<Box<str>>, data: Raw },
+    /// Sends a notification.
+    Notify { method: Box<str>, params: Option<Raw> },
+    /// Reports the progress of a request.
+    Progress { incoming: IncomingId, progress: Progress },
+    /// Server: refuses a request because its client lacks a capability.
+    RefuseUndeclared { incoming: IncomingId, questions: Vec<(Box<str>, Question)> },
+    /// Server: responds with questions.
+    RequestInput { incoming: IncomingId, questions: Vec<(Box<str>, Question)>, state: Option<Box<str>> },
+    /// Responds with a result.
+    Respond { incoming: IncomingId, result: Option<Raw> },
+    /// Responds with an error.
+    RespondError { incoming: IncomingId, error: ErrorObject },
+    /// Client: sets the least severe level of log messages.
+    SetLogLevel { level: Level, options: CallOptions },
+}
+
+/// A [`Change`] that borrows nothing.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum OwnedChange {
+    /// The list of prompts.
+    Prompts,
+    /// The resource with this URI.
+    Resource(Box<str>),
+    /// The list of resources.
+    Resources,
+    /// The list of tools.
+    Tools,
+}
+
+impl From<Change<'_>> for OwnedChange {
+    fn from(change: Change<'_>) -> Self {
+        match change {
+            Change::Prompts => Self::Prompts,
+            Change::Resource(uri) => Self::Resource(uri.into()),
+            Change::Resources => Self::Resources,
+            Change::Tools => Self::Tools,
+        }
+    }
+}
+
+impl<'a> From<&'a OwnedChange> for Change<'a> {
+    fn from(change: &'a OwnedChange) -> Self {
+        match change {
+            OwnedChange::Prompts => Self::Prompts,
+            OwnedChange::Resource(uri) => Self::Resource(uri),
+            OwnedChange::Resources => Self::Resources,
+            OwnedChange::Tools => Self::Tools,
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The commands of a server.
+
+use alloc::borrow::Cow;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::{OwnedCommand, Payload, Questions, encoded};
+use crate::connection::{CallId, CallOptions, Change, IncomingId, Progress, Question};
+use crate::error::Misuse;
+use crate::json::Raw;
+use crate::revision::Revision;
+use crate::rpc::ErrorObject;
+use crate::schema::{Encode, Level, ServerRequest};
+
+/// Everything an application can do to a server. [`Server::apply`](crate::server::Server::apply) applies it; each
+/// variant is documented at the method that builds it.
+///
+/// ```
+/// use mcp_proto::server::{Command, Config, Server};
+/// use mcp_proto::{Applied, Capability, Change, Instant};
+///
+/// let config = Config::new("notes", "1.0.0").capability(Capability::ToolsListChanged);
+/// let mut server = Server::new(Instant::ZERO, config);
+/// let changed = Command::Changed { change: Change::Tools };
+/// assert_eq!(server.apply(Instant::ZERO, changed), Ok(Applied::Done));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Command<'a> {
+    /// [`Server::call_raw`](crate::server::Server::call_raw).
+    Call {
+        /// The method's name.
+        method: &'a str,
+        /// The params, an object.
+        params: Payload<'a>,
+        /// How to make the call.
+        options: CallOptions,
+    },
+    /// [`Server::cancel`](crate::server::Server::cancel).
+    Cancel {
+        /// The call to cancel.
+        call: CallId,
+        /// The reason that the client is given; may be empty.
+        reason: &'a str,
+    },
+    /// [`Server::changed`](crate::server::Server::changed).
+    Changed {
+        /// The change to report.
+        change: Change<'a>,
+    },
+    /// [`Server::close`](crate::server::Server::close).
+    Close,
+    /// [`Server::hang_up`](crate::server::Server::hang_up).
+    EndStream {
+        /// The client's request.
+        incoming: IncomingId,
+    },
+    /// [`Server::log`](crate::server::Server::log).
+    Log {
+        /// The client's request that the message belongs to.
+        incoming: Option<IncomingId>,
+        /// The severity.
+        level: Level,
+        /// The name of the logger.
+        logger: Option<&'a str>,
+        /// The message.
+        data: &'a Raw,
+    },
+    /// [`Server::notify_raw`](crate::server::Server::notify_raw).
+    Notify {
+        /// The method's name.
+        method: &'a str,
+        /// The params, an object.
+        params: Payload<'a>,
+    },
+    /// [`Server::progress`](crate::server::Server::progress).
+    Progress {
+        /// The client's request.
+        incoming: IncomingId,
+        /// The progress of that request.
+        progress: &'a Progress,
+    },
+    /// [`Server::refuse_undeclared`](crate::server::Server::refuse_undeclared).
+    RefuseUndeclared {
+        /// The client's request.
+        incoming: IncomingId,
+        /// The questions that the client cannot be asked, with the keys of their answers.
+        questions: Cow<'a, [(&'a str, Question)]>,
+    },
+    /// [`Server::request_input`](crate::server::Server::request_input).
+    RequestInput {
+        /// The client's request.
+        incoming: IncomingId,
+        /// The questions, with the keys of their answers.
+        questions: Cow<'a, [(&'a str, Question)]>,
+        /// The state that comes back with the answers.
+        state: Option<&'a str>,
+    },
+    /// [`Server::respond`](crate::server::Server::respond).
+    Respond {
+        /// The client's request.
+        incoming: IncomingId,
+        /// The result, an object.
+        result: Payload<'a>,
+    },
+    /// [`Server::respond_error`](crate::server::Server::respond_error).
+    RespondError {
+        /// The client's request.
+        incoming: IncomingId,
+        /// The error.
+        error: &'a ErrorObject,
+    },
+}
+
+impl<'a> Command<'a> {
+    /// Makes a typed call.
+    pub const fn call<R: ServerRequest>(request: &'a R, options: CallOptions) -> Self {
+        Self::Call { method: R::METHOD, params: Payload::Value(request), options }
+    }
+
+    /// Responds with a result.
+    pub const fn respond(incoming: IncomingId, result: &'a dyn Encode) -> Self {
+        Self::Respond { incoming, result: Payload::Value(result) }
+    }
+
+    /// The request that the command responds to or reports on.
+    #[must_use]
+    pub const fn incoming(&self) -> Option<IncomingId> {
+        match self {
+            Self::EndStream { incoming }
+            | Self::Progress { incoming, .. }
+            | Self::RefuseUndeclared { incoming, .. }
+            | Self::RequestInput { incoming, .. }
+            | Self::Respond { incoming, .. }
+            | Self::RespondError { incoming, .. } => Some(*incoming),
+            Self::Log { incoming, .. } => *incoming,
+            _ => None,
+        }
+    }
+
+    /// Makes a command that borrows nothing.
+    ///
+    /// Values and questions are encoded for `revision` now. A value that cannot be encoded becomes `null`: applying the
+    /// command then fails with [`Misuse::Unencodable`], as applying this one would.
+    #[must_use]
+    pub fn into_owned(self, revision: Revision) -> OwnedCommand {
+        match self {
+            Self::Call { method, params, options } => {
+                OwnedCommand::Call { method: method.into(), params: params.into_raw(revision), options }
+            }
+            Self::Cancel { call, reason } => OwnedCommand::Cancel { call, reason: reason.into() },
+            Self::Changed { change } => OwnedCommand::Changed { change: change.into() },
+            Self::Close => OwnedCommand::Close,
+            Self::EndStream { incoming } => OwnedCommand::EndStream { incoming },
+            Self::Log { incoming, level, logger, data } => {
+                OwnedCommand::Log { incoming, level, logger: logger.map(Into::into), data: data.clone() }
+            }
+            Self::Notify { method, params } => {
+                OwnedCommand::Notify { method: method.into(), params: params.into_raw(revision) }
+            }
+            Self::Progress { incoming, progress } => {
+                OwnedCommand::Progress { incoming, progress: progress.clone() }
+            }
+            Self::RefuseUndeclared { incoming, questions } => {
+                OwnedCommand::RefuseUndeclared { incoming, questions: own(&questions, revision) }
+            }
+            Self::RequestInput { incoming, questions, state } => OwnedCommand::RequestInput {
+                incoming,
+                questions: own(&questions, revision),
+                state: state.map(Into::into),
+            },
+            Self::Respond { incoming, result } => {
+                OwnedCommand::Respond { incoming, result: result.into_raw(revision) }
+            }
+            Self::RespondError { incoming, error } => {
+                OwnedCommand::RespondError { incoming, error: error.clone() }
+            }
+        }
+    }
+}
+
+impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
+    type Error = Misuse;
+
+    /// Fails with [`Misuse::Unsupported`] for a command of clients only.
+    fn try_from(owned: &'a OwnedCommand) -> Result<Self, Misuse> {
+        Ok(match owned {
+            OwnedCommand::Call { method, params, options } => {
+                Self::Call { method, params: params.into(), options: options.clone() }
+            }
+            OwnedCommand::Cancel { call, reason } => Self::Cancel { call: *call, reason },
+            OwnedCommand::Changed { change } => Self::Changed { change: change.into() },
+            OwnedCommand::Close => Self::Close,
+            OwnedCommand::EndStream { incoming } => Self::EndStream { incoming: *incoming },
+            OwnedCommand::Log { incoming, level, logger, data } => {
+                Self::Log { incoming: *incoming, level: *level, logger: logger.as_deref(), data }
+            }
+            OwnedCommand::Notify { method, params } => Self::Notify { method, params: params.into() },
+            OwnedCommand::Progress { incoming, progress } => Self::Progress { incoming: *incoming, progress },
+            OwnedCommand::RefuseUndeclared { incoming, questions } => {
+                Self::RefuseUndeclared { incoming: *incoming, questions: borrow(questions) }
+            }
+            OwnedCommand::RequestInput { incoming, questions, state } => Self::RequestInput {
+                incoming: *incoming,
+                questions: borrow(questions),
+                state: state.as_deref(),
+            },
+            OwnedCommand::Respond { incoming, result } => {
+                Self::Respond { incoming: *incoming, result: result.into() }
+            }
+            OwnedCommand::RespondError { incoming, error } => {
+                Self::RespondError { incoming: *incoming, error }
+            }
+            OwnedCommand::Listen { .. } | OwnedCommand::SetLogLevel { .. } => {
+                return Err(Misuse::Unsupported);
+            }
+        })
+    }
+}
+
+/// Encodes questions for a client of `revision`.
+fn own(questions: &[(&str, Question)], revision: Revision) -> Vec<(Box<str>, Question)> {
+    let owned = questions.iter().map(|(key, question)| {
+        let params = encoded(|out| question.write(revision, out));
+        ((*key).into(), Question::Raw(question.method().into(), params))
+    });
+    owned.collect()
+}
+
+fn borrow(questions: &[(Box<str>, Question)]) -> Questions<'_> {
+    questions.iter().map(|(key, question)| (&**key, question.clone())).collect()
+}

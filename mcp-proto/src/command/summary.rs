@@ -1,0 +1,188 @@
+//! One-line summaries of commands and events that show what they are and none of the values they carry.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt::{self, Write};
+
+use super::{OwnedChange, OwnedCommand};
+use crate::connection::{CallError, CallId, Close, Fault, IncomingId, Question};
+use crate::json::Raw;
+
+/// The most characters of a name that are shown.
+const NAME_CHARS_MAX: usize = 60;
+
+/// Bytes as text on one line, cut off after a number of characters.
+pub(crate) struct OneLine<'a> {
+    bytes: &'a [u8],
+    chars_max: usize,
+}
+
+impl<'a> OneLine<'a> {
+    /// All of the bytes.
+    pub(crate) const fn whole(bytes: &'a [u8]) -> Self {
+        Self { bytes, chars_max: usize::MAX }
+    }
+}
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, character) in String::from_utf8_lossy(self.bytes).chars().enumerate() {
+            match character {
+                _ if index == self.chars_max => return f.write_char('…'),
+                control if control.is_control() => write!(f, "{}", control.escape_default())?,
+                other => f.write_char(other)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A method's name or an id, which the peer may have chosen.
+pub(crate) const fn name(text: &str) -> OneLine<'_> {
+    OneLine { bytes: text.as_bytes(), chars_max: NAME_CHARS_MAX }
+}
+
+/// A value: its length, or with `{:#}` its text.
+struct Value<'a>(&'a [u8]);
+
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            write!(f, " {}", OneLine::whole(self.0))
+        } else {
+            write!(f, " ({} bytes)", self.0.len())
+        }
+    }
+}
+
+fn value(f: &mut fmt::Formatter<'_>, text: &[u8]) -> fmt::Result {
+    fmt::Display::fmt(&Value(text), f)
+}
+
+/// The text of a payload. One that could not be encoded has none.
+fn payload(f: &mut fmt::Formatter<'_>, raw: Option<&Raw>) -> fmt::Result {
+    let text = raw.map(Raw::as_bytes).unwrap_or_default();
+    value(f, if text == b"null" { b"" } else { text })
+}
+
+/// The summary; `{:#}` shows the values too.
+impl fmt::Display for OwnedCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call { method, params, .. } => {
+                write!(f, "call {}", name(method))?;
+                payload(f, params.as_ref())
+            }
+            Self::Cancel { call, reason } => {
+                write!(f, "cancel {call}")?;
+                value(f, reason.as_bytes())
+            }
+            Self::Changed { change: OwnedChange::Prompts } => f.write_str("changed prompts"),
+            Self::Changed { change: OwnedChange::Resource(uri) } => {
+                f.write_str("changed resource")?;
+                value(f, uri.as_bytes())
+            }
+            Self::Changed { change: OwnedChange::Resources } => f.write_str("changed resources"),
+            Self::Changed { change: OwnedChange::Tools } => f.write_str("changed tools"),
+            Self::Close => f.write_str("close"),
+            Self::EndStream { incoming } => write!(f, "end stream {incoming}"),
+            Self::Listen { filter, .. } => {
+                f.write_str("listen")?;
+                let lists =
+                    [("tools", filter.tools), ("prompts", filter.prompts), ("resources", filter.resources)];
+                for (list, _) in lists.into_iter().filter(|(_, wanted)| *wanted) {
+                    write!(f, " {list}")?;
+                }
+                filter.uris.iter().try_for_each(|uri| {
+                    f.write_str(" resource")?;
+                    value(f, uri.as_bytes())
+                })
+            }
+            Self::Log { incoming, level, data, .. } => {
+                write!(f, "log {level}")?;
+                incoming.map_or(Ok(()), |incoming| write!(f, " for {incoming}"))?;
+                value(f, data.as_bytes())
+            }
+            Self::Notify { method, params } => {
+                write!(f, "notify {}", name(method))?;
+                payload(f, params.as_ref())
+            }
+            Self::Progress { incoming, progress } => {
+                write!(f, "progress {incoming}")?;
+                if f.alternate() { write!(f, " {progress:?}") } else { Ok(()) }
+            }
+            Self::RefuseUndeclared { incoming, questions } => {
+                write!(f, "refuse {incoming}")?;
+                questions.iter().try_for_each(|(key, question)| asked(f, key, question))
+            }
+            Self::RequestInput { incoming, questions, state } => {
+                write!(f, "ask {incoming}")?;
+                questions.iter().try_for_each(|(key, question)| asked(f, key, question))?;
+                let Some(state) = state else { return Ok(()) };
+                f.write_str(" state")?;
+                value(f, state.as_bytes())
+            }
+            Self::Respond { incoming, result } => {
+                write!(f, "respond {incoming}")?;
+                payload(f, result.as_ref())
+            }
+            Self::RespondError { incoming, error } => {
+                write!(f, "fail {incoming} {}", error.code)?;
+                value(f, error.message.as_bytes())?;
+                error.data.as_ref().map_or(Ok(()), |data| value(f, data.as_bytes()))
+            }
+            Self::SetLogLevel { level, .. } => write!(f, "set log level {level}"),
+        }
+    }
+}
+
+fn asked(f: &mut fmt::Formatter<'_>, key: &str, question: &Question) -> fmt::Result {
+    write!(f, " {}", name(question.method()))?;
+    match question {
+        Question::Raw(_, Some(params)) if f.alternate() => write!(f, " {key:?} {params}"),
+        _ => Ok(()),
+    }
+}
+
+/// An event about a request of the peer.
+pub(crate) fn request(incoming: IncomingId, method: &str) -> String {
+    format!("{incoming} {}", name(method))
+}
+
+/// An event about the end of a call.
+pub(crate) fn completed(call: CallId, outcome: &Result<Raw, CallError>) -> String {
+    let how = match outcome {
+        Ok(_) => "ok",
+        Err(CallError::Cancelled) => "cancelled",
+        Err(CallError::Http { status }) => return format!("{call} status {status}"),
+        Err(CallError::Invalid(_)) => "invalid",
+        Err(CallError::Lost) => "lost",
+        Err(CallError::Refused(error)) => return format!("{call} refused {}", error.code),
+        Err(CallError::Rounds) => "too many rounds",
+        Err(CallError::TimedOut) => "timed out",
+        Err(CallError::Unanswered(error)) => return format!("{call} unanswered {}", error.code),
+        Err(CallError::Unsent) => "unsent",
+        Err(CallError::Withdrawn) => "withdrawn",
+    };
+    format!("{call} {how}")
+}
+
+/// An event about the end of a connection.
+pub(crate) fn closed(why: &Close) -> String {
+    let how = match why {
+        Close::Local => "here",
+        Close::Peer => "by the peer",
+        Close::Fault(Fault::BadHandshake(_)) => "bad handshake",
+        Close::Fault(Fault::FirstViolation) => "first violation",
+        Close::Fault(Fault::HandshakeTimedOut) => "handshake timed out",
+        Close::Fault(Fault::NoCommonRevision(_)) => "no common revision",
+        Close::Fault(Fault::NothingToOffer) => "nothing to offer",
+        Close::Fault(Fault::Refused(error)) => return format!("closed: refused {}", error.code),
+        Close::Fault(Fault::SessionLost) => "session lost",
+        Close::Fault(Fault::Stalled) => "stalled",
+        Close::Fault(Fault::TooManyViolations) => "too many violations",
+        Close::Fault(Fault::Unopened(_)) => "unopened",
+        Close::Fault(Fault::Unresponsive) => "unresponsive",
+    };
+    format!("closed: {how}")
+}

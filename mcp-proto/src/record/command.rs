@@ -1,0 +1,120 @@
+//! The encoding of commands and their outcomes in a recording.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::codec::{Field, take};
+use crate::command::{Applied, OwnedChange, OwnedCommand};
+use crate::connection::Question;
+use crate::error::Misuse;
+
+/// Writes and reads each variant as its tag and its fields in order. A tag is never used again for another variant.
+macro_rules! commands {
+    ($($tag:literal $name:ident { $($field:ident),* },)+) => {
+        impl Field for OwnedCommand {
+            fn write(&self, out: &mut Vec<u8>) {
+                match self {
+                    $(Self::$name { $($field),* } => {
+                        out.push($tag);
+                        $(Field::write($field, out);)*
+                    })+
+                }
+            }
+
+            fn read(input: &mut &[u8]) -> Option<Self> {
+                let [tag] = *take(input, 1)? else { return None };
+                match tag {
+                    $($tag => Some(Self::$name { $($field: Field::read(input)?),* }),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    1 Call { method, params, options },
+    2 Cancel { call, reason },
+    3 Changed { change },
+    4 Close {},
+    5 Listen { filter, options },
+    6 Log { incoming, level, logger, data },
+    7 Notify { method, params },
+    8 Progress { incoming, progress },
+    9 RefuseUndeclared { incoming, questions },
+    10 RequestInput { incoming, questions, state },
+    11 Respond { incoming, result },
+    12 RespondError { incoming, error },
+    13 SetLogLevel { level, options },
+    14 EndStream { incoming },
+}
+
+impl Field for Result<Applied, Misuse> {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Ok(Applied::Done) => out.push(0),
+            Ok(Applied::Call(call)) => {
+                out.push(1);
+                call.write(out);
+            }
+            Err(misuse) => {
+                out.push(2);
+                misuse.write(out);
+            }
+        }
+    }
+
+    fn read(input: &mut &[u8]) -> Option<Self> {
+        match take(input, 1)? {
+            [0] => Some(Ok(Applied::Done)),
+            [1] => Field::read(input).map(|call| Ok(Applied::Call(call))),
+            [2] => Field::read(input).map(Err),
+            _ => None,
+        }
+    }
+}
+
+impl Field for OwnedChange {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Prompts => out.push(0),
+            Self::Resource(uri) => {
+                out.push(1);
+                uri.write(out);
+            }
+            Self::Resources => out.push(2),
+            Self::Tools => out.push(3),
+        }
+    }
+
+    fn read(input: &mut &[u8]) -> Option<Self> {
+        match take(input, 1)? {
+            [0] => Some(Self::Prompts),
+            [1] => Field::read(input).map(Self::Resource),
+            [2] => Some(Self::Resources),
+            [3] => Some(Self::Tools),
+            _ => None,
+        }
+    }
+}
+
+/// A question with the key of its answer. It was encoded when the command became an owned one.
+impl Field for (Box<str>, Question) {
+    fn write(&self, out: &mut Vec<u8>) {
+        let (key, question) = self;
+        key.write(out);
+        Box::<str>::from(question.method()).write(out);
+        match question {
+            Question::Raw(_, params) => params.write(out),
+            _ => None::<crate::json::Raw>.write(out),
+        }
+    }
+
+    fn read(input: &mut &[u8]) -> Option<Self> {
+        let (key, method, params) = (Field::read(input)?, Field::read(input)?, Field::read(input)?);
+        Some((key, Question::Raw(method, params)))
+    }
+}
+
+#[cfg(test)]
+mod tests;
