@@ -142,6 +142,34 @@ impl Connection {
         Ok(call)
     }
 
+    /// Sends what the subscriptions have to ask the server.
+    pub(super) fn send_subscriptions(&mut self) {
+        let calls_max = self.limits().calls_max;
+        let Some(subscriptions) = self.subscriptions.allocated_mut() else { return };
+        while let Some(step) = subscriptions.next_step(self.calls.len(), calls_max) {
+            let (method, owner) = match step.subscribe {
+                Some(_) => (MethodId::Subscribe, Owner::Subscribe),
+                None => (MethodId::Unsubscribe, Owner::Unsubscribe),
+            };
+            let mut params = Vec::new();
+            let mut object = Object::begin(&mut params);
+            object.str("uri", &step.uri);
+            object.end();
+            let env = &mut self.env;
+            let theirs = env.terms.peer.as_deref();
+            let rule =
+                permissions::outgoing_call(env.side, env.revision(), Some(method), &params, theirs, true);
+            let Ok(rule) = rule else {
+                subscriptions.unsent(env, &step);
+                continue;
+            };
+            let options = step.subscribe.clone().unwrap_or_default();
+            let call = NewCall::own(method, rule, &params, owner, options.wait_for(rule, env.limits()));
+            let id = self.calls.send(env, call);
+            subscriptions.sent(step, id);
+        }
+    }
+
     /// Client: the open subscriptions, with what they cover.
     pub(crate) fn listening(&self) -> impl Iterator<Item = (CallId, &Filter)> {
         self.subscriptions.iter()

@@ -18,6 +18,7 @@ mod input_required;
 mod keep_alive;
 mod lifecycle;
 mod meta_writer;
+mod opening;
 mod outbound;
 mod outcome;
 mod peer;
@@ -103,12 +104,6 @@ impl Connection {
         }
     }
 
-    /// Client: sends the first message.
-    pub(crate) fn open(&mut self) {
-        let next = self.lifecycle.open(&self.env.identity);
-        self.proceed(Owner::Probe, next);
-    }
-
     pub(crate) fn peer(&self) -> Option<&Arc<Peer>> {
         self.env.terms.peer.as_ref()
     }
@@ -138,11 +133,6 @@ impl Connection {
     /// Why the connection is over, once it is.
     pub(crate) fn closed(&self) -> Option<&Close> {
         self.lifecycle.closed(self.env.phase())
-    }
-
-    /// Client: what to connect with after the server went away at the probe. (T-36)
-    pub(crate) fn fallback(&self) -> Option<Identity> {
-        self.lifecycle.fallback(&self.env)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -241,73 +231,6 @@ impl Connection {
                 self.subscriptions.on_unsubscribed();
                 self.send_subscriptions();
             }
-        }
-    }
-
-    /// Client: does what opening the connection takes next.
-    fn proceed(&mut self, owner: Owner, next: Next) {
-        match next {
-            Next::Agreed(peer) => self.agree(owner, peer),
-            Next::Fault(fault) => self.fault(fault),
-            Next::Initialize(revision) => {
-                self.env.terms.trying = revision;
-                let timeout = self.limits().handshake_timeout;
-                let write = |env: &Env, out: &mut Vec<u8>| handshake::write_initialize(env, revision, out);
-                self.calls.send_raw(&mut self.env, Owner::Handshake, MethodId::Initialize, timeout, write);
-            }
-            Next::Probe(revision, timeout) => {
-                self.lifecycle.on_probe_sent(revision);
-                self.try_modern(revision);
-                self.calls.send_raw(&mut self.env, Owner::Probe, MethodId::Discover, timeout, |env, out| {
-                    env.terms.meta.write_params(out, None, None, None);
-                    Ok(())
-                });
-            }
-        }
-    }
-
-    fn try_modern(&mut self, revision: Revision) {
-        self.env.terms.trying = revision;
-        self.env.terms.meta = Arc::new(MetaWriter::new(&self.env.identity, Side::Client, revision));
-    }
-
-    fn agree(&mut self, owner: Owner, peer: Peer) {
-        // No session was opened, then: each message carries what it needs. (T-31)
-        if owner == Owner::Handshake && peer.revision.is_modern() {
-            self.try_modern(peer.revision);
-        }
-        self.env.terms.peer = Some(Arc::new(peer));
-        if owner == Owner::Handshake {
-            self.env.notify(To::Any, MethodId::Initialized, |_| Ok(()));
-        }
-        self.step(Trigger::Welcome);
-    }
-
-    /// Sends what the subscriptions have to ask the server.
-    fn send_subscriptions(&mut self) {
-        let calls_max = self.limits().calls_max;
-        let Some(subscriptions) = self.subscriptions.allocated_mut() else { return };
-        while let Some(step) = subscriptions.next_step(self.calls.len(), calls_max) {
-            let (method, owner) = match step.subscribe {
-                Some(_) => (MethodId::Subscribe, Owner::Subscribe),
-                None => (MethodId::Unsubscribe, Owner::Unsubscribe),
-            };
-            let mut params = Vec::new();
-            let mut object = crate::json::Object::begin(&mut params);
-            object.str("uri", &step.uri);
-            object.end();
-            let env = &mut self.env;
-            let theirs = env.terms.peer.as_deref();
-            let rule =
-                permissions::outgoing_call(env.side, env.revision(), Some(method), &params, theirs, true);
-            let Ok(rule) = rule else {
-                subscriptions.unsent(env, &step);
-                continue;
-            };
-            let options = step.subscribe.clone().unwrap_or_default();
-            let call = NewCall::own(method, rule, &params, owner, options.wait_for(rule, env.limits()));
-            let id = self.calls.send(env, call);
-            subscriptions.sent(step, id);
         }
     }
 

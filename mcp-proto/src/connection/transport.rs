@@ -5,14 +5,10 @@ use alloc::vec::Vec;
 
 use super::Connection;
 use super::ids::{CallId, StreamId};
-use super::lifecycle::Next;
-use super::lifecycle::phase::Trigger;
 use super::outbound::{Outgoing, Route};
 use super::outcome::{CallError, Fault};
 use super::pending_calls::Owner;
 use super::violations::ViolationKind;
-use crate::collections::LazyBox;
-use crate::revision::Era;
 use crate::time::Instant;
 use crate::wire::Outbox;
 
@@ -129,28 +125,5 @@ impl Connection {
     pub(crate) fn fail(&mut self, now: Instant, fault: Fault) {
         self.advance(now);
         self.fault(fault);
-    }
-
-    /// Client: the server has forgotten the session. Everything that belongs to it is over, and a new one is opened:
-    /// nothing is repeated by itself. (HTTP-34, T-71)
-    pub(crate) fn handle_session_lost(&mut self, now: Instant) {
-        self.advance(now);
-        let Some(revision) = self.env.identity.newest(Era::Legacy).filter(|_| !self.revision().is_modern())
-        else {
-            return;
-        };
-        let Some(next) = self.env.phase().next(self.env.side, Trigger::Forgotten) else { return };
-        self.env.terms.phase = next;
-        self.lose_calls();
-        self.withdraw_all();
-        self.subscriptions = LazyBox::default();
-        self.stop_timers();
-        self.keep_alive.on_sign_of_life();
-        self.env.terms.peer = None;
-        self.env.terms.log_level = None;
-        self.lifecycle.restart();
-        // All of it was meant for the session.
-        self.env.out.clear();
-        self.proceed(Owner::Handshake, Next::Initialize(revision));
     }
 }
