@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::ops::DerefMut;
 
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Applied, Apply, CallId, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
+use mcp_proto::{Applied, CallId, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
 
 use super::Role;
 #[cfg(feature = "record")]
@@ -56,7 +56,7 @@ impl<R: Role> Transport<R> {
         match self {
             Self::Bytes(stream) => Endpoint::apply(&mut **stream, now, command),
             #[cfg(feature = "http")]
-            Self::Http(http) => Apply::apply(&mut ***http, now, command),
+            Self::Http(http) => mcp_proto::Apply::apply(&mut ***http, now, command),
             #[cfg(feature = "record")]
             Self::Recorded(recorded) => Endpoint::apply(&mut **recorded, now, command),
         }

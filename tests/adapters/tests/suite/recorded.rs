@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use mcp_adapter::Connection;
 use mcp_adapter::proto::record::{Recording, Replayed};
 use mcp_adapter::proto::schema::Level;
-use mcp_adapter::proto::{Filter, Instant, Revision};
+use mcp_adapter::proto::{Endpoint, Filter, Instant, Revision};
 use mcp_adapter_tests::{Runtime, adapter_server, client, failure, pair, refusal, rows, shop, success, tool};
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ impl Shelf {
 }
 
 /// Does a recording again on what `machine` makes.
-fn replay<M: mcp_adapter::proto::Endpoint>(tape: &[u8], machine: impl FnOnce(Instant) -> M) -> Replayed {
+fn replay<M: Endpoint>(tape: &[u8], machine: impl FnOnce(Instant) -> M) -> Replayed {
     let recording = Recording::read(tape).unwrap();
     assert!(recording.is_whole());
     recording
@@ -112,7 +112,7 @@ async fn both_sides_of_a_session_are_recorded_and_replay_without_a_difference<R:
         assert!(here.commands > 15 && there.commands > 200, "{here:?} {there:?}");
         let told = Recording::read(&their_tape).unwrap().show(false).to_string();
         for deed in
-            ["@ respond", "@ fail", "@ progress", "@ ask", "@ log", "@ changed", "@ hang up", "cancelled"]
+            ["@ respond", "@ fail", "@ progress", "@ ask", "@ log", "@ changed", "@ end stream", "cancelled"]
         {
             assert!(told.contains(deed), "{deed} in\n{told}");
         }
