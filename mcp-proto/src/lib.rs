@@ -89,6 +89,8 @@ extern crate std;
 #[cfg(feature = "schema")]
 pub mod catalog;
 pub mod client;
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only `http` calls some methods"))]
+mod collections;
 mod endpoint;
 mod error;
 #[cfg(feature = "http")]

@@ -20,11 +20,12 @@ use super::check::Decoded;
 use super::refusal::{Refusal, status_of};
 use super::reply::{Frame, Reply};
 use super::stream::{Stream, event_id, read_event_id, tag};
+use crate::collections::SmallMap;
 use crate::revision::Revision;
 use crate::server::{Event, Server};
 use crate::session::{Incoming, Said, Session as _, StreamId};
 use crate::time::Instant;
-use crate::wire::{Few, To, sse};
+use crate::wire::{To, sse};
 
 /// How event streams are kept up, and what is kept of them.
 ///
@@ -106,8 +107,8 @@ pub struct Session {
     alone: Option<Revision>,
     /// The client was told the id.
     is_named: bool,
-    paths: Few<StreamId, Path, 2>,
-    exchanges: Few<ExchangeId, Exchange, 1>,
+    paths: SmallMap<StreamId, Path, 2>,
+    exchanges: SmallMap<ExchangeId, Exchange, 1>,
     /// Messages that can be sent again, oldest first; of each stream they are those before any that waits.
     kept: VecDeque<(StreamId, u64)>,
     kept_bytes: usize,
@@ -214,8 +215,8 @@ impl Session {
             id,
             alone: None,
             is_named: false,
-            paths: Few::default(),
-            exchanges: Few::default(),
+            paths: SmallMap::default(),
+            exchanges: SmallMap::default(),
             kept: VecDeque::new(),
             kept_bytes: 0,
             next: 1,

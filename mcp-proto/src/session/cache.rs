@@ -12,7 +12,7 @@ use core::time::Duration;
 use super::calls::{Call, CallOptions};
 use super::core::Core;
 use super::outcome::CallError;
-use super::seldom::Empty;
+use crate::collections::Empty;
 use crate::error::code;
 use crate::json::{Raw, find, members, unescape_key};
 use crate::revision::{METHODS, MethodRule};

@@ -11,11 +11,9 @@ use core::fmt;
 use core::time::Duration;
 
 use super::cache::Place;
-use super::deadlines::Deadlines;
 use super::incoming::IncomingId;
-use super::numbered::Numbered;
 use super::rounds::{Input, Retry};
-use super::seldom::Empty;
+use crate::collections::{DeadlineHeap, Empty, IdMap};
 use crate::limits::Limits;
 use crate::revision::Patience;
 use crate::time::Instant;
@@ -168,9 +166,9 @@ impl Call {
 /// The open calls, by wire id.
 #[derive(Debug)]
 pub(crate) struct Calls {
-    open: Numbered<Call>,
+    open: IdMap<Call>,
     /// Settled whenever a call ends or waits anew, so that the first one holds.
-    deadlines: Deadlines,
+    deadlines: DeadlineHeap<Instant>,
     next_wire: u64,
     /// Ended while something more may come: an answer (T-44), and for those that listened all that crossed their end.
     retired: BTreeMap<u64, bool>,
@@ -198,8 +196,8 @@ impl Empty for Calls {
 impl Calls {
     const fn new() -> Self {
         Self {
-            open: Numbered::new(),
-            deadlines: Deadlines::new(),
+            open: IdMap::new(),
+            deadlines: DeadlineHeap::new(),
             next_wire: 1,
             retired: BTreeMap::new(),
             held: BTreeSet::new(),
@@ -227,7 +225,7 @@ impl Calls {
     #[cfg(feature = "http")]
     pub(crate) fn rest(&mut self) {
         if self.open.is_empty() {
-            (self.open, self.deadlines) = (Numbered::new(), Deadlines::new());
+            (self.open, self.deadlines) = (IdMap::new(), DeadlineHeap::new());
             (self.held, self.moved) = (BTreeSet::new(), BTreeMap::new());
         }
     }
@@ -273,7 +271,7 @@ impl Calls {
             rare: None,
         };
         self.add(wire, call);
-        self.deadlines.add(deadline, wire);
+        self.deadlines.push(deadline, wire);
         wire
     }
 
@@ -438,25 +436,25 @@ impl Calls {
             return;
         }
         if let Some(deadline) = deadline {
-            self.deadlines.add(deadline, wire);
+            self.deadlines.push(deadline, wire);
         }
         self.settle_deadlines();
     }
 
     fn settle_deadlines(&mut self) {
         let Self { open, deadlines, .. } = self;
-        deadlines.settle(open.len(), |deadline, wire| {
+        deadlines.prune(open.len(), |deadline, wire| {
             open.get(wire).is_some_and(|call| call.deadline == Some(deadline))
         });
     }
 
     /// A call whose time is up, the longest overdue first.
     pub(crate) fn overdue(&self, now: Instant) -> Option<u64> {
-        self.deadlines.first().filter(|(deadline, _)| *deadline <= now).map(|(_, wire)| wire)
+        self.deadlines.peek().filter(|(deadline, _)| *deadline <= now).map(|(_, wire)| wire)
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.deadlines.next()
+        self.deadlines.earliest()
     }
 }
 

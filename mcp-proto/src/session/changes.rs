@@ -13,7 +13,7 @@ use super::event::Event;
 use super::filter::{Change, Filter, is_part};
 use super::listen::ACKNOWLEDGED;
 use super::phase::Phase;
-use super::seldom::Empty;
+use crate::collections::Empty;
 use crate::error::Misuse;
 use crate::json::Object;
 use crate::rpc::{self, ErrorObject, Params, RequestId};

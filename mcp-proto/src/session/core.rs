@@ -19,10 +19,10 @@ use super::peer::Peer;
 use super::phase::{Phase, Trigger};
 use super::probe::Opening;
 use super::rounds::WaitsFor;
-use super::seldom::Seldom;
 use super::stamp::Stamp;
 use super::stateless::Said;
 use super::timers::{Timer, Timers, sooner};
+use crate::collections::LazyBox;
 use crate::error::{Misuse, Unencodable};
 use crate::json::Raw;
 use crate::limits::Limits;
@@ -92,12 +92,12 @@ pub(crate) struct Core {
     pub(super) stamp: Arc<Stamp>,
     /// The least grave log message that the client wants.
     pub(super) log_level: Option<Level>,
-    pub(super) calls: Seldom<Calls>,
+    pub(super) calls: LazyBox<Calls>,
     pub(super) incoming: IncomingTable,
-    pub(super) batches: Seldom<Batches>,
-    pub(super) listens: Seldom<Listens>,
-    pub(super) subscribers: Seldom<Subscribers>,
-    pub(super) cache: Seldom<Cache>,
+    pub(super) batches: LazyBox<Batches>,
+    pub(super) listens: LazyBox<Listens>,
+    pub(super) subscribers: LazyBox<Subscribers>,
+    pub(super) cache: LazyBox<Cache>,
     pub(super) timers: Timers,
     pub(super) guard: Guard,
     pub(super) events: Events,
@@ -122,12 +122,12 @@ impl Core {
             opening: Opening::default(),
             stamp,
             log_level: None,
-            calls: Seldom::default(),
+            calls: LazyBox::default(),
             incoming: IncomingTable::default(),
-            batches: Seldom::default(),
-            listens: Seldom::default(),
-            subscribers: Seldom::default(),
-            cache: Seldom::default(),
+            batches: LazyBox::default(),
+            listens: LazyBox::default(),
+            subscribers: LazyBox::default(),
+            cache: LazyBox::default(),
             timers: Timers::default(),
             guard: Guard::new(&me.limits),
             events: Events::default(),
@@ -367,7 +367,7 @@ impl Core {
     /// Nothing is said on any path: what is empty is given back, until there is.
     #[cfg(feature = "http")]
     pub(crate) fn rest(&mut self) {
-        if let Some(calls) = self.calls.changed() {
+        if let Some(calls) = self.calls.allocated_mut() {
             calls.rest();
         }
         self.incoming.rest();
@@ -485,7 +485,7 @@ impl Core {
                 while let Some(incoming) = self.incoming.first() {
                     self.withdraw(incoming, None);
                 }
-                self.batches = Seldom::default();
+                self.batches = LazyBox::default();
                 self.timers.clear();
                 let why = self.end.as_deref().cloned().unwrap_or(Close::Local);
                 self.events.push(Event::Closed(why));

@@ -9,7 +9,7 @@ use super::core::Core;
 use super::guard::ViolationKind;
 use super::outcome::{CallError, Fault};
 use super::phase::Trigger;
-use super::seldom::Seldom;
+use crate::collections::LazyBox;
 use crate::revision::{Era, Revision};
 use crate::time::Instant;
 
@@ -88,8 +88,8 @@ impl Core {
         while let Some(incoming) = self.incoming.first() {
             self.withdraw(incoming, None);
         }
-        self.batches = Seldom::default();
-        self.listens = Seldom::default();
+        self.batches = LazyBox::default();
+        self.listens = LazyBox::default();
         self.timers.clear();
         self.ponged();
         self.peer = None;

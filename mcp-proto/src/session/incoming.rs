@@ -10,9 +10,8 @@ use core::num::NonZeroU64;
 use super::StreamId;
 use super::batch::BatchId;
 use super::calls::CallId;
-use super::numbered::Numbered;
 use super::peer::Peer;
-use super::seldom::{Empty, Seldom};
+use crate::collections::{Empty, IdMap, LazyBox};
 use crate::json::Raw;
 use crate::revision::MethodRule;
 use crate::rpc::RequestId;
@@ -100,7 +99,7 @@ pub(crate) struct Asking {
 /// The open requests, by the handle that the application has and by the id on the wire.
 #[derive(Debug, Default)]
 pub(crate) struct IncomingTable {
-    tables: Seldom<Tables>,
+    tables: LazyBox<Tables>,
     next: u64,
     bytes: usize,
 }
@@ -108,7 +107,7 @@ pub(crate) struct IncomingTable {
 /// What there is only where something is open, or was a moment ago.
 #[derive(Debug, Default)]
 struct Tables {
-    open: Numbered<Open>,
+    open: IdMap<Open>,
     by_wire: ByWire,
     /// Requests with deferred progress.
     deferred: BTreeSet<IncomingId>,
@@ -116,8 +115,8 @@ struct Tables {
 
 impl Empty for Tables {
     const EMPTY: &'static Self = &Self {
-        open: Numbered::new(),
-        by_wire: ByWire { numbers: Numbered::new(), others: BTreeMap::new() },
+        open: IdMap::new(),
+        by_wire: ByWire { numbers: IdMap::new(), others: BTreeMap::new() },
         deferred: BTreeSet::new(),
     };
 }
@@ -126,7 +125,7 @@ impl Empty for Tables {
 #[derive(Debug, Default)]
 struct ByWire {
     /// Nearly all ids are numbers that count up.
-    numbers: Numbered<NonZeroU64>,
+    numbers: IdMap<NonZeroU64>,
     others: BTreeMap<RequestId, IncomingId>,
 }
 
@@ -272,7 +271,7 @@ impl IncomingTable {
     #[cfg(feature = "http")]
     pub(crate) fn rest(&mut self) {
         if self.tables.open.is_empty() {
-            self.tables = Seldom::default();
+            self.tables = LazyBox::default();
         }
     }
 

@@ -17,7 +17,7 @@ use super::filter::Filter;
 use super::guard::ViolationKind;
 use super::outcome::CallError;
 use super::peer::Method;
-use super::seldom::Empty;
+use crate::collections::Empty;
 use crate::error::Misuse;
 use crate::json::{Object, Raw, unescape};
 use crate::revision::{MethodRule, PROMPTS_CHANGED, RESOURCE_UPDATED, RESOURCES_CHANGED, TOOLS_CHANGED};

@@ -6,7 +6,7 @@ use core::mem;
 
 use bytes::{Buf, Bytes};
 
-use super::few::Few;
+use crate::collections::SmallMap;
 
 /// A path that messages travel on.
 ///
@@ -88,7 +88,7 @@ struct Paths {
     held_total: usize,
 }
 
-type ByPath = Few<Option<StreamId>, usize, 1>;
+type ByPath = SmallMap<Option<StreamId>, usize, 1>;
 
 /// One path of many has this part of what may wait.
 const PATH_SHARE: usize = 8;

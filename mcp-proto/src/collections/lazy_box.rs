@@ -1,39 +1,39 @@
-//! What most connections never need: it takes a word until it is changed; knows nothing of what it is.
+//! A value boxed on first mutation; one pointer wide until then.
 
 use alloc::boxed::Box;
 use core::ops::{Deref, DerefMut};
 
-/// Something that is empty until it is changed, and in a box of its own from then on.
+/// Reads as [`Empty::EMPTY`] until it is first mutated, which allocates.
 #[derive(Debug)]
-pub(crate) struct Seldom<T>(Option<Box<T>>);
+pub(crate) struct LazyBox<T>(Option<Box<T>>);
 
-/// What there is of it while it is empty.
+/// A type with a constant default value.
 pub(crate) trait Empty: Default + 'static {
-    /// As by default.
+    /// Equal to `Default::default()`.
     const EMPTY: &'static Self;
 }
 
-impl<T> Default for Seldom<T> {
+impl<T> Default for LazyBox<T> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<T> Seldom<T> {
-    /// What there is, if it was ever changed.
-    #[cfg(feature = "http")]
-    pub(crate) fn changed(&mut self) -> Option<&mut T> {
+impl<T> LazyBox<T> {
+    /// Returns the value if it was allocated, without allocating it.
+    pub(crate) fn allocated_mut(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut()
     }
 }
 
-impl<T: Default> Seldom<T> {
+impl<T: Default> LazyBox<T> {
+    /// Takes the value and leaves the box empty.
     pub(crate) fn take(&mut self) -> T {
         self.0.take().map(|boxed| *boxed).unwrap_or_default()
     }
 }
 
-impl<T: Empty> Deref for Seldom<T> {
+impl<T: Empty> Deref for LazyBox<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -41,7 +41,7 @@ impl<T: Empty> Deref for Seldom<T> {
     }
 }
 
-impl<T: Empty> DerefMut for Seldom<T> {
+impl<T: Empty> DerefMut for LazyBox<T> {
     fn deref_mut(&mut self) -> &mut T {
         self.0.get_or_insert_default()
     }
@@ -61,12 +61,14 @@ mod tests {
     }
 
     #[test]
-    fn it_is_empty_until_it_is_changed_and_after_it_was_taken() {
-        let mut count = Seldom::<Count>::default();
+    fn empty_until_mutated_and_after_take() {
+        let mut count = LazyBox::<Count>::default();
         assert!(count.all == 0 && count.take() == Count { all: 0 });
+        assert_eq!(count.allocated_mut(), None);
         count.all += 1;
+        assert_eq!(count.allocated_mut(), Some(&mut Count { all: 1 }));
         assert_eq!((count.all, count.take()), (1, Count { all: 1 }));
         assert_eq!(*count, Count { all: 0 });
-        assert_eq!(size_of::<Seldom<Count>>(), size_of::<usize>());
+        assert_eq!(size_of::<LazyBox<Count>>(), size_of::<usize>());
     }
 }

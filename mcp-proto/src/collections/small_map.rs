@@ -1,0 +1,114 @@
+//! A map that stores its first entries inline.
+
+use alloc::collections::BTreeMap;
+
+/// A map with `N` inline slots and a [`BTreeMap`] for further entries. Unordered.
+///
+/// The tree is released once it is empty.
+#[derive(Debug)]
+pub(crate) struct SmallMap<K, V, const N: usize> {
+    inline: [Option<(K, V)>; N],
+    spilled: BTreeMap<K, V>,
+}
+
+impl<K, V, const N: usize> Default for SmallMap<K, V, N> {
+    fn default() -> Self {
+        Self { inline: [const { None }; N], spilled: BTreeMap::new() }
+    }
+}
+
+impl<K: Ord, V, const N: usize> SmallMap<K, V, N> {
+    /// Returns the index of the inline slot that holds `key`.
+    fn slot(&self, key: &K) -> Option<usize> {
+        self.inline.iter().position(|slot| slot.as_ref().is_some_and(|(held, _)| held == key))
+    }
+
+    /// Inserts a value, replacing any value of the same key.
+    pub(crate) fn insert(&mut self, key: K, value: V) {
+        let slot = self.slot(&key).or_else(|| {
+            let is_spilled = !self.spilled.is_empty() && self.spilled.contains_key(&key);
+            self.inline.iter().position(|slot| !is_spilled && slot.is_none())
+        });
+        match slot.and_then(|slot| self.inline.get_mut(slot)) {
+            Some(slot) => *slot = Some((key, value)),
+            None => drop(self.spilled.insert(key, value)),
+        }
+    }
+
+    pub(crate) fn get(&self, key: &K) -> Option<&V> {
+        match self.slot(key) {
+            Some(slot) => self.inline.get(slot)?.as_ref().map(|(_, value)| value),
+            None => self.spilled.get(key),
+        }
+    }
+
+    pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        match self.slot(key) {
+            Some(slot) => self.inline.get_mut(slot)?.as_mut().map(|(_, value)| value),
+            None => self.spilled.get_mut(key),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
+        if let Some(slot) = self.slot(key) {
+            return self.inline.get_mut(slot)?.take().map(|(_, value)| value);
+        }
+        let removed = self.spilled.remove(key)?;
+        if self.spilled.is_empty() {
+            // An empty `BTreeMap` keeps its root node.
+            self.spilled = BTreeMap::new();
+        }
+        Some(removed)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.inline.iter().flatten().map(|(key, value)| (key, value)).chain(&self.spilled)
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spilled.is_empty() && self.inline.iter().all(Option::is_none)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.iter().count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeMap;
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::SmallMap;
+
+    proptest! {
+        #[test]
+        fn behaves_like_a_map(steps in prop::collection::vec((0_u8..6, any::<bool>(), any::<u8>()), 0..60)) {
+            let (mut small, mut map) = (SmallMap::<u8, u8, 2>::default(), BTreeMap::new());
+            for (key, is_added, value) in steps {
+                if is_added {
+                    small.insert(key, value);
+                    map.insert(key, value);
+                } else {
+                    prop_assert_eq!(small.remove(&key), map.remove(&key));
+                }
+                if let (Some(small), Some(map)) = (small.get_mut(&key), map.get_mut(&key)) {
+                    *small = small.wrapping_add(1);
+                    *map = map.wrapping_add(1);
+                }
+                prop_assert_eq!(small.get(&key), map.get(&key));
+                let mut held: Vec<_> = small.iter().map(|(key, value)| (*key, *value)).collect();
+                held.sort_unstable();
+                prop_assert_eq!(held, map.clone().into_iter().collect::<Vec<_>>());
+                prop_assert_eq!((small.is_empty(), small.len()), (map.is_empty(), map.len()));
+            }
+        }
+    }
+}
