@@ -2,6 +2,9 @@
 //!
 //! A chunk of consecutive keys is one allocation. Lookup is an index computation, and removing an entry moves no other
 //! entry. A chunk is freed with its last entry.
+//!
+//! Measured against `BTreeMap<u64, V>`, which costs 20 % more instructions for "encode result" and "round trip, 10^5 calls
+//! in flight", 12 % for "decode call", and 201 B instead of 111 B for a call in flight (server: 284 B instead of 157 B).
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

@@ -55,35 +55,23 @@ fn hex(digit: u8) -> u8 {
     if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }
 }
 
-/// Writes a number that is not negative, in decimal.
-pub(crate) fn write_u64(out: &mut Vec<u8>, mut number: u64) {
-    let mut digits = [0_u8; 20];
-    let mut start = digits.len();
-    for (at, digit) in digits.iter_mut().enumerate().rev() {
-        *digit = b'0' + (number % 10) as u8;
-        start = at;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(digits.get(start..).unwrap_or_default());
+/// Writes an unsigned integer in decimal.
+pub(crate) fn write_u64(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 /// Writes an integer in decimal.
 pub(crate) fn write_i64(out: &mut Vec<u8>, number: i64) {
-    if number < 0 {
-        out.push(b'-');
-    }
-    write_u64(out, number.unsigned_abs());
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// Writes a finite number, without a fraction where it has none; any other as `null`.
+/// Writes a finite number, as an integer if it is a safe one; any other number as `null`.
 pub(crate) fn write_f64(out: &mut Vec<u8>, number: f64) {
     let integer = number as i64;
     if integer as f64 == number && integer.unsigned_abs() < 1 << 53 {
         write_i64(out, integer);
     } else if number.is_finite() {
+        // `zmij`, which `serde_json` brings along, spells some numbers differently: `0.00001` for `1e-5`, `1e+16` for `1e16`.
         out.extend_from_slice(alloc::format!("{number:?}").as_bytes());
     } else {
         out.extend_from_slice(b"null");
