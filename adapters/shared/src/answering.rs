@@ -14,7 +14,7 @@ use mcp_proto::{CallError, CallId, Close, ErrorObject, IncomingId, Misuse, Peer,
 use crate::BoxFuture;
 use crate::call::Slot;
 use crate::cancelled::Cancelled;
-use crate::link::{Link, Role, State};
+use crate::link::{Link, OnTransport, Role, State};
 use crate::listening::Feed;
 use crate::notices::Notices;
 use crate::trace::{About, how};
@@ -79,12 +79,14 @@ impl Open {
     }
 }
 
+impl OnTransport for Machine {
+    #[cfg(feature = "http")]
+    type Http = crate::http::ClientOverHttp;
+}
+
 impl Role for Machine {
     type Open = Open;
     type Shared = Shared;
-
-    #[cfg(feature = "http")]
-    type Http = crate::http::ClientOverHttp;
 
     /// The answers of a server that is gone.
     const LAST_INPUT: Duration = Duration::from_millis(500);

@@ -20,7 +20,7 @@ use crate::clock::unix_seconds;
 use crate::cx::{AsyncCx, Cx, Inner, Wire};
 use crate::handlers::{Job, Step};
 use crate::ids::ByIncoming;
-use crate::link::{Link, Role, State, Transport};
+use crate::link::{Link, OnTransport, Role, State, Transport};
 use crate::outcome::{Done, Reply};
 use crate::signal::{self, Closeable};
 use crate::tool_error::ToolError;
@@ -135,12 +135,14 @@ impl Wire for Arc<Link<Machine>> {
     }
 }
 
+impl OnTransport for Machine {
+    #[cfg(feature = "http")]
+    type Http = mcp_proto::http::Session;
+}
+
 impl Role for Machine {
     type Open = Open;
     type Shared = Shared;
-
-    #[cfg(feature = "http")]
-    type Http = mcp_proto::http::Session;
 
     /// What was asked can no longer be answered.
     const LAST_INPUT: Duration = Duration::ZERO;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::violations::ViolationPolicy;
 use crate::limits::Limits;
-use crate::revision::{Era, Revision, Side};
+use crate::revision::{Era, Revision};
 use crate::schema::{Capabilities, Implementation};
 
 /// What this side is, for the whole of a connection. All connections of a server share one.
@@ -31,7 +31,7 @@ pub(crate) struct Identity {
 impl Identity {
     /// The newest revision of an era that this side speaks.
     pub(crate) fn newest(&self, era: Era) -> Option<Revision> {
-        self.revisions.iter().copied().filter(|revision| revision.era() == era).max()
+        self.revisions.iter().copied().filter(|revision| revision.is_of(era)).max()
     }
 
     /// The revision to speak until one is agreed on.
@@ -39,17 +39,13 @@ impl Identity {
         self.newest(Era::Legacy).or_else(|| self.newest(Era::Modern)).unwrap_or(Revision::V2025_11_25)
     }
 
+    /// Whether the server is known to be of this era.
+    pub(crate) fn expects(&self, era: Era) -> bool {
+        self.expected == Some(era)
+    }
+
     /// Whether this side serves a method that no revision has.
     pub(crate) fn also_serves(&self, method: &str) -> bool {
         self.also_served.iter().any(|served| **served == *method)
-    }
-
-    /// The revision in which this side declared its capabilities to a peer of `revision`: a legacy client declares
-    /// them before a revision is agreed on.
-    pub(crate) fn declared_in(&self, side: Side, revision: Revision) -> Revision {
-        match (side, revision.era()) {
-            (Side::Client, Era::Legacy) => self.newest(Era::Legacy).unwrap_or(revision),
-            _ => revision,
-        }
     }
 }

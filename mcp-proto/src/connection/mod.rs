@@ -49,7 +49,6 @@ pub use subscriptions::filter::{Change, Filter};
 pub use violations::{Violation, ViolationKind, ViolationPolicy};
 
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use crate::collections::LazyBox;
 use crate::json::Raw;
@@ -64,10 +63,9 @@ use cache::Cache;
 use context::{Effect, Env};
 use inbound::{Inbound, Responded};
 use keep_alive::KeepAlive;
+use lifecycle::Lifecycle;
 use lifecycle::phase::{Phase, Trigger};
-use lifecycle::{Lifecycle, Next, handshake};
-use outbound::Route as To;
-use pending_calls::{Answered, NewCall, Owner, PendingCalls};
+use pending_calls::{Answered, Owner, PendingCalls};
 use request_context::LastContext;
 use subscriptions::client::Subscriptions;
 use subscriptions::server::Subscribers;

@@ -376,7 +376,7 @@ impl Connection {
         let identity = &self.env.identity;
         let also_served = rule.is_none() && identity.also_serves(method.text);
         let side = self.env.side;
-        let declared_in = identity.declared_in(side, self.env.revision());
+        let declared_in = rules::declared_in(&self.env);
         permissions::incoming_request(
             rule,
             also_served,

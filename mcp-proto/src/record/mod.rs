@@ -30,7 +30,8 @@
 //! server.handle_input(now, b"\n");
 //! while let Some(event) = server.poll_event() {
 //!     if let Event::Request { incoming, .. } = event {
-//!         server.respond_error(now, incoming, &ErrorObject::internal("rain")).unwrap();
+//!         let error = ErrorObject::internal("rain");
+//!         server.apply(now, Command::RespondError { incoming, error: &error }).unwrap();
 //!     }
 //! }
 //!

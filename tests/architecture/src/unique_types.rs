@@ -15,6 +15,8 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("Body", 2),
     ("Call", 2),
     ("Challenge", 2),
+    // The commands of a client and those of a server, each in the module of its role.
+    ("Command", 2),
     ("Changed", 2),
     ("Client", 2),
     ("Config", 3),
@@ -31,7 +33,7 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("Open", 3),
     ("Pending", 2),
     ("Reader", 2),
-    ("Role", 3),
+    ("Role", 2),
     ("Serve", 3),
     ("ServeHttp", 3),
     ("Server", 2),

@@ -25,8 +25,8 @@ pub extern "C" fn mcp_no_std_probe() -> usize {
     let now = Instant::ZERO;
     let mut client = Client::new(now, client::Config::new("probe", "1"));
     let mut server = Stdio::new(Server::new(now, server::Config::new("probe", "1")));
-    while let Some(message) = client.outbox().poll_message() {
-        server.handle_input(now, &message);
+    while let Some(outgoing) = client.poll_outgoing() {
+        server.handle_input(now, outgoing.body);
         server.handle_input(now, b"\n");
     }
     server.handle_eof(now);

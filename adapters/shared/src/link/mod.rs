@@ -17,27 +17,24 @@ use std::sync::{OnceLock, Weak};
 use std::time::Duration;
 
 use event_listener::{Event, EventListener};
-use mcp_proto::{Apply, Instant, Misuse};
+use mcp_proto::{Instant, Misuse};
 
 use crate::alarms::Alarms;
 use crate::clock::Clock;
 use crate::trace::{About, Trace};
 use crate::workers::Workers;
 pub use driver::WRITE_BYTES_MAX;
+pub(crate) use transport::OnTransport;
 #[cfg(feature = "http")]
 pub(crate) use transport::OverHttp;
 pub(crate) use transport::Transport;
 
 /// A role as the adapters drive it: the state that it keeps beside the connection, and its event handling.
-pub trait Role: Apply + Send + Sized + 'static {
+pub trait Role: OnTransport {
     /// What is under the same lock as the session.
     type Open: Default + Send;
     /// What never changes while connected.
     type Shared: Send + Sync;
-
-    /// The session over HTTP.
-    #[cfg(feature = "http")]
-    type Http: OverHttp<Self>;
 
     /// How long what the peer sent before it stopped reading may still take to arrive.
     const LAST_INPUT: Duration;

@@ -5,17 +5,24 @@ use std::ops::Deref;
 use std::ops::DerefMut;
 
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Applied, CallId, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
+use mcp_proto::{Applied, Apply, CallId, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
 
-use super::Role;
 #[cfg(feature = "record")]
 use crate::tape::Recorded;
+
+/// A role, with what carries it besides byte streams.
+#[expect(unnameable_types, reason = "what carries a session is its own")]
+pub trait OnTransport: Apply + Send + Sized + 'static {
+    /// The connection over HTTP.
+    #[cfg(feature = "http")]
+    type Http: OverHttp<Self>;
+}
 
 /// A connection on its transport. It dereferences to the connection for reading only: every command goes through
 /// [`apply`](Self::apply), so that a recording misses none.
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "what carries a session is its own")]
-pub enum Transport<R: Role> {
+pub enum Transport<R: OnTransport> {
     /// A byte stream.
     Bytes(Box<Stdio<R>>),
     /// HTTP.
@@ -30,7 +37,7 @@ pub enum Transport<R: Role> {
 /// part of it that does not depend on exchanges.
 #[cfg(feature = "http")]
 #[expect(unnameable_types, reason = "what carries a session is its own")]
-pub trait OverHttp<R: Role>: DerefMut<Target = R> + std::fmt::Debug + Send {
+pub trait OverHttp<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug + Send {
     /// Time has passed.
     fn handle_timeout(&mut self, now: Instant);
 
@@ -47,7 +54,7 @@ pub trait OverHttp<R: Role>: DerefMut<Target = R> + std::fmt::Debug + Send {
     fn rest(&mut self);
 }
 
-impl<R: Role> Transport<R> {
+impl<R: OnTransport> Transport<R> {
     /// Applies a command.
     ///
     /// # Errors
@@ -56,7 +63,7 @@ impl<R: Role> Transport<R> {
         match self {
             Self::Bytes(stream) => Endpoint::apply(&mut **stream, now, command),
             #[cfg(feature = "http")]
-            Self::Http(http) => mcp_proto::Apply::apply(&mut ***http, now, command),
+            Self::Http(http) => Apply::apply(&mut ***http, now, command),
             #[cfg(feature = "record")]
             Self::Recorded(recorded) => Endpoint::apply(&mut **recorded, now, command),
         }
@@ -195,7 +202,7 @@ impl<R: Role> Transport<R> {
     }
 }
 
-impl<R: Role> Deref for Transport<R> {
+impl<R: OnTransport> Deref for Transport<R> {
     type Target = R;
 
     fn deref(&self) -> &R {

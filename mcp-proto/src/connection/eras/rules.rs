@@ -43,6 +43,15 @@ pub(in super::super) fn delivers_again(peer: &Peer) -> bool {
     takes_requests(peer)
 }
 
+/// Returns the revision in which this side declared its capabilities: a legacy client declares them before a revision
+/// is agreed on.
+pub(in super::super) fn declared_in(env: &Env) -> Revision {
+    match (env.side, env.era()) {
+        (Side::Client, Era::Legacy) => env.identity.newest(Era::Legacy).unwrap_or_else(|| env.revision()),
+        _ => env.revision(),
+    }
+}
+
 /// Returns whether this side repeats calls with input.
 pub(in super::super) fn repeats_calls(env: &Env) -> bool {
     match env.era() {

@@ -3,22 +3,22 @@
 //! [`phase`] is the machine; [`probe`] and [`handshake`] decide what opening messages mean.
 
 pub(crate) mod handshake;
+mod next;
 pub(crate) mod phase;
 pub(crate) mod probe;
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
-use core::time::Duration;
 
 use super::context::Env;
 use super::identity::Identity;
 use super::outcome::{CallError, Close, Fault};
-use super::peer::Peer;
 use crate::json::Raw;
 use crate::revision::{Era, Revision};
 use crate::rpc::ErrorObject;
 use crate::time::Instant;
 
+pub(crate) use next::Next;
 use phase::Phase;
 use probe::Probing;
 
@@ -32,24 +32,11 @@ pub(crate) struct Lifecycle {
     drain_due: Option<Instant>,
 }
 
-/// What opening a connection takes next.
-#[derive(Debug)]
-pub(crate) enum Next {
-    /// The peer is known: the connection is open.
-    Agreed(Peer),
-    /// Nothing can be agreed on.
-    Fault(Fault),
-    /// `initialize`, in this revision.
-    Initialize(Revision),
-    /// `server/discover`, in this revision, for so long.
-    Probe(Revision, Duration),
-}
-
 impl Lifecycle {
     /// Client: the first message. (LIF-01, LIF-26, LIF-32)
     pub(crate) fn open(&mut self, identity: &Identity) -> Next {
         let limits = &identity.limits;
-        let expects_legacy = identity.expected == Some(Era::Legacy);
+        let expects_legacy = identity.expects(Era::Legacy);
         match (identity.newest(Era::Modern), identity.newest(Era::Legacy)) {
             (Some(revision), None) => Next::Probe(revision, limits.handshake_timeout),
             (Some(revision), _) if !expects_legacy => Next::Probe(revision, limits.probe_timeout),

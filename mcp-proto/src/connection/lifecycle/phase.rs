@@ -44,7 +44,6 @@ pub(crate) enum Trigger {
     /// The peer broke a rule that cannot be survived.
     Fault,
     /// Client, over HTTP: the server has forgotten the session, and a new one is to be opened. (HTTP-34)
-    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP servers forget sessions"))]
     Forgotten,
 }
 

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use super::super::identity::Identity;
 use super::super::outcome::{CallError, Fault};
 use super::super::peer::Peer;
-use super::Next;
+use super::next::Next;
 use crate::error::code;
 use crate::json::{Raw, elements, find, unescape};
 use crate::limits::Limits;
@@ -162,7 +162,7 @@ impl Probing {
     fn settle_on(&self, names: &[String], identity: &Identity) -> Next {
         let common = |era| {
             let named = |revision: &Revision| names.iter().any(|name| name == revision.name());
-            identity.revisions.iter().copied().filter(|it| it.era() == era).filter(named).max()
+            identity.revisions.iter().copied().filter(|it| it.is_of(era)).filter(named).max()
         };
         let patience = identity.limits.handshake_timeout;
         if let Some(revision) = common(Era::Modern).filter(|it| !self.tried.contains(it)) {

@@ -173,7 +173,6 @@ fn a_modern_welcome_opens_no_session_t_31() {
     }
 }
 
-#[cfg(feature = "http")]
 #[test]
 fn who_had_a_session_has_no_doubt_that_the_server_opens_them_lif_31() {
     let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect(crate::Era::Legacy);
