@@ -15,7 +15,7 @@ use super::mirror::Mirror;
 use super::policy::Policy;
 use super::refusal::Refusal;
 use crate::error::code;
-use crate::json::{Frame, Raw, Scanner, elements, find, unescape};
+use crate::json::{Cursor, Frame, Raw, elements, find, unescape};
 use crate::revision::{Era, MethodRule, Revision, Side, named_by};
 use crate::rpc::{self, ErrorObject, Malformed, Message, Params, RequestId};
 use crate::schema::key;
@@ -244,7 +244,7 @@ impl Head {
 
     /// An array, where there may be a session that takes it: only the session knows. (HTTP-06, BAT-01, BAT-12)
     fn array(&self, policy: &Policy, body: &[u8]) -> Result<Post, Refusal> {
-        let mut scanner = Scanner::over(body, policy.limits().depth_max);
+        let mut scanner = Cursor::over(body, policy.limits().depth_max);
         let checked = scanner.value().and_then(|array| scanner.finish().map(|()| array));
         let array = checked.map_err(|error| self.refuse(400, None, &Malformed::Parse(error).to_error()))?;
         let takes = |revision: Revision| policy.speaks(revision) && revision.rules().batches;

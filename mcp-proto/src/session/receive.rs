@@ -86,7 +86,7 @@ impl Core {
 
     /// A whole array. (BAT-01…18)
     fn array(&mut self, origin: Origin<'_>, text: &[u8]) {
-        let mut scanner = crate::json::Scanner::over(text, self.limits().depth_max);
+        let mut scanner = crate::json::Cursor::over(text, self.limits().depth_max);
         let checked = scanner.value().and_then(|array| scanner.finish().map(|()| array));
         let array = match checked {
             Ok(array) => array,
