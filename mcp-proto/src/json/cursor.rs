@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 
-use super::plain::near_quote;
+use super::swar::near_quote;
 use super::syntax::{
     Checked, DEPTH_CEILING, Nesting, SyntaxError, SyntaxErrorKind, key_end, next, number_end, short_key_end,
     string_end, unexpected, word_end,

@@ -11,8 +11,8 @@ use serde::ser::{self, Serialize};
 use serde_json::value::RawValue;
 
 use super::cursor::Cursor;
+use super::escape::unescape;
 use super::syntax::DEPTH_CEILING;
-use super::text::unescape;
 use crate::error::Unencodable;
 
 /// One JSON value: checked, unparsed, on one line, usually a slice of the message it came in.

@@ -7,9 +7,9 @@ use alloc::borrow::Cow;
 use bytes::Bytes;
 
 use super::cursor::Cursor;
+use super::escape::{unescape, unescape_some};
 use super::raw::Raw;
 use super::str::Str;
-use super::text::{unescape, unescape_some};
 
 /// Reads the values of one checked JSON text, from front to back.
 ///
@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
     fn peek_value(&mut self, name: &str) -> Option<&'a [u8]> {
         self.cursor.peek();
         let mut members = super::members(self.cursor.rest());
-        members.find(|(key, _)| super::text::key_is(key, name)).map(|(_, value)| value)
+        members.find(|(key, _)| super::escape::key_is(key, name)).map(|(_, value)| value)
     }
 
     fn number_text(&mut self) -> Option<&'a str> {

@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use super::plain::{near_quote, plain_len};
+use super::swar::{near_quote, plain_len};
 
 /// Where and why a text is not JSON.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

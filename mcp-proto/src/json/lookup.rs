@@ -1,7 +1,7 @@
 //! The parts of checked values: members and elements, found again by skipping; knows nothing of what they mean.
 
 use super::cursor::Cursor;
-use super::text::key_is;
+use super::escape::key_is;
 
 /// The members of a checked object, in order: key without its quotes, still escaped, and value.
 ///
