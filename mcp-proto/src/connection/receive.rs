@@ -18,7 +18,7 @@ use super::request_context::{self, keep_meta, missing_context};
 use super::violations::{ViolationKind, ViolationPolicy};
 use super::{Connection, permissions};
 use crate::error::code;
-use crate::json::{Raw, Scanner, elements, unescape};
+use crate::json::{Cursor, Raw, elements, unescape};
 use crate::method::MethodId;
 use crate::revision::{Era, MethodRule, Side};
 use crate::rpc::{ErrorObject, Malformed, Message, Params, RequestId};
@@ -94,8 +94,8 @@ impl Connection {
 
     /// Handles a whole array. (BAT-01…18)
     fn on_array(&mut self, origin: Origin<'_>, text: &[u8]) {
-        let mut scanner = Scanner::over(text, self.limits().depth_max);
-        let checked = scanner.value().and_then(|array| scanner.finish().map(|()| array));
+        let mut cursor = Cursor::over(text, self.limits().depth_max);
+        let checked = cursor.value().and_then(|array| cursor.finish().map(|()| array));
         let array = match checked {
             Ok(array) => array,
             Err(error) => return self.on_malformed(origin, &Malformed::Parse(error)),

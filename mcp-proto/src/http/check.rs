@@ -16,7 +16,7 @@ use super::policy::Policy;
 use super::refusal::Refusal;
 use crate::connection::{Content, Decoded, missing_context, supported};
 use crate::error::code;
-use crate::json::{Frame, Raw, Scanner, elements, find, unescape};
+use crate::json::{Cursor, Frame, Raw, elements, find, unescape};
 use crate::method::MethodId;
 use crate::revision::{Era, Revision, Side, named_by};
 use crate::rpc::{ErrorObject, Malformed, Message, Params, RequestId};
@@ -228,8 +228,8 @@ impl Head {
 
     /// An array, where there may be a session that takes it: only the session knows. (HTTP-06, BAT-01, BAT-12)
     fn array(&self, policy: &Policy, body: &[u8]) -> Result<Post, Refusal> {
-        let mut scanner = Scanner::over(body, policy.limits().depth_max);
-        let checked = scanner.value().and_then(|array| scanner.finish().map(|()| array));
+        let mut cursor = Cursor::over(body, policy.limits().depth_max);
+        let checked = cursor.value().and_then(|array| cursor.finish().map(|()| array));
         let array = checked.map_err(|error| self.refuse(400, None, &Malformed::Parse(error).to_error()))?;
         let takes = |revision: Revision| policy.speaks(revision) && revision.rules().batches;
         let may_be = match &self.version {

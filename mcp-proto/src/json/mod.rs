@@ -1,26 +1,27 @@
-//! JSON text without a tree: checked values, a scanner that finds members, and splicing; knows nothing of MCP.
+//! JSON as text, without a tree: checked values, a cursor, member lookup, and writers.
 
-mod parts;
-mod plain;
+mod cursor;
+mod escape;
+mod insert;
+mod lookup;
 mod raw;
 mod reader;
-mod scan;
-mod skip;
-mod splice;
 mod str;
+mod swar;
+mod syntax;
 #[cfg(test)]
 pub(crate) mod testing;
-mod text;
-mod write;
+mod writer;
 
-pub(crate) use parts::{elements, find, find_each, find_rare, members};
+pub(crate) use cursor::Cursor;
+pub(crate) use escape::{key_is, unescape, unescape_key};
+pub(crate) use insert::with_meta;
+pub(crate) use lookup::{elements, find, find_each, find_rare, members};
 pub(crate) use raw::Frame;
 pub use raw::Raw;
 #[cfg(feature = "seal")]
 pub(crate) use raw::compact;
 pub use reader::{Kind, Reader};
-pub(crate) use scan::{Scanner, SyntaxError};
-pub(crate) use splice::with_meta;
 pub use str::Str;
-pub(crate) use text::{key_is, unescape, unescape_key};
-pub(crate) use write::{Array, Object, write_f64, write_i64, write_str, write_text, write_u64};
+pub(crate) use syntax::SyntaxError;
+pub(crate) use writer::{Array, Object, write_f64, write_i64, write_str, write_text, write_u64};

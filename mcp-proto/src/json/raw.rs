@@ -10,8 +10,9 @@ use serde::de::{self, Deserialize};
 use serde::ser::{self, Serialize};
 use serde_json::value::RawValue;
 
-use super::scan::{DEPTH_CEILING, Scanner};
-use super::text::unescape;
+use super::cursor::Cursor;
+use super::escape::unescape;
+use super::syntax::DEPTH_CEILING;
 use crate::error::Unencodable;
 
 /// One JSON value: checked, unparsed, on one line, usually a slice of the message it came in.
@@ -48,7 +49,7 @@ impl Raw {
     /// # Errors
     /// When the text is not one JSON value, is nested deeper than 128 levels, or holds an unpaired surrogate.
     pub fn from_text(text: &str) -> Result<Self, Unencodable> {
-        let mut scanner = Scanner::new(text, DEPTH_CEILING);
+        let mut scanner = Cursor::new(text, DEPTH_CEILING);
         let value = scanner.value().map_err(|_| Unencodable)?;
         scanner.finish().map_err(|_| Unencodable)?;
         Ok(Self(one_line(value, scanner.saw_line_break).into_owned().into()))

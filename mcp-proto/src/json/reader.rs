@@ -6,10 +6,10 @@
 use alloc::borrow::Cow;
 use bytes::Bytes;
 
+use super::cursor::Cursor;
+use super::escape::{unescape, unescape_some};
 use super::raw::Raw;
-use super::skip::Skipper;
 use super::str::Str;
-use super::text::{unescape, unescape_some};
 
 /// Reads the values of one checked JSON text, from front to back.
 ///
@@ -33,7 +33,7 @@ use super::text::{unescape, unescape_some};
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     source: &'a Bytes,
-    skipper: Skipper<'a>,
+    cursor: Cursor<'a>,
 }
 
 /// Of a text that is no longer, all parts may be shared; of a longer one those that are a good part of it.
@@ -64,12 +64,12 @@ impl<'a> Reader<'a> {
     #[must_use]
     pub fn new(raw: &'a Raw) -> Self {
         let source = raw.shared();
-        Self { source, skipper: Skipper::over(source) }
+        Self { source, cursor: Cursor::trusted(source) }
     }
 
     /// What comes next; `None` at the end.
     pub fn kind(&mut self) -> Option<Kind> {
-        Some(match self.skipper.peek()? {
+        Some(match self.cursor.peek()? {
             b'[' => Kind::Array,
             b't' | b'f' => Kind::Bool,
             b'n' => Kind::Null,
@@ -81,13 +81,13 @@ impl<'a> Reader<'a> {
 
     /// Takes the next value as text.
     pub fn raw(&mut self) -> Raw {
-        let value = self.skipper.value().unwrap_or(b"null");
+        let value = self.cursor.skip_value().unwrap_or(b"null");
         if value == b"null" { Raw::null() } else { Raw::part_of(self.source, value) }
     }
 
     /// Takes the next value and forgets it.
     pub fn skip(&mut self) {
-        self.skipper.value();
+        self.cursor.skip_value();
     }
 
     /// Takes the next value if it is a string.
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
     #[cold]
     fn key(&mut self) -> Cow<'a, [u8]> {
         let key = if self.kind() == Some(Kind::Text) { self.string_bytes() } else { Cow::Borrowed(&[][..]) };
-        self.skipper.accept(b':');
+        self.cursor.accept(b':');
         key
     }
 
@@ -154,26 +154,26 @@ impl<'a> Reader<'a> {
     /// Takes the string that comes next, as it stands there; and whether it has escapes.
     #[inline(always)]
     fn inside(&mut self) -> (&'a [u8], bool) {
-        let start = self.skipper.taken() + 1;
-        let has_escapes = self.skipper.string();
-        let inner = self.source.get(start..self.skipper.taken().saturating_sub(1)).unwrap_or_default();
+        let start = self.cursor.position() + 1;
+        let has_escapes = self.cursor.skip_string();
+        let inner = self.source.get(start..self.cursor.position().saturating_sub(1)).unwrap_or_default();
         (inner, has_escapes)
     }
 
     /// Takes the next value if it is `true` or `false`.
     pub fn bool(&mut self) -> Option<bool> {
-        let (value, len) = match self.skipper.peek() {
+        let (value, len) = match self.cursor.peek() {
             Some(b't') => (true, 4),
             Some(b'f') => (false, 5),
             _ => return None,
         };
-        self.skipper.pass(len);
+        self.cursor.skip_bytes(len);
         Some(value)
     }
 
     /// Takes the next value if it is a whole number that fits; `3.0` and `3e0` are whole, too.
     pub fn integer(&mut self) -> Option<i64> {
-        let before = self.skipper.clone();
+        let before = self.cursor.clone();
         let number = self.number_text().and_then(|text| {
             text.parse().ok().or_else(|| {
                 let number: f64 = text.parse().ok()?;
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
 
     /// Takes the next value if it is a number that is finite as an `f64`.
     pub fn float(&mut self) -> Option<f64> {
-        let before = self.skipper.clone();
+        let before = self.cursor.clone();
         let number = self.number_text().and_then(|text| text.parse().ok()).filter(|n: &f64| n.is_finite());
         self.or_back(before, number)
     }
@@ -206,15 +206,15 @@ impl<'a> Reader<'a> {
         &mut self,
         mut member: impl FnMut(&[u8], &mut Self) -> Result<(), E>,
     ) -> Option<Result<(), E>> {
-        if !self.skipper.accept(b'{') {
+        if !self.cursor.accept(b'{') {
             return None;
         }
-        if self.skipper.accept(b'}') {
+        if self.cursor.accept(b'}') {
             return Some(Ok(()));
         }
         loop {
             let other;
-            let key = match self.skipper.short_key() {
+            let key = match self.cursor.skip_short_key() {
                 Some(key) => self.source.get(key).unwrap_or_default(),
                 None => {
                     other = self.key();
@@ -224,8 +224,8 @@ impl<'a> Reader<'a> {
             if let Err(error) = member(key, self) {
                 return Some(Err(error));
             }
-            if !self.skipper.accept(b',') {
-                self.skipper.accept(b'}');
+            if !self.cursor.accept(b',') {
+                self.cursor.accept(b'}');
                 return Some(Ok(()));
             }
         }
@@ -238,21 +238,21 @@ impl<'a> Reader<'a> {
         &mut self,
         mut element: impl FnMut(usize, &mut Self) -> Result<(), E>,
     ) -> Option<Result<(), E>> {
-        if !self.skipper.accept(b'[') {
+        if !self.cursor.accept(b'[') {
             return None;
         }
-        if self.skipper.accept(b']') {
+        if self.cursor.accept(b']') {
             return Some(Ok(()));
         }
         for index in 0.. {
             if let Err(error) = element(index, self) {
                 return Some(Err(error));
             }
-            if !self.skipper.accept(b',') {
+            if !self.cursor.accept(b',') {
                 break;
             }
         }
-        self.skipper.accept(b']');
+        self.cursor.accept(b']');
         Some(Ok(()))
     }
 
@@ -274,12 +274,12 @@ impl<'a> Reader<'a> {
     pub(crate) fn peek_text(&mut self, name: &str) -> Option<Cow<'a, [u8]>> {
         // It mostly stands first, without escapes.
         let mut ahead = self.clone();
-        if ahead.skipper.accept(b'{')
-            && ahead.skipper.peek() == Some(b'"')
+        if ahead.cursor.accept(b'{')
+            && ahead.cursor.peek() == Some(b'"')
             && ahead.inside() == (name.as_bytes(), false)
-            && ahead.skipper.accept(b':')
+            && ahead.cursor.accept(b':')
         {
-            return match ahead.skipper.peek() {
+            return match ahead.cursor.peek() {
                 Some(b'"') => Some(ahead.string_bytes()),
                 _ => None,
             };
@@ -295,23 +295,23 @@ impl<'a> Reader<'a> {
     }
 
     fn peek_value(&mut self, name: &str) -> Option<&'a [u8]> {
-        self.skipper.peek();
-        let mut members = super::members(self.skipper.rest());
-        members.find(|(key, _)| super::text::key_is(key, name)).map(|(_, value)| value)
+        self.cursor.peek();
+        let mut members = super::members(self.cursor.rest());
+        members.find(|(key, _)| super::escape::key_is(key, name)).map(|(_, value)| value)
     }
 
     fn number_text(&mut self) -> Option<&'a str> {
         if self.kind() != Some(Kind::Number) {
             return None;
         }
-        let start = self.skipper.taken();
-        self.skipper.value()?;
-        Some(as_text(self.source.get(start..self.skipper.taken())?))
+        let start = self.cursor.position();
+        self.cursor.skip_value()?;
+        Some(as_text(self.source.get(start..self.cursor.position())?))
     }
 
-    fn or_back<T>(&mut self, before: Skipper<'a>, value: Option<T>) -> Option<T> {
+    fn or_back<T>(&mut self, before: Cursor<'a>, value: Option<T>) -> Option<T> {
         if value.is_none() {
-            self.skipper = before;
+            self.cursor = before;
         }
         value
     }

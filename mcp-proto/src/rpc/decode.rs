@@ -9,7 +9,7 @@ use core::cell::Cell;
 use super::ErrorObject;
 use super::id::RequestId;
 use crate::error::code;
-use crate::json::{Frame, Raw, Scanner, SyntaxError, find, key_is, members, unescape};
+use crate::json::{Cursor, Frame, Raw, SyntaxError, find, key_is, members, unescape};
 
 /// One well-formed message.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ pub(crate) fn decode(text: &str, depth_max: u8, id_bytes_max: usize) -> Result<M
 /// Reads `text`, one JSON value, which is known to be UTF-8; `id_bytes_max` bounds what an id may cost.
 pub(crate) fn decode_utf8(text: &[u8], depth_max: u8, id_bytes_max: usize) -> Result<Message<'_>, Malformed> {
     let mut envelope = Envelope::default();
-    let mut scanner = Scanner::over(text, depth_max);
+    let mut scanner = Cursor::over(text, depth_max);
     let is_object = scanner.peek() == Some(b'{');
     if is_object {
         envelope.scan(&mut scanner).map_err(Malformed::Parse)?;
@@ -218,7 +218,7 @@ struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    fn scan(&mut self, scanner: &mut Scanner<'a>) -> Result<(), SyntaxError> {
+    fn scan(&mut self, scanner: &mut Cursor<'a>) -> Result<(), SyntaxError> {
         scanner.object(|scanner, key| {
             // Escapes in keys are rare enough to take the long way.
             let member = Member::of(inside(key)).or_else(|| {
@@ -348,7 +348,7 @@ impl<'a> Envelope<'a> {
 
 /// Takes a value, and if it is an object shows its members on the way: keys without their quotes, and values.
 fn scan_members<'a>(
-    scanner: &mut Scanner<'a>,
+    scanner: &mut Cursor<'a>,
     mut member: impl FnMut(&'a [u8], &'a [u8]),
 ) -> Result<&'a [u8], SyntaxError> {
     if scanner.peek() != Some(b'{') {

@@ -1,4 +1,6 @@
-//! The scanner against `serde_json`, at its limits and at every alignment.
+//! The checking cursor against `serde_json`, at its limits and at every alignment.
+
+mod skip;
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,10 +14,10 @@ use serde_json::value::RawValue;
 use super::*;
 use crate::json::testing;
 
-fn scan(text: &str, depth_max: u8) -> Scan<&str> {
-    let mut scanner = Scanner::new(text, depth_max);
-    let value = scanner.value()?;
-    scanner.finish()?;
+fn scan(text: &str, depth_max: u8) -> Checked<&str> {
+    let mut cursor = Cursor::new(text, depth_max);
+    let value = cursor.value()?;
+    cursor.finish()?;
     Ok(core::str::from_utf8(value).unwrap())
 }
 
@@ -175,9 +177,9 @@ proptest! {
     fn any_bytes_are_json_exactly_if_serde_says_so(bytes in proptest::collection::vec(any::<u8>(), 0..32)) {
         assert_agrees(&String::from_utf8_lossy(&bytes));
         // Bytes that are no UTF-8 never get here; if they did, nothing would panic.
-        let mut scanner = Scanner::over(&bytes, DEPTH_CEILING);
-        let _any = scanner.value();
-        let _any = scanner.finish();
+        let mut cursor = Cursor::over(&bytes, DEPTH_CEILING);
+        let _any = cursor.value();
+        let _any = cursor.finish();
     }
 
     #[test]
@@ -191,21 +193,21 @@ proptest! {
         before in "[ \t\r\n]{0,9}", text in testing::text(), after in "[ \t\r\n]{0,9}",
     ) {
         let whole = format!("{before}{text}{after}");
-        let mut scanner = Scanner::new(&whole, DEPTH_CEILING);
-        prop_assert_eq!(scanner.value(), Ok(text.as_bytes()));
-        prop_assert_eq!(scanner.finish(), Ok(()));
+        let mut cursor = Cursor::new(&whole, DEPTH_CEILING);
+        prop_assert_eq!(cursor.value(), Ok(text.as_bytes()));
+        prop_assert_eq!(cursor.finish(), Ok(()));
         // A checked string holds no raw line break, so all that there are lie between tokens.
-        prop_assert_eq!(scanner.saw_line_break, whole.contains(['\n', '\r']));
+        prop_assert_eq!(cursor.saw_line_break, whole.contains(['\n', '\r']));
     }
 
     #[test]
     fn an_object_is_walked_as_it_is_scanned(text in testing::object_text(), depth_max in 0_u8..8) {
-        let mut walker = Scanner::new(&text, depth_max);
-        let walked = walker.object(|scanner, key| {
+        let mut walker = Cursor::new(&text, depth_max);
+        let walked = walker.object(|cursor, key| {
             assert!(key.len() >= 2 && key.starts_with(b"\"") && key.ends_with(b"\""));
-            scanner.value().map(drop)
+            cursor.value().map(drop)
         });
-        let scanned = Scanner::new(&text, depth_max).value();
+        let scanned = Cursor::new(&text, depth_max).value();
         prop_assert_eq!(walked.is_ok(), scanned.is_ok());
         prop_assert!(walked.is_err() || walked == scanned);
         prop_assert!(walked.is_err() || walker.depth_max == depth_max);
@@ -342,6 +344,6 @@ fn a_short_key_and_its_colon_are_taken_in_one_look() {
         (r#"{"abc":1               "#, None),
         (r#"7abc":1                "#, None),
     ] {
-        assert_eq!(behind_short_key(text.as_bytes(), 0), behind, "{text}");
+        assert_eq!(short_key_end(text.as_bytes(), 0), behind, "{text}");
     }
 }

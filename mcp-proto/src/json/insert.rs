@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::parts::{members, mentions};
-use super::text::key_is;
-use super::write::Object;
+use super::escape::key_is;
+use super::lookup::{members, mentions};
+use super::writer::Object;
 
 /// Writes `object` with the members that `add` writes at the front of its `_meta`.
 ///

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::json::testing::{self, Style};
-use crate::json::write::write_u64;
+use crate::json::writer::write_u64;
 
 const REPLACED: &[&str] = &["progressToken", "a", "méta"];
 

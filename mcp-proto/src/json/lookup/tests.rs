@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 
 use super::*;
+use crate::json::escape::unescape;
 use crate::json::testing;
-use crate::json::text::unescape;
 
 fn parse(text: &[u8]) -> Value {
     serde_json::from_slice(text).unwrap()

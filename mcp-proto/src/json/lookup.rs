@@ -1,35 +1,35 @@
 //! The parts of checked values: members and elements, found again by skipping; knows nothing of what they mean.
 
-use super::skip::Skipper;
-use super::text::key_is;
+use super::cursor::Cursor;
+use super::escape::key_is;
 
 /// The members of a checked object, in order: key without its quotes, still escaped, and value.
 ///
 /// Anything but an object has none.
 pub(crate) fn members(object: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    let mut skipper = Skipper::over(object);
-    let mut more = skipper.accept(b'{') && skipper.peek() != Some(b'}');
+    let mut cursor = Cursor::trusted(object);
+    let mut more = cursor.accept(b'{') && cursor.peek() != Some(b'}');
     core::iter::from_fn(move || {
         if !more {
             return None;
         }
-        let key = skipper.key()?;
-        let value = skipper.value()?;
-        more = skipper.accept(b',');
+        let key = cursor.skip_key()?;
+        let value = cursor.skip_value()?;
+        more = cursor.accept(b',');
         Some((key.get(1..key.len() - 1).unwrap_or_default(), value))
     })
 }
 
 /// The elements of a checked array, in order; anything but an array has none.
 pub(crate) fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut skipper = Skipper::over(array);
-    let mut more = skipper.accept(b'[') && skipper.peek() != Some(b']');
+    let mut cursor = Cursor::trusted(array);
+    let mut more = cursor.accept(b'[') && cursor.peek() != Some(b']');
     core::iter::from_fn(move || {
         if !more {
             return None;
         }
-        let value = skipper.value()?;
-        more = skipper.accept(b',');
+        let value = cursor.skip_value()?;
+        more = cursor.accept(b',');
         Some(value)
     })
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::plain::plain_len;
+use super::swar::plain_len;
 
 /// Writes `text` as a JSON string, on one line.
 pub(crate) fn write_str(out: &mut Vec<u8>, text: &str) {
