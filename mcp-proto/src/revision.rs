@@ -9,7 +9,7 @@ use core::fmt;
 
 pub(crate) use methods::{Condition, ConditionValue, METHODS, MethodRule, Patience};
 #[cfg(test)]
-pub(crate) use methods::{QUESTIONS, Sender};
+pub(crate) use methods::QUESTIONS;
 
 /// A revision of the protocol, oldest first.
 ///

@@ -4,6 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use super::super::*;
+use crate::method::MethodId;
 
 fn question(name: &str, revision: Revision) -> Option<&'static MethodRule> {
     MethodRule::question(MethodId::from_name(name)?, revision)
