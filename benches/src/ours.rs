@@ -11,7 +11,7 @@ use mcp_proto::schema::{AnyObject, CallTool, CallToolResult, Decode, ListToolsRe
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallOptions, Capability, Endpoint, IncomingId, Instant, Limits, Progress, Raw, Revision, Session,
+    Apply, CallOptions, Capability, Endpoint, IncomingId, Instant, Limits, Progress, Raw, Revision,
 };
 
 use crate::corpus::{self, CHUNK_BYTES, FIRST_ID, MIXED_MESSAGES};
@@ -163,7 +163,7 @@ pub fn result() -> CallToolResult {
 }
 
 /// Gives bytes to a machine, in chunks, and `hears` the events after each; what it wants sent is dropped.
-fn feed<S: Session>(machine: &mut Stdio<S>, bytes: &[u8], mut hears: impl FnMut(&mut Stdio<S>, S::Event)) {
+fn feed<S: Apply>(machine: &mut Stdio<S>, bytes: &[u8], mut hears: impl FnMut(&mut Stdio<S>, S::Event)) {
     for chunk in bytes.chunks(CHUNK_BYTES) {
         machine.handle_input(NOW, chunk);
         while let Some(event) = machine.poll_event() {
@@ -174,7 +174,7 @@ fn feed<S: Session>(machine: &mut Stdio<S>, bytes: &[u8], mut hears: impl FnMut(
     }
 }
 
-fn takes<S: Session + 'static>(
+fn takes<S: Apply + 'static>(
     mut machine: Stdio<S>,
     bytes: Vec<u8>,
     hears: fn(&mut Stdio<S>, S::Event),
