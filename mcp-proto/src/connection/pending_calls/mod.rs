@@ -467,3 +467,6 @@ fn end(
         env.effects.push(Effect::Ended { call, owner, questions, outcome });
     }
 }
+
+#[cfg(test)]
+mod tests;
