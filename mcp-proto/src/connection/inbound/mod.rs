@@ -521,3 +521,6 @@ impl Inbound {
         env.emit(Event::Request { incoming, call: None, request, context });
     }
 }
+
+#[cfg(test)]
+mod tests;
