@@ -212,3 +212,6 @@ impl Discovered {
 fn names_in(array: &[u8]) -> Vec<String> {
     elements(array).filter_map(unescape).map(Into::into).take(NAMES_READ_MAX).collect()
 }
+
+#[cfg(test)]
+mod tests;
