@@ -213,3 +213,6 @@ pub(crate) fn missing_capabilities(needs: &Capabilities, revision: Revision) -> 
     let code = code::MISSING_CLIENT_CAPABILITY;
     ErrorObject::new(code, "the client did not declare what this needs").with_data(Raw::from_written(out))
 }
+
+#[cfg(test)]
+mod tests;
