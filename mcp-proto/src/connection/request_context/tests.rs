@@ -48,6 +48,7 @@ fn the_same_bytes_are_read_once_and_other_bytes_again() {
     assert!(Arc::ptr_eq(&first, &peer(&request(""))));
     let other = peer(&request(r#","x":1"#));
     assert!(!Arc::ptr_eq(&first, &other));
+    assert!(!Arc::ptr_eq(&other, &peer(&request(r#","x":2"#))), "as long is not the same");
     assert!(!Arc::ptr_eq(&first, &peer(&request(""))), "only the latest is kept");
 }
 

@@ -63,7 +63,7 @@ fn a_resource_is_asked_for_once_and_given_up_with_its_last_subscription() {
     subscriptions.on_subscribed(&mut env, 10, true);
     assert_eq!(told(&mut env), [(FIRST, 1), (SECOND, 1)]);
     for (call, wanted) in [(FIRST, None), (SECOND, Some("-a:b"))] {
-        let ended = subscriptions.end(&mut env, call);
+        let ended = subscriptions.end(&env, call);
         subscriptions.release(&ended.unwrap());
         assert_eq!(ask(&mut subscriptions, 12).as_deref(), wanted);
     }
@@ -147,9 +147,9 @@ fn what_is_open_at_the_end_of_the_connection_stays_to_be_asked_for_again_stl_38(
     let (mut env, mut subscriptions) = (env(), Subscriptions::default());
     subscriptions.open(FIRST, filter(&["a:b"]));
     env.terms.phase = Phase::Closed;
-    assert_eq!(subscriptions.end(&mut env, FIRST), None);
+    assert_eq!(subscriptions.end(&env, FIRST), None);
     assert_eq!(subscriptions.iter().map(|(call, _)| call).collect::<Vec<_>>(), [FIRST]);
     env.terms.phase = Phase::Ready;
-    assert_eq!(subscriptions.end(&mut env, FIRST), Some(filter(&["a:b"])));
+    assert_eq!(subscriptions.end(&env, FIRST), Some(filter(&["a:b"])));
     assert_eq!((subscriptions.len(), subscriptions.is_acknowledged(FIRST)), (0, None));
 }
