@@ -8,7 +8,7 @@ use super::super::identity::Identity;
 use super::super::outcome::Fault;
 use super::super::peer::Peer;
 use super::super::request_context::supported;
-use super::Next;
+use super::next::Next;
 use crate::error::{Unencodable, code};
 use crate::json::{Frame, Object, Raw, find, unescape};
 use crate::revision::{Era, Revision, Side};

@@ -3,22 +3,22 @@
 //! [`phase`] is the machine; [`probe`] and [`handshake`] decide what opening messages mean.
 
 pub(crate) mod handshake;
+mod next;
 pub(crate) mod phase;
 pub(crate) mod probe;
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
-use core::time::Duration;
 
 use super::context::Env;
 use super::identity::Identity;
 use super::outcome::{CallError, Close, Fault};
-use super::peer::Peer;
 use crate::json::Raw;
 use crate::revision::{Era, Revision};
 use crate::rpc::ErrorObject;
 use crate::time::Instant;
 
+pub(crate) use next::Next;
 use phase::Phase;
 use probe::Probing;
 
@@ -30,19 +30,6 @@ pub(crate) struct Lifecycle {
     end: Option<Box<Close>>,
     /// Server: when requests may no longer be answered.
     drain_due: Option<Instant>,
-}
-
-/// What opening a connection takes next.
-#[derive(Debug)]
-pub(crate) enum Next {
-    /// The peer is known: the connection is open.
-    Agreed(Peer),
-    /// Nothing can be agreed on.
-    Fault(Fault),
-    /// `initialize`, in this revision.
-    Initialize(Revision),
-    /// `server/discover`, in this revision, for so long.
-    Probe(Revision, Duration),
 }
 
 impl Lifecycle {

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use super::super::identity::Identity;
 use super::super::outcome::{CallError, Fault};
 use super::super::peer::Peer;
-use super::Next;
+use super::next::Next;
 use crate::error::code;
 use crate::json::{Raw, elements, find, unescape};
 use crate::limits::Limits;

@@ -1,0 +1,20 @@
+//! The next step in opening a connection.
+
+use core::time::Duration;
+
+use super::super::outcome::Fault;
+use super::super::peer::Peer;
+use crate::revision::Revision;
+
+/// What opening a connection takes next.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// The peer is known: the connection is open.
+    Agreed(Peer),
+    /// Nothing can be agreed on.
+    Fault(Fault),
+    /// `initialize`, in this revision.
+    Initialize(Revision),
+    /// `server/discover`, in this revision, for so long.
+    Probe(Revision, Duration),
+}
