@@ -17,15 +17,15 @@ use super::input_required::question::{Answers, Question};
 use super::input_required::round::Round;
 use super::outbound::{Draft, OutgoingKind, Route};
 use super::outcome::{CallError, Progress};
-use super::peer::{Context, Method, Peer, Request, identity_cost};
+use super::peer::{Context, Method, Request, identity_cost};
 use crate::collections::LazyBox;
 use crate::error::{Misuse, Unencodable};
 use crate::json::{Frame, Object, Raw, write_f64};
 use crate::limits::Limits;
 use crate::revision::{MethodRule, Revision};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
-use crate::schema::Level;
 
+pub(crate) use super::request_context::Sender;
 use batches::{BatchId, Batches};
 pub(crate) use request::{Asking, Destination, Open, RareRequest, ReplyTo};
 use table::RequestTable;
@@ -42,18 +42,6 @@ pub(crate) struct Inbound {
 pub(crate) struct Origin<'a> {
     pub(crate) to: Destination,
     pub(crate) frame: Frame<'a>,
-}
-
-/// What is delivered with a request besides its params.
-#[derive(Debug)]
-pub(crate) struct Sender {
-    pub(crate) peer: Arc<Peer>,
-    pub(crate) log_level: Option<Level>,
-    pub(crate) answers: Option<Answers>,
-    pub(crate) state: Option<Box<str>>,
-    /// The request's `_meta`, and the progress token in it.
-    pub(crate) meta: Option<Raw>,
-    pub(crate) progress_token: Option<RequestId>,
 }
 
 /// What a response was for.
