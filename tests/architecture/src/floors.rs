@@ -231,7 +231,8 @@ mod tests {
 
     /// The breaches of one file beside a `lib.rs` that re-exports a little.
     fn found(path: &str, text: &str) -> Vec<String> {
-        let roof = "pub mod json; pub use json::Raw; pub use crate::session::{Phase as Stage, calls::Calls};";
+        let roof =
+            "pub mod json; pub use json::Raw; pub use crate::connection::{Phase as Stage, calls::Calls};";
         let files = planted(&[("mcp-proto/src/lib.rs", roof), (path, text)]);
         climbs(&files).iter().map(ToString::to_string).collect()
     }
@@ -244,10 +245,10 @@ mod tests {
                 "rpc/decode.rs",
                 "use crate::json::{scan, Raw}; use super::super::limits::Limits; use super::message;",
             ),
-            ("session/core.rs", "use crate::{schema::{tools, prompts}, wire, rpc::Message as M};"),
+            ("connection/core.rs", "use crate::{schema::{tools, prompts}, wire, rpc::Message as M};"),
             (
                 "client.rs",
-                "use crate::session; fn f() -> crate::Stage { super::rpc::g() } pub(crate) struct S;",
+                "use crate::connection; fn f() -> crate::Stage { super::rpc::g() } pub(crate) struct S;",
             ),
             ("http/mod.rs", "use crate::Raw; mod deep { use super::admit; use super::super::client; }"),
         ] {
@@ -257,8 +258,8 @@ mod tests {
 
     #[test]
     fn a_climb_is_reported_with_its_line_and_import() {
-        let climb = "`crate::session` climbs: `json` (floor 1) may not use `session` (floor 4)";
-        let breaches = found("mcp-proto/src/json/raw.rs", "\nuse crate::session::Core;");
+        let climb = "`crate::connection` climbs: `json` (floor 1) may not use `connection` (floor 4)";
+        let breaches = found("mcp-proto/src/json/raw.rs", "\nuse crate::connection::Core;");
         assert_eq!(breaches, [format!("mcp-proto/src/json/raw.rs:2: {climb}")]);
     }
 
@@ -300,7 +301,7 @@ mod tests {
         for room in ["rpc", "revision", "schema"] {
             assert_eq!(found(&format!("mcp-proto/src/{room}/mod.rs"), "use crate::wire::Outbox;").len(), 1);
         }
-        assert_eq!(found("mcp-proto/src/session/mod.rs", "use crate::wire::Outbox;"), [""; 0]);
+        assert_eq!(found("mcp-proto/src/connection/mod.rs", "use crate::wire::Outbox;"), [""; 0]);
     }
 
     #[test]
@@ -308,7 +309,7 @@ mod tests {
         assert_eq!(found("mcp-proto/src/rpc.rs", "use crate::Raw;"), [""; 0]);
         for name in ["Stage", "Calls"] {
             let breaches = found("mcp-proto/src/rpc.rs", &format!("use crate::{name};"));
-            assert!(breaches[0].contains("may not use `session`"), "{breaches:?}");
+            assert!(breaches[0].contains("may not use `connection`"), "{breaches:?}");
         }
         assert!(found("mcp-proto/src/wire.rs", "use crate::Raw;")[0].contains("may not use `json`"));
     }
