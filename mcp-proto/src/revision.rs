@@ -7,9 +7,9 @@ mod methods;
 
 use core::fmt;
 
-pub(crate) use methods::{Condition, ConditionValue, METHODS, MethodRule, Patience};
 #[cfg(test)]
 pub(crate) use methods::QUESTIONS;
+pub(crate) use methods::{Condition, ConditionValue, METHODS, MethodRule, Patience};
 
 /// A revision of the protocol, oldest first.
 ///

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::Catalog;
 use super::found::{Answer, Found, completion, no_resource};
+use super::quote::{quoted, shortened};
 use super::table::Table;
 use crate::connection::Request;
 use crate::json::Raw;
@@ -15,9 +16,6 @@ use crate::schema::{
     ListPromptsResult, ListResourceTemplates, ListResourceTemplatesResult, ListResources,
     ListResourcesResult, ListTools, ListToolsResult, Members, Prompt, ReadResource, Reference,
 };
-
-/// What an error message quotes of a name.
-const NAME_CHARS_MAX: usize = 64;
 
 /// The longest error message about a place in the params.
 const SENTENCE_CHARS_MAX: usize = 256;
@@ -181,13 +179,4 @@ fn refuse_kept(extra: &Members, name: &str, expected: &str) -> Result<(), ErrorO
 
 fn unknown(kind: &str, name: &str) -> ErrorObject {
     ErrorObject::invalid_params(alloc::format!("no {kind} `{}`", quoted(name)))
-}
-
-/// Enough of a name to recognise it: it is the peer's, and may be long or more than one line. (JSON-19)
-pub(super) fn quoted(name: &str) -> String {
-    shortened(name, NAME_CHARS_MAX)
-}
-
-fn shortened(text: &str, chars_max: usize) -> String {
-    text.chars().filter(|char| !char.is_control()).take(chars_max).collect()
 }

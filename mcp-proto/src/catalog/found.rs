@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::find::quoted;
+use super::quote::quoted;
 use super::template::Variables;
 use crate::error::Unencodable;
 use crate::json::{Object, Raw};

@@ -8,6 +8,7 @@
 mod changed;
 mod find;
 mod found;
+mod quote;
 mod refused;
 mod table;
 mod template;

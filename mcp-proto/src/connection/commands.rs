@@ -77,13 +77,12 @@ impl Connection {
         let theirs = env.terms.peer.as_deref();
         let rule = permissions::outgoing_call(env.side, env.revision(), known, params, theirs, false)?;
         let mut cache_as = None;
-        if env.limits().cache_bytes_max > 0 {
-            if let Some(key) = super::cache::Cache::key(rule, Some(params)) {
-                if let Some(result) = self.cache.find(&key, env.now).filter(|_| !options.fresh) {
-                    return Ok(self.calls.complete_now(env, result));
-                }
-                cache_as = Some(self.cache.place(key));
+        let is_caching = env.limits().cache_bytes_max > 0;
+        if let Some(key) = is_caching.then(|| super::cache::Cache::key(rule, Some(params))).flatten() {
+            if let Some(result) = self.cache.find(&key, env.now).filter(|_| !options.fresh) {
+                return Ok(self.calls.complete_now(env, result));
             }
+            cache_as = Some(self.cache.place(key));
         }
         let is_kept = rule.is_some_and(|rule| rule.may_ask) && rules::repeats_calls(env);
         if is_kept && self.calls.bytes() + params.len() > env.limits().calls_bytes_max {

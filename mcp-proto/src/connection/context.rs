@@ -223,3 +223,6 @@ impl Env {
         let Ok(()) = self.send(draft, |out| Ok::<_, Infallible>(write(out)));
     }
 }
+
+#[cfg(test)]
+pub(super) mod for_test;

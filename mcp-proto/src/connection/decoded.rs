@@ -51,6 +51,7 @@ pub struct Decoded<'a> {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are messages, and boxing one would allocate")]
 pub(crate) enum Content<'a> {
     /// What may be an array of messages: checked to be UTF-8 only.
     Array,

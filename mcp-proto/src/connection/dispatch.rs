@@ -84,3 +84,6 @@ pub(crate) fn notification(env: &Env, method: Option<MethodId>) -> NotificationT
         _ => NotificationTarget::Application,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use super::Connection;
 use super::context::Env;
 use super::identity::Identity;
 use super::lifecycle::phase::Trigger;
-use super::lifecycle::{Next, handshake};
+use super::lifecycle::{Lifecycle, Next, handshake};
 use super::meta_writer::MetaWriter;
 use super::outbound::Route;
 use super::peer::Peer;
@@ -20,7 +20,7 @@ use crate::time::Instant;
 impl Connection {
     /// Client: sends the first message.
     pub(crate) fn open(&mut self) {
-        let next = self.lifecycle.open(&self.env.identity);
+        let next = Lifecycle::open(&self.env.identity);
         self.proceed(Owner::Probe, next);
     }
 

@@ -235,11 +235,11 @@ impl Outbound {
 
     /// The transport keeps `bytes` of a message that it took: they count as unsent until they are released.
     pub(crate) fn hold(&mut self, route: Route, bytes: usize) {
-        if let Framing::Messages(queue) = &mut self.framing {
-            if bytes > 0 {
-                add(&mut queue.held, route, bytes);
-                queue.held_total += bytes;
-            }
+        if let Framing::Messages(queue) = &mut self.framing
+            && bytes > 0
+        {
+            add(&mut queue.held, route, bytes);
+            queue.held_total += bytes;
         }
     }
 
@@ -343,11 +343,11 @@ impl Outbound {
     /// Appends the end of a stream, where the transport has several.
     pub(crate) fn end_stream(&mut self, route: Route, last: bool, revision: Revision) {
         let end = self.buffer.produced();
-        if let Framing::Messages(queue) = &mut self.framing {
-            if queue.has_streams {
-                let kind = OutgoingKind::EndOfStream;
-                queue.entries.push_back(Entry { route, kind, last, revision, bytes: 0, params: None, end });
-            }
+        if let Framing::Messages(queue) = &mut self.framing
+            && queue.has_streams
+        {
+            let kind = OutgoingKind::EndOfStream;
+            queue.entries.push_back(Entry { route, kind, last, revision, bytes: 0, params: None, end });
         }
     }
 

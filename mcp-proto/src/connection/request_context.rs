@@ -9,7 +9,6 @@ use alloc::vec::Vec;
 
 use super::context::Env;
 use super::identity::Identity;
-use super::inbound::Sender;
 use super::input_required::question::Answers;
 use super::peer::Peer;
 use crate::error::code;
@@ -30,6 +29,18 @@ struct RequestContext {
     peer: Arc<Peer>,
     log_level: Option<Level>,
     progress_token: Option<RequestId>,
+}
+
+/// What is delivered with a request besides its params.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    pub(crate) peer: Arc<Peer>,
+    pub(crate) log_level: Option<Level>,
+    pub(crate) answers: Option<Answers>,
+    pub(crate) state: Option<Box<str>>,
+    /// The request's `_meta`, and the progress token in it.
+    pub(crate) meta: Option<Raw>,
+    pub(crate) progress_token: Option<RequestId>,
 }
 
 /// A longer `_meta` is read for each request.
@@ -213,3 +224,6 @@ pub(crate) fn missing_capabilities(needs: &Capabilities, revision: Revision) -> 
     let code = code::MISSING_CLIENT_CAPABILITY;
     ErrorObject::new(code, "the client did not declare what this needs").with_data(Raw::from_written(out))
 }
+
+#[cfg(test)]
+mod tests;

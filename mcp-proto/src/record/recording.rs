@@ -3,7 +3,6 @@
 use core::fmt;
 
 use super::entry::{Entry, read_entry, read_header};
-use super::show::Shown;
 use crate::revision::Side;
 use crate::time::Instant;
 
@@ -79,17 +78,6 @@ impl<'a> Recording<'a> {
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.is_whole
-    }
-
-    /// The recording for people: what was said each way, what the machine told and what the application did, with the
-    /// times, a line each.
-    ///
-    /// Without `payloads` it shows what each thing is (its kind, method, id, error code, length) and none of the values
-    /// that it holds: neither arguments, results, states, texts of errors, nor URIs. With them it shows every byte that
-    /// was said: mind where that goes.
-    #[must_use]
-    pub const fn show(&self, payloads: bool) -> Shown<'a> {
-        Shown::new(*self, payloads)
     }
 
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'a>> + use<'a> {

@@ -17,8 +17,21 @@ pub struct Shown<'a> {
     payloads: bool,
 }
 
+impl<'a> Recording<'a> {
+    /// The recording for people: what was said each way, what the machine told and what the application did, with the
+    /// times, a line each.
+    ///
+    /// Without `payloads` it shows what each thing is (its kind, method, id, error code, length) and none of the values
+    /// that it holds: neither arguments, results, states, texts of errors, nor URIs. With them it shows every byte that
+    /// was said: mind where that goes.
+    #[must_use]
+    pub const fn show(&self, payloads: bool) -> Shown<'a> {
+        Shown::new(*self, payloads)
+    }
+}
+
 impl<'a> Shown<'a> {
-    pub(super) const fn new(recording: Recording<'a>, payloads: bool) -> Self {
+    const fn new(recording: Recording<'a>, payloads: bool) -> Self {
         Self { recording, payloads }
     }
 

@@ -3,10 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::capabilities::Capabilities;
 use super::decode::{Decode, DecodeError, Encode};
-use super::lifecycle::Implementation;
-use super::logging::Level;
 use super::macros::object;
 use super::open::Members;
 use crate::error::Unencodable;
@@ -110,30 +107,6 @@ impl Meta {
     #[must_use]
     pub fn protocol_version(&self) -> Option<String> {
         self.read(key::PROTOCOL_VERSION)
-    }
-
-    /// What the client can do, for this request. (since 2026-07-28)
-    #[must_use]
-    pub fn client_capabilities(&self) -> Option<Capabilities> {
-        self.read(key::CLIENT_CAPABILITIES)
-    }
-
-    /// Who the client is. (since 2026-07-28)
-    #[must_use]
-    pub fn client_info(&self) -> Option<Implementation> {
-        self.read(key::CLIENT_INFO)
-    }
-
-    /// The least grave log message that is wanted. (since 2026-07-28)
-    #[must_use]
-    pub fn log_level(&self) -> Option<Level> {
-        self.read(key::LOG_LEVEL)
-    }
-
-    /// Who the server is. (since 2026-07-28)
-    #[must_use]
-    pub fn server_info(&self) -> Option<Implementation> {
-        self.read(key::SERVER_INFO)
     }
 
     /// The subscription that the message belongs to. (since 2026-07-28, ID-12)

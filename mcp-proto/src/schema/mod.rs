@@ -32,6 +32,7 @@ mod lifecycle;
 mod logging;
 pub(crate) mod macros;
 mod meta;
+mod meta_context;
 #[cfg(feature = "schema")]
 mod notices;
 mod open;

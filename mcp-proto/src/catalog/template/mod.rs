@@ -1,6 +1,7 @@
 //! URI templates (RFC 6570): patterns that URIs are made from and taken apart by; knows nothing of resources.
 
 mod chars;
+mod error;
 mod expand;
 mod machine;
 mod parse;
@@ -13,15 +14,13 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
 
+pub use error::TemplateError;
 use parse::{Expression, Part};
 use program::Program;
 pub use variables::{Variable, Variables};
 
 /// The longest template, in bytes.
 const TEMPLATE_BYTES_MAX: usize = 1024;
-
-/// The most variables of a template.
-const VARIABLES_MAX: usize = 32;
 
 /// The longest URI that is taken apart, in bytes.
 const URI_BYTES_MAX: usize = 64 << 10;
@@ -159,31 +158,6 @@ pub(super) struct Rank {
     open: usize,
     variables: usize,
 }
-
-/// Why a text is no template, or none that is supported.
-///
-/// ```
-/// use mcp_proto::catalog::UriTemplate;
-///
-/// let error = UriTemplate::parse("note:///{name:3}").unwrap_err();
-/// assert_eq!(error.to_string(), "a prefix cannot be matched back (at byte 13)");
-/// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub struct TemplateError {
-    /// Where, in bytes from the start.
-    pub at: usize,
-    /// What is wrong there.
-    pub reason: &'static str,
-}
-
-impl fmt::Display for TemplateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at byte {})", self.reason, self.at)
-    }
-}
-
-impl core::error::Error for TemplateError {}
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,10 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::chars::{self, Unit};
-use super::{TemplateError, VARIABLES_MAX};
+use super::error::TemplateError;
+
+/// The most variables of a template.
+pub(super) const VARIABLES_MAX: usize = 32;
 
 /// A piece of a template.
 #[derive(Clone, Debug)]

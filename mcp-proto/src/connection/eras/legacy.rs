@@ -20,7 +20,7 @@ use crate::schema::Level;
 
 /// Listens with one `resources/subscribe` for each URI that is not subscribed to yet, a few at a time.
 pub(super) fn listen(
-    env: &mut Env,
+    env: &Env,
     calls: &mut PendingCalls,
     listens: &mut LazyBox<Subscriptions>,
     filter: &Filter,
@@ -89,4 +89,25 @@ pub(super) fn ask(
     }
     inbound.begin_asking(env, incoming, questions, state);
     Ok(Asked::ByRequests(written))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+    use crate::revision::{Revision, Side};
+
+    #[test]
+    fn a_log_message_reaches_the_session_from_its_threshold_on_log_02_log_06() {
+        let mut env = Env::for_test(Side::Server, Limits::default(), Revision::V2025_11_25);
+        let is_sent = |env: &Env, level| matches!(log_to(env, level, Route::Any), LogTo::Session(Route::Any));
+        assert!(is_sent(&env, Level::Debug), "no threshold is set");
+        env.terms.log_level = Some(Level::Warning);
+        let sent = [Level::Notice, Level::Warning, Level::Error].map(|level| is_sent(&env, level));
+        assert_eq!(sent, [false, true, true]);
+        env.terms.phase = Phase::Draining;
+        assert!(is_sent(&env, Level::Error), "answers still leave");
+        env.terms.peer = None;
+        assert!(!is_sent(&env, Level::Error), "there never was a session");
+    }
 }

@@ -171,3 +171,53 @@ pub(in super::super) enum Asked {
     /// As requests, to be sent now: their params, in the order of the questions.
     ByRequests(Vec<Vec<u8>>),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+
+    /// For each side in each era: receives requests, repeats calls.
+    #[test]
+    fn requests_go_both_ways_in_the_legacy_era_and_from_clients_in_the_modern_one_frm_16_stl_13() {
+        for revision in Revision::ALL {
+            let is_modern = revision == Revision::V2026_07_28;
+            for side in [Side::Client, Side::Server] {
+                let env = Env::for_test(side, Limits::default(), revision);
+                let is_modern_client = is_modern && side == Side::Client;
+                assert_eq!(receives_requests(&env), !is_modern_client, "{revision} {side:?}");
+                assert_eq!(repeats_calls(&env), is_modern_client, "{revision} {side:?}");
+                let peer = Peer::for_test(Side::Client, revision);
+                assert_eq!((takes_requests(&peer), delivers_again(&peer)), (!is_modern, !is_modern));
+                assert_eq!(result_meta(&env, revision).is_some(), is_modern);
+            }
+        }
+    }
+
+    #[test]
+    fn a_result_type_means_something_in_the_modern_era_only_stl_48() {
+        let kinds = [None, Some("complete"), Some("input_required"), Some("riddle")];
+        let legacy = Env::for_test(Side::Client, Limits::default(), Revision::V2025_11_25);
+        assert_eq!(kinds.map(|kind| result_kind(&legacy, kind)), [ResultKind::Complete; 4]);
+        let modern = Env::for_test(Side::Client, Limits::default(), Revision::V2026_07_28);
+        let wanted =
+            [ResultKind::Complete, ResultKind::Complete, ResultKind::InputRequired, ResultKind::Unknown];
+        assert_eq!(kinds.map(|kind| result_kind(&modern, kind)), wanted);
+    }
+
+    #[test]
+    fn a_request_carries_its_context_where_there_is_no_session() {
+        for (side, revision, has_context) in [
+            (Side::Client, Revision::V2025_11_25, false),
+            (Side::Server, Revision::V2025_11_25, false),
+            (Side::Client, Revision::V2026_07_28, true),
+        ] {
+            let mut env = Env::for_test(side, Limits::default(), revision);
+            let kind = OutgoingKind::Cancel { id: 1 };
+            send_request(&mut env, Route::Any, kind, 1, "x/y", Some(br#"{"a":1}"#), Some(1));
+            let sent = env.sent();
+            assert!(sent[0].contains(r#""a":1"#) && sent[0].contains(r#""progressToken":1"#), "{sent:?}");
+            assert_eq!(sent[0].contains("clientCapabilities"), has_context, "{sent:?}");
+        }
+    }
+}

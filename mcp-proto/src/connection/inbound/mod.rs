@@ -25,8 +25,9 @@ use crate::limits::Limits;
 use crate::revision::{MethodRule, Revision};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 
+pub(crate) use super::request_context::Sender;
 use batches::{BatchId, Batches};
-pub(crate) use request::{Asking, Destination, Open, RareRequest, ReplyTo, Sender};
+pub(crate) use request::{Asking, Destination, Open, RareRequest, ReplyTo};
 use table::RequestTable;
 
 /// The open requests of the peer, and the batches that some of them came in.
@@ -42,6 +43,9 @@ pub(crate) struct Origin<'a> {
     pub(crate) to: Destination,
     pub(crate) frame: Frame<'a>,
 }
+
+/// Writes a result for a peer of the given revision.
+pub(crate) type WriteResult<'a> = &'a dyn Fn(Revision, &mut Vec<u8>) -> Result<(), Unencodable>;
 
 /// What a response was for.
 #[derive(Debug)]
@@ -104,6 +108,7 @@ impl Inbound {
     }
 
     /// Hands a request to the application.
+    #[expect(clippy::too_many_arguments, reason = "a request is what it is: each belongs to one call")]
     pub(crate) fn deliver(
         &mut self,
         env: &mut Env,
@@ -191,7 +196,7 @@ impl Inbound {
         &mut self,
         env: &mut Env,
         incoming: IncomingId,
-        result: &dyn Fn(Revision, &mut Vec<u8>) -> Result<(), Unencodable>,
+        result: WriteResult<'_>,
     ) -> Result<Responded<Raw>, Misuse> {
         let open = self.requests.get(incoming).ok_or(Misuse::Stale)?;
         let (revision, rule) = (open.peer.revision, open.rule);
@@ -430,10 +435,9 @@ impl Inbound {
         questions: &[(&str, Question)],
         state: Option<&str>,
     ) {
-        if let Some(params) = self.requests.take_deferred(incoming) {
-            if let Some(stream) = self.stream_of(Some(incoming)) {
-                env.send_progress(stream, &params);
-            }
+        let deferred = self.requests.take_deferred(incoming);
+        if let Some((params, stream)) = deferred.zip(self.stream_of(Some(incoming))) {
+            env.send_progress(stream, &params);
         }
         if let Some(open) = self.requests.get_mut(incoming) {
             open.rare().asking = Some(Box::new(Asking {
@@ -508,3 +512,6 @@ impl Inbound {
         env.emit(Event::Request { incoming, call: None, request, context });
     }
 }
+
+#[cfg(test)]
+mod tests;

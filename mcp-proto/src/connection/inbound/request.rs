@@ -14,7 +14,6 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::super::ids::{CallId, StreamId};
-use super::super::input_required::question::Answers;
 use super::super::peer::Peer;
 use super::batches::BatchId;
 use crate::json::Raw;
@@ -37,18 +36,6 @@ pub(crate) struct Destination {
     pub(crate) stream: StreamId,
     /// The batch that it becomes part of.
     pub(crate) batch: Option<BatchId>,
-}
-
-/// What is delivered with a request besides its params.
-#[derive(Debug)]
-pub(crate) struct Sender {
-    pub(crate) peer: Arc<Peer>,
-    pub(crate) log_level: Option<Level>,
-    pub(crate) answers: Option<Answers>,
-    pub(crate) state: Option<Box<str>>,
-    /// The request's `_meta`, and the progress token in it.
-    pub(crate) meta: Option<Raw>,
-    pub(crate) progress_token: Option<RequestId>,
 }
 
 #[derive(Debug)]

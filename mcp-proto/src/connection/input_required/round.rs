@@ -219,3 +219,6 @@ fn invalid(why: &str) -> CallError {
 fn short(name: &str) -> String {
     name.chars().take(64).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -86,3 +86,6 @@ pub(crate) fn write_welcome(
     result.end();
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

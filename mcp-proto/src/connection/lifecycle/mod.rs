@@ -34,7 +34,7 @@ pub(crate) struct Lifecycle {
 
 impl Lifecycle {
     /// Client: the first message. (LIF-01, LIF-26, LIF-32)
-    pub(crate) fn open(&mut self, identity: &Identity) -> Next {
+    pub(crate) fn open(identity: &Identity) -> Next {
         let limits = &identity.limits;
         let expects_legacy = identity.expects(Era::Legacy);
         match (identity.newest(Era::Modern), identity.newest(Era::Legacy)) {

@@ -1,4 +1,4 @@
-//! What opening a connection takes next, step by step.
+//! The next step in opening a connection.
 
 use core::time::Duration;
 
@@ -8,6 +8,7 @@ use crate::revision::Revision;
 
 /// What opening a connection takes next.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each connection, for a moment")]
 pub(crate) enum Next {
     /// The peer is known: the connection is open.
     Agreed(Peer),

@@ -147,9 +147,34 @@ mod tests {
         }
     }
 
+    /// The permissions as a word: input, serving, pings, logs, traffic.
+    fn allowed(phase: Phase) -> [bool; 5] {
+        let Allowed { input, serving, pings, logs, traffic } = *phase.allows();
+        [input, serving, pings, logs, traffic]
+    }
+
     #[test]
-    fn nothing_is_allowed_once_closed() {
-        let allowed = Phase::Closed.allows();
-        assert!(!(allowed.input || allowed.serving || allowed.pings || allowed.logs));
+    fn each_phase_allows_what_the_lifecycle_says_lif_09_lif_10_lif_17_lif_18() {
+        assert_eq!(allowed(Phase::Opening), [true, false, true, false, false]);
+        assert_eq!(allowed(Phase::Greeted), [true, true, true, true, false]);
+        assert_eq!(allowed(Phase::Ready), [true; 5]);
+        // Answers and their log messages still leave.
+        assert_eq!(allowed(Phase::Draining), [false, false, false, true, false]);
+        assert_eq!(allowed(Phase::Closed), [false; 5]);
+    }
+
+    #[test]
+    fn a_server_is_ready_only_after_both_messages_of_the_handshake() {
+        for (phase, trigger, server, client) in [
+            (Phase::Opening, Trigger::Welcome, Some(Phase::Greeted), Some(Phase::Ready)),
+            (Phase::Opening, Trigger::Settled, None, None),
+            (Phase::Greeted, Trigger::Settled, Some(Phase::Ready), None),
+            (Phase::Greeted, Trigger::Welcome, None, None),
+            (Phase::Ready, Trigger::End, Some(Phase::Draining), Some(Phase::Closed)),
+            (Phase::Ready, Trigger::Idle, None, None),
+        ] {
+            assert_eq!(phase.next(Side::Server, trigger), server, "{phase:?} {trigger:?}");
+            assert_eq!(phase.next(Side::Client, trigger), client, "{phase:?} {trigger:?}");
+        }
     }
 }

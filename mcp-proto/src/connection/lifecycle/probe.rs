@@ -50,6 +50,7 @@ const NAME_CHARS_MAX: usize = 32;
 
 /// What the answer to a probe amounts to.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each connection, for a moment")]
 pub(crate) enum Answer {
     /// The server describes itself.
     Discovered(Discovered),
@@ -212,3 +213,6 @@ impl Discovered {
 fn names_in(array: &[u8]) -> Vec<String> {
     elements(array).filter_map(unescape).map(Into::into).take(NAMES_READ_MAX).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -160,10 +160,8 @@ impl PendingCalls {
         let wants_logs =
             rules::send_request(env, Route::of(call.stream), kind, id, call.method, params, token);
         self.table.insert(env.now, call.owner, call.wants_progress, call.wait);
-        if wants_logs {
-            if let Some(open) = self.table.get_mut(id) {
-                open.wants_logs = true;
-            }
+        if let Some(open) = wants_logs.then(|| self.table.get_mut(id)).flatten() {
+            open.wants_logs = true;
         }
         if let Some(stream) = call.stream {
             self.table.set_stream(id, stream);
@@ -467,3 +465,6 @@ fn end(
         env.effects.push(Effect::Ended { call, owner, questions, outcome });
     }
 }
+
+#[cfg(test)]
+mod tests;

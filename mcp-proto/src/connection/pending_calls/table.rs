@@ -171,9 +171,7 @@ impl CallTable {
     /// Takes the input that was being gathered; the call is in flight again, or about to end.
     pub(crate) fn take_input(&mut self, id: u64) -> Option<Input> {
         let call = self.open.get_mut(id)?;
-        if call.input().is_none() {
-            return None;
-        }
+        call.input()?;
         let CallState::Gathering(input) = core::mem::replace(&mut call.state, CallState::InFlight) else {
             return None;
         };

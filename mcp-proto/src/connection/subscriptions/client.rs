@@ -294,3 +294,6 @@ impl Subscriptions {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod part_tests;

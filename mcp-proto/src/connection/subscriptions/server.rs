@@ -242,3 +242,6 @@ fn write_tag(out: &mut Vec<u8>, id: &RequestId) {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod part_tests;

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
+use super::parse::VARIABLES_MAX;
 use super::*;
 
 fn template(text: &str) -> UriTemplate {

@@ -1,0 +1,84 @@
+//! Rounds of input: what is read of them, what is refused, and what the next round says.
+
+use alloc::string::ToString;
+
+use super::*;
+use crate::connection::identity::Identity;
+use crate::revision::{Capability, Side};
+
+fn read(result: &str, rounds: u32, limits: &Limits) -> Result<Round, CallError> {
+    let identity = Identity::for_test(Side::Client, Limits::default(), &[Revision::V2026_07_28]);
+    let capabilities = &identity.capabilities;
+    let reader = Reader { limits, capabilities, revision: Revision::V2026_07_28, kept: 0 };
+    reader.read(&Raw::from_text(result).unwrap(), rounds)
+}
+
+const TWO: &str =
+    r#"{"requestState":"s","inputRequests":{"q":{"method":"roots/list"},"r":{"method":"roots/list"}}}"#;
+
+#[test]
+fn a_server_may_ask_as_often_and_as_much_as_the_limits_say_stl_22() {
+    let limits = |rounds, questions| Limits {
+        input_rounds_max: rounds,
+        questions_max: questions,
+        ..Limits::default()
+    };
+    assert!(read(TWO, 2, &limits(3, 2)).is_ok());
+    assert!(matches!(read(TWO, 3, &limits(3, 2)), Err(CallError::Rounds)));
+    assert!(matches!(read(TWO, 0, &limits(3, 1)), Err(CallError::Invalid(_))));
+    for (bytes_max, is_read) in [(5, true), (4, false)] {
+        let limits = Limits { calls_bytes_max: bytes_max, ..Limits::default() };
+        assert_eq!(read(TWO, 0, &limits).is_ok(), is_read, "two keys and a state with its quotes");
+    }
+}
+
+#[test]
+fn a_round_asks_what_this_side_can_be_asked_or_gives_a_state_t_96() {
+    for (result, is_read) in [
+        (r#"{"requestState":"s"}"#, true),
+        (r#"{"inputRequests":{}}"#, true),
+        ("{}", false),
+        (r#"{"requestState":null,"inputRequests":null}"#, false),
+        (r#"{"requestState":5}"#, false),
+        (r#"{"inputRequests":[]}"#, false),
+        (r#"{"inputRequests":{"q":{"method":"tools/list"}}}"#, false),
+        (r#"{"inputRequests":{"q":{"method":"roots/list"},"\u0071":{"method":"roots/list"}}}"#, false),
+    ] {
+        assert_eq!(read(result, 0, &Limits::default()).is_ok(), is_read, "{result}");
+    }
+    let capabilities = Capabilities::none().with(Capability::Sampling);
+    let limits = Limits::default();
+    let reader =
+        Reader { limits: &limits, capabilities: &capabilities, revision: Revision::V2026_07_28, kept: 0 };
+    assert!(reader.read(&Raw::from_text(TWO).unwrap(), 0).is_err(), "it has no roots");
+}
+
+#[test]
+fn the_next_round_says_the_first_params_and_the_input_stl_20_stl_21() {
+    let asked = [IncomingId(1), IncomingId(2)];
+    let mut input = Input::new(read(TWO, 0, &Limits::default()).unwrap(), &asked);
+    assert_eq!((input.kept(), input.waits_for()), (5, InputWait::Answers));
+    assert!(!input.answer(1, Raw::from_text(r#"{"b":2}"#).unwrap()));
+    assert!(input.answer(0, Raw::from_text(r#"{"a":1}"#).unwrap()));
+    assert_eq!(input.waits_for(), InputWait::Pause);
+    let mut out = Vec::new();
+    input.write_params(&mut out, br#"{"name":"t","requestState":"old","inputResponses":{}}"#);
+    let wanted = r#"{"name":"t","inputResponses":{"q":{"a":1},"r":{"b":2}},"requestState":"s"}"#;
+    assert_eq!(Raw::from_written(out).to_string(), wanted);
+    assert_eq!(input.into_questions(), asked);
+}
+
+/// No `inputRequests` differs from an empty object of them.
+#[test]
+fn a_round_without_questions_is_answered_with_none_or_with_an_empty_object() {
+    for (result, wanted) in [
+        (r#"{"requestState":"s"}"#, r#"{"requestState":"s"}"#),
+        (r#"{"inputRequests":{}}"#, r#"{"inputResponses":{}}"#),
+    ] {
+        let input = Input::new(read(result, 0, &Limits::default()).unwrap(), &[]);
+        assert_eq!(input.waits_for(), InputWait::Pause);
+        let mut out = Vec::new();
+        input.write_params(&mut out, b"");
+        assert_eq!(Raw::from_written(out).to_string(), wanted);
+    }
+}

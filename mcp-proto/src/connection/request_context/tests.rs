@@ -1,0 +1,161 @@
+//! The context of requests: read, reused and refused.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::*;
+use crate::connection::context::for_test::{message, params_in};
+use crate::limits::Limits;
+
+const REVISION: Revision = Revision::V2026_07_28;
+
+fn server() -> Env {
+    Env::for_test(Side::Server, Limits::default(), REVISION)
+}
+
+/// A message whose `_meta` has a context with these members besides.
+fn request(more: &str) -> String {
+    message(&format!(
+        r#"{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{"roots":{{}}}}{more}}}}}"#
+    ))
+}
+
+fn read(contexts: &mut LastContext, env: &Env, message: &str) -> Result<Sender, ErrorObject> {
+    contexts.read(env, Frame::Borrowed(message.as_bytes()), &params_in(message))
+}
+
+#[test]
+fn a_context_says_who_asks_and_what_is_wanted_stl_01_log_04() {
+    let info = r#""io.modelcontextprotocol/clientInfo":{"name":"c","version":"2"}"#;
+    let text = request(&format!(r#",{info},"io.modelcontextprotocol/logLevel":"error","progressToken":7"#));
+    let mut contexts = LastContext::default();
+    // Read, and then reused.
+    for _ in 0..2 {
+        let sender = read(&mut contexts, &server(), &text).unwrap();
+        assert_eq!((sender.peer.revision, &*sender.peer.info.name), (REVISION, "c"));
+        assert!(sender.peer.has(crate::Capability::Roots) && !sender.peer.has(crate::Capability::Sampling));
+        assert_eq!(sender.log_level, Some(Level::Error));
+        assert_eq!(sender.progress_token.and_then(|token| token.as_u64()), Some(7));
+        assert_eq!(sender.meta.unwrap().member("progressToken").unwrap().to_string(), "7");
+    }
+}
+
+#[test]
+fn the_same_bytes_are_read_once_and_other_bytes_again() {
+    let mut contexts = LastContext::default();
+    let mut peer = |text: &str| read(&mut contexts, &server(), text).unwrap().peer;
+    let first = peer(&request(""));
+    assert!(Arc::ptr_eq(&first, &peer(&request(""))));
+    let other = peer(&request(r#","x":1"#));
+    assert!(!Arc::ptr_eq(&first, &other));
+    assert!(!Arc::ptr_eq(&other, &peer(&request(r#","x":2"#))), "as long is not the same");
+    assert!(!Arc::ptr_eq(&first, &peer(&request(""))), "only the latest is kept");
+}
+
+#[test]
+fn long_contexts_and_those_with_line_breaks_are_read_each_time() {
+    let room = META_BYTES_MAX - params_in(&request(r#","x":"""#)).meta.unwrap().len();
+    for (text, is_reused) in [
+        (request(&format!(r#","x":"{}""#, "x".repeat(room))), true),
+        (request(&format!(r#","x":"{}""#, "x".repeat(room + 1))), false),
+        (request("").replace(':', ":\n"), false),
+    ] {
+        let mut contexts = LastContext::default();
+        let [first, second] = [(); 2].map(|()| read(&mut contexts, &server(), &text).unwrap());
+        assert_eq!(Arc::ptr_eq(&first.peer, &second.peer), is_reused, "{} bytes", text.len());
+        assert!(!second.meta.unwrap().as_bytes().contains(&b'\n'), "what is kept is on one line");
+    }
+}
+
+#[test]
+fn a_request_without_a_whole_context_is_told_what_is_missing_stl_03() {
+    let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
+    for meta in [
+        String::new(),
+        r#""io.modelcontextprotocol/clientCapabilities":{}"#.into(),
+        version.into(),
+        format!(r#"{version},"io.modelcontextprotocol/clientCapabilities":[]"#),
+        r#""io.modelcontextprotocol/protocolVersion":5,"io.modelcontextprotocol/clientCapabilities":{}"#
+            .into(),
+    ] {
+        let text = message(&format!(r#"{{"_meta":{{{meta}}}}}"#));
+        let error = read(&mut LastContext::default(), &server(), &text).unwrap_err();
+        assert_eq!(error.code, code::INVALID_PARAMS, "{meta}");
+        let data = error.data.unwrap();
+        assert_eq!(data.member("required").unwrap().elements().count(), 2);
+        assert_eq!(data.member("supported").unwrap().to_string(), r#"["2026-07-28"]"#);
+        assert!(!LastContext::default().is_in(&params_in(&text)) || !meta.is_empty());
+    }
+}
+
+#[test]
+fn a_revision_that_is_not_spoken_is_refused_with_those_that_are_lif_24() {
+    for version in ["2025-11-25", "1999-01-01"] {
+        let text = request("").replace("2026-07-28", version);
+        let error = read(&mut LastContext::default(), &server(), &text).unwrap_err();
+        assert_eq!(error.code, code::UNSUPPORTED_PROTOCOL_VERSION);
+        let data = error.data.unwrap().to_string();
+        assert_eq!(data, format!(r#"{{"supported":["2026-07-28"],"requested":"{version}"}}"#));
+    }
+}
+
+#[test]
+fn an_invalid_context_does_not_replace_the_latest_one() {
+    let mut contexts = LastContext::default();
+    let first = read(&mut contexts, &server(), &request("")).unwrap().peer;
+    let error = read(&mut contexts, &server(), &request(r#","io.modelcontextprotocol/logLevel":"loud""#));
+    assert_eq!(error.unwrap_err().code, code::INVALID_PARAMS);
+    assert!(Arc::ptr_eq(&first, &read(&mut contexts, &server(), &request("")).unwrap().peer));
+}
+
+#[test]
+fn a_request_carries_a_context_if_it_names_a_part_of_one() {
+    let contexts = LastContext::default();
+    for (meta, wanted) in [
+        (r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"x"}}"#, true),
+        (r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":1}}"#, true),
+        (r#"{"_meta":{"io.modelcontextprotocol/clientInfo":{}}}"#, false),
+        (r#"{"io.modelcontextprotocol/protocolVersion":"x"}"#, false),
+        ("{}", false),
+    ] {
+        assert_eq!(contexts.is_in(&params_in(&message(meta))), wanted, "{meta}");
+    }
+}
+
+#[test]
+fn a_progress_token_longer_than_an_id_may_be_is_left_out() {
+    let limits = Limits { id_bytes_max: 6, ..Limits::default() };
+    let env = Env::for_test(Side::Server, limits, REVISION);
+    for (token, is_kept) in [(r#""1234""#, true), (r#""12345""#, false), ("{}", false)] {
+        let sender =
+            read(&mut LastContext::default(), &env, &request(&format!(r#","progressToken":{token}"#)));
+        assert_eq!(sender.unwrap().progress_token.is_some(), is_kept, "{token}");
+    }
+}
+
+#[test]
+fn input_is_an_object_of_objects_and_a_text_stl_25_stl_26() {
+    let read = |params: &str| {
+        let text = message(params);
+        let input = read_input(2, Frame::Borrowed(text.as_bytes()), &params_in(&text));
+        input.map(|(answers, state)| (answers.map(|answers| answers.iter().count()), state))
+    };
+    let rows: &[(&str, Option<usize>, Option<&str>)] = &[
+        ("{}", None, None),
+        (r#"{"requestState":null,"inputResponses":null}"#, None, None),
+        (r#"{"requestState":"s\n"}"#, None, Some("s\n")),
+        (r#"{"inputResponses":{}}"#, Some(0), None),
+        (r#"{"inputResponses":{"a":{},"b":{}},"requestState":""}"#, Some(2), Some("")),
+    ];
+    for (params, answers, state) in rows {
+        assert_eq!(read(params), Ok((*answers, state.map(Into::into))), "{params}");
+    }
+    for params in [
+        r#"{"requestState":5}"#,
+        r#"{"inputResponses":[]}"#,
+        r#"{"inputResponses":{"a":1}}"#,
+        r#"{"inputResponses":{"a":{},"b":{},"c":{}}}"#,
+    ] {
+        assert_eq!(read(params).unwrap_err().code, code::INVALID_PARAMS, "{params}");
+    }
+}

@@ -1,0 +1,155 @@
+//! A client's subscriptions by themselves, without a connection.
+
+use alloc::format;
+use alloc::vec;
+
+use super::*;
+use crate::connection::context::for_test::{message, params_in};
+use crate::revision::{Revision, Side};
+
+const FIRST: CallId = CallId(1);
+const SECOND: CallId = CallId(2);
+const CALLS_MAX: usize = 1000;
+
+fn env() -> Env {
+    Env::for_test(Side::Client, Limits::default(), Revision::V2025_11_25)
+}
+
+fn filter(uris: &[&str]) -> Filter {
+    uris.iter().fold(Filter::new(), |filter, uri| filter.resource(*uri))
+}
+
+/// The next thing to ask, sent as the call `id`: `+` to subscribe, `-` to unsubscribe.
+fn ask(subscriptions: &mut Subscriptions, id: u64) -> Option<alloc::string::String> {
+    let step = subscriptions.next_step(0, CALLS_MAX)?;
+    let shown = format!("{}{}", if step.subscribe.is_some() { '+' } else { '-' }, step.uri);
+    subscriptions.sent(step, id);
+    Some(shown)
+}
+
+/// Who was told what it covers.
+fn told(env: &mut Env) -> Vec<(CallId, usize)> {
+    let told = |event| match event {
+        Event::Listening { call, filter } => (call, filter.uris.len()),
+        other => panic!("{other:?}"),
+    };
+    env.told().into_iter().map(told).collect()
+}
+
+#[test]
+fn a_subscription_is_open_once_each_of_its_resources_is_settled_stl_35() {
+    let (mut env, mut subscriptions) = (env(), Subscriptions::default());
+    subscriptions.begin(FIRST, filter(&["a:a", "a:b"]), &CallOptions::default());
+    assert_eq!(ask(&mut subscriptions, 10).as_deref(), Some("+a:a"));
+    assert_eq!(ask(&mut subscriptions, 11).as_deref(), Some("+a:b"));
+    assert_eq!(ask(&mut subscriptions, 12), None);
+    subscriptions.check(&mut env, FIRST);
+    subscriptions.on_subscribed(&mut env, 11, true);
+    assert_eq!((subscriptions.is_acknowledged(FIRST), told(&mut env)), (Some(false), vec![]));
+    subscriptions.on_subscribed(&mut env, 10, false);
+    assert_eq!((subscriptions.is_acknowledged(FIRST), told(&mut env)), (Some(true), vec![(FIRST, 1)]));
+    subscriptions.check(&mut env, FIRST);
+    assert_eq!(told(&mut env), vec![], "once");
+}
+
+#[test]
+fn a_resource_is_asked_for_once_and_given_up_with_its_last_subscription() {
+    let (mut env, mut subscriptions) = (env(), Subscriptions::default());
+    for call in [FIRST, SECOND] {
+        subscriptions.begin(call, filter(&["a:b"]), &CallOptions::default());
+    }
+    assert_eq!(ask(&mut subscriptions, 10).as_deref(), Some("+a:b"));
+    assert_eq!(ask(&mut subscriptions, 11), None);
+    subscriptions.on_subscribed(&mut env, 10, true);
+    assert_eq!(told(&mut env), [(FIRST, 1), (SECOND, 1)]);
+    for (call, wanted) in [(FIRST, None), (SECOND, Some("-a:b"))] {
+        let ended = subscriptions.end(&env, call);
+        subscriptions.release(&ended.unwrap());
+        assert_eq!(ask(&mut subscriptions, 12).as_deref(), wanted);
+    }
+    assert_eq!(subscriptions.len(), 0);
+}
+
+#[test]
+fn what_was_not_asked_for_yet_is_dropped_and_what_is_being_given_up_is_asked_for_again() {
+    let (mut env, mut subscriptions) = (env(), Subscriptions::default());
+    let begin = |subscriptions: &mut Subscriptions, call| {
+        subscriptions.begin(call, filter(&["a:b"]), &CallOptions::default());
+    };
+    begin(&mut subscriptions, FIRST);
+    subscriptions.release(&filter(&["a:b"]));
+    assert_eq!((subscriptions.queued(), ask(&mut subscriptions, 9)), (0, None));
+    begin(&mut subscriptions, FIRST);
+    ask(&mut subscriptions, 10);
+    subscriptions.on_subscribed(&mut env, 10, true);
+    subscriptions.release(&filter(&["a:b"]));
+    // The server is still subscribed to it: giving it up again takes a message.
+    begin(&mut subscriptions, SECOND);
+    subscriptions.release(&filter(&["a:b"]));
+    assert_eq!(ask(&mut subscriptions, 11).as_deref(), Some("-a:b"));
+}
+
+#[test]
+fn there_is_always_room_to_ask_for_one_thing_at_a_time() {
+    let mut subscriptions = Subscriptions::default();
+    subscriptions.begin(FIRST, filter(&["a:a", "a:b", "a:c"]), &CallOptions::default());
+    let step = subscriptions.next_step(5, 5).unwrap();
+    subscriptions.sent(step, 10);
+    assert!(subscriptions.next_step(5, 5).is_none(), "one is in flight, and there is no room");
+    let step = subscriptions.next_step(4, 5).unwrap();
+    subscriptions.sent(step, 11);
+    subscriptions.on_unsubscribed();
+    subscriptions.on_unsubscribed();
+    assert!(subscriptions.next_step(5, 5).is_some());
+}
+
+#[test]
+fn what_cannot_be_sent_is_as_good_as_refused() {
+    let (mut env, mut subscriptions) = (env(), Subscriptions::default());
+    subscriptions.begin(FIRST, filter(&["a:b"]), &CallOptions::default());
+    let step = subscriptions.next_step(0, CALLS_MAX).unwrap();
+    subscriptions.unsent(&mut env, &step);
+    assert_eq!(told(&mut env), [(FIRST, 0)]);
+}
+
+#[test]
+fn an_acknowledgement_counts_once_within_what_was_asked_and_the_limits_stl_30() {
+    let mut subscriptions = Subscriptions::default();
+    let limits = Limits { subscription_uris_max: 2, subscriptions_bytes_max: 5, ..Limits::default() };
+    subscriptions.open(FIRST, filter(&["a:a", "a:b"]).tools());
+    assert!(subscriptions.acknowledge(SECOND, Some(filter(&[])), &limits).is_err());
+    assert!(subscriptions.acknowledge(FIRST, None, &limits).is_err());
+    assert!(subscriptions.acknowledge(FIRST, Some(filter(&["a", "b", "c"])), &limits).is_err());
+    assert!(subscriptions.acknowledge(FIRST, Some(filter(&["a:bcde"])), &limits).is_err());
+    assert_eq!(subscriptions.is_acknowledged(FIRST), Some(false));
+    let counts = subscriptions.acknowledge(FIRST, Some(filter(&["a:b", "x"]).prompts()), &limits);
+    assert_eq!(counts, Ok(filter(&["a:b"])));
+    assert!(subscriptions.acknowledge(FIRST, Some(filter(&[])), &limits).is_err(), "once");
+    subscriptions.open(SECOND, filter(&["a:a"]));
+    assert!(subscriptions.acknowledge(SECOND, Some(filter(&["a:a"])), &limits).is_err(), "3 + 3 bytes");
+}
+
+#[test]
+fn a_change_is_for_the_subscriptions_that_cover_it_or_else_for_all_with_resources_t_122() {
+    let mut subscriptions = Subscriptions::default();
+    subscriptions.open(FIRST, filter(&["a:x"]).tools());
+    subscriptions.open(SECOND, filter(&["a:y"]));
+    subscriptions.open(CallId(3), Filter::new().prompts());
+    let receivers = |method, params: &str| subscriptions.receivers(method, &params_in(&message(params)));
+    assert_eq!(receivers(MethodId::ToolsChanged, "{}"), [FIRST]);
+    assert_eq!(receivers(MethodId::ResourcesChanged, "{}"), []);
+    assert_eq!(receivers(MethodId::ResourceUpdated, r#"{"uri":"a:y/z"}"#), [SECOND]);
+    assert_eq!(receivers(MethodId::ResourceUpdated, r#"{"uri":"a:z"}"#), [FIRST, SECOND]);
+}
+
+#[test]
+fn what_is_open_at_the_end_of_the_connection_stays_to_be_asked_for_again_stl_38() {
+    let (mut env, mut subscriptions) = (env(), Subscriptions::default());
+    subscriptions.open(FIRST, filter(&["a:b"]));
+    env.terms.phase = Phase::Closed;
+    assert_eq!(subscriptions.end(&env, FIRST), None);
+    assert_eq!(subscriptions.iter().map(|(call, _)| call).collect::<Vec<_>>(), [FIRST]);
+    env.terms.phase = Phase::Ready;
+    assert_eq!(subscriptions.end(&env, FIRST), Some(filter(&["a:b"])));
+    assert_eq!((subscriptions.len(), subscriptions.is_acknowledged(FIRST)), (0, None));
+}

@@ -1,0 +1,183 @@
+//! A server's subscribers by themselves, without a connection.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+
+use super::*;
+use crate::connection::context::for_test::{message, params_in};
+use crate::revision::{Revision, Side};
+
+const MODERN: Revision = Revision::V2026_07_28;
+const LEGACY: Revision = Revision::V2025_11_25;
+
+fn modern(limits: Limits) -> (Env, Subscribers) {
+    (Env::for_test(Side::Server, limits, MODERN), Subscribers::default())
+}
+
+/// A subscription to these resources and to the list of tools, on the stream `stream`.
+fn subscribe(
+    env: &mut Env,
+    subscribers: &mut Subscribers,
+    (stream, id): (u64, &str),
+    uris: &str,
+) -> Result<(), ErrorObject> {
+    let text = message(&format!(
+        r#"{{"notifications":{{"toolsListChanged":true,"resourceSubscriptions":{uris}}}}}"#
+    ));
+    subscribers.subscribe(env, StreamId(stream), &id.into(), &params_in(&text))
+}
+
+/// Which resources are watched from now on, and which no longer.
+fn watched(env: &mut Env) -> Vec<String> {
+    let shown = |event| match event {
+        Event::Watched { uri } => format!("+{uri}"),
+        Event::Unwatched { uri } => format!("-{uri}"),
+        other => panic!("{other:?}"),
+    };
+    env.told().into_iter().map(shown).collect()
+}
+
+/// Methods of what is sent, each with the subscription that it is tagged with.
+fn tagged(env: &mut Env) -> Vec<(String, String)> {
+    let tag = |text: &str| {
+        let start = text.find(r#"subscriptionId":""#).map(|at| at + 17);
+        start.map_or_else(String::new, |at| text[at..].chars().take_while(|char| *char != '"').collect())
+    };
+    let method = |text: &str| text.split('"').nth(7).unwrap_or_default().rsplit('/').next().map(Into::into);
+    env.sent().iter().map(|text| (method(text).unwrap_or_default(), tag(text))).collect()
+}
+
+fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(method, tag)| ((*method).into(), (*tag).into())).collect()
+}
+
+#[test]
+fn the_first_message_of_a_subscription_says_what_it_covers_stl_29_stl_30() {
+    let (mut env, mut subscribers) = modern(Limits::default());
+    subscribe(&mut env, &mut subscribers, (1, "a"), r#"["x:2","x:1","x:2"]"#).unwrap();
+    let sent = env.sent();
+    assert_eq!(sent.len(), 1);
+    assert!(sent[0].contains(r#""resourceSubscriptions":["x:1","x:2"]"#), "{}", sent[0]);
+    assert!(sent[0].contains(r#""toolsListChanged":true"#) && !sent[0].contains("prompts"), "{}", sent[0]);
+    assert!(subscribers.has(&"a".into()) && !subscribers.has(&"b".into()));
+    assert!(subscribe(&mut env, &mut subscribers, (1, "b"), "5").is_err());
+}
+
+#[test]
+fn a_resource_is_watched_from_its_first_subscription_to_the_end_of_its_last() {
+    let (mut env, mut subscribers) = modern(Limits::default());
+    subscribe(&mut env, &mut subscribers, (1, "a"), r#"["x:1","x:2"]"#).unwrap();
+    subscribe(&mut env, &mut subscribers, (2, "b"), r#"["x:2","x:3"]"#).unwrap();
+    assert_eq!(watched(&mut env), ["+x:1", "+x:2", "+x:3"]);
+    assert!(subscribers.unsubscribe(&mut env, &"a".into()));
+    assert!(!subscribers.unsubscribe(&mut env, &"a".into()));
+    assert_eq!(watched(&mut env), ["-x:1"]);
+    subscribers.on_stream_closed(&mut env, StreamId(1));
+    assert_eq!(watched(&mut env), [""; 0]);
+    subscribers.on_stream_closed(&mut env, StreamId(2));
+    assert_eq!(watched(&mut env), ["-x:2", "-x:3"]);
+    assert!(!subscribers.has(&"b".into()));
+}
+
+#[test]
+fn a_change_reaches_each_subscription_that_covers_it_and_no_other_stl_31() {
+    let (mut env, mut subscribers) = modern(Limits::default());
+    subscribe(&mut env, &mut subscribers, (1, "a"), r#"["x:1"]"#).unwrap();
+    subscribe(&mut env, &mut subscribers, (2, "b"), r#"["x:2"]"#).unwrap();
+    env.sent();
+    for (change, wanted) in [
+        (Change::Tools, &[("list_changed", "a"), ("list_changed", "b")][..]),
+        (Change::Prompts, &[]),
+        (Change::Resource("x:2/part"), &[("updated", "b")]),
+        (Change::Resource("x:3"), &[]),
+    ] {
+        subscribers.changed(&mut env, change).unwrap();
+        assert_eq!(tagged(&mut env), pairs(wanted), "{change:?}");
+    }
+}
+
+#[test]
+fn a_change_is_told_to_all_or_to_none() {
+    let (mut env, mut subscribers) = modern(Limits { outbox_bytes_max: 1000, ..Limits::default() });
+    env.out.use_streams();
+    subscribe(&mut env, &mut subscribers, (1, "a"), "[]").unwrap();
+    subscribe(&mut env, &mut subscribers, (2, "b"), "[]").unwrap();
+    env.sent();
+    env.out.hold(Route::Stream(StreamId(2)), 900);
+    assert_eq!(subscribers.changed(&mut env, Change::Tools), Err(Misuse::Blocked));
+    assert_eq!(env.sent().len(), 0);
+    env.out.release(Route::Stream(StreamId(2)), 900);
+    subscribers.changed(&mut env, Change::Tools).unwrap();
+    assert_eq!(env.sent().len(), 2);
+}
+
+#[test]
+fn a_session_is_told_of_lists_unasked_and_of_the_resources_it_subscribed_to_cap_12() {
+    let (mut env, mut subscribers) =
+        (Env::for_test(Side::Server, Limits::default(), LEGACY), Subscribers::default());
+    for _ in 0..2 {
+        subscribers.subscribe_in_session(&mut env, "x:1").unwrap();
+    }
+    assert_eq!(watched(&mut env), ["+x:1"]);
+    let updated = &[("updated", "")][..];
+    for (phase, change, wanted) in [
+        (Phase::Ready, Change::Tools, &[("list_changed", "")][..]),
+        (Phase::Ready, Change::Resource("x:1"), updated),
+        (Phase::Ready, Change::Resource("x:2"), &[]),
+        (Phase::Greeted, Change::Resource("x:1"), updated),
+        (Phase::Opening, Change::Tools, &[]),
+        (Phase::Draining, Change::Tools, &[]),
+    ] {
+        env.terms.phase = phase;
+        subscribers.changed(&mut env, change).unwrap();
+        assert_eq!(tagged(&mut env), pairs(wanted), "{phase:?} {change:?}");
+    }
+    for wanted in [vec!["-x:1"], vec![]] {
+        subscribers.unsubscribe_in_session(&mut env, "x:1");
+        assert_eq!(watched(&mut env), wanted);
+    }
+}
+
+#[test]
+fn subscriptions_are_bounded_in_number_resources_and_bytes_sec_19() {
+    let limits = Limits {
+        subscriptions_max: 2,
+        subscription_uris_max: 2,
+        subscriptions_bytes_max: 6,
+        ..Limits::default()
+    };
+    let (mut env, mut subscribers) = modern(limits);
+    let mut is_taken =
+        |env: &mut Env, id: &str, uris: &str| subscribe(env, &mut subscribers, (1, id), uris).is_ok();
+    assert!(!is_taken(&mut env, "a", r#"["x","y","z"]"#));
+    assert!(!is_taken(&mut env, "a", r#"["x:12345"]"#));
+    assert!(is_taken(&mut env, "a", r#"["x:1","x:2"]"#));
+    assert!(!is_taken(&mut env, "b", r#"["x"]"#), "the bytes are used up");
+    assert!(is_taken(&mut env, "b", "[]"));
+    assert!(!is_taken(&mut env, "c", "[]"), "there are two");
+    assert!(subscribers.unsubscribe(&mut env, &"a".into()));
+    assert!(subscribe(&mut env, &mut subscribers, (1, "c"), r#"["x:1","x:2"]"#).is_ok());
+}
+
+#[test]
+fn every_subscription_gets_its_last_message_when_the_server_closes_stl_36_t_102() {
+    for has_streams in [false, true] {
+        let (mut env, mut subscribers) = modern(Limits::default());
+        if has_streams {
+            env.out.use_streams();
+        }
+        subscribe(&mut env, &mut subscribers, (1, "a"), r#"["x:1"]"#).unwrap();
+        env.sent();
+        env.told();
+        subscribers.end(&mut env);
+        assert_eq!(watched(&mut env), ["-x:1"]);
+        let response = env.out.poll().unwrap();
+        assert_eq!((response.route, response.last), (Route::Stream(StreamId(1)), has_streams));
+        let text = core::str::from_utf8(response.body).unwrap();
+        assert!(text.contains(r#""id":"a","result""#) && text.contains(r#"subscriptionId":"a""#), "{text}");
+        // Without a stream of its own the subscription is cancelled besides.
+        let cancelled = tagged(&mut env);
+        assert_eq!(cancelled, pairs(if has_streams { &[] } else { &[("cancelled", "")] }));
+    }
+}
