@@ -138,7 +138,8 @@ pub(in super::super) fn on_cancelled(
 ) -> Option<u64> {
     let wire = id.as_u64();
     let call = wire.map(CallId).filter(|call| listens.is_acknowledged(*call).is_some());
-    if call.is_none() && wire.is_none_or(|wire| !calls.is_retired(wire)) {
+    let is_expected = call.is_some() || wire.is_some_and(|wire| calls.is_retired(wire));
+    if !is_expected {
         env.bad_notification(MethodId::Cancelled.name(), "it names no subscription");
     }
     call.map(|call| call.0)

@@ -45,7 +45,7 @@ fn the_first_message_is_a_probe_unless_the_server_is_known_to_be_legacy_lif_26()
     let open = |revisions: &[Revision], expected| {
         let mut identity = Identity::for_test(Side::Client, Limits::default(), revisions);
         identity.expected = expected;
-        Lifecycle::default().open(&identity)
+        Lifecycle::open(&identity)
     };
     for (expected, is_probe) in [(None, true), (Some(Era::Modern), true), (Some(Era::Legacy), false)] {
         match open(&[LEGACY, MODERN], expected) {
