@@ -53,10 +53,10 @@ pub const ORDERS: &[Order] = &[
     Order {
         room: "mcp-proto/src/http/",
         levels: &[
-            &["fields", "policy", "refusal", "stream", "table"],
-            &["admit", "mirror", "reply"],
-            &["check"],
-            &["client", "session"],
+            &["fields", "policy", "refusal", "server/event_id", "server/settings", "session_table"],
+            &["admit", "param_headers", "reply", "server/exchange", "server/replay"],
+            &["server/streams", "validate"],
+            &["client", "server"],
             &["mod"],
         ],
     },

@@ -11,7 +11,7 @@ use super::action::{Action, ExchangeId, Send, Verb};
 use super::table::{Errand, Exchange, Kind, Purpose, Stage};
 use super::tools::Tools;
 use crate::connection::{Method, Outgoing, OutgoingKind, Session};
-use crate::http::mirror::standard_of;
+use crate::http::param_headers::standard_of;
 use crate::json::{Frame, find, unescape};
 use crate::method::MethodId;
 use crate::revision::Revision;
