@@ -54,7 +54,7 @@ pub const ORDERS: &[Order] = &[
         room: "mcp-proto/src/http/",
         levels: &[
             &["fields", "policy", "refusal", "server/event_id", "server/settings", "session_table"],
-            &["admit", "param_headers", "reply", "server/exchange", "server/replay"],
+            &["admit", "param_headers", "reply", "server/exchange", "server/replay", "server/scope"],
             &["server/streams", "validate"],
             &["client", "server"],
             &["mod"],

@@ -9,11 +9,10 @@
 mod event_id;
 mod exchange;
 mod replay;
+mod scope;
 mod settings;
 mod streams;
 
-use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
@@ -24,10 +23,10 @@ pub use exchange::ExchangeId;
 pub use settings::Settings;
 pub use streams::Unresumable;
 
-use self::event_id::{read_event_id, tag};
+use self::event_id::read_event_id;
 use self::exchange::{Exchange, Exchanges, Stage};
-use self::streams::{Streams, UNSOLICITED};
-use super::refusal::status_of;
+use self::scope::Scope;
+use self::streams::{Streams, UNSOLICITED, comment};
 use super::reply::{Frame, Reply};
 use crate::connection::{Decoded, Incoming, OutgoingKind, Route, Session as _, StreamId};
 use crate::revision::Revision;
@@ -75,44 +74,12 @@ pub struct Session {
     now: Instant,
 }
 
-/// What the exchanges have in common.
-#[derive(Debug)]
-enum Scope {
-    /// A session of the legacy era: a client that is gone can come back and resume.
-    Session {
-        id: Box<str>,
-        /// The prefix of its event ids.
-        tag: u32,
-        naming: Naming,
-    },
-    /// One exchange of the modern era: it is cancelled when its client is gone.
-    Single(Revision),
-}
-
-/// Whether the client has received the id of its session.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Naming {
-    Due,
-    Done,
-}
-
-impl Scope {
-    /// The prefix of event ids, where events have any.
-    fn tag(&self) -> Option<u32> {
-        match self {
-            Self::Session { tag, .. } => Some(*tag),
-            Self::Single(_) => None,
-        }
-    }
-}
-
 impl Session {
     /// A session; its id is what the client names it by, and was drawn by the driver. Many can share their settings.
     /// (HTTP-29, HTTP-30)
     #[must_use]
     pub fn new(server: Server, id: &str, settings: impl Into<Arc<Settings>>) -> Self {
-        let scope = Scope::Session { id: id.into(), tag: tag(id), naming: Naming::Due };
-        let mut session = Self::over(server, scope, settings.into());
+        let mut session = Self::over(server, Scope::session(id), settings.into());
         session.streams.open(UNSOLICITED, None);
         session
     }
@@ -133,10 +100,7 @@ impl Session {
     /// Returns what the client names this session by.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
-        match &self.scope {
-            Scope::Session { id, .. } => Some(id),
-            Scope::Single(_) => None,
-        }
+        self.scope.id()
     }
 
     /// Returns whether a request is in flight or a client listens: the session is not idle then.
@@ -224,10 +188,7 @@ impl Session {
                 self.route();
                 self.streams.forget(&mut self.server, stream);
             }
-            Scope::Session { .. } if self.streams.reader(stream) == Some(id) => {
-                self.streams.detach(&mut self.server, stream);
-            }
-            Scope::Session { .. } => {}
+            Scope::Session { .. } => self.streams.leave(&mut self.server, stream, id),
         }
     }
 
@@ -302,40 +263,28 @@ impl Session {
             let priming = || priming.map_or_else(Vec::new, |tag| streams.priming(stream, tag, retry));
             exchange.on_head(priming, self.now + self.settings.keep_alive);
         }
-        let mut head = Reply::events();
-        self.name(&mut head);
-        Some(head)
+        Some(self.named(Reply::events()))
     }
 
     /// Ends an exchange with one JSON value, or with nothing. Its stream is forgotten.
     fn whole(&mut self, id: ExchangeId, is_request: bool) -> Reply {
         let Some(exchange) = self.exchanges.remove(id) else { return Reply::empty(503) };
-        let mut head = match self.streams.take_whole(&mut self.server, exchange.stream()) {
-            (Some(answer), error) if is_request => {
-                let status = match self.scope {
-                    Scope::Session { .. } => 200,
-                    Scope::Single(revision) => status_of(revision, error),
-                };
-                Reply::json(status, answer)
-            }
+        let head = match self.streams.take_whole(&mut self.server, exchange.stream()) {
+            (Some(answer), error) if is_request => Reply::json(self.scope.status(error), answer),
             (Some(answer), _) => Reply::json(400, answer),
             (None, _) if !is_request => Reply::empty(202),
             // The request was cancelled, or its session has ended: there is no answer.
             (None, _) => Reply::empty(if self.server.is_closed() { 503 } else { 204 }),
         };
-        self.name(&mut head);
-        head
+        self.named(head)
     }
 
     /// Adds the id of the session to the first response. (HTTP-29)
-    fn name(&mut self, head: &mut Reply) {
-        if self.server.peer().is_none() {
-            return;
+    fn named(&mut self, mut head: Reply) -> Reply {
+        if self.server.peer().is_some() {
+            head.fields.extend(self.scope.take_name().map(|id| ("mcp-session-id", id)));
         }
-        if let Scope::Session { id, naming: naming @ Naming::Due, .. } = &mut self.scope {
-            head.fields.push(("mcp-session-id", String::from(&**id)));
-            *naming = Naming::Done;
-        }
+        head
     }
 
     /// Returns the next piece of an event stream, if there is one. After [`Frame::End`] the exchange is over.
@@ -431,11 +380,6 @@ impl Session {
             None => comment(),
         }
     }
-}
-
-/// Returns a comment, which shows intermediaries that the stream is in use. (HTTP-54)
-fn comment() -> Vec<u8> {
-    b":\n\n".to_vec()
 }
 
 impl Deref for Session {

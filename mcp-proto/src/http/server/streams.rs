@@ -226,6 +226,13 @@ impl Streams {
         self.sweep(id);
     }
 
+    /// Like `detach`, if this exchange is the reader.
+    pub(super) fn leave(&mut self, server: &mut Server, id: StreamId, reader: ExchangeId) {
+        if self.reader(id) == Some(reader) {
+            self.detach(server, id);
+        }
+    }
+
     /// Like `detach`, but may exceed the budget.
     fn dismiss(&mut self, server: &mut Server, id: StreamId) {
         let Some(stream) = self.streams.get_mut(&id).filter(|stream| stream.reader.is_some()) else { return };
@@ -273,6 +280,11 @@ impl Streams {
 /// Returns the route of what is sent on a stream.
 fn route(id: StreamId) -> Route {
     if id == UNSOLICITED { Route::Any } else { Route::Stream(id) }
+}
+
+/// Returns a comment, which shows intermediaries that the stream is in use. (HTTP-54)
+pub(super) fn comment() -> Vec<u8> {
+    b":\n\n".to_vec()
 }
 
 fn write_event(frame: &mut Vec<u8>, id: Option<String>, message: &[u8]) {
