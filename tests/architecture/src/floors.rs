@@ -55,7 +55,9 @@ pub const ORDERS: &[Order] = &[
         levels: &[
             &["fields", "policy", "refusal", "server/event_id", "server/settings", "session_table"],
             &["admit", "param_headers", "reply", "server/exchange", "server/replay", "server/scope"],
-            &["server/streams", "validate"],
+            &["client/action", "client/config", "client/event", "client/legacy_session", "client/stream"],
+            &["client/exchanges", "client/retry", "client/tools", "server/streams", "validate"],
+            &["client/posting"],
             &["client", "server"],
             &["mod"],
         ],
