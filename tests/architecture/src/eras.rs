@@ -24,11 +24,6 @@ pub const ALLOWED: &[Allowed] = &[
         reason: "sorts a POST into a session or a connection of its own, before either exists",
     },
     Allowed {
-        file: "mcp-proto/src/http/client/send.rs",
-        count: 1,
-        reason: "sends a session id only where sessions exist",
-    },
-    Allowed {
         file: "mcp-proto/src/http/policy.rs",
         count: 1,
         reason: "selects the configured revisions of an era",
