@@ -23,6 +23,9 @@
 //! | Call, resumed; Listen | Events, else over | Waiting if it may pass, else over | over; Waiting if it was open | Waiting |
 //! | Tell    | Ignored | Ignored, reported | Ignored, reported | |
 //! | End     | Ignored | Ignored      | Ignored  | |
+//!
+//! A 404 to an exchange that carries the id of the session ends every exchange: the session is lost. Only a Listen that
+//! never was open is told by it that the server has no such stream.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
