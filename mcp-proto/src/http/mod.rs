@@ -8,26 +8,25 @@
 //! nothing of MCP.
 
 mod admit;
-mod check;
 pub mod client;
 mod fields;
-mod mirror;
+mod param_headers;
 mod policy;
 mod refusal;
 mod reply;
-mod session;
-mod stream;
-mod table;
+mod server;
+mod session_table;
 #[cfg(test)]
 mod testing;
+mod validate;
 
 pub use crate::wire::{field, sse};
 pub use admit::{Admitted, Get, Head, admit, screen};
-pub use check::{Post, Posted};
 pub use fields::{Fields, Repeated};
-pub use mirror::{InvalidMirror, Mirror, Mismatch, standard};
+pub use param_headers::{InvalidMirror, Mirror, Mismatch, standard};
 pub use policy::Policy;
 pub use refusal::{Refusal, status_of};
 pub use reply::{Body, Frame, Reply};
-pub use session::{ExchangeId, Session, Settings, Unresumable};
-pub use table::{Full, Table};
+pub use server::{ExchangeId, Session, Settings, Unresumable};
+pub use session_table::{Full, Table};
+pub use validate::{Post, Posted};

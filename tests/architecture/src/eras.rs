@@ -19,7 +19,7 @@ pub const ALLOWED: &[Allowed] = &[
         reason: "admits a request by its header alone, before any connection exists",
     },
     Allowed {
-        file: "mcp-proto/src/http/check.rs",
+        file: "mcp-proto/src/http/validate.rs",
         count: 2,
         reason: "sorts a POST into a session or a connection of its own, before either exists",
     },

@@ -62,10 +62,12 @@ pub const ORDERS: &[Order] = &[
     Order {
         room: "mcp-proto/src/http/",
         levels: &[
-            &["fields", "policy", "refusal", "stream", "table"],
-            &["admit", "mirror", "reply"],
-            &["check"],
-            &["client", "session"],
+            &["fields", "policy", "refusal", "server/event_id", "server/settings", "session_table"],
+            &["admit", "param_headers", "reply", "server/exchange", "server/replay", "server/scope"],
+            &["client/action", "client/config", "client/event", "client/legacy_session", "client/stream"],
+            &["client/exchanges", "client/retry", "client/tools", "server/streams", "validate"],
+            &["client/posting"],
+            &["client", "server"],
             &["mod"],
         ],
     },

@@ -1,5 +1,5 @@
 //! The client's side of Streamable HTTP: which exchanges to begin and to end, and what their responses mean for the
-//! session; knows neither sockets nor URLs: the driver has those.
+//! connection. The driver owns sockets and URLs.
 //!
 //! Each message is an exchange of its own. Where there are sessions, a stream of events can end before the answer is
 //! there, and is then resumed; one more stream carries what the server says by itself; and a server that forgot the
@@ -9,16 +9,17 @@
 mod action;
 mod config;
 mod event;
+mod exchanges;
+mod legacy_session;
+mod posting;
 mod recovery;
 mod reply;
 mod retry;
 mod send;
 mod stream;
 mod streaming;
-mod table;
 mod tools;
 
-use alloc::boxed::Box;
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
@@ -27,9 +28,10 @@ pub use action::{Action, ExchangeId, Failure, Send, Verb};
 pub use config::Config;
 pub use event::{Challenge, Event};
 
+use self::exchanges::Exchanges;
+use self::legacy_session::LegacySession;
+use self::posting::Turn;
 use self::retry::Backoff;
-use self::send::{Posting, Todo};
-use self::table::Exchanges;
 use self::tools::Tools;
 use crate::client::{self, Client};
 use crate::connection::Session;
@@ -86,58 +88,48 @@ use crate::time::Instant;
 /// ```
 #[derive(Debug)]
 pub struct Http {
-    session: Client,
+    client: Client,
     config: Config,
     backoff: Backoff,
     exchanges: Exchanges,
-    todo: VecDeque<Todo>,
     events: VecDeque<Event>,
-    /// The session's id, if the server gave it one. (HTTP-29)
-    session_id: Option<Box<str>>,
-    /// What it will be if `initialize` is answered well. (HTTP-60)
-    candidate: Option<Box<str>>,
-    /// The server named another session than ours, which was told once. (T-79)
-    has_strayed: bool,
-    /// What must be answered before anything else is sent.
-    gate: Option<ExchangeId>,
-    /// A message that waits until fewer are on their way.
-    held: Option<Posting>,
+    legacy: LegacySession,
+    turn: Turn,
     /// Requests that were over before they were sent.
     unsent: BTreeSet<u64>,
-    /// Sessions in a row that the server forgot before it answered a call. (T-72)
-    forgotten: u32,
     tools: Tools,
     /// Calls that are over; empty between calls, kept for its memory.
     ended: Vec<u64>,
-    /// The session is closed, and what it takes was done.
-    is_over: bool,
-    /// The last event was polled: what is challenged after it is nobody's affair any more.
-    was_told_of_end: bool,
+    end: End,
+}
+
+/// How far the end of the connection is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum End {
+    Open,
+    /// The connection is closed, and so are the exchanges; the server can still be told.
+    Closing,
+    /// `Closed` was polled; later authentication challenges are dropped.
+    Told,
 }
 
 impl Http {
     /// Puts a session on HTTP, one that has just been made.
     #[must_use]
-    pub fn new(mut session: Client, config: Config) -> Self {
-        session.use_exchanges();
+    pub fn new(mut client: Client, config: Config) -> Self {
+        client.use_exchanges();
         Self {
-            session,
+            client,
             backoff: Backoff::new(&config),
             config,
             exchanges: Exchanges::default(),
-            todo: VecDeque::new(),
             events: VecDeque::new(),
-            session_id: None,
-            candidate: None,
-            has_strayed: false,
-            gate: None,
-            held: None,
+            legacy: LegacySession::default(),
+            turn: Turn::Free,
             unsent: BTreeSet::new(),
-            forgotten: 0,
             tools: Tools::default(),
             ended: Vec::new(),
-            is_over: false,
-            was_told_of_end: false,
+            end: End::Open,
         }
     }
 
@@ -148,7 +140,7 @@ impl Http {
     pub fn poll_action(&mut self) -> Option<Action> {
         self.settle();
         let action = self.next_action();
-        if !self.session.has_outgoing() {
+        if !self.client.has_outgoing() {
             self.unsent.clear();
         }
         action
@@ -180,7 +172,7 @@ impl Http {
 
     /// Time has passed. Early, late and repeated calls are harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.session.handle_timeout(now);
+        self.client.handle_timeout(now);
         let now = self.now();
         while let Some(exchange) = self.exchanges.take_due(now) {
             self.is_due(exchange);
@@ -191,16 +183,19 @@ impl Http {
     /// When to call `handle_timeout` next; `None` when waiting changes nothing.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.session.poll_timeout().into_iter().chain(self.exchanges.next_due()).min()
+        self.client.poll_timeout().into_iter().chain(self.exchanges.next_due()).min()
     }
 
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
-        if self.was_told_of_end {
+        if self.end == End::Told {
             return None;
         }
-        let event = self.events.pop_front().or_else(|| self.session.poll_event().map(Event::Session));
-        self.was_told_of_end = matches!(event, Some(Event::Session(client::Event::Closed(_))));
+        let event = self.events.pop_front().or_else(|| self.client.poll_event().map(Event::Session));
+        if matches!(event, Some(Event::Session(client::Event::Closed(_)))) {
+            self.settle();
+            self.end = End::Told;
+        }
         event
     }
 
@@ -209,32 +204,32 @@ impl Http {
     pub fn wants_input(&self, exchange: ExchangeId) -> bool {
         let exchange = self.exchanges.get(exchange).filter(|exchange| !exchange.is_waiting());
         // What means nothing is best gone.
-        exchange.is_some_and(|exchange| exchange.is_ignored() || self.session.wants_input())
+        exchange.is_some_and(|exchange| exchange.is_ignored() || self.client.wants_input())
     }
 
     /// Ends the connection: every open call completes with [`CallError::Lost`](crate::CallError::Lost), then comes
     /// [`client::Event::Closed`]. What there is to do after that, such as telling the
     /// server that the session is over, is best done, and need not be. (HTTP-35)
     pub fn close(&mut self, now: Instant) {
-        self.session.close(now);
+        self.client.close(now);
         self.settle();
     }
 
     /// Whether the last event was made. Actions can still come.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.session.is_closed()
+        self.client.is_closed()
     }
 
     /// The id of the session, once the server gave it one. (HTTP-29)
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {
-        self.session_id.as_deref()
+        self.legacy.id()
     }
 
     /// Time never goes back.
     fn now(&self) -> Instant {
-        self.session.now()
+        self.client.now()
     }
 }
 
@@ -242,13 +237,13 @@ impl Deref for Http {
     type Target = Client;
 
     fn deref(&self) -> &Client {
-        &self.session
+        &self.client
     }
 }
 
 impl DerefMut for Http {
     fn deref_mut(&mut self) -> &mut Client {
-        &mut self.session
+        &mut self.client
     }
 }
 

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use super::Http;
 use super::action::{ExchangeId, Failure};
 use super::event::{Event, challenges};
+use super::exchanges::{Errand, Exchange, Kind, Purpose, Stage};
 use super::stream::Stream;
-use super::table::{Errand, Exchange, Kind, Purpose, Stage};
 use crate::connection::{CallError, Content, Decoded, Incoming, Session, StreamId};
 use crate::http::Fields;
 use crate::http::field::{is_media_type, visible};
@@ -31,7 +31,7 @@ const EVENTS: &str = "text/event-stream";
 
 impl Http {
     pub(super) fn head(&mut self, now: Instant, id: ExchangeId, status: u16, fields: &dyn Fields) {
-        let now = self.session.now().max(now);
+        let now = self.client.now().max(now);
         let Some(exchange) = self.exchanges.get(id) else { return };
         if !matches!(exchange.stage, Stage::Sent) || status < 200 {
             return;
@@ -40,7 +40,7 @@ impl Http {
         let is_success = status < 300;
         if purpose == Purpose::End {
             // The server may have no use for it. (HTTP-35)
-            return self.exchanges.ignore(id, now + super::recovery::LINGER);
+            return self.exchanges.ignore(id, now);
         }
         self.session_named(now, purpose, is_success, fields);
         let was_open = exchange_was_open(self.exchanges.get(id));
@@ -49,7 +49,7 @@ impl Http {
             return self.session_lost(now);
         }
         if matches!(status, 401 | 403) {
-            let call = errand_of(purpose).and_then(|errand| self.session.call_of(errand.wire));
+            let call = purpose.errand().and_then(|errand| self.client.call_of(errand.wire));
             if self.events.len() == CHALLENGED_MAX {
                 self.events.pop_front();
             }
@@ -66,9 +66,9 @@ impl Http {
             Purpose::Tell => {
                 if !is_success {
                     let detail = format!("a message that has no answer was refused with status {status}");
-                    self.session.report(now, detail);
+                    self.client.report(now, detail);
                 }
-                self.let_go(now, id);
+                self.exchanges.let_go(id, now);
                 self.open_gate(id);
             }
             Purpose::End => {}
@@ -113,13 +113,13 @@ impl Http {
                     self.fail(now, id, errand.wire, CallError::Invalid(why.into()));
                 }
                 Some(errand) => self.fail(now, id, errand.wire, CallError::Http { status }),
-                None => self.let_go(now, id),
+                None => self.exchanges.let_go(id, now),
             },
         }
     }
 
     fn events_begin(&mut self, id: ExchangeId) {
-        let limits = self.session.limits();
+        let limits = self.client.limits();
         let Some(exchange) = self.exchanges.get_mut(id) else { return };
         exchange.stage = Stage::Events;
         exchange.stream.get_or_insert_with(|| Stream::new(limits).into()).opened();
@@ -132,21 +132,20 @@ impl Http {
         };
         let named = visible(value, SESSION_ID_BYTES_MAX);
         if matches!(purpose, Purpose::Call(Errand { kind: Kind::Initialize, .. })) {
-            self.candidate = named.filter(|_| is_success).map(Into::into);
+            self.legacy.on_offered(named.filter(|_| is_success));
             if named.is_none() {
                 let detail = "the id of the session is not of visible characters alone, or too long";
-                self.session.report(now, detail);
+                self.client.report(now, detail);
             }
-        } else if named != self.session_id.as_deref() && !self.has_strayed {
-            self.has_strayed = true;
+        } else if self.legacy.on_named(named) {
             let detail = "a response names another session than the one that was opened";
-            self.session.report(now, detail);
+            self.client.report(now, detail);
         }
     }
 
     pub(super) fn body(&mut self, now: Instant, id: ExchangeId, bytes: &[u8]) {
-        let now = self.session.now().max(now);
-        let message_bytes_max = self.session.limits().message_bytes_max;
+        let now = self.client.now().max(now);
+        let message_bytes_max = self.client.limits().message_bytes_max;
         let Some(exchange) = self.exchanges.get_mut(id) else { return };
         let errand = exchange.errand();
         let (body, bytes_max, status) = match &mut exchange.stage {
@@ -165,14 +164,14 @@ impl Http {
             Some(status) => CallError::Http { status },
             None => too_long(bytes_max),
         };
-        self.abort(id);
+        self.exchanges.abort(id);
         if let Some(errand) = errand {
-            self.session.handle_unanswered(now, errand.wire, why);
+            self.client.handle_unanswered(now, errand.wire, why);
         }
     }
 
     pub(super) fn end(&mut self, now: Instant, id: ExchangeId) {
-        let now = self.session.now().max(now);
+        let now = self.client.now().max(now);
         let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting()) else { return };
         if matches!(exchange.stage, Stage::Events) {
             return self.stream_ended(now, id, false);
@@ -186,7 +185,7 @@ impl Http {
             Stage::Json(body) => {
                 self.answered(now, errand, &Incoming::Owned(Bytes::from(body)), true);
                 let why = "the response holds no answer";
-                self.session.handle_unanswered(now, errand.wire, CallError::Invalid(why.into()));
+                self.client.handle_unanswered(now, errand.wire, CallError::Invalid(why.into()));
             }
             Stage::Refused { status, body } => self.refused(now, errand, status, Bytes::from(body)),
             Stage::Waiting | Stage::Sent | Stage::Events | Stage::Ignored => {}
@@ -194,7 +193,7 @@ impl Http {
     }
 
     pub(super) fn failure(&mut self, now: Instant, id: ExchangeId, reason: Failure) {
-        let now = self.session.now().max(now);
+        let now = self.client.now().max(now);
         let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting()) else { return };
         let is_get = exchange.purpose == Purpose::Listen || exchange.errand().is_some_and(|it| it.is_resumed);
         if matches!(exchange.stage, Stage::Events) || is_get && !exchange.is_ignored() {
@@ -208,25 +207,25 @@ impl Http {
             _ => CallError::Lost,
         };
         if let Purpose::Call(errand) = exchange.purpose {
-            self.session.handle_unanswered(now, errand.wire, why);
+            self.client.handle_unanswered(now, errand.wire, why);
         }
     }
 
     /// A status that is no success: the body says more, if it is an error as JSON-RPC has them. (HTTP-61, LIF-30, T-73)
     fn refused(&mut self, now: Instant, errand: Errand, status: u16, body: Bytes) {
         let body = Incoming::Owned(body);
-        let decoded = Decoded::read(&body, self.session.limits());
+        let decoded = Decoded::read(&body, self.client.limits());
         match decoded.content() {
             Content::Message(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
                 self.decoded(now, errand, decoded, true);
             }
-            _ => self.session.handle_unanswered(now, errand.wire, CallError::Http { status }),
+            _ => self.client.handle_unanswered(now, errand.wire, CallError::Http { status }),
         }
     }
 
     /// A message in the response to a request. With `alone`, it can only be the answer. (HTTP-62, T-89)
     pub(super) fn answered(&mut self, now: Instant, errand: Errand, message: &Incoming<'_>, alone: bool) {
-        let decoded = Decoded::read(message, self.session.limits());
+        let decoded = Decoded::read(message, self.client.limits());
         self.decoded(now, errand, decoded, alone);
     }
 
@@ -250,26 +249,28 @@ impl Http {
             _ => {}
         }
         if let Some(why) = failed {
-            return self.session.handle_unanswered(now, wire, why);
+            return self.client.handle_unanswered(now, wire, why);
         }
         if let Some((result, dropped)) = without {
             let names = dropped.names.join(", ");
             let detail = format!("`x-mcp-header` is invalid in {} tools: {names}", dropped.count);
-            self.session.report(now, detail);
+            self.client.report(now, detail);
             let mut answer = Vec::with_capacity(result.len() + 64);
             let id = rpc::RequestId::from(wire);
             let _infallible = rpc::response(&mut answer, &id, |out| {
                 out.extend_from_slice(&result);
                 Ok(())
             });
-            self.session.handle_message(now, StreamId::ONLY, Bytes::from(answer));
+            self.client.handle_message(now, StreamId::ONLY, Bytes::from(answer));
         } else {
-            self.session.handle_decoded(now, StreamId::ONLY, decoded);
+            self.client.handle_decoded(now, StreamId::ONLY, decoded);
         }
-        if errand.kind == Kind::Initialize && self.session.peer().is_some() && self.session_id.is_none() {
-            self.session_id = self.candidate.take();
-        } else if errand.kind != Kind::Initialize && !self.session.is_in_flight(wire) {
-            self.forgotten = 0;
+        if errand.kind == Kind::Initialize {
+            if self.client.peer().is_some() {
+                self.legacy.on_initialized();
+            }
+        } else if !self.client.is_in_flight(wire) {
+            self.legacy.on_answered();
         }
     }
 
@@ -281,8 +282,8 @@ impl Http {
 
     /// The call has failed, and what its exchange still brings means nothing.
     pub(super) fn fail(&mut self, now: Instant, id: ExchangeId, wire: u64, why: CallError) {
-        self.let_go(now, id);
-        self.session.handle_unanswered(now, wire, why);
+        self.exchanges.let_go(id, now);
+        self.client.handle_unanswered(now, wire, why);
     }
 }
 
@@ -291,12 +292,5 @@ pub(super) fn too_long(bytes_max: usize) -> CallError {
 }
 
 fn exchange_was_open(exchange: Option<&Exchange>) -> bool {
-    exchange.and_then(|exchange| exchange.stream.as_ref()).is_some_and(|stream| stream.was_open)
-}
-
-fn errand_of(purpose: Purpose) -> Option<Errand> {
-    match purpose {
-        Purpose::Call(errand) => Some(errand),
-        Purpose::End | Purpose::Listen | Purpose::Tell => None,
-    }
+    exchange.and_then(|exchange| exchange.stream.as_ref()).is_some_and(|stream| stream.was_open())
 }

@@ -21,11 +21,28 @@ pub(super) struct Stream {
     pub(super) seen: Seen,
     /// Connections in a row that brought no message.
     pub(super) attempts: u32,
-    /// This connection brought a message.
-    pub(super) spoke: bool,
-    /// This connection is there, and some connection was.
-    pub(super) is_open: bool,
-    pub(super) was_open: bool,
+    pub(super) carrier: Carrier,
+}
+
+/// The HTTP response that carries the stream.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Carrier {
+    /// None did so far.
+    Never,
+    Open {
+        /// It brought a message.
+        spoke: bool,
+    },
+    /// The last one ended.
+    Ended,
+}
+
+impl Carrier {
+    pub(super) fn on_message(&mut self) {
+        if let Self::Open { spoke } = self {
+            *spoke = true;
+        }
+    }
 }
 
 impl Stream {
@@ -34,15 +51,17 @@ impl Stream {
             reader: Reader::new(limits.message_bytes_max, FIELD_BYTES_MAX),
             seen: Seen::default(),
             attempts: 0,
-            spoke: false,
-            is_open: false,
-            was_open: false,
+            carrier: Carrier::Never,
         }
     }
 
     pub(super) fn opened(&mut self) {
-        self.is_open = true;
-        self.was_open = true;
+        self.carrier = Carrier::Open { spoke: false };
+    }
+
+    /// Returns whether some response carried the stream.
+    pub(super) fn was_open(&self) -> bool {
+        self.carrier != Carrier::Never
     }
 
     /// What to resume after, if anything. (SSE-16)
@@ -50,16 +69,23 @@ impl Stream {
         self.reader.last_id().filter(|id| is_event_id(id, FIELD_BYTES_MAX))
     }
 
-    /// The connection ended, or did not come about; what is needed to tell after how long to connect again.
+    /// The response ended, or did not begin. Returns what decides when to connect again: the attempts without a
+    /// message before this one, what the server asks for, and whether this response carried the stream.
     pub(super) fn ended(&mut self) -> (u32, Option<Duration>, bool) {
         self.reader.finish();
         self.seen.connection += 1;
-        if core::mem::take(&mut self.spoke) {
+        let (was_open, next) = match self.carrier {
+            Carrier::Never => (false, Carrier::Never),
+            Carrier::Open { .. } => (true, Carrier::Ended),
+            Carrier::Ended => (false, Carrier::Ended),
+        };
+        if (self.carrier == Carrier::Open { spoke: true }) {
             self.attempts = 0;
         }
+        self.carrier = next;
         let attempts = self.attempts;
         self.attempts += 1;
-        (attempts, self.reader.retry(), core::mem::take(&mut self.is_open))
+        (attempts, self.reader.retry(), was_open)
     }
 }
 

@@ -6,10 +6,9 @@ use bytes::Bytes;
 
 use super::Http;
 use super::action::ExchangeId;
+use super::exchanges::{Errand, Exchange, Kind, Purpose, Stage};
 use super::reply::too_long;
-use super::send::Todo;
 use super::stream::Stream;
-use super::table::{Errand, Exchange, Kind, Purpose, Stage};
 use crate::connection::{CallError, Incoming, Session, StreamId, ViolationKind};
 use crate::time::Instant;
 use crate::wire::sse::Found;
@@ -22,18 +21,18 @@ impl Http {
             Some((exchange.purpose, stream))
         });
         let Some((purpose, mut stream)) = taken else { return };
-        let Stream { reader, seen, spoke, .. } = &mut *stream;
+        let Stream { reader, seen, carrier, .. } = &mut *stream;
         while let Some(found) = reader.next(&mut input) {
             let event = match found {
                 Found::Event(event) => event,
                 Found::TooLong => match purpose {
                     Purpose::Call(errand) => {
-                        let why = too_long(self.session.limits().message_bytes_max);
-                        self.abort(id);
-                        return self.session.handle_unanswered(now, errand.wire, why);
+                        let why = too_long(self.client.limits().message_bytes_max);
+                        self.exchanges.abort(id);
+                        return self.client.handle_unanswered(now, errand.wire, why);
                     }
                     Purpose::End | Purpose::Listen | Purpose::Tell => {
-                        self.session.handle_violation(now, ViolationKind::TooLong);
+                        self.client.handle_violation(now, ViolationKind::TooLong);
                         continue;
                     }
                 },
@@ -42,7 +41,7 @@ impl Http {
             if event.message().is_none() || came_before {
                 continue;
             }
-            *spoke = true;
+            carrier.on_message();
             let message = match event.data {
                 Some(Cow::Owned(data)) => Incoming::Owned(Bytes::from(data)),
                 Some(Cow::Borrowed(data)) => Incoming::Borrowed(data),
@@ -61,11 +60,11 @@ impl Http {
 
     fn event(&mut self, now: Instant, id: ExchangeId, purpose: Purpose, message: Incoming<'_>) {
         let Purpose::Call(errand) = purpose else {
-            return self.session.handle_message(now, StreamId::ONLY, message);
+            return self.client.handle_message(now, StreamId::ONLY, message);
         };
         self.answered(now, errand, &message, false);
-        if !self.session.is_in_flight(errand.wire) {
-            self.let_go(now, id);
+        if !self.client.is_in_flight(errand.wire) {
+            self.exchanges.let_go(id, now);
         }
         self.settle();
     }
@@ -75,18 +74,18 @@ impl Http {
     pub(super) fn stream_ended(&mut self, now: Instant, id: ExchangeId, was_cut: bool) {
         let Some(exchange) = self.exchanges.remove(id) else { return };
         let Exchange { purpose, stream, .. } = exchange;
-        let mut stream = stream.unwrap_or_else(|| Stream::new(self.session.limits()).into());
+        let mut stream = stream.unwrap_or_else(|| Stream::new(self.client.limits()).into());
         let (attempts, retry, was_open) = stream.ended();
         let purpose = match purpose {
             Purpose::Call(errand) => {
-                if !self.session.is_in_flight(errand.wire) {
+                if !self.client.is_in_flight(errand.wire) {
                     return;
                 }
                 let is_resumable = errand.in_era_of_sessions && stream.resume_after().is_some();
                 if !is_resumable {
                     let is_end = errand.kind == Kind::Subscription && !was_cut;
                     let why = if is_end { CallError::Withdrawn } else { CallError::Lost };
-                    return self.session.handle_unanswered(now, errand.wire, why);
+                    return self.client.handle_unanswered(now, errand.wire, why);
                 }
                 Purpose::Call(Errand { is_resumed: true, ..errand })
             }
@@ -102,15 +101,15 @@ impl Http {
 
     /// There was a head that says no, which may pass.
     pub(super) fn connect_again(&mut self, now: Instant, id: ExchangeId) {
-        self.todo.push_back(Todo::Abort(id));
+        self.exchanges.queue_abort(id);
         self.stream_ended(now, id, true);
     }
 
     /// Opens the stream on which the server says what belongs to no call. (HTTP-22)
     pub(super) fn open_stream(&mut self) {
-        if self.config.has_stream && self.is_in_era_of_sessions() && !self.session.is_closed() {
+        if self.config.has_stream && self.is_in_era_of_sessions() && !self.client.is_closed() {
             let id = self.exchanges.insert(Exchange::new(Purpose::Listen, Stage::Waiting, false));
-            self.todo.push_back(Todo::Get(id));
+            self.exchanges.queue_get(id);
         }
     }
 }

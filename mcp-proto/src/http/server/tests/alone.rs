@@ -36,7 +36,7 @@ fn its_events_have_no_ids_and_are_never_primed_sse_24_http_52() {
     for heard in [first, rest] {
         assert_eq!((heard.last_id, heard.retry), (None, None));
     }
-    assert_eq!(it.session.kept_bytes, 0);
+    assert_eq!(it.session.streams.kept_bytes(), 0);
 }
 
 #[test]

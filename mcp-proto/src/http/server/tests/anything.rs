@@ -190,8 +190,8 @@ impl World {
         let session = &mut self.it.session;
         let standing = self.streams[&0].exchange;
         assert_eq!(session.is_busy(), standing.is_some());
-        assert!(session.exchanges.iter().all(|(id, _)| Some(*id) == standing), "{:?}", session.exchanges);
-        assert!(session.paths.iter().all(|(id, path)| *id == UNASKED || path.stream.is_done));
+        assert!(session.exchanges.iter().all(|(id, _)| Some(id) == standing), "{:?}", session.exchanges);
+        assert!(session.streams.iter().all(|(id, stream)| id == UNSOLICITED || stream.is_done()));
     }
 }
 

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::admit::{Head, Version, spoken, too_long};
 use super::field::{decode, text};
 use super::fields::Fields;
-use super::mirror::Mirror;
+use super::param_headers::Mirror;
 use super::policy::Policy;
 use super::refusal::Refusal;
 use crate::connection::{Content, Decoded, missing_context, supported};

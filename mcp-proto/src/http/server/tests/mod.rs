@@ -11,13 +11,14 @@ mod standing;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::*;
 use crate::connection::{IncomingId, Progress};
-use crate::http::Body;
 use crate::http::sse::{Found, Reader};
+use crate::http::{Body, Refusal};
 use crate::schema::CallToolResult;
 use crate::server::Config;
 use crate::{Capability, Limits};

@@ -8,14 +8,7 @@ fn tight(replay_bytes_max: usize) -> Played {
 
 /// What is kept is what is counted, and within bounds.
 pub(super) fn check(it: &Played) {
-    let session = &it.session;
-    assert!(session.kept_bytes <= session.settings.replay_bytes_max);
-    let kept = |(stream, number): &(StreamId, u64)| {
-        let path = session.paths.get(stream).unwrap();
-        let (_, bytes) = path.stream.since(*number).next().expect("it is kept");
-        bytes + KEPT_COST
-    };
-    assert_eq!(session.kept.iter().map(kept).sum::<usize>(), session.kept_bytes);
+    it.session.streams.check();
 }
 
 #[test]
@@ -101,7 +94,7 @@ fn an_answer_that_nobody_fetches_is_forgotten_in_time() {
         assert!(!it.session.has_output());
         check(&it);
     }
-    assert!(it.session.paths.len() < 20, "{}", it.session.paths.len());
+    assert!(it.session.streams.len() < 20, "{}", it.session.streams.len());
 }
 
 #[test]
@@ -118,7 +111,7 @@ fn nothing_is_kept_of_requests_without_an_answer() {
         assert!(!it.session.has_output());
         while it.session.poll_event().is_some() {}
     }
-    assert_eq!(it.session.paths.len(), 1);
+    assert_eq!(it.session.streams.len(), 1);
 }
 
 #[test]
@@ -128,7 +121,7 @@ fn nothing_is_kept_of_an_answer_that_was_json() {
         let ping = it.ask("ping", json!({}));
         it.json(ping);
     }
-    assert_eq!((it.session.paths.len(), it.session.kept_bytes), (1, 0));
+    assert_eq!((it.session.streams.len(), it.session.streams.kept_bytes()), (1, 0));
 }
 
 #[test]

@@ -1,13 +1,54 @@
-//! The exchanges that are open, or wait for their turn: by id, by the call they serve, and by when something is due;
-//! knows nothing of what is sent in them.
+//! The exchanges that are open or wait for their turn: by id, by the call they serve, and by when something is due.
+//!
+//! ```text
+//!      POST, DELETE                GET
+//!           │                       │
+//!           │                    Waiting ◄───────────── a new exchange for the same stream
+//!           │         its turn, or  │                                 ▲
+//!           ▼         its backoff   ▼                                 │
+//!          Sent ◄───────────────────┘                                 │
+//!           │ head                                                    │
+//!     ┌─────┴──┬─────────┬──────────┐                                 │
+//!     ▼        ▼         ▼          │  resumable, and its call open   │
+//!    Json   Refused   Events ───────┼─────────────────────────────────┘
+//!     │        │         │          ▼
+//!     │        │         ├───────► Ignored: its purpose is over, the rest may come for a second
+//!     ▼        ▼         ▼          ▼
+//!     end of the body, failure, or abort: over
+//! ```
+//!
+//! | purpose | success | other status | 401, 403 | end of its events |
+//! |---------|---------|--------------|----------|-------------------|
+//! | Call    | Json or Events, else over | Refused | over | Waiting if resumable, else over |
+//! | Call, resumed; Listen | Events, else over | Waiting if it may pass, else over | over; Waiting if it was open | Waiting |
+//! | Tell    | Ignored | Ignored, reported | Ignored, reported | |
+//! | End     | Ignored | Ignored      | Ignored  | |
+//!
+//! A 404 to an exchange that carries the id of the session ends every exchange: the session is lost. Only a Listen that
+//! never was open is told by it that the server has no such stream.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::action::ExchangeId;
 use super::stream::Stream;
 use crate::time::Instant;
+
+/// How long the rest of an ignored response may take: a connection that is read to the end can be used again.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Responses that may linger at a time.
+const LINGERING_MAX: usize = 32;
+
+/// What to do before any message is sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Todo {
+    Abort(ExchangeId),
+    /// Send the GET of an exchange that waits.
+    Get(ExchangeId),
+}
 
 /// One exchange, from when it is decided on to its end.
 #[derive(Debug)]
@@ -85,9 +126,15 @@ impl Exchange {
     }
 
     pub(super) fn errand(&self) -> Option<Errand> {
-        match self.purpose {
-            Purpose::Call(errand) => Some(errand),
-            Purpose::End | Purpose::Listen | Purpose::Tell => None,
+        self.purpose.errand()
+    }
+}
+
+impl Purpose {
+    pub(super) fn errand(self) -> Option<Errand> {
+        match self {
+            Self::Call(errand) => Some(errand),
+            Self::End | Self::Listen | Self::Tell => None,
         }
     }
 }
@@ -97,6 +144,7 @@ pub(super) struct Exchanges {
     open: BTreeMap<ExchangeId, Exchange>,
     by_wire: BTreeMap<u64, ExchangeId>,
     due: BTreeSet<(Instant, ExchangeId)>,
+    todo: VecDeque<Todo>,
     next: u64,
     /// Those that tell something and those that mean nothing any more, counted.
     telling: usize,
@@ -135,9 +183,39 @@ impl Exchanges {
         Some(exchange)
     }
 
-    /// What comes means nothing from now on, and may come until then.
-    pub(super) fn ignore(&mut self, id: ExchangeId, until: Instant) {
-        self.set_due(id, Some(until));
+    /// Takes what to do next.
+    pub(super) fn next_todo(&mut self) -> Option<Todo> {
+        self.todo.pop_front()
+    }
+
+    pub(super) fn queue_get(&mut self, id: ExchangeId) {
+        self.todo.push_back(Todo::Get(id));
+    }
+
+    pub(super) fn queue_abort(&mut self, id: ExchangeId) {
+        self.todo.push_back(Todo::Abort(id));
+    }
+
+    /// Ends an exchange at once.
+    pub(super) fn abort(&mut self, id: ExchangeId) {
+        let Some(exchange) = self.remove(id) else { return };
+        if !exchange.is_waiting() {
+            self.queue_abort(id);
+        }
+    }
+
+    /// Ignores the rest of a response, or ends it at once if too many are ignored already.
+    pub(super) fn let_go(&mut self, id: ExchangeId, now: Instant) {
+        if self.ignored < LINGERING_MAX {
+            self.ignore(id, now);
+        } else {
+            self.abort(id);
+        }
+    }
+
+    /// Ignores the rest of a response, which may come for a while.
+    pub(super) fn ignore(&mut self, id: ExchangeId, now: Instant) {
+        self.set_due(id, Some(now + LINGER));
         let Some(exchange) = self.open.get_mut(&id).filter(|exchange| !exchange.is_ignored()) else { return };
         exchange.stage = Stage::Ignored;
         exchange.stream = None;
@@ -157,10 +235,6 @@ impl Exchanges {
 
     pub(super) fn telling(&self) -> usize {
         self.telling
-    }
-
-    pub(super) fn ignored(&self) -> usize {
-        self.ignored
     }
 
     #[cfg(test)]

@@ -1,0 +1,219 @@
+//! The replay buffer: the numbered messages of one event stream, and the budget that all streams of a session share.
+
+use alloc::collections::VecDeque;
+
+use bytes::Bytes;
+
+use crate::connection::StreamId;
+
+/// The messages of one stream: those not read yet, and before them those kept to be read again.
+#[derive(Debug)]
+pub(super) struct Replay {
+    /// Oldest first.
+    messages: VecDeque<Bytes>,
+    /// The number of the first of them.
+    first: u64,
+    /// The number of the next message to read.
+    next: u64,
+    /// No message will be added.
+    is_done: bool,
+}
+
+impl Replay {
+    pub(super) fn new() -> Self {
+        Self { messages: VecDeque::new(), first: 1, next: 1, is_done: false }
+    }
+
+    /// Adds a message and returns its number.
+    pub(super) fn push(&mut self, message: Bytes) -> u64 {
+        self.messages.push_back(message);
+        self.end() - 1
+    }
+
+    /// Declares that no message will be added.
+    pub(super) fn finish(&mut self) {
+        self.is_done = true;
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Returns the number of the next message to be added.
+    pub(super) fn end(&self) -> u64 {
+        self.first + self.messages.len() as u64
+    }
+
+    /// Returns the number of the last message that was read.
+    pub(super) fn read(&self) -> u64 {
+        self.next - 1
+    }
+
+    /// Reads the next message, with its number.
+    pub(super) fn poll(&mut self) -> Option<(u64, Bytes)> {
+        let at = usize::try_from(self.next.checked_sub(self.first)?).ok()?;
+        let message = self.messages.get(at)?.clone();
+        self.next += 1;
+        Some((self.next - 1, message))
+    }
+
+    /// Returns whether every message was read and none will be added.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_done && self.is_read()
+    }
+
+    /// Returns whether every message was read.
+    pub(super) fn is_read(&self) -> bool {
+        self.next == self.end()
+    }
+
+    /// Returns how many messages were not read yet.
+    pub(super) fn unread(&self) -> u64 {
+        self.end() - self.next
+    }
+
+    /// Returns whether the buffer holds no message, read or not.
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Returns whether the buffer holds every message after number `last`, which exists.
+    pub(super) fn has_after(&self, last: u64) -> bool {
+        last + 1 >= self.first && last < self.end()
+    }
+
+    /// Continues reading after message number `last`. Returns false if [`has_after`](Self::has_after) does.
+    pub(super) fn resume(&mut self, last: u64) -> bool {
+        let has_after = self.has_after(last);
+        if has_after {
+            self.next = last + 1;
+        }
+        has_after
+    }
+
+    /// Returns the messages from number `first` on, as numbers and lengths.
+    pub(super) fn since(&self, first: u64) -> impl Iterator<Item = (u64, usize)> + '_ {
+        let numbered = (self.first..).zip(&self.messages);
+        numbered.map(|(number, message)| (number, message.len())).filter(move |(number, _)| *number >= first)
+    }
+
+    /// Drops the messages up to number `number`, and returns how many bytes they had.
+    pub(super) fn forget(&mut self, number: u64) -> usize {
+        let mut bytes = 0;
+        while self.first <= number {
+            let Some(message) = self.messages.pop_front() else { break };
+            bytes += message.len();
+            self.first += 1;
+        }
+        self.next = self.next.max(self.first);
+        bytes
+    }
+}
+
+/// What keeping a message costs besides its bytes.
+const MESSAGE_COST: usize = 128;
+
+/// The kept messages of all streams, oldest first, within a budget of bytes.
+#[derive(Debug)]
+pub(super) struct Kept {
+    messages: VecDeque<(StreamId, u64)>,
+    bytes: usize,
+    bytes_max: usize,
+}
+
+impl Kept {
+    pub(super) fn new(bytes_max: usize) -> Self {
+        Self { messages: VecDeque::new(), bytes: 0, bytes_max }
+    }
+
+    /// Counts a message as kept.
+    pub(super) fn add(&mut self, stream: StreamId, number: u64, bytes: usize) {
+        self.messages.push_back((stream, number));
+        self.bytes += bytes + MESSAGE_COST;
+    }
+
+    /// Takes the oldest message if the budget is exceeded. Its bytes count until they are [subtracted](Self::subtract).
+    pub(super) fn pop_excess(&mut self) -> Option<(StreamId, u64)> {
+        if self.bytes > self.bytes_max { self.messages.pop_front() } else { None }
+    }
+
+    /// Counts a message of `bytes` as dropped.
+    pub(super) fn subtract(&mut self, bytes: usize) {
+        self.bytes -= bytes + MESSAGE_COST;
+    }
+
+    /// Releases unused capacity.
+    pub(super) fn shrink(&mut self) {
+        if self.messages.is_empty() {
+            self.messages = VecDeque::new();
+        }
+    }
+}
+
+#[cfg(test)]
+impl Kept {
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Panics unless exactly the messages of this list are counted, within the budget.
+    pub(super) fn check(&self, bytes_of: impl Fn(StreamId, u64) -> usize) {
+        let count = |(stream, number): &(StreamId, u64)| bytes_of(*stream, *number) + MESSAGE_COST;
+        assert_eq!(self.messages.iter().map(count).sum::<usize>(), self.bytes);
+        assert!(self.bytes <= self.bytes_max);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replay(texts: &[&'static str]) -> Replay {
+        let mut stream = Replay::new();
+        for text in texts {
+            stream.push(Bytes::from_static(text.as_bytes()));
+        }
+        stream
+    }
+
+    #[test]
+    fn read_messages_can_be_read_again_from_any_number() {
+        let mut stream = replay(&["a", "b", "c"]);
+        assert_eq!(core::iter::from_fn(|| stream.poll()).map(|(number, _)| number).last(), Some(3));
+        assert!(stream.resume(1));
+        assert_eq!(stream.poll(), Some((2, Bytes::from_static(b"b"))));
+        assert!(stream.resume(3) && stream.poll().is_none());
+        assert!(!stream.resume(4), "no such message");
+    }
+
+    #[test]
+    fn forgotten_messages_cannot_be_read_again() {
+        let mut stream = replay(&["a", "bb", "c"]);
+        assert_eq!(stream.forget(2), 3);
+        assert!(!stream.resume(0) && !stream.resume(1));
+        assert!(stream.resume(2));
+        assert_eq!(stream.poll(), Some((3, Bytes::from_static(b"c"))));
+    }
+
+    #[test]
+    fn a_stream_is_over_once_its_last_message_was_read() {
+        let mut stream = replay(&["a"]);
+        stream.finish();
+        assert!(!stream.is_over());
+        stream.poll();
+        assert!(stream.is_over());
+        assert!(stream.resume(0) && !stream.is_over());
+    }
+
+    #[test]
+    fn the_oldest_message_exceeds_the_budget_first() {
+        let mut kept = Kept::new(2 * MESSAGE_COST + 3);
+        kept.add(StreamId(1), 1, 2);
+        kept.add(StreamId(2), 1, 1);
+        assert_eq!(kept.pop_excess(), None);
+        kept.add(StreamId(1), 2, 1);
+        assert_eq!(kept.pop_excess(), Some((StreamId(1), 1)));
+        kept.subtract(2);
+        assert_eq!(kept.pop_excess(), None);
+    }
+}
