@@ -1,5 +1,6 @@
 //! Framing: a byte stream against its lines, taken one by one; knows how lines end and nothing of what they say.
 
+use bytes::Buf;
 use mcp_harness::{Seed, Witness};
 use mcp_proto::server::{Config, Server};
 use mcp_proto::stdio::Stdio;
@@ -36,7 +37,8 @@ fn split(mut stream: &[u8], mut size: impl FnMut() -> usize) -> Shown {
         stream = rest;
     }
     machine.handle_eof(Instant::ZERO);
-    shown(&mut machine)
+    let events = events(&mut machine);
+    (events, machine.outbox().chunk().to_vec())
 }
 
 /// The reference: lines as a few words describe them, and a machine that is given whole messages.
@@ -62,8 +64,12 @@ fn one_by_one(stream: &[u8]) -> Shown {
     shown(&mut machine)
 }
 
+fn events(machine: &mut Server) -> Vec<String> {
+    std::iter::from_fn(|| machine.poll_event()).map(|event| event.tell()).collect()
+}
+
 fn shown(machine: &mut Server) -> Shown {
-    let events = std::iter::from_fn(|| machine.poll_event()).map(|event| event.tell()).collect();
+    let events = events(machine);
     let mut lines = Vec::new();
     while let Some(outgoing) = machine.poll_outgoing() {
         lines.extend_from_slice(outgoing.body);

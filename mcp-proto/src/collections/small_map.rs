@@ -64,14 +64,17 @@ impl<K: Ord, V, const N: usize> SmallMap<K, V, N> {
         Some(removed)
     }
 
+    #[allow(dead_code, reason = "only HTTP goes through all of them")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.inline.iter().flatten().map(|(key, value)| (key, value)).chain(&self.spilled)
     }
 
+    #[allow(dead_code, reason = "only HTTP goes through all of them")]
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
 
+    #[allow(dead_code, reason = "only HTTP goes through all of them")]
     pub(crate) fn is_empty(&self) -> bool {
         self.spilled.is_empty() && self.inline.iter().all(Option::is_none)
     }

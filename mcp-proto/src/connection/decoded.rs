@@ -87,6 +87,7 @@ impl<'a> Decoded<'a> {
         if is_alike { self } else { Self::of(self.frame, limits) }
     }
 
+    #[allow(dead_code, reason = "only HTTP looks into messages")]
     pub(crate) fn content(&self) -> &Content<'a> {
         &self.content
     }

@@ -9,6 +9,7 @@
 
 mod admit;
 pub mod client;
+pub mod field;
 mod fields;
 mod param_headers;
 mod policy;
@@ -16,11 +17,11 @@ mod refusal;
 mod reply;
 mod server;
 mod session_table;
+pub mod sse;
 #[cfg(test)]
 mod testing;
 mod validate;
 
-pub use crate::wire::{field, sse};
 pub use admit::{Admitted, Get, Head, admit, screen};
 pub use fields::{Fields, Repeated};
 pub use param_headers::{InvalidMirror, Mirror, Mismatch, standard};

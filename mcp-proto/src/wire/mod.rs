@@ -1,13 +1,7 @@
-//! Bytes on a stream: lines in, lines out; event streams and header field values; knows nothing of JSON and nothing
-//! of MCP.
+//! Bytes on a stream: lines in, whole messages out.
 
-#[cfg(feature = "http")]
-pub mod field;
 mod line;
 mod outbox;
-#[cfg(feature = "http")]
-pub mod sse;
 
 pub(crate) use line::{Line, LineReader};
-
 pub use outbox::Outbox;

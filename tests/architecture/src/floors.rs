@@ -62,7 +62,8 @@ pub const ORDERS: &[Order] = &[
     Order {
         room: "mcp-proto/src/http/",
         levels: &[
-            &["fields", "policy", "refusal", "server/event_id", "server/settings", "session_table"],
+            &["field", "fields", "refusal", "server/event_id", "server/settings", "session_table", "sse"],
+            &["policy"],
             &["admit", "param_headers", "reply", "server/exchange", "server/replay", "server/scope"],
             &["client/action", "client/config", "client/event", "client/legacy_session", "client/stream"],
             &["client/exchanges", "client/retry", "client/tools", "server/streams", "validate"],

@@ -138,8 +138,8 @@ pub(in super::super) fn on_cancelled(
 ) -> Option<u64> {
     let wire = id.as_u64();
     let call = wire.map(CallId).filter(|call| listens.is_acknowledged(*call).is_some());
-    let is_expected = call.is_some() || wire.is_some_and(|wire| calls.is_retired(wire));
-    if !is_expected {
+    let crossed_its_end = wire.is_some_and(|wire| calls.is_retired(wire));
+    if call.is_none() && !crossed_its_end {
         env.bad_notification(MethodId::Cancelled.name(), "it names no subscription");
     }
     call.map(|call| call.0)

@@ -6,8 +6,8 @@ use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use crate::http::field::is_event_id;
+use crate::http::sse::Reader;
 use crate::limits::Limits;
-use crate::wire::sse::Reader;
 
 /// The longest id, type and retry of an event.
 pub(super) const FIELD_BYTES_MAX: usize = 1024;

@@ -10,8 +10,8 @@ use super::exchanges::{Errand, Exchange, Kind, Purpose, Stage};
 use super::reply::too_long;
 use super::stream::Stream;
 use crate::connection::{CallError, Incoming, Session, StreamId, ViolationKind};
+use crate::http::sse::Found;
 use crate::time::Instant;
-use crate::wire::sse::Found;
 
 impl Http {
     /// Bytes of an event stream. (SSE-09, SSE-12, SSE-23, SSE-25)

@@ -16,8 +16,8 @@ use super::replay::{Kept, Replay};
 use crate::collections::SmallMap;
 use crate::connection::{Route, Session as _, StreamId};
 use crate::http::refusal::Refusal;
+use crate::http::sse;
 use crate::server::Server;
-use crate::wire::sse;
 
 /// The stream of what belongs to no request.
 pub(super) const UNSOLICITED: StreamId = StreamId(0);
