@@ -9,6 +9,8 @@
 //! `cargo run --example framed_socket`
 
 use std::collections::VecDeque;
+use std::error::Error;
+use std::io::{self, Write};
 
 use mcp_proto::client::{self, Client};
 use mcp_proto::schema::{CallTool, CallToolResult, Decode};
@@ -87,7 +89,7 @@ impl<S: Session> Framed<S> {
                 _ if outgoing.last => LAST,
                 _ => MESSAGE,
             };
-            let length = u32::try_from(outgoing.body.len()).expect("within the limits");
+            let length = u32::try_from(outgoing.body.len()).unwrap_or(u32::MAX);
             self.output.push_back(kind);
             self.output.extend(stream.0.to_be_bytes());
             self.output.extend(length.to_be_bytes());
@@ -123,7 +125,7 @@ struct Shown {
 }
 
 /// Three calls on three streams: the second is answered first, the third is abandoned.
-fn run(piece: usize) -> Shown {
+fn run(piece: usize) -> Result<Shown, Box<dyn Error>> {
     let now = Instant::ZERO;
     let config = server::Config::new("weather", "1.0.0").capability(Capability::Tools);
     let mut client = Framed::new(Client::new(now, client::Config::new("demo", "1.0.0")));
@@ -136,14 +138,14 @@ fn run(piece: usize) -> Shown {
 
     let options = CallOptions { progress: true, ..CallOptions::default() };
     for city in ["Oslo", "Rome", "Kyoto"] {
-        client.session.call(now, &CallTool::new(city), options.clone()).expect("the connection is open");
+        client.session.call(now, &CallTool::new(city), options.clone())?;
     }
     let abandoned = StreamId(client.next + 2);
     carry(now, piece, &mut client, &mut server);
     let mut open = Vec::new();
     while let Some(event) = server.session.poll_event() {
         if let server::Event::Request { incoming, request, .. } = event {
-            open.push((incoming, request.decode::<CallTool>().expect("a call").name));
+            open.push((incoming, request.decode::<CallTool>()?.name));
         }
     }
     client.close_stream(abandoned);
@@ -152,26 +154,27 @@ fn run(piece: usize) -> Shown {
         shown.cancelled += usize::from(matches!(event, server::Event::RequestCancelled { .. }));
     }
     for (incoming, city) in open.iter().take(2).rev() {
-        server.session.progress(now, *incoming, &Progress::new(0.5)).expect("it is open");
+        server.session.progress(now, *incoming, &Progress::new(0.5))?;
         let result = CallToolResult::text(format!("sunny in {city}"));
-        server.session.respond(now, *incoming, &result).expect("it is open");
+        server.session.respond(now, *incoming, &result)?;
     }
     carry(now, piece, &mut server, &mut client);
     while let Some(event) = client.session.poll_event() {
         match event {
             client::Event::Completed { outcome, .. } => {
-                let result = CallToolResult::decode(&outcome.expect("a result")).expect("a tool's result");
+                let result = CallToolResult::decode(&outcome?)?;
                 shown.results.extend(result.content[0].as_text().map(String::from));
             }
             client::Event::Progress { .. } => shown.progress += 1,
             _ => {}
         }
     }
-    shown
+    Ok(shown)
 }
 
-fn main() {
-    println!("{:?}", run(usize::MAX));
+fn main() -> Result<(), Box<dyn Error>> {
+    writeln!(io::stdout().lock(), "{:?}", run(usize::MAX)?)?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -186,7 +189,7 @@ mod tests {
                 progress: 2,
                 cancelled: 1,
             };
-            assert_eq!(run(piece), expected, "in pieces of {piece}");
+            assert_eq!(run(piece).unwrap(), expected, "in pieces of {piece}");
         }
     }
 

@@ -150,7 +150,7 @@ pub(super) fn log_to(env: &Env, open: &Open, level: Level, route: Route) -> Resu
     if !env.identity.capabilities.has(Capability::Logging) {
         return Err(Misuse::Undeclared);
     }
-    if !open.log_level.is_some_and(|threshold| level >= threshold) {
+    if open.log_level.is_none_or(|threshold| level < threshold) {
         return Ok(LogTo::Nobody);
     }
     env.require_room(route)?;
