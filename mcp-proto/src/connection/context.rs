@@ -155,6 +155,7 @@ impl Env {
     }
 
     /// Queues one message: the only way out of a connection. `write` returns where its params begin.
+    #[inline]
     pub(super) fn send<E>(
         &mut self,
         draft: Draft,

@@ -63,6 +63,7 @@ pub(crate) enum Content<'a> {
 impl<'a> Decoded<'a> {
     /// Parses a message, within the bounds of the connection that is to handle it. Work is linear in its length.
     #[must_use]
+    #[inline]
     pub fn read(message: &'a Incoming<'_>, limits: &Limits) -> Self {
         let frame = match message {
             Incoming::Borrowed(bytes) => Frame::Borrowed(bytes),
@@ -71,6 +72,7 @@ impl<'a> Decoded<'a> {
         Self::of(frame, limits)
     }
 
+    #[inline]
     pub(crate) fn of(frame: Frame<'a>, limits: &Limits) -> Self {
         let text = frame.bytes();
         let content = match check_utf8(text) {
@@ -81,10 +83,9 @@ impl<'a> Decoded<'a> {
         Self { frame, content, depth_max: limits.depth_max, id_bytes_max: limits.id_bytes_max }
     }
 
-    /// The same message, parsed again if that was done within other bounds.
-    pub(super) fn within(self, limits: &Limits) -> Self {
-        let is_alike = self.depth_max == limits.depth_max && self.id_bytes_max == limits.id_bytes_max;
-        if is_alike { self } else { Self::of(self.frame, limits) }
+    /// Returns whether the message was parsed within these bounds.
+    pub(super) fn is_within(&self, limits: &Limits) -> bool {
+        self.depth_max == limits.depth_max && self.id_bytes_max == limits.id_bytes_max
     }
 
     #[allow(dead_code, reason = "only HTTP looks into messages")]
@@ -117,6 +118,7 @@ impl<'a> Decoded<'a> {
 
 impl<'a> Content<'a> {
     /// Parses one message.
+    #[inline]
     pub(crate) fn of(text: &'a [u8], limits: &Limits) -> Self {
         match rpc::decode_utf8(text, limits.depth_max, limits.id_bytes_max) {
             Ok(message) => Self::Message(message),

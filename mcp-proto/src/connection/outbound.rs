@@ -305,6 +305,7 @@ impl Outbound {
 
     /// Appends the message that `write` writes: one JSON value on one line. `write` returns where its params begin, as
     /// an offset into the buffer it was given. On an error nothing is appended.
+    #[inline]
     pub(crate) fn append<E>(
         &mut self,
         draft: Draft,

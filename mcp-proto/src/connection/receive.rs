@@ -48,13 +48,21 @@ impl Connection {
         if !self.env.allows().input {
             return;
         }
-        let Decoded { frame, content, .. } = decoded.within(self.limits());
-        let origin = Origin { to: Destination { stream, batch: None }, frame };
-        match content {
-            Content::Array => self.on_array(origin, frame.bytes()),
-            content => self.on_content(origin, content),
+        if decoded.is_within(self.limits()) {
+            self.on_decoded(stream, &decoded);
+        } else {
+            self.on_decoded(stream, &Decoded::of(decoded.frame, self.limits()));
         }
         self.settle();
+    }
+
+    /// A parsed message is large: it is passed on by reference.
+    fn on_decoded(&mut self, stream: StreamId, decoded: &Decoded<'_>) {
+        let origin = Origin { to: Destination { stream, batch: None }, frame: decoded.frame };
+        match &decoded.content {
+            Content::Array => self.on_array(origin, decoded.frame.bytes()),
+            content => self.on_content(origin, content),
+        }
     }
 
     pub(crate) fn handle_violation(&mut self, now: Instant, kind: ViolationKind) {
@@ -75,10 +83,10 @@ impl Connection {
         self.settle();
     }
 
-    fn on_content(&mut self, origin: Origin<'_>, content: Content<'_>) {
+    fn on_content(&mut self, origin: Origin<'_>, content: &Content<'_>) {
         match content {
             Content::Message(message) => self.on_message(origin, message),
-            Content::Malformed(malformed) => self.on_malformed(origin, &malformed),
+            Content::Malformed(malformed) => self.on_malformed(origin, malformed),
             Content::NotUtf8(error) => {
                 let detail = format!("invalid UTF-8 at byte {}", error.valid_up_to());
                 let reply = ErrorObject::new(code::PARSE_ERROR, format!("parse error: {detail}"));
@@ -127,30 +135,33 @@ impl Connection {
                 Some(b'[') => Content::Array,
                 _ => Content::of(member, self.limits()),
             };
-            self.on_content(origin, content);
+            self.on_content(origin, &content);
             self.settle();
         }
         self.inbound.settle(&mut self.env, batch);
     }
 
-    fn on_message(&mut self, origin: Origin<'_>, message: Message<'_>) {
+    fn on_message(&mut self, origin: Origin<'_>, message: &Message<'_>) {
         let violations = self.env.violations.in_a_row();
         match message {
             Message::Notification { method, params } => {
-                self.on_notification(origin, Name::of(&method), &params);
+                self.on_notification(origin, Name::of(method), params);
             }
             Message::Request { id, method, params } => {
-                self.on_request(origin, id, Name::of(&method), &params);
+                self.on_request(origin, id, Name::of(method), params);
             }
             Message::Response { id, outcome } => {
                 let kind = outcome.as_ref().ok().and_then(|result| result.kind());
-                let outcome = outcome.map(|result| result.keep(origin.frame)).map_err(CallError::Refused);
-                self.on_response_to(&id, kind.as_deref(), outcome);
+                let outcome = match outcome {
+                    Ok(result) => Ok(result.keep(origin.frame)),
+                    Err(error) => Err(CallError::Refused(error.clone())),
+                };
+                self.on_response_to(id, kind.as_deref(), outcome);
             }
             Message::BrokenResponse { id, why } => {
-                self.on_response_to(&id, None, Err(CallError::Invalid(why.into())));
+                self.on_response_to(id, None, Err(CallError::Invalid((*why).into())));
             }
-            Message::OrphanError(error) => self.on_orphan(error),
+            Message::OrphanError(error) => self.on_orphan(error.clone()),
         }
         if self.env.violations.in_a_row() == violations {
             self.env.violations.forgive();
@@ -236,29 +247,29 @@ impl Connection {
         self.env.violation(ViolationKind::UnknownResponse, detail);
     }
 
-    fn on_request(&mut self, origin: Origin<'_>, id: RequestId, method: Name<'_>, params: &Params<'_>) {
+    fn on_request(&mut self, origin: Origin<'_>, id: &RequestId, method: Name<'_>, params: &Params<'_>) {
         if !rules::receives_requests(&self.env) {
             let name: alloc::string::String = method.text.chars().take(64).collect();
             return self.env.violation(ViolationKind::UnexpectedRequest, name);
         }
-        if self.inbound.has_id(&id) || self.subscribers.has(&id) {
+        if self.inbound.has_id(id) || self.subscribers.has(id) {
             let error = ErrorObject::new(code::INVALID_REQUEST, format!("request id {id} is already in use"));
-            self.inbound.refuse(&mut self.env, origin.to, Some(&id), &error);
+            self.inbound.refuse(&mut self.env, origin.to, Some(id), &error);
             return self.env.violation(ViolationKind::DuplicateId, format!("{id} is still open"));
         }
-        self.inbound.reserve_id(origin.to.batch, &id);
+        self.inbound.reserve_id(origin.to.batch, id);
         let carries_context = self.env.serves_modern() && self.contexts.is_in(params);
         let served = match dispatch::request(&self.env, method.id, carries_context) {
             RequestTarget::Ping => {
-                self.inbound.accept(&mut self.env, origin.to, &id);
+                self.inbound.accept(&mut self.env, origin.to, id);
                 Ok(())
             }
-            RequestTarget::Initialize => self.on_initialize(origin.to, &id, params),
-            RequestTarget::Session(target) => self.on_session_request(target, origin, &id, method, params),
-            RequestTarget::Modern(target) => self.on_modern_request(target, origin, &id, method, params),
+            RequestTarget::Initialize => self.on_initialize(origin.to, id, params),
+            RequestTarget::Session(target) => self.on_session_request(target, origin, id, method, params),
+            RequestTarget::Modern(target) => self.on_modern_request(target, origin, id, method, params),
         };
         if let Err(error) = served {
-            self.inbound.refuse(&mut self.env, origin.to, Some(&id), &error);
+            self.inbound.refuse(&mut self.env, origin.to, Some(id), &error);
         }
     }
 

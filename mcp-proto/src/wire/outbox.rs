@@ -159,11 +159,14 @@ impl Outbox {
 
     /// Appends what `write` writes to the buffer that it is given, with the offset at which it begins. What it writes
     /// holds line breaks at its end only; on an error nothing is appended.
+    #[inline]
     pub(crate) fn try_append<T, E>(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>, usize) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.compact();
+        if self.sent > 0 {
+            self.compact();
+        }
         let start = self.buffer.len();
         let written = write(&mut self.buffer, start);
         if written.is_err() {
