@@ -7,8 +7,9 @@
 //! Three machines, each usable alone:
 //!
 //! - **framing** cuts bytes into messages: [`stdio`];
-//! - **session** gives messages their meaning: [`client::Client`], [`server::Server`];
-//! - a **binding** joins the two: [`stdio::Stdio`] is a session on a byte stream.
+//! - a **connection** gives messages their meaning: [`client::Client`], [`server::Server`];
+//! - a **binding** joins the two: [`stdio::Stdio`] is a connection on a byte stream. A transport of your own uses the
+//!   trait [`Session`]: whole messages in, [`Outgoing`] out.
 //!
 //! ```
 //! use mcp_proto::client::{self, Client};
@@ -56,8 +57,8 @@
 //!
 //! The directory `examples` of this crate has whole programs without any adapter: a session in one thread
 //! (`in_process`), a server that a game drives once a frame (`game_loop`), a daemon on `poll(2)` with many clients
-//! (`poll_loop`), and a proxy between clients and servers of any era (`proxy`). `cargo run --example in_process` runs
-//! one.
+//! (`poll_loop`), a proxy between clients and servers of any era (`proxy`), and a transport of whole messages with
+//! several streams (`framed_socket`). `cargo run --example in_process` runs one.
 //!
 //! # Tests and recordings
 //!
