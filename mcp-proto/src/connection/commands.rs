@@ -143,8 +143,10 @@ impl Connection {
 
     /// Sends what the subscriptions have to ask the server.
     pub(super) fn send_subscriptions(&mut self) {
+        // At the end of the connection nothing is asked any more.
+        let is_open = self.env.allows().traffic;
         let calls_max = self.limits().calls_max;
-        let Some(subscriptions) = self.subscriptions.allocated_mut() else { return };
+        let Some(subscriptions) = self.subscriptions.allocated_mut().filter(|_| is_open) else { return };
         while let Some(step) = subscriptions.next_step(self.calls.len(), calls_max) {
             let (method, owner) = match step.subscribe {
                 Some(_) => (MethodId::Subscribe, Owner::Subscribe),

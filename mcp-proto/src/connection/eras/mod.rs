@@ -1,8 +1,5 @@
-//! What differs between the two eras: the only place that matches on an [`Era`].
-//!
-//! A connection speaks one era with its peer, or as a server both at once: requests that carry their own context are
-//! modern, all others belong to the session. What holds for one side and one era in all cases is a function here; what
-//! takes more is in [`legacy`] and [`modern`].
+//! What differs between the two eras and takes parts of a connection: the dispatch to [`legacy`] and [`modern`].
+//! What needs no part is in [`rules`].
 
 pub(super) mod legacy;
 pub(super) mod modern;
