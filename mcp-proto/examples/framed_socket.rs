@@ -66,6 +66,7 @@ impl<S: Session> Framed<S> {
         let length = u32::from_be_bytes(head[9..].try_into().ok()?) as usize;
         if length > PAYLOAD_BYTES_MAX {
             // Nothing after it can be read.
+            self.input.clear();
             self.session.handle_violation(now, ViolationKind::TooLong);
             self.session.handle_eof(now);
             return None;
