@@ -1,6 +1,7 @@
 //! Counts the instructions of each case with callgrind; knows nothing of what the cases do.
 //!
-//! gungraun numbers the cases as [`mcp_benches::cases`] has them; the report gives them their names again.
+//! gungraun numbers the cases as [`mcp_benches::cases`] has them; the report gives them their names
+//! again.
 
 #![allow(missing_docs, reason = "the macros make items without any")]
 

@@ -1,4 +1,5 @@
-//! The messages that everything is measured on: the same for all, the same every time; knows nothing of who reads them.
+//! The messages that everything is measured on: the same for all, the same every time; knows
+//! nothing of who reads them.
 
 /// Bytes that a driver hands over at a time, as from one `read`.
 pub const CHUNK_BYTES: usize = 64 * 1024;
@@ -23,7 +24,9 @@ pub fn progress(token: u64, step: u64) -> String {
 
 /// A call is not wanted any more.
 pub fn cancelled(id: u64) -> String {
-    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+    )
 }
 
 /// The arguments of a typical call.
@@ -82,7 +85,9 @@ pub fn prose(bytes: usize) -> String {
 /// A result with 1 MB of text.
 pub fn text(id: u64) -> String {
     let text = prose(1 << 20).replace('\n', "\\n");
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"{text}"}}]}}}}"#)
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"{text}"}}]}}}}"#
+    )
 }
 
 /// A result with an image of 10 MB in base64.
@@ -99,7 +104,8 @@ pub fn image(id: u64) -> String {
 pub struct Mixed {
     /// For a server: calls, pings, cancellations.
     pub to_server: Vec<u8>,
-    /// For a client: results, lists, progress of call number [`FIRST_ID`]. The rest of its calls is answered in order.
+    /// For a client: results, lists, progress of call number [`FIRST_ID`]. The rest of its calls
+    /// is answered in order.
     pub to_client: Vec<u8>,
     /// Calls that the client must have made, the one with progress included.
     pub client_calls: u64,
@@ -107,7 +113,8 @@ pub struct Mixed {
     pub all: Vec<u8>,
 }
 
-/// The mixed stream: 80 % typical calls and results, 15 % tiny messages, 5 % lists of 8 KB, in a fixed disorder.
+/// The mixed stream: 80 % typical calls and results, 15 % tiny messages, 5 % lists of 8 KB, in a
+/// fixed disorder.
 pub fn mixed() -> Mixed {
     let mut mixed = Mixed { client_calls: 1, ..Mixed::default() };
     let (mut id, mut step, mut dice) = (0, 0, 0x2545_F491_4F6C_DD1D_u64);

@@ -1,4 +1,5 @@
-//! The least that anyone must do with a message: look for its end, check it, copy it; knows no protocol.
+//! The least that anyone must do with a message: look for its end, check it, copy it; knows no
+//! protocol.
 
 use std::hint::black_box;
 

@@ -1,4 +1,5 @@
-//! The cases that are measured: what is done, how many messages it is, by whom; knows nothing of how it is measured.
+//! The cases that are measured: what is done, how many messages it is, by whom; knows nothing of
+//! how it is measured.
 
 pub mod corpus;
 mod floors;

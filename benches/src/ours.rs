@@ -1,7 +1,8 @@
-//! What `mcp-proto` does, through its public surface: bytes into a machine, events out, answers back.
+//! What `mcp-proto` does, through its public surface: bytes into a machine, events out, answers
+//! back.
 //!
-//! To decode is therefore more here than it is for a codec: calls are found and ended, requests are kept until they
-//! are answered, events are queued and polled.
+//! To decode is therefore more here than it is for a codec: calls are found and ended, requests are
+//! kept until they are answered, events are queued and polled.
 
 use std::hint::black_box;
 
@@ -30,8 +31,9 @@ pub(crate) fn cases() -> Vec<Case> {
         ours("decode mixed", MIXED_MESSAGES, || mixed(false)),
         ours("decode ping", 1000, || to_server(1000, corpus::ping, false)),
         ours("decode progress", 1000, || {
-            let steps = (1..=1000)
-                .flat_map(|step| corpus::progress(FIRST_ID, step).into_bytes().into_iter().chain([b'\n']));
+            let steps = (1..=1000).flat_map(|step| {
+                corpus::progress(FIRST_ID, step).into_bytes().into_iter().chain([b'\n'])
+            });
             client_takes(1, steps.collect(), false)
         }),
         ours("decode cancelled", 1000, || {
@@ -50,7 +52,9 @@ pub(crate) fn cases() -> Vec<Case> {
         ours("decode list, typed", 100, || to_client(100, corpus::list, true)),
         ours("decode text 1 MB, typed", 1, || to_client(1, corpus::text, true)),
         ours("decode image 10 MB, typed", 1, || to_client(1, corpus::image, true)),
-        ours("decode call, params first", 1000, || to_server(1000, corpus::call_params_first, false)),
+        ours("decode call, params first", 1000, || {
+            to_server(1000, corpus::call_params_first, false)
+        }),
         ours("decode call, byte at a time", 100, || {
             let mut server = in_session(SESSIONS).server;
             let lines = corpus::lines(1, 100, corpus::call);
@@ -99,8 +103,10 @@ pub fn in_session(revision: Revision) -> Pair {
         replies_bytes_max: usize::MAX,
         ..Limits::default()
     };
-    let client = client::Config::new("bench", "1.0.0").revisions(&[revision]).limits(limits.clone());
-    let server = server::Config::new("bench", "1.0.0").capability(Capability::Tools).revisions(&[revision]);
+    let client =
+        client::Config::new("bench", "1.0.0").revisions(&[revision]).limits(limits.clone());
+    let server =
+        server::Config::new("bench", "1.0.0").capability(Capability::Tools).revisions(&[revision]);
     let mut pair = Pair {
         client: Stdio::new(Client::new(NOW, client)),
         server: Stdio::new(Server::new(NOW, server.limits(limits))),
@@ -130,7 +136,8 @@ impl Pair {
         carry(&mut self.server, &mut self.client);
         while let Some(event) = self.client.poll_event() {
             let client::Event::Completed { call, outcome } = event else { continue };
-            let result = CallToolResult::decode(&outcome.expect("it was answered")).expect("it is a result");
+            let result =
+                CallToolResult::decode(&outcome.expect("it was answered")).expect("it is a result");
             assert!(call == made && !result.is_error);
         }
     }
@@ -162,8 +169,13 @@ pub fn result() -> CallToolResult {
     CallToolResult::text(corpus::TEXT)
 }
 
-/// Gives bytes to a machine, in chunks, and `hears` the events after each; what it wants sent is dropped.
-fn feed<S: Apply>(machine: &mut Stdio<S>, bytes: &[u8], mut hears: impl FnMut(&mut Stdio<S>, S::Event)) {
+/// Gives bytes to a machine, in chunks, and `hears` the events after each; what it wants sent is
+/// dropped.
+fn feed<S: Apply>(
+    machine: &mut Stdio<S>,
+    bytes: &[u8],
+    mut hears: impl FnMut(&mut Stdio<S>, S::Event),
+) {
     for chunk in bytes.chunks(CHUNK_BYTES) {
         machine.handle_input(NOW, chunk);
         while let Some(event) = machine.poll_event() {

@@ -1,12 +1,13 @@
-//! What the official SDK does: its codec and types to decode and encode, its client and server over a pipe in memory.
+//! What the official SDK does: its codec and types to decode and encode, its client and server over
+//! a pipe in memory.
 
 use std::hint::black_box;
 
 use bytes::BytesMut;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ContentBlock, ErrorData,
-    ProgressNotification, ProgressNotificationParam, ProgressToken, Request, RequestId, ServerCapabilities,
-    ServerConfig, ServerNotification, ServerResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientRequest, ContentBlock,
+    ErrorData, ProgressNotification, ProgressNotificationParam, ProgressToken, Request, RequestId,
+    ServerCapabilities, ServerConfig, ServerNotification, ServerResult,
 };
 use rmcp::service::{RequestContext, RunningService, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::async_rw::JsonRpcMessageCodec;
@@ -38,7 +39,9 @@ pub(crate) fn cases() -> Vec<Case> {
         rmcp("decode progress", 1000, || {
             decode::<ToClient>(corpus::lines(1, 1000, |step| corpus::progress(FIRST_ID, step)))
         }),
-        rmcp("decode cancelled", 1000, || decode::<ToServer>(corpus::lines(1, 1000, corpus::cancelled))),
+        rmcp("decode cancelled", 1000, || {
+            decode::<ToServer>(corpus::lines(1, 1000, corpus::cancelled))
+        }),
         rmcp("decode call", 1000, || decode::<ToServer>(corpus::lines(1, 1000, corpus::call))),
         rmcp("decode result", 1000, || decode::<ToClient>(corpus::lines(1, 1000, corpus::result))),
         rmcp("decode list", 100, || decode::<ToClient>(corpus::lines(1, 100, corpus::list))),
@@ -50,7 +53,8 @@ pub(crate) fn cases() -> Vec<Case> {
         rmcp("decode call, byte at a time", 100, || {
             let lines = corpus::lines(1, 100, corpus::call);
             Box::new(move || {
-                let (mut codec, mut buffer) = (JsonRpcMessageCodec::<ToServer>::new(), BytesMut::new());
+                let (mut codec, mut buffer) =
+                    (JsonRpcMessageCodec::<ToServer>::new(), BytesMut::new());
                 for byte in &lines {
                     buffer.extend_from_slice(&[*byte]);
                     black_box(codec.decode(&mut buffer).expect("it is a message"));
@@ -67,9 +71,9 @@ pub(crate) fn cases() -> Vec<Case> {
         rmcp("encode progress", 1000, || {
             let token = ProgressToken(RequestId::Number(2));
             let told = ProgressNotificationParam::new(token, 1.0);
-            encode(TxJsonRpcMessage::<RoleServer>::notification(ServerNotification::ProgressNotification(
-                ProgressNotification::new(told),
-            )))
+            encode(TxJsonRpcMessage::<RoleServer>::notification(
+                ServerNotification::ProgressNotification(ProgressNotification::new(told)),
+            ))
         }),
         rmcp("encode unchanged list", 1000, || {
             let list = serde_json::from_str(&corpus::tools()).expect("it is a list");
@@ -104,7 +108,8 @@ pub fn decode_all<T: DeserializeOwned>(bytes: &[u8]) {
 fn encode<T: Serialize + Clone + 'static>(message: T) -> Work {
     let mut messages = vec![message; 1000];
     Box::new(move || {
-        let (mut codec, mut buffer) = (JsonRpcMessageCodec::<T>::new(), BytesMut::with_capacity(64 * 1024));
+        let (mut codec, mut buffer) =
+            (JsonRpcMessageCodec::<T>::new(), BytesMut::with_capacity(64 * 1024));
         for message in messages.drain(..) {
             codec.encode(black_box(message), &mut buffer).expect("it is encodable");
             buffer.clear();
@@ -170,7 +175,8 @@ impl Pair {
 
     /// A call and its answer.
     pub fn round_trip(&mut self, params: &CallToolRequestParams) {
-        let result = self.runtime.block_on(self.client.call_tool(params.clone())).expect("it was answered");
+        let result =
+            self.runtime.block_on(self.client.call_tool(params.clone())).expect("it was answered");
         assert!(result.is_error != Some(true));
     }
 }

@@ -1,8 +1,10 @@
-//! A transport of your own: messages in frames over one socket, with several streams, and no adapter.
+//! A transport of your own: messages in frames over one socket, with several streams, and no
+//! adapter.
 //!
-//! A frame is a stream's number and one message, as a WebSocket or a message queue would carry them. Each request
-//! travels on a stream of its own, and so does everything that belongs to it; what belongs to no request travels on
-//! stream 0. Closing a stream cancels what was asked for on it.
+//! A frame is a stream's number and one message, as a WebSocket or a message queue would carry
+//! them. Each request travels on a stream of its own, and so does everything that belongs to it;
+//! what belongs to no request travels on stream 0. Closing a stream cancels what was asked for on
+//! it.
 //!
 //! The whole transport is [`Framed`]: it uses the public [`Session`] seam and nothing else.
 //!
@@ -16,7 +18,8 @@ use mcp_proto::client::{self, Client};
 use mcp_proto::schema::{CallTool, CallToolResult, Decode};
 use mcp_proto::server::{self, Server};
 use mcp_proto::{
-    CallOptions, Capability, Instant, OutgoingKind, Progress, Route, Session, StreamId, ViolationKind,
+    CallOptions, Capability, Instant, OutgoingKind, Progress, Route, Session, StreamId,
+    ViolationKind,
 };
 
 /// What a frame does to its stream.
@@ -108,7 +111,12 @@ impl<S: Session> Framed<S> {
 }
 
 /// Carries what one side wrote to the other, in pieces of `piece` bytes.
-fn carry<A: Session, B: Session>(now: Instant, piece: usize, from: &mut Framed<A>, to: &mut Framed<B>) {
+fn carry<A: Session, B: Session>(
+    now: Instant,
+    piece: usize,
+    from: &mut Framed<A>,
+    to: &mut Framed<B>,
+) {
     from.flush();
     let bytes: Vec<u8> = from.output.drain(..).collect();
     for piece in bytes.chunks(piece) {
@@ -116,8 +124,8 @@ fn carry<A: Session, B: Session>(now: Instant, piece: usize, from: &mut Framed<A
     }
 }
 
-/// What the run shows: the texts of the completed calls, in the order of their completion, and the requests that the
-/// server saw cancelled.
+/// What the run shows: the texts of the completed calls, in the order of their completion, and the
+/// requests that the server saw cancelled.
 #[derive(Debug, Default, Eq, PartialEq)]
 struct Shown {
     results: Vec<String>,

@@ -1,7 +1,9 @@
-//! A whole session of a client and a server in one thread: bytes are handed over directly, time is moved by hand.
+//! A whole session of a client and a server in one thread: bytes are handed over directly, time is
+//! moved by hand.
 //!
-//! Run it with `cargo run --example in_process -p mcp-proto`. The same server serves a client of the era with sessions
-//! and one of the era without; neither its code nor the client's asks which it is.
+//! Run it with `cargo run --example in_process -p mcp-proto`. The same server serves a client of
+//! the era with sessions and one of the era without; neither its code nor the client's asks which
+//! it is.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -11,14 +13,14 @@ use bytes::Buf;
 use mcp_proto::catalog::{Catalog, Found};
 use mcp_proto::client::{self, Client};
 use mcp_proto::schema::{
-    CallTool, CallToolResult, Decode, Elicit, ElicitResult, Form, ListTools, ListToolsResult, Map, TextField,
-    Tool,
+    CallTool, CallToolResult, Decode, Elicit, ElicitResult, Form, ListTools, ListToolsResult, Map,
+    TextField, Tool,
 };
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallError, CallId, CallOptions, Capability, Context, Endpoint, ErrorObject, IncomingId, Instant,
-    Progress, Question, Raw, Request, Revision,
+    CallError, CallId, CallOptions, Capability, Context, Endpoint, ErrorObject, IncomingId,
+    Instant, Progress, Question, Raw, Request, Revision,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -99,8 +101,14 @@ enum Task {
 fn tools() -> Result<Catalog<Task>, Box<dyn Error>> {
     let nothing = Raw::from_text(r#"{"type":"object"}"#)?;
     let mut tools = Catalog::new();
-    tools.add_tool(Tool::new("count", nothing.clone()).description("Counts to three"), Task::Count)?;
-    tools.add_tool(Tool::new("greet", nothing.clone()).description("Greets you by name"), Task::Greet)?;
+    tools.add_tool(
+        Tool::new("count", nothing.clone()).description("Counts to three"),
+        Task::Count,
+    )?;
+    tools.add_tool(
+        Tool::new("greet", nothing.clone()).description("Greets you by name"),
+        Task::Greet,
+    )?;
     tools.add_tool(Tool::new("sleep", nothing).description("Never wakes up"), Task::Sleep)?;
     Ok(tools)
 }
@@ -136,16 +144,24 @@ impl Pair {
                 server.respond(now, incoming, &CallToolResult::text("three"))?;
             }
             Ok(Found::Tool { handler: Task::Greet, .. }) => {
-                // The request comes a second time, with the answer. Nothing is kept here in between.
-                let name =
-                    context.answers.as_ref().and_then(|answers| answers.decode::<ElicitResult>("name"));
+                // The request comes a second time, with the answer. Nothing is kept here in
+                // between.
+                let name = context
+                    .answers
+                    .as_ref()
+                    .and_then(|answers| answers.decode::<ElicitResult>("name"));
                 match name.transpose()?.and_then(|given| given.content?.member("name")) {
                     Some(name) => {
-                        let greeting = format!("Good morning, {}.", name.to_text().unwrap_or_default());
+                        let greeting =
+                            format!("Good morning, {}.", name.to_text().unwrap_or_default());
                         server.respond(now, incoming, &CallToolResult::text(greeting))?;
                     }
                     None if context.answers.is_some() => {
-                        server.respond(now, incoming, &CallToolResult::error("Good morning, stranger."))?;
+                        server.respond(
+                            now,
+                            incoming,
+                            &CallToolResult::error("Good morning, stranger."),
+                        )?;
                     }
                     None => {
                         let form = Form::new(Map::new()).field("name", TextField::new());
@@ -156,7 +172,11 @@ impl Pair {
             }
             Ok(Found::Tool { handler: Task::Sleep, .. }) => {}
             Ok(_) => {
-                server.respond_error(now, incoming, &ErrorObject::method_not_found(&request.method))?;
+                server.respond_error(
+                    now,
+                    incoming,
+                    &ErrorObject::method_not_found(&request.method),
+                )?;
             }
             Err(error) => server.respond_error(now, incoming, &error)?,
         }
@@ -212,7 +232,9 @@ impl Pair {
             while let Some(event) = self.client.poll_event() {
                 is_idle = false;
                 match event {
-                    client::Event::Completed { call: done, outcome } if done == call => return Ok(outcome),
+                    client::Event::Completed { call: done, outcome } if done == call => {
+                        return Ok(outcome);
+                    }
                     client::Event::Progress { progress, .. } => {
                         let total = progress.total.unwrap_or_default();
                         writeln!(out, "   progress {} of {total}", progress.progress)?;

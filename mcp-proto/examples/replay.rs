@@ -1,7 +1,8 @@
 //! Records a session, prints the recording, and does it all again: nothing comes out differently.
 //!
-//! Run it with `cargo run --example replay -p mcp-proto --features record`; `-- --payloads` prints what was said too. A
-//! program that records in earnest gives a function that writes to a file where this one gives a vector.
+//! Run it with `cargo run --example replay -p mcp-proto --features record`; `-- --payloads` prints
+//! what was said too. A program that records in earnest gives a function that writes to a file
+//! where this one gives a vector.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -27,7 +28,10 @@ fn new_client(now: Instant) -> Stdio<Client> {
 }
 
 fn new_server(now: Instant) -> Stdio<Server> {
-    Stdio::new(Server::new(now, server::Config::new("vault", "1.0.0").capability(Capability::Tools)))
+    Stdio::new(Server::new(
+        now,
+        server::Config::new("vault", "1.0.0").capability(Capability::Tools),
+    ))
 }
 
 // ---- a session, recorded on both sides ----
@@ -75,12 +79,20 @@ fn run(payloads: bool, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let recording = Recording::read(&client)?;
     writeln!(out, "the client, in {} bytes:\n{}", client.len(), recording.show(payloads))?;
     let same = recording.replay(&mut new_client(recording.began()))?;
-    writeln!(out, "again: {} entries, {} events, {} bytes out\n", same.entries, same.events, same.bytes_out)?;
+    writeln!(
+        out,
+        "again: {} entries, {} events, {} bytes out\n",
+        same.entries, same.events, same.bytes_out
+    )?;
 
     let recording = Recording::read(&server)?;
     writeln!(out, "the server, in {} bytes:\n{}", server.len(), recording.show(payloads))?;
     let same = recording.replay(&mut new_server(recording.began()))?;
-    writeln!(out, "again: {} entries, {} events, {} bytes out\n", same.entries, same.events, same.bytes_out)?;
+    writeln!(
+        out,
+        "again: {} entries, {} events, {} bytes out\n",
+        same.entries, same.events, same.bytes_out
+    )?;
 
     // A server that offers less does something else.
     let other = Stdio::new(Server::new(recording.began(), server::Config::new("vault", "1.0.0")));

@@ -10,8 +10,9 @@ use alloc::vec::Vec;
 pub use crate::command::client::Command;
 use crate::command::{Applied, Apply, OwnedCommand};
 use crate::connection::{
-    self, CallError, CallId, CallOptions, Close, Connection, Fault, Filter, Identity, IncomingId, MetaWriter,
-    Method, Peer, Progress, Request, Violation, ViolationPolicy, session_over_connection,
+    self, CallError, CallId, CallOptions, Close, Connection, Fault, Filter, Identity, IncomingId,
+    MetaWriter, Method, Peer, Progress, Request, Violation, ViolationPolicy,
+    session_over_connection,
 };
 use crate::error::Misuse;
 use crate::json::Raw;
@@ -78,25 +79,25 @@ impl Config {
         self
     }
 
-    /// Expects a server of this era, as it was the last time: one of the legacy era is not asked first which it is
-    /// of. If it is of the other after all, that is found out. (LIF-31)
+    /// Expects a server of this era, as it was the last time: one of the legacy era is not asked
+    /// first which it is of. If it is of the other after all, that is found out. (LIF-31)
     #[must_use]
     pub const fn expect(mut self, era: Era) -> Self {
         self.0.expected = Some(era);
         self
     }
 
-    /// Takes an answer to `initialize` that names a revision without sessions, if this side speaks it, and goes on in that
-    /// one; otherwise such a server is one that cannot be spoken to. Some servers answer so to whatever they are asked.
-    /// (T-31)
+    /// Takes an answer to `initialize` that names a revision without sessions, if this side speaks
+    /// it, and goes on in that one; otherwise such a server is one that cannot be spoken to.
+    /// Some servers answer so to whatever they are asked. (T-31)
     #[must_use]
     pub const fn take_modern_welcome(mut self) -> Self {
         self.0.takes_modern_welcome = true;
         self
     }
 
-    /// Does not tell servers the name and version with each request. A session's handshake always tells them.
-    /// (STL-02)
+    /// Does not tell servers the name and version with each request. A session's handshake always
+    /// tells them. (STL-02)
     #[must_use]
     pub const fn without_info(mut self) -> Self {
         self.0.tells_info = false;
@@ -129,17 +130,21 @@ impl Config {
 ///
 /// Four kinds of methods:
 ///
-/// - **what the driver brings**: [`handle_message`](crate::Session::handle_message), [`handle_eof`](crate::Session::handle_eof),
+/// - **what the driver brings**: [`handle_message`](crate::Session::handle_message),
+///   [`handle_eof`](crate::Session::handle_eof),
 ///   [`handle_timeout`](crate::Session::handle_timeout), each with the time; they cannot fail;
-/// - **what the application does**: [`call`](Self::call), [`notify`](Self::notify_raw), [`respond`](Self::respond),
-///   [`cancel`](Self::cancel), [`close`](Self::close); they fail with [`Misuse`] and then changed nothing;
-/// - **what is handed over**: [`poll_event`](crate::Session::poll_event), [`poll_outgoing`](crate::Session::poll_outgoing),
-///   [`poll_timeout`](crate::Session::poll_timeout); in any order, as often as one likes, each in O(1);
+/// - **what the application does**: [`call`](Self::call), [`notify`](Self::notify_raw),
+///   [`respond`](Self::respond), [`cancel`](Self::cancel), [`close`](Self::close); they fail with
+///   [`Misuse`] and then changed nothing;
+/// - **what is handed over**: [`poll_event`](crate::Session::poll_event),
+///   [`poll_outgoing`](crate::Session::poll_outgoing),
+///   [`poll_timeout`](crate::Session::poll_timeout); in any order, as often as one likes, each in
+///   O(1);
 /// - **what is the case**: [`peer`](Self::peer), [`is_closed`](crate::Session::is_closed),
 ///   [`wants_input`](crate::Session::wants_input).
 ///
-/// Nothing waits for a later call: whatever a call causes is there when it returns. Over a byte stream, wrap it in
-/// [`Stdio`](crate::stdio::Stdio).
+/// Nothing waits for a later call: whatever a call causes is there when it returns. Over a byte
+/// stream, wrap it in [`Stdio`](crate::stdio::Stdio).
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config, Event};
@@ -168,8 +173,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that has just connected: the question which era the server is of waits in the outbox, or
-    /// `initialize`, and its deadline runs. (LIF-01, LIF-26)
+    /// A client that has just connected: the question which era the server is of waits in the
+    /// outbox, or `initialize`, and its deadline runs. (LIF-01, LIF-26)
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Self {
         let meta = Arc::new(MetaWriter::of(&config.0, Side::Client));
@@ -188,7 +193,10 @@ impl Client {
     ///
     /// # Errors
     /// [`Misuse`], and nothing was changed or sent.
-    #[expect(clippy::inline_always, reason = "each method folds the match to one arm: 2 % of a response")]
+    #[expect(
+        clippy::inline_always,
+        reason = "each method folds the match to one arm: 2 % of a response"
+    )]
     #[inline(always)]
     pub fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
         let connection = &mut self.connection;
@@ -197,7 +205,9 @@ impl Client {
                 let params = |revision, out: &mut Vec<u8>| params.encode(revision, out);
                 connection.call(now, method, &params, &options).map(Applied::Call)
             }
-            Command::Cancel { call, reason } => connection.cancel(now, call, reason).map(Applied::done),
+            Command::Cancel { call, reason } => {
+                connection.cancel(now, call, reason).map(Applied::done)
+            }
             Command::Close => {
                 connection.close(now);
                 Ok(Applied::Done)
@@ -253,19 +263,25 @@ impl Client {
         self.apply(now, Command::Call { method, params, options }).and_then(Applied::into_call)
     }
 
-    /// Listens to changes, for as long as the call is open: [`Event::Listening`] says of what the server will tell,
-    /// [`Event::Notification`] with this call tells of it. Cancel the call to end it.
+    /// Listens to changes, for as long as the call is open: [`Event::Listening`] says of what the
+    /// server will tell, [`Event::Notification`] with this call tells of it. Cancel the call to
+    /// end it.
     ///
     /// In a session the resources are subscribed to a few at a time, however many there are.
     ///
     /// # Errors
     /// [`Misuse`], and nothing was sent.
-    pub fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
+    pub fn listen(
+        &mut self,
+        now: Instant,
+        filter: &Filter,
+        options: CallOptions,
+    ) -> Result<CallId, Misuse> {
         self.apply(now, Command::Listen { filter, options }).and_then(Applied::into_call)
     }
 
-    /// Wants log messages of `level` and above. Where each request says so for itself, all from now on do, and the
-    /// call is completed at once. (LOG-02, LOG-05)
+    /// Wants log messages of `level` and above. Where each request says so for itself, all from now
+    /// on do, and the call is completed at once. (LOG-02, LOG-05)
     ///
     /// # Errors
     /// [`Misuse::Undeclared`] when the server sends none.
@@ -278,20 +294,22 @@ impl Client {
         self.apply(now, Command::SetLogLevel { level, options }).and_then(Applied::into_call)
     }
 
-    /// What to connect with once more, when the server went away instead of saying which era it is of: some end at
-    /// the first message that they do not know. `None` when that is not what happened. (T-36)
+    /// What to connect with once more, when the server went away instead of saying which era it is
+    /// of: some end at the first message that they do not know. `None` when that is not what
+    /// happened. (T-36)
     #[must_use]
     pub fn fallback(&self) -> Option<Config> {
         self.connection.fallback().map(Config)
     }
 
-    /// What is listened to, with the calls that do; once the connection is over, what was at its end: after a
-    /// reconnection, what to listen to anew. (STL-38)
+    /// What is listened to, with the calls that do; once the connection is over, what was at its
+    /// end: after a reconnection, what to listen to anew. (STL-38)
     pub fn listening(&self) -> impl Iterator<Item = (CallId, &Filter)> {
         self.connection.listening()
     }
 
-    /// Cancels a call: the server is told, and the call completes with [`CallError::Cancelled`] at once.
+    /// Cancels a call: the server is told, and the call completes with [`CallError::Cancelled`] at
+    /// once.
     ///
     /// # Errors
     /// [`Misuse::Stale`] when the call is over.
@@ -321,8 +339,14 @@ impl Client {
     /// Answers a request of the server with a result, which must be an object.
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is still open.
-    pub fn respond(&mut self, now: Instant, incoming: IncomingId, result: &dyn Encode) -> Result<(), Misuse> {
+    /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is
+    /// still open.
+    pub fn respond(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        result: &dyn Encode,
+    ) -> Result<(), Misuse> {
         self.apply(now, Command::respond(incoming, result)).map(Applied::into_done)
     }
 
@@ -342,7 +366,8 @@ impl Client {
     /// Tells the server how far its request has come, if it wants to hear of it.
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled, [`Misuse::Unencodable`] when the number does not grow.
+    /// [`Misuse::Stale`] when it was answered or cancelled, [`Misuse::Unencodable`] when the number
+    /// does not grow.
     pub fn progress(
         &mut self,
         now: Instant,
@@ -352,10 +377,11 @@ impl Client {
         self.apply(now, Command::Progress { incoming, progress }).map(Applied::into_done)
     }
 
-    /// Ends the connection: every open call completes with [`CallError::Lost`], then comes [`Event::Closed`].
+    /// Ends the connection: every open call completes with [`CallError::Lost`], then comes
+    /// [`Event::Closed`].
     ///
-    /// The protocol has no message for it (LIF-35): what waits in the outbox can still be sent, then the driver
-    /// closes the transport.
+    /// The protocol has no message for it (LIF-35): what waits in the outbox can still be sent,
+    /// then the driver closes the transport.
     pub fn close(&mut self, now: Instant) {
         let _done = self.apply(now, Command::Close);
     }
@@ -363,17 +389,19 @@ impl Client {
 
 /// What a transport does that carries each message in an exchange of its own, as HTTP does.
 ///
-/// A request is named by its id on the wire, [`OutgoingKind::Request`](crate::OutgoingKind::Request): a call that is
-/// repeated with input is another request each time.
+/// A request is named by its id on the wire,
+/// [`OutgoingKind::Request`](crate::OutgoingKind::Request): a call that is repeated with input is
+/// another request each time.
 impl Client {
-    /// Declares that each message travels by itself: two requests can reach two servers. To be called before the first
-    /// message is taken. From then on [`drain_ended`](Self::drain_ended) reports requests that have ended.
+    /// Declares that each message travels by itself: two requests can reach two servers. To be
+    /// called before the first message is taken. From then on
+    /// [`drain_ended`](Self::drain_ended) reports requests that have ended.
     pub fn use_exchanges(&mut self) {
         self.connection.use_exchanges();
     }
 
-    /// Moves the ids of requests that have ended since the last time to `ended`: their exchanges have no purpose any
-    /// more.
+    /// Moves the ids of requests that have ended since the last time to `ended`: their exchanges
+    /// have no purpose any more.
     pub fn drain_ended(&mut self, ended: &mut Vec<u64>) {
         self.connection.drain_ended(ended);
     }
@@ -396,8 +424,8 @@ impl Client {
         self.connection.revision()
     }
 
-    /// Ends the request `id` with an error: its exchange is over, and no answer can come. Ignored when the request has
-    /// ended.
+    /// Ends the request `id` with an error: its exchange is over, and no answer can come. Ignored
+    /// when the request has ended.
     pub fn handle_unanswered(&mut self, now: Instant, id: u64, why: CallError) {
         self.connection.handle_unanswered(now, id, why);
     }
@@ -413,8 +441,9 @@ impl Client {
     }
 
     /// Ends the session, which the server has forgotten, and opens another one: calls complete with
-    /// [`CallError::Lost`], requests are cancelled, and [`Event::Ready`] follows. Nothing is repeated by itself, and
-    /// messages that were not taken are dropped. Ignored where there is no session.
+    /// [`CallError::Lost`], requests are cancelled, and [`Event::Ready`] follows. Nothing is
+    /// repeated by itself, and messages that were not taken are dropped. Ignored where there is
+    /// no session.
     pub fn handle_session_lost(&mut self, now: Instant) {
         self.connection.handle_session_lost(now);
     }
@@ -504,10 +533,11 @@ pub enum Event {
         /// How far.
         progress: Progress,
     },
-    /// The server has said who it is: calls can be made. Over HTTP it comes again when the server forgot the session:
-    /// another one is open then.
+    /// The server has said who it is: calls can be made. Over HTTP it comes again when the server
+    /// forgot the session: another one is open then.
     Ready(Arc<Peer>),
-    /// The server asks for something: answer it with [`Client::respond`] or [`Client::respond_error`].
+    /// The server asks for something: answer it with [`Client::respond`] or
+    /// [`Client::respond_error`].
     Request {
         /// What to answer by.
         incoming: IncomingId,

@@ -10,11 +10,12 @@ use crate::wire::Outbox;
 /// A machine that is driven with bytes and time, and commanded by an application.
 ///
 /// A driver loops: it writes the bytes of the [`outbox`](Self::outbox), passes on the events of
-/// [`poll_event`](Self::poll_event), waits for bytes or for [`poll_timeout`](Self::poll_timeout), and calls the
-/// matching `handle_*`. It must go on reading while a write is stuck, or two peers with full pipes wait for each
-/// other for ever.
+/// [`poll_event`](Self::poll_event), waits for bytes or for [`poll_timeout`](Self::poll_timeout),
+/// and calls the matching `handle_*`. It must go on reading while a write is stuck, or two peers
+/// with full pipes wait for each other for ever.
 ///
-/// [`Stdio`](crate::stdio::Stdio) implements it, and so does whatever wraps a machine to record or check it.
+/// [`Stdio`](crate::stdio::Stdio) implements it, and so does whatever wraps a machine to record or
+/// check it.
 pub trait Endpoint {
     /// The events of the role.
     type Event: fmt::Debug + fmt::Display;
@@ -29,13 +30,17 @@ pub trait Endpoint {
     ///
     /// # Errors
     /// [`Misuse`], and nothing was changed or sent.
-    fn apply(&mut self, now: Instant, command: <Self::Role as Apply>::Command<'_>)
-    -> Result<Applied, Misuse>;
+    fn apply(
+        &mut self,
+        now: Instant,
+        command: <Self::Role as Apply>::Command<'_>,
+    ) -> Result<Applied, Misuse>;
 
     /// Applies a command that borrows nothing.
     ///
     /// # Errors
-    /// [`Misuse::Unsupported`] for a command that the role lacks; otherwise as [`apply`](Self::apply).
+    /// [`Misuse::Unsupported`] for a command that the role lacks; otherwise as
+    /// [`apply`](Self::apply).
     fn apply_owned(&mut self, now: Instant, command: &OwnedCommand) -> Result<Applied, Misuse> {
         self.apply(now, command.try_into()?)
     }

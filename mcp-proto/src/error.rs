@@ -1,8 +1,10 @@
-//! The caller's mistakes, and the error codes of the wire; knows nothing of peers, calls or messages.
+//! The caller's mistakes, and the error codes of the wire; knows nothing of peers, calls or
+//! messages.
 
 use core::fmt;
 
-/// The caller asked for something that cannot be done now; nothing was changed and nothing was sent.
+/// The caller asked for something that cannot be done now; nothing was changed and nothing was
+/// sent.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config};
@@ -15,18 +17,21 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Misuse {
-    /// A bound of [`Limits`](crate::Limits) is reached: drain the outbox or let calls end, then try again.
+    /// A bound of [`Limits`](crate::Limits) is reached: drain the outbox or let calls end, then try
+    /// again.
     Blocked,
     /// The connection is closing or closed.
     Closed,
     /// The handshake is not over.
     NotReady,
-    /// The id names nothing that is open: it was completed, answered or cancelled before. Where the peer can cancel
-    /// or hang up this is no mistake, since the event that says so may not have been polled yet: ignore it there.
+    /// The id names nothing that is open: it was completed, answered or cancelled before. Where the
+    /// peer can cancel or hang up this is no mistake, since the event that says so may not have
+    /// been polled yet: ignore it there.
     Stale,
     /// The side that would have to offer the capability for this did not declare it. (CAP-03)
     Undeclared,
-    /// The value cannot be written as the message needs it: not JSON, or not an object where one is required.
+    /// The value cannot be written as the message needs it: not JSON, or not an object where one is
+    /// required.
     Unencodable,
     /// The revision in force, or this role, has no such message, or the machine itself sends it.
     Unsupported,

@@ -1,15 +1,15 @@
 //! The Model Context Protocol as a state machine without IO.
 //!
-//! Bytes, events and time go in; bytes, events and one deadline come out. There is no socket, no thread, no clock,
-//! no async runtime and no randomness in this crate: it runs under any runtime and under none, in a fuzzer and in
-//! a simulator, and does the same every time.
+//! Bytes, events and time go in; bytes, events and one deadline come out. There is no socket, no
+//! thread, no clock, no async runtime and no randomness in this crate: it runs under any runtime
+//! and under none, in a fuzzer and in a simulator, and does the same every time.
 //!
 //! Three machines, each usable alone:
 //!
 //! - **framing** cuts bytes into messages: [`stdio`];
 //! - a **connection** gives messages their meaning: [`client::Client`], [`server::Server`];
-//! - a **binding** joins the two: [`stdio::Stdio`] is a connection on a byte stream. A transport of your own uses the
-//!   trait [`Session`]: whole messages in, [`Outgoing`] out.
+//! - a **binding** joins the two: [`stdio::Stdio`] is a connection on a byte stream. A transport of
+//!   your own uses the trait [`Session`]: whole messages in, [`Outgoing`] out.
 //!
 //! ```
 //! use mcp_proto::client::{self, Client};
@@ -55,23 +55,26 @@
 //!
 //! # Your own event loop
 //!
-//! The directory `examples` of this crate has whole programs without any adapter: a session in one thread
-//! (`in_process`), a server that a game drives once a frame (`game_loop`), a daemon on `poll(2)` with many clients
-//! (`poll_loop`), a proxy between clients and servers of any era (`proxy`), and a transport of whole messages with
-//! several streams (`framed_socket`). `cargo run --example in_process` runs one.
+//! The directory `examples` of this crate has whole programs without any adapter: a session in one
+//! thread (`in_process`), a server that a game drives once a frame (`game_loop`), a daemon on
+//! `poll(2)` with many clients (`poll_loop`), a proxy between clients and servers of any era
+//! (`proxy`), and a transport of whole messages with several streams (`framed_socket`). `cargo run
+//! --example in_process` runs one.
 //!
 //! # Tests and recordings
 //!
-//! With the feature `testing`, the module `testing` joins a client and a server in memory, in virtual time, over pipes
-//! that fail as they are told to, and listens to both. With the feature `record`, the module `record` takes down what
-//! is done to a machine, and does it again bit for bit; the example `replay` shows it.
+//! With the feature `testing`, the module `testing` joins a client and a server in memory, in
+//! virtual time, over pipes that fail as they are told to, and listens to both. With the feature
+//! `record`, the module `record` takes down what is done to a machine, and does it again bit for
+//! bit; the example `replay` shows it.
 //!
 //! # What holds, always
 //!
-//! Every call ends exactly once. Every request is answered at most once, and exactly once unless it was cancelled or
-//! the connection ended. Any split of the input gives the same events and the same output, and so does any order of
-//! polling. What a peer can make a connection hold is a function of [`Limits`]. The outbox is whole messages, each
-//! one line of valid JSON. Time going backwards counts as no time passing. After `Closed` nothing comes.
+//! Every call ends exactly once. Every request is answered at most once, and exactly once unless it
+//! was cancelled or the connection ended. Any split of the input gives the same events and the same
+//! output, and so does any order of polling. What a peer can make a connection hold is a function
+//! of [`Limits`]. The outbox is whole messages, each one line of valid JSON. Time going backwards
+//! counts as no time passing. After `Closed` nothing comes.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -116,9 +119,9 @@ mod wire;
 
 pub use command::{Applied, Apply, OwnedChange, OwnedCommand, Payload};
 pub use connection::{
-    Answers, CallError, CallId, CallOptions, Change, Close, Context, Decoded, Fault, Filter, Incoming,
-    IncomingId, Method, Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, Session, StreamId,
-    Violation, ViolationKind, ViolationPolicy,
+    Answers, CallError, CallId, CallOptions, Change, Close, Context, Decoded, Fault, Filter,
+    Incoming, IncomingId, Method, Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route,
+    Session, StreamId, Violation, ViolationKind, ViolationPolicy,
 };
 pub use endpoint::Endpoint;
 pub use error::{Misuse, Unencodable, code};

@@ -1,4 +1,5 @@
-//! What the five protocol revisions say: every difference between them is a row here, and nowhere else.
+//! What the five protocol revisions say: every difference between them is a row here, and nowhere
+//! else.
 //!
 //! Three tables: one row a revision, a capability, and a method in a span of revisions. The
 //! rest of the crate asks these tables; it never compares revisions.
@@ -39,8 +40,13 @@ pub enum Revision {
 
 impl Revision {
     /// All revisions, oldest first.
-    pub const ALL: [Self; 5] =
-        [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
+    pub const ALL: [Self; 5] = [
+        Self::V2024_11_05,
+        Self::V2025_03_26,
+        Self::V2025_06_18,
+        Self::V2025_11_25,
+        Self::V2026_07_28,
+    ];
 
     /// The revisions that open a session with `initialize`, oldest first.
     pub const LEGACY: [Self; 4] =
@@ -122,20 +128,23 @@ pub struct Rules {
     pub era: Era,
     /// Whether an array of messages is received. (BAT-01, BAT-12)
     pub batches: bool,
-    /// An error that answers a text without a readable id says `"id":null`; otherwise it has no id. (D-01)
+    /// An error that answers a text without a readable id says `"id":null`; otherwise it has no
+    /// id. (D-01)
     pub unknown_id_is_null: bool,
     /// Whether a progress notification has a `message`. (PRG-07)
     pub progress_message: bool,
     /// The code for a resource that does not exist. (STL-46)
     pub resource_not_found: i64,
-    /// The code for a request that needs a capability of the client which it did not declare. (CAP-15)
+    /// The code for a request that needs a capability of the client which it did not declare.
+    /// (CAP-15)
     pub missing_capability: i64,
     /// Whether servers send requests, and clients responses. (STL-13, FRM-16, FRM-17)
     pub servers_ask: bool,
-    /// Whether an event stream over HTTP begins with an event that has an id and no message, so that it can be closed
-    /// early and resumed. (HTTP-15, HTTP-16)
+    /// Whether an event stream over HTTP begins with an event that has an id and no message, so
+    /// that it can be closed early and resumed. (HTTP-15, HTTP-16)
     pub streams_are_primed: bool,
-    /// Whether each HTTP request after the first says the revision in a header field. (HTTP-36, HTTP-39)
+    /// Whether each HTTP request after the first says the revision in a header field. (HTTP-36,
+    /// HTTP-39)
     pub version_header: bool,
     /// Whether one message of a conversation with a model can hold several blocks.
     pub(crate) content_lists: bool,
@@ -151,8 +160,8 @@ pub struct Rules {
     pub(crate) cancelled_without_id: bool,
     /// How a request to visit a URL is identified.
     pub(crate) elicitation_urls: UrlElicitation,
-    /// The codes of errors that travel with an HTTP status other than 200, and that status. (HTTP-40…42,
-    /// requirements §3.2)
+    /// The codes of errors that travel with an HTTP status other than 200, and that status.
+    /// (HTTP-40…42, requirements §3.2)
     pub http_statuses: &'static [(i64, u16)],
 }
 
@@ -351,8 +360,8 @@ pub(crate) struct CapabilityRule {
     pub(crate) flag: bool,
     pub(crate) since: Revision,
     pub(crate) until: Revision,
-    /// From when on it counts if a peer declares it. Capability objects are open, and who declares more than its
-    /// revision knows can do more.
+    /// From when on it counts if a peer declares it. Capability objects are open, and who declares
+    /// more than its revision knows can do more.
     pub(crate) heard_since: Revision,
 }
 
@@ -430,14 +439,15 @@ const CONTENT_TYPES: &[(&str, Revision)] =
     &[("audio", R2), ("resource_link", R3), ("tool_result", R4), ("tool_use", R4)];
 
 impl Revision {
-    /// Whether a peer of this revision may be sent content of the type `name`; a type of no revision may. (T-120)
+    /// Whether a peer of this revision may be sent content of the type `name`; a type of no
+    /// revision may. (T-120)
     pub(crate) fn has_content_type(self, name: &str) -> bool {
         CONTENT_TYPES.iter().all(|(later, since)| *later != name || *since <= self)
     }
 }
 
-/// The member of the params that `Mcp-Name` repeats; the last ones are of the extension for tasks. (HTTP-44,
-/// requirements §2.6)
+/// The member of the params that `Mcp-Name` repeats; the last ones are of the extension for tasks.
+/// (HTTP-44, requirements §2.6)
 #[cfg(feature = "http")]
 const NAMES: &[(&str, &str)] = &[
     ("tools/call", "name"),

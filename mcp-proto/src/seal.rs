@@ -1,16 +1,17 @@
-//! State that travels through a client and comes back unchanged, or not at all; knows no clock, no randomness and
-//! nothing of how requests travel.
+//! State that travels through a client and comes back unchanged, or not at all; knows no clock, no
+//! randomness and nothing of how requests travel.
 //!
 //! Between asking for input and the retry, a server's state lies with the client, as
-//! [`requestState`](crate::Context::state). Whatever comes back may be forged, changed, old, or meant for another
-//! user or another request. A [`Seal`] tells. (STL-23, STL-24)
+//! [`requestState`](crate::Context::state). Whatever comes back may be forged, changed, old, or
+//! meant for another user or another request. A [`Seal`] tells. (STL-23, STL-24)
 //!
-//! **What a seal does.** A sealed text opens only as it was made, with the key it was made with, for the principal
-//! and the request it was made for, and before it expires.
+//! **What a seal does.** A sealed text opens only as it was made, with the key it was made with,
+//! for the principal and the request it was made for, and before it expires.
 //!
-//! **What it does not.** It hides nothing: the client can read the state. It does not count: until it expires, the
-//! same text opens as often as the same request comes from the same principal; state that may be used only once
-//! needs a memory on the server. It says nothing of the answers that come with the state: those are the client's.
+//! **What it does not.** It hides nothing: the client can read the state. It does not count: until
+//! it expires, the same text opens as often as the same request comes from the same principal;
+//! state that may be used only once needs a memory on the server. It says nothing of the answers
+//! that come with the state: those are the client's.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,15 +28,17 @@ use crate::rpc::ErrorObject;
 /// The shortest key, in bytes: as many as the authentication code has.
 pub const KEY_BYTES_MIN: usize = 32;
 
-/// The longest state that can be sealed, in bytes: 64 KiB. What is larger belongs on the server, under an id.
+/// The longest state that can be sealed, in bytes: 64 KiB. What is larger belongs on the server,
+/// under an id.
 ///
 /// A sealed text is about a third longer, and a text longer than that is not looked at.
 pub const STATE_BYTES_MAX: usize = 64 << 10;
 
-/// The most members that the params of a request may have so that state can be sealed for it: 64, those that a retry
-/// adds not counted.
+/// The most members that the params of a request may have so that state can be sealed for it: 64,
+/// those that a retry adds not counted.
 ///
-/// The requests that can ask have a handful; without a bound, tiny members would cost many times their own bytes.
+/// The requests that can ask have a handful; without a bound, tiny members would cost many times
+/// their own bytes.
 pub const MEMBERS_MAX: usize = 64;
 
 /// What every sealed text begins with: the version of its form.
@@ -61,8 +64,8 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 ///
 /// Servers that answer each other's retries share the key. Use it for nothing else.
 ///
-/// Times are whole seconds since the Unix epoch, and the caller's: sealed state can outlive the process, which an
-/// [`Instant`](crate::Instant) cannot.
+/// Times are whole seconds since the Unix epoch, and the caller's: sealed state can outlive the
+/// process, which an [`Instant`](crate::Instant) cannot.
 ///
 /// ```
 /// use mcp_proto::seal::{Bound, Seal};
@@ -134,13 +137,20 @@ impl Seal {
         Ok(self)
     }
 
-    /// Seals `state`: the text opens for the same `bound` until `expires_at`, and from that second on no more.
+    /// Seals `state`: the text opens for the same `bound` until `expires_at`, and from that second
+    /// on no more.
     ///
     /// The text is ASCII without quotes, blanks or escapes. The same arguments give the same text.
     ///
     /// # Errors
-    /// When the state is longer than [`STATE_BYTES_MAX`], or the request has more members than [`MEMBERS_MAX`].
-    pub fn seal(&self, state: &str, bound: &Bound<'_>, expires_at: u64) -> Result<String, TooLarge> {
+    /// When the state is longer than [`STATE_BYTES_MAX`], or the request has more members than
+    /// [`MEMBERS_MAX`].
+    pub fn seal(
+        &self,
+        state: &str,
+        bound: &Bound<'_>,
+        expires_at: u64,
+    ) -> Result<String, TooLarge> {
         if state.len() > STATE_BYTES_MAX {
             return Err(TooLarge);
         }
@@ -153,13 +163,15 @@ impl Seal {
         Ok(sealed)
     }
 
-    /// The state in `sealed`, if one of the keys sealed it for the same `bound` and it has not expired at `now`.
+    /// The state in `sealed`, if one of the keys sealed it for the same `bound` and it has not
+    /// expired at `now`.
     ///
-    /// The work is linear in the lengths of `sealed`, which is bounded, and of the request; the codes are compared
-    /// in constant time.
+    /// The work is linear in the lengths of `sealed`, which is bounded, and of the request; the
+    /// codes are compared in constant time.
     ///
     /// # Errors
-    /// When it does not open: the [`ErrorObject`] made from the error is the answer to give. (STL-23)
+    /// When it does not open: the [`ErrorObject`] made from the error is the answer to give.
+    /// (STL-23)
     pub fn open(&self, sealed: &str, bound: &Bound<'_>, now: u64) -> Result<String, Unsealed> {
         if sealed.len() > SEALED_CHARS_MAX {
             return Err(Unsealed::Broken);
@@ -198,11 +210,11 @@ fn keyed(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 
 /// Whom and what a sealed text is for: it opens for nobody and nothing else. (STL-24)
 ///
-/// Two requests are the same when they have the same method and the same members in their params, whatever the
-/// order of these members and the white space between tokens. The members that a retry adds do not count: `_meta`,
-/// `inputResponses` and `requestState`; with only these, params are the same as none. All else is compared as it is
-/// written: `1.0` is not `1`, `"\u0061"` is not `"a"`, and inside a member the order matters. A repeated member
-/// counts every time.
+/// Two requests are the same when they have the same method and the same members in their params,
+/// whatever the order of these members and the white space between tokens. The members that a retry
+/// adds do not count: `_meta`, `inputResponses` and `requestState`; with only these, params are the
+/// same as none. All else is compared as it is written: `1.0` is not `1`, `"\u0061"` is not `"a"`,
+/// and inside a member the order matters. A repeated member counts every time.
 ///
 /// ```
 /// use mcp_proto::seal::{Bound, Seal, Unsealed};
@@ -240,29 +252,37 @@ fn keyed(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Bound<'a> {
-    /// Who asks, as this side authenticated them, never as they name themselves; empty where all are one, as on
-    /// stdio.
+    /// Who asks, as this side authenticated them, never as they name themselves; empty where all
+    /// are one, as on stdio.
     pub principal: &'a str,
     /// The request that is answered with questions; at the retry, the retry.
     pub request: &'a Request,
 }
 
 impl Bound<'_> {
-    /// What is authenticated: all of it, and nothing can be read in two ways. `None` with too many members.
+    /// What is authenticated: all of it, and nothing can be read in two ways. `None` with too many
+    /// members.
     fn message(&self, expiry: &[u8; EXPIRY_BYTES], state: &[u8]) -> Option<Vec<u8>> {
-        let params =
-            self.request.params.as_ref().map(|params| compact(params.as_bytes())).unwrap_or_default();
+        let params = self
+            .request
+            .params
+            .as_ref()
+            .map(|params| compact(params.as_bytes()))
+            .unwrap_or_default();
         let counts = |key: &[u8]| !RETRY_MEMBERS.iter().any(|name| key_is(key, name));
         let bound = members(&params).filter(|(key, _)| counts(key));
         let mut bound: Vec<(&[u8], &[u8])> = bound.take(MEMBERS_MAX + 1).collect();
         if bound.len() > MEMBERS_MAX {
             return None;
         }
-        // The sort is stable: repeated members keep their order, so that none can take another's place.
+        // The sort is stable: repeated members keep their order, so that none can take another's
+        // place.
         bound.sort_by_key(|(key, _)| *key);
 
         let mut out = Vec::new();
-        for part in [DOMAIN, expiry, self.principal.as_bytes(), self.request.method.as_bytes(), state] {
+        for part in
+            [DOMAIN, expiry, self.principal.as_bytes(), self.request.method.as_bytes(), state]
+        {
             write_part(&mut out, part);
         }
         for (key, value) in bound {
@@ -295,8 +315,8 @@ fn write_part(out: &mut Vec<u8>, part: &[u8]) {
 pub enum Unsealed {
     /// It is genuine, and its time is over: the client may ask anew, without state.
     Expired,
-    /// It was not sealed by this server, not for this principal or not for this request, or it was changed. Which of
-    /// these is not told.
+    /// It was not sealed by this server, not for this principal or not for this request, or it was
+    /// changed. Which of these is not told.
     Broken,
 }
 

@@ -137,9 +137,10 @@ impl Config {
 
 /// A server's connection: the session, without framing.
 ///
-/// Its methods come in the same four kinds as those of [`Client`](crate::client::Client). Pings, `initialize` and
-/// `logging/setLevel` are answered here; what the tables of the revision in force do not know, or what was not
-/// offered, is refused here. Over a byte stream, wrap it in [`Stdio`](crate::stdio::Stdio).
+/// Its methods come in the same four kinds as those of [`Client`](crate::client::Client). Pings,
+/// `initialize` and `logging/setLevel` are answered here; what the tables of the revision in force
+/// do not know, or what was not offered, is refused here. Over a byte stream, wrap it in
+/// [`Stdio`](crate::stdio::Stdio).
 ///
 /// ```
 /// use mcp_proto::server::{Config, Event, Server};
@@ -174,7 +175,8 @@ impl Server {
         Self { connection: Connection::new(Side::Server, now, config.identity, config.meta) }
     }
 
-    /// The client of the session, once there is one. Requests bring who makes them in their [`Context`].
+    /// The client of the session, once there is one. Requests bring who makes them in their
+    /// [`Context`].
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         self.connection.peer()
@@ -196,7 +198,10 @@ impl Server {
     ///
     /// # Errors
     /// [`Misuse`], and nothing was changed or sent.
-    #[expect(clippy::inline_always, reason = "each method folds the match to one arm: 2 % of a response")]
+    #[expect(
+        clippy::inline_always,
+        reason = "each method folds the match to one arm: 2 % of a response"
+    )]
     #[inline(always)]
     pub fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
         let connection = &mut self.connection;
@@ -205,13 +210,17 @@ impl Server {
                 let params = |revision, out: &mut Vec<u8>| params.encode(revision, out);
                 connection.call(now, method, &params, &options).map(Applied::Call)
             }
-            Command::Cancel { call, reason } => connection.cancel(now, call, reason).map(Applied::done),
+            Command::Cancel { call, reason } => {
+                connection.cancel(now, call, reason).map(Applied::done)
+            }
             Command::Changed { change } => connection.changed(now, change).map(Applied::done),
             Command::Close => {
                 connection.close(now);
                 Ok(Applied::Done)
             }
-            Command::EndStream { incoming } => connection.end_stream(now, incoming).map(Applied::done),
+            Command::EndStream { incoming } => {
+                connection.end_stream(now, incoming).map(Applied::done)
+            }
             Command::Log { incoming, level, logger, data } => {
                 connection.log(now, incoming, level, logger, data).map(Applied::done)
             }
@@ -241,8 +250,14 @@ impl Server {
     /// Answers a request with a result, which must be an object.
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is still open.
-    pub fn respond(&mut self, now: Instant, incoming: IncomingId, result: &dyn Encode) -> Result<(), Misuse> {
+    /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is
+    /// still open.
+    pub fn respond(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        result: &dyn Encode,
+    ) -> Result<(), Misuse> {
         self.apply(now, Command::respond(incoming, result)).map(Applied::into_done)
     }
 
@@ -265,9 +280,10 @@ impl Server {
     /// If the client cannot answer, the request fails for it and does not come again.
     ///
     /// # Errors
-    /// [`Misuse::Unsupported`] for a method that cannot ask: `tools/call`, `resources/read` and `prompts/get`
-    /// can. [`Misuse::Undeclared`] when the client did not declare what answering takes. [`Misuse::Blocked`] for
-    /// more questions or rounds than allowed. The request is still open then.
+    /// [`Misuse::Unsupported`] for a method that cannot ask: `tools/call`, `resources/read` and
+    /// `prompts/get` can. [`Misuse::Undeclared`] when the client did not declare what answering
+    /// takes. [`Misuse::Blocked`] for more questions or rounds than allowed. The request is
+    /// still open then.
     pub fn request_input(
         &mut self,
         now: Instant,
@@ -276,15 +292,17 @@ impl Server {
         state: Option<&str>,
     ) -> Result<(), Misuse> {
         let questions = questions.into();
-        self.apply(now, Command::RequestInput { incoming, questions, state }).map(Applied::into_done)
+        self.apply(now, Command::RequestInput { incoming, questions, state })
+            .map(Applied::into_done)
     }
 
     /// Refuses a request that would have to ask what its client did not declare: after
-    /// [`request_input`](Self::request_input) failed with [`Misuse::Undeclared`]. The error says what is missing.
-    /// (CAP-15)
+    /// [`request_input`](Self::request_input) failed with [`Misuse::Undeclared`]. The error says
+    /// what is missing. (CAP-15)
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`] when a question cannot be written.
+    /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`] when a question
+    /// cannot be written.
     pub fn refuse_undeclared(
         &mut self,
         now: Instant,
@@ -298,17 +316,18 @@ impl Server {
     /// Tells every client that listens that something changed; nobody listening is fine. (CAP-12)
     ///
     /// # Errors
-    /// [`Misuse::Undeclared`] when such changes were not declared, [`Misuse::Blocked`] when too much waits to be
-    /// sent; nobody was told then.
+    /// [`Misuse::Undeclared`] when such changes were not declared, [`Misuse::Blocked`] when too
+    /// much waits to be sent; nobody was told then.
     pub fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
         self.apply(now, Command::Changed { change }).map(Applied::into_done)
     }
 
-    /// Tells the client how far its request has come, if it wants to hear of it. While the client does not read,
-    /// the latest progress of each request is kept and the rest is left out.
+    /// Tells the client how far its request has come, if it wants to hear of it. While the client
+    /// does not read, the latest progress of each request is kept and the rest is left out.
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled, [`Misuse::Unencodable`] when the number does not grow.
+    /// [`Misuse::Stale`] when it was answered or cancelled, [`Misuse::Unencodable`] when the number
+    /// does not grow.
     pub fn progress(
         &mut self,
         now: Instant,
@@ -318,9 +337,9 @@ impl Server {
         self.apply(now, Command::Progress { incoming, progress }).map(Applied::into_done)
     }
 
-    /// Sends a log message, for a request or for none, unless the client does not want it: it may have asked for
-    /// graver ones only; and one that makes requests without a session hears only of requests that ask for messages.
-    /// (LOG-01…07)
+    /// Sends a log message, for a request or for none, unless the client does not want it: it may
+    /// have asked for graver ones only; and one that makes requests without a session hears
+    /// only of requests that ask for messages. (LOG-01…07)
     ///
     /// # Errors
     /// [`Misuse`], and nothing was sent.
@@ -337,8 +356,8 @@ impl Server {
 
     /// Calls a method of the client. The answer comes as [`Event::Completed`], exactly once.
     ///
-    /// Only clients of revisions up to 2025-11-25 can be called; [`request_input`](Self::request_input) asks
-    /// every client.
+    /// Only clients of revisions up to 2025-11-25 can be called;
+    /// [`request_input`](Self::request_input) asks every client.
     ///
     /// # Errors
     /// [`Misuse`], and nothing was sent.
@@ -366,7 +385,8 @@ impl Server {
         self.apply(now, Command::Call { method, params, options }).and_then(Applied::into_call)
     }
 
-    /// Cancels a call: the client is told, and the call completes with [`CallError::Cancelled`] at once.
+    /// Cancels a call: the client is told, and the call completes with [`CallError::Cancelled`] at
+    /// once.
     ///
     /// # Errors
     /// [`Misuse::Stale`] when the call is over.
@@ -387,8 +407,9 @@ impl Server {
         self.apply(now, Command::Notify { method, params: params.into() }).map(Applied::into_done)
     }
 
-    /// Over HTTP, closes the response on which the answer to a request would come: the client fetches it over another
-    /// one, after the time that it was told. Where that cannot be, nothing happens. (HTTP-15)
+    /// Over HTTP, closes the response on which the answer to a request would come: the client
+    /// fetches it over another one, after the time that it was told. Where that cannot be,
+    /// nothing happens. (HTTP-15)
     ///
     /// # Errors
     /// [`Misuse::Stale`] when it was answered or cancelled.
@@ -429,7 +450,9 @@ impl Event {
         Some(match event {
             connection::Event::Closed(why) => Self::Closed(why),
             connection::Event::Completed { call, outcome } => Self::Completed { call, outcome },
-            connection::Event::Notification { method, params, .. } => Self::Notification { method, params },
+            connection::Event::Notification { method, params, .. } => {
+                Self::Notification { method, params }
+            }
             connection::Event::Progress { call, progress } => Self::Progress { call, progress },
             connection::Event::Ready(peer) => Self::Ready(peer),
             connection::Event::Request { incoming, request, context, .. } => {
@@ -474,7 +497,8 @@ pub enum Event {
         /// How far.
         progress: Progress,
     },
-    /// The client's session is open: it can be called and notified. Clients without sessions never cause it.
+    /// The client's session is open: it can be called and notified. Clients without sessions never
+    /// cause it.
     Ready(Arc<Peer>),
     /// The client asks for something: answer it.
     Request {

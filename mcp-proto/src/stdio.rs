@@ -1,7 +1,7 @@
 //! A session on a byte stream: one message a line; and the steps by which a child process is ended.
 //!
-//! It knows lines and sessions, and neither pipes nor processes: the driver has those. The same framing serves Unix
-//! sockets and TCP. (FRM-01, FRM-18)
+//! It knows lines and sessions, and neither pipes nor processes: the driver has those. The same
+//! framing serves Unix sockets and TCP. (FRM-01, FRM-18)
 
 use core::ops::{Deref, DerefMut};
 
@@ -15,7 +15,8 @@ use crate::wire::{Line, LineReader, Outbox};
 
 /// A [`Client`](crate::client::Client) or a [`Server`](crate::server::Server) on a byte stream.
 ///
-/// It dereferences to the session, for what the application does; a driver uses its [`Endpoint`] half.
+/// It dereferences to the session, for what the application does; a driver uses its [`Endpoint`]
+/// half.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -33,7 +34,8 @@ use crate::wire::{Line, LineReader, Outbox};
 pub struct Stdio<S> {
     session: S,
     lines: LineReader,
-    /// The latest time that bytes came: the session does not hear of bytes that end no line. (T-61)
+    /// The latest time that bytes came: the session does not hear of bytes that end no line.
+    /// (T-61)
     now: Instant,
 }
 
@@ -47,7 +49,9 @@ impl<S: Session> Stdio<S> {
 
     fn handle_line(session: &mut S, now: Instant, line: Line<'_>) {
         match line {
-            Line::Borrowed(line) => session.handle_message(now, StreamId::ONLY, Incoming::Borrowed(line)),
+            Line::Borrowed(line) => {
+                session.handle_message(now, StreamId::ONLY, Incoming::Borrowed(line))
+            }
             Line::Owned(line) => session.handle_message(now, StreamId::ONLY, Incoming::Owned(line)),
             Line::TooLong => session.handle_violation(now, ViolationKind::TooLong),
         }
@@ -142,8 +146,8 @@ pub enum Ending {
 
 /// The steps by which a child process is ended: close its stdin, wait, terminate, wait, kill.
 ///
-/// The driver starts it when the session is closed, whatever closed it, does what [`poll_step`](Self::poll_step)
-/// says, and stops once the child has exited.
+/// The driver starts it when the session is closed, whatever closed it, does what
+/// [`poll_step`](Self::poll_step) says, and stops once the child has exited.
 ///
 /// ```
 /// use mcp_proto::stdio::{Ending, Shutdown};

@@ -17,8 +17,8 @@ pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Ins
 
 /// A moment, in nanoseconds since an epoch that the driver chose.
 ///
-/// There is no `now()` and no conversion from `std::time::Instant`: the driver reads its own clock and says
-/// what time it is with every call. Arithmetic saturates at both ends. (TMO-14, T-61)
+/// There is no `now()` and no conversion from `std::time::Instant`: the driver reads its own clock
+/// and says what time it is with every call. Arithmetic saturates at both ends. (TMO-14, T-61)
 ///
 /// ```
 /// use core::time::Duration;

@@ -1,4 +1,5 @@
-//! A ten-line server and a client that answers questions, tested with what the crate offers for it and nothing else.
+//! A ten-line server and a client that answers questions, tested with what the crate offers for it
+//! and nothing else.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
@@ -13,7 +14,8 @@ use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::testing::{Chunking, Pair};
 use mcp_proto::{
-    CallError, CallOptions, Capability, Endpoint, ErrorObject, Instant, Question, Raw, Revision, Side,
+    CallError, CallOptions, Capability, Endpoint, ErrorObject, Instant, Question, Raw, Revision,
+    Side,
 };
 
 // ---- the server under test: ten lines ----
@@ -45,7 +47,10 @@ fn it_answers_in_every_revision_however_the_pipe_behaves() {
             pair.shuffle(seed);
             pair.to_server.capacity = 40;
             pair.drive();
-            let call = pair.client.call(pair.now, &CallTool::new("today"), CallOptions::default()).unwrap();
+            let call = pair
+                .client
+                .call(pair.now, &CallTool::new("today"), CallOptions::default())
+                .unwrap();
             let result = CallToolResult::decode(&pair.outcome(call).unwrap()).unwrap();
             assert_eq!(result.content[0].as_text(), Some("sunny"), "{revision} {pair}");
             pair.finish();
@@ -101,7 +106,8 @@ fn a_server_that_forgets_a_request_is_found_out_with_seed_and_transcript() {
         pair.client.call(pair.now, &CallTool::new("today"), CallOptions::default()).unwrap();
         pair.finish();
     });
-    for part in ["tools/call, number 2 of the client, was not answered", "seed 12", "client → {\"jsonrpc\""]
+    for part in
+        ["tools/call, number 2 of the client, was not answered", "seed 12", "client → {\"jsonrpc\""]
     {
         assert!(failure.contains(part), "{part} in {failure}");
     }
@@ -114,10 +120,12 @@ fn a_call_that_does_not_end_is_told_with_seed_and_transcript() {
         pair.serve(|_, _, _| ());
         pair.shuffle(77);
         pair.drive();
-        let call = pair.client.call(pair.now, &CallTool::new("today"), CallOptions::default()).unwrap();
+        let call =
+            pair.client.call(pair.now, &CallTool::new("today"), CallOptions::default()).unwrap();
         let _never = pair.outcome(call);
     });
-    for part in ["call#2 did not end", "seed 77", "client → {\"jsonrpc\"", "tools/call", "server ! Request"]
+    for part in
+        ["call#2 did not end", "seed 77", "client → {\"jsonrpc\"", "tools/call", "server ! Request"]
     {
         assert!(failure.contains(part), "{part} in {failure}");
     }
@@ -141,7 +149,9 @@ fn a_client_that_answers_questions() {
             let server::Event::Request { incoming, context, .. } = event else { return };
             match context.answers {
                 Some(answers) => {
-                    greetings.borrow_mut().push(answers.find("who").unwrap().member("content").unwrap());
+                    greetings
+                        .borrow_mut()
+                        .push(answers.find("who").unwrap().member("content").unwrap());
                     server.respond(now, incoming, &CallToolResult::text("hello")).unwrap();
                 }
                 None => {

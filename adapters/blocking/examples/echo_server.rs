@@ -1,5 +1,5 @@
-//! A server on stdin and stdout with a few tools, to try clients on: one echoes, one takes its time, one floods the
-//! client with log messages, one panics.
+//! A server on stdin and stdout with a few tools, to try clients on: one echoes, one takes its
+//! time, one floods the client with log messages, one panics.
 
 use std::time::Duration;
 
@@ -29,7 +29,8 @@ fn main() -> std::io::Result<()> {
         .logging()
         .tool("echo", "Says what it is told", |echo: Text, _| Ok(echo.text))
         .tool("flood", "Logs so many messages", |flood: Number, cx| {
-            (1..=flood.number).try_for_each(|number| cx.log(Level::Info, &format!("flood {number}")))?;
+            (1..=flood.number)
+                .try_for_each(|number| cx.log(Level::Info, &format!("flood {number}")))?;
             Ok(format!("logged {}", flood.number))
         })
         .tool("panic", "Panics", panics)

@@ -1,7 +1,7 @@
 //! A whole MCP session between two processes, on plain threads.
 //!
-//! Run it with `cargo run --release --example quickstart -p mcp-blocking`. The program starts itself a second time
-//! as the server and talks to it over stdin and stdout.
+//! Run it with `cargo run --release --example quickstart -p mcp-blocking`. The program starts
+//! itself a second time as the server and talks to it over stdin and stdout.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -37,7 +37,8 @@ fn serve() -> std::io::Result<()> {
     Server::new("weather", "1.0.0")
         .tool("forecast", "The weather of the next days, a day at a time", forecast)
         .tool("greet", "Greets you by name", |_: Greet, cx| {
-            let fields = Raw::from_text(r#"{"type":"object","properties":{"name":{"type":"string"}}}"#)?;
+            let fields =
+                Raw::from_text(r#"{"type":"object","properties":{"name":{"type":"string"}}}"#)?;
             let you: Name = cx.ask("name", Elicit::form("Who are you?", fields))?;
             Ok(format!("Good morning, {}.", you.name))
         })
@@ -49,7 +50,8 @@ fn forecast(wanted: Forecast, cx: Cx) -> Result<String, ToolError> {
         if cx.sleep(Duration::from_millis(120)) {
             return Err(ToolError::failed("nobody wants to know any more"));
         }
-        let _cancelled = cx.progress(Progress::new(day.into()).of(wanted.days.into()).message("looking up"));
+        let _cancelled =
+            cx.progress(Progress::new(day.into()).of(wanted.days.into()).message("looking up"));
     }
     Ok(format!("{}: {} days of sun", wanted.city, wanted.days))
 }
@@ -101,7 +103,10 @@ fn demo() -> Result<(), Error> {
     let arguments = serde_json::json!({"city": "Atlantis", "days": 100_000});
     let mut endless = client.call_tool("forecast", &arguments).progress(|_| {}).start()?;
     let first = endless.next_progress();
-    println!("   progress       {} of 100000, too slow", first.map_or(0.0, |progress| progress.progress));
+    println!(
+        "   progress       {} of 100000, too slow",
+        first.map_or(0.0, |progress| progress.progress)
+    );
     endless.cancel("too slow");
     let tools = client.list_tools()?;
     println!("   cancelled, and the server still lists its {} tools", tools.len());
@@ -118,6 +123,9 @@ fn demo() -> Result<(), Error> {
 
     let status = client.close()?;
     let status = status.map_or_else(|| "unknown".into(), |status| status.to_string());
-    println!("7. closed; the server ended with {status}, all in {} ms", began.elapsed().as_millis());
+    println!(
+        "7. closed; the server ended with {status}, all in {} ms",
+        began.elapsed().as_millis()
+    );
     Ok(())
 }

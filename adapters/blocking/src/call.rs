@@ -8,7 +8,8 @@ use mcp_adapter::Error;
 use mcp_adapter::proto::Progress;
 use mcp_adapter::proto::schema::Decode;
 
-/// A call that is about to be made: say how, then [`wait`](Self::wait) or [`start`](Self::start) it.
+/// A call that is about to be made: say how, then [`wait`](Self::wait) or [`start`](Self::start)
+/// it.
 #[must_use = "a call is made by `wait` or `start`"]
 pub struct Call<'c, T>(pub(crate) mcp_adapter::Call<'c, T>);
 
@@ -41,7 +42,8 @@ impl<'c, T: Decode> Call<'c, T> {
         block_on(self.0.wait())
     }
 
-    /// Makes the call. While too much waits to be sent, this waits, for no longer than the call's timeout.
+    /// Makes the call. While too much waits to be sent, this waits, for no longer than the call's
+    /// timeout.
     ///
     /// # Errors
     /// When it cannot be made.

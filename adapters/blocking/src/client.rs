@@ -15,24 +15,26 @@ use crate::runtime::Threads;
 pub trait Connect {
     /// Starts a server and connects to its stdin and stdout; waits until it has said who it is.
     ///
-    /// The server runs in a process group of its own. It is ended with the connection: its stdin is closed, then
-    /// it is told to terminate, then it is killed, along with whatever it started.
+    /// The server runs in a process group of its own. It is ended with the connection: its stdin is
+    /// closed, then it is told to terminate, then it is killed, along with whatever it started.
     ///
-    /// The first message asks which era the server is of. One that ends instead of answering is started a second
-    /// time, and gets `initialize` at once. (T-36)
+    /// The first message asks which era the server is of. One that ends instead of answering is
+    /// started a second time, and gets `initialize` at once. (T-36)
     ///
     /// # Errors
-    /// [`Error::Io`] when it cannot be started; [`Error::Start`], with its last words, when no session opens.
+    /// [`Error::Io`] when it cannot be started; [`Error::Start`], with its last words, when no
+    /// session opens.
     fn spawn(self, command: Command) -> Result<Connection, Error>;
 
     /// Connects over a pair of byte streams; waits until the server has said who it is.
     ///
-    /// The writer is dropped at the end, which must tell the server. A bare `TcpStream` or `UnixStream` is shut down
-    /// besides, so the reader may be a clone of it.
+    /// The writer is dropped at the end, which must tell the server. A bare `TcpStream` or
+    /// `UnixStream` is shut down besides, so the reader may be a clone of it.
     ///
     /// # Errors
-    /// [`Error::Start`] when no session opens. A server that hung up when it was asked which era it is of may be an
-    /// old one: the error says so, and [`Client::expect`] leaves the question out.
+    /// [`Error::Start`] when no session opens. A server that hung up when it was asked which era it
+    /// is of may be an old one: the error says so, and [`Client::expect`] leaves the question
+    /// out.
     fn connect(
         self,
         reader: impl Read + Send + 'static,

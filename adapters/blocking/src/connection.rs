@@ -16,8 +16,8 @@ use crate::listening::Listening;
 
 /// An open session with a server. Cheap to clone; all clones are the same connection.
 ///
-/// When the last of them is dropped, the connection is closed, and a server that was started for it is ended as
-/// [`close`](Self::close) would; that is waited for.
+/// When the last of them is dropped, the connection is closed, and a server that was started for it
+/// is ended as [`close`](Self::close) would; that is waited for.
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<Inner>,
@@ -30,10 +30,11 @@ impl Connection {
         Self { inner: Arc::new(Inner(connection)) }
     }
 
-    /// The same connection with futures instead of waiting, which any executor can run: for a program that has one
-    /// for other things.
+    /// The same connection with futures instead of waiting, which any executor can run: for a
+    /// program that has one for other things.
     ///
-    /// A clone of it does not keep the connection open: that is closed, as ever, when the last of *these* is dropped.
+    /// A clone of it does not keep the connection open: that is closed, as ever, when the last of
+    /// *these* is dropped.
     #[must_use]
     pub fn as_async(&self) -> &mcp_adapter::Connection {
         &self.inner.0
@@ -69,15 +70,21 @@ impl Connection {
     }
 
     /// Calls a tool. The arguments are anything that is an object in JSON.
-    pub fn call_tool(&self, name: &str, arguments: &(impl Serialize + ?Sized)) -> Call<'_, CallToolResult> {
+    pub fn call_tool(
+        &self,
+        name: &str,
+        arguments: &(impl Serialize + ?Sized),
+    ) -> Call<'_, CallToolResult> {
         Call(self.as_async().call_tool(name, arguments))
     }
 
-    /// Checks what a tool answered against its output schema, as it was listed. What the server wrote is taken with care:
-    /// a schema that refers elsewhere, or would take too many steps, is not used.
+    /// Checks what a tool answered against its output schema, as it was listed. What the server
+    /// wrote is taken with care: a schema that refers elsewhere, or would take too many steps,
+    /// is not used.
     ///
     /// # Errors
-    /// What is wrong, in words: with the result or with the schema. A tool without a schema promises nothing.
+    /// What is wrong, in words: with the result or with the schema. A tool without a schema
+    /// promises nothing.
     #[cfg(feature = "jsonschema")]
     pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
         self.as_async().check_result(tool, result)
@@ -96,13 +103,14 @@ impl Connection {
     /// Asks whether the server is there. Only servers of the legacy era know the question.
     ///
     /// # Errors
-    /// When it is not; [`Misuse::Unsupported`](crate::proto::Misuse::Unsupported) in the modern era.
+    /// When it is not; [`Misuse::Unsupported`](crate::proto::Misuse::Unsupported) in the modern
+    /// era.
     pub fn ping(&self) -> Result<(), Error> {
         block_on(self.as_async().ping())
     }
 
-    /// Asks for log messages of this level and above; they come as notifications. In the modern era, those of the
-    /// calls that are made from now on.
+    /// Asks for log messages of this level and above; they come as notifications. In the modern
+    /// era, those of the calls that are made from now on.
     ///
     /// # Errors
     /// When the server offers no log messages, or the call fails.
@@ -110,8 +118,8 @@ impl Connection {
         block_on(self.as_async().set_log_level(level))
     }
 
-    /// Listens to changes. Waits until the server has said what it will tell of, which can be less than was asked
-    /// for: see [`Listening::hears`].
+    /// Listens to changes. Waits until the server has said what it will tell of, which can be less
+    /// than was asked for: see [`Listening::hears`].
     ///
     /// ```no_run
     /// # fn main() -> Result<(), mcp_blocking::Error> {
@@ -133,17 +141,17 @@ impl Connection {
         block_on(self.as_async().listen(filter)).map(Listening)
     }
 
-    /// Starts the server once more, after it died, or connects to it once more over HTTP: a new connection, with
-    /// everything as it was, and the era known. (FRM-22)
+    /// Starts the server once more, after it died, or connects to it once more over HTTP: a new
+    /// connection, with everything as it was, and the era known. (FRM-22)
     ///
-    /// Every [`Listening`] of this connection that is still held, and that the end of the connection ended, goes on
-    /// with the new one; what changed in between it does not tell (STL-38). Calls that were open stay lost, and the
-    /// level of log messages is to be set anew. A connection that is still open is closed first. This one stays as it
-    /// is; drop it.
+    /// Every [`Listening`] of this connection that is still held, and that the end of the
+    /// connection ended, goes on with the new one; what changed in between it does not tell
+    /// (STL-38). Calls that were open stay lost, and the level of log messages is to be set
+    /// anew. A connection that is still open is closed first. This one stays as it is; drop it.
     ///
     /// # Errors
-    /// As [`Connect::spawn`](crate::Connect::spawn) and connecting over HTTP. [`Error::Io`] of the kind `Unsupported`
-    /// when the connection is over streams that this side was given.
+    /// As [`Connect::spawn`](crate::Connect::spawn) and connecting over HTTP. [`Error::Io`] of the
+    /// kind `Unsupported` when the connection is over streams that this side was given.
     pub fn reconnect(&self) -> Result<Self, Error> {
         block_on(self.as_async().reconnect()).map(Self::new)
     }
@@ -156,8 +164,8 @@ impl Connection {
         block_on(self.as_async().notify_raw(method, params))
     }
 
-    /// Ends the connection: open calls end as lost, and a server that was started for it is ended. Waits for that,
-    /// and gives how its process ended.
+    /// Ends the connection: open calls end as lost, and a server that was started for it is ended.
+    /// Waits for that, and gives how its process ended.
     ///
     /// # Errors
     /// When the server broke a rule that the connection did not survive.

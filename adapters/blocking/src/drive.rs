@@ -1,9 +1,10 @@
-//! A connection driven by threads: one leads, one writes what the leader does not, one keeps the time and takes care that
-//! somebody leads; knows nothing of what it carries.
+//! A connection driven by threads: one leads, one writes what the leader does not, one keeps the
+//! time and takes care that somebody leads; knows nothing of what it carries.
 //!
-//! The leader reads, runs the handlers of what it has read, and writes their answers: no other thread is woken for a
-//! handler that is quick. One that holds it up, or a peer that does not read, costs it its place after a
-//! few milliseconds: a new thread leads, and the other ends once it is free.
+//! The leader reads, runs the handlers of what it has read, and writes their answers: no other
+//! thread is woken for a handler that is quick. One that holds it up, or a peer that does not read,
+//! costs it its place after a few milliseconds: a new thread leads, and the other ends once it is
+//! free.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -46,8 +47,8 @@ pub(crate) struct Keeper<R: Role> {
     lead: Box<dyn Fn(Term) -> io::Result<()> + Send>,
 }
 
-/// Starts the threads that lead and write. They end by themselves: the writer when the session is closed and all is sent,
-/// the leader at the next bytes or the end of them.
+/// Starts the threads that lead and write. They end by themselves: the writer when the session is
+/// closed and all is sent, the leader at the next bytes or the end of them.
 pub(crate) fn start<R: Role>(
     driving: Driving<R>,
     reader: impl Read + Send + 'static,
@@ -170,7 +171,8 @@ impl<R: Role, I: Read, O: Write + 'static> Wire<R, I, O> {
         self.pulse.rest(term)
     }
 
-    /// Writes all there is. A leader leaves what is longer than one write to the writer, which nobody else waits for.
+    /// Writes all there is. A leader leaves what is longer than one write to the writer, which
+    /// nobody else waits for.
     fn flush(&self, Writing { writer, chunk }: &mut Writing<O>, leads: bool) {
         let Some(open) = writer else { return self.link.broke() };
         while !chunk.is_empty() || self.link.take_output(chunk) {
@@ -231,8 +233,8 @@ fn exhaust(mut reader: impl Read, mut buffer: ReadBuffer) {
     }
 }
 
-/// Tells the peer that nothing follows. A pipe ends when it is dropped; a socket, which the reader has as well, does
-/// not.
+/// Tells the peer that nothing follows. A pipe ends when it is dropped; a socket, which the reader
+/// has as well, does not.
 fn hang_up(writer: impl Write + 'static) {
     let stream: &dyn Any = &writer;
     if let Some(socket) = stream.downcast_ref::<TcpStream>() {

@@ -1,7 +1,8 @@
 //! The Model Context Protocol on plain threads: no async runtime, no event loop.
 //!
-//! All protocol logic is in [`mcp_proto`](proto), and what does not wait is shared with the adapters for async runtimes;
-//! here are threads that read, write and keep the time, and handles that wait.
+//! All protocol logic is in [`mcp_proto`](proto), and what does not wait is shared with the
+//! adapters for async runtimes; here are threads that read, write and keep the time, and handles
+//! that wait.
 //!
 //! A server:
 //!
@@ -38,10 +39,11 @@
 //! # }
 //! ```
 //!
-//! With the feature `schemars`, `Server::tool` derives the schema of a tool's arguments from their Rust type. With the
-//! feature `seal`, `Server::seal` keeps clients from changing what a request carries from one question to the next. With
-//! the feature `record`, `Server::record` and `Client::record` write down all that is said over byte streams, secrets
-//! included, to be printed and replayed.
+//! With the feature `schemars`, `Server::tool` derives the schema of a tool's arguments from their
+//! Rust type. With the feature `seal`, `Server::seal` keeps clients from changing what a request
+//! carries from one question to the next. With the feature `record`, `Server::record` and
+//! `Client::record` write down all that is said over byte streams, secrets included, to be printed
+//! and replayed.
 
 mod call;
 mod client;
@@ -59,7 +61,9 @@ pub use call::{Call, Pending};
 pub use client::Connect;
 pub use connection::Connection;
 pub use listening::Listening;
-pub use mcp_adapter::{AsyncCx, Changed, Changes, Client, Cx, Error, Server, ToolError, Watch, proto};
+pub use mcp_adapter::{
+    AsyncCx, Changed, Changes, Client, Cx, Error, Server, ToolError, Watch, proto,
+};
 pub use server::Serve;
 
 /// Compiles the examples of the README.

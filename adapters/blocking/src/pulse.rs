@@ -1,4 +1,5 @@
-//! Whether the thread that leads is held up in one thing that it does; knows nothing of what that is.
+//! Whether the thread that leads is held up in one thing that it does; knows nothing of what that
+//! is.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -8,9 +9,9 @@ use parking::Unparker;
 
 /// What the leader of a connection shows, and who looks at it.
 ///
-/// It counts up: odd while the leader does something, even while it waits for input. Whoever takes its place counts up,
-/// too: the leader notices at its next beat. Nobody looks while nothing has happened for a while, so that a
-/// connection that is idle costs nothing.
+/// It counts up: odd while the leader does something, even while it waits for input. Whoever takes
+/// its place counts up, too: the leader notices at its next beat. Nobody looks while nothing has
+/// happened for a while, so that a connection that is idle costs nothing.
 pub(crate) struct Pulse {
     count: AtomicU64,
     is_watched: AtomicBool,
@@ -84,7 +85,8 @@ pub(crate) enum Look {
     Idle,
     /// All is well: look again after so long.
     Again(Duration),
-    /// The leader is held up, and leads no more: somebody is to lead in its place. Look again after so long.
+    /// The leader is held up, and leads no more: somebody is to lead in its place. Look again after
+    /// so long.
     HeldUp(Term, Duration),
 }
 
@@ -105,7 +107,8 @@ impl Watch {
             }
             // Odd and three is even: the next leader begins by waiting.
             let next = count + 3;
-            if pulse.count.compare_exchange(count, next, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+            if pulse.count.compare_exchange(count, next, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+            {
                 *self = Self { seen: next, ..Self::default() };
                 return Look::HeldUp(Term(next), LOOK);
             }
@@ -144,7 +147,8 @@ mod tests {
     use super::{LOOKS_HELD_UP, LOOKS_IDLE_MAX, Look, Pulse, Watch};
 
     #[test]
-    fn a_leader_that_does_one_thing_while_it_is_looked_at_again_and_again_is_replaced_and_notices() {
+    fn a_leader_that_does_one_thing_while_it_is_looked_at_again_and_again_is_replaced_and_notices()
+    {
         let (_parker, watcher) = parking::pair();
         let (pulse, mut watch) = (Pulse::new(watcher), Watch::default());
         let mut leader = pulse.first();

@@ -24,7 +24,12 @@ impl Spawn for Threads {
 }
 
 impl Runtime for Threads {
-    fn drive(&self, driving: Driving<Machine>, stdout: ChildStdout, stdin: ChildStdin) -> io::Result<()> {
+    fn drive(
+        &self,
+        driving: Driving<Machine>,
+        stdout: ChildStdout,
+        stdin: ChildStdin,
+    ) -> io::Result<()> {
         let keeper = drive::start(driving, stdout, stdin)?;
         drive::spawn("mcp-client", move || keeper.run())
     }

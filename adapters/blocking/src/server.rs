@@ -12,21 +12,22 @@ use crate::runtime::Threads;
 pub trait Serve {
     /// Serves on stdin and stdout until the client hangs up, or SIGINT or SIGTERM comes.
     ///
-    /// Requests that are open then may still be answered for `Limits::drain_timeout`, and what is left to send is
-    /// sent for as long as the client goes on reading, 2 s at most. Both streams are this server's from now on:
-    /// what else is printed to stdout corrupts the protocol. A thread stays blocked on stdin if it is still open at
-    /// the end, so let the process end.
-    /// On Linux, pipes that 64 KiB have gone through at once are made to hold 512 KiB, where the system allows it.
+    /// Requests that are open then may still be answered for `Limits::drain_timeout`, and what is
+    /// left to send is sent for as long as the client goes on reading, 2 s at most. Both
+    /// streams are this server's from now on: what else is printed to stdout corrupts the
+    /// protocol. A thread stays blocked on stdin if it is still open at the end, so let the
+    /// process end. On Linux, pipes that 64 KiB have gone through at once are made to hold 512
+    /// KiB, where the system allows it.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered, the streams cannot be had, a thread cannot be started,
-    /// or the client broke a rule that the connection cannot survive.
+    /// When something was registered that cannot be offered, the streams cannot be had, a thread
+    /// cannot be started, or the client broke a rule that the connection cannot survive.
     fn serve_stdio(&self) -> io::Result<()>;
 
     /// Serves on a pair of byte streams until the client hangs up.
     ///
-    /// The writer is dropped at the end, which must tell the client. A bare `TcpStream` or `UnixStream` is shut down
-    /// besides, so the reader may be a clone of it.
+    /// The writer is dropped at the end, which must tell the client. A bare `TcpStream` or
+    /// `UnixStream` is shut down besides, so the reader may be a clone of it.
     ///
     /// # Errors
     /// As [`serve_stdio`](Self::serve_stdio).

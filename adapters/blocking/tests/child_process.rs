@@ -1,7 +1,12 @@
 //! A server as a child: how it is started, watched and ended, and what is left of it.
 
 #![cfg(unix)]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a story fails by panicking"
+)]
 
 mod common;
 
@@ -18,12 +23,13 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getpgid, getpgrp};
 use serde_json::json;
 
-/// A shell that runs `script`. In it, `welcome` takes `initialize` and `initialized` as any server would, and
-/// `$ECHO` is a whole server.
+/// A shell that runs `script`. In it, `welcome` takes `initialize` and `initialized` as any server
+/// would, and `$ECHO` is a whole server.
 fn sh(script: &str) -> Command {
     let welcome = json!({"jsonrpc": "2.0", "id": 1, "result": welcome()});
     let mut command = Command::new("sh");
-    let functions = r#"say() { printf '%s\n' "$1"; }; welcome() { read -r _; say "$WELCOME"; read -r _; }"#;
+    let functions =
+        r#"say() { printf '%s\n' "$1"; }; welcome() { read -r _; say "$WELCOME"; read -r _; }"#;
     command.arg("-c").arg(format!("{functions}\n{script}"));
     command.env("WELCOME", welcome.to_string()).env("ECHO", example("echo_server").get_program());
     command
@@ -102,7 +108,9 @@ fn a_child_has_a_process_group_of_its_own() {
 fn a_program_that_is_not_there_is_said_not_to_be() {
     story(|| {
         let failed = client().spawn(Command::new("/no/such/server"));
-        assert!(matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::NotFound));
+        assert!(
+            matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::NotFound)
+        );
     });
 }
 
@@ -124,8 +132,7 @@ fn a_child_that_fails_to_start_has_its_last_words_heard() {
 #[test]
 fn last_words_are_bounded_however_long_their_lines() {
     story(|| {
-        let script =
-            "head -c 1000000 /dev/zero | tr '\\0' x >&2; echo >&2; printf '\\377 the end' >&2; exit 1";
+        let script = "head -c 1000000 /dev/zero | tr '\\0' x >&2; echo >&2; printf '\\377 the end' >&2; exit 1";
         let failed = client().spawn(sh(script)).map(drop).unwrap_err();
         let Error::Start { stderr, .. } = failed else { panic!("{failed:?}") };
         assert_eq!(stderr.len(), 32);
@@ -143,8 +150,14 @@ fn a_child_that_does_not_answer_is_given_up_and_ended() {
             exit_timeout: Duration::from_millis(50),
             ..Limits::default()
         };
-        let failed = client().limits(limits).spawn(sh("echo $$ >&2; exec sleep 1000")).map(drop).unwrap_err();
-        let Error::Start { why, status: Some(status), stderr, .. } = failed else { panic!("{failed:?}") };
+        let failed = client()
+            .limits(limits)
+            .spawn(sh("echo $$ >&2; exec sleep 1000"))
+            .map(drop)
+            .unwrap_err();
+        let Error::Start { why, status: Some(status), stderr, .. } = failed else {
+            panic!("{failed:?}")
+        };
         assert_eq!(why, Close::Fault(Fault::HandshakeTimedOut));
         assert_eq!(status.signal(), Some(Signal::SIGTERM as i32));
         assert!(!is_alive(Pid::from_raw(stderr[0].parse().unwrap())));
@@ -163,8 +176,9 @@ fn a_child_that_ignores_the_end_of_its_input_is_told_to_terminate() {
             exit_timeout: Duration::from_millis(50),
             ..Limits::default()
         };
-        let client =
-            client_with(limits).spawn(sh("trap 'exit 7' TERM; welcome; while :; do sleep 1; done")).unwrap();
+        let client = client_with(limits)
+            .spawn(sh("trap 'exit 7' TERM; welcome; while :; do sleep 1; done"))
+            .unwrap();
         assert_eq!(client.close().unwrap().unwrap().code(), Some(7));
     });
 }
@@ -176,7 +190,8 @@ fn client_with(limits: Limits) -> Client {
 #[test]
 fn a_child_that_ignores_that_too_is_killed() {
     story(|| {
-        let client = impatient().spawn(sh("trap '' TERM; welcome; while :; do sleep 1; done")).unwrap();
+        let client =
+            impatient().spawn(sh("trap '' TERM; welcome; while :; do sleep 1; done")).unwrap();
         assert_eq!(client.close().unwrap().unwrap().signal(), Some(Signal::SIGKILL as i32));
     });
 }
@@ -212,8 +227,9 @@ fn grandchildren_do_not_survive_their_parent() {
 #[test]
 fn dropping_the_connection_leaves_no_orphan() {
     story(|| {
-        let client =
-            impatient().spawn(sh("echo $$ >&2; trap '' TERM; welcome; while :; do sleep 1; done")).unwrap();
+        let client = impatient()
+            .spawn(sh("echo $$ >&2; trap '' TERM; welcome; while :; do sleep 1; done"))
+            .unwrap();
         let child = process_on_stderr(&client);
         assert!(is_alive(child));
         drop(client);
@@ -227,7 +243,8 @@ fn whoever_closes_second_waits_as_well_and_hears_how_it_ended() {
         let client = patient().spawn(sh("welcome; read -r _; sleep 0.05; exit 3")).unwrap();
         let handles: Vec<_> = (0..8).map(|_| client.clone()).collect();
         drop(client);
-        let closing = handles.into_iter().map(|handle| std::thread::spawn(move || handle.close().unwrap()));
+        let closing =
+            handles.into_iter().map(|handle| std::thread::spawn(move || handle.close().unwrap()));
         let closing: Vec<_> = closing.collect();
         for closed in closing {
             assert_eq!(closed.join().unwrap().unwrap().code(), Some(3));
@@ -260,8 +277,7 @@ fn a_child_that_is_killed_by_others_is_noticed() {
 #[test]
 fn the_last_answer_of_a_child_that_exits_is_heard() {
     story(|| {
-        let answer =
-            json!({"jsonrpc": "2.0", "id": 2, "result": {"content": [{"type": "text", "text": "goodbye"}]}});
+        let answer = json!({"jsonrpc": "2.0", "id": 2, "result": {"content": [{"type": "text", "text": "goodbye"}]}});
         for _ in 0..20 {
             let mut command = sh("welcome; read -r _; say \"$ANSWER\"");
             command.env("ANSWER", answer.to_string());
@@ -277,7 +293,8 @@ fn a_child_that_says_more_than_the_protocol_is_understood() {
     story(|| {
         let (says, hears) = channel();
         let says = std::sync::Mutex::new(says);
-        let script = "echo 'Welcome to the echo server!'; echo; welcome; echo DEBUG: got a call; exec $ECHO";
+        let script =
+            "echo 'Welcome to the echo server!'; echo; welcome; echo DEBUG: got a call; exec $ECHO";
         let client = patient()
             .on_violation(move |violation| {
                 let _story_is_over = says.lock().unwrap().send(violation.kind);

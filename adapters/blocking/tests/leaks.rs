@@ -1,13 +1,21 @@
-//! What a connection leaves behind: no thread, no open file, no child. It is alone in its process, so it can count.
+//! What a connection leaves behind: no thread, no open file, no child. It is alone in its process,
+//! so it can count.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a story fails by panicking"
+)]
 
 mod common;
 
 use std::io::{PipeReader, PipeWriter};
 
-use common::{Hand, client, connect_by_hand, eventually, example, pair, part, server, story, success, tool};
+use common::{
+    Hand, client, connect_by_hand, eventually, example, pair, part, server, story, success, tool,
+};
 use mcp_blocking::proto::schema::ElicitResult;
 use mcp_blocking::{Client, Connect, Server};
 use serde_json::{Value, json};
@@ -18,7 +26,9 @@ fn count(what: &str) -> usize {
 
 fn children() -> String {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    tasks.filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("children")).ok()).collect()
+    tasks
+        .filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("children")).ok())
+        .collect()
 }
 
 fn busy_client() -> Client {
@@ -26,7 +36,9 @@ fn busy_client() -> Client {
 }
 
 fn busy_server() -> Server {
-    server().logging().tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()))
+    server()
+        .logging()
+        .tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()))
 }
 
 /// Every way of using a connection up.

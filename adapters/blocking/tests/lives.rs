@@ -1,7 +1,13 @@
-//! A server that is started more than once: because it ends at the first question, or because it died.
+//! A server that is started more than once: because it ends at the first question, or because it
+//! died.
 
 #![cfg(unix)]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a story fails by panicking"
+)]
 
 mod common;
 
@@ -15,9 +21,9 @@ use serde_json::{Value, json};
 
 const URI: &str = "note://one";
 
-/// A server of `era` that repeats on stderr what it hears, tells of a change when it is told to `tell`, and exits when
-/// it is told to `die`. One of the legacy era exits at what it does not know, and so at the question which era it is
-/// of.
+/// A server of `era` that repeats on stderr what it hears, tells of a change when it is told to
+/// `tell`, and exits when it is told to `die`. One of the legacy era exits at what it does not
+/// know, and so at the question which era it is of.
 fn mortal(era: Era) -> Command {
     let script = r#"
         say() { printf '%s\n' "$1"; }
@@ -47,7 +53,8 @@ fn mortal(era: Era) -> Command {
     command
 }
 
-/// The server has heard just these methods in its present life. What it says of them comes in its own time.
+/// The server has heard just these methods in its present life. What it says of them comes in its
+/// own time.
 fn has_heard(connection: &Connection, methods: &[&str]) {
     eventually("it has said what it heard", || connection.stderr().len() >= methods.len());
     let heard = connection.stderr().into_iter().map(|line| {
@@ -70,8 +77,12 @@ fn a_child_that_exits_at_the_question_is_started_again_and_gets_initialize() {
         assert_eq!(connection.era(), Era::Legacy);
         let mut listening = connection.listen(&Filter::new().resource(URI)).unwrap();
         tell(&connection, &mut listening);
-        let methods =
-            ["initialize", "notifications/initialized", "resources/subscribe", "notifications/tell"];
+        let methods = [
+            "initialize",
+            "notifications/initialized",
+            "resources/subscribe",
+            "notifications/tell",
+        ];
         has_heard(&connection, &methods);
         drop(listening);
         connection.close().unwrap();
@@ -89,7 +100,8 @@ fn a_child_that_exits_at_everything_is_started_no_third_time() {
         let lives = std::fs::read_to_string(&log).unwrap();
         std::fs::remove_file(&log).unwrap();
         assert_eq!(lives, "once\nonce\n");
-        let Error::Start { why: Close::Peer, status: Some(status), probed: false, .. } = failed else {
+        let Error::Start { why: Close::Peer, status: Some(status), probed: false, .. } = failed
+        else {
             panic!("{failed:?}")
         };
         assert_eq!(status.code(), Some(3));
@@ -117,7 +129,10 @@ fn a_child_that_is_expected_to_be_legacy_lives_once() {
 fn a_server_that_died_is_started_again_in_its_era_and_what_was_listened_to_goes_on() {
     story(|| {
         for (era, opening) in [
-            (Era::Legacy, ["initialize", "notifications/initialized", "resources/subscribe"].as_slice()),
+            (
+                Era::Legacy,
+                ["initialize", "notifications/initialized", "resources/subscribe"].as_slice(),
+            ),
             (Era::Modern, &["server/discover", "subscriptions/listen"]),
         ] {
             let mut connection = client().spawn(mortal(era)).unwrap();
@@ -166,7 +181,9 @@ fn a_server_that_was_not_started_here_cannot_be_started_again() {
     story(|| {
         let (connection, _hand) = meet(Era::Modern, client(), &json!({"tools": {}}));
         let failed = connection.reconnect().map(drop);
-        assert!(matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::Unsupported));
+        assert!(
+            matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::Unsupported)
+        );
         assert_eq!(connection.closed(), None, "and nothing has happened to it");
         let open = connection.call_raw("story/open", Raw::empty_object()).start().unwrap();
         open.cancel("enough");

@@ -1,6 +1,11 @@
 //! The quickstart does what it says.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a story fails by panicking"
+)]
 
 mod common;
 

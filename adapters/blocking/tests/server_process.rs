@@ -1,7 +1,12 @@
 //! A server as a process: it ends promptly and cleanly, whatever ends it and whatever it is doing.
 
 #![cfg(unix)]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a story fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a story fails by panicking"
+)]
 #![allow(clippy::print_stdout, reason = "how long the ends take is worth a look")]
 
 mod common;
@@ -113,7 +118,8 @@ fn a_server_ends_promptly_whatever_ends_it_and_whatever_it_is_doing() {
             for end in [End::Eof, End::Int, End::Term] {
                 let took = time_to_end(doing, end);
                 println!("{doing:?}, {end:?}: {:.1} ms", took.as_secs_f64() * 1000.0);
-                // It is to take 100 ms at most; the rest is for a machine that is busy with other things.
+                // It is to take 100 ms at most; the rest is for a machine that is busy with other
+                // things.
                 assert!(took < Duration::from_secs(1), "{doing:?}, {end:?}: {took:?}");
             }
         }
@@ -135,8 +141,10 @@ fn requests_followed_by_the_end_at_once_are_answered() {
         drop(writer);
         let mut all = String::new();
         reader.read_to_string(&mut all).unwrap();
-        let ids: Vec<_> =
-            all.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone()).collect();
+        let ids: Vec<_> = all
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone())
+            .collect();
         assert_eq!(ids, [1, 2, 3]);
         ends_well(process, stderr);
     });
@@ -145,8 +153,10 @@ fn requests_followed_by_the_end_at_once_are_answered() {
 #[test]
 fn handlers_may_finish_after_the_end_of_the_input() {
     story(|| {
-        let limits =
-            mcp_blocking::proto::Limits { drain_timeout: Duration::from_secs(20), ..Default::default() };
+        let limits = mcp_blocking::proto::Limits {
+            drain_timeout: Duration::from_secs(20),
+            ..Default::default()
+        };
         let server = common::server().limits(limits).threads_max(2).tool_with(
             common::tool("work"),
             |arguments: Value, cx| {
@@ -210,8 +220,8 @@ fn a_server_whose_reader_is_gone_ends_well() {
             }
             let Hand { reader, mut writer } = hand;
             drop(reader);
-            // Its stdin stays open: only an answer finds out. (One may not: while another story starts a process,
-            // that one has the pipe as well, for a moment.)
+            // Its stdin stays open: only an answer finds out. (One may not: while another story
+            // starts a process, that one has the pipe as well, for a moment.)
             let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"});
             while writeln!(writer, "{ping}").is_ok() {}
             ends_well(process, stderr);

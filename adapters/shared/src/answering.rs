@@ -1,5 +1,5 @@
-//! What a client does with what its server says: answers its questions, hands its news on; knows nothing of how the
-//! connection came about.
+//! What a client does with what its server says: answers its questions, hands its news on; knows
+//! nothing of how the connection came about.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -45,7 +45,11 @@ fn handler_key(request: &Request) -> &str {
     &request.method
 }
 
-#[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
+#[expect(
+    missing_debug_implementations,
+    unnameable_types,
+    reason = "what a connection keeps is its own"
+)]
 pub struct Shared {
     pub(crate) handlers: Handlers,
     pub(crate) workers: Workers,
@@ -56,7 +60,11 @@ pub struct Shared {
 
 /// What is open on the application's side.
 #[derive(Default)]
-#[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
+#[expect(
+    missing_debug_implementations,
+    unnameable_types,
+    reason = "what a connection keeps is its own"
+)]
 pub struct Open {
     calls: HashMap<CallId, Arc<Slot>>,
     feeds: HashMap<CallId, Arc<Feed>>,
@@ -182,13 +190,15 @@ impl Role for Machine {
         About { name, of }
     }
 
-    /// A client is handed out once its session is open: if it is not, the server forgot it, and the next is being opened.
+    /// A client is handed out once its session is open: if it is not, the server forgot it, and the
+    /// next is being opened.
     fn may_pass(misuse: Misuse) -> bool {
         matches!(misuse, Misuse::Blocked | Misuse::NotReady)
     }
 }
 
-/// Has what was listened to in a session that the server forgot be listened to in the next one, once that is open.
+/// Has what was listened to in a session that the server forgot be listened to in the next one,
+/// once that is open.
 fn go_on(link: &Arc<Link<Machine>>, feed: Arc<Feed>) {
     link.with(|state, now| match feed.begin(link, state, now) {
         Err(Misuse::NotReady) => state.open.waiting.push(feed),

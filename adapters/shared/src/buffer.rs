@@ -1,5 +1,5 @@
-//! Room for what is read, little as long as little comes, and how much of it is handled at a time; knows nothing of what
-//! it is, but for lines.
+//! Room for what is read, little as long as little comes, and how much of it is handled at a time;
+//! knows nothing of what it is, but for lines.
 
 /// A buffer to read into, of 8 KiB at first, that grows up to 256 KiB while reads fill it.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ impl ReadBuffer {
     }
 }
 
-/// What a connection may handle before others have their turn: a peer that never stops must not keep a thread from all
-/// else.
+/// What a connection may handle before others have their turn: a peer that never stops must not
+/// keep a thread from all else.
 #[derive(Debug)]
 pub(crate) struct Turn {
     left: usize,
@@ -43,7 +43,8 @@ pub(crate) struct Turn {
 /// Pieces of what was read are handled one by one: this is the longest.
 pub(crate) const PIECE_BYTES_MAX: usize = 16 * 1024;
 
-/// What a turn is: 96 messages, or 384 KiB of one. Many clients send less at a time: theirs end by waiting.
+/// What a turn is: 96 messages, or 384 KiB of one. Many clients send less at a time: theirs end by
+/// waiting.
 const TURN: usize = MESSAGES * MESSAGE;
 
 const MESSAGES: usize = 96;
@@ -99,7 +100,8 @@ mod tests {
         let many = [b'\n'; PIECE_BYTES_MAX];
         assert_eq!(pieces(&many), 1);
         assert!(
-            (MESSAGES / 8..MESSAGES).contains(&pieces(b"{\"jsonrpc\":\"2.0\"}\n{\"jsonrpc\":\"2.0\"}\n"))
+            (MESSAGES / 8..MESSAGES)
+                .contains(&pieces(b"{\"jsonrpc\":\"2.0\"}\n{\"jsonrpc\":\"2.0\"}\n"))
         );
         let part = [b'x'; PIECE_BYTES_MAX];
         assert!((12..24).contains(&pieces(&part)));

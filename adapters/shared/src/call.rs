@@ -90,7 +90,8 @@ impl<'c, T: Decode> Call<'c, T> {
         pending.wait_hearing(progress).await
     }
 
-    /// Makes the call. While too much waits to be sent, this waits, for no longer than the call's timeout.
+    /// Makes the call. While too much waits to be sent, this waits, for no longer than the call's
+    /// timeout.
     ///
     /// # Errors
     /// When it cannot be made.

@@ -25,8 +25,8 @@ impl Cancelled {
         self.set.load(Ordering::Acquire)
     }
 
-    /// Runs `future` until it completes; returns `None` if the request is cancelled first. Each poll checks that before it
-    /// polls `future`, which may be busy without ever completing.
+    /// Runs `future` until it completes; returns `None` if the request is cancelled first. Each
+    /// poll checks that before it polls `future`, which may be busy without ever completing.
     pub(crate) fn run_until_set<T>(
         &self,
         future: impl Future<Output = T>,

@@ -1,5 +1,5 @@
-//! What a request carries from one round of questions to the next, as one text, plain or sealed; knows nothing of how
-//! it travels.
+//! What a request carries from one round of questions to the next, as one text, plain or sealed;
+//! knows nothing of how it travels.
 
 use mcp_proto::{Answers, ErrorObject, Raw, Request};
 
@@ -17,7 +17,8 @@ impl Carried {
     pub(crate) fn read(text: Option<&str>, latest: Option<&Answers>) -> Result<Self, ErrorObject> {
         let mut carried = Self::default();
         if let Some(text) = text {
-            let broken = || ErrorObject::invalid_params("the request state is not valid for this request");
+            let broken =
+                || ErrorObject::invalid_params("the request state is not valid for this request");
             let text = Raw::from_text(text).map_err(|_| broken())?;
             (carried.answers, carried.state) = text.parse().map_err(|_| broken())?;
         }
@@ -55,7 +56,12 @@ pub(crate) struct Sealing {
 #[cfg(feature = "seal")]
 impl Sealing {
     /// The text to send: it opens for the same request only, and for [`STATE_SECONDS`].
-    pub(crate) fn close(&self, text: String, request: &Request, now: u64) -> Result<String, ErrorObject> {
+    pub(crate) fn close(
+        &self,
+        text: String,
+        request: &Request,
+        now: u64,
+    ) -> Result<String, ErrorObject> {
         let Some(seal) = &self.seal else { return Ok(text) };
         let bound = mcp_proto::seal::Bound { principal: "", request };
         let sealed = seal.seal(&text, &bound, now.saturating_add(STATE_SECONDS));
@@ -63,7 +69,12 @@ impl Sealing {
     }
 
     /// The text that was sent.
-    pub(crate) fn open(&self, sealed: &str, request: &Request, now: u64) -> Result<String, ErrorObject> {
+    pub(crate) fn open(
+        &self,
+        sealed: &str,
+        request: &Request,
+        now: u64,
+    ) -> Result<String, ErrorObject> {
         let Some(seal) = &self.seal else { return Ok(sealed.to_owned()) };
         let bound = mcp_proto::seal::Bound { principal: "", request };
         Ok(seal.open(sealed, &bound, now)?)
@@ -107,8 +118,13 @@ mod tests {
 
     #[test]
     fn a_text_of_another_form_is_refused() {
-        for text in ["", "null", "[]", "{}", "[[],null", "[[],null]x", "[[[\"a\"]],null]", "[[],null,1]"] {
-            assert_eq!(Carried::read(Some(text), None).unwrap_err().code, mcp_proto::code::INVALID_PARAMS);
+        for text in
+            ["", "null", "[]", "{}", "[[],null", "[[],null]x", "[[[\"a\"]],null]", "[[],null,1]"]
+        {
+            assert_eq!(
+                Carried::read(Some(text), None).unwrap_err().code,
+                mcp_proto::code::INVALID_PARAMS
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
-//! How an event loop carries a connection: it reads, begins the handlers of what was read, and writes what they answer, all
-//! in one go; knows nothing of which event loop, nor of what is carried.
+//! How an event loop carries a connection: it reads, begins the handlers of what was read, and
+//! writes what they answer, all in one go; knows nothing of which event loop, nor of what is
+//! carried.
 
 use std::future::{Future, pending, poll_fn};
 use std::io;
@@ -17,10 +18,11 @@ use crate::driving::Driving;
 use crate::link::{Link, Role};
 use crate::wide::Wide;
 
-/// Drives a connection to its end. `sleep` is the event loop's, and `turn` gives others on it theirs.
+/// Drives a connection to its end. `sleep` is the event loop's, and `turn` gives others on it
+/// theirs.
 ///
-/// Reading goes on while a write waits. Who reads writes the answers, too, as far as they are taken at once: nobody is
-/// woken for them.
+/// Reading goes on while a write waits. Who reads writes the answers, too, as far as they are taken
+/// at once: nobody is woken for them.
 pub async fn drive<R: Role, S: Future, T: Future<Output = ()>>(
     driving: Driving<R>,
     reader: impl AsyncRead + Unpin,
@@ -29,8 +31,12 @@ pub async fn drive<R: Role, S: Future, T: Future<Output = ()>>(
     turn: impl Fn() -> T,
 ) {
     let link = driving.link();
-    let writing =
-        Writing(Mutex::new(Open { writer: Some(writer), chunk: Vec::new(), sent: 0, wide: driving.wide() }));
+    let writing = Writing(Mutex::new(Open {
+        writer: Some(writer),
+        chunk: Vec::new(),
+        sent: 0,
+        wide: driving.wide(),
+    }));
     let seldom = or(driving.ended(), or(write(link, &writing, &turn), link.keep_time(sleep)));
     or(beside(seldom), read(&driving, reader, &writing, &turn)).await;
 }
@@ -113,8 +119,8 @@ async fn write<R: Role, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
     pending::<()>().await;
 }
 
-/// The writing half, for whoever has just read and for the one who only writes. Both are one future, and neither holds it
-/// while it waits: there is never anything to wait for.
+/// The writing half, for whoever has just read and for the one who only writes. Both are one
+/// future, and neither holds it while it waits: there is never anything to wait for.
 struct Writing<W>(Mutex<Open<W>>);
 
 struct Open<W> {
@@ -131,7 +137,8 @@ impl<W: AsyncWrite + Unpin> Writing<W> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what there is, as far as it is taken at once, and leaves the rest to whoever only writes.
+    /// Writes what there is, as far as it is taken at once, and leaves the rest to whoever only
+    /// writes.
     async fn flush<R: Role>(&self, link: &Link<R>) {
         poll_fn(|context| {
             let mut open = self.open();
@@ -155,12 +162,18 @@ impl<W: AsyncWrite + Unpin> Writing<W> {
     }
 }
 
-/// Chunks that whoever reads writes in between: one is all there is, unless other threads add to it.
+/// Chunks that whoever reads writes in between: one is all there is, unless other threads add to
+/// it.
 const CHUNKS_MAX: usize = 2;
 
 impl<W: AsyncWrite + Unpin> Open<W> {
-    /// Writes what is left of the chunk, or the next one; how many bytes it has, none when there is nothing to write.
-    fn poll_chunk<R: Role>(&mut self, link: &Link<R>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+    /// Writes what is left of the chunk, or the next one; how many bytes it has, none when there is
+    /// nothing to write.
+    fn poll_chunk<R: Role>(
+        &mut self,
+        link: &Link<R>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
         if self.writer.is_some() && self.chunk.is_empty() && !link.take_output(&mut self.chunk) {
             return Poll::Ready(Ok(0));
         }
@@ -175,7 +188,11 @@ impl<W: AsyncWrite + Unpin> Open<W> {
         Poll::Ready(written.map(|()| count))
     }
 
-    fn poll_rest<R: Role>(&mut self, link: &Link<R>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_rest<R: Role>(
+        &mut self,
+        link: &Link<R>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
         let Some(writer) = &mut self.writer else {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         };

@@ -1,4 +1,5 @@
-//! Telling of changes while serving: the catalogue that all connections of a server share, and the connections.
+//! Telling of changes while serving: the catalogue that all connections of a server share, and the
+//! connections.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
@@ -12,12 +13,15 @@ use crate::cx::{Cx, Wire};
 use crate::handlers::Handler;
 use crate::tool_error::ToolError;
 
-/// Tells the clients of a server that something changed, of every open connection and every revision.
+/// Tells the clients of a server that something changed, of every open connection and every
+/// revision.
 ///
-/// Cheap to clone, and usable from anywhere, before the server serves and after it has ended: nobody listening is fine.
-/// None of its methods waits. A client that does not read is told later, once for each thing that changed.
+/// Cheap to clone, and usable from anywhere, before the server serves and after it has ended:
+/// nobody listening is fine. None of its methods waits. A client that does not read is told later,
+/// once for each thing that changed.
 ///
-/// A server tells only of what it declares: [`Server::changing`](crate::Server::changing) says what that is.
+/// A server tells only of what it declares: [`Server::changing`](crate::Server::changing) says what
+/// that is.
 #[derive(Clone)]
 pub struct Changes {
     hub: Arc<Hub>,
@@ -32,8 +36,9 @@ impl Changes {
     /// The list of tools changed.
     ///
     /// # Errors
-    /// [`Misuse::Undeclared`] when the server does not tell of it; [`Misuse::Blocked`] when one of the clients does
-    /// not read, more than 1,024 resources wait for it already, and it will not hear of this one. The others do.
+    /// [`Misuse::Undeclared`] when the server does not tell of it; [`Misuse::Blocked`] when one of
+    /// the clients does not read, more than 1,024 resources wait for it already, and it will
+    /// not hear of this one. The others do.
     pub fn tools_list_changed(&self) -> Result<(), Misuse> {
         self.tell(Change::Tools)
     }
@@ -62,7 +67,8 @@ impl Changes {
         self.tell(Change::Resource(uri))
     }
 
-    /// Adds a tool, or replaces it, as [`Server::tool_with`](crate::Server::tool_with) does; clients are told.
+    /// Adds a tool, or replaces it, as [`Server::tool_with`](crate::Server::tool_with) does;
+    /// clients are told.
     ///
     /// A server that has no tools when it begins to serve must declare by itself that it will:
     /// [`Server::capability`](crate::Server::capability) with `Capability::ToolsListChanged`.
@@ -83,7 +89,8 @@ impl Changes {
         Ok(())
     }
 
-    /// Takes a tool out of the list; clients are told. Calls that are running end as they would have.
+    /// Takes a tool out of the list; clients are told. Calls that are running end as they would
+    /// have.
     ///
     /// # Errors
     /// [`Refused::Unknown`] when there is none of this name.

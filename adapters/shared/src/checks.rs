@@ -17,7 +17,8 @@ pub(crate) struct Checks {
     pub(crate) schemas: Option<Arc<Schemas>>,
 }
 
-/// What is left to do with a result once its handler is done: to give it back if it is what was promised.
+/// What is left to do with a result once its handler is done: to give it back if it is what was
+/// promised.
 pub(crate) type Then<R> = Option<Box<dyn FnOnce(R) -> Result<R, ToolError> + Send>>;
 
 impl Checks {
@@ -43,10 +44,16 @@ impl Checks {
 
 /// Whether a result is what an output schema promises. Failures promise nothing.
 #[cfg(feature = "jsonschema")]
-pub(crate) fn fits(schemas: &Schemas, schema: &OutputSchema, result: &CallToolResult) -> Result<(), String> {
+pub(crate) fn fits(
+    schemas: &Schemas,
+    schema: &OutputSchema,
+    result: &CallToolResult,
+) -> Result<(), String> {
     match &result.structured_content {
         _ if result.is_error => Ok(()),
         Some(content) => schemas.check(schema, content),
-        None => Err("there is no structured content, which the tool's output schema promises".into()),
+        None => {
+            Err("there is no structured content, which the tool's output schema promises".into())
+        }
     }
 }

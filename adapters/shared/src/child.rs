@@ -1,4 +1,5 @@
-//! A child process: its own process group, its last words, its end; knows nothing of what is said to it.
+//! A child process: its own process group, its last words, its end; knows nothing of what is said
+//! to it.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
@@ -34,7 +35,8 @@ struct State {
 }
 
 impl Child {
-    /// Starts `command` in a process group of its own, with pipes to and from it. It is to be [`watch`](Self::watch)ed.
+    /// Starts `command` in a process group of its own, with pipes to and from it. It is to be
+    /// [`watch`](Self::watch)ed.
     pub(crate) fn spawn(command: &mut Command) -> io::Result<(Arc<Self>, ChildStdout, ChildStdin)> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         group::detach(command);
@@ -55,8 +57,9 @@ impl Child {
             return Err(io::Error::other("the child has no pipes"));
         };
         let reader = Arc::clone(&child);
-        let started =
-            thread::Builder::new().name("mcp-stderr".into()).spawn(move || reader.read_stderr(stderr));
+        let started = thread::Builder::new()
+            .name("mcp-stderr".into())
+            .spawn(move || reader.read_stderr(stderr));
         match started {
             Ok(_) => Ok((child, stdout, stdin)),
             Err(error) => {
@@ -66,8 +69,8 @@ impl Child {
         }
     }
 
-    /// Reaps the child once it exits, on a thread of ours: whatever becomes of the runtime, no zombie stays. If there
-    /// is no thread for it, the child is ended.
+    /// Reaps the child once it exits, on a thread of ours: whatever becomes of the runtime, no
+    /// zombie stays. If there is no thread for it, the child is ended.
     pub(crate) fn watch(self: &Arc<Self>) -> io::Result<()> {
         let watched = Arc::clone(self);
         let started = thread::Builder::new().name("mcp-child".into()).spawn(move || watched.reap());
@@ -147,7 +150,8 @@ impl Child {
         let mut line = Vec::new();
         loop {
             line.clear();
-            // A line without an end must not fill the memory: what is too long of it makes lines of its own.
+            // A line without an end must not fill the memory: what is too long of it makes lines of
+            // its own.
             let mut piece = reader.by_ref().take(STDERR_LINE_BYTES_MAX as u64);
             match piece.read_until(b'\n', &mut line) {
                 Ok(count) if count > 0 => {
@@ -180,7 +184,8 @@ mod group {
     use nix::sys::wait::{Id, WaitPidFlag, waitid};
     use nix::unistd::Pid;
 
-    /// Puts the child into a group of its own, so that a signal to ours does not end it before its session is.
+    /// Puts the child into a group of its own, so that a signal to ours does not end it before its
+    /// session is.
     pub(super) fn detach(command: &mut Command) {
         command.process_group(0);
     }

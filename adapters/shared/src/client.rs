@@ -58,12 +58,15 @@ impl Client {
     /// Has `answer` fill in the forms that servers show to the user. (CAP-02)
     ///
     /// A [`Form`](mcp_proto::schema::Form) can fill in its own defaults and check an answer.
-    pub fn on_elicitation(self, answer: impl Fn(Elicit) -> ElicitResult + Send + Sync + 'static) -> Self {
+    pub fn on_elicitation(
+        self,
+        answer: impl Fn(Elicit) -> ElicitResult + Send + Sync + 'static,
+    ) -> Self {
         self.declare(Capability::ElicitationForm).handle(FORM, move |form: Elicit| Ok(answer(form)))
     }
 
-    /// Has `answer` send the user where servers want them to go. The URL is to be shown in full and opened only with
-    /// consent. (since 2025-11-25, SEC-07)
+    /// Has `answer` send the user where servers want them to go. The URL is to be shown in full and
+    /// opened only with consent. (since 2025-11-25, SEC-07)
     pub fn on_url_elicitation(
         self,
         answer: impl Fn(ElicitUrl) -> ElicitResult + Send + Sync + 'static,
@@ -71,8 +74,9 @@ impl Client {
         self.declare(Capability::ElicitationUrl).handle(URL, move |url: ElicitUrl| Ok(answer(url)))
     }
 
-    /// As [`on_elicitation`](Self::on_elicitation), with a future that the runtime runs. It is dropped once the
-    /// question is no longer open, or the connection has ended; so are those of the other questions.
+    /// As [`on_elicitation`](Self::on_elicitation), with a future that the runtime runs. It is
+    /// dropped once the question is no longer open, or the connection has ended; so are those
+    /// of the other questions.
     pub fn on_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
         self,
         answer: impl Fn(Elicit) -> F + Send + Sync + 'static,
@@ -99,13 +103,19 @@ impl Client {
     /// Has `sample` ask a model for what servers ask of it. An error says that it will not.
     pub fn on_sampling(
         self,
-        sample: impl Fn(CreateMessage) -> Result<CreateMessageResult, ErrorObject> + Send + Sync + 'static,
+        sample: impl Fn(CreateMessage) -> Result<CreateMessageResult, ErrorObject>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         self.declare(Capability::Sampling).handle("sampling/createMessage", sample)
     }
 
     /// As [`on_sampling`](Self::on_sampling), with a future that the runtime runs.
-    pub fn on_sampling_async<F>(self, sample: impl Fn(CreateMessage) -> F + Send + Sync + 'static) -> Self
+    pub fn on_sampling_async<F>(
+        self,
+        sample: impl Fn(CreateMessage) -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: Future<Output = Result<CreateMessageResult, ErrorObject>> + Send + 'static,
     {
@@ -129,8 +139,9 @@ impl Client {
         key: &'static str,
         answer: impl Fn(Q) -> Result<A, ErrorObject> + Send + Sync + 'static,
     ) -> Self {
-        let handler =
-            move |request: &Request| Ok(Box::new(answer(decode(request)?)?) as Box<dyn Encode + Send>);
+        let handler = move |request: &Request| {
+            Ok(Box::new(answer(decode(request)?)?) as Box<dyn Encode + Send>)
+        };
         self.handlers.insert(key, Handler::Plain(Arc::new(handler)));
         self
     }
@@ -152,17 +163,24 @@ impl Client {
         self
     }
 
-    /// Has `hear` hear of the server's notifications, log messages among them, in order, on one thread. Changes that
-    /// a [`Listening`](crate::Listening) is told of are not among them.
+    /// Has `hear` hear of the server's notifications, log messages among them, in order, on one
+    /// thread. Changes that a [`Listening`](crate::Listening) is told of are not among them.
     ///
-    /// While it is busy, up to 1,024 wait; then nothing more is read, so it must not wait for a call.
-    pub fn on_notification(mut self, hear: impl FnMut(&str, Option<&Raw>) + Send + 'static) -> Self {
+    /// While it is busy, up to 1,024 wait; then nothing more is read, so it must not wait for a
+    /// call.
+    pub fn on_notification(
+        mut self,
+        hear: impl FnMut(&str, Option<&Raw>) + Send + 'static,
+    ) -> Self {
         self.notified = Some(Arc::new(Mutex::new(hear)));
         self
     }
 
     /// Has `hear` hear of the rules that the server breaks. It must not wait for the connection.
-    pub fn on_violation(mut self, hear: impl Fn(&mcp_proto::Violation) + Send + Sync + 'static) -> Self {
+    pub fn on_violation(
+        mut self,
+        hear: impl Fn(&mcp_proto::Violation) + Send + Sync + 'static,
+    ) -> Self {
         self.on_violation = Some(Arc::new(hear));
         self
     }
@@ -173,41 +191,44 @@ impl Client {
         self
     }
 
-    /// Expects a server of this era, as it was the last time: one of the legacy era is not asked first which it is
-    /// of. If it is of the other after all, that is found out. (LIF-31)
+    /// Expects a server of this era, as it was the last time: one of the legacy era is not asked
+    /// first which it is of. If it is of the other after all, that is found out. (LIF-31)
     pub fn expect(mut self, era: Era) -> Self {
         self.config = self.config.expect(era);
         self
     }
 
-    /// Takes an answer to `initialize` that names a revision without sessions, and goes on in that one. Without it, such
-    /// a server cannot be spoken to. (T-31)
+    /// Takes an answer to `initialize` that names a revision without sessions, and goes on in that
+    /// one. Without it, such a server cannot be spoken to. (T-31)
     pub fn take_modern_welcome(mut self) -> Self {
         self.config = self.config.take_modern_welcome();
         self
     }
 
-    /// Has `tracing` told, at its level `TRACE`, what is sent and received, which may be anybody's secrets. Without it,
-    /// only how much.
+    /// Has `tracing` told, at its level `TRACE`, what is sent and received, which may be anybody's
+    /// secrets. Without it, only how much.
     #[cfg(feature = "tracing")]
     pub fn trace_payloads(mut self) -> Self {
         self.payloads = true;
         self
     }
 
-    /// Records each connection over a byte stream, for [`Recording`](mcp_proto::record::Recording) to print and to replay:
-    /// what comes in and goes out, and what is done here, each with its time. `make` makes what a recording is written
-    /// to, once for each connection. A client that starts its server once more, because that
-    /// is of another era or on [`reconnect`](crate::Connection::reconnect), has one connection after another.
+    /// Records each connection over a byte stream, for [`Recording`](mcp_proto::record::Recording)
+    /// to print and to replay: what comes in and goes out, and what is done here, each with its
+    /// time. `make` makes what a recording is written to, once for each connection. A client
+    /// that starts its server once more, because that is of another era or on
+    /// [`reconnect`](crate::Connection::reconnect), has one connection after another.
     ///
-    /// **A recording holds all that is said, secrets included**: keep it as you would keep those. Connections over HTTP
-    /// are not recorded.
+    /// **A recording holds all that is said, secrets included**: keep it as you would keep those.
+    /// Connections over HTTP are not recorded.
     ///
-    /// It is written through a buffer, which is flushed when the connection ends; a program that is killed loses up to
-    /// 64 KiB of it. The connection waits for what is written to, which must not wait for the connection. Where that
-    /// fails or panics, the recording ends and the connection goes on; with the feature `tracing`, that is told once.
+    /// It is written through a buffer, which is flushed when the connection ends; a program that is
+    /// killed loses up to 64 KiB of it. The connection waits for what is written to, which must
+    /// not wait for the connection. Where that fails or panics, the recording ends and the
+    /// connection goes on; with the feature `tracing`, that is told once.
     ///
-    /// To replay a recording takes a machine of the same configuration: [`machine`](Self::machine) makes it.
+    /// To replay a recording takes a machine of the same configuration: [`machine`](Self::machine)
+    /// makes it.
     #[cfg(feature = "record")]
     pub fn record<W: io::Write + Send + 'static>(
         mut self,
@@ -224,17 +245,23 @@ impl Client {
         self
     }
 
-    /// Starts a server and connects to its stdin and stdout, with `runtime` driving the connection: what adapters call
-    /// `spawn`.
+    /// Starts a server and connects to its stdin and stdout, with `runtime` driving the connection:
+    /// what adapters call `spawn`.
     ///
     /// # Errors
-    /// [`Error::Io`] when it cannot be started; [`Error::Start`], with its last words, when no session opens.
-    pub async fn spawn_on(self, runtime: Arc<dyn Runtime>, command: Command) -> Result<Connection, Error> {
+    /// [`Error::Io`] when it cannot be started; [`Error::Start`], with its last words, when no
+    /// session opens.
+    pub async fn spawn_on(
+        self,
+        runtime: Arc<dyn Runtime>,
+        command: Command,
+    ) -> Result<Connection, Error> {
         let (recipe, config) = self.into_recipe();
         Origin::of_child(command, recipe, config, runtime).connect().await
     }
 
-    /// Connects to a server over HTTP, with `runtime` opening the connections: what adapters call `connect_http`.
+    /// Connects to a server over HTTP, with `runtime` opening the connections: what adapters call
+    /// `connect_http`.
     ///
     /// # Errors
     /// [`Error::Start`] when no session opens.
@@ -257,9 +284,9 @@ impl Client {
         recipe.open(config, runtime)
     }
 
-    /// The machine of the first connection over a byte stream, made at `began`: as it is before the first byte, to replay
-    /// what was recorded of it, or to be driven by hand. Those that follow on it expect an era: see
-    /// [`expect`](Self::expect).
+    /// The machine of the first connection over a byte stream, made at `began`: as it is before the
+    /// first byte, to replay what was recorded of it, or to be driven by hand. Those that
+    /// follow on it expect an era: see [`expect`](Self::expect).
     #[must_use]
     pub fn machine(&self, began: Instant) -> Stdio<Machine> {
         Stdio::new(Machine::new(began, self.config.clone()))

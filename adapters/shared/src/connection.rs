@@ -7,7 +7,9 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use mcp_proto::client::{Client as Machine, Command};
-use mcp_proto::schema::{CallTool, CallToolResult, ClientRequest, Encode, Level, ListTools, Ping, Tool};
+use mcp_proto::schema::{
+    CallTool, CallToolResult, ClientRequest, Encode, Level, ListTools, Ping, Tool,
+};
 use mcp_proto::{CallOptions, Close, Era, Filter, Peer, Raw, Revision};
 use serde::Serialize;
 
@@ -20,8 +22,8 @@ use crate::origin::Origin;
 
 /// An open session with a server. Cheap to clone; all clones are the same connection.
 ///
-/// When the last of them is dropped, the connection is closed, and a server that was started for it is ended as
-/// [`close`](Self::close) would, in the background.
+/// When the last of them is dropped, the connection is closed, and a server that was started for it
+/// is ended as [`close`](Self::close) would, in the background.
 #[derive(Clone)]
 pub struct Connection {
     inner: Arc<Inner>,
@@ -68,7 +70,11 @@ impl Connection {
     #[must_use]
     pub fn peer(&self) -> Arc<Peer> {
         self.inner.link.look(|state| {
-            state.open.peer.clone().unwrap_or_else(|| unreachable!("a connection begins with a peer"))
+            state
+                .open
+                .peer
+                .clone()
+                .unwrap_or_else(|| unreachable!("a connection begins with a peer"))
         })
     }
 
@@ -106,17 +112,23 @@ impl Connection {
     }
 
     /// Calls a tool. The arguments are anything that is an object in JSON.
-    pub fn call_tool(&self, name: &str, arguments: &(impl Serialize + ?Sized)) -> Call<'_, CallToolResult> {
+    pub fn call_tool(
+        &self,
+        name: &str,
+        arguments: &(impl Serialize + ?Sized),
+    ) -> Call<'_, CallToolResult> {
         // What cannot be written is refused when the call is made: no JSON is no object.
         let arguments = Raw::new(arguments).unwrap_or_else(|_| not_an_object());
         self.call(CallTool::new(name).arguments(arguments))
     }
 
-    /// Checks what a tool answered against its output schema, as it was listed. What the server wrote is taken with care:
-    /// a schema that refers elsewhere, or would take too many steps, is not used.
+    /// Checks what a tool answered against its output schema, as it was listed. What the server
+    /// wrote is taken with care: a schema that refers elsewhere, or would take too many steps,
+    /// is not used.
     ///
     /// # Errors
-    /// What is wrong, in words: with the result or with the schema. A tool without a schema promises nothing.
+    /// What is wrong, in words: with the result or with the schema. A tool without a schema
+    /// promises nothing.
     #[cfg(feature = "jsonschema")]
     pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
         match &tool.output_schema {
@@ -143,8 +155,8 @@ impl Connection {
         self.call(Ping::new()).await.map(|_empty| ())
     }
 
-    /// Asks for log messages of this level and above; they come as notifications. In the modern era, those of the
-    /// calls that are made from now on.
+    /// Asks for log messages of this level and above; they come as notifications. In the modern
+    /// era, those of the calls that are made from now on.
     ///
     /// # Errors
     /// When the server offers no log messages, or the call fails.
@@ -156,8 +168,8 @@ impl Connection {
         set.await?.await.map(drop)
     }
 
-    /// Listens to changes. Waits until the server has said what it will tell of, which can be less than was asked
-    /// for: see [`Listening::hears`].
+    /// Listens to changes. Waits until the server has said what it will tell of, which can be less
+    /// than was asked for: see [`Listening::hears`].
     ///
     /// # Errors
     /// When it cannot be asked, does not know how to, or does not answer in time.
@@ -187,8 +199,8 @@ impl Connection {
         Ok(self.inner.link.with_room(NOTIFY_PATIENCE, send).await?)
     }
 
-    /// Ends the connection: open calls end as lost, and a server that was started for it is ended. Waits for that,
-    /// and gives how its process ended.
+    /// Ends the connection: open calls end as lost, and a server that was started for it is ended.
+    /// Waits for that, and gives how its process ended.
     ///
     /// # Errors
     /// When the server broke a rule that the connection did not survive.
@@ -206,7 +218,8 @@ impl Connection {
         self.inner.end();
     }
 
-    /// Waits until the connection is over and everything of it has ended, and the last events were handed out.
+    /// Waits until the connection is over and everything of it has ended, and the last events were
+    /// handed out.
     pub async fn wait_over(&self) {
         self.inner.link.wait_over().await;
     }

@@ -1,5 +1,5 @@
-//! What a handler has besides its arguments: progress, logging, cancellation, questions, state; knows nothing of what
-//! runs it.
+//! What a handler has besides its arguments: progress, logging, cancellation, questions, state;
+//! knows nothing of what runs it.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,7 +11,8 @@ use mcp_proto::catalog::no_resource;
 use mcp_proto::schema::{Decode, Elicit, ElicitAction, ElicitResult, Level};
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{
-    Change, Context, ErrorObject, IncomingId, Misuse, OwnedCommand, Peer, Progress, Question, Raw, Request,
+    Change, Context, ErrorObject, IncomingId, Misuse, OwnedCommand, Peer, Progress, Question, Raw,
+    Request,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,8 +25,9 @@ use crate::tool_error::{Failure, ToolError};
 
 /// What surrounds one request, for a handler that is a plain function.
 ///
-/// Cheap to clone, and usable from any thread for as long as the request is open. [`sleep`](Self::sleep) blocks, and
-/// [`log`](Self::log) does while there is no room; nothing else waits.
+/// Cheap to clone, and usable from any thread for as long as the request is open.
+/// [`sleep`](Self::sleep) blocks, and [`log`](Self::log) does while there is no room; nothing else
+/// waits.
 #[derive(Clone)]
 pub struct Cx {
     pub(crate) inner: Arc<Inner>,
@@ -46,7 +48,11 @@ pub(crate) trait Wire: Send + Sync {
     fn act(&self, command: Command<'_>) -> Result<(), Misuse>;
 
     /// Applies a command, and retries while it is [`Misuse::Blocked`], for as long as `patience`.
-    fn act_within(&self, patience: Duration, command: OwnedCommand) -> BoxFuture<'_, Result<(), Misuse>>;
+    fn act_within(
+        &self,
+        patience: Duration,
+        command: OwnedCommand,
+    ) -> BoxFuture<'_, Result<(), Misuse>>;
 
     /// Waits for so long.
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()>;
@@ -68,20 +74,23 @@ impl Cx {
         &self.inner.context
     }
 
-    /// Tells the client how far the request has come, if it wants to hear of it. The number must grow.
+    /// Tells the client how far the request has come, if it wants to hear of it. The number must
+    /// grow.
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when the request was cancelled, [`Misuse::Unencodable`] when the number does not grow.
+    /// [`Misuse::Stale`] when the request was cancelled, [`Misuse::Unencodable`] when the number
+    /// does not grow.
     pub fn progress(&self, progress: Progress) -> Result<(), Misuse> {
         let incoming = self.inner.incoming;
         self.inner.wire.act(Command::Progress { incoming, progress: &progress })
     }
 
-    /// Sends a log message, unless the client asked for graver ones only. Waits while too much waits to be sent.
+    /// Sends a log message, unless the client asked for graver ones only. Waits while too much
+    /// waits to be sent.
     ///
     /// # Errors
-    /// [`Misuse::Undeclared`] when the server does not offer logging, [`Misuse::Stale`] when the request was
-    /// cancelled.
+    /// [`Misuse::Undeclared`] when the server does not offer logging, [`Misuse::Stale`] when the
+    /// request was cancelled.
     pub fn log<T: Serialize + ?Sized>(&self, level: Level, data: &T) -> Result<(), Misuse> {
         block_on(self.logs(level, Raw::new(data)?))
     }
@@ -104,11 +113,12 @@ impl Cx {
         self.inner.cancelled.wait_here(duration)
     }
 
-    /// Over HTTP, closes the response that the client waits on, and leaves the request open: the client comes back for
-    /// the answer, after the time that it was told. For what takes so long that no connection should be held for it.
+    /// Over HTTP, closes the response that the client waits on, and leaves the request open: the
+    /// client comes back for the answer, after the time that it was told. For what takes so
+    /// long that no connection should be held for it.
     ///
-    /// Nothing happens where the client would not come back: over a byte stream, or in revisions other than
-    /// 2025-11-25.
+    /// Nothing happens where the client would not come back: over a byte stream, or in revisions
+    /// other than 2025-11-25.
     ///
     /// # Errors
     /// [`Misuse::Stale`] when the request was cancelled.
@@ -117,8 +127,8 @@ impl Cx {
         self.inner.wire.act(Command::EndStream { incoming })
     }
 
-    /// The error for a resource that does not exist, as this client's revision has it: for handlers of templates,
-    /// whose pattern matches more than there is.
+    /// The error for a resource that does not exist, as this client's revision has it: for handlers
+    /// of templates, whose pattern matches more than there is.
     #[must_use]
     pub fn no_resource(&self, uri: &str) -> ToolError {
         ToolError::refused(no_resource(uri, self.peer().revision))
@@ -126,17 +136,18 @@ impl Cx {
 
     /// Asks the client's user to fill in a form, and reads the answer as `T`.
     ///
-    /// It reads like a call and ends the handler: on the first run `?` answers the request with the question, and
-    /// once the answer is in, the handler runs again from the top and `ask` returns it. A handler that asks must
-    /// therefore not change anything before its last question is answered. This works the same for clients of
-    /// every revision, and for tools, resources and prompts.
+    /// It reads like a call and ends the handler: on the first run `?` answers the request with the
+    /// question, and once the answer is in, the handler runs again from the top and `ask`
+    /// returns it. A handler that asks must therefore not change anything before its last
+    /// question is answered. This works the same for clients of every revision, and for tools,
+    /// resources and prompts.
     ///
-    /// A client that did not declare that it can be asked this is refused: with `-32021` in the revisions that have
-    /// that code, and `-32603` in the others.
+    /// A client that did not declare that it can be asked this is refused: with `-32021` in the
+    /// revisions that have that code, and `-32603` in the others.
     ///
     /// # Errors
-    /// The question itself, for `?` to pass on; [`ToolError::failed`] when the user declined, or answered with
-    /// something that is no `T`.
+    /// The question itself, for `?` to pass on; [`ToolError::failed`] when the user declined, or
+    /// answered with something that is no `T`.
     pub fn ask<T: DeserializeOwned>(&self, key: &str, form: Elicit) -> Result<T, ToolError> {
         let result = self.ask_any(key, Question::from(form))?;
         accepted(key, result)
@@ -145,14 +156,16 @@ impl Cx {
     /// Asks the client for anything that can be asked for; see [`ask`](Self::ask).
     ///
     /// # Errors
-    /// The question itself, for `?` to pass on; `-32602` when the client's answer is no answer to such a question.
+    /// The question itself, for `?` to pass on; `-32602` when the client's answer is no answer to
+    /// such a question.
     pub fn ask_any<T: Decode>(&self, key: &str, question: Question) -> Result<T, ToolError> {
         self.ask_all([(key, question)])?;
         self.answer(key)
     }
 
-    /// Asks several things in one round; see [`ask`](Self::ask). Once it returns, there is an [`answer`](Self::answer)
-    /// to each. What was answered in an earlier round is not asked again.
+    /// Asks several things in one round; see [`ask`](Self::ask). Once it returns, there is an
+    /// [`answer`](Self::answer) to each. What was answered in an earlier round is not asked
+    /// again.
     ///
     /// # Errors
     /// The questions themselves, for `?` to pass on.
@@ -168,8 +181,9 @@ impl Cx {
         if open.is_empty() { Ok(()) } else { Err(ToolError(Failure::Ask(open))) }
     }
 
-    /// Ends this run without a question: the client makes the request again, and the handler runs anew with what it
-    /// kept, which must be something; see [`set_state`](Self::set_state). To return as an error.
+    /// Ends this run without a question: the client makes the request again, and the handler runs
+    /// anew with what it kept, which must be something; see [`set_state`](Self::set_state). To
+    /// return as an error.
     #[must_use]
     pub fn again(&self) -> ToolError {
         ToolError(Failure::Ask(Vec::new()))
@@ -205,7 +219,8 @@ impl Cx {
 
     /// What the handler kept when it last asked; `None` on its first run, or when it kept nothing.
     ///
-    /// It comes back from the client, as the answers do. Unless the server seals it, the client can have made it up.
+    /// It comes back from the client, as the answers do. Unless the server seals it, the client can
+    /// have made it up.
     ///
     /// # Errors
     /// `-32602` when it is no `T`.
@@ -217,8 +232,8 @@ impl Cx {
         })
     }
 
-    /// Keeps `state` for the next run, should this one end with a question. It travels to the client and back: keep
-    /// it small, and no secret in it.
+    /// Keeps `state` for the next run, should this one end with a question. It travels to the
+    /// client and back: keep it small, and no secret in it.
     ///
     /// # Errors
     /// [`Misuse::Unencodable`] when it cannot be written as JSON.
@@ -241,7 +256,9 @@ fn accepted<T: DeserializeOwned>(key: &str, result: ElicitResult) -> Result<T, T
     match (result.action, result.content) {
         (ElicitAction::Accept, content) => {
             let content = content.map_or_else(Raw::empty_object, |content| content.0);
-            content.parse().map_err(|error| ToolError::failed(format!("the answer to `{key}`: {error}")))
+            content
+                .parse()
+                .map_err(|error| ToolError::failed(format!("the answer to `{key}`: {error}")))
         }
         (ElicitAction::Decline, _) => Err(ToolError::failed(format!("the user declined `{key}`"))),
         (ElicitAction::Cancel, _) => Err(ToolError::failed(format!("the user cancelled `{key}`"))),
@@ -255,16 +272,17 @@ impl fmt::Debug for Cx {
     }
 }
 
-/// What surrounds one request, for a handler that is a future: all that [`Cx`] has, and what waits does so without a
-/// thread.
+/// What surrounds one request, for a handler that is a future: all that [`Cx`] has, and what waits
+/// does so without a thread.
 ///
-/// The handler's future is dropped, at the point where it waits, once the request is cancelled or the connection has
-/// ended. What must be finished all the same belongs into a task of its own.
+/// The handler's future is dropped, at the point where it waits, once the request is cancelled or
+/// the connection has ended. What must be finished all the same belongs into a task of its own.
 #[derive(Clone, Debug)]
 pub struct AsyncCx(pub(crate) Cx);
 
 impl AsyncCx {
-    /// Sends a log message, unless the client asked for graver ones only. Waits while too much waits to be sent.
+    /// Sends a log message, unless the client asked for graver ones only. Waits while too much
+    /// waits to be sent.
     ///
     /// # Errors
     /// As [`Cx::log`].
@@ -273,13 +291,14 @@ impl AsyncCx {
         self.0.logs(level, data).await
     }
 
-    /// Sleeps for `duration`, on any runtime. Once the connection is over, only yields to other tasks.
+    /// Sleeps for `duration`, on any runtime. Once the connection is over, only yields to other
+    /// tasks.
     pub async fn sleep(&self, duration: Duration) {
         self.0.inner.wire.sleep(duration).await;
     }
 
-    /// Waits until the client no longer wants an answer. For tasks that outlive the handler: its own future is dropped
-    /// then.
+    /// Waits until the client no longer wants an answer. For tasks that outlive the handler: its
+    /// own future is dropped then.
     pub async fn cancelled(&self) {
         self.0.inner.cancelled.wait().await;
     }

@@ -1,5 +1,5 @@
-//! What becomes of a connection whose session is closed: what is left is sent, and a child is ended, step by step;
-//! knows nothing of what is read and written, nor by whom.
+//! What becomes of a connection whose session is closed: what is left is sent, and a child is
+//! ended, step by step; knows nothing of what is read and written, nor by whom.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use crate::child::Child;
 use crate::link::{Link, Role};
 use crate::wide::Wide;
 
-/// A connection in the hands of its driver. Dropping it, which is what a runtime does that shuts down, ends the
-/// connection at once, and its child with it.
+/// A connection in the hands of its driver. Dropping it, which is what a runtime does that shuts
+/// down, ends the connection at once, and its child with it.
 #[derive(Debug)]
 pub struct Driving<R: Role> {
     link: Arc<Link<R>>,
@@ -46,8 +46,9 @@ impl<R: Role> Driving<R> {
         &self.link
     }
 
-    /// Whether what follows is to be read to its end once the session is closed: a child that still has something
-    /// to say while it ends must not find nobody listening. Whose stream it is otherwise may go on for ever.
+    /// Whether what follows is to be read to its end once the session is closed: a child that still
+    /// has something to say while it ends must not find nobody listening. Whose stream it is
+    /// otherwise may go on for ever.
     #[must_use]
     pub const fn reads_on(&self) -> bool {
         self.child.is_some()
@@ -64,7 +65,8 @@ impl<R: Role> Driving<R> {
                 or(self.link.closed(), self.exited(child)).await;
                 self.end(child).await;
                 // Its last words say why it ended.
-                race(child.silent(), self.link.sleep_until(self.link.clock.now() + LAST_WORDS)).await;
+                race(child.silent(), self.link.sleep_until(self.link.clock.now() + LAST_WORDS))
+                    .await;
                 self.link.handed_out().await;
             }
         }

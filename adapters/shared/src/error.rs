@@ -31,8 +31,8 @@ pub enum Error {
         status: Option<ExitStatus>,
         /// The last lines that it wrote to stderr.
         stderr: Vec<String>,
-        /// It hung up when it was asked which era it is of: it may be an old one, and `Client::expect` leaves the
-        /// question out.
+        /// It hung up when it was asked which era it is of: it may be an old one, and
+        /// `Client::expect` leaves the question out.
         probed: bool,
         /// Where it is and what came of that, if it was to be reached over HTTP.
         http: Option<Box<HttpFailure>>,

@@ -1,5 +1,5 @@
-//! Handlers of every kind under one type, and the job that one of them is for a request; knows nothing of what runs
-//! it.
+//! Handlers of every kind under one type, and the job that one of them is for a request; knows
+//! nothing of what runs it.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -55,7 +55,9 @@ impl Step {
     pub(crate) fn new(found: Found<'_, Handler>, checks: &Checks) -> Self {
         match found {
             Found::Answer(answer) => Self::Answer(Box::new(answer)),
-            Found::Completion { handler: Handler::Completion(serves), complete } => job(serves, complete),
+            Found::Completion { handler: Handler::Completion(serves), complete } => {
+                job(serves, complete)
+            }
             Found::Prompt { handler: Handler::Prompt(serves), get, .. } => job(serves, get),
             Found::Resource { handler: Handler::Resource(serves), read, .. } => {
                 job(serves, (read, Variables::new()))
@@ -64,7 +66,8 @@ impl Step {
                 job(serves, (read, variables))
             }
             Found::Tool { handler: Handler::Tool(serves), call, tool } => {
-                let arguments = call.arguments.map_or_else(Raw::empty_object, |arguments| arguments.0);
+                let arguments =
+                    call.arguments.map_or_else(Raw::empty_object, |arguments| arguments.0);
                 job_then(serves, arguments, checks.of(tool.output_schema.as_ref()))
             }
             // A method of another catalogue than ours.
@@ -108,7 +111,9 @@ impl<P: Send + 'static, R: Encode + Send + 'static> Serves<P, R> {
         Self::Plain(Arc::new(move |asked, cx| serves(asked, cx).map(Into::into)))
     }
 
-    pub(crate) fn future<I: Into<R>, F>(serves: impl Fn(P, AsyncCx) -> F + Send + Sync + 'static) -> Self
+    pub(crate) fn future<I: Into<R>, F>(
+        serves: impl Fn(P, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: Future<Output = Result<I, ToolError>> + Send + 'static,
     {
@@ -138,7 +143,9 @@ impl Handler {
     }
 
     /// The same, whose handler gives a future.
-    pub(crate) fn tool_async<A, R, F>(handler: impl Fn(A, AsyncCx) -> F + Send + Sync + 'static) -> Self
+    pub(crate) fn tool_async<A, R, F>(
+        handler: impl Fn(A, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
     where
         A: DeserializeOwned,
         R: Into<CallToolResult>,

@@ -1,5 +1,5 @@
-//! Tables by the ids of requests, which are numbers that a connection counts up itself; knows nothing of what is in
-//! them.
+//! Tables by the ids of requests, which are numbers that a connection counts up itself; knows
+//! nothing of what is in them.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -9,7 +9,8 @@ use mcp_proto::IncomingId;
 /// What there is for each open request.
 pub(crate) type ByIncoming<T> = HashMap<IncomingId, T, BuildHasherDefault<Spread>>;
 
-/// Spreads numbers that follow each other. No peer chooses them, so none can choose those that collide.
+/// Spreads numbers that follow each other. No peer chooses them, so none can choose those that
+/// collide.
 #[derive(Default)]
 pub(crate) struct Spread(u64);
 

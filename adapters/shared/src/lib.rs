@@ -1,8 +1,9 @@
 //! What the adapters of [`mcp_proto`] have in common.
 //!
-//! Servers and clients are put together here, handlers run, children are ended, and everything that waits is a future
-//! that needs no runtime. An adapter brings the runtime: it reads, writes, sleeps and spawns. Programs use an adapter
-//! (`mcp-tokio`, `mcp-smol`, `mcp-blocking`), which gives the names of this crate again.
+//! Servers and clients are put together here, handlers run, children are ended, and everything that
+//! waits is a future that needs no runtime. An adapter brings the runtime: it reads, writes, sleeps
+//! and spawns. Programs use an adapter (`mcp-tokio`, `mcp-smol`, `mcp-blocking`), which gives the
+//! names of this crate again.
 
 mod alarms;
 mod answering;

@@ -1,5 +1,5 @@
-//! Hearing of a server's changes: a queue for each subscription, and the handle that empties it; knows nothing of how
-//! changes travel.
+//! Hearing of a server's changes: a queue for each subscription, and the handle that empties it;
+//! knows nothing of how changes travel.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,7 +14,8 @@ use crate::call::START_PATIENCE;
 use crate::error::Error;
 use crate::link::{Link, State as LinkState};
 
-/// Changes that wait for whoever listens, and the bytes of their URIs; then those of resources become one.
+/// Changes that wait for whoever listens, and the bytes of their URIs; then those of resources
+/// become one.
 const CHANGES_MAX: usize = 1024;
 const CHANGES_BYTES_MAX: usize = 1 << 20;
 
@@ -22,7 +23,8 @@ const CHANGES_BYTES_MAX: usize = 1 << 20;
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Changed {
-    /// So many resources that they were not kept apart: any of those that are listened to may have changed.
+    /// So many resources that they were not kept apart: any of those that are listened to may have
+    /// changed.
     ManyResources,
     /// The list of prompts.
     Prompts,
@@ -40,7 +42,9 @@ impl Changed {
             "notifications/prompts/list_changed" => Self::Prompts,
             "notifications/resources/list_changed" => Self::Resources,
             "notifications/tools/list_changed" => Self::Tools,
-            "notifications/resources/updated" => Self::Resource(params?.member("uri")?.to_text()?.into()),
+            "notifications/resources/updated" => {
+                Self::Resource(params?.member("uri")?.to_text()?.into())
+            }
             _ => return None,
         })
     }
@@ -55,15 +59,17 @@ impl Changed {
 
 /// A subscription that is open, or was: the changes, one after the other.
 ///
-/// A change that waits to be taken is not queued a second time. At most 1,024 different ones wait, with 1 MiB of
-/// URIs; then all resources among them become [`Changed::ManyResources`]. None is lost.
+/// A change that waits to be taken is not queued a second time. At most 1,024 different ones wait,
+/// with 1 MiB of URIs; then all resources among them become [`Changed::ManyResources`]. None is
+/// lost.
 ///
-/// Over HTTP a server can forget a session: what was listened to in it goes on in the next one, and what changed in between
-/// is not told. In the modern era there are no sessions: when its stream is cut off, it ends as lost, and the connection
-/// goes on.
+/// Over HTTP a server can forget a session: what was listened to in it goes on in the next one, and
+/// what changed in between is not told. In the modern era there are no sessions: when its stream is
+/// cut off, it ends as lost, and the connection goes on.
 ///
-/// Dropping it ends the subscription: the server is told. So does the end of the connection, which is closed when its
-/// last handle is dropped; [`Connection::reconnect`](crate::Connection::reconnect) lets it go on.
+/// Dropping it ends the subscription: the server is told. So does the end of the connection, which
+/// is closed when its last handle is dropped;
+/// [`Connection::reconnect`](crate::Connection::reconnect) lets it go on.
 #[must_use = "dropping it ends the subscription"]
 pub struct Listening {
     feed: Arc<Feed>,
@@ -80,14 +86,16 @@ impl Listening {
         self.feed.lock().filter.clone()
     }
 
-    /// Waits for the next change; `None` once the subscription has ended and the changes before its end were taken.
+    /// Waits for the next change; `None` once the subscription has ended and the changes before its
+    /// end were taken.
     ///
     /// Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Changed> {
         self.feed.next().await
     }
 
-    /// Whether and how it has ended; changes may still wait then. `Ok` when the server ended it with a last word.
+    /// Whether and how it has ended; changes may still wait then. `Ok` when the server ended it
+    /// with a last word.
     #[must_use]
     pub fn ended(&self) -> Option<Result<(), CallError>> {
         self.feed.lock().ended.clone()
@@ -167,11 +175,13 @@ impl Feed {
         Ok(())
     }
 
-    /// The call that listens was lost; whether it was with its session, which another one follows. What the server had
-    /// not agreed to yet ends, so that nothing is asked for again and again.
+    /// The call that listens was lost; whether it was with its session, which another one follows.
+    /// What the server had not agreed to yet ends, so that nothing is asked for again and
+    /// again.
     pub(crate) fn outlives(&self, link: &Arc<Link<Machine>>, call: CallId) -> bool {
         let has_next = link.look(|state| {
-            let is_legacy = state.open.peer.as_ref().is_some_and(|peer| peer.revision.era() == Era::Legacy);
+            let is_legacy =
+                state.open.peer.as_ref().is_some_and(|peer| peer.revision.era() == Era::Legacy);
             is_legacy && !state.session.is_closed()
         });
         let mut state = self.lock();
@@ -189,8 +199,8 @@ impl Feed {
         }
     }
 
-    /// Goes on over another connection, if the end of the last one is what ended it; whether it does, and is to be
-    /// waited for.
+    /// Goes on over another connection, if the end of the last one is what ended it; whether it
+    /// does, and is to be waited for.
     pub(crate) async fn resume(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> bool {
         // Whoever takes its end is the only one to do so.
         let lost = self.lock().ended.take_if(|ended| *ended == Err(CallError::Lost));
@@ -232,7 +242,12 @@ impl Feed {
     }
 
     /// The call that listens has ended.
-    pub(crate) fn end(&self, link: &Arc<Link<Machine>>, call: CallId, outcome: Result<(), CallError>) {
+    pub(crate) fn end(
+        &self,
+        link: &Arc<Link<Machine>>,
+        call: CallId,
+        outcome: Result<(), CallError>,
+    ) {
         let mut state = self.lock();
         // It may go on over another connection already.
         if state.at.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some() {

@@ -1,5 +1,5 @@
-//! How a client's connection comes about: over streams, or with a child process or over HTTP, which can be once more.
-//! Knows nothing of what is said, nor of any runtime.
+//! How a client's connection comes about: over streams, or with a child process or over HTTP, which
+//! can be once more. Knows nothing of what is said, nor of any runtime.
 
 use std::io;
 use std::process::Command;
@@ -21,7 +21,10 @@ impl Origin {
     }
 
     /// Connects once more; `connection` was the last one.
-    pub(crate) async fn again(self: &Arc<Self>, connection: &Connection) -> Result<Connection, Error> {
+    pub(crate) async fn again(
+        self: &Arc<Self>,
+        connection: &Connection,
+    ) -> Result<Connection, Error> {
         self.connect_with(self.config.clone().expect(connection.era())).await
     }
 
@@ -64,7 +67,8 @@ impl Origin {
         let child = Child::spawn(&mut command).and_then(|child| child.0.watch().map(|()| child));
         drop(command);
         let (child, stdout, stdin) = child.inspect_err(|_| link.over())?;
-        let driving = Driving::new(Arc::clone(&link), Some(Arc::clone(&child)), self.recipe.limits.clone());
+        let driving =
+            Driving::new(Arc::clone(&link), Some(Arc::clone(&child)), self.recipe.limits.clone());
         runtime.drive(driving, stdout, stdin)?;
         Ok(Opening(Connection::new(link, Some(child), Some(Arc::clone(self)))))
     }
@@ -123,20 +127,22 @@ impl Recipe {
 }
 
 impl Connection {
-    /// Starts the server once more, after it died, or connects to it once more over HTTP: a new connection, with
-    /// everything as it was, and the era known. (FRM-22)
+    /// Starts the server once more, after it died, or connects to it once more over HTTP: a new
+    /// connection, with everything as it was, and the era known. (FRM-22)
     ///
-    /// Every [`Listening`](crate::Listening) of this connection that is still held, and that the end of the connection ended, goes on
-    /// with the new one; what changed in between it does not tell (STL-38). Calls that were open stay lost, and the
-    /// level of log messages is to be set anew. A connection that is still open is closed first. This one stays as it
+    /// Every [`Listening`](crate::Listening) of this connection that is still held, and that the
+    /// end of the connection ended, goes on with the new one; what changed in between it does
+    /// not tell (STL-38). Calls that were open stay lost, and the level of log messages is to
+    /// be set anew. A connection that is still open is closed first. This one stays as it
     /// is; drop it.
     ///
     /// # Errors
-    /// As those of `Client::spawn` and of connecting over HTTP. [`Error::Io`] of the kind `Unsupported` when the
-    /// connection is over streams that this side was given.
+    /// As those of `Client::spawn` and of connecting over HTTP. [`Error::Io`] of the kind
+    /// `Unsupported` when the connection is over streams that this side was given.
     pub async fn reconnect(&self) -> Result<Self, Error> {
         let Some(origin) = self.origin() else {
-            let why = "the server was neither started here nor reached over HTTP, and cannot be again";
+            let why =
+                "the server was neither started here nor reached over HTTP, and cannot be again";
             return Err(io::Error::new(io::ErrorKind::Unsupported, why).into());
         };
         self.end();

@@ -1,4 +1,5 @@
-//! Everything needed to connect, and to connect again: the configuration of a client, the server and the runtime.
+//! Everything needed to connect, and to connect again: the configuration of a client, the server
+//! and the runtime.
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout, Command};
@@ -23,7 +24,12 @@ pub trait Runtime: Spawn {
     ///
     /// # Errors
     /// When the pipes cannot be used, or nothing can be run.
-    fn drive(&self, driving: Driving<Machine>, stdout: ChildStdout, stdin: ChildStdin) -> io::Result<()>;
+    fn drive(
+        &self,
+        driving: Driving<Machine>,
+        stdout: ChildStdout,
+        stdin: ChildStdin,
+    ) -> io::Result<()>;
 
     /// The same as what futures are run by.
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
@@ -83,7 +89,11 @@ impl Origin {
 
 impl Recipe {
     /// A connection over a byte stream.
-    pub(crate) fn link(&self, config: Config, runtime: &Arc<dyn Spawn>) -> io::Result<Arc<Link<Machine>>> {
+    pub(crate) fn link(
+        &self,
+        config: Config,
+        runtime: &Arc<dyn Spawn>,
+    ) -> io::Result<Arc<Link<Machine>>> {
         let clock = Clock::new();
         let began = clock.now();
         let transport = self.tapes.carry(Stdio::new(Machine::new(began, config)), began);
@@ -103,7 +113,8 @@ impl Recipe {
             is_heard: self.notified.is_some(),
             on_violation: self.on_violation.clone(),
         };
-        let link = Link::over_transport(clock, transport, shared, Trace::new("client", self.payloads));
+        let link =
+            Link::over_transport(clock, transport, shared, Trace::new("client", self.payloads));
         if let Some(hear) = self.notified.clone() {
             runtime.spawn(Box::pin(notify(Arc::clone(&link), hear)))?;
         }

@@ -32,14 +32,17 @@ impl Reply {
     ) -> Self {
         match outcome.map_err(|ToolError(failure)| failure) {
             Ok(result) => Self::Result(result),
-            Err(Failure::Failed(result)) if request.method == CallTool::METHOD => Self::Result(result),
+            Err(Failure::Failed(result)) if request.method == CallTool::METHOD => {
+                Self::Result(result)
+            }
             Err(Failure::Failed(result)) => {
                 let why = result.content.first().and_then(|block| block.as_text());
                 Self::Error(ErrorObject::internal(why.unwrap_or("the handler failed")))
             }
             Err(Failure::Refused(error)) => Self::Error(error),
             Err(Failure::Ask(questions)) => {
-                match carried.to_text().map(|text| sealing.close(text, request, now())).transpose() {
+                match carried.to_text().map(|text| sealing.close(text, request, now())).transpose()
+                {
                     Ok(state) => Self::Ask(questions, state),
                     Err(error) => Self::Error(error),
                 }
@@ -50,7 +53,8 @@ impl Reply {
     /// Sends it. A request that is gone needs no answer.
     ///
     /// # Errors
-    /// [`Misuse::Blocked`] when there is no room for questions: try again, or [`give_up`](Self::give_up).
+    /// [`Misuse::Blocked`] when there is no room for questions: try again, or
+    /// [`give_up`](Self::give_up).
     pub(crate) fn send(
         &mut self,
         session: &mut Transport<Machine>,
@@ -95,7 +99,9 @@ impl Reply {
     /// What to send when there is no room for questions.
     pub(crate) fn give_up(&self) -> Self {
         let keys = match self {
-            Self::Ask(questions, _) => questions.iter().map(|(key, _)| &**key).collect::<Vec<_>>().join(", "),
+            Self::Ask(questions, _) => {
+                questions.iter().map(|(key, _)| &**key).collect::<Vec<_>>().join(", ")
+            }
             Self::Error(_) | Self::Result(_) => String::new(),
         };
         Self::Error(ErrorObject::internal(format!("cannot ask for `{keys}`: {}", Misuse::Blocked)))

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
-/// A bounded pool. Jobs beyond the bound wait in the order in which they came; how many can wait is bounded by whoever
-/// submits, and withdraws what is no longer wanted.
+/// A bounded pool. Jobs beyond the bound wait in the order in which they came; how many can wait is
+/// bounded by whoever submits, and withdraws what is no longer wanted.
 pub(crate) struct Pool<K> {
     inner: Arc<Inner<K>>,
 }
@@ -50,7 +50,9 @@ impl<K: Copy + Ord + Send + 'static> Pool<K> {
             running: 0,
             over: false,
         });
-        Self { inner: Arc::new(Inner { state, work: Condvar::new(), threads_max: threads_max.max(1) }) }
+        Self {
+            inner: Arc::new(Inner { state, work: Condvar::new(), threads_max: threads_max.max(1) }),
+        }
     }
 
     /// Runs `job` on a thread of the pool, soon.
@@ -79,7 +81,8 @@ impl<K: Copy + Ord + Send + 'static> Pool<K> {
             state.starting += 1;
             drop(state);
             let inner = Arc::clone(&self.inner);
-            let started = thread::Builder::new().name("mcp-handler".into()).spawn(move || inner.work());
+            let started =
+                thread::Builder::new().name("mcp-handler".into()).spawn(move || inner.work());
             if started.is_err() {
                 let mut state = self.inner.lock();
                 state.threads -= 1;
@@ -95,8 +98,8 @@ impl<K: Copy + Ord + Send + 'static> Pool<K> {
         }
     }
 
-    /// Has the thread that asks run one job itself, for as long as it holds what it is given; not when others wait for
-    /// their turn, or as many as may run do.
+    /// Has the thread that asks run one job itself, for as long as it holds what it is given; not
+    /// when others wait for their turn, or as many as may run do.
     pub(crate) fn enter(&self) -> Option<Entered<'_, K>> {
         let mut state = self.inner.lock();
         if !state.waiting.is_empty() || state.running >= self.inner.threads_max {

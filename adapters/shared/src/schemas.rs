@@ -1,8 +1,9 @@
 //! JSON Schemas of tools, compiled once and used within bounds; knows nothing of who sends what.
 //!
-//! Nothing is ever fetched (JSON-27), and patterns are matched in linear time. A schema of the peer's is unrolled in
-//! thought before it is compiled: what would take too many steps for each value, because references multiply or go in
-//! circles, is refused (JSON-28). Schemas of our own may be as they like.
+//! Nothing is ever fetched (JSON-27), and patterns are matched in linear time. A schema of the
+//! peer's is unrolled in thought before it is compiled: what would take too many steps for each
+//! value, because references multiply or go in circles, is refused (JSON-28). Schemas of our own
+//! may be as they like.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,7 +53,8 @@ impl Schemas {
         Self { whose, kept: Mutex::default() }
     }
 
-    /// Checks a value. What is wrong with it, or with the schema, is said in words that can be shown to a model.
+    /// Checks a value. What is wrong with it, or with the schema, is said in words that can be
+    /// shown to a model.
     pub(crate) fn check(&self, schema: &Raw, value: &Raw) -> Result<(), String> {
         let validator = self.compiled(schema)?;
         let value: Value = value.parse().map_err(|error| format!("no JSON: {error}"))?;
@@ -98,7 +100,8 @@ impl Schemas {
 }
 
 fn compile(schema: &Raw, whose: Whose) -> Result<Validator, String> {
-    let schema: Value = schema.parse().map_err(|error| format!("the schema is no JSON: {error}"))?;
+    let schema: Value =
+        schema.parse().map_err(|error| format!("the schema is no JSON: {error}"))?;
     if whose == Whose::Theirs {
         unroll(&schema, &schema, 0, &mut { STEPS_MAX })?;
     }
@@ -151,7 +154,8 @@ fn referred<'a>(root: &'a Value, target: &str) -> Result<&'a Value, String> {
         if pointer.starts_with('/') {
             return root.pointer(&pointer.replace("%25", "%")).ok_or_else(elsewhere);
         }
-        return named(root, &["$anchor", "$dynamicAnchor"], pointer, DEPTH_MAX).ok_or_else(elsewhere);
+        return named(root, &["$anchor", "$dynamicAnchor"], pointer, DEPTH_MAX)
+            .ok_or_else(elsewhere);
     }
     named(root, &["$id"], target, DEPTH_MAX).ok_or_else(elsewhere)
 }
@@ -190,7 +194,8 @@ mod tests {
     use super::*;
 
     fn check(schema: &str, value: &str) -> Result<(), String> {
-        Schemas::new(Whose::Theirs).check(&Raw::from_text(schema).unwrap(), &Raw::from_text(value).unwrap())
+        Schemas::new(Whose::Theirs)
+            .check(&Raw::from_text(schema).unwrap(), &Raw::from_text(value).unwrap())
     }
 
     #[test]
@@ -208,8 +213,7 @@ mod tests {
         // `prefixItems` is of 2020-12 only.
         let tuple = r#"{"prefixItems":[{"type":"integer"}]}"#;
         assert!(check(tuple, r#"["a"]"#).is_err());
-        let draft7 =
-            r#"{"$schema":"http://json-schema.org/draft-07/schema#","prefixItems":[{"type":"integer"}]}"#;
+        let draft7 = r#"{"$schema":"http://json-schema.org/draft-07/schema#","prefixItems":[{"type":"integer"}]}"#;
         assert_eq!(check(draft7, r#"["a"]"#), Ok(()));
         let unknown = r#"{"$schema":"https://example.com/dialect"}"#;
         assert!(check(unknown, "1").unwrap_err().contains("example.com/dialect"));
@@ -217,7 +221,9 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched_json_27() {
-        for target in ["http://127.0.0.1:1/a.json", "file:///etc/hostname", "other.json", "#/$defs/nowhere"] {
+        for target in
+            ["http://127.0.0.1:1/a.json", "file:///etc/hostname", "other.json", "#/$defs/nowhere"]
+        {
             let wrong = check(&format!(r#"{{"$ref":"{target}"}}"#), "1").unwrap_err();
             assert!(wrong.contains(target) && wrong.contains("not in it"), "{wrong}");
         }
@@ -251,14 +257,21 @@ mod tests {
         let schemas = Schemas::new(Whose::Ours);
         let value = |text| Raw::from_text(text).unwrap();
         assert_eq!(schemas.check(&list, &value(r#"{"next":{"next":{}}}"#)), Ok(()));
-        assert!(schemas.check(&list, &value(r#"{"next":{"next":1}}"#)).unwrap_err().contains("/next/next"));
+        assert!(
+            schemas
+                .check(&list, &value(r#"{"next":{"next":1}}"#))
+                .unwrap_err()
+                .contains("/next/next")
+        );
     }
 
     #[test]
     fn what_is_kept_is_bounded() {
         let schemas = Schemas::new(Whose::Theirs);
         for number in 0..3 * KEPT_MAX {
-            schemas.compile(&Raw::from_text(&format!(r#"{{"minimum":{number}}}"#)).unwrap()).unwrap();
+            schemas
+                .compile(&Raw::from_text(&format!(r#"{{"minimum":{number}}}"#)).unwrap())
+                .unwrap();
         }
         assert!(schemas.kept.lock().unwrap().compiled.len() <= KEPT_MAX);
     }

@@ -1,4 +1,5 @@
-//! A connection of a server: requests become jobs, and their outcomes replies; knows nothing of any runtime.
+//! A connection of a server: requests become jobs, and their outcomes replies; knows nothing of any
+//! runtime.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +9,8 @@ use std::time::Duration;
 use futures_lite::future::block_on;
 use mcp_proto::server::{Command, Event, Server as Machine};
 use mcp_proto::{
-    Change, Close, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Request, Violation,
+    Change, Close, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Request,
+    Violation,
 };
 
 use crate::BoxFuture;
@@ -41,7 +43,11 @@ pub enum Watch {
 }
 
 /// What never changes while connected.
-#[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
+#[expect(
+    missing_debug_implementations,
+    unnameable_types,
+    reason = "what a connection keeps is its own"
+)]
 pub struct Shared {
     pub(crate) changes: Changes,
     pub(crate) sealing: Sealing,
@@ -53,7 +59,11 @@ pub struct Shared {
 
 /// What is open on the application's side.
 #[derive(Default)]
-#[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
+#[expect(
+    missing_debug_implementations,
+    unnameable_types,
+    reason = "what a connection keeps is its own"
+)]
 pub struct Open {
     running: ByIncoming<Arc<Cancelled>>,
     untold: Untold,
@@ -77,8 +87,9 @@ impl Serving {
         Self { link, wire, with_parent }
     }
 
-    /// Closes it at SIGINT or SIGTERM, and with the parent of the process if the server is to end with it. To be called
-    /// before the first byte is driven: whoever hears from a server may send it a signal.
+    /// Closes it at SIGINT or SIGTERM, and with the parent of the process if the server is to end
+    /// with it. To be called before the first byte is driven: whoever hears from a server may
+    /// send it a signal.
     ///
     /// # Errors
     /// When there is no thread that watches the parent.
@@ -122,8 +133,16 @@ impl Wire for Arc<Link<Machine>> {
         self.with(|state, now| state.session.run(now, command))
     }
 
-    fn act_within(&self, patience: Duration, command: OwnedCommand) -> BoxFuture<'_, Result<(), Misuse>> {
-        Box::pin(self.with_room(patience, move |state, now| state.session.run(now, (&command).try_into()?)))
+    fn act_within(
+        &self,
+        patience: Duration,
+        command: OwnedCommand,
+    ) -> BoxFuture<'_, Result<(), Misuse>> {
+        Box::pin(
+            self.with_room(patience, move |state, now| {
+                state.session.run(now, (&command).try_into()?)
+            }),
+        )
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
@@ -153,7 +172,9 @@ impl Role for Machine {
 
     fn dispatch(link: &Arc<Link<Self>>, event: Event) {
         match event {
-            Event::Request { incoming, request, context } => serve(link, incoming, request, context),
+            Event::Request { incoming, request, context } => {
+                serve(link, incoming, request, context)
+            }
             Event::RequestCancelled { incoming, .. } => {
                 link.shared.workers.withdraw(incoming);
                 let cancelled = link.lock().open.running.remove(&incoming);
@@ -162,8 +183,12 @@ impl Role for Machine {
                 }
             }
             Event::Violation(violation) => tell(link.shared.on_violation.as_ref(), &violation),
-            Event::Watched { uri } => tell(link.shared.on_watch.as_ref(), &Watch::Began(uri.into())),
-            Event::Unwatched { uri } => tell(link.shared.on_watch.as_ref(), &Watch::Ended(uri.into())),
+            Event::Watched { uri } => {
+                tell(link.shared.on_watch.as_ref(), &Watch::Began(uri.into()))
+            }
+            Event::Unwatched { uri } => {
+                tell(link.shared.on_watch.as_ref(), &Watch::Ended(uri.into()))
+            }
             _ => {}
         }
     }
@@ -209,7 +234,8 @@ fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, cont
     };
     // The check of arguments is the application's, and may panic.
     let step = catch_unwind(AssertUnwindSafe(find)).unwrap_or_else(|_panic| Err(failed()));
-    let ready = step.and_then(|step| Ok((step, carried(&link.shared.sealing, &request, &context)?)));
+    let ready =
+        step.and_then(|step| Ok((step, carried(&link.shared.sealing, &request, &context)?)));
     match ready {
         Ok((Step::Run(job), carried)) => start(link, incoming, request, context, carried, job),
         Ok((Step::Answer(answer), _)) => reply_now(link, incoming, Reply::Result(answer)),
@@ -221,7 +247,11 @@ fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, cont
 }
 
 /// What earlier rounds left.
-fn carried(sealing: &Sealing, request: &Request, context: &Context) -> Result<Carried, ErrorObject> {
+fn carried(
+    sealing: &Sealing,
+    request: &Request,
+    context: &Context,
+) -> Result<Carried, ErrorObject> {
     let text = match &context.state {
         Some(state) => Some(sealing.open(state, request, unix_seconds())?),
         None => None,
@@ -239,8 +269,14 @@ fn start(
 ) {
     let cancelled = Arc::new(Cancelled::default());
     link.lock().open.running.insert(incoming, Arc::clone(&cancelled));
-    let inner =
-        Inner { wire: Arc::clone(link), incoming, request, context, carried: Mutex::new(carried), cancelled };
+    let inner = Inner {
+        wire: Arc::clone(link),
+        incoming,
+        request,
+        context,
+        carried: Mutex::new(carried),
+        cancelled,
+    };
     let cx = Cx { inner: Arc::new(inner) };
     let serving = Arc::clone(link);
     match job {
@@ -267,10 +303,15 @@ fn start(
 ///
 /// # Errors
 /// What to answer when there is room for it.
-fn finish(link: &Arc<Link<Machine>>, cx: &Cx, outcome: Option<Result<Done, ToolError>>) -> Result<(), Reply> {
+fn finish(
+    link: &Arc<Link<Machine>>,
+    cx: &Cx,
+    outcome: Option<Result<Done, ToolError>>,
+) -> Result<(), Reply> {
     let incoming = cx.inner.incoming;
     let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(failed())));
-    let mut reply = Reply::new(outcome, &cx.inner.request, &cx.carried(), &link.shared.sealing, unix_seconds);
+    let mut reply =
+        Reply::new(outcome, &cx.inner.request, &cx.carried(), &link.shared.sealing, unix_seconds);
     let sent = link.with(|state, now| {
         state.open.running.remove(&incoming);
         reply.send(&mut state.session, now, incoming)
@@ -280,9 +321,11 @@ fn finish(link: &Arc<Link<Machine>>, cx: &Cx, outcome: Option<Result<Done, ToolE
 
 /// Answers once there is room, or that there was none.
 async fn finish_with_room(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: Reply) {
-    // Borrowed as if it were to change: results can be sent to other threads, and not shared with them.
+    // Borrowed as if it were to change: results can be sent to other threads, and not shared with
+    // them.
     let sending = &mut reply;
-    let send = move |state: &mut State<Machine>, now| sending.send(&mut state.session, now, incoming);
+    let send =
+        move |state: &mut State<Machine>, now| sending.send(&mut state.session, now, incoming);
     if link.with_room(ASK_PATIENCE, send).await.is_err() {
         reply_now(link, incoming, reply.give_up());
     }

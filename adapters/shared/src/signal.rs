@@ -1,4 +1,5 @@
-//! Signs that a process is to end: SIGINT, SIGTERM, and the end of its parent; knows nothing of what is closed then.
+//! Signs that a process is to end: SIGINT, SIGTERM, and the end of its parent; knows nothing of
+//! what is closed then.
 
 use std::io;
 use std::sync::{Mutex, OnceLock, PoisonError, Weak};
@@ -14,9 +15,9 @@ static LISTENERS: OnceLock<Listeners> = OnceLock::new();
 
 /// Closes `target` at SIGINT or SIGTERM, for as long as it lives.
 ///
-/// A program that handles one of these signals itself, or was started with one ignored, keeps them all as they are,
-/// and nothing happens here. Once nothing that was to be closed is left, the signals end the process at once, with
-/// exit code 130.
+/// A program that handles one of these signals itself, or was started with one ignored, keeps them
+/// all as they are, and nothing happens here. Once nothing that was to be closed is left, the
+/// signals end the process at once, with exit code 130.
 pub(crate) fn close_on_signal(target: Weak<dyn Closeable>) {
     let listeners = LISTENERS.get_or_init(|| {
         let _taken_by_the_program = ctrlc::try_set_handler(close_all);
@@ -43,7 +44,8 @@ fn close_all() {
     }
 }
 
-/// Closes `target` once the process that started this one is gone, for as long as it lives. Looks twice a second.
+/// Closes `target` once the process that started this one is gone, for as long as it lives. Looks
+/// twice a second.
 ///
 /// # Errors
 /// When there is no thread for it.

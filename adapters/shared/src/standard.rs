@@ -1,7 +1,9 @@
-//! Stdin and stdout as files that an event loop can wait for; knows nothing of what is read and written.
+//! Stdin and stdout as files that an event loop can wait for; knows nothing of what is read and
+//! written.
 //!
-//! Pipes and sockets can be waited for. Terminals and plain files cannot: a thread of their own carries
-//! their bytes to and from a pipe. It is a plain thread, so it holds up the end of neither a runtime nor the process.
+//! Pipes and sockets can be waited for. Terminals and plain files cannot: a thread of their own
+//! carries their bytes to and from a pipe. It is a plain thread, so it holds up the end of neither
+//! a runtime nor the process.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -66,7 +68,8 @@ pub fn output() -> io::Result<(Pollable, Arrived)> {
 pub struct Arrived(Option<Arc<(AtomicBool, Event)>>);
 
 impl Arrived {
-    /// Waits for it, once the writer is dropped, and not for longer than `give_up` takes: a terminal can be stopped.
+    /// Waits for it, once the writer is dropped, and not for longer than `give_up` takes: a
+    /// terminal can be stopped.
     pub async fn wait(&self, give_up: impl Future) {
         or(self.arrived(), async { drop(give_up.await) }).await;
     }
@@ -126,8 +129,8 @@ fn own_description(_: &File, _: Direction) -> Option<File> {
     None
 }
 
-/// Carries bytes until either end goes away; then so does the other. Not `io::copy`: it has the kernel do it, and panics
-/// when a terminal goes away half-way.
+/// Carries bytes until either end goes away; then so does the other. Not `io::copy`: it has the
+/// kernel do it, and panics when a terminal goes away half-way.
 fn carry(mut from: impl Read, mut to: impl Write) {
     let mut buffer = vec![0; CARRIED_BYTES_MAX];
     loop {

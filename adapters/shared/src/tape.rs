@@ -1,4 +1,5 @@
-//! What a connection's recording is written to, for as long as that works; knows nothing of what is in it.
+//! What a connection's recording is written to, for as long as that works; knows nothing of what is
+//! in it.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};
@@ -13,8 +14,8 @@ pub(crate) type Recorded<R> = mcp_proto::record::Recorded<Stdio<R>, Tape>;
 /// Makes what the recording of one connection is written to.
 pub(crate) type Make = dyn Fn() -> io::Result<Box<dyn Write + Send>> + Send + Sync;
 
-/// One recording. What it is written to is the application's, and may fail or panic: the recording ends with that, and
-/// nothing else does.
+/// One recording. What it is written to is the application's, and may fail or panic: the recording
+/// ends with that, and nothing else does.
 #[expect(unnameable_types, reason = "what carries a session is its own")]
 pub struct Tape {
     writer: Option<BufWriter<Box<dyn Write + Send>>>,
@@ -42,7 +43,10 @@ impl Tape {
         self.failure.take()
     }
 
-    fn attempt(&mut self, act: impl FnOnce(&mut BufWriter<Box<dyn Write + Send>>) -> io::Result<()>) {
+    fn attempt(
+        &mut self,
+        act: impl FnOnce(&mut BufWriter<Box<dyn Write + Send>>) -> io::Result<()>,
+    ) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(failure) = unpanicked(|| act(writer)) {
             self.failure = Some(failure);

@@ -32,7 +32,11 @@ impl Tapes {
     pub(crate) fn carry<R: Role>(&self, machine: Stdio<R>, began: Instant) -> Transport<R> {
         #[cfg(feature = "record")]
         if let Some(make) = &self.make {
-            return Transport::Recorded(Box::new(Recorded::new(machine, began, Tape::begin(&**make))));
+            return Transport::Recorded(Box::new(Recorded::new(
+                machine,
+                began,
+                Tape::begin(&**make),
+            )));
         }
         Transport::Bytes(Box::new(machine))
     }

@@ -5,10 +5,12 @@ use std::fmt;
 use mcp_proto::schema::CallToolResult;
 use mcp_proto::{ErrorObject, Question};
 
-/// How a handler ends without a result: that of a tool, of a resource, of a prompt or of a completion.
+/// How a handler ends without a result: that of a tool, of a resource, of a prompt or of a
+/// completion.
 ///
-/// Any error becomes one that says so, for the model to read; so `?` works on all of them. A tool's is a result that
-/// says it is an error; what is no tool has no such result, and the request fails with the same words.
+/// Any error becomes one that says so, for the model to read; so `?` works on all of them. A tool's
+/// is a result that says it is an error; what is no tool has no such result, and the request fails
+/// with the same words.
 pub struct ToolError(pub(crate) Failure);
 
 pub(crate) enum Failure {

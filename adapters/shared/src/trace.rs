@@ -1,5 +1,5 @@
-//! What is told to `tracing`, with the feature of that name: a span for each connection and each handler, an event for
-//! each event. Payloads are told only where that was asked for.
+//! What is told to `tracing`, with the feature of that name: a span for each connection and each
+//! handler, an event for each event. Payloads are told only where that was asked for.
 
 use mcp_proto::Close;
 

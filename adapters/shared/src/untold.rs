@@ -67,7 +67,8 @@ impl Untold {
             (&mut self.tools, Change::Tools),
         ];
         for (waits, change) in lists {
-            *waits = *waits && session.run(now, Command::Changed { change }) == Err(Misuse::Blocked);
+            *waits =
+                *waits && session.run(now, Command::Changed { change }) == Err(Misuse::Blocked);
         }
         while let Some(uri) = self.uris.first() {
             let change = Change::Resource(uri);

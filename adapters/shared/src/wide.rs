@@ -1,11 +1,14 @@
-//! Makes the pipes of this process hold more, once much goes through them; knows nothing of what does.
+//! Makes the pipes of this process hold more, once much goes through them; knows nothing of what
+//! does.
 
 use std::sync::Once;
 
-/// Whether streams are stdin and stdout of this process, which are widened once much goes through them at a time.
+/// Whether streams are stdin and stdout of this process, which are widened once much goes through
+/// them at a time.
 ///
-/// A pipe holds 64 KiB as it comes: whoever carries a megabyte through it waits sixteen times. What all pipes of a user
-/// hold is limited by the system, so those that carry little are left as they are.
+/// A pipe holds 64 KiB as it comes: whoever carries a megabyte through it waits sixteen times. What
+/// all pipes of a user hold is limited by the system, so those that carry little are left as they
+/// are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wide {
     is_standard: bool,

@@ -1,5 +1,6 @@
-//! Where handlers run: at once by whoever drives the connection, for as long as they are quick; otherwise plain functions
-//! on a bounded pool of threads, and futures on the runtime. Knows nothing of what they do.
+//! Where handlers run: at once by whoever drives the connection, for as long as they are quick;
+//! otherwise plain functions on a bounded pool of threads, and futures on the runtime. Knows
+//! nothing of what they do.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -26,7 +27,8 @@ pub trait Spawn: Send + Sync + 'static {
     /// When it cannot be run.
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()>;
 
-    /// Whether handlers that are futures are to run on the threads of plain functions, each until its end.
+    /// Whether handlers that are futures are to run on the threads of plain functions, each until
+    /// its end.
     fn is_plain(&self) -> bool {
         false
     }
@@ -40,7 +42,11 @@ pub(crate) fn threads(threads_max: usize) -> Threads {
 }
 
 /// The handlers of one connection.
-#[expect(missing_debug_implementations, unnameable_types, reason = "what a connection keeps is its own")]
+#[expect(
+    missing_debug_implementations,
+    unnameable_types,
+    reason = "what a connection keeps is its own"
+)]
 pub struct Workers {
     threads: Threads,
     /// Tells this connection from others that use the same threads.
@@ -68,13 +74,14 @@ enum Work {
 /// A handler that takes longer than this is not quick.
 const QUICK: Duration = Duration::from_micros(500);
 
-/// One that is not quick says little: it may have been the system that had other things to do. A second one among so many
-/// does, or one that takes as `LONG`.
+/// One that is not quick says little: it may have been the system that had other things to do. A
+/// second one among so many does, or one that takes as `LONG`.
 const AMONG: u32 = 8;
 const LONG: Duration = Duration::from_millis(10);
 
-/// For how long the driver leaves handlers to others after one that was not quick, at least: ten times as long as that one
-/// took, so that handlers that compute hold it up for a small part of its time.
+/// For how long the driver leaves handlers to others after one that was not quick, at least: ten
+/// times as long as that one took, so that handlers that compute hold it up for a small part of its
+/// time.
 const SLOW: Duration = Duration::from_millis(25);
 
 /// How quick handlers have been.
@@ -119,7 +126,11 @@ impl Workers {
     }
 
     /// Runs a future.
-    pub(crate) fn spawn(&self, incoming: IncomingId, future: impl Future<Output = ()> + Send + 'static) {
+    pub(crate) fn spawn(
+        &self,
+        incoming: IncomingId,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) {
         if self.runtime.is_plain() {
             self.run(incoming, move || block_on(future));
         } else {
@@ -149,9 +160,9 @@ impl Workers {
         fresh.is_awaited = true;
     }
 
-    /// Runs what came since [`await_fresh`](Self::await_fresh): functions to their end, futures to where they first
-    /// wait. `goes_on` is asked before each whether this thread is still the one to do so; nothing else comes or goes
-    /// meanwhile.
+    /// Runs what came since [`await_fresh`](Self::await_fresh): functions to their end, futures to
+    /// where they first wait. `goes_on` is asked before each whether this thread is still the
+    /// one to do so; nothing else comes or goes meanwhile.
     pub(crate) fn help(&self, clock: &Clock, mut goes_on: impl FnMut() -> bool) {
         let mut began = None;
         loop {
@@ -205,7 +216,8 @@ impl Workers {
         }
     }
 
-    /// Leaves what has not begun to others, and what comes `until` then. What comes meanwhile comes after it.
+    /// Leaves what has not begun to others, and what comes `until` then. What comes meanwhile comes
+    /// after it.
     fn leave_all(&self, mut fresh: MutexGuard<'_, Fresh>, until: Option<Instant>) {
         fresh.is_awaited = false;
         fresh.slow_until = fresh.slow_until.max(until);
@@ -284,10 +296,13 @@ mod tests {
 
     /// Ids are given by sessions alone.
     fn ids<const N: usize>() -> [IncomingId; N] {
-        let mut server =
-            Stdio::new(Server::new(Instant::ZERO, Config::new("s", "1").capability(Capability::Tools)));
+        let mut server = Stdio::new(Server::new(
+            Instant::ZERO,
+            Config::new("s", "1").capability(Capability::Tools),
+        ));
         let hello = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
-        let mut input = format!("{hello}\n{}\n", r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        let mut input =
+            format!("{hello}\n{}\n", r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         for id in 0..N {
             input += &format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"x\"}}}}\n"

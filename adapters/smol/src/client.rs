@@ -10,30 +10,34 @@ use smol::io::{AsyncRead, AsyncWrite};
 use crate::drive::drive;
 use crate::runtime::Smol;
 
-/// How a [`Client`] connects on smol. Its tasks run on the global executor of smol, whoever awaits them.
+/// How a [`Client`] connects on smol. Its tasks run on the global executor of smol, whoever awaits
+/// them.
 pub trait Connect {
     /// Starts a server and connects to its stdin and stdout; waits until it has said who it is.
     ///
-    /// The server runs in a process group of its own. It is ended with the connection, in the background: its stdin is
-    /// closed, then it is told to terminate, then it is killed, along with whatever it started. The executor does not
-    /// outlive the program: one that ends right after it dropped its last handle leaves a server behind that ignores
-    /// the end of its stdin. Await [`Connection::close`] before.
+    /// The server runs in a process group of its own. It is ended with the connection, in the
+    /// background: its stdin is closed, then it is told to terminate, then it is killed, along
+    /// with whatever it started. The executor does not outlive the program: one that ends right
+    /// after it dropped its last handle leaves a server behind that ignores the end of its
+    /// stdin. Await [`Connection::close`] before.
     ///
-    /// The first message asks which era the server is of. One that ends instead of answering is started a second
-    /// time, and gets `initialize` at once. (T-36)
+    /// The first message asks which era the server is of. One that ends instead of answering is
+    /// started a second time, and gets `initialize` at once. (T-36)
     ///
     /// # Errors
     /// [`Error::Io`] when it cannot be started; [`Error::Start`], with its last words, when no
     /// session opens.
     fn spawn(self, command: Command) -> impl Future<Output = Result<Connection, Error>> + Send;
 
-    /// Connects over a pair of byte streams, such as the halves of a socket; waits until the server has said who it is.
+    /// Connects over a pair of byte streams, such as the halves of a socket; waits until the server
+    /// has said who it is.
     ///
     /// The writer is closed and dropped at the end, which must tell the server.
     ///
     /// # Errors
-    /// [`Error::Start`] when no session opens. A server that hung up when it was asked which era it is of may be an
-    /// old one: the error says so, and [`Client::expect`] leaves the question out.
+    /// [`Error::Start`] when no session opens. A server that hung up when it was asked which era it
+    /// is of may be an old one: the error says so, and [`Client::expect`] leaves the question
+    /// out.
     fn connect(
         self,
         reader: impl AsyncRead + Send + 'static,

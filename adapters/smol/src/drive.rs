@@ -7,8 +7,8 @@ use smol::io::{AsyncRead, AsyncWrite};
 
 /// Drives a connection to its end.
 ///
-/// A stream of async-io that is always ready never lets go by itself, so reading and writing do, turn by turn: a peer
-/// that floods must not stop the time.
+/// A stream of async-io that is always ready never lets go by itself, so reading and writing do,
+/// turn by turn: a peer that floods must not stop the time.
 pub(crate) async fn drive<R: Role>(
     driving: Driving<R>,
     reader: impl AsyncRead + Send,

@@ -1,8 +1,9 @@
 //! The Model Context Protocol on smol.
 //!
-//! All protocol logic is in [`mcp_proto`](proto), and what needs no runtime is shared with the other adapters; here are
-//! the loops that read, write and sleep, on async-io. Handlers and connections are tasks of the global executor of smol,
-//! which runs on as many threads as `SMOL_THREADS` says, one by default.
+//! All protocol logic is in [`mcp_proto`](proto), and what needs no runtime is shared with the
+//! other adapters; here are the loops that read, write and sleep, on async-io. Handlers and
+//! connections are tasks of the global executor of smol, which runs on as many threads as
+//! `SMOL_THREADS` says, one by default.
 //!
 //! A server:
 //!
@@ -41,19 +42,21 @@
 //!
 //! # Handlers
 //!
-//! A handler is a future (`tool_async` and its kin), which is a task of the executor, or a plain function (`tool`),
-//! which runs on a thread of the server's own and may block. Both can be mixed, and the same [`Server`] serves on any
-//! adapter. Futures are `Send`. One that is not can run on a `LocalExecutor`: the handler sends what it is asked over a
-//! channel and awaits the answer.
+//! A handler is a future (`tool_async` and its kin), which is a task of the executor, or a plain
+//! function (`tool`), which runs on a thread of the server's own and may block. Both can be mixed,
+//! and the same [`Server`] serves on any adapter. Futures are `Send`. One that is not can run on a
+//! `LocalExecutor`: the handler sends what it is asked over a channel and awaits the answer.
 //!
 //! # Other streams
 //!
-//! Any `AsyncRead` and `AsyncWrite` will do: [`Serve::serve`] and [`Connect::connect`] take a pair, such as
-//! `smol::io::split(socket)` of a TCP or Unix socket. A server is cheap to clone and serves many at a time.
+//! Any `AsyncRead` and `AsyncWrite` will do: [`Serve::serve`] and [`Connect::connect`] take a pair,
+//! such as `smol::io::split(socket)` of a TCP or Unix socket. A server is cheap to clone and serves
+//! many at a time.
 //!
-//! With the feature `schemars`, `Server::tool` and `Server::tool_async` derive the schema of a tool's arguments from
-//! their Rust type; with `seal`, `Server::seal` seals what travels with questions. With `record`, `Server::record` and
-//! `Client::record` write down all that is said over byte streams, secrets included, to be printed and replayed.
+//! With the feature `schemars`, `Server::tool` and `Server::tool_async` derive the schema of a
+//! tool's arguments from their Rust type; with `seal`, `Server::seal` seals what travels with
+//! questions. With `record`, `Server::record` and `Client::record` write down all that is said over
+//! byte streams, secrets included, to be printed and replayed.
 
 mod client;
 mod drive;
@@ -65,7 +68,7 @@ mod streams;
 
 pub use client::Connect;
 pub use mcp_adapter::{
-    AsyncCx, Call, Changed, Changes, Client, Connection, Cx, Error, Listening, Pending, Server, ToolError,
-    Watch, proto,
+    AsyncCx, Call, Changed, Changes, Client, Connection, Cx, Error, Listening, Pending, Server,
+    ToolError, Watch, proto,
 };
 pub use server::Serve;

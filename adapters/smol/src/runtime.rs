@@ -21,7 +21,12 @@ impl Spawn for Smol {
 }
 
 impl Runtime for Smol {
-    fn drive(&self, driving: Driving<Machine>, stdout: ChildStdout, stdin: ChildStdin) -> io::Result<()> {
+    fn drive(
+        &self,
+        driving: Driving<Machine>,
+        stdout: ChildStdout,
+        stdin: ChildStdin,
+    ) -> io::Result<()> {
         let (reader, writer) = pipes(stdout, stdin)?;
         self.spawn(Box::pin(drive(driving, reader, writer)))
     }

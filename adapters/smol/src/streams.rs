@@ -1,4 +1,5 @@
-//! Stdin, stdout and the pipes of children as async-io reads and writes them; knows nothing of what they carry.
+//! Stdin, stdout and the pipes of children as async-io reads and writes them; knows nothing of what
+//! they carry.
 
 use std::io;
 #[cfg(unix)]
@@ -24,8 +25,8 @@ pub(crate) fn pipes(stdout: ChildStdout, stdin: ChildStdin) -> io::Result<(Reade
     Ok((Box::new(smol::Unblock::new(stdout)), Box::new(smol::Unblock::new(stdin))))
 }
 
-/// Stdin and stdout, waited for by the event loop: no thread is blocked on stdin, which would keep the process from
-/// ending.
+/// Stdin and stdout, waited for by the event loop: no thread is blocked on stdin, which would keep
+/// the process from ending.
 #[cfg(unix)]
 pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
     use std::fs::File;
@@ -38,10 +39,15 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
         }
     }
     let (writer, arrived) = output()?;
-    Ok((Box::new(Waiting::new(file(input()?))?), Box::new(async_io::Async::new(file(writer))?), arrived))
+    Ok((
+        Box::new(Waiting::new(file(input()?))?),
+        Box::new(async_io::Async::new(file(writer))?),
+        arrived,
+    ))
 }
 
-/// A stream that is read, and waited for without another look at it where the last one took all there was.
+/// A stream that is read, and waited for without another look at it where the last one took all
+/// there was.
 #[cfg(unix)]
 struct Waiting<T> {
     stream: async_io::Async<T>,
@@ -76,7 +82,11 @@ pub(crate) use mcp_adapter::standard::{ARRIVAL, Arrived};
 
 #[cfg(not(unix))]
 pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
-    Ok((Box::new(smol::Unblock::new(io::stdin())), Box::new(smol::Unblock::new(io::stdout())), Arrived))
+    Ok((
+        Box::new(smol::Unblock::new(io::stdin())),
+        Box::new(smol::Unblock::new(io::stdout())),
+        Arrived,
+    ))
 }
 
 #[cfg(not(unix))]

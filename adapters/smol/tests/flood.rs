@@ -1,4 +1,5 @@
-//! A peer that never stops talking: it does not keep the connection from seeing the time and its own end.
+//! A peer that never stops talking: it does not keep the connection from seeing the time and its
+//! own end.
 #![cfg(unix)]
 #![allow(clippy::expect_used, reason = "a story fails by panicking")]
 

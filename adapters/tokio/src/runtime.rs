@@ -30,7 +30,12 @@ impl Spawn for Tokio {
 }
 
 impl Runtime for Tokio {
-    fn drive(&self, driving: Driving<Machine>, stdout: ChildStdout, stdin: ChildStdin) -> io::Result<()> {
+    fn drive(
+        &self,
+        driving: Driving<Machine>,
+        stdout: ChildStdout,
+        stdin: ChildStdin,
+    ) -> io::Result<()> {
         let _entered = self.0.enter();
         let (reader, writer) = pipes(stdout, stdin)?;
         drop(self.0.spawn(drive(driving, reader, writer)));

@@ -10,20 +10,21 @@ use crate::drive::drive;
 use crate::runtime::Tokio;
 use crate::streams::{ARRIVAL, standard};
 
-/// How a [`Server`] serves on tokio. To be called on a runtime with IO and time enabled, of either flavour. Dropping
-/// the future ends the connection at once.
+/// How a [`Server`] serves on tokio. To be called on a runtime with IO and time enabled, of either
+/// flavour. Dropping the future ends the connection at once.
 pub trait Serve {
     /// Serves on stdin and stdout until the client hangs up, or SIGINT or SIGTERM comes.
     ///
-    /// Requests that are open then may still be answered for `Limits::drain_timeout`, and what is left to send is
-    /// sent for as long as the client goes on reading, 2 s at most. Both streams are this server's from now on:
-    /// what else is printed to stdout corrupts the protocol. No thread of the runtime waits for stdin, so nothing
-    /// keeps the runtime from ending.
-    /// On Linux, pipes that 64 KiB have gone through at once are made to hold 512 KiB, where the system allows it.
+    /// Requests that are open then may still be answered for `Limits::drain_timeout`, and what is
+    /// left to send is sent for as long as the client goes on reading, 2 s at most. Both
+    /// streams are this server's from now on: what else is printed to stdout corrupts the
+    /// protocol. No thread of the runtime waits for stdin, so nothing keeps the runtime from
+    /// ending. On Linux, pipes that 64 KiB have gone through at once are made to hold 512 KiB,
+    /// where the system allows it.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered, the streams cannot be had, there is no runtime, or the
-    /// client broke a rule that the connection cannot survive.
+    /// When something was registered that cannot be offered, the streams cannot be had, there is no
+    /// runtime, or the client broke a rule that the connection cannot survive.
     fn serve_stdio(&self) -> impl Future<Output = io::Result<()>> + Send;
 
     /// Serves on a pair of byte streams, such as the halves of a socket, until the client hangs up.
@@ -49,7 +50,11 @@ impl Serve for Server {
         serving.outcome()
     }
 
-    async fn serve(&self, reader: impl AsyncRead + Send, writer: impl AsyncWrite + Send) -> io::Result<()> {
+    async fn serve(
+        &self,
+        reader: impl AsyncRead + Send,
+        writer: impl AsyncWrite + Send,
+    ) -> io::Result<()> {
         let (serving, driving) = self.open_on(Tokio::current()?)?;
         drive(driving, reader, writer).await;
         serving.outcome()

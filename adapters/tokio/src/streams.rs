@@ -1,4 +1,5 @@
-//! Stdin, stdout and the pipes of children as tokio reads and writes them; knows nothing of what they carry.
+//! Stdin, stdout and the pipes of children as tokio reads and writes them; knows nothing of what
+//! they carry.
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout};
@@ -13,11 +14,14 @@ pub(crate) fn pipes(
     stdout: ChildStdout,
     stdin: ChildStdin,
 ) -> io::Result<(tokio::process::ChildStdout, tokio::process::ChildStdin)> {
-    Ok((tokio::process::ChildStdout::from_std(stdout)?, tokio::process::ChildStdin::from_std(stdin)?))
+    Ok((
+        tokio::process::ChildStdout::from_std(stdout)?,
+        tokio::process::ChildStdin::from_std(stdin)?,
+    ))
 }
 
-/// Stdin and stdout, waited for by the event loop: no thread of the runtime is blocked on stdin, which would keep it
-/// from ending.
+/// Stdin and stdout, waited for by the event loop: no thread of the runtime is blocked on stdin,
+/// which would keep it from ending.
 #[cfg(unix)]
 pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
     use mcp_adapter::standard::{Pollable, input, output};

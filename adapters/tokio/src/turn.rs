@@ -7,8 +7,8 @@ use std::task::{Context, Poll, Wake, Waker};
 
 /// Waits until the runtime has looked for IO and timers, and for other tasks.
 ///
-/// `yield_now` alone ends at the next wake of its task, whatever that is for: a connection that keeps waking itself,
-/// as one does that answers a flood, would have the next turn as well.
+/// `yield_now` alone ends at the next wake of its task, whatever that is for: a connection that
+/// keeps waking itself, as one does that answers a flood, would have the next turn as well.
 pub(crate) async fn turn() {
     let mine = Arc::new(Turn::default());
     poll_fn(|context| {

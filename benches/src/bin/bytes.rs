@@ -1,10 +1,14 @@
-//! Counts the bytes that one more of a thing takes, ours and the official SDK's, and prints them as Markdown; knows nothing
-//! of where they are.
+//! Counts the bytes that one more of a thing takes, ours and the official SDK's, and prints them as
+//! Markdown; knows nothing of where they are.
 //!
-//! Servers run on one thread, whose allocations are counted; their clients are raw sockets on another. What the system
-//! keeps for sockets is not in it.
+//! Servers run on one thread, whose allocations are counted; their clients are raw sockets on
+//! another. What the system keeps for sockets is not in it.
 
-#![allow(clippy::expect_used, clippy::print_stdout, reason = "a tool speaks, and may stop where it stands")]
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a tool speaks, and may stop where it stands"
+)]
 
 #[path = "bytes/calls.rs"]
 mod calls;
@@ -31,7 +35,13 @@ fn main() {
     let (ours, rmcp) = (connections::sessions(Kind::Tokio), connections::sessions(Kind::Rmcp));
     row("idle HTTP session (2025-11-25)", None, Some(ours.session), Some(rmcp.session), Some(2048));
     let bare = connections::streams_alone();
-    row("open GET stream of a session", Some(bare), Some(ours.stream), Some(rmcp.stream), Some(16 * 1024));
+    row(
+        "open GET stream of a session",
+        Some(bare),
+        Some(ours.stream),
+        Some(rmcp.stream),
+        Some(16 * 1024),
+    );
     let (ours, rmcp) = (connections::byte_streams(false), connections::byte_streams(true));
     row("idle connection over a byte stream, tokio", None, Some(ours), Some(rmcp), None);
     let core = calls::core();
@@ -43,7 +53,13 @@ fn main() {
     row("call in flight, client on tokio", None, Some(ours), Some(rmcp), Some(819));
 }
 
-fn row(name: &str, bare: Option<Each>, ours: Option<Each>, rmcp: Option<Each>, goal: Option<usize>) {
+fn row(
+    name: &str,
+    bare: Option<Each>,
+    ours: Option<Each>,
+    rmcp: Option<Each>,
+    goal: Option<usize>,
+) {
     let shown = |each: Option<Each>| {
         each.map_or_else(String::new, |each| {
             let resident = each.resident.map_or_else(String::new, |bytes| format!(" ({bytes})"));

@@ -5,7 +5,8 @@
 use mcp_benches::Work;
 
 fn main() {
-    let number = std::env::args().nth(1).and_then(|number| number.parse::<usize>().ok()).expect("a number");
+    let number =
+        std::env::args().nth(1).and_then(|number| number.parse::<usize>().ok()).expect("a number");
     let case = mcp_benches::cases().into_iter().nth(number).expect("a case");
     measured(&mut (case.prepare)());
 }

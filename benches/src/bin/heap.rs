@@ -1,9 +1,14 @@
-//! Counts allocations and the most bytes held, ours and the official SDK's, and prints them one row a line.
+//! Counts allocations and the most bytes held, ours and the official SDK's, and prints them one row
+//! a line.
 //!
-//! A row is its name, the allocations a message, and the peak in bytes; what the application itself allocates, such as
-//! the text of a result, counts where it is a part of reading or writing types.
+//! A row is its name, the allocations a message, and the peak in bytes; what the application itself
+//! allocates, such as the text of a result, counts where it is a part of reading or writing types.
 
-#![allow(clippy::expect_used, clippy::print_stdout, reason = "a tool speaks, and may stop where it stands")]
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a tool speaks, and may stop where it stands"
+)]
 
 use bytes::Buf;
 use mcp_benches::corpus;
@@ -91,7 +96,8 @@ fn ours() {
         let (mut pair, call, result) = (in_session(revision), ours::call(), ours::result());
         row(&format!("ours: {name}"), || counted(|| pair.round_trip(&call, &result)));
     }
-    for (name, message) in [("text 1 MB", corpus::text as fn(u64) -> String), ("image 10 MB", corpus::image)]
+    for (name, message) in
+        [("text 1 MB", corpus::text as fn(u64) -> String), ("image 10 MB", corpus::image)]
     {
         for typed in [false, true] {
             let mut pair = in_session(Revision::V2025_11_25);
@@ -152,7 +158,8 @@ mod theirs {
         decodes::<ToServer>("call", corpus::call);
         decodes::<ToClient>("result", corpus::result);
         decodes::<ToServer>("ping", corpus::ping);
-        let (mut codec, mut buffer) = (JsonRpcMessageCodec::new(), BytesMut::with_capacity(64 * 1024));
+        let (mut codec, mut buffer) =
+            (JsonRpcMessageCodec::new(), BytesMut::with_capacity(64 * 1024));
         row("rmcp: encode call", || {
             let message = call_message();
             counted(|| codec.encode(message, &mut buffer).expect("it is encodable"));
@@ -170,7 +177,8 @@ mod theirs {
 
     fn decodes<T: DeserializeOwned>(name: &str, message: fn(u64) -> String) {
         let line = corpus::lines(1, 1, message);
-        let (mut codec, mut buffer) = (JsonRpcMessageCodec::<T>::new(), BytesMut::with_capacity(64 * 1024));
+        let (mut codec, mut buffer) =
+            (JsonRpcMessageCodec::<T>::new(), BytesMut::with_capacity(64 * 1024));
         row(&format!("rmcp: decode {name}"), || {
             buffer.reserve(line.len());
             buffer.extend_from_slice(&line);

@@ -1,8 +1,8 @@
-//! Asks the servers over HTTP for echoes, all with the same bytes, and prints what that costs them as Markdown; knows
-//! nothing of what they do.
+//! Asks the servers over HTTP for echoes, all with the same bytes, and prints what that costs them
+//! as Markdown; knows nothing of what they do.
 //!
-//! Each table is measured in rounds, in each of which every server has its turn: what disturbs a round disturbs all of
-//! them, and the best of the rounds is what counts.
+//! Each table is measured in rounds, in each of which every server has its turn: what disturbs a
+//! round disturbs all of them, and the best of the rounds is what counts.
 
 #![allow(
     clippy::expect_used,
@@ -29,8 +29,8 @@ const CONNECTIONS: usize = 32;
 const REQUESTS: usize = 300;
 const ROUNDS: usize = 9;
 
-/// What is to be reached by tokio: at most so much CPU time and p99, and at least so many requests, in parts of the bare
-/// server's.
+/// What is to be reached by tokio: at most so much CPU time and p99, and at least so many requests,
+/// in parts of the bare server's.
 struct Goals {
     cpu: f64,
     rate: Option<f64>,
@@ -128,8 +128,10 @@ struct Seen {
 impl Table {
     fn measure(&self) {
         eprintln!("{}", self.title);
-        let mut seen =
-            vec![Seen { cpu: f64::MAX, rate: 0.0, p50: f64::MAX, p99: f64::MAX }; self.servers.len()];
+        let mut seen = vec![
+            Seen { cpu: f64::MAX, rate: 0.0, p50: f64::MAX, p99: f64::MAX };
+            self.servers.len()
+        ];
         for _ in 0..ROUNDS {
             for ((kind, _), seen) in self.servers.iter().zip(&mut seen) {
                 let server = Server::start(*kind, false);
@@ -152,8 +154,13 @@ impl Table {
             "| server | CPU a request | requests/s | p50 | p99 | user instructions a request | goal |\n|---|--:|--:|--:|--:|--:|---|"
         );
         for (((kind, name), seen), count) in self.servers.iter().zip(&seen).zip(&instructions) {
-            let (cpu, rate, p99) = (seen.cpu / floor.cpu, seen.rate / floor.rate, seen.p99 / floor.p99);
-            let goal = if *kind == Kind::Tokio { self.goals.judged(cpu, rate, p99) } else { String::new() };
+            let (cpu, rate, p99) =
+                (seen.cpu / floor.cpu, seen.rate / floor.rate, seen.p99 / floor.p99);
+            let goal = if *kind == Kind::Tokio {
+                self.goals.judged(cpu, rate, p99)
+            } else {
+                String::new()
+            };
             println!(
                 "| {name} | {:.1} µs ({cpu:.2}) | {:.1} k ({rate:.2}) | {:.2} ms | {:.2} ms ({p99:.2}) | {:.1} k ({:.2}) | {goal} |",
                 seen.cpu * 1e6,
@@ -171,7 +178,9 @@ impl Table {
 impl Goals {
     fn judged(&self, cpu: f64, rate: f64, p99: f64) -> String {
         let mut said = vec![format!("CPU ≤ {:.1}: {}", self.cpu, judged(cpu <= self.cpu))];
-        said.extend(self.rate.map(|goal| format!("requests/s ≥ {goal:.1}: {}", judged(rate >= goal))));
+        said.extend(
+            self.rate.map(|goal| format!("requests/s ≥ {goal:.1}: {}", judged(rate >= goal))),
+        );
         said.extend(self.p99.map(|goal| format!("p99 ≤ {goal:.1}: {}", judged(p99 <= goal))));
         said.join(", ")
     }
@@ -192,15 +201,16 @@ fn instructions(kind: Kind, asked: Asked) -> f64 {
         server.end();
         let said = std::fs::read_to_string(&out).unwrap_or_default();
         let _gone = std::fs::remove_file(out);
-        let count =
-            said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse::<f64>().ok());
+        let count = said
+            .lines()
+            .find_map(|line| line.split_once("Collected :")?.1.trim().parse::<f64>().ok());
         count.unwrap_or_default()
     };
     (count(MANY) - count(FEW)) / (MANY - FEW) as f64
 }
 
-/// What becomes of the time of an answer where one of the sockets keeps what is small until what went before has arrived,
-/// as sockets do unless they are told otherwise.
+/// What becomes of the time of an answer where one of the sockets keeps what is small until what
+/// went before has arrived, as sockets do unless they are told otherwise.
 fn delays() {
     const AT_ONCE: usize = 200;
     println!("### p50 of a step and an echo, one connection, with and without `TCP_NODELAY`\n");
@@ -221,7 +231,8 @@ fn delays() {
             let asked = Asked { era, tool: "steps", delays: client };
             let mut clients = Clients::connect(server.address, 1, asked);
             let of_run = |_| {
-                // The system waits for nobody on a new connection, so the first of them tell nothing.
+                // The system waits for nobody on a new connection, so the first of them tell
+                // nothing.
                 clients.run(AT_ONCE).within(0.5).as_secs_f64()
             };
             (0..3).map(of_run).skip(1).fold(f64::MAX, f64::min)

@@ -1,8 +1,8 @@
-//! Runs the echo servers as programs of their own, calls them over pipes, and prints what that costs them as Markdown: all
-//! of them, or those that are named.
+//! Runs the echo servers as programs of their own, calls them over pipes, and prints what that
+//! costs them as Markdown: all of them, or those that are named.
 //!
-//! CPU time is that of the server's threads, as the kernel counts it. Client and server share one core where `taskset`
-//! is there to see to it.
+//! CPU time is that of the server's threads, as the kernel counts it. Client and server share one
+//! core where `taskset` is there to see to it.
 
 #![allow(
     clippy::expect_used,
@@ -62,7 +62,8 @@ fn main() {
     let manies = rounds(servers(), |program| run(program, 40_000, DEEP));
     for (((program, name), one), deep) in servers().zip(singles).zip(manies) {
         eprintln!("{program}");
-        // Not the first calls: valgrind makes them slow, and handlers that are slow begin elsewhere for a while.
+        // Not the first calls: valgrind makes them slow, and handlers that are slow begin elsewhere
+        // for a while.
         let instructions = difference(1000, 3000, |calls| instructions(program, calls));
         let single = difference(200, 1200, |calls| system_calls(program, calls, 1, 30));
         let many = difference(640, 6400, |calls| system_calls(program, calls, DEEP, 30));
@@ -152,19 +153,24 @@ fn run(program: &str, calls: u64, deep: u64) -> Run {
     Run { cpu: cpu / calls as f64, rate: calls as f64 / wall }
 }
 
-/// The best run of each server. They take turns: what disturbs the machine for a while disturbs them all.
+/// The best run of each server. They take turns: what disturbs the machine for a while disturbs
+/// them all.
 fn rounds(
     servers: impl Iterator<Item = (&'static str, &'static str)>,
     run: impl Fn(&str) -> Run,
 ) -> Vec<Run> {
     let programs: Vec<_> = servers.map(|(program, _)| program).collect();
-    let rounds = (0..ROUNDS).map(|_| programs.iter().map(|program| run(program)).collect::<Vec<_>>());
+    let rounds =
+        (0..ROUNDS).map(|_| programs.iter().map(|program| run(program)).collect::<Vec<_>>());
     rounds
-        .reduce(|best, round| best.into_iter().zip(round).map(|(one, other)| one.best(other)).collect())
+        .reduce(|best, round| {
+            best.into_iter().zip(round).map(|(one, other)| one.best(other)).collect()
+        })
         .unwrap_or_default()
 }
 
-/// How long each server takes until it has answered for the first time: the median. They take turns.
+/// How long each server takes until it has answered for the first time: the median. They take
+/// turns.
 fn starts(servers: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Duration> {
     let mut all: Vec<_> = servers.map(|(program, _)| (program, Vec::new())).collect();
     for _ in 0..STARTS {
@@ -189,8 +195,9 @@ fn difference(few: u64, many: u64, count: impl Fn(u64) -> u64) -> f64 {
     (count(many) as f64 - count(few) as f64) / (many - few) as f64
 }
 
-/// All that callgrind counts of a server that is called so often, the least of three times; it counts no system. On a busy
-/// machine, a handler can be taken for a slow one, and the next ones begin elsewhere.
+/// All that callgrind counts of a server that is called so often, the least of three times; it
+/// counts no system. On a busy machine, a handler can be taken for a slow one, and the next ones
+/// begin elsewhere.
 fn instructions(program: &str, calls: u64) -> u64 {
     (0..3).map(|_| instructions_once(program, calls)).min().unwrap_or_default()
 }
@@ -204,7 +211,9 @@ fn instructions_once(program: &str, calls: u64) -> u64 {
     server.calls(calls, 1, 30);
     server.end();
     let said = read_and_remove(&out);
-    said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok()).unwrap_or_default()
+    said.lines()
+        .find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok())
+        .unwrap_or_default()
 }
 
 fn system_calls(program: &str, calls: u64, deep: u64, bytes: usize) -> u64 {
@@ -249,7 +258,8 @@ struct Cpu {
 }
 
 impl Cpu {
-    /// What was spent since, as exactly as is known: threads that have gone were counted in ticks alone.
+    /// What was spent since, as exactly as is known: threads that have gone were counted in ticks
+    /// alone.
     fn since(self, before: Self) -> Duration {
         let here = self.here.saturating_sub(before.here);
         let ever = self.ever.saturating_sub(before.ever);
@@ -268,8 +278,11 @@ struct Server {
 
 impl Server {
     fn start(mut command: Command) -> Self {
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program is there");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program is there");
         let (input, output) = (child.stdin.take(), child.stdout.take().expect("a pipe"));
         let mut server = Self { child, input, output, next_id: 1, buffer: vec![0; 64 * 1024] };
         server.write(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n");
@@ -316,16 +329,19 @@ impl Server {
             text.split_whitespace().next()?.parse::<u64>().ok()
         });
         let here = Duration::from_nanos(spent.sum());
-        let text = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        let text =
+            fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
         // The name in brackets may have spaces in it; a tick is 10 ms.
         let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
-        let ticks: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+        let ticks: u64 =
+            fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
         Cpu { here, ever: Duration::from_millis(10 * ticks) }
     }
 
     /// A line of its status, in MiB.
     fn memory(&self, name: &str) -> f64 {
-        let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let text =
+            fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
         let kilobytes: f64 =
             line.split_whitespace().nth(1).and_then(|size| size.parse().ok()).unwrap_or_default();

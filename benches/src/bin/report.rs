@@ -1,8 +1,9 @@
-//! Runs every case under callgrind, and makes of the counts the table and the picture, or the check against what was
-//! counted before.
+//! Runs every case under callgrind, and makes of the counts the table and the picture, or the check
+//! against what was counted before.
 //!
 //! - `report`: all of it, to `RESULTS.md` and `results.svg`;
-//! - `report check`: ours alone, against `BASELINE`; fails where a count has grown by more than 5 %;
+//! - `report check`: ours alone, against `BASELINE`; fails where a count has grown by more than 5
+//!   %;
 //! - `report renew`: ours alone, to `BASELINE`.
 
 #![allow(
@@ -43,14 +44,15 @@ fn main() -> ExitCode {
             let table = table::table(&counts, &count::allocations(), &count::others());
             println!("{table}");
             std::fs::write(here.join("RESULTS.md"), table).expect("it can be written");
-            std::fs::write(here.join("results.svg"), picture::picture(&counts)).expect("it can be written");
+            std::fs::write(here.join("results.svg"), picture::picture(&counts))
+                .expect("it can be written");
         }
     }
     ExitCode::SUCCESS
 }
 
-/// What was counted before and what is counted now. The compiler has a say in the counts: where it is another one, the
-/// differences are shown, and none is a failure.
+/// What was counted before and what is counted now. The compiler has a say in the counts: where it
+/// is another one, the differences are shown, and none is a failure.
 fn check(baseline: &str) -> ExitCode {
     let mut lines = baseline.lines();
     let compiler = lines.next().unwrap_or_default();

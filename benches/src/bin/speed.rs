@@ -1,4 +1,5 @@
-//! Times what is done with large messages, and prints the megabytes a second as Markdown; knows nothing of what is done.
+//! Times what is done with large messages, and prints the megabytes a second as Markdown; knows
+//! nothing of what is done.
 
 #![allow(clippy::print_stdout, reason = "a tool speaks")]
 

@@ -1,4 +1,5 @@
-//! The least that a server over HTTP does: it reads what it is sent and says it back; knows no protocol above HTTP.
+//! The least that a server over HTTP does: it reads what it is sent and says it back; knows no
+//! protocol above HTTP.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -18,10 +19,12 @@ pub(super) struct Pieces {
     is_open: bool,
 }
 
-/// What is sent, as JSON; a call of `steps` is answered with an event before, and a GET with a stream that says nothing.
+/// What is sent, as JSON; a call of `steps` is answered with an event before, and a GET with a
+/// stream that says nothing.
 pub(super) async fn answer(request: Request<Incoming>) -> Response<Pieces> {
     let is_get = request.method() == Method::GET;
-    let body = request.into_body().collect().await.map_or_else(|_| Bytes::new(), |body| body.to_bytes());
+    let body =
+        request.into_body().collect().await.map_or_else(|_| Bytes::new(), |body| body.to_bytes());
     let (kind, pieces) = if is_get {
         ("text/event-stream", vec![Bytes::from_static(b":\n\n")])
     } else if memmem::find(&body, b"\"steps\"").is_some() {

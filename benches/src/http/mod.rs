@@ -1,5 +1,5 @@
-//! Servers over HTTP that are measured beside each other: a bare one, ours, the official SDK's; knows nothing of who calls
-//! them.
+//! Servers over HTTP that are measured beside each other: a bare one, ours, the official SDK's;
+//! knows nothing of who calls them.
 
 mod bare;
 mod ours;
@@ -32,7 +32,8 @@ pub enum Kind {
     Smol,
     /// `mcp-blocking`.
     Blocking,
-    /// The official SDK with its defaults: clients of the legacy era have sessions, all is answered with events.
+    /// The official SDK with its defaults: clients of the legacy era have sessions, all is answered
+    /// with events.
     Rmcp,
     /// The official SDK without sessions, which answers with JSON where it can.
     RmcpJson,
@@ -40,8 +41,15 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Bare, Self::Tokio, Self::Service, Self::Smol, Self::Blocking, Self::Rmcp, Self::RmcpJson];
+    pub const ALL: [Self; 7] = [
+        Self::Bare,
+        Self::Tokio,
+        Self::Service,
+        Self::Smol,
+        Self::Blocking,
+        Self::Rmcp,
+        Self::RmcpJson,
+    ];
 
     /// What it is called on a command line.
     #[must_use]
@@ -57,8 +65,8 @@ impl Kind {
         }
     }
 
-    /// Serves for as long as the process lives. With `delays`, sockets keep what is small until what went before has
-    /// arrived (Nagle), where that is up to us.
+    /// Serves for as long as the process lives. With `delays`, sockets keep what is small until
+    /// what went before has arrived (Nagle), where that is up to us.
     ///
     /// # Errors
     /// When it cannot listen.
@@ -126,7 +134,8 @@ where
                 let answered = answer(request);
                 async move { Ok::<_, Infallible>(answered.await) }
             });
-            let _ended = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+            let _ended =
+                http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }

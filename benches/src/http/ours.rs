@@ -7,7 +7,8 @@ use mcp_tokio::http::{Http, Service, Stop};
 use mcp_tokio::proto::{Progress, Raw};
 use mcp_tokio::{AsyncCx, Server, ToolError};
 
-/// A server with two tools: `echo` says what it is told, and `steps` says before that it has come one step further.
+/// A server with two tools: `echo` says what it is told, and `steps` says before that it has come
+/// one step further.
 ///
 /// # Errors
 /// Never: the schemas are JSON.
@@ -38,7 +39,12 @@ pub(super) async fn on_tokio(listener: tokio::net::TcpListener) -> io::Result<()
 
 pub(super) fn on_smol(listener: TcpListener) -> io::Result<()> {
     let server = echo()?;
-    smol::block_on(mcp_smol::http::ServeHttp::serve_http(&server, listener, Http::new(), &Stop::new()))
+    smol::block_on(mcp_smol::http::ServeHttp::serve_http(
+        &server,
+        listener,
+        Http::new(),
+        &Stop::new(),
+    ))
 }
 
 /// Its handlers are plain functions, as those of programs without a runtime are.

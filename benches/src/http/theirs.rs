@@ -29,7 +29,10 @@ impl ServerHandler for Answers {
             "wait" => std::future::pending().await,
             "steps" => {
                 if let Some(token) = context.meta.get_progress_token() {
-                    let told = context.peer.notify_progress(ProgressNotificationParam::new(token, 1.0)).await;
+                    let told = context
+                        .peer
+                        .notify_progress(ProgressNotificationParam::new(token, 1.0))
+                        .await;
                     told.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
                 }
             }

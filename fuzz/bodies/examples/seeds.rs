@@ -1,4 +1,5 @@
-//! Writes the first corpora, from what the golden transcripts say and from the values of the schema's own tests.
+//! Writes the first corpora, from what the golden transcripts say and from the values of the
+//! schema's own tests.
 
 #![expect(clippy::unwrap_used, reason = "a tool may stop where it stands")]
 
@@ -16,8 +17,11 @@ fn main() {
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let name = path.file_stem().unwrap().to_str().unwrap();
         let is_client = text.contains("role: client");
-        let stream: String =
-            text.lines().filter_map(|line| line.strip_prefix("> ")).map(|line| format!("{line}\n")).collect();
+        let stream: String = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("> "))
+            .map(|line| format!("{line}\n"))
+            .collect();
         let target = if is_client { "stream_client" } else { "stream_server" };
         put(target, name, &script(&text));
         if name.contains("crlf") || name.contains("eof") {
@@ -48,7 +52,9 @@ fn main() {
         put("admit", name, request.as_bytes());
     }
     for (index, ops) in
-        [&[0_u8, 1, 2, 0, 2, 1, 5, 2, 9, 4][..], &[0; 24], &[7, 3, 5, 1, 0, 2, 0, 9]].iter().enumerate()
+        [&[0_u8, 1, 2, 0, 2, 1, 5, 2, 9, 4][..], &[0; 24], &[7, 3, 5, 1, 0, 2, 0, 9]]
+            .iter()
+            .enumerate()
     {
         put("pair", &format!("ops-{index}"), &ops.repeat(4));
         put("revisions", &format!("ops-{index}"), &ops.repeat(4));
@@ -191,7 +197,10 @@ const REQUESTS: &[(&str, &str)] = &[
         "batch",
         "ePOST\nhost:localhost\ncontent-type:application/json\naccept:*/*\nmcp-session-id:s-1\n\n[{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}]",
     ),
-    ("get", "fGET\nhost:localhost\naccept:text/event-stream\nmcp-session-id:s-1\nlast-event-id:s-1/7\n\n"),
+    (
+        "get",
+        "fGET\nhost:localhost\naccept:text/event-stream\nmcp-session-id:s-1\nlast-event-id:s-1/7\n\n",
+    ),
     ("delete", "dDELETE\nhost:localhost\nmcp-session-id:s-1\n\n"),
     ("foreign", "fPOST\nhost:evil.example\norigin:null\ncontent-encoding:gzip\n\n{}"),
 ];

@@ -1,16 +1,20 @@
-//! Requests over HTTP, as they come in and as they are refused; knows the answer's form and the promises about origins.
+//! Requests over HTTP, as they come in and as they are refused; knows the answer's form and the
+//! promises about origins.
 
 use mcp_proto::http::field::{Authority, Origin};
-use mcp_proto::http::{Admitted, Fields, Mirror, Policy, Post, Posted, Refusal, admit as admit_head};
+use mcp_proto::http::{
+    Admitted, Fields, Mirror, Policy, Post, Posted, Refusal, admit as admit_head,
+};
 use mcp_proto::{Era, Raw, Revision};
 
 /// A head, as names and values.
 type Head = Vec<(String, Vec<u8>)>;
 
-/// A request comes in from where it may, as what its head and body both say, or is refused with a whole answer.
+/// A request comes in from where it may, as what its head and body both say, or is refused with a
+/// whole answer.
 ///
-/// The first byte picks the revisions that are spoken, the rest of the first line is the verb; fields follow, each on its
-/// line, up to an empty one; the rest is the body.
+/// The first byte picks the revisions that are spoken, the rest of the first line is the verb;
+/// fields follow, each on its line, up to an empty one; the rest is the body.
 pub fn admit(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let spoken = match first % 3 {
@@ -35,12 +39,17 @@ pub fn admit(data: &[u8]) {
     let outcome = request(&policy, &verb, &head, rest);
     // Each name in another case, and the fields from the last to the first.
     let twin = |(name, value): &(String, Vec<u8>)| {
-        let swap =
-            |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+        let swap = |c: char| {
+            if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
+        };
         (name.chars().map(swap).collect(), value.clone())
     };
     let twin: Head = head.iter().rev().map(twin).collect();
-    assert_eq!(request(&policy, &verb, &twin, rest), outcome, "neither case nor order of the fields counts");
+    assert_eq!(
+        request(&policy, &verb, &twin, rest),
+        outcome,
+        "neither case nor order of the fields counts"
+    );
 }
 
 fn cut(data: &[u8]) -> (&[u8], &[u8]) {
@@ -92,7 +101,10 @@ fn came_in(policy: &Policy, head: &Head, admitted: &Admitted, post: Option<&Post
         (_, Some(Post::Opening { .. })) => assert!(policy.offers_sessions()),
         (_, Some(Post::Within { version, .. })) => {
             assert!(version.is_none_or(|version| policy.speaks(version)));
-            assert!(head.value("mcp-session-id", 0).is_some() && head.value("mcp-session-id", 1).is_none());
+            assert!(
+                head.value("mcp-session-id", 0).is_some()
+                    && head.value("mcp-session-id", 1).is_none()
+            );
         }
     }
 }
@@ -107,8 +119,11 @@ fn alone(head: &Head, revision: Revision, message: &Posted, body: &[u8]) {
         Posted::Request { method, .. } => {
             assert_eq!(said("mcp-method"), Some(method.as_bytes().to_vec()));
             let arguments = body.member("params").and_then(|params| params.member("arguments"));
-            if &**method == "tools/call" && body.member("params").is_some_and(|params| is_named(&params)) {
-                let mirror = schema("").and_then(|schema| Mirror::of(&schema).ok()).unwrap_or_default();
+            if &**method == "tools/call"
+                && body.member("params").is_some_and(|params| is_named(&params))
+            {
+                let mirror =
+                    schema("").and_then(|schema| Mirror::of(&schema).ok()).unwrap_or_default();
                 assert_eq!(mirror.check(arguments.as_ref(), head), Ok(()));
             }
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use mcp_harness::{Seen, Witness};
 use mcp_proto::schema::{Elicit, Form, Level, Map};
 use mcp_proto::{
-    Applied, CallId, CallOptions, Capability, Change, Endpoint, ErrorObject, Filter, IncomingId, Instant,
-    Limits, OwnedCommand, Progress, Question, Raw, Revision,
+    Applied, CallId, CallOptions, Capability, Change, Endpoint, ErrorObject, Filter, IncomingId,
+    Instant, Limits, OwnedCommand, Progress, Question, Raw, Revision,
 };
 
 /// The handles that an application has, open or not.
@@ -35,8 +35,11 @@ impl App {
 
     /// The command; none where there is no handle for it yet.
     fn command(&self, act: u8, which: u8) -> Option<OwnedCommand> {
-        let call =
-            |method: &str, params, options| OwnedCommand::Call { method: method.into(), params, options };
+        let call = |method: &str, params, options| OwnedCommand::Call {
+            method: method.into(),
+            params,
+            options,
+        };
         let latest = pick(&self.requests, which);
         let (data, level) = (text(RESULTS, which), level(which));
         Some(match act {
@@ -53,16 +56,22 @@ impl App {
             13 => {
                 // Others of the reserved ones are the core's to send.
                 let code = [-32002, -32602, -32603, i64::from(which)][usize::from(which) % 4];
-                OwnedCommand::RespondError { incoming: latest?, error: ErrorObject::new(code, "no") }
+                OwnedCommand::RespondError {
+                    incoming: latest?,
+                    error: ErrorObject::new(code, "no"),
+                }
             }
             14 | 15 => {
                 let progress = Progress::new(f64::from(which >> 3));
                 let progress = if which & 4 == 0 { progress } else { progress.message("half") };
                 OwnedCommand::Progress { incoming: latest?, progress }
             }
-            16 => {
-                OwnedCommand::Log { incoming: latest.filter(|_| which & 64 == 0), level, logger: None, data }
-            }
+            16 => OwnedCommand::Log {
+                incoming: latest.filter(|_| which & 64 == 0),
+                level,
+                logger: None,
+                data,
+            },
             17 => OwnedCommand::Changed { change: change(which).into() },
             18 | 19 => {
                 let state = [None, Some(""), Some("state\u{e9}\n")][usize::from(which >> 6) % 3];
@@ -231,8 +240,10 @@ pub(crate) fn limits(which: u8) -> Limits {
         0 => Limits::default(),
         1 => small,
         2 => Limits { ping_every: Some(Duration::from_secs(1)), violations_max: Some(5), ..small },
-        _ => {
-            Limits { cache_bytes_max: 1 << 16, ping_every: Some(Duration::from_secs(1)), ..Limits::default() }
-        }
+        _ => Limits {
+            cache_bytes_max: 1 << 16,
+            ping_every: Some(Duration::from_secs(1)),
+            ..Limits::default()
+        },
     }
 }

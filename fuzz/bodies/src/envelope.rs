@@ -1,12 +1,16 @@
-//! The JSON-RPC envelope, read a second time by the letter of the rules; knows nothing of what MCP's methods mean.
+//! The JSON-RPC envelope, read a second time by the letter of the rules; knows nothing of what
+//! MCP's methods mean.
 
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
-use mcp_proto::{CallError, CallOptions, Instant, Limits, Raw, Revision, Session, StreamId, ViolationKind};
+use mcp_proto::{
+    CallError, CallOptions, Instant, Limits, Raw, Revision, Session, StreamId, ViolationKind,
+};
 
 use crate::reference::{Reading, Tree, read};
 
-/// A message is what a strict reading with `serde_json` says it is, for both roles: what it ends, tells and answers.
+/// A message is what a strict reading with `serde_json` says it is, for both roles: what it ends,
+/// tells and answers.
 pub fn envelope(data: &[u8]) {
     let text = data.trim_ascii();
     if text.is_empty() {
@@ -72,8 +76,9 @@ impl Class {
             _ => return Self::Invalid { id: None, answerable: true },
         };
         let count = |name: &str| members.iter().filter(|(key, _)| key == name).count();
-        let is_repeated =
-            ["jsonrpc", "id", "method", "params", "result", "error"].iter().any(|name| count(name) > 1);
+        let is_repeated = ["jsonrpc", "id", "method", "params", "result", "error"]
+            .iter()
+            .any(|name| count(name) > 1);
         let given = tree.member("id");
         let id = given.filter(|id| is_id(id) && count("id") == 1).cloned();
         let (result, error) = (tree.member("result"), tree.member("error"));
@@ -90,7 +95,9 @@ impl Class {
         }
         let Some(method) = method else {
             return match (id, result, error.and_then(error_of)) {
-                (Some(id), None, _) if error.is_none() => Self::Invalid { id: Some(id), answerable: false },
+                (Some(id), None, _) if error.is_none() => {
+                    Self::Invalid { id: Some(id), answerable: false }
+                }
                 (Some(id), Some(result), _) if error.is_none() && result.is_object() => {
                     Self::Response { id, outcome: Outcome::Result(result.clone()) }
                 }
@@ -154,7 +161,8 @@ fn expect(text: &[u8], class: &Class) {
 
 fn at_the_server(text: &[u8], class: &Class) {
     let now = Instant::ZERO;
-    let config = server::Config::new("s", "1").revisions(&[REVISION]).serve(SERVED).limits(limits());
+    let config =
+        server::Config::new("s", "1").revisions(&[REVISION]).serve(SERVED).limits(limits());
     let mut server = Server::new(now, config);
     for greeting in [
         &br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#[..],
@@ -167,7 +175,10 @@ fn at_the_server(text: &[u8], class: &Class) {
     server.handle_message(now, StreamId::ONLY, text);
     let event = server.poll_event();
     let reply = server.poll_outgoing().map(|outgoing| tree_of(outgoing.body));
-    assert!(server.poll_event().is_none() && !server.has_outgoing(), "one message, one event, one reply");
+    assert!(
+        server.poll_event().is_none() && !server.has_outgoing(),
+        "one message, one event, one reply"
+    );
     let told = match &event {
         Some(server::Event::Violation(violation)) => Some(violation.kind),
         _ => None,
@@ -182,7 +193,9 @@ fn at_the_server(text: &[u8], class: &Class) {
         Class::Invalid { id: None, answerable: false } => (Some(ViolationKind::Invalid), None),
         Class::Invalid { id, .. } => (Some(ViolationKind::Invalid), Some((-32600, id.clone()))),
         Class::Response { .. } | Class::OrphanError => (Some(ViolationKind::UnknownResponse), None),
-        Class::Notification { params: Params::Malformed, .. } => (Some(ViolationKind::BadNotification), None),
+        Class::Notification { params: Params::Malformed, .. } => {
+            (Some(ViolationKind::BadNotification), None)
+        }
         // What MCP's own mean is no matter of envelopes.
         Class::Notification { method, .. } if method.starts_with("notifications/") => return,
         Class::Notification { method, params } => {
@@ -193,7 +206,9 @@ fn at_the_server(text: &[u8], class: &Class) {
             assert_params(given.as_ref(), params);
             return assert!(reply.is_none(), "a notification was answered");
         }
-        Class::Request { id, method, params } if method == SERVED && !matches!(params, Params::Malformed) => {
+        Class::Request { id, method, params }
+            if method == SERVED && !matches!(params, Params::Malformed) =>
+        {
             let Some(server::Event::Request { incoming, request, .. }) = event else {
                 panic!("{event:?} for {class:?}")
             };
@@ -202,7 +217,9 @@ fn at_the_server(text: &[u8], class: &Class) {
             let answer = server.poll_outgoing().map(|outgoing| tree_of(outgoing.body));
             return assert_eq!(answer.as_ref().and_then(|answer| answer.member("id")), Some(id));
         }
-        Class::Request { id, method, .. } if method == SERVED => (None, Some((-32602, Some(id.clone())))),
+        Class::Request { id, method, .. } if method == SERVED => {
+            (None, Some((-32602, Some(id.clone()))))
+        }
         Class::Request { id, .. } => {
             return assert_eq!(reply.as_ref().and_then(|reply| reply.member("id")), Some(id));
         }
@@ -256,7 +273,10 @@ fn at_the_client(text: &[u8], class: &Class) {
             }
         }
         Class::Invalid { id: Some(id), answerable: false } if is_ours(id) => {
-            assert!(matches!(event, Some(client::Event::Completed { outcome: Err(_), .. })), "{event:?}");
+            assert!(
+                matches!(event, Some(client::Event::Completed { outcome: Err(_), .. })),
+                "{event:?}"
+            );
         }
         Class::Response { .. } | Class::OrphanError => {
             assert_told(event.as_ref(), ViolationKind::UnknownResponse);

@@ -1,5 +1,5 @@
-//! A session of a server over HTTP, or an exchange that stands alone, under a script of requests, readers, times and
-//! answers; knows the promises and little of the protocol.
+//! A session of a server over HTTP, or an exchange that stands alone, under a script of requests,
+//! readers, times and answers; knows the promises and little of the protocol.
 
 use std::time::Duration;
 
@@ -7,10 +7,12 @@ use mcp_proto::{Instant, Revision};
 
 use crate::served::Served;
 
-/// Whatever clients, drivers and applications do, every frame is whole events, no request is answered twice and nothing is
-/// said on two streams, what is kept is bounded, and the end is quiet.
+/// Whatever clients, drivers and applications do, every frame is whole events, no request is
+/// answered twice and nothing is said on two streams, what is kept is bounded, and the end is
+/// quiet.
 ///
-/// The first byte is the revision. Then come steps of three bytes: what, on which exchange or request, and how.
+/// The first byte is the revision. Then come steps of three bytes: what, on which exchange or
+/// request, and how.
 pub fn exchange(data: &[u8]) {
     let Some((first, mut script)) = data.split_first() else { return };
     let revision = Revision::ALL[usize::from(*first) % Revision::ALL.len()];

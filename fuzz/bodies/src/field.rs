@@ -1,11 +1,13 @@
-//! Values of header fields: what is written against what is read, and numbers against another reader of numbers.
+//! Values of header fields: what is written against what is read, and numbers against another
+//! reader of numbers.
 
 use mcp_proto::http::field::{
     Authority, Origin, accepts, challenges, decode, encode, is_event_id, is_media_type, is_token,
     safe_integer, text, visible,
 };
 
-/// What is encoded can be sent and decodes to itself, and what any value of a field decodes to does so again.
+/// What is encoded can be sent and decodes to itself, and what any value of a field decodes to does
+/// so again.
 pub fn field(data: &[u8]) {
     let said = String::from_utf8_lossy(data);
     round_trip(&said);
@@ -26,13 +28,20 @@ pub fn field(data: &[u8]) {
     }
     let accepted = |wanted| accepts(data.split(|byte| *byte == b'\n'), wanted);
     if is_media_type(data, "application/json") {
-        assert!(accepted("application/json") || data.contains(&b';') || data.contains(&b'\n'), "{said:?}");
+        assert!(
+            accepted("application/json") || data.contains(&b';') || data.contains(&b'\n'),
+            "{said:?}"
+        );
     }
     if let Some(authority) = Authority::parse(data) {
         assert!(text(data).is_some() && !data.contains(&b'/') && !data.contains(&b'@'), "{said:?}");
         let origin = format!("http://{}", text(data).unwrap_or_default());
         let origin = Origin::parse(origin.as_bytes());
-        assert_eq!(origin.map(|origin| origin.is_loopback()), Some(authority.is_loopback()), "{said:?}");
+        assert_eq!(
+            origin.map(|origin| origin.is_loopback()),
+            Some(authority.is_loopback()),
+            "{said:?}"
+        );
     }
     for challenge in challenges(data).into_iter().flatten() {
         assert!(is_token(challenge.scheme));

@@ -1,4 +1,5 @@
-//! A client over HTTP, and a script of responses, times and actions; knows the promises and little of the protocol.
+//! A client over HTTP, and a script of responses, times and actions; knows the promises and little
+//! of the protocol.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,14 +10,21 @@ use mcp_proto::{
     CallId, CallOptions, Era, ErrorObject, Filter, IncomingId, Instant, Limits, Raw, Session as _,
 };
 
-/// Whatever a server, a driver and an application do, every call ends once and in time, no more is held and open than
-/// may be, and none is left.
+/// Whatever a server, a driver and an application do, every call ends once and in time, no more is
+/// held and open than may be, and none is left.
 ///
-/// The first byte says what is known of the server. Then come steps: what, on which exchange or call, and how.
+/// The first byte says what is known of the server. Then come steps: what, on which exchange or
+/// call, and how.
 pub fn http_client(data: &[u8]) {
     let Some((first, mut script)) = data.split_first() else { return };
-    let limits = Limits { message_bytes_max: 600, calls_max: CALLS_MAX, events_max: 16, ..Limits::default() };
-    let config = client::Config::new("c", "1").limits(limits).capability(mcp_proto::Capability::Roots);
+    let limits = Limits {
+        message_bytes_max: 600,
+        calls_max: CALLS_MAX,
+        events_max: 16,
+        ..Limits::default()
+    };
+    let config =
+        client::Config::new("c", "1").limits(limits).capability(mcp_proto::Capability::Roots);
     let config = if first & 1 == 1 { config.expect(Era::Legacy) } else { config };
     let http = Http::new(Client::new(Instant::ZERO, config), Config::new(u64::from(*first)));
     let mut run = Run {
@@ -104,7 +112,9 @@ impl Run {
                 Event::Session(client::Event::Completed { call, .. }) => {
                     assert!(self.calls.remove(&call), "{call} ends once");
                 }
-                Event::Session(client::Event::Request { incoming, .. }) => self.asked.push(incoming),
+                Event::Session(client::Event::Request { incoming, .. }) => {
+                    self.asked.push(incoming)
+                }
                 Event::Session(client::Event::Closed(_)) => self.is_closed = true,
                 _ => {}
             }
@@ -129,13 +139,16 @@ impl Run {
         let options = CallOptions::default();
         match what {
             0 => {
-                let params = Raw::from_text(r#"{"name":"t","uri":"x:y","arguments":{"a":"ö"}}"#).ok();
+                let params =
+                    Raw::from_text(r#"{"name":"t","uri":"x:y","arguments":{"a":"ö"}}"#).ok();
                 let params = params.as_ref().map(|params| params as &dyn mcp_proto::schema::Encode);
                 let method = METHODS[usize::from(which) % METHODS.len()];
                 self.calls.extend(self.http.call_raw(now, method, params, options));
             }
             1 => {
-                if let Some(call) = self.calls.iter().nth(usize::from(which) % self.calls.len().max(1)) {
+                if let Some(call) =
+                    self.calls.iter().nth(usize::from(which) % self.calls.len().max(1))
+                {
                     let _stale = self.http.cancel(now, *call, "no");
                 }
             }
@@ -150,7 +163,8 @@ impl Run {
             4 | 5 => {
                 if let Some(send) = self.pick(which) {
                     let answer = answer(&send);
-                    let answer = if what == 4 { answer } else { format!("id: {how}\ndata: {answer}\n\n") };
+                    let answer =
+                        if what == 4 { answer } else { format!("id: {how}\ndata: {answer}\n\n") };
                     self.body(which, answer.as_bytes());
                 }
             }
@@ -174,7 +188,8 @@ impl Run {
             9 => self.calls.extend(self.http.listen(now, &Filter::new().tools(), options)),
             10 => {
                 if let Some(incoming) = self.asked.pop() {
-                    let _stale = self.http.respond_error(now, incoming, &ErrorObject::internal("no"));
+                    let _stale =
+                        self.http.respond_error(now, incoming, &ErrorObject::internal("no"));
                 }
             }
             // Seldom, since little comes after it.

@@ -1,7 +1,9 @@
-//! What the fuzz targets do, one function each: arbitrary bytes in, a panic when a promise is broken.
+//! What the fuzz targets do, one function each: arbitrary bytes in, a panic when a promise is
+//! broken.
 //!
-//! They know the public surface of `mcp_proto` and the checkers of `mcp_harness`, and nothing of fuzzers: the targets in
-//! `fuzz/` call them under libFuzzer, and `tests/corpus.rs` replays the corpora under `cargo test`.
+//! They know the public surface of `mcp_proto` and the checkers of `mcp_harness`, and nothing of
+//! fuzzers: the targets in `fuzz/` call them under libFuzzer, and `tests/corpus.rs` replays the
+//! corpora under `cargo test`.
 
 #![allow(clippy::panic, reason = "a fuzz target reports by panicking")]
 

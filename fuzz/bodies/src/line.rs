@@ -1,4 +1,5 @@
-//! Framing: a byte stream against its lines, taken one by one; knows how lines end and nothing of what they say.
+//! Framing: a byte stream against its lines, taken one by one; knows how lines end and nothing of
+//! what they say.
 
 use bytes::Buf;
 use mcp_harness::{Seed, Witness};
@@ -47,7 +48,8 @@ fn one_by_one(stream: &[u8]) -> Shown {
     let lines: Vec<&[u8]> = stream.split(|byte| *byte == b'\n').collect();
     for (index, line) in lines.iter().enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let line = if index == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
+        let line =
+            if index == 0 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
         let is_last = index + 1 == lines.len();
         if line.len() > LINE_BYTES_MAX {
             machine.handle_violation(Instant::ZERO, ViolationKind::TooLong);

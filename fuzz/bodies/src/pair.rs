@@ -1,4 +1,5 @@
-//! A client and a server on a link, and what their applications and the world do to them; knows no protocol.
+//! A client and a server on a link, and what their applications and the world do to them; knows no
+//! protocol.
 
 use std::time::Duration;
 
@@ -29,17 +30,23 @@ enum Op {
     Cut(bool),
 }
 
-/// A client and a server that do anything in any order, with stray bytes between them, keep their promises and come to
-/// rest.
+/// A client and a server that do anything in any order, with stray bytes between them, keep their
+/// promises and come to rest.
 pub fn pair(data: &[u8]) {
     let mut data = Unstructured::new(data);
-    let Ok([client_is, server_is, limits, seed, capacity]) = data.arbitrary::<[u8; 5]>() else { return };
+    let Ok([client_is, server_is, limits, seed, capacity]) = data.arbitrary::<[u8; 5]>() else {
+        return;
+    };
+    let client = client::Config::new("c", "1")
+        .revisions(app::revisions(client_is))
+        .limits(app::limits(limits));
     let client =
-        client::Config::new("c", "1").revisions(app::revisions(client_is)).limits(app::limits(limits));
-    let client = app::capabilities(client_is >> 4).iter().fold(client, |config, it| config.capability(*it));
+        app::capabilities(client_is >> 4).iter().fold(client, |config, it| config.capability(*it));
+    let server = server::Config::new("s", "1")
+        .revisions(app::revisions(server_is))
+        .limits(app::limits(limits >> 4));
     let server =
-        server::Config::new("s", "1").revisions(app::revisions(server_is)).limits(app::limits(limits >> 4));
-    let server = app::capabilities(server_is >> 4).iter().fold(server, |config, it| config.capability(*it));
+        app::capabilities(server_is >> 4).iter().fold(server, |config, it| config.capability(*it));
     let mut pair = Pair::new(client.serve("x/y"), server.serve("x/y"));
     if seed != 0 {
         pair.to_client.chunking = Chunking::Seeded(Seed(u64::from(seed)), 64);
@@ -86,7 +93,10 @@ fn perform(pair: &mut Pair, [client, server]: &mut [App; 2], op: &Op) {
             if to_server && pair.to_server.bytes_in_flight() == 0 && pair.server.wants_input() {
                 pair.watch.stray(Side::Client, line);
                 pair.server.handle_input(now, line);
-            } else if !to_server && pair.to_client.bytes_in_flight() == 0 && pair.client.wants_input() {
+            } else if !to_server
+                && pair.to_client.bytes_in_flight() == 0
+                && pair.client.wants_input()
+            {
                 pair.watch.stray(Side::Server, line);
                 pair.client.handle_input(now, line);
             }

@@ -1,16 +1,18 @@
-//! Values without a tree: what the scanner takes and finds, and what becomes of params and results on their way out.
+//! Values without a tree: what the scanner takes and finds, and what becomes of params and results
+//! on their way out.
 
 use bytes::Buf;
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::{
-    CallOptions, Capability, Endpoint, Era, Instant, Misuse, Raw, Revision, Session, StreamId, stdio::Stdio,
+    CallOptions, Capability, Endpoint, Era, Instant, Misuse, Raw, Revision, Session, StreamId,
+    stdio::Stdio,
 };
 
 use crate::reference::{Reading, Tree, read};
 
-/// A JSON value is taken exactly if `serde_json` takes it, has the same members, and stays whole when members are
-/// added to it.
+/// A JSON value is taken exactly if `serde_json` takes it, has the same members, and stays whole
+/// when members are added to it.
 pub fn raw_splice(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (raw, tree) = match (Raw::from_text(text), read(data)) {
@@ -54,7 +56,8 @@ fn others<'a>(object: &'a Tree, ours: &[&str]) -> Vec<(&'a str, &'a Tree)> {
 
 fn params_go_out(raw: &Raw, tree: &Tree) {
     let now = Instant::ZERO;
-    let mut client = Client::new(now, client::Config::new("c", "1").revisions(&[Revision::V2026_07_28]));
+    let mut client =
+        Client::new(now, client::Config::new("c", "1").revisions(&[Revision::V2026_07_28]));
     client.handle_message(
         now,
         StreamId::ONLY,
@@ -107,7 +110,10 @@ fn result_goes_out(raw: &Raw, tree: &Tree) {
     let added = ["_meta", "resultType", "ttlMs", "cacheScope"];
     assert_eq!(others(result, &added), others(tree, &added));
     for name in &added[1..] {
-        assert!(tree.member(name).is_none_or(|theirs| result.member(name) == Some(theirs)), "{name}");
+        assert!(
+            tree.member(name).is_none_or(|theirs| result.member(name) == Some(theirs)),
+            "{name}"
+        );
     }
     assert!(result.member("resultType").is_some(), "a result has a type");
     let meta = |object: &Tree| object.member("_meta").cloned().unwrap_or(Tree::Null);

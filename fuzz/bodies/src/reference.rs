@@ -1,4 +1,5 @@
-//! JSON as `serde_json` reads it, with nothing merged and nothing lost but spelling; knows nothing of MCP.
+//! JSON as `serde_json` reads it, with nothing merged and nothing lost but spelling; knows nothing
+//! of MCP.
 
 use std::fmt;
 
@@ -31,7 +32,8 @@ pub(crate) fn read(text: &[u8]) -> Reading {
         Ok(tree) => Reading::Json(tree),
         Err(error) => {
             let why = error.to_string();
-            let is_limit = why.starts_with("number out of range") || why.starts_with("recursion limit");
+            let is_limit =
+                why.starts_with("number out of range") || why.starts_with("recursion limit");
             if is_limit { Reading::Unsure } else { Reading::NotJson }
         }
     }
@@ -55,7 +57,8 @@ impl Tree {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// Whether `-0`, an integer, or `-0.0`, which is none, is somewhere: both come as the same float.
+    /// Whether `-0`, an integer, or `-0.0`, which is none, is somewhere: both come as the same
+    /// float.
     pub(crate) fn has_minus_zero(&self) -> bool {
         match self {
             Self::Float(value) => *value == 0.0 && value.is_sign_negative(),

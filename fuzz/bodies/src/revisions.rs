@@ -5,14 +5,16 @@ use std::time::Duration;
 use arbitrary::{Arbitrary, Unstructured};
 use mcp_harness::{Pair, Role};
 use mcp_proto::{
-    CallError, CallId, CallOptions, Capability, ErrorObject, IncomingId, Misuse, Progress, Question, Raw,
-    Revision, client, server,
+    CallError, CallId, CallOptions, Capability, ErrorObject, IncomingId, Misuse, Progress,
+    Question, Raw, Revision, client, server,
 };
 
-/// What an application does. Handles go by how many came before: those of one revision are not those of another.
+/// What an application does. Handles go by how many came before: those of one revision are not
+/// those of another.
 ///
-/// Left out is what differs between revisions and is documented: words of progress, forms, subscriptions, log levels,
-/// pings, and codes that are translated (`tests/harness/tests/suite/revisions/differences.rs`).
+/// Left out is what differs between revisions and is documented: words of progress, forms,
+/// subscriptions, log levels, pings, and codes that are translated
+/// (`tests/harness/tests/suite/revisions/differences.rs`).
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Op {
     Call { with_progress: bool },
@@ -28,7 +30,8 @@ enum Op {
     CloseServer,
 }
 
-/// What two applications see of one script is the same in every revision, but for what is documented.
+/// What two applications see of one script is the same in every revision, but for what is
+/// documented.
 pub fn revisions(data: &[u8]) {
     let mut data = Unstructured::new(data);
     let mut script: Vec<Op> = Vec::new();
@@ -41,7 +44,8 @@ pub fn revisions(data: &[u8]) {
         [Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2026_07_28]
     {
         let seen = run(&script, revision);
-        if let Some(at) = (0..seen.len().max(reference.len())).find(|at| seen.get(*at) != reference.get(*at))
+        if let Some(at) =
+            (0..seen.len().max(reference.len())).find(|at| seen.get(*at) != reference.get(*at))
         {
             let before = &reference[..at.min(reference.len())];
             panic!(
@@ -74,7 +78,8 @@ fn run(script: &[Op], revision: Revision) -> Vec<String> {
         is_closing: false,
     };
     for op in script {
-        // A session asks by requests, and an answer is none: what can still be said once one side closes differs.
+        // A session asks by requests, and an answer is none: what can still be said once one side
+        // closes differs.
         if run.is_closing {
             break;
         }
@@ -100,34 +105,47 @@ impl Run {
         match op {
             Op::Call { with_progress } => {
                 let options = CallOptions { progress: with_progress, ..CallOptions::default() };
-                let call = client.call_raw(now, "tools/call", Some(&raw(r#"{"name":"a"}"#)), options)?;
+                let call =
+                    client.call_raw(now, "tools/call", Some(&raw(r#"{"name":"a"}"#)), options)?;
                 self.calls.push(call);
                 Ok(())
             }
             Op::Cancel(call) => client.cancel(now, latest(&self.calls, call)?, "no more"),
             Op::Respond(request, text) => {
-                let text = [r#"{"content":[]}"#, r#"{"content":[],"isError":true}"#][usize::from(text) % 2];
+                let text = [r#"{"content":[]}"#, r#"{"content":[],"isError":true}"#]
+                    [usize::from(text) % 2];
                 server.respond(now, latest(&self.requests, request)?, &raw(text))
             }
             Op::Fail(request, code) => {
                 let error = ErrorObject::new(i64::from(code), "no");
                 server.respond_error(now, latest(&self.requests, request)?, &error)
             }
-            // In a session a request that comes again is the same one, whose progress has to go on growing.
+            // In a session a request that comes again is the same one, whose progress has to go on
+            // growing.
             Op::Progress(..) if !self.asked.is_empty() => Ok(()),
-            Op::Progress(request, how_far) => {
-                server.progress(now, latest(&self.requests, request)?, &Progress::new(f64::from(how_far)))
-            }
+            Op::Progress(request, how_far) => server.progress(
+                now,
+                latest(&self.requests, request)?,
+                &Progress::new(f64::from(how_far)),
+            ),
             Op::Ask(request, twice) => {
                 let questions = [("a", Question::Roots), ("b", Question::Roots)];
                 let questions = if twice { &questions[..] } else { &questions[..1] };
-                server.request_input(now, latest(&self.requests, request)?, questions, Some("state"))
+                server.request_input(
+                    now,
+                    latest(&self.requests, request)?,
+                    questions,
+                    Some("state"),
+                )
             }
-            Op::Answer(asked) => client.respond(now, latest(&self.asked, asked)?, &raw(r#"{"roots":[]}"#)),
+            Op::Answer(asked) => {
+                client.respond(now, latest(&self.asked, asked)?, &raw(r#"{"roots":[]}"#))
+            }
             Op::Decline(asked) => {
                 client.respond_error(now, latest(&self.asked, asked)?, &ErrorObject::internal("no"))
             }
-            // A session cannot tell which call a question is for, so that the time of all of them stands still.
+            // A session cannot tell which call a question is for, so that the time of all of them
+            // stands still.
             Op::Wait(_) if !self.asked.is_empty() => Ok(()),
             Op::Wait(time) => {
                 self.pair.wait(Duration::from_millis(1 << (time % 16)));
@@ -172,8 +190,9 @@ impl Run {
             let line = match event {
                 server::Event::Request { incoming, request, context } => {
                     self.requests.push(incoming);
-                    let answers =
-                        context.answers.map(|it| it.iter().map(|(key, _)| key.to_owned()).collect());
+                    let answers = context
+                        .answers
+                        .map(|it| it.iter().map(|(key, _)| key.to_owned()).collect());
                     let answers: Vec<String> = answers.unwrap_or_default();
                     format!("asked {} with {answers:?} {:?}", request.method, context.state)
                 }
@@ -184,7 +203,8 @@ impl Run {
             };
             self.seen.push(format!("server: {line}"));
         }
-        // What one action causes, it causes here in the client and there in the server: order is that of actions.
+        // What one action causes, it causes here in the client and there in the server: order is
+        // that of actions.
         self.seen.get_mut(start..).unwrap_or_default().sort_unstable();
     }
 }
@@ -194,7 +214,9 @@ fn end(outcome: &Result<Raw, CallError>) -> String {
         Ok(result) => format!("is error {:?}", result.member("isError").map(|it| it.to_string())),
         Err(CallError::Unanswered(_)) => "unanswered".into(),
         // A session's server says so, in its own words.
-        Err(CallError::Refused(error)) if error.message.starts_with("no answer to") => "unanswered".into(),
+        Err(CallError::Refused(error)) if error.message.starts_with("no answer to") => {
+            "unanswered".into()
+        }
         Err(error) => format!("{error:?}"),
     }
 }
@@ -205,7 +227,10 @@ fn latest<T: Copy>(handles: &[T], back: u8) -> Result<T, Misuse> {
 }
 
 fn place<T: PartialEq>(handles: &[T], handle: T) -> String {
-    handles.iter().position(|known| *known == handle).map_or_else(|| "?".into(), |place| format!("#{place}"))
+    handles
+        .iter()
+        .position(|known| *known == handle)
+        .map_or_else(|| "?".into(), |place| format!("#{place}"))
 }
 
 fn raw(text: &str) -> Raw {

@@ -1,14 +1,18 @@
-//! The types of the schema, each as something that reads and writes JSON; knows nothing of what they stand for.
+//! The types of the schema, each as something that reads and writes JSON; knows nothing of what
+//! they stand for.
 
 use mcp_proto::schema as s;
 use mcp_proto::schema::{Decode, Encode};
 use mcp_proto::{Raw, RequestId, Revision};
 
-/// What a type reads it writes, what it wrote it reads again as the same, and a member that it does not know changes
-/// nothing.
+/// What a type reads it writes, what it wrote it reads again as the same, and a member that it does
+/// not know changes nothing.
 pub fn schema_decode(data: &[u8]) {
     let Some((which, text)) = data.split_first() else { return };
-    let Some(raw) = std::str::from_utf8(text).ok().and_then(|text| Raw::from_text(text).ok()) else { return };
+    let Some(raw) = std::str::from_utf8(text).ok().and_then(|text| Raw::from_text(text).ok())
+    else {
+        return;
+    };
     if let Some((_, check)) = CHECKS.get(usize::from(*which) % CHECKS.len()) {
         check(&raw);
     }

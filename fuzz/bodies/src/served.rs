@@ -1,5 +1,6 @@
-//! One session of a server over HTTP, or one exchange that stands alone: its driver and its application, which do as they
-//! are told; knows the promises about streams, and nothing of scripts.
+//! One session of a server over HTTP, or one exchange that stands alone: its driver and its
+//! application, which do as they are told; knows the promises about streams, and nothing of
+//! scripts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,8 +10,8 @@ use mcp_proto::http::{Body, ExchangeId, Frame, Session, Settings, sse};
 use mcp_proto::schema::Level;
 use mcp_proto::server::{self, Event, Server};
 use mcp_proto::{
-    CallOptions, Capability, Change, Era, ErrorObject, IncomingId, Instant, Limits, Progress, Question, Raw,
-    Revision, Session as _,
+    CallOptions, Capability, Change, Era, ErrorObject, IncomingId, Instant, Limits, Progress,
+    Question, Raw, Revision, Session as _,
 };
 
 /// What an id begins with that no input brings along.
@@ -112,7 +113,8 @@ impl Served {
         } else {
             String::new()
         };
-        let methods = ["tools/call", "tools/list", "ping", "subscriptions/listen", "resources/read", "x/y"];
+        let methods =
+            ["tools/call", "tools/list", "ping", "subscriptions/listen", "resources/read", "x/y"];
         let method = methods[usize::from(which) % methods.len()];
         let id = self.next;
         let body = format!(
@@ -223,7 +225,8 @@ impl Served {
                 self.http.request_input(now, incoming, &[("a", Question::Roots)], None).is_ok()
             }
             (3, Some(incoming)) => {
-                let _may_be_stale = self.http.progress(now, incoming, &Progress::new(f64::from(which)));
+                let _may_be_stale =
+                    self.http.progress(now, incoming, &Progress::new(f64::from(which)));
                 false
             }
             (4, Some(incoming)) => {
@@ -272,8 +275,9 @@ impl Served {
         let mut bytes = 0;
         for (stream, numbers) in self.said.ids() {
             let from = std::iter::once(0).chain(numbers);
-            let opened =
-                from.filter_map(|last| self.http.handle_get(now, Some(&format!("{stream}-{last}"))).ok());
+            let opened = from.filter_map(|last| {
+                self.http.handle_get(now, Some(&format!("{stream}-{last}"))).ok()
+            });
             let Some(exchange) = opened.take(1).next() else { continue };
             let _head = self.http.poll_reply(exchange);
             let mut reader = sse::Reader::new(usize::MAX, 256);

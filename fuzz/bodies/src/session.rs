@@ -1,5 +1,5 @@
-//! The sessions of a server over HTTP under a script of requests that name them, rightly or not, and of times; knows the
-//! promises and little of the protocol.
+//! The sessions of a server over HTTP under a script of requests that name them, rightly or not,
+//! and of times; knows the promises and little of the protocol.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use mcp_proto::{Instant, Revision};
 
 use crate::served::Served;
 
-/// Whatever clients say of sessions and events, there are no more sessions than may be, one ends when it was idle for long
-/// enough and never while it is busy, and none says what is another's.
+/// Whatever clients say of sessions and events, there are no more sessions than may be, one ends
+/// when it was idle for long enough and never while it is busy, and none says what is another's.
 ///
 /// It is steps of three bytes: what, on which session, and how.
 pub fn session(data: &[u8]) {
@@ -49,14 +49,16 @@ pub fn session(data: &[u8]) {
                 assert!(is_due || expired.is_empty(), "nothing was due");
                 for served in &expired {
                     let id = served.borrow().http.id().map(str::to_owned).unwrap_or_default();
-                    let (used, _) = known.remove(&id).unwrap_or_else(|| panic!("{id} was not there"));
+                    let (used, _) =
+                        known.remove(&id).unwrap_or_else(|| panic!("{id} was not there"));
                     assert!(!is_busy(served) && now >= used + IDLE_MAX, "{id} was not idle");
                 }
                 end(now, expired);
                 // Nobody stays for much longer than that.
                 let is_late = |used: Instant| now.duration_since(used) >= 2 * IDLE_MAX;
-                let late =
-                    known.iter().find(|(_, (used, served))| is_due && is_late(*used) && !is_busy(served));
+                let late = known
+                    .iter()
+                    .find(|(_, (used, served))| is_due && is_late(*used) && !is_busy(served));
                 assert!(late.is_none(), "{late:?} stays");
                 assert!(table.poll_timeout().is_some() || known.is_empty());
             }
@@ -91,8 +93,12 @@ fn use_it(
         5 => served.act(now, how % Served::ACTS, how),
         6 => {
             // The one that is in use has no borrow left for its own ids.
-            let other = known.values().find_map(|(_, other)| Some(other.try_borrow().ok()?.event_id(how, 1)));
-            let id = other.filter(|_| how.is_multiple_of(2)).unwrap_or_else(|| served.event_id(how, how / 8));
+            let other = known
+                .values()
+                .find_map(|(_, other)| Some(other.try_borrow().ok()?.event_id(how, 1)));
+            let id = other
+                .filter(|_| how.is_multiple_of(2))
+                .unwrap_or_else(|| served.event_id(how, how / 8));
             served.get(now, Some(&id));
         }
         _ => served.get(now, None),

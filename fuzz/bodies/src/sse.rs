@@ -54,8 +54,9 @@ fn split(mut stream: &[u8], mut size: impl FnMut() -> usize) -> Shown {
 
 /// Writes an event whose id, type and data are the parts of `bytes`, and reads it.
 fn written(bytes: &[u8], seed: u8) {
-    let mut parts =
-        bytes.splitn(3, |byte| *byte == b'|').map(|part| String::from_utf8_lossy(part).into_owned());
+    let mut parts = bytes
+        .splitn(3, |byte| *byte == b'|')
+        .map(|part| String::from_utf8_lossy(part).into_owned());
     let (id, kind, data) = (parts.next(), parts.next(), parts.next().unwrap_or_default());
     let retry = (seed & 1 == 1).then(|| Duration::from_millis(u64::from(seed)));
     let frame = Frame { id: id.as_deref(), kind: kind.as_deref(), retry, data: data.as_bytes() };
@@ -67,7 +68,9 @@ fn written(bytes: &[u8], seed: u8) {
     }
     let mut reader = Reader::new(usize::MAX, usize::MAX);
     let mut input = &stream[..];
-    let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("{frame:?} is no event") };
+    let Some(Found::Event(event)) = reader.next(&mut input) else {
+        panic!("{frame:?} is no event")
+    };
     assert_eq!(event.data.as_deref(), Some(data.as_bytes()));
     assert_eq!(event.kind, kind.filter(|kind| !kind.is_empty()).as_deref().unwrap_or("message"));
     assert_eq!((event.id, event.retry), (id.as_deref(), retry));

@@ -1,6 +1,8 @@
-//! One machine and a script of bytes, times and actions, from either side; knows the promises and not the protocol.
+//! One machine and a script of bytes, times and actions, from either side; knows the promises and
+//! not the protocol.
 //!
-//! A script is the bytes that come in. Bytes that UTF-8 never has are what else happens: see [`mark`].
+//! A script is the bytes that come in. Bytes that UTF-8 never has are what else happens: see
+//! [`mark`].
 
 use std::time::Duration;
 
@@ -37,8 +39,9 @@ pub mod mark {
 pub fn stream_server(data: &[u8]) {
     let Some((config, script)) = data.split_first_chunk::<3>() else { return };
     let [revisions, limits, rest] = *config;
-    let config =
-        server::Config::new("s", "1").revisions(app::revisions(revisions)).limits(app::limits(limits));
+    let config = server::Config::new("s", "1")
+        .revisions(app::revisions(revisions))
+        .limits(app::limits(limits));
     let config = app::capabilities(rest).iter().fold(config, |config, it| config.capability(*it));
     let config = match policy(rest) {
         Some(policy) => config.on_violation(policy),
@@ -51,8 +54,9 @@ pub fn stream_server(data: &[u8]) {
 pub fn stream_client(data: &[u8]) {
     let Some((config, script)) = data.split_first_chunk::<3>() else { return };
     let [revisions, limits, rest] = *config;
-    let config =
-        client::Config::new("c", "1").revisions(app::revisions(revisions)).limits(app::limits(limits));
+    let config = client::Config::new("c", "1")
+        .revisions(app::revisions(revisions))
+        .limits(app::limits(limits));
     let config = app::capabilities(rest).iter().fold(config, |config, it| config.capability(*it));
     let config = match policy(rest) {
         Some(policy) => config.on_violation(policy),
@@ -119,7 +123,8 @@ fn run<R: Role>(machine: R, script: &[u8]) {
 }
 
 impl<R: Role> Run<R> {
-    /// Hands over what has come in, if it is wanted; a driver that finds it is not takes events and bytes first.
+    /// Hands over what has come in, if it is wanted; a driver that finds it is not takes events and
+    /// bytes first.
     fn hand_in(&mut self) {
         let input = std::mem::take(&mut self.input);
         if input.is_empty() || self.has_ended {
@@ -156,14 +161,16 @@ impl<R: Role> Run<R> {
         }
     }
 
-    /// What can be seen of what the machine holds is within its limits: the outbox, the events that waited, and once they
-    /// are polled, what is open.
+    /// What can be seen of what the machine holds is within its limits: the outbox, the events that
+    /// waited, and once they are polled, what is open.
     fn check_held(&mut self, events: usize) {
         let limits = self.machine.limits().clone();
         let bytes = self.machine.outbox().len() + events * size_of::<R::Event>();
         assert!(bytes <= limits.memory_max(), "{bytes} bytes are held");
-        let (calls, requests) =
-            (self.machine.ledger().open_calls().count(), self.machine.ledger().open_requests().count());
+        let (calls, requests) = (
+            self.machine.ledger().open_calls().count(),
+            self.machine.ledger().open_requests().count(),
+        );
         assert!(
             calls <= limits.calls_max && requests <= limits.requests_max,
             "{calls} and {requests} are open"
@@ -202,7 +209,10 @@ impl<R: Role> Run<R> {
         self.take();
         self.app.act(&mut self.machine, self.now, 0, 0);
         self.machine.handle_input(self.now, b"{}\n");
-        assert!(self.machine.poll_event().is_none() && self.machine.outbox().is_empty(), "it is not over");
+        assert!(
+            self.machine.poll_event().is_none() && self.machine.outbox().is_empty(),
+            "it is not over"
+        );
     }
 
     fn rest(&mut self) {

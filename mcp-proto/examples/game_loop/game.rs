@@ -1,4 +1,5 @@
-//! The game: a world, tools that change it, and the server's machine; some tools answer in a later frame.
+//! The game: a world, tools that change it, and the server's machine; some tools answer in a later
+//! frame.
 
 use std::error::Error;
 
@@ -6,7 +7,9 @@ use mcp_proto::catalog::{Catalog, Found};
 use mcp_proto::schema::{CallTool, CallToolResult, Tool};
 use mcp_proto::server::{Config, Event, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Endpoint, ErrorObject, IncomingId, Instant, Misuse, Progress, Raw, Request, Revision};
+use mcp_proto::{
+    Endpoint, ErrorObject, IncomingId, Instant, Misuse, Progress, Raw, Request, Revision,
+};
 
 use crate::{EVENTS_PER_FRAME, Pipe, begin_frame, end_frame};
 
@@ -79,8 +82,8 @@ impl Game {
             }
         }
         for flight in &self.flights {
-            // Whoever asked may have cancelled, and the event of it waits for the next frame: then both fail, and
-            // nothing is lost.
+            // Whoever asked may have cancelled, and the event of it waits for the next frame: then
+            // both fail, and nothing is lost.
             if world.at == world.course {
                 let arrived = CallToolResult::text(format!("arrived at {}", world.at));
                 let _stale = self.machine.respond(now, flight.incoming, &arrived);
@@ -114,7 +117,11 @@ impl Game {
                     Ok(())
                 }
             },
-            Ok(_) => machine.respond_error(now, incoming, &ErrorObject::method_not_found(&request.method)),
+            Ok(_) => machine.respond_error(
+                now,
+                incoming,
+                &ErrorObject::method_not_found(&request.method),
+            ),
             Err(error) => machine.respond_error(now, incoming, &error),
         };
         match answered {

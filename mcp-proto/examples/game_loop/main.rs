@@ -1,8 +1,9 @@
-//! A server inside a game: it is driven once a frame, does a bounded amount of work there, and never waits.
+//! A server inside a game: it is driven once a frame, does a bounded amount of work there, and
+//! never waits.
 //!
-//! Run it with `cargo run --example game_loop -p mcp-proto`. Frames are virtual here, 16 ms each, so that the output is
-//! the same every time; a real game passes its own clock. A client in the same program is driven the same way, over two
-//! pipes of a few bytes a frame.
+//! Run it with `cargo run --example game_loop -p mcp-proto`. Frames are virtual here, 16 ms each,
+//! so that the output is the same every time; a real game passes its own clock. A client in the
+//! same program is driven the same way, over two pipes of a few bytes a frame.
 
 mod game;
 mod pilot;
@@ -38,7 +39,11 @@ fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
         game.frame(now, &mut up, &mut down, &mut world)?;
         pilot.frame(now, &mut down, &mut up, |line| writeln!(out, "frame {frame:>3}: {line}"))?;
         if game.machine.is_closed() && pilot.machine.is_closed() {
-            return Ok(writeln!(out, "frame {frame:>3}: the ship is at {}, {}", world.at, world.sky)?);
+            return Ok(writeln!(
+                out,
+                "frame {frame:>3}: the ship is at {}, {}",
+                world.at, world.sky
+            )?);
         }
     }
     Ok(())

@@ -40,7 +40,11 @@ impl Pilot {
                     self.flight = Some(self.call(now, "fly", &json!({"to": 20}))?);
                 }
                 Some(Event::Progress { call, progress }) => {
-                    say(format!("flown {} of {}", progress.progress, progress.total.unwrap_or_default()))?;
+                    say(format!(
+                        "flown {} of {}",
+                        progress.progress,
+                        progress.total.unwrap_or_default()
+                    ))?;
                     // The second flight is cancelled on the way.
                     if self.legs == 1 && progress.progress >= 5.0 {
                         self.machine.cancel(now, call, "that is far enough")?;
@@ -88,6 +92,10 @@ impl Pilot {
         arguments: &serde_json::Value,
     ) -> Result<CallId, Box<dyn Error>> {
         let call = CallTool::new(tool).arguments(Raw::new(arguments)?);
-        Ok(self.machine.call(now, &call, CallOptions { progress: true, ..CallOptions::default() })?)
+        Ok(self.machine.call(
+            now,
+            &call,
+            CallOptions { progress: true, ..CallOptions::default() },
+        )?)
     }
 }

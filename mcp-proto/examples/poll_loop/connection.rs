@@ -1,4 +1,5 @@
-//! The driver: a machine of either role on a socket that does not block, and the one place where the program waits.
+//! The driver: a machine of either role on a socket that does not block, and the one place where
+//! the program waits.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};

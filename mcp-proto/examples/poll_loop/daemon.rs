@@ -1,4 +1,5 @@
-//! The server's side: one machine for each connection, one catalogue for all of them, and timers of the daemon's own.
+//! The server's side: one machine for each connection, one catalogue for all of them, and timers of
+//! the daemon's own.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -10,7 +11,9 @@ use mcp_proto::catalog::{Catalog, Found};
 use mcp_proto::schema::{CallTool, CallToolResult, Tool};
 use mcp_proto::server::{Config, Event, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Endpoint, ErrorObject, IncomingId, Instant, Limits, Misuse, Raw, Request, Revision};
+use mcp_proto::{
+    Endpoint, ErrorObject, IncomingId, Instant, Limits, Misuse, Raw, Request, Revision,
+};
 
 use super::connection::{Connection, Link};
 
@@ -23,7 +26,8 @@ enum Answer {
     Now(String),
 }
 
-/// When to answer whom with what. The connection's number is not used again, and neither is the request's.
+/// When to answer whom with what. The connection's number is not used again, and neither is the
+/// request's.
 type Timers = BTreeMap<(Instant, u64, IncomingId), String>;
 
 pub(crate) struct Daemon {
@@ -42,15 +46,22 @@ impl Daemon {
             let wait: u32 = wait.and_then(|wait| wait.parse().ok()).unwrap_or(0);
             Answer::After(Duration::from_millis(wait.into()), format!("{wait} ms have passed"))
         })?;
-        tools.add_tool(Tool::new("bulk", any.clone()), |_| Answer::Now("0123456789abcdef".repeat(1024)))?;
+        tools.add_tool(Tool::new("bulk", any.clone()), |_| {
+            Answer::Now("0123456789abcdef".repeat(1024))
+        })?;
         tools.add_tool(Tool::new("never", any), |_| Answer::Never)?;
         Ok(Self { tools, connections: BTreeMap::new(), timers: Timers::new(), accepted: 0 })
     }
 
-    pub(crate) fn accept(&mut self, now: Instant, socket: UnixStream) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn accept(
+        &mut self,
+        now: Instant,
+        socket: UnixStream,
+    ) -> Result<(), Box<dyn Error>> {
         // Whoever has this much to read is not read from.
         let limits = Limits { replies_bytes_max: 64 << 10, ..Limits::default() };
-        let config = Config::new("clock", "1.0.0").capabilities(self.tools.capabilities()).limits(limits);
+        let config =
+            Config::new("clock", "1.0.0").capabilities(self.tools.capabilities()).limits(limits);
         let connection = Connection::new(socket, Stdio::new(Server::new(now, config)))?;
         self.connections.insert(self.accepted, connection);
         self.accepted += 1;
@@ -96,12 +107,19 @@ impl Daemon {
                     }
                     Event::RequestCancelled { incoming, reason } => {
                         let reason = reason.unwrap_or_default();
-                        writeln!(out, "daemon: {incoming} of {number} is not wanted any more: {reason}")?;
-                        self.timers.retain(|(_, of, request), _| (*of, *request) != (*number, incoming));
+                        writeln!(
+                            out,
+                            "daemon: {incoming} of {number} is not wanted any more: {reason}"
+                        )?;
+                        self.timers
+                            .retain(|(_, of, request), _| (*of, *request) != (*number, incoming));
                     }
                     Event::Closed(why) => {
                         let (waited, pauses) = (connection.waited_max, connection.pauses);
-                        writeln!(out, "daemon: {why}; {waited} bytes waited at most, {pauses} pauses")?;
+                        writeln!(
+                            out,
+                            "daemon: {why}; {waited} bytes waited at most, {pauses} pauses"
+                        )?;
                     }
                     _ => {}
                 }
@@ -128,7 +146,9 @@ fn answer(
             Answer::Never => {}
             Answer::Now(text) => machine.respond(now, incoming, &CallToolResult::text(text))?,
         },
-        Ok(_) => machine.respond_error(now, incoming, &ErrorObject::method_not_found(&request.method))?,
+        Ok(_) => {
+            machine.respond_error(now, incoming, &ErrorObject::method_not_found(&request.method))?
+        }
         Err(error) => machine.respond_error(now, incoming, &error)?,
     }
     Ok(None)

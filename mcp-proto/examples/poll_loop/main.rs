@@ -1,8 +1,10 @@
-//! A daemon with one thread and `poll(2)`: it serves several clients at a time over sockets, without any runtime.
+//! A daemon with one thread and `poll(2)`: it serves several clients at a time over sockets,
+//! without any runtime.
 //!
-//! Run it with `cargo run --example poll_loop -p mcp-proto`. The clients are in the same program and in the same loop,
-//! at the other ends of socket pairs: one waits for a timer, one asks for more than it can read at once, and one gives
-//! up. `connection.rs` is all that there is of a driver.
+//! Run it with `cargo run --example poll_loop -p mcp-proto`. The clients are in the same program
+//! and in the same loop, at the other ends of socket pairs: one waits for a timer, one asks for
+//! more than it can read at once, and one gives up. `connection.rs` is all that there is of a
+//! driver.
 
 #[cfg(unix)]
 mod connection;
@@ -72,9 +74,11 @@ fn one_thread_serves_them_all() {
     ] {
         assert!(text.contains(line), "{line:?} is missing in\n{text}");
     }
-    // Bob's 3 MiB never waited at once: he was not read from while he did not read. Who hangs up last is chance.
-    let numbers =
-        |line: &str| -> Vec<usize> { line.split_whitespace().filter_map(|word| word.parse().ok()).collect() };
+    // Bob's 3 MiB never waited at once: he was not read from while he did not read. Who hangs up
+    // last is chance.
+    let numbers = |line: &str| -> Vec<usize> {
+        line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    };
     let ends = text.lines().filter(|line| line.contains("waited at most")).map(numbers);
     let most = ends.max_by_key(|numbers| numbers.get(1).copied()).unwrap_or_default();
     let [waited_max, pauses] = most[..] else { panic!("{text}") };

@@ -1,4 +1,5 @@
-//! The clients: each connects, makes all calls of its plan at once, tells what comes of them, and leaves.
+//! The clients: each connects, makes all calls of its plan at once, tells what comes of them, and
+//! leaves.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -23,7 +24,13 @@ pub(crate) struct Plan {
 pub(crate) const PLANS: &[Plan] = &[
     Plan { name: "Ada", tool: "timer", arguments: r#"{"ms":30}"#, calls: 1, timeout: None },
     Plan { name: "Bob", tool: "bulk", arguments: "{}", calls: 200, timeout: None },
-    Plan { name: "Eve", tool: "never", arguments: "{}", calls: 1, timeout: Some(Duration::from_millis(50)) },
+    Plan {
+        name: "Eve",
+        tool: "never",
+        arguments: "{}",
+        calls: 1,
+        timeout: Some(Duration::from_millis(50)),
+    },
 ];
 
 pub(crate) struct Visitor {
@@ -36,7 +43,12 @@ pub(crate) struct Visitor {
 impl Visitor {
     pub(crate) fn new(now: Instant, socket: UnixStream, plan: &'static Plan) -> io::Result<Self> {
         let client = Client::new(now, Config::new(plan.name, "1.0.0"));
-        Ok(Self { connection: Connection::new(socket, Stdio::new(client))?, plan, answers: 0, bytes: 0 })
+        Ok(Self {
+            connection: Connection::new(socket, Stdio::new(client))?,
+            plan,
+            answers: 0,
+            bytes: 0,
+        })
     }
 
     /// Does all there is to do now.
@@ -45,9 +57,15 @@ impl Visitor {
         while let Some(event) = self.connection.machine.poll_event() {
             match event {
                 Event::Ready(peer) => {
-                    writeln!(out, "{name}: the daemon is {} {}", peer.info.name, peer.info.version)?;
-                    let call = CallTool::new(self.plan.tool).arguments(Raw::from_text(self.plan.arguments)?);
-                    let options = CallOptions { timeout: self.plan.timeout, ..CallOptions::default() };
+                    writeln!(
+                        out,
+                        "{name}: the daemon is {} {}",
+                        peer.info.name, peer.info.version
+                    )?;
+                    let call = CallTool::new(self.plan.tool)
+                        .arguments(Raw::from_text(self.plan.arguments)?);
+                    let options =
+                        CallOptions { timeout: self.plan.timeout, ..CallOptions::default() };
                     for _ in 0..self.plan.calls {
                         self.connection.machine.call(now, &call, options.clone())?;
                     }
@@ -67,7 +85,11 @@ impl Visitor {
         Ok(())
     }
 
-    fn hear(&mut self, outcome: Result<Raw, CallError>, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    fn hear(
+        &mut self,
+        outcome: Result<Raw, CallError>,
+        out: &mut dyn Write,
+    ) -> Result<(), Box<dyn Error>> {
         let name = self.plan.name;
         let result = match outcome {
             Ok(result) => CallToolResult::decode(&result)?,

@@ -6,14 +6,14 @@ use std::io::{self, Write};
 use bytes::Buf;
 use mcp_proto::client::{self, Client};
 use mcp_proto::schema::{
-    CallTool, CallToolResult, Decode, Elicit, ElicitResult, Form, Level, ListRootsResult, ListTools, Map,
-    Root, TextField, Tool,
+    CallTool, CallToolResult, Decode, Elicit, ElicitResult, Form, Level, ListRootsResult,
+    ListTools, Map, Root, TextField, Tool,
 };
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallOptions, Capability, Change, Context, Endpoint, Filter, IncomingId, Instant, Misuse, Progress,
-    Question, Raw, Revision, Side,
+    CallOptions, Capability, Change, Context, Endpoint, Filter, IncomingId, Instant, Misuse,
+    Progress, Question, Raw, Revision, Side,
 };
 
 use crate::proxy::Proxy;
@@ -21,7 +21,8 @@ use crate::trace::Trace;
 
 pub(crate) fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let eras = [Revision::V2025_06_18, Revision::V2026_07_28];
-    for (client, server) in eras.into_iter().flat_map(|client| eras.map(|server| (client, server))) {
+    for (client, server) in eras.into_iter().flat_map(|client| eras.map(|server| (client, server)))
+    {
         writeln!(out, "a client of {client}, a server of {server}")?;
         for line in session(client, server, Box::new(io::stderr()))? {
             writeln!(out, "   {line}")?;
@@ -39,7 +40,11 @@ struct Demo {
     seen: Vec<String>,
 }
 
-fn session(client: Revision, server: Revision, trace: Box<dyn Write>) -> Result<Vec<String>, Box<dyn Error>> {
+fn session(
+    client: Revision,
+    server: Revision,
+    trace: Box<dyn Write>,
+) -> Result<Vec<String>, Box<dyn Error>> {
     let now = Instant::ZERO;
     let wants = client::Config::new("demo", "1.0.0")
         .capability(Capability::ElicitationForm)
@@ -94,7 +99,8 @@ impl Demo {
                 self.server_hears(event)?;
             }
             let (client, server) = (self.client.outbox().len(), self.server.outbox().len());
-            let (down, up) = (self.proxy.has_output(Side::Client), self.proxy.has_output(Side::Server));
+            let (down, up) =
+                (self.proxy.has_output(Side::Client), self.proxy.has_output(Side::Server));
             if client + server == 0 && !down && !up {
                 return Ok(());
             }
@@ -116,7 +122,9 @@ impl Demo {
     fn client_hears(&mut self, event: client::Event) -> Result<(), Box<dyn Error>> {
         use client::Event;
         let line = match event {
-            Event::Ready(peer) => format!("client: this is {} {}", peer.info.name, peer.info.version),
+            Event::Ready(peer) => {
+                format!("client: this is {} {}", peer.info.name, peer.info.version)
+            }
             Event::Progress { progress, .. } => format!("client: progress {}", progress.progress),
             Event::Notification { method, params, .. } if method == "notifications/message" => {
                 let data = params.and_then(|params| params.member("data"));
@@ -168,14 +176,17 @@ impl Demo {
                     self.server.respond(self.now, incoming, &tools)?;
                 }
             }
-            Event::Request { incoming, request, context } => match &*request.decode::<CallTool>()?.name {
-                "buy" => self.buy(incoming, &context)?,
-                "ponder" => {}
-                name => {
-                    let error = mcp_proto::ErrorObject::invalid_params(format!("no tool `{name}`"));
-                    self.server.respond_error(self.now, incoming, &error)?;
+            Event::Request { incoming, request, context } => {
+                match &*request.decode::<CallTool>()?.name {
+                    "buy" => self.buy(incoming, &context)?,
+                    "ponder" => {}
+                    name => {
+                        let error =
+                            mcp_proto::ErrorObject::invalid_params(format!("no tool `{name}`"));
+                        self.server.respond_error(self.now, incoming, &error)?;
+                    }
                 }
-            },
+            }
             Event::RequestCancelled { reason, .. } => {
                 self.seen.push(format!("server: cancelled, {}", reason.unwrap_or_default()));
             }
@@ -193,10 +204,12 @@ impl Demo {
         let (now, server) = (self.now, &mut self.server);
         let answer = |key: &str| context.answers.as_ref()?.find(key);
         let size = answer("size").and_then(|form| form.member("content")?.member("size"));
-        let home = answer("home").and_then(|home| home.member("roots")?.elements().next()?.member("uri"));
+        let home =
+            answer("home").and_then(|home| home.member("roots")?.elements().next()?.member("uri"));
         let (Some(size), Some(home)) = (size, home) else {
             let form = Form::new(Map::new()).field("size", TextField::new());
-            let questions = [("home", Question::Roots), ("size", Elicit::form("Which size?", form).into())];
+            let questions =
+                [("home", Question::Roots), ("size", Elicit::form("Which size?", form).into())];
             return server.request_input(now, incoming, &questions, None);
         };
         server.progress(now, incoming, &Progress::new(1.0))?;

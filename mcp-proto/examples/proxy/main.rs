@@ -1,13 +1,15 @@
-//! A proxy between a client and a server that shows all they say, and lets those of different eras talk.
+//! A proxy between a client and a server that shows all they say, and lets those of different eras
+//! talk.
 //!
-//! `cargo run --example proxy -p mcp-proto -- COMMAND ARGUMENT…` starts a server, serves its own stdin and stdout, and
-//! writes to stderr what passes. Without a command, it shows sessions in one process between a client and a server of
-//! each era.
+//! `cargo run --example proxy -p mcp-proto -- COMMAND ARGUMENT…` starts a server, serves its own
+//! stdin and stdout, and writes to stderr what passes. Without a command, it shows sessions in one
+//! process between a client and a server of each era.
 //!
-//! What does not pass from a server of the old era to a client of the new one: a question or a log message while none or
-//! several calls are under way, since nothing says to which it belongs; and the result of a call that ends while its
-//! client answers a question. What passes between no two: experimental capabilities, extensions, and methods that no
-//! revision knows. Pings, and subscriptions to the lists, are each side's own.
+//! What does not pass from a server of the old era to a client of the new one: a question or a log
+//! message while none or several calls are under way, since nothing says to which it belongs; and
+//! the result of a call that ends while its client answers a question. What passes between no two:
+//! experimental capabilities, extensions, and methods that no revision knows. Pings, and
+//! subscriptions to the lists, are each side's own.
 
 mod across;
 mod demo;

@@ -1,7 +1,9 @@
-//! The proxy on pipes: its own stdin and stdout, and those of the server that it starts; one thread and `poll(2)`.
+//! The proxy on pipes: its own stdin and stdout, and those of the server that it starts; one thread
+//! and `poll(2)`.
 //!
-//! Nothing is set not to block, since others may share these pipes: reading waits for `poll` to say that there is
-//! something, and no more is written at a time than a pipe that has room takes at once.
+//! Nothing is set not to block, since others may share these pipes: reading waits for `poll` to say
+//! that there is something, and no more is written at a time than a pipe that has room takes at
+//! once.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -92,7 +94,10 @@ fn relay(
                 write(proxy, *side, *fd)?
             };
             if !is_alive {
-                links.iter_mut().filter(|link| link.side == *side).for_each(|link| link.is_ended = true);
+                links
+                    .iter_mut()
+                    .filter(|link| link.side == *side)
+                    .for_each(|link| link.is_ended = true);
                 proxy.handle_eof(now, *side);
             }
         }
@@ -130,13 +135,18 @@ fn write(proxy: &mut Proxy, side: Side, to: BorrowedFd<'_>) -> io::Result<bool> 
 }
 
 /// Ends the server by the steps that the protocol has for it.
-fn end(child: &mut Child, child_input: Option<ChildStdin>, clock: impl Fn() -> Instant) -> io::Result<()> {
+fn end(
+    child: &mut Child,
+    child_input: Option<ChildStdin>,
+    clock: impl Fn() -> Instant,
+) -> io::Result<()> {
     let mut child_input = child_input;
     let mut shutdown = Shutdown::new(clock(), &Limits::default());
     while child.try_wait()?.is_none() {
         match shutdown.poll_step() {
             Some(Ending::CloseInput) => drop(child_input.take()),
-            // It may have exited since; it is not waited for yet, so that its number is nobody else's.
+            // It may have exited since; it is not waited for yet, so that its number is nobody
+            // else's.
             Some(Ending::Terminate) => drop(kill_process(Pid::from_child(child), Signal::TERM)),
             Some(Ending::Kill) => child.kill()?,
             None => std::thread::sleep(Duration::from_millis(5)),

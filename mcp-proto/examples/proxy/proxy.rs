@@ -1,4 +1,5 @@
-//! The proxy as a driver sees it: two sides, with bytes and time in, bytes and one deadline out; it does no IO itself.
+//! The proxy as a driver sees it: two sides, with bytes and time in, bytes and one deadline out; it
+//! does no IO itself.
 
 use std::io;
 
@@ -14,7 +15,8 @@ use crate::trace::Trace;
 /// The longest first message of a client.
 const FIRST_BYTES_MAX: usize = 1 << 20;
 
-/// With more than this to be sent to one side, nothing is read from the other: well below what the machines take.
+/// With more than this to be sent to one side, nothing is read from the other: well below what the
+/// machines take.
 const WAITING_BYTES_MAX: usize = 1 << 19;
 
 pub(crate) struct Proxy {
@@ -22,8 +24,9 @@ pub(crate) struct Proxy {
     trace: Trace,
 }
 
-/// A server answers `initialize` at once, and a client sends it at once. So the client's first message is looked at,
-/// to know what the client can do; then the server is asked what it is; and only then is the message handed in.
+/// A server answers `initialize` at once, and a client sends it at once. So the client's first
+/// message is looked at, to know what the client can do; then the server is asked what it is; and
+/// only then is the message handed in.
 enum State {
     /// What the client said so far.
     Greeting(Vec<u8>),
@@ -46,7 +49,8 @@ impl Proxy {
             (State::Greeting(first), Side::Client) => {
                 first.extend(bytes);
                 if let Some(end) = first.iter().position(|byte| *byte == b'\n') {
-                    let config = client::Config::new("proxy", "1.0.0").capabilities(declared(&first[..end]));
+                    let config =
+                        client::Config::new("proxy", "1.0.0").capabilities(declared(&first[..end]));
                     let server = Box::new(Stdio::new(Client::new(now, config)));
                     self.state = State::Connecting { first: std::mem::take(first), server };
                 } else if first.len() > FIRST_BYTES_MAX {
@@ -96,12 +100,14 @@ impl Proxy {
         }
     }
 
-    /// Whether to read from a side. What fills up on one side holds up the other, so that neither end can make the
-    /// proxy hold more than its limits.
+    /// Whether to read from a side. What fills up on one side holds up the other, so that neither
+    /// end can make the proxy hold more than its limits.
     pub(crate) fn wants_input(&mut self, side: Side) -> bool {
         match (&mut self.state, side) {
             (State::Greeting(_), side) => side == Side::Client,
-            (State::Connecting { server, .. }, side) => side == Side::Server && server.wants_input(),
+            (State::Connecting { server, .. }, side) => {
+                side == Side::Server && server.wants_input()
+            }
             (State::Relaying(relay), Side::Client) => {
                 relay.client.wants_input() && relay.server.outbox().len() < WAITING_BYTES_MAX
             }
@@ -135,7 +141,8 @@ impl Proxy {
         Ok(())
     }
 
-    /// Whether a side is over, for the driver to close what it has of it once the last bytes are sent.
+    /// Whether a side is over, for the driver to close what it has of it once the last bytes are
+    /// sent.
     pub(crate) fn is_closed(&self, side: Side) -> bool {
         match (&self.state, side) {
             (State::Greeting(_) | State::Connecting { .. }, _) => false,
@@ -173,7 +180,8 @@ impl Proxy {
     fn connect(&mut self, now: Instant, peer: &mcp_proto::Peer) {
         let state = std::mem::replace(&mut self.state, State::Over);
         if let State::Connecting { first, server } = state {
-            self.trace.note(&format!("{} {}, {}", peer.info.name, peer.info.version, peer.revision));
+            self.trace
+                .note(&format!("{} {}, {}", peer.info.name, peer.info.version, peer.revision));
             let mut relay = Box::new(Relay::new(now, *server, peer));
             relay.client.handle_input(now, &first);
             self.state = State::Relaying(relay);

@@ -1,7 +1,9 @@
-//! The machine of the proxy: a server to the client and a client to the server, and what is under way between them.
+//! The machine of the proxy: a server to the client and a client to the server, and what is under
+//! way between them.
 //!
-//! No id and no progress token passes from one side to the other: each machine has its own, and the relay knows which
-//! handle here belongs to which handle there. It knows neither pipes nor how messages look.
+//! No id and no progress token passes from one side to the other: each machine has its own, and the
+//! relay knows which handle here belongs to which handle there. It knows neither pipes nor how
+//! messages look.
 
 mod to_client;
 mod to_server;
@@ -13,13 +15,14 @@ use mcp_proto::schema::Level;
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallError, CallId, CallOptions, Capability, Endpoint, ErrorObject, Filter, IncomingId, Instant, Misuse,
-    Peer, Request, Revision,
+    CallError, CallId, CallOptions, Capability, Endpoint, ErrorObject, Filter, IncomingId, Instant,
+    Misuse, Peer, Request, Revision,
 };
 
 use crate::trace::Trace;
 
-/// Who waits has patience of their own, and cancels; the proxy only sees to it that nothing is kept for ever.
+/// Who waits has patience of their own, and cancels; the proxy only sees to it that nothing is kept
+/// for ever.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3600);
 
 /// A call of the client's that is under way at the server.
@@ -53,8 +56,11 @@ impl Relay {
             config = config.instructions(instructions);
         }
         let client = Stdio::new(Server::new(now, config.capabilities(peer.capabilities.clone())));
-        let lists =
-            [Capability::ToolsListChanged, Capability::PromptsListChanged, Capability::ResourcesListChanged];
+        let lists = [
+            Capability::ToolsListChanged,
+            Capability::PromptsListChanged,
+            Capability::ResourcesListChanged,
+        ];
         if lists.into_iter().any(|list| peer.has(list)) {
             let filter = Filter::new().tools().prompts().resources();
             let _blocked = server.listen(now, &filter, CallOptions::default());
@@ -84,7 +90,8 @@ impl Relay {
         }
     }
 
-    /// The call that a message of the server belongs to. In a session nothing says so: if there is one, it is that.
+    /// The call that a message of the server belongs to. In a session nothing says so: if there is
+    /// one, it is that.
     fn only_call(&self) -> Option<CallId> {
         let mut calls = self.calls.keys();
         let only = calls.next();

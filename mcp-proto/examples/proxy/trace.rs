@@ -57,13 +57,16 @@ fn describe(line: &str) -> String {
     let Ok(message) = Raw::from_text(line.trim()) else { return shortened(line.trim()) };
     let id = message.member("id").map_or_else(|| "-".into(), |id| id.to_string());
     let method = message.member("method").and_then(|method| Some(method.to_text()?.into_owned()));
-    let part = ["params", "result", "error"].into_iter().find_map(|name| Some((name, message.member(name)?)));
+    let part = ["params", "result", "error"]
+        .into_iter()
+        .find_map(|name| Some((name, message.member(name)?)));
     let what = match (method, &part) {
         (Some(method), _) => method,
         (None, Some((name, _))) => (*name).into(),
         (None, None) => "?".into(),
     };
-    let said = part.map_or_else(String::new, |(_, value)| format!(" {}", shortened(value.as_str())));
+    let said =
+        part.map_or_else(String::new, |(_, value)| format!(" {}", shortened(value.as_str())));
     format!("{id:>4} {what}{said}")
 }
 
@@ -84,5 +87,8 @@ fn each_message_is_one_line() {
     ] {
         see(&mut line, ">", bytes, &mut out);
     }
-    assert_eq!(String::from_utf8(out).unwrap(), ">     7 tools/list\n>  noise\n>     7 result {}\n");
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        ">     7 tools/list\n>  noise\n>     7 result {}\n"
+    );
 }

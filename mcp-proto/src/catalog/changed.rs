@@ -1,7 +1,10 @@
-//! Which of the lists a change concerns, and what tells clients of it; knows nothing of connections.
+//! Which of the lists a change concerns, and what tells clients of it; knows nothing of
+//! connections.
 
 use crate::revision::Capability;
-use crate::schema::{PromptsListChanged, ResourcesListChanged, ServerNotification, ToolsListChanged};
+use crate::schema::{
+    PromptsListChanged, ResourcesListChanged, ServerNotification, ToolsListChanged,
+};
 
 /// The list that a change of the catalogue concerns.
 ///

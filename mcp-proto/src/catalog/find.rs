@@ -1,4 +1,5 @@
-//! From a request to what it asks for, or to the error that refuses it; knows nothing of what handlers do.
+//! From a request to what it asks for, or to the error that refuses it; knows nothing of what
+//! handlers do.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -23,18 +24,20 @@ const SENTENCE_CHARS_MAX: usize = 256;
 impl<H> Catalog<H> {
     /// Says what `request` asks for: send the [`Answer`], or have the handler make one.
     ///
-    /// `revision` is the peer's, [`Context::peer`](crate::Context::peer) has it. A list costs copies of the entries on
-    /// its page; a read that names no resource costs one try of each template, down to the one that matches.
+    /// `revision` is the peer's, [`Context::peer`](crate::Context::peer) has it. A list costs
+    /// copies of the entries on its page; a read that names no resource costs one try of each
+    /// template, down to the one that matches.
     ///
     /// # Errors
-    /// What to answer instead: `-32602` when the params are wrong, there is no such tool or prompt, a required
-    /// argument is missing, or a cursor is none of the list's (T-117, PAG-05); the revision's code for a resource that
-    /// does not exist, with its URI (STL-46).
+    /// What to answer instead: `-32602` when the params are wrong, there is no such tool or prompt,
+    /// a required argument is missing, or a cursor is none of the list's (T-117, PAG-05); the
+    /// revision's code for a resource that does not exist, with its URI (STL-46).
     pub fn find(&self, request: &Request, revision: Revision) -> Result<Found<'_, H>, ErrorObject> {
         self.find_raw(&request.method, request.params.as_ref(), revision)
     }
 
-    /// As [`find`](Self::find), with the parts of a request; absent params count as an empty object.
+    /// As [`find`](Self::find), with the parts of a request; absent params count as an empty
+    /// object.
     ///
     /// # Errors
     /// As [`find`](Self::find).
@@ -62,7 +65,11 @@ impl<H> Catalog<H> {
         Ok(Found::Tool { tool: &entry.item, handler: &entry.handler, call })
     }
 
-    fn find_resource(&self, read: ReadResource, revision: Revision) -> Result<Found<'_, H>, ErrorObject> {
+    fn find_resource(
+        &self,
+        read: ReadResource,
+        revision: Revision,
+    ) -> Result<Found<'_, H>, ErrorObject> {
         if let Some(entry) = self.resources.find(&read.uri) {
             return Ok(Found::Resource { resource: &entry.item, handler: &entry.handler, read });
         }
@@ -82,7 +89,8 @@ impl<H> Catalog<H> {
         if let Some(broken) = arguments.and_then(|arguments| arguments.broken.first()) {
             return Err(wrong(&broken.clone().within("arguments")));
         }
-        let is_there = |name: &str| arguments.is_some_and(|arguments| arguments.find(name).is_some());
+        let is_there =
+            |name: &str| arguments.is_some_and(|arguments| arguments.find(name).is_some());
         let required = entry.item.arguments.iter().flatten().filter(|argument| argument.required);
         let missing: Vec<&str> =
             required.map(|argument| &*argument.name).filter(|name| !is_there(name)).collect();
@@ -97,16 +105,23 @@ impl<H> Catalog<H> {
         let argument = &*complete.argument.name;
         let (handler, is_known) = match &complete.reference {
             Reference::Prompt(prompt) => {
-                let entry = self.prompts.find(&prompt.name).ok_or_else(|| unknown("prompt", &prompt.name))?;
+                let entry = self
+                    .prompts
+                    .find(&prompt.name)
+                    .ok_or_else(|| unknown("prompt", &prompt.name))?;
                 (entry.completions.get(argument), entry.item.has_argument(argument))
             }
             Reference::Resource(resource) => match self.templates.find(&resource.uri) {
-                Some(entry) => (entry.completions.get(argument), self.has_variable(&resource.uri, argument)),
+                Some(entry) => {
+                    (entry.completions.get(argument), self.has_variable(&resource.uri, argument))
+                }
                 // A resource has nothing that could be completed, and asking is no mistake.
                 None if self.resources.find(&resource.uri).is_some() => (None, true),
                 None => return Err(unknown("resource template", &resource.uri)),
             },
-            Reference::Other(_) => return Err(ErrorObject::invalid_params("no such kind of reference")),
+            Reference::Other(_) => {
+                return Err(ErrorObject::invalid_params("no such kind of reference"));
+            }
         };
         match handler {
             Some(handler) => Ok(Found::Completion { handler, complete }),
@@ -120,7 +135,8 @@ impl<H> Catalog<H> {
         macro_rules! page {
             ($table:ident, $asked:ty, $page:ty, $answer:path) => {{
                 let asked: $asked = read(params)?;
-                let (items, next_cursor) = self.page(&self.$table, asked.cursor.as_deref(), &asked.extra)?;
+                let (items, next_cursor) =
+                    self.page(&self.$table, asked.cursor.as_deref(), &asked.extra)?;
                 let mut page = <$page>::new(items);
                 page.next_cursor = next_cursor;
                 page.ttl_ms = self.ttl_ms;
@@ -130,9 +146,16 @@ impl<H> Catalog<H> {
         }
         Ok(Some(match method {
             ListTools::METHOD => page!(tools, ListTools, ListToolsResult, Answer::Tools),
-            ListResources::METHOD => page!(resources, ListResources, ListResourcesResult, Answer::Resources),
+            ListResources::METHOD => {
+                page!(resources, ListResources, ListResourcesResult, Answer::Resources)
+            }
             ListResourceTemplates::METHOD => {
-                page!(templates, ListResourceTemplates, ListResourceTemplatesResult, Answer::Templates)
+                page!(
+                    templates,
+                    ListResourceTemplates,
+                    ListResourceTemplatesResult,
+                    Answer::Templates
+                )
             }
             ListPrompts::METHOD => page!(prompts, ListPrompts, ListPromptsResult, Answer::Prompts),
             _ => return Ok(None),
@@ -167,7 +190,8 @@ fn wrong(error: &crate::schema::DecodeError) -> ErrorObject {
     ErrorObject::invalid_params(shortened(&sentence, SENTENCE_CHARS_MAX))
 }
 
-/// Refuses a member that has another type than it must; reading set it aside. `null` counts as absent.
+/// Refuses a member that has another type than it must; reading set it aside. `null` counts as
+/// absent.
 fn refuse_kept(extra: &Members, name: &str, expected: &str) -> Result<(), ErrorObject> {
     match extra.find(name) {
         Some(value) if value.as_str() != "null" => {

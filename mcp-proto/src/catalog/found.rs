@@ -11,9 +11,9 @@ use crate::json::{Object, Raw};
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{
-    CallTool, CallToolResult, Complete, CompleteResult, Completion, Encode, GetPrompt, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Prompt, ReadResource, Resource,
-    ResourceTemplate, Tool,
+    CallTool, CallToolResult, Complete, CompleteResult, Completion, Encode, GetPrompt,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Prompt,
+    ReadResource, Resource, ResourceTemplate, Tool,
 };
 
 /// What a request asks for, and who is to answer.
@@ -82,7 +82,8 @@ pub enum Found<'a, H> {
     ///
     /// Whether it exists is for the handler to find out, and whether the values are safe. (SEC-02)
     Template {
-        /// Which template: the most specific one, see [`add_template`](super::Catalog::add_template).
+        /// Which template: the most specific one, see
+        /// [`add_template`](super::Catalog::add_template).
         template: &'a ResourceTemplate,
         /// Who reads such resources.
         handler: &'a H,
@@ -107,7 +108,9 @@ impl<H> fmt::Debug for Found<'_, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Answer(answer) => f.debug_tuple("Answer").field(answer).finish(),
-            Self::Completion { complete, .. } => f.debug_tuple("Completion").field(complete).finish(),
+            Self::Completion { complete, .. } => {
+                f.debug_tuple("Completion").field(complete).finish()
+            }
             Self::Other => f.write_str("Other"),
             Self::Prompt { get, .. } => f.debug_tuple("Prompt").field(get).finish(),
             Self::Resource { read, .. } => f.debug_tuple("Resource").field(read).finish(),
@@ -153,7 +156,8 @@ impl Encode for Answer {
     }
 }
 
-/// The result of a completion: the first 100 of `values`, the best first, and whether there are more. (SEC-20)
+/// The result of a completion: the first 100 of `values`, the best first, and whether there are
+/// more. (SEC-20)
 ///
 /// `total` is how many there are in all, where the handler knows of more than it gives.
 ///
@@ -174,9 +178,11 @@ pub fn completion(values: Vec<String>, total: Option<u64>) -> CompleteResult {
     CompleteResult::new(completion)
 }
 
-/// The error for a resource that does not exist, as peers of `revision` know it: with its URI. (STL-46)
+/// The error for a resource that does not exist, as peers of `revision` know it: with its URI.
+/// (STL-46)
 ///
-/// A catalogue makes it where nothing matches; a handler of a template, where something matches that is not there.
+/// A catalogue makes it where nothing matches; a handler of a template, where something matches
+/// that is not there.
 ///
 /// ```
 /// use mcp_proto::Revision;

@@ -1,9 +1,10 @@
-//! Tools, resources and prompts by name, each with a handler: lists, pages, finds and checks; never calls.
+//! Tools, resources and prompts by name, each with a handler: lists, pages, finds and checks; never
+//! calls.
 //!
-//! A [`Catalog`] is a table. It knows what a request asks for, and nothing of connections, of time and of what a
-//! handler is: that is whatever the application says, a function, a number, a name. Give it each request; it answers
-//! those that ask for lists and refuses those that ask for what is not there, and for the others it says which
-//! handler is meant, with the params read and checked.
+//! A [`Catalog`] is a table. It knows what a request asks for, and nothing of connections, of time
+//! and of what a handler is: that is whatever the application says, a function, a number, a name.
+//! Give it each request; it answers those that ask for lists and refuses those that ask for what is
+//! not there, and for the others it says which handler is meant, with the params read and checked.
 
 mod changed;
 mod find;
@@ -30,10 +31,11 @@ use crate::json::Raw;
 use crate::revision::Capability;
 use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate, Tool};
 
-/// What a server offers: tools, resources, resource templates and prompts, each with a handler of the type `H`.
+/// What a server offers: tools, resources, resource templates and prompts, each with a handler of
+/// the type `H`.
 ///
-/// Lists are in the order in which things were added, the same for every client and every revision (STL-11, STL-12).
-/// Memory is what was added; peers add nothing.
+/// Lists are in the order in which things were added, the same for every client and every revision
+/// (STL-11, STL-12). Memory is what was added; peers add nothing.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Found};
@@ -93,16 +95,16 @@ impl<H> Catalog<H> {
         }
     }
 
-    /// Things will be added and removed while clients are there: [`capabilities`](Self::capabilities) says that they
-    /// are told. (CAP-12)
+    /// Things will be added and removed while clients are there:
+    /// [`capabilities`](Self::capabilities) says that they are told. (CAP-12)
     #[must_use]
     pub const fn changing(mut self) -> Self {
         self.changing = true;
         self
     }
 
-    /// What is added under a name, URI or pattern that is taken replaces what was there, and its completions, in its
-    /// place of the list; by default it is refused.
+    /// What is added under a name, URI or pattern that is taken replaces what was there, and its
+    /// completions, in its place of the list; by default it is refused.
     #[must_use]
     pub const fn replacing(mut self) -> Self {
         self.replacing = true;
@@ -116,14 +118,16 @@ impl<H> Catalog<H> {
         self
     }
 
-    /// Lists are good for `ttl_ms` milliseconds, on every page of every list alike; 0 by default. (STL-39)
+    /// Lists are good for `ttl_ms` milliseconds, on every page of every list alike; 0 by default.
+    /// (STL-39)
     #[must_use]
     pub const fn ttl_ms(mut self, ttl_ms: u64) -> Self {
         self.ttl_ms = ttl_ms;
         self
     }
 
-    /// Lists may be shared between users, on every page of every list alike; by default they may not. (STL-44)
+    /// Lists may be shared between users, on every page of every list alike; by default they may
+    /// not. (STL-44)
     #[must_use]
     pub const fn public(mut self) -> Self {
         self.public = true;
@@ -132,8 +136,8 @@ impl<H> Catalog<H> {
 
     /// Has `check` look at the arguments of every tool call, an object, before it is found.
     ///
-    /// This is the place for a JSON Schema validator. What it says is the text of the tool's error, for the model to
-    /// mend (T-117): say nothing in it that the client should not know.
+    /// This is the place for a JSON Schema validator. What it says is the text of the tool's error,
+    /// for the model to mend (T-117): say nothing in it that the client should not know.
     #[must_use]
     pub fn checking(
         mut self,
@@ -172,20 +176,28 @@ impl<H> Catalog<H> {
             return Err(Refused::Invalid("the URI has no scheme"));
         }
         let uri = resource.uri.clone();
-        self.resources.add(&uri, resource, handler, self.pages, self.replacing).map(|_| Changed::Resources)
+        self.resources
+            .add(&uri, resource, handler, self.pages, self.replacing)
+            .map(|_| Changed::Resources)
     }
 
     /// Adds a resource template at the end of the list.
     ///
-    /// A resource of a URI goes before the templates that match it. Of these goes first the one with the most literal
-    /// characters; of those, the one with the fewest expressions of the kind `{+x}` and `{#x}`; of those, the one with
-    /// the fewest variables; and of those, the one that was added first.
+    /// A resource of a URI goes before the templates that match it. Of these goes first the one
+    /// with the most literal characters; of those, the one with the fewest expressions of the
+    /// kind `{+x}` and `{#x}`; of those, the one with the fewest variables; and of those, the
+    /// one that was added first.
     ///
     /// # Errors
     /// [`Refused`]: there is one of its pattern, the pattern is not supported (see [`UriTemplate`]), or it is too long.
-    pub fn add_template(&mut self, template: ResourceTemplate, handler: H) -> Result<Changed, Refused> {
+    pub fn add_template(
+        &mut self,
+        template: ResourceTemplate,
+        handler: H,
+    ) -> Result<Changed, Refused> {
         let pattern = UriTemplate::parse(&template.uri_template)?;
-        let number = self.templates.add(pattern.as_str(), template, handler, self.pages, self.replacing)?;
+        let number =
+            self.templates.add(pattern.as_str(), template, handler, self.pages, self.replacing)?;
         self.patterns.insert((pattern.rank(), number), pattern);
         Ok(Changed::Resources)
     }
@@ -203,7 +215,9 @@ impl<H> Catalog<H> {
             return Err(Refused::Invalid("two arguments have one name"));
         }
         let name = prompt.name.clone();
-        self.prompts.add(&name, prompt, handler, self.pages, self.replacing).map(|_| Changed::Prompts)
+        self.prompts
+            .add(&name, prompt, handler, self.pages, self.replacing)
+            .map(|_| Changed::Prompts)
     }
 
     /// Has `handler` complete an argument of a prompt.
@@ -211,9 +225,14 @@ impl<H> Catalog<H> {
     /// It goes when the prompt is removed.
     ///
     /// # Errors
-    /// [`Refused::Unknown`] when there is no such prompt or it has no such argument, [`Refused::Duplicate`] when the
-    /// argument has a handler.
-    pub fn add_prompt_completion(&mut self, prompt: &str, argument: &str, handler: H) -> Result<(), Refused> {
+    /// [`Refused::Unknown`] when there is no such prompt or it has no such argument,
+    /// [`Refused::Duplicate`] when the argument has a handler.
+    pub fn add_prompt_completion(
+        &mut self,
+        prompt: &str,
+        argument: &str,
+        handler: H,
+    ) -> Result<(), Refused> {
         let entry = self.prompts.find_mut(prompt).ok_or(Refused::Unknown)?;
         let is_known = entry.item.has_argument(argument);
         entry.add_completion(argument, handler, is_known)
@@ -224,8 +243,8 @@ impl<H> Catalog<H> {
     /// It goes when the template is removed.
     ///
     /// # Errors
-    /// [`Refused::Unknown`] when there is no such template or it has no such variable, [`Refused::Duplicate`] when
-    /// the variable has a handler.
+    /// [`Refused::Unknown`] when there is no such template or it has no such variable,
+    /// [`Refused::Duplicate`] when the variable has a handler.
     pub fn add_template_completion(
         &mut self,
         uri_template: &str,
@@ -299,7 +318,8 @@ impl<H> Catalog<H> {
 
     /// What a server with this catalogue declares: what is in it, and whether it changes. (CAP-01)
     ///
-    /// Nothing is declared for a list that is empty. A server that fills one only later adds that capability itself.
+    /// Nothing is declared for a list that is empty. A server that fills one only later adds that
+    /// capability itself.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
         let lists = [
@@ -353,7 +373,12 @@ impl<T, H> Entry<T, H> {
         (&self.item, &self.handler)
     }
 
-    fn add_completion(&mut self, argument: &str, handler: H, is_known: bool) -> Result<(), Refused> {
+    fn add_completion(
+        &mut self,
+        argument: &str,
+        handler: H,
+        is_known: bool,
+    ) -> Result<(), Refused> {
         if !is_known {
             return Err(Refused::Unknown);
         }
@@ -369,7 +394,9 @@ impl<T, H> Entry<T, H> {
 fn has_scheme(uri: &str) -> bool {
     let Some((scheme, _)) = uri.split_once(':') else { return false };
     scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.chars().all(|char| char.is_ascii_alphanumeric() || matches!(char, '+' | '-' | '.'))
+        && scheme
+            .chars()
+            .all(|char| char.is_ascii_alphanumeric() || matches!(char, '+' | '-' | '.'))
 }
 
 #[cfg(test)]

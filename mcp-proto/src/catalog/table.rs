@@ -1,7 +1,9 @@
-//! One list of the catalogue: entries in the order in which they were added, found by key, cut into pages.
+//! One list of the catalogue: entries in the order in which they were added, found by key, cut into
+//! pages.
 //!
-//! Each entry has a number that grows with every one that is added and is never used again. A cursor names the last
-//! number of the page before it, so it stays right whatever is added and removed between two pages.
+//! Each entry has a number that grows with every one that is added and is never used again. A
+//! cursor names the last number of the page before it, so it stays right whatever is added and
+//! removed between two pages.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -25,8 +27,9 @@ use crate::schema::Encode;
 pub struct Pages {
     /// Entries on a page, 1,000; at least one.
     pub entries_max: usize,
-    /// Bytes of JSON of a page, that is of one list's result, 1 MiB. No entry can be added that does not fit alone.
-    /// The message around it has some hundred bytes more: stay under what clients take in.
+    /// Bytes of JSON of a page, that is of one list's result, 1 MiB. No entry can be added that
+    /// does not fit alone. The message around it has some hundred bytes more: stay under what
+    /// clients take in.
     pub bytes_max: usize,
 }
 
@@ -73,7 +76,8 @@ impl<T: Encode, H> Table<T, H> {
         Self { entries: BTreeMap::new(), numbers: BTreeMap::new(), sign, last: 0 }
     }
 
-    /// Adds an entry at the end, or in place of one with this key if it `replaces`, and says which number it has.
+    /// Adds an entry at the end, or in place of one with this key if it `replaces`, and says which
+    /// number it has.
     pub(super) fn add(
         &mut self,
         key: &str,
@@ -94,7 +98,8 @@ impl<T: Encode, H> Table<T, H> {
                 *place.insert(self.last)
             }
         };
-        self.entries.insert(number, Entry { item, handler, completions: BTreeMap::new(), number, bytes });
+        self.entries
+            .insert(number, Entry { item, handler, completions: BTreeMap::new(), number, bytes });
         Ok(number)
     }
 
@@ -131,9 +136,13 @@ impl<T, H> Table<T, H> {
         self.entries.is_empty()
     }
 
-    /// The entries behind `cursor`, as many as a page may have, and the cursor of the next page if there is one.
-    /// `None` for a cursor that this list never gave. (PAG-05)
-    pub(super) fn page(&self, cursor: Option<&str>, pages: Pages) -> Option<(Vec<T>, Option<String>)>
+    /// The entries behind `cursor`, as many as a page may have, and the cursor of the next page if
+    /// there is one. `None` for a cursor that this list never gave. (PAG-05)
+    pub(super) fn page(
+        &self,
+        cursor: Option<&str>,
+        pages: Pages,
+    ) -> Option<(Vec<T>, Option<String>)>
     where
         T: Clone,
     {
@@ -170,7 +179,8 @@ fn bytes_of<T: Encode>(item: &T) -> Result<usize, Refused> {
     let mut out = Vec::new();
     for revision in Revision::ALL {
         out.clear();
-        item.encode(revision, &mut out).map_err(|_| Refused::Invalid("it cannot be written as JSON"))?;
+        item.encode(revision, &mut out)
+            .map_err(|_| Refused::Invalid("it cannot be written as JSON"))?;
         longest = longest.max(out.len());
     }
     Ok(longest + 1)

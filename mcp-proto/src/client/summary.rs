@@ -12,11 +12,15 @@ impl fmt::Display for Event {
             Self::Closed(why) => f.write_str(&closed(why)),
             Self::Completed { call, outcome } => f.write_str(&completed(*call, outcome)),
             Self::Listening { call, .. } => write!(f, "{call} listens"),
-            Self::Notification { call: Some(call), method, .. } => write!(f, "{call}: {}", name(method)),
+            Self::Notification { call: Some(call), method, .. } => {
+                write!(f, "{call}: {}", name(method))
+            }
             Self::Notification { call: None, method, .. } => name(method).fmt(f),
             Self::Progress { call, .. } => write!(f, "{call} progress"),
             Self::Ready(peer) => write!(f, "ready {}", peer.revision),
-            Self::Request { incoming, request: what, .. } => f.write_str(&request(*incoming, &what.method)),
+            Self::Request { incoming, request: what, .. } => {
+                f.write_str(&request(*incoming, &what.method))
+            }
             Self::RequestCancelled { incoming, .. } => write!(f, "{incoming} cancelled"),
             Self::Violation(violation) => write!(f, "violation {:?}", violation.kind),
         }

@@ -7,8 +7,8 @@ use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{ClientRequest, Encode, Level};
 
-/// Everything an application can do to a client. [`Client::apply`](crate::client::Client::apply) applies it; each
-/// variant is documented at the method that builds it.
+/// Everything an application can do to a client. [`Client::apply`](crate::client::Client::apply)
+/// applies it; each variant is documented at the method that builds it.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};
@@ -106,17 +106,22 @@ impl<'a> Command<'a> {
 
     /// Makes a command that borrows nothing.
     ///
-    /// Values are encoded for `revision` now. A value that cannot be encoded becomes `null`: applying the command then
-    /// fails with [`Misuse::Unencodable`], as applying this one would.
+    /// Values are encoded for `revision` now. A value that cannot be encoded becomes `null`:
+    /// applying the command then fails with [`Misuse::Unencodable`], as applying this one
+    /// would.
     #[must_use]
     pub fn into_owned(self, revision: Revision) -> OwnedCommand {
         match self {
-            Self::Call { method, params, options } => {
-                OwnedCommand::Call { method: method.into(), params: params.into_raw(revision), options }
-            }
+            Self::Call { method, params, options } => OwnedCommand::Call {
+                method: method.into(),
+                params: params.into_raw(revision),
+                options,
+            },
             Self::Cancel { call, reason } => OwnedCommand::Cancel { call, reason: reason.into() },
             Self::Close => OwnedCommand::Close,
-            Self::Listen { filter, options } => OwnedCommand::Listen { filter: filter.clone(), options },
+            Self::Listen { filter, options } => {
+                OwnedCommand::Listen { filter: filter.clone(), options }
+            }
             Self::Notify { method, params } => {
                 OwnedCommand::Notify { method: method.into(), params: params.into_raw(revision) }
             }
@@ -145,9 +150,15 @@ impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
             }
             OwnedCommand::Cancel { call, reason } => Self::Cancel { call: *call, reason },
             OwnedCommand::Close => Self::Close,
-            OwnedCommand::Listen { filter, options } => Self::Listen { filter, options: options.clone() },
-            OwnedCommand::Notify { method, params } => Self::Notify { method, params: params.into() },
-            OwnedCommand::Progress { incoming, progress } => Self::Progress { incoming: *incoming, progress },
+            OwnedCommand::Listen { filter, options } => {
+                Self::Listen { filter, options: options.clone() }
+            }
+            OwnedCommand::Notify { method, params } => {
+                Self::Notify { method, params: params.into() }
+            }
+            OwnedCommand::Progress { incoming, progress } => {
+                Self::Progress { incoming: *incoming, progress }
+            }
             OwnedCommand::Respond { incoming, result } => {
                 Self::Respond { incoming: *incoming, result: result.into() }
             }

@@ -1,8 +1,9 @@
 //! Commands: everything an application can do to a client or a server, as data.
 //!
-//! [`client::Command`](crate::client::Command) and [`server::Command`](crate::server::Command) borrow what they hold, so
-//! that the methods of [`Client`](crate::client::Client) and [`Server`](crate::server::Server) build them for free.
-//! [`OwnedCommand`] is either of them on its own: to queue, send to another thread, record or replay.
+//! [`client::Command`](crate::client::Command) and [`server::Command`](crate::server::Command)
+//! borrow what they hold, so that the methods of [`Client`](crate::client::Client) and
+//! [`Server`](crate::server::Server) build them for free. [`OwnedCommand`] is either of them on its
+//! own: to queue, send to another thread, record or replay.
 
 pub(crate) mod client;
 mod owned;
@@ -28,10 +29,11 @@ use crate::time::Instant;
 /// Questions to a client with the keys of their answers.
 pub(crate) type Questions<'a> = Cow<'a, [(&'a str, Question)]>;
 
-/// The application's half of a role: [`Client`](crate::client::Client) or [`Server`](crate::server::Server), and nothing
-/// else.
+/// The application's half of a role: [`Client`](crate::client::Client) or
+/// [`Server`](crate::server::Server), and nothing else.
 ///
-/// [`Session`] is the transport's half. Code that serves both roles builds an [`OwnedCommand`] and converts it.
+/// [`Session`] is the transport's half. Code that serves both roles builds an [`OwnedCommand`] and
+/// converts it.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -49,7 +51,8 @@ pub trait Apply: Session<Event: fmt::Display> {
     /// The role.
     const SIDE: Side;
 
-    /// The commands of the role. Converting a command that the role lacks fails with [`Misuse::Unsupported`].
+    /// The commands of the role. Converting a command that the role lacks fails with
+    /// [`Misuse::Unsupported`].
     type Command<'a>: TryFrom<&'a OwnedCommand, Error = Misuse> + Clone + fmt::Debug;
 
     /// Applies a command.
@@ -99,8 +102,8 @@ impl Applied {
     pub(crate) const fn into_done(self) {}
 }
 
-/// Converts handles to and from their numbers, for commands that cross a file or a foreign function interface. A number
-/// that no handle has names a call or a request that is over.
+/// Converts handles to and from their numbers, for commands that cross a file or a foreign function
+/// interface. A number that no handle has names a call or a request that is over.
 macro_rules! numbers {
     ($($handle:ident)+) => {
         $(
@@ -135,7 +138,8 @@ pub enum Payload<'a> {
 }
 
 impl Payload<'_> {
-    /// Encodes the payload now. A value that cannot be encoded becomes `null`, which no message accepts either.
+    /// Encodes the payload now. A value that cannot be encoded becomes `null`, which no message
+    /// accepts either.
     pub(crate) fn into_raw(self, revision: Revision) -> Option<Raw> {
         match self {
             Self::Empty => None,

@@ -8,12 +8,12 @@ use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
 
-/// A command of either role that borrows nothing: it can be cloned, queued, sent to another thread, recorded and
-/// replayed.
+/// A command of either role that borrows nothing: it can be cloned, queued, sent to another thread,
+/// recorded and replayed.
 ///
 /// It converts to the role's own command by reference; a command that the role lacks is
-/// [`Misuse::Unsupported`](crate::Misuse::Unsupported). Params and results are JSON text, written for one revision: apply
-/// the command to a connection of that revision.
+/// [`Misuse::Unsupported`](crate::Misuse::Unsupported). Params and results are JSON text, written
+/// for one revision: apply the command to a connection of that revision.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};
@@ -54,7 +54,11 @@ pub enum OwnedCommand {
     /// Server: refuses a request because its client lacks a capability.
     RefuseUndeclared { incoming: IncomingId, questions: Vec<(Box<str>, Question)> },
     /// Server: responds with questions.
-    RequestInput { incoming: IncomingId, questions: Vec<(Box<str>, Question)>, state: Option<Box<str>> },
+    RequestInput {
+        incoming: IncomingId,
+        questions: Vec<(Box<str>, Question)>,
+        state: Option<Box<str>>,
+    },
     /// Responds with a result.
     Respond { incoming: IncomingId, result: Option<Raw> },
     /// Responds with an error.

@@ -12,8 +12,8 @@ use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{Encode, Level, ServerRequest};
 
-/// Everything an application can do to a server. [`Server::apply`](crate::server::Server::apply) applies it; each
-/// variant is documented at the method that builds it.
+/// Everything an application can do to a server. [`Server::apply`](crate::server::Server::apply)
+/// applies it; each variant is documented at the method that builds it.
 ///
 /// ```
 /// use mcp_proto::server::{Command, Config, Server};
@@ -140,21 +140,27 @@ impl<'a> Command<'a> {
 
     /// Makes a command that borrows nothing.
     ///
-    /// Values and questions are encoded for `revision` now. A value that cannot be encoded becomes `null`: applying the
-    /// command then fails with [`Misuse::Unencodable`], as applying this one would.
+    /// Values and questions are encoded for `revision` now. A value that cannot be encoded becomes
+    /// `null`: applying the command then fails with [`Misuse::Unencodable`], as applying this
+    /// one would.
     #[must_use]
     pub fn into_owned(self, revision: Revision) -> OwnedCommand {
         match self {
-            Self::Call { method, params, options } => {
-                OwnedCommand::Call { method: method.into(), params: params.into_raw(revision), options }
-            }
+            Self::Call { method, params, options } => OwnedCommand::Call {
+                method: method.into(),
+                params: params.into_raw(revision),
+                options,
+            },
             Self::Cancel { call, reason } => OwnedCommand::Cancel { call, reason: reason.into() },
             Self::Changed { change } => OwnedCommand::Changed { change: change.into() },
             Self::Close => OwnedCommand::Close,
             Self::EndStream { incoming } => OwnedCommand::EndStream { incoming },
-            Self::Log { incoming, level, logger, data } => {
-                OwnedCommand::Log { incoming, level, logger: logger.map(Into::into), data: data.clone() }
-            }
+            Self::Log { incoming, level, logger, data } => OwnedCommand::Log {
+                incoming,
+                level,
+                logger: logger.map(Into::into),
+                data: data.clone(),
+            },
             Self::Notify { method, params } => {
                 OwnedCommand::Notify { method: method.into(), params: params.into_raw(revision) }
             }
@@ -195,8 +201,12 @@ impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
             OwnedCommand::Log { incoming, level, logger, data } => {
                 Self::Log { incoming: *incoming, level: *level, logger: logger.as_deref(), data }
             }
-            OwnedCommand::Notify { method, params } => Self::Notify { method, params: params.into() },
-            OwnedCommand::Progress { incoming, progress } => Self::Progress { incoming: *incoming, progress },
+            OwnedCommand::Notify { method, params } => {
+                Self::Notify { method, params: params.into() }
+            }
+            OwnedCommand::Progress { incoming, progress } => {
+                Self::Progress { incoming: *incoming, progress }
+            }
             OwnedCommand::RefuseUndeclared { incoming, questions } => {
                 Self::RefuseUndeclared { incoming: *incoming, questions: borrow(questions) }
             }

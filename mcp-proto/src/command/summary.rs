@@ -1,4 +1,5 @@
-//! One-line summaries of commands and events that show what they are and none of the values they carry.
+//! One-line summaries of commands and events that show what they are and none of the values they
+//! carry.
 
 use alloc::format;
 use alloc::string::String;
@@ -88,8 +89,11 @@ impl fmt::Display for OwnedCommand {
             Self::EndStream { incoming } => write!(f, "end stream {incoming}"),
             Self::Listen { filter, .. } => {
                 f.write_str("listen")?;
-                let lists =
-                    [("tools", filter.tools), ("prompts", filter.prompts), ("resources", filter.resources)];
+                let lists = [
+                    ("tools", filter.tools),
+                    ("prompts", filter.prompts),
+                    ("resources", filter.resources),
+                ];
                 for (list, _) in lists.into_iter().filter(|(_, wanted)| *wanted) {
                     write!(f, " {list}")?;
                 }

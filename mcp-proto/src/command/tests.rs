@@ -41,13 +41,22 @@ fn all() -> Vec<OwnedCommand> {
     let questions = vec![("k".into(), Question::raw("roots/list", raw("{}")))];
     let error = ErrorObject::new(-1, "no").with_data(raw("[1]"));
     vec![
-        OwnedCommand::Call { method: "x/y".into(), params: Some(raw("{}")), options: options.clone() },
+        OwnedCommand::Call {
+            method: "x/y".into(),
+            params: Some(raw("{}")),
+            options: options.clone(),
+        },
         OwnedCommand::Cancel { call, reason: "late".into() },
         OwnedCommand::Changed { change: OwnedChange::Resource("file:///a".into()) },
         OwnedCommand::Close,
         OwnedCommand::EndStream { incoming },
         OwnedCommand::Listen { filter: Filter::new().tools(), options: options.clone() },
-        OwnedCommand::Log { incoming: None, level: Level::Info, logger: Some("l".into()), data: raw("7") },
+        OwnedCommand::Log {
+            incoming: None,
+            level: Level::Info,
+            logger: Some("l".into()),
+            data: raw("7"),
+        },
         OwnedCommand::Notify { method: "n".into(), params: None },
         OwnedCommand::Progress { incoming, progress: Progress::new(0.5) },
         OwnedCommand::RefuseUndeclared { incoming, questions: questions.clone() },
@@ -91,7 +100,9 @@ fn values_are_encoded_for_the_revision_that_is_asked_for() {
         (Payload::Json(raw("[1]")), Revision::V2024_11_05, Some("[1]")),
         (Payload::Empty, LATEST, None),
     ] {
-        let OwnedCommand::Respond { result, .. } = respond(payload).into_owned(revision) else { panic!() };
+        let OwnedCommand::Respond { result, .. } = respond(payload).into_owned(revision) else {
+            panic!()
+        };
         assert_eq!(result.as_ref().map(Raw::as_str), written);
     }
 }
@@ -111,7 +122,8 @@ fn questions_are_encoded_too() {
 
 #[test]
 fn changes_are_the_same_owned_and_borrowed() {
-    for change in [Change::Prompts, Change::Resource("file:///a"), Change::Resources, Change::Tools] {
+    for change in [Change::Prompts, Change::Resource("file:///a"), Change::Resources, Change::Tools]
+    {
         assert_eq!(Change::from(&OwnedChange::from(change)), change);
     }
 }

@@ -1,6 +1,7 @@
 //! Results that a client may use again: by method and params, for as long as the server allows.
 //!
-//! Off unless `Limits::cache_bytes_max` is set. Each connection has a cache of its own. (STL-39…45, D-17)
+//! Off unless `Limits::cache_bytes_max` is set. Each connection has a cache of its own. (STL-39…45,
+//! D-17)
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -85,14 +86,18 @@ impl Cache {
 
     /// An answer that is still good. (STL-42)
     pub(crate) fn find(&self, key: &CacheKey, now: Instant) -> Option<Raw> {
-        self.entries.get(key).filter(|entry| now < entry.good_until).map(|entry| entry.result.clone())
+        self.entries
+            .get(key)
+            .filter(|entry| now < entry.good_until)
+            .map(|entry| entry.result.clone())
     }
 
-    /// Keeps an answer for as long as it says that it is good, in no more than `bytes_max`; the oldest give way.
+    /// Keeps an answer for as long as it says that it is good, in no more than `bytes_max`; the
+    /// oldest give way.
     pub(crate) fn keep(&mut self, key: CacheKey, result: &Raw, now: Instant, bytes_max: usize) {
         self.remove(&key);
-        let ttl =
-            find(result.as_bytes(), "ttlMs").and_then(|ttl| core::str::from_utf8(ttl).ok()?.parse().ok());
+        let ttl = find(result.as_bytes(), "ttlMs")
+            .and_then(|ttl| core::str::from_utf8(ttl).ok()?.parse().ok());
         let Some(ttl) = ttl.filter(|ttl: &u64| *ttl > 0) else { return };
         let cost = key.len() * 2 + result.as_bytes().len() + ENTRY_BYTES;
         let method = METHODS.iter().find(|rule| is_of(&key, rule.name));
@@ -106,7 +111,8 @@ impl Cache {
         self.bytes += cost;
         self.by_age.insert(self.next, key.clone());
         let good_until = now + Duration::from_millis(ttl);
-        let entry = Entry { method: method.name, result: result.clone(), good_until, serial: self.next };
+        let entry =
+            Entry { method: method.name, result: result.clone(), good_until, serial: self.next };
         self.entries.insert(key, entry);
     }
 
@@ -131,7 +137,9 @@ impl Cache {
 
     /// Whether an answer was asked for before a change that ends it.
     fn is_outdated(&self, place: &Place) -> bool {
-        self.ended.iter().any(|(method, change)| *change > place.changes && is_of(&place.key, method))
+        self.ended
+            .iter()
+            .any(|(method, change)| *change > place.changes && is_of(&place.key, method))
     }
 
     /// Forgets all answers to `method`: a cursor among them is no longer good. (STL-45)
@@ -158,8 +166,8 @@ impl Cache {
 }
 
 impl Cache {
-    /// Handles the outcome of a call whose result had a place: keeps it, unless `is_first` is false because it took
-    /// input to get it. (STL-41, STL-45)
+    /// Handles the outcome of a call whose result had a place: keeps it, unless `is_first` is false
+    /// because it took input to get it. (STL-41, STL-45)
     pub(crate) fn remember(
         &mut self,
         place: Place,
@@ -184,7 +192,8 @@ impl Cache {
 }
 
 fn is_of(key: &[u8], method: &str) -> bool {
-    key.strip_prefix(method.as_bytes()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"\n"))
+    key.strip_prefix(method.as_bytes())
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"\n"))
 }
 
 fn has_cursor(key: &[u8]) -> bool {

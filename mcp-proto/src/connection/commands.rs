@@ -75,10 +75,13 @@ impl Connection {
     ) -> Result<CallId, Misuse> {
         let env = &mut self.env;
         let theirs = env.terms.peer.as_deref();
-        let rule = permissions::outgoing_call(env.side, env.revision(), known, params, theirs, false)?;
+        let rule =
+            permissions::outgoing_call(env.side, env.revision(), known, params, theirs, false)?;
         let mut cache_as = None;
         let is_caching = env.limits().cache_bytes_max > 0;
-        if let Some(key) = is_caching.then(|| super::cache::Cache::key(rule, Some(params))).flatten() {
+        if let Some(key) =
+            is_caching.then(|| super::cache::Cache::key(rule, Some(params))).flatten()
+        {
             if let Some(result) = self.cache.find(&key, env.now).filter(|_| !options.fresh) {
                 return Ok(self.calls.complete_now(env, result));
             }
@@ -135,7 +138,8 @@ impl Connection {
         if self.subscriptions.len() >= self.limits().subscriptions_max {
             return Err(Misuse::Blocked);
         }
-        let call = eras::listen(&mut self.env, &mut self.calls, &mut self.subscriptions, filter, options)?;
+        let call =
+            eras::listen(&mut self.env, &mut self.calls, &mut self.subscriptions, filter, options)?;
         self.send_subscriptions();
         eras::on_listening(&mut self.env, &mut self.subscriptions, call);
         Ok(call)
@@ -146,7 +150,9 @@ impl Connection {
         // At the end of the connection nothing is asked any more.
         let is_open = self.env.allows().traffic;
         let calls_max = self.limits().calls_max;
-        let Some(subscriptions) = self.subscriptions.allocated_mut().filter(|_| is_open) else { return };
+        let Some(subscriptions) = self.subscriptions.allocated_mut().filter(|_| is_open) else {
+            return;
+        };
         while let Some(step) = subscriptions.next_step(self.calls.len(), calls_max) {
             let (method, owner) = match step.subscribe {
                 Some(_) => (MethodId::Subscribe, Owner::Subscribe),
@@ -158,14 +164,21 @@ impl Connection {
             object.end();
             let env = &mut self.env;
             let theirs = env.terms.peer.as_deref();
-            let rule =
-                permissions::outgoing_call(env.side, env.revision(), Some(method), &params, theirs, true);
+            let rule = permissions::outgoing_call(
+                env.side,
+                env.revision(),
+                Some(method),
+                &params,
+                theirs,
+                true,
+            );
             let Ok(rule) = rule else {
                 subscriptions.unsent(env, &step);
                 continue;
             };
             let options = step.subscribe.clone().unwrap_or_default();
-            let call = NewCall::own(method, rule, &params, owner, options.wait_for(rule, env.limits()));
+            let call =
+                NewCall::own(method, rule, &params, owner, options.wait_for(rule, env.limits()));
             let id = self.calls.send(env, call);
             subscriptions.sent(step, id);
         }
@@ -177,14 +190,24 @@ impl Connection {
     }
 
     /// Cancels a call of the application.
-    pub(crate) fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
+    pub(crate) fn cancel(
+        &mut self,
+        now: Instant,
+        call: CallId,
+        reason: &str,
+    ) -> Result<(), Misuse> {
         self.advance(now);
         let is_open = self.calls.cancel(&mut self.env, call, reason);
         self.settle();
         if is_open { Ok(()) } else { Err(Misuse::Stale) }
     }
 
-    pub(crate) fn notify(&mut self, now: Instant, method: &str, params: Write<'_>) -> Result<(), Misuse> {
+    pub(crate) fn notify(
+        &mut self,
+        now: Instant,
+        method: &str,
+        params: Write<'_>,
+    ) -> Result<(), Misuse> {
         self.advance(now);
         self.notify_on(Route::Any, method, params)
     }
@@ -194,7 +217,8 @@ impl Connection {
         let revision = env.revision();
         let known = MethodId::from_name(method);
         let allowed = env.allows();
-        // A log message may go out before the client is ready (D-24), but not without a session (LOG-05).
+        // A log message may go out before the client is ready (D-24), but not without a session
+        // (LOG-05).
         let logs = allowed.logs && env.terms.peer.is_some();
         let is_log = known == Some(MethodId::LogMessage);
         env.require(if is_log { logs } else { allowed.traffic })?;
@@ -249,7 +273,12 @@ impl Connection {
         Ok(())
     }
 
-    fn send_questions(&mut self, incoming: IncomingId, questions: &[(&str, Question)], params: &[Vec<u8>]) {
+    fn send_questions(
+        &mut self,
+        incoming: IncomingId,
+        questions: &[(&str, Question)],
+        params: &[Vec<u8>],
+    ) {
         let stream = self.inbound.stream_of(Some(incoming));
         for (index, ((_, question), params)) in (0_u32..).zip(questions.iter().zip(params)) {
             let env = &mut self.env;
@@ -352,7 +381,9 @@ impl Connection {
                 self.env.notify(route, MethodId::LogMessage, write);
                 Ok(())
             }
-            LogTo::Session(route) => self.notify_on(route, MethodId::LogMessage.name(), &|_, out| write(out)),
+            LogTo::Session(route) => {
+                self.notify_on(route, MethodId::LogMessage.name(), &|_, out| write(out))
+            }
         }
     }
 

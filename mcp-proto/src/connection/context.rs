@@ -1,7 +1,8 @@
-//! What all parts of a connection share: the time, the configuration, what is agreed with the peer, and the queues.
+//! What all parts of a connection share: the time, the configuration, what is agreed with the peer,
+//! and the queues.
 //!
-//! A part receives an [`Env`] with each call and owns everything else that it knows. What a part cannot do itself it
-//! leaves to the router, as an [`Effect`].
+//! A part receives an [`Env`] with each call and owns everything else that it knows. What a part
+//! cannot do itself it leaves to the router, as an [`Effect`].
 
 use alloc::borrow::Cow;
 use alloc::sync::Arc;
@@ -52,21 +53,33 @@ pub(crate) struct Terms {
     pub(super) trying: Revision,
     /// Writes the `_meta` of modern messages.
     pub(super) meta: Arc<MetaWriter>,
-    /// The threshold for log messages. Server: as the session's client set it. Client: as each request says.
+    /// The threshold for log messages. Server: as the session's client set it. Client: as each
+    /// request says.
     pub(super) log_level: Option<Level>,
 }
 
 /// What a part leaves to the router.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// A call has ended. `questions` are those of the server that the application still had to answer for it.
-    Ended { call: CallId, owner: Owner, questions: Vec<IncomingId>, outcome: Result<Raw, CallError> },
+    /// A call has ended. `questions` are those of the server that the application still had to
+    /// answer for it.
+    Ended {
+        call: CallId,
+        owner: Owner,
+        questions: Vec<IncomingId>,
+        outcome: Result<Raw, CallError>,
+    },
     /// The connection cannot go on.
     Fault(Fault),
 }
 
 impl Env {
-    pub(super) fn new(side: Side, now: Instant, identity: Arc<Identity>, meta: Arc<MetaWriter>) -> Self {
+    pub(super) fn new(
+        side: Side,
+        now: Instant,
+        identity: Arc<Identity>,
+        meta: Arc<MetaWriter>,
+    ) -> Self {
         Self {
             side,
             now,
@@ -154,7 +167,8 @@ impl Env {
         self.violation(ViolationKind::BadNotification, alloc::format!("{name}: {why}"));
     }
 
-    /// Queues one message: the only way out of a connection. `write` returns where its params begin.
+    /// Queues one message: the only way out of a connection. `write` returns where its params
+    /// begin.
     #[inline]
     pub(super) fn send<E>(
         &mut self,

@@ -51,7 +51,10 @@ pub struct Decoded<'a> {
 }
 
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all are messages, and boxing one would allocate")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are messages, and boxing one would allocate"
+)]
 pub(crate) enum Content<'a> {
     /// What may be an array of messages: checked to be UTF-8 only.
     Array,
@@ -61,7 +64,8 @@ pub(crate) enum Content<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Parses a message, within the bounds of the connection that is to handle it. Work is linear in its length.
+    /// Parses a message, within the bounds of the connection that is to handle it. Work is linear
+    /// in its length.
     #[must_use]
     #[inline]
     pub fn read(message: &'a Incoming<'_>, limits: &Limits) -> Self {
@@ -97,14 +101,15 @@ impl<'a> Decoded<'a> {
     #[must_use]
     pub fn method(&self) -> Option<&str> {
         match &self.content {
-            Content::Message(Message::Request { method, .. } | Message::Notification { method, .. }) => {
-                Some(method)
-            }
+            Content::Message(
+                Message::Request { method, .. } | Message::Notification { method, .. },
+            ) => Some(method),
             _ => None,
         }
     }
 
-    /// Returns the id of our request that a response answers, as [`OutgoingKind::Request`](crate::OutgoingKind) has it.
+    /// Returns the id of our request that a response answers, as
+    /// [`OutgoingKind::Request`](crate::OutgoingKind) has it.
     #[must_use]
     pub fn response_id(&self) -> Option<u64> {
         match &self.content {

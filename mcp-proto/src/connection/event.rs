@@ -41,14 +41,21 @@ impl Event {
             Self::Completed { outcome: Err(_), .. } => 0,
             Self::Listening { filter, .. } => filter.bytes(),
             Self::Notification { method, params, .. } => method.len() + raw(params),
-            Self::Progress { progress, .. } => progress.message.as_ref().map_or(0, |message| message.len()),
+            Self::Progress { progress, .. } => {
+                progress.message.as_ref().map_or(0, |message| message.len())
+            }
             Self::Request { request, context, .. } => {
                 let answers = context.answers.as_ref().map_or(0, |answers| {
                     answers.iter().map(|(key, answer)| key.len() + answer.as_bytes().len()).sum()
                 });
                 let state = context.state.as_ref().map_or(0, |state| state.len());
                 let peer = context.meta.as_ref().map_or(0, identity_cost);
-                request.method.len() + raw(&request.params) + raw(&context.meta) + answers + state + peer
+                request.method.len()
+                    + raw(&request.params)
+                    + raw(&context.meta)
+                    + answers
+                    + state
+                    + peer
             }
             Self::RequestCancelled { reason, .. } => raw(reason),
             Self::Unwatched { uri } | Self::Watched { uri } => uri.len(),
@@ -114,19 +121,30 @@ mod tests {
     /// The last one in a group of a table holds the room of all.
     const GROUP: usize = 8;
 
-    /// A place in a list of them, or of deadlines, which can have room for four times what is there.
+    /// A place in a list of them, or of deadlines, which can have room for four times what is
+    /// there.
     const LISTED: usize = 4 * 16;
 
     #[test]
     fn the_ceiling_knows_how_large_things_are() {
-        assert!(2 * size_of::<(Event, usize)>() + 128 <= EVENT_BYTES, "{}", size_of::<(Event, usize)>());
+        assert!(
+            2 * size_of::<(Event, usize)>() + 128 <= EVENT_BYTES,
+            "{}",
+            size_of::<(Event, usize)>()
+        );
         let open = size_of::<crate::connection::inbound::Open>();
         let rare = size_of::<crate::connection::inbound::RareRequest>();
         let request = size_of::<Request>() + size_of::<Context>();
-        assert!(GROUP * (open + 8) + rare + request + 2 * LISTED + 64 <= REQUEST_BYTES, "{open} {rare}");
+        assert!(
+            GROUP * (open + 8) + rare + request + 2 * LISTED + 64 <= REQUEST_BYTES,
+            "{open} {rare}"
+        );
         let call = size_of::<crate::connection::pending_calls::Call>();
         assert!(
-            GROUP * call + size_of::<crate::connection::pending_calls::RareCall>() + 2 * LISTED + 64
+            GROUP * call
+                + size_of::<crate::connection::pending_calls::RareCall>()
+                + 2 * LISTED
+                + 64
                 <= CALL_BYTES,
             "{call}"
         );
@@ -150,7 +168,8 @@ mod tests {
         };
         // Long enough for who asks to cost something beyond its text.
         let name = "n".repeat(8192);
-        let meta = raw(&alloc::format!(r#"{{"io.modelcontextprotocol/clientInfo":{{"name":"{name}"}}}}"#));
+        let meta =
+            raw(&alloc::format!(r#"{{"io.modelcontextprotocol/clientInfo":{{"name":"{name}"}}}}"#));
         let identity = identity_cost(&meta);
         assert!(identity > 0);
         let context = Context {

@@ -36,7 +36,9 @@ impl Identity {
 
     /// The revision to speak until one is agreed on.
     pub(crate) fn preferred(&self) -> Revision {
-        self.newest(Era::Legacy).or_else(|| self.newest(Era::Modern)).unwrap_or(Revision::V2025_11_25)
+        self.newest(Era::Legacy)
+            .or_else(|| self.newest(Era::Modern))
+            .unwrap_or(Revision::V2025_11_25)
     }
 
     /// Whether the server is known to be of this era.

@@ -38,9 +38,10 @@ impl fmt::Display for IncomingId {
 
 /// A channel that messages travel on.
 ///
-/// A byte stream is one channel for both directions, [`StreamId::ONLY`]. Over HTTP each request is one, and what
-/// belongs to it comes back on it. A transport with several streams names each message's stream in
-/// [`handle_message`](crate::Session::handle_message), with ids of its own that it never reuses.
+/// A byte stream is one channel for both directions, [`StreamId::ONLY`]. Over HTTP each request is
+/// one, and what belongs to it comes back on it. A transport with several streams names each
+/// message's stream in [`handle_message`](crate::Session::handle_message), with ids of its own that
+/// it never reuses.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct StreamId(pub u64);
 

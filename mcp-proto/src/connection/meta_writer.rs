@@ -1,7 +1,8 @@
-//! The protocol's own members of modern messages: `_meta` of requests, `_meta` and `resultType` of results.
+//! The protocol's own members of modern messages: `_meta` of requests, `_meta` and `resultType` of
+//! results.
 //!
-//! They are inserted into bytes that the application wrote, so that none can be forgotten. (STL-01, STL-02, STL-05,
-//! STL-39)
+//! They are inserted into bytes that the application wrote, so that none can be forgotten. (STL-01,
+//! STL-02, STL-05, STL-39)
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -31,7 +32,11 @@ impl MetaWriter {
         me.capabilities.write(&mut capabilities, side, revision);
         let mut info = Vec::new();
         let told = me.tells_info && me.info.encode(revision, &mut info).is_ok();
-        Self { version: revision.name(), capabilities: capabilities.into(), info: told.then(|| info.into()) }
+        Self {
+            version: revision.name(),
+            capabilities: capabilities.into(),
+            info: told.then(|| info.into()),
+        }
     }
 
     /// Writes the params of a request, with what it says of itself in front. (STL-01, STL-02)
@@ -58,13 +63,15 @@ impl MetaWriter {
         });
     }
 
-    /// Adds what a result must say to the one that was written to `out` from `start` on. (STL-05, STL-39, STL-40)
+    /// Adds what a result must say to the one that was written to `out` from `start` on. (STL-05,
+    /// STL-39, STL-40)
     pub(crate) fn finish_result(&self, out: &mut Vec<u8>, start: usize, rule: Option<&MethodRule>) {
         let object = out.get(start..).unwrap_or_default();
         if !object.starts_with(b"{") {
             return;
         }
-        let (mut meta, mut kind, mut ttl, mut scope, mut is_empty) = (None, None, false, false, true);
+        let (mut meta, mut kind, mut ttl, mut scope, mut is_empty) =
+            (None, None, false, false, true);
         for (name, value) in members(object) {
             is_empty = false;
             match &*unescape_key(name) {
@@ -77,8 +84,10 @@ impl MetaWriter {
         }
         let is_complete = kind.is_none_or(|kind| kind == b"\"complete\"");
         let is_cacheable = is_complete && rule.is_some_and(|rule| rule.cached_until.is_some());
-        let info =
-            self.info.as_deref().filter(|_| meta.is_none_or(|meta| find(meta, key::SERVER_INFO).is_none()));
+        let info = self
+            .info
+            .as_deref()
+            .filter(|_| meta.is_none_or(|meta| find(meta, key::SERVER_INFO).is_none()));
         let (has_meta, has_kind) = (meta.is_some(), kind.is_some());
         if let Some(info) = info.filter(|_| has_meta) {
             let bare = out.split_off(start);

@@ -1,8 +1,9 @@
 //! One connection: a router over parts that own their state.
 //!
-//! [`Connection`] decodes a message, asks [`dispatch`] which part it belongs to, calls that part with the [`Env`]
-//! (the time, the configuration, what is agreed with the peer, and the queues), and applies the [`Effect`]s that the
-//! part leaves to it. Parts never see each other. What differs between the eras is in [`eras`].
+//! [`Connection`] decodes a message, asks [`dispatch`] which part it belongs to, calls that part
+//! with the [`Env`] (the time, the configuration, what is agreed with the peer, and the queues),
+//! and applies the [`Effect`]s that the part leaves to it. Parts never see each other. What differs
+//! between the eras is in [`eras`].
 
 mod cache;
 mod commands;
@@ -86,7 +87,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(side: Side, now: Instant, identity: Arc<Identity>, meta: Arc<MetaWriter>) -> Self {
+    pub(crate) fn new(
+        side: Side,
+        now: Instant,
+        identity: Arc<Identity>,
+        meta: Arc<MetaWriter>,
+    ) -> Self {
         Self {
             env: Env::new(side, now, identity, meta),
             lifecycle: Lifecycle::default(),
@@ -166,7 +172,13 @@ impl Connection {
         }
         if self.keep_alive.take_due(&self.env) {
             let timeout = self.limits().ping_timeout;
-            self.calls.send_raw(&mut self.env, Owner::KeepAlive, MethodId::Ping, timeout, |_, _| Ok(()));
+            self.calls.send_raw(
+                &mut self.env,
+                Owner::KeepAlive,
+                MethodId::Ping,
+                timeout,
+                |_, _| Ok(()),
+            );
             self.keep_alive.arm(&self.env);
         }
         let Env { out, identity, now, .. } = &mut self.env;
@@ -214,7 +226,8 @@ impl Connection {
             }
             Owner::KeepAlive => self.keep_alive.on_sign_of_life(),
             Owner::Question(incoming, index) => {
-                if let Some(error) = self.inbound.on_answer(&mut self.env, incoming, index, outcome) {
+                if let Some(error) = self.inbound.on_answer(&mut self.env, incoming, index, outcome)
+                {
                     self.calls.withdraw_questions(&mut self.env, incoming);
                     let _stale = self.refuse_open(incoming, error);
                 }
@@ -250,7 +263,11 @@ impl Connection {
     }
 
     /// Refuses a request that was delivered, or a question of the server.
-    fn refuse_open(&mut self, incoming: IncomingId, mut error: ErrorObject) -> Result<(), crate::Misuse> {
+    fn refuse_open(
+        &mut self,
+        incoming: IncomingId,
+        mut error: ErrorObject,
+    ) -> Result<(), crate::Misuse> {
         let open = self.inbound.get(incoming).ok_or(crate::Misuse::Stale)?;
         // A code that other revisions write otherwise is translated. (STL-46, CAP-15)
         let rules = open.peer.revision.rules();
@@ -361,7 +378,9 @@ impl Connection {
         self.inbound.withdraw_questions(&mut self.env, &questions);
         for (call, owner) in lost {
             match owner {
-                Owner::Application | Owner::Listen => self.on_ended(call, owner, Err(CallError::Lost)),
+                Owner::Application | Owner::Listen => {
+                    self.on_ended(call, owner, Err(CallError::Lost))
+                }
                 // Its request cannot be answered without the input that it asked for.
                 Owner::Question(incoming, _) => self.withdraw(incoming, None),
                 Owner::Handshake

@@ -1,4 +1,5 @@
-//! How a client opens its connection, and opens another session when the server has forgotten the first.
+//! How a client opens its connection, and opens another session when the server has forgotten the
+//! first.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -37,16 +38,29 @@ impl Connection {
             Next::Initialize(revision) => {
                 self.env.terms.trying = revision;
                 let timeout = self.limits().handshake_timeout;
-                let write = |env: &Env, out: &mut Vec<u8>| handshake::write_initialize(env, revision, out);
-                self.calls.send_raw(&mut self.env, Owner::Handshake, MethodId::Initialize, timeout, write);
+                let write =
+                    |env: &Env, out: &mut Vec<u8>| handshake::write_initialize(env, revision, out);
+                self.calls.send_raw(
+                    &mut self.env,
+                    Owner::Handshake,
+                    MethodId::Initialize,
+                    timeout,
+                    write,
+                );
             }
             Next::Probe(revision, timeout) => {
                 self.lifecycle.on_probe_sent(revision);
                 self.try_modern(revision);
-                self.calls.send_raw(&mut self.env, Owner::Probe, MethodId::Discover, timeout, |env, out| {
-                    env.terms.meta.write_params(out, None, None, None);
-                    Ok(())
-                });
+                self.calls.send_raw(
+                    &mut self.env,
+                    Owner::Probe,
+                    MethodId::Discover,
+                    timeout,
+                    |env, out| {
+                        env.terms.meta.write_params(out, None, None, None);
+                        Ok(())
+                    },
+                );
             }
         }
     }
@@ -68,11 +82,12 @@ impl Connection {
         self.step(Trigger::Welcome);
     }
 
-    /// Client: the server has forgotten the session. Everything that belongs to it is over, and a new one is opened:
-    /// nothing is repeated by itself. (HTTP-34, T-71)
+    /// Client: the server has forgotten the session. Everything that belongs to it is over, and a
+    /// new one is opened: nothing is repeated by itself. (HTTP-34, T-71)
     pub(crate) fn handle_session_lost(&mut self, now: Instant) {
         self.advance(now);
-        let Some(revision) = self.env.identity.newest(Era::Legacy).filter(|_| !self.revision().is_modern())
+        let Some(revision) =
+            self.env.identity.newest(Era::Legacy).filter(|_| !self.revision().is_modern())
         else {
             return;
         };

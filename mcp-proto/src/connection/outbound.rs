@@ -1,7 +1,8 @@
-//! The messages that wait to be sent: in the order they were written, each with its destination and kind.
+//! The messages that wait to be sent: in the order they were written, each with its destination and
+//! kind.
 //!
-//! All of them lie in one buffer, so that a message costs no allocation. A byte stream reads the buffer itself;
-//! a transport of whole messages takes them one by one.
+//! All of them lie in one buffer, so that a message costs no allocation. A byte stream reads the
+//! buffer itself; a transport of whole messages takes them one by one.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -40,8 +41,9 @@ pub enum OutgoingKind {
         /// The request's id on the wire.
         id: u64,
     },
-    /// Not a message: the stream has nothing more to carry. With [`Outgoing::last`] it has ended; otherwise the
-    /// application asked for the stream to be closed early, and the answer travels on another one.
+    /// Not a message: the stream has nothing more to carry. With [`Outgoing::last`] it has ended;
+    /// otherwise the application asked for the stream to be closed early, and the answer
+    /// travels on another one.
     EndOfStream,
     /// A notification.
     Notification(Method),
@@ -177,7 +179,11 @@ struct Stall {
 
 impl Default for Outbound {
     fn default() -> Self {
-        Self { buffer: Outbox::default(), framing: Framing::Messages(Queue::default()), stall: None }
+        Self {
+            buffer: Outbox::default(),
+            framing: Framing::Messages(Queue::default()),
+            stall: None,
+        }
     }
 }
 
@@ -196,7 +202,9 @@ impl Outbound {
 
     /// The transport is a byte stream from now on: the one place where messages become lines.
     pub(crate) fn use_lines(&mut self) {
-        let Framing::Messages(queue) = core::mem::replace(&mut self.framing, Framing::Lines) else { return };
+        let Framing::Messages(queue) = core::mem::replace(&mut self.framing, Framing::Lines) else {
+            return;
+        };
         let mut messages = core::mem::take(&mut self.buffer);
         for entry in queue.entries {
             self.buffer.append(|out| {
@@ -233,7 +241,8 @@ impl Outbound {
         Some(Outgoing { route, kind, last, revision, body: self.buffer.take(bytes), params })
     }
 
-    /// The transport keeps `bytes` of a message that it took: they count as unsent until they are released.
+    /// The transport keeps `bytes` of a message that it took: they count as unsent until they are
+    /// released.
     pub(crate) fn hold(&mut self, route: Route, bytes: usize) {
         if let Framing::Messages(queue) = &mut self.framing
             && bytes > 0
@@ -255,9 +264,11 @@ impl Outbound {
         let bytes_max = limits.outbox_bytes_max;
         match &self.framing {
             Framing::Messages(queue) if queue.has_streams => {
-                let of_route = |bytes: &SmallMap<Route, usize, 1>| bytes.get(&route).copied().unwrap_or(0);
+                let of_route =
+                    |bytes: &SmallMap<Route, usize, 1>| bytes.get(&route).copied().unwrap_or(0);
                 let unsent = of_route(&queue.held) + of_route(&queue.queued);
-                self.buffer.len() + queue.held_total <= bytes_max && unsent <= bytes_max / STREAM_SHARE
+                self.buffer.len() + queue.held_total <= bytes_max
+                    && unsent <= bytes_max / STREAM_SHARE
             }
             Framing::Messages(_) | Framing::Lines => self.unsent() <= bytes_max,
         }
@@ -303,8 +314,9 @@ impl Outbound {
         }
     }
 
-    /// Appends the message that `write` writes: one JSON value on one line. `write` returns where its params begin, as
-    /// an offset into the buffer it was given. On an error nothing is appended.
+    /// Appends the message that `write` writes: one JSON value on one line. `write` returns where
+    /// its params begin, as an offset into the buffer it was given. On an error nothing is
+    /// appended.
     #[inline]
     pub(crate) fn append<E>(
         &mut self,
@@ -348,7 +360,15 @@ impl Outbound {
             && queue.has_streams
         {
             let kind = OutgoingKind::EndOfStream;
-            queue.entries.push_back(Entry { route, kind, last, revision, bytes: 0, params: None, end });
+            queue.entries.push_back(Entry {
+                route,
+                kind,
+                last,
+                revision,
+                bytes: 0,
+                params: None,
+                end,
+            });
         }
     }
 
@@ -367,9 +387,12 @@ impl Outbound {
         self.stall = None;
     }
 
-    /// Returns whether the peer has read nothing for as long as it may, while more than allowed waits for it.
+    /// Returns whether the peer has read nothing for as long as it may, while more than allowed
+    /// waits for it.
     pub(crate) fn has_stalled(&mut self, now: Instant, limits: &Limits) -> bool {
-        let Some(Stall { read, .. }) = self.stall.take_if(|stall| stall.due <= now) else { return false };
+        let Some(Stall { read, .. }) = self.stall.take_if(|stall| stall.due <= now) else {
+            return false;
+        };
         if self.buffer.waiting() <= limits.replies_bytes_max {
             return false;
         }

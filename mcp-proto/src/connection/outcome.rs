@@ -12,16 +12,16 @@ use crate::rpc::ErrorObject;
 pub enum CallError {
     /// We cancelled it.
     Cancelled,
-    /// The server answered with an HTTP status that is no success, and said nothing more that can be understood.
-    /// (HTTP-61)
+    /// The server answered with an HTTP status that is no success, and said nothing more that can
+    /// be understood. (HTTP-61)
     Http {
         /// The status.
         status: u16,
     },
     /// The peer answered with something that is no answer: what is wrong with it.
     Invalid(Box<str>),
-    /// The connection ended first, or over HTTP the session or the exchange. Whether the peer acted on the call is
-    /// unknown.
+    /// The connection ended first, or over HTTP the session or the exchange. Whether the peer acted
+    /// on the call is unknown.
     Lost,
     /// The peer answered with an error.
     Refused(ErrorObject),
@@ -31,7 +31,8 @@ pub enum CallError {
     TimedOut,
     /// The request did not reach the server: there was no HTTP connection to it.
     Unsent,
-    /// The peer asked for input, and this side answered with an error: the call is not made again. (T-99)
+    /// The peer asked for input, and this side answered with an error: the call is not made again.
+    /// (T-99)
     Unanswered(ErrorObject),
     /// The server ended the subscription without a last word. (STL-37)
     Withdrawn,
@@ -42,7 +43,10 @@ impl fmt::Display for CallError {
         match self {
             Self::Cancelled => f.write_str("the call was cancelled"),
             Self::Http { status: status @ 300..400 } => {
-                write!(f, "the server answered with HTTP status {status}, and redirects are not followed")
+                write!(
+                    f,
+                    "the server answered with HTTP status {status}, and redirects are not followed"
+                )
             }
             Self::Http { status } => write!(f, "the server answered with HTTP status {status}"),
             Self::Invalid(why) => write!(f, "the answer is invalid: {why}"),
@@ -50,7 +54,9 @@ impl fmt::Display for CallError {
             Self::Refused(error) => error.fmt(f),
             Self::Rounds => f.write_str("the peer asked for input too often"),
             Self::TimedOut => f.write_str("no answer came in time"),
-            Self::Unanswered(error) => write!(f, "a question of the peer was not answered: {error}"),
+            Self::Unanswered(error) => {
+                write!(f, "a question of the peer was not answered: {error}")
+            }
             Self::Unsent => f.write_str("the server could not be reached"),
             Self::Withdrawn => f.write_str("the server ended the subscription"),
         }
@@ -73,7 +79,8 @@ pub enum Fault {
     NoCommonRevision(String),
     /// We were told to speak no revision at all.
     NothingToOffer,
-    /// The server refused `initialize`, or `server/discover` where there is nothing to fall back to. (LIF-15)
+    /// The server refused `initialize`, or `server/discover` where there is nothing to fall back
+    /// to. (LIF-15)
     Refused(ErrorObject),
     /// The server forgot one session after the other as soon as it had opened it. (T-72)
     SessionLost,
@@ -94,7 +101,10 @@ impl fmt::Display for Fault {
             Self::FirstViolation => f.write_str("the peer violated the protocol"),
             Self::HandshakeTimedOut => f.write_str("the server did not answer in time"),
             Self::NoCommonRevision(name) => {
-                write!(f, "the server speaks protocol version {name:?}, which is not supported here")
+                write!(
+                    f,
+                    "the server speaks protocol version {name:?}, which is not supported here"
+                )
             }
             Self::NothingToOffer => f.write_str("there is no revision to speak"),
             Self::Refused(error) => write!(f, "the server refused to be connected to: {error}"),

@@ -126,7 +126,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// Reads the params as a type of [`schema`](crate::schema); absent ones count as an empty object.
+    /// Reads the params as a type of [`schema`](crate::schema); absent ones count as an empty
+    /// object.
     ///
     /// # Errors
     /// When the type requires what is not there: answer with `-32602`.
@@ -140,8 +141,8 @@ impl Request {
 
 /// What surrounds a request: who asks, and what they want besides the answer.
 ///
-/// In a session it is what the handshake said, for every request the same; without sessions it is what the
-/// request itself says. The application need not know which.
+/// In a session it is what the handshake said, for every request the same; without sessions it is
+/// what the request itself says. The application need not know which.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Context {
@@ -161,12 +162,19 @@ pub struct Context {
 
 impl Context {
     pub(crate) const fn new(peer: Arc<Peer>) -> Self {
-        Self { peer, log_level: None, wants_progress: false, answers: None, state: None, meta: None }
+        Self {
+            peer,
+            log_level: None,
+            wants_progress: false,
+            answers: None,
+            state: None,
+            meta: None,
+        }
     }
 }
 
-/// Bytes that it takes to hold whom a request's `_meta` says it is from, beyond the text: read as a type, a long list of
-/// small things takes many times its text.
+/// Bytes that it takes to hold whom a request's `_meta` says it is from, beyond the text: read as a
+/// type, a long list of small things takes many times its text.
 pub(crate) fn identity_cost(meta: &Raw) -> usize {
     if meta.as_bytes().len() <= IDENTITY_BYTES_FREE {
         return 0;

@@ -8,8 +8,9 @@ use crate::revision::{Condition, ConditionValue, MethodRule, Revision, Side};
 use crate::rpc::{ErrorObject, Params};
 use crate::schema::Capabilities;
 
-/// The row of a request that we want to send to a peer that declared `theirs`; none for a method of no revision.
-/// `by_itself`: the machine sends it, and not the application. (CAP-03, CAP-06, CAP-09)
+/// The row of a request that we want to send to a peer that declared `theirs`; none for a method of
+/// no revision. `by_itself`: the machine sends it, and not the application. (CAP-03, CAP-06,
+/// CAP-09)
 pub(crate) fn outgoing_request(
     side: Side,
     revision: Revision,
@@ -24,12 +25,14 @@ pub(crate) fn outgoing_request(
     }
     let declared = rule.needs.is_none_or(|capability| theirs.has(capability))
         && rule.conditions.iter().all(|condition| {
-            !applies(condition.value, find_rare(params, condition.member)) || theirs.has(condition.needs)
+            !applies(condition.value, find_rare(params, condition.member))
+                || theirs.has(condition.needs)
         });
     if declared { Ok(Some(rule)) } else { Err(Misuse::Undeclared) }
 }
 
-/// As [`outgoing_request`], to `peer` if it is known already; `params` are an object, or nothing. (JSON-17)
+/// As [`outgoing_request`], to `peer` if it is known already; `params` are an object, or nothing.
+/// (JSON-17)
 pub(crate) fn outgoing_call(
     side: Side,
     revision: Revision,
@@ -63,8 +66,8 @@ pub(crate) fn outgoing_notification(
     Ok(Some(rule))
 }
 
-/// What the client must have declared for us to ask this of it, by its row and params; which row there is depends on
-/// the revision. `besides` are added. (CAP-06, CAP-09, CAP-16)
+/// What the client must have declared for us to ask this of it, by its row and params; which row
+/// there is depends on the revision. `besides` are added. (CAP-06, CAP-09, CAP-16)
 pub(crate) fn question_needs(
     rule: &MethodRule,
     params: Option<&[u8]>,
@@ -78,20 +81,28 @@ pub(crate) fn question_needs(
 }
 
 /// Whether a question of the peer is one that we, who declared `ours`, can be asked. (T-96)
-pub(crate) fn is_fit_question(rule: &MethodRule, params: Option<&[u8]>, ours: &Capabilities) -> bool {
+pub(crate) fn is_fit_question(
+    rule: &MethodRule,
+    params: Option<&[u8]>,
+    ours: &Capabilities,
+) -> bool {
     let member = |name| params.and_then(|params| find(params, name));
     params.is_none_or(|params| params.starts_with(b"{"))
         && rule.needs.is_none_or(|capability| ours.has(capability))
-        && rule.text_params.iter().all(|name| member(name).is_some_and(|value| value.starts_with(b"\"")))
-        && binding(rule)
-            .all(|condition| !applies(condition.value, member(condition.member)) || ours.has(condition.needs))
+        && rule
+            .text_params
+            .iter()
+            .all(|name| member(name).is_some_and(|value| value.starts_with(b"\"")))
+        && binding(rule).all(|condition| {
+            !applies(condition.value, member(condition.member)) || ours.has(condition.needs)
+        })
         && (rule.conditions.is_empty()
             || rule.needs.is_some()
             || binding(rule).any(|condition| applies(condition.value, member(condition.member))))
 }
 
-/// The method's row under `revision`. A method that only other revisions have may not be sent; one that no revision
-/// has is an extension's. A request is no notification, and the other way round.
+/// The method's row under `revision`. A method that only other revisions have may not be sent; one
+/// that no revision has is an extension's. A request is no notification, and the other way round.
 fn known(
     method: Option<MethodId>,
     is_request: bool,

@@ -93,8 +93,11 @@ impl Connection {
                 self.on_unreadable(origin.to, ViolationKind::NotJson, detail.into(), &reply);
             }
             Content::Array => {
-                let malformed =
-                    Malformed::Invalid { id: None, answerable: true, why: "a message is an object" };
+                let malformed = Malformed::Invalid {
+                    id: None,
+                    answerable: true,
+                    why: "a message is an object",
+                };
                 self.on_malformed(origin, &malformed);
             }
         }
@@ -181,7 +184,9 @@ impl Connection {
             Malformed::Invalid { id: None, answerable: true, why } => {
                 self.on_unreadable(origin.to, ViolationKind::Invalid, (*why).into(), &reply);
             }
-            Malformed::Invalid { id: None, why, .. } => self.env.violation(ViolationKind::Invalid, *why),
+            Malformed::Invalid { id: None, why, .. } => {
+                self.env.violation(ViolationKind::Invalid, *why)
+            }
             Malformed::Invalid { id: Some(id), answerable, why } => {
                 let is_ours = id.as_u64().is_some_and(|id| self.calls.is_open(id));
                 if is_ours && !answerable {
@@ -195,7 +200,8 @@ impl Connection {
         }
     }
 
-    /// Reports what cannot be answered by id, and answers it without one where the policy says so. (D-01)
+    /// Reports what cannot be answered by id, and answers it without one where the policy says so.
+    /// (D-01)
     fn on_unreadable(
         &mut self,
         to: Destination,
@@ -206,13 +212,20 @@ impl Connection {
         let env = &mut self.env;
         let is_wanted = env.identity.policy == ViolationPolicy::Reply;
         // What is in a batch is answered in its responses, which are bounded already.
-        if is_wanted && (to.batch.is_some() || env.violations.may_reply(env.now, &env.identity.limits)) {
+        if is_wanted
+            && (to.batch.is_some() || env.violations.may_reply(env.now, &env.identity.limits))
+        {
             self.inbound.refuse(env, to, None, reply);
         }
         self.env.violation(kind, detail);
     }
 
-    fn on_response_to(&mut self, id: &RequestId, kind: Option<&str>, outcome: Result<Raw, CallError>) {
+    fn on_response_to(
+        &mut self,
+        id: &RequestId,
+        kind: Option<&str>,
+        outcome: Result<Raw, CallError>,
+    ) {
         let number = id.as_u64();
         if let Some(number) = number.filter(|number| self.calls.is_in_flight(*number)) {
             return self.on_response(number, kind, outcome);
@@ -233,12 +246,15 @@ impl Connection {
         self.env.violation(ViolationKind::UnknownResponse, detail);
     }
 
-    /// Handles an error that names no request: it can only be about the one that opens the connection. (T-03, LIF-28)
+    /// Handles an error that names no request: it can only be about the one that opens the
+    /// connection. (T-03, LIF-28)
     fn on_orphan(&mut self, error: ErrorObject) {
         let is_opening = self.env.phase() == Phase::Opening && self.env.side == Side::Client;
         if is_opening && !self.lifecycle.takes_late_refusal() {
-            let opener =
-                self.calls.only_call(Owner::Probe).or_else(|| self.calls.only_call(Owner::Handshake));
+            let opener = self
+                .calls
+                .only_call(Owner::Probe)
+                .or_else(|| self.calls.only_call(Owner::Handshake));
             if let Some(id) = opener {
                 return self.on_response(id, None, Err(CallError::Refused(error)));
             }
@@ -247,13 +263,22 @@ impl Connection {
         self.env.violation(ViolationKind::UnknownResponse, detail);
     }
 
-    fn on_request(&mut self, origin: Origin<'_>, id: &RequestId, method: Name<'_>, params: &Params<'_>) {
+    fn on_request(
+        &mut self,
+        origin: Origin<'_>,
+        id: &RequestId,
+        method: Name<'_>,
+        params: &Params<'_>,
+    ) {
         if !rules::receives_requests(&self.env) {
             let name: alloc::string::String = method.text.chars().take(64).collect();
             return self.env.violation(ViolationKind::UnexpectedRequest, name);
         }
         if self.inbound.has_id(id) || self.subscribers.has(id) {
-            let error = ErrorObject::new(code::INVALID_REQUEST, format!("request id {id} is already in use"));
+            let error = ErrorObject::new(
+                code::INVALID_REQUEST,
+                format!("request id {id} is already in use"),
+            );
             self.inbound.refuse(&mut self.env, origin.to, Some(id), &error);
             return self.env.violation(ViolationKind::DuplicateId, format!("{id} is still open"));
         }
@@ -265,8 +290,12 @@ impl Connection {
                 Ok(())
             }
             RequestTarget::Initialize => self.on_initialize(origin.to, id, params),
-            RequestTarget::Session(target) => self.on_session_request(target, origin, id, method, params),
-            RequestTarget::Modern(target) => self.on_modern_request(target, origin, id, method, params),
+            RequestTarget::Session(target) => {
+                self.on_session_request(target, origin, id, method, params)
+            }
+            RequestTarget::Modern(target) => {
+                self.on_modern_request(target, origin, id, method, params)
+            }
         };
         if let Err(error) = served {
             self.inbound.refuse(&mut self.env, origin.to, Some(id), &error);
@@ -284,8 +313,9 @@ impl Connection {
         let peer = handshake::negotiate(params, &identity)?;
         let revision = peer.revision;
         self.env.terms.peer = Some(peer.into());
-        self.inbound
-            .accept_with(&mut self.env, to, id, |out| handshake::write_welcome(&identity, revision, out));
+        self.inbound.accept_with(&mut self.env, to, id, |out| {
+            handshake::write_welcome(&identity, revision, out)
+        });
         self.step(Trigger::Welcome);
         Ok(())
     }
@@ -300,7 +330,8 @@ impl Connection {
         params: &Params<'_>,
     ) -> Result<(), ErrorObject> {
         if !self.env.allows().serving {
-            // A request without a session that carries no context lacks that, where it could have been served. (T-40)
+            // A request without a session that carries no context lacks that, where it could have
+            // been served. (T-40)
             return Err(if self.env.serves_modern() {
                 missing_context(&self.env.identity.revisions)
             } else {
@@ -336,7 +367,8 @@ impl Connection {
             SessionTarget::Application => {
                 let (meta, progress_token) = keep_meta(&self.env.identity, origin.frame, params);
                 let log_level = self.env.terms.log_level;
-                let sender = Sender { peer, log_level, answers: None, state: None, meta, progress_token };
+                let sender =
+                    Sender { peer, log_level, answers: None, state: None, meta, progress_token };
                 self.deliver(origin, id, method, rule, params, sender);
             }
         }
@@ -409,7 +441,15 @@ impl Connection {
         params: &Params<'_>,
         sender: Sender,
     ) {
-        self.inbound.deliver(&mut self.env, origin, id.clone(), method.to_method(), rule, params, sender);
+        self.inbound.deliver(
+            &mut self.env,
+            origin,
+            id.clone(),
+            method.to_method(),
+            rule,
+            params,
+            sender,
+        );
     }
 
     fn on_notification(&mut self, origin: Origin<'_>, method: Name<'_>, params: &Params<'_>) {
@@ -431,8 +471,8 @@ impl Connection {
         }
         let rule = method.id.and_then(|method| method.rule(self.env.revision()));
         let rule = rule.filter(|rule| !rule.is_request);
-        // A server may report things before the client knows what it is; a client has nothing to report yet, unless it
-        // is one that opens no session. (T-27, T-29)
+        // A server may report things before the client knows what it is; a client has nothing to
+        // report yet, unless it is one that opens no session. (T-27, T-29)
         let needs_session = method.id.is_some() || self.env.identity.newest(Era::Modern).is_none();
         if self.env.phase() == Phase::Opening && self.env.side == Side::Server && needs_session {
             return self.env.violation(ViolationKind::Early, "a notification before initialize");
@@ -449,7 +489,11 @@ impl Connection {
             _ => {
                 let is_log = method.id == Some(MethodId::LogMessage);
                 let call = if is_log { eras::logged_call(&self.env, &self.calls) } else { None };
-                self.env.emit(Event::Notification { call, method: method.to_method(), params: kept });
+                self.env.emit(Event::Notification {
+                    call,
+                    method: method.to_method(),
+                    params: kept,
+                });
             }
         }
     }
@@ -458,10 +502,14 @@ impl Connection {
     fn on_cancelled(&mut self, origin: Origin<'_>, params: &Params<'_>) {
         let id = params.member("requestId").and_then(RequestId::from_json);
         let Some(id) = id else {
-            return self.env.bad_notification(MethodId::Cancelled.name(), "`requestId` must be an id");
+            return self
+                .env
+                .bad_notification(MethodId::Cancelled.name(), "`requestId` must be an id");
         };
         if !rules::receives_requests(&self.env) {
-            if let Some(call) = modern::on_cancelled(&mut self.env, &self.calls, &self.subscriptions, &id) {
+            if let Some(call) =
+                modern::on_cancelled(&mut self.env, &self.calls, &self.subscriptions, &id)
+            {
                 self.calls.retire(&mut self.env, call, CallError::Withdrawn);
             }
             return;

@@ -1,6 +1,7 @@
 //! Who makes a request, where the request itself carries that: the `_meta` of the modern era, read.
 //!
-//! Both eras may come over one connection; what a request carries counts for it alone. (LIF-21, CAP-14, T-39)
+//! Both eras may come over one connection; what a request carries counts for it alone. (LIF-21,
+//! CAP-14, T-39)
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -12,7 +13,9 @@ use super::identity::Identity;
 use super::input_required::question::Answers;
 use super::peer::Peer;
 use crate::error::code;
-use crate::json::{Array, Frame, Object, Raw, find_each, members, unescape, unescape_key, write_str};
+use crate::json::{
+    Array, Frame, Object, Raw, find_each, members, unescape, unescape_key, write_str,
+};
 use crate::revision::{Revision, Side};
 use crate::rpc::{ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
@@ -80,7 +83,8 @@ impl LastContext {
         }
         let (peer, log_level) = read_context(&env.identity, params)?;
         let (meta, progress_token) = keep_meta(&env.identity, frame, params);
-        let short = params.meta.filter(|meta| meta.len() <= META_BYTES_MAX && !params.line_breaks());
+        let short =
+            params.meta.filter(|meta| meta.len() <= META_BYTES_MAX && !params.line_breaks());
         self.0 = short.map(|meta| {
             Box::new(RequestContext {
                 meta: Frame::Borrowed(meta).keep(meta, false),
@@ -108,7 +112,10 @@ pub(crate) fn keep_meta(
 }
 
 /// Reads the context of a request. (STL-01, STL-03, STL-04, LIF-24, LOG-04)
-fn read_context(identity: &Identity, params: &Params<'_>) -> Result<(Arc<Peer>, Option<Level>), ErrorObject> {
+fn read_context(
+    identity: &Identity,
+    params: &Params<'_>,
+) -> Result<(Arc<Peer>, Option<Level>), ErrorObject> {
     let names = [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES, key::LOG_LEVEL, key::CLIENT_INFO];
     let [version, capabilities, log_level, info] = names.map(|name| params.meta_member(name));
     let Some(version) = version.and_then(unescape) else {
@@ -117,11 +124,13 @@ fn read_context(identity: &Identity, params: &Params<'_>) -> Result<(Arc<Peer>, 
     let revision = Revision::from_name(&version)
         .filter(|revision| revision.is_modern() && identity.revisions.contains(revision));
     let Some(revision) = revision else {
-        let error = ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version");
+        let error =
+            ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version");
         return Err(error.with_data(supported(&identity.revisions, Some(&version))));
     };
-    let keep =
-        |value: Option<&[u8]>| value.map(|value| Frame::Borrowed(value).keep(value, params.line_breaks()));
+    let keep = |value: Option<&[u8]>| {
+        value.map(|value| Frame::Borrowed(value).keep(value, params.line_breaks()))
+    };
     let Some(capabilities) = keep(capabilities).filter(Raw::is_object) else {
         return Err(missing_context(&identity.revisions));
     };
@@ -129,7 +138,10 @@ fn read_context(identity: &Identity, params: &Params<'_>) -> Result<(Arc<Peer>, 
         None | Some(b"null") => None,
         Some(level) => match unescape(level).and_then(|name| Level::from_name(&name)) {
             None => {
-                return Err(ErrorObject::invalid_params(format!("`{}` is no log level", key::LOG_LEVEL)));
+                return Err(ErrorObject::invalid_params(format!(
+                    "`{}` is no log level",
+                    key::LOG_LEVEL
+                )));
             }
             level => level,
         },
@@ -179,8 +191,8 @@ pub(crate) fn read_input(
     Ok((Some(Answers::new(answers)), state))
 }
 
-/// The error for a request that carries no context and belongs to no session, of a server that speaks `revisions`.
-/// (STL-03, T-40)
+/// The error for a request that carries no context and belongs to no session, of a server that
+/// speaks `revisions`. (STL-03, T-40)
 pub(crate) fn missing_context(revisions: &[Revision]) -> ErrorObject {
     let mut out = Vec::new();
     let mut data = Object::begin(&mut out);
@@ -195,8 +207,8 @@ pub(crate) fn missing_context(revisions: &[Revision]) -> ErrorObject {
     ErrorObject::invalid_params(why).with_data(Raw::from_written(out))
 }
 
-/// The data of an error about revisions, of a server that speaks `revisions`: the same that `server/discover` lists.
-/// (LIF-24, LIF-33)
+/// The data of an error about revisions, of a server that speaks `revisions`: the same that
+/// `server/discover` lists. (LIF-24, LIF-33)
 pub(crate) fn supported(revisions: &[Revision], requested: Option<&str>) -> Raw {
     let mut out = Vec::new();
     let mut data = Object::begin(&mut out);
@@ -207,7 +219,11 @@ pub(crate) fn supported(revisions: &[Revision], requested: Option<&str>) -> Raw 
 }
 
 /// Writes the names of those of the revisions that `which` accepts, newest first.
-pub(crate) fn write_revisions(out: &mut Vec<u8>, revisions: &[Revision], which: impl Fn(Revision) -> bool) {
+pub(crate) fn write_revisions(
+    out: &mut Vec<u8>,
+    revisions: &[Revision],
+    which: impl Fn(Revision) -> bool,
+) {
     let mut names = Array::begin(out);
     for revision in revisions.iter().rev().filter(|revision| which(**revision)) {
         write_str(names.next(), revision.name());
@@ -222,7 +238,8 @@ pub(crate) fn missing_capabilities(needs: &Capabilities, revision: Revision) -> 
     needs.write_needed(data.key("requiredCapabilities"), Side::Client, revision);
     data.end();
     let code = code::MISSING_CLIENT_CAPABILITY;
-    ErrorObject::new(code, "the client did not declare what this needs").with_data(Raw::from_written(out))
+    ErrorObject::new(code, "the client did not declare what this needs")
+        .with_data(Raw::from_written(out))
 }
 
 #[cfg(test)]

@@ -60,7 +60,8 @@ fn client_config(revision: Revision, limits: Limits) -> client::Config {
 /// A client that knows its server, which can do everything; its next request has the id 2.
 fn client(revision: Revision, limits: Limits) -> Client {
     let mut client = Client::new(NOW, client_config(revision, limits));
-    let capabilities = r#"{"tools":{},"resources":{"subscribe":true,"listChanged":true},"prompts":{}}"#;
+    let capabilities =
+        r#"{"tools":{},"resources":{"subscribe":true,"listChanged":true},"prompts":{}}"#;
     match revision {
         R5 => hears(&mut client, discovered(capabilities)),
         _ => hears(&mut client, welcome(revision.name(), capabilities)),

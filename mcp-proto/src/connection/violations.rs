@@ -1,4 +1,5 @@
-//! What happens when the peer breaks a rule: a report, an answer within reason, or the end of the connection.
+//! What happens when the peer breaks a rule: a report, an answer within reason, or the end of the
+//! connection.
 
 use alloc::borrow::Cow;
 use core::fmt;
@@ -51,7 +52,8 @@ pub enum ViolationKind {
     StaleProgress,
     /// A request from a side that sends none. (T-93)
     UnexpectedRequest,
-    /// A change that belongs to no subscription of ours, or came before it was acknowledged. (T-100)
+    /// A change that belongs to no subscription of ours, or came before it was acknowledged.
+    /// (T-100)
     UnknownSubscription,
 }
 
@@ -81,10 +83,11 @@ impl fmt::Display for ViolationKind {
 pub enum ViolationPolicy {
     /// End the connection at the first one.
     Close,
-    /// Nothing. The default of clients: a server that prints to its stdout must not be answered. (T-19)
+    /// Nothing. The default of clients: a server that prints to its stdout must not be answered.
+    /// (T-19)
     Ignore,
-    /// Answer texts that are no messages with an error that names no request, within limits. The default of
-    /// servers. (T-20)
+    /// Answer texts that are no messages with an error that names no request, within limits. The
+    /// default of servers. (T-20)
     Reply,
 }
 
@@ -127,11 +130,13 @@ impl Violations {
         let earned = now.duration_since(self.refilled).as_nanos() / every;
         if earned > 0 {
             let earned = u32::try_from(earned).unwrap_or(u32::MAX);
-            self.replies_left = self.replies_left.saturating_add(earned).min(limits.error_replies_max);
+            self.replies_left =
+                self.replies_left.saturating_add(earned).min(limits.error_replies_max);
             // What is left of the time counts towards the next one.
             self.refilled += limits.error_reply_every.saturating_mul(earned);
         }
-        // The time runs from when the allowance was last full, or the first burst would be one too long.
+        // The time runs from when the allowance was last full, or the first burst would be one too
+        // long.
         if self.replies_left == limits.error_replies_max {
             self.refilled = now;
         }
@@ -159,14 +164,20 @@ mod tests {
         for _ in 0..2 {
             violations.record(ViolationPolicy::Ignore, &limits);
         }
-        assert_eq!(violations.record(ViolationPolicy::Ignore, &limits), Some(Fault::TooManyViolations));
+        assert_eq!(
+            violations.record(ViolationPolicy::Ignore, &limits),
+            Some(Fault::TooManyViolations)
+        );
         assert_eq!(violations.record(ViolationPolicy::Close, &limits), Some(Fault::FirstViolation));
     }
 
     #[test]
     fn error_replies_come_in_bursts_and_are_earned_back_one_by_one_t_18() {
-        let limits =
-            Limits { error_replies_max: 2, error_reply_every: Duration::from_secs(1), ..Limits::default() };
+        let limits = Limits {
+            error_replies_max: 2,
+            error_reply_every: Duration::from_secs(1),
+            ..Limits::default()
+        };
         let mut violations = Violations::new(&limits);
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
         let replies = [0, 0, 0, 999, 1000, 1001, 9000, 9000, 9000];

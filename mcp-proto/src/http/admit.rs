@@ -23,7 +23,8 @@ const VERSION_BYTES_MAX: usize = 64;
 pub enum Admitted {
     /// A message; what it is depends on its body.
     Post(Head),
-    /// A client wants to hear what a session says besides answers, or once more what it missed. (HTTP-22)
+    /// A client wants to hear what a session says besides answers, or once more what it missed.
+    /// (HTTP-22)
     Get(Get),
     /// A client is done with this session. (HTTP-35)
     Delete(Box<str>),
@@ -62,9 +63,8 @@ impl Version {
             Ok(None) => Self::Absent,
             Ok(Some(value)) => match visible(value, VERSION_BYTES_MAX) {
                 None => Self::Malformed,
-                Some(name) => {
-                    Revision::from_name(name).map_or_else(|| Self::Unknown(name.into()), Self::Known)
-                }
+                Some(name) => Revision::from_name(name)
+                    .map_or_else(|| Self::Unknown(name.into()), Self::Known),
             },
             Err(_) => Self::Malformed,
         }
@@ -89,10 +89,11 @@ impl Presented {
     fn of(policy: &Policy, fields: &dyn Fields) -> Self {
         match fields.one("mcp-session-id") {
             Ok(None) => Self::Absent,
-            Ok(Some(value)) if value.iter().all(|byte| matches!(byte, b' ' | b'\t')) => Self::Absent,
-            Ok(Some(value)) => {
-                visible(value, policy.session_id_bytes_max()).map_or(Self::Foreign, |id| Self::Id(id.into()))
+            Ok(Some(value)) if value.iter().all(|byte| matches!(byte, b' ' | b'\t')) => {
+                Self::Absent
             }
+            Ok(Some(value)) => visible(value, policy.session_id_bytes_max())
+                .map_or(Self::Foreign, |id| Self::Id(id.into())),
             Err(_) => Self::Repeated,
         }
     }
@@ -103,8 +104,8 @@ impl Presented {
             Self::Id(id) => Ok(id.clone()),
             Self::Absent => Err(Refusal::new(400, "`Mcp-Session-Id` is missing")),
             Self::Repeated => Err(Refusal::new(400, "`Mcp-Session-Id` is repeated")),
-            // Whoever holds an id that we never gave must be told to begin anew, as with one that we forgot: it may be
-            // of the server that stood here before.
+            // Whoever holds an id that we never gave must be told to begin anew, as with one that
+            // we forgot: it may be of the server that stood here before.
             Self::Foreign => Err(Refusal::unknown_session(None)),
         }
     }
@@ -112,9 +113,10 @@ impl Presented {
 
 /// Whether a request may come in, by its verb and its fields, before anything of its body is read.
 ///
-/// In this order: where it is addressed to and comes from ([`screen`]), its verb, its size and coding, its media type,
-/// and what it accepts in return. What depends on the body, such as which era a POST is of, is left to [`Head::read`].
-/// Over HTTP/2 and later the driver passes `:authority` as `host`. (requirements §3.2)
+/// In this order: where it is addressed to and comes from ([`screen`]), its verb, its size and
+/// coding, its media type, and what it accepts in return. What depends on the body, such as which
+/// era a POST is of, is left to [`Head::read`]. Over HTTP/2 and later the driver passes
+/// `:authority` as `host`. (requirements §3.2)
 ///
 /// ```
 /// use mcp_proto::http::{Admitted, Policy, admit};
@@ -147,8 +149,9 @@ pub fn admit(policy: &Policy, verb: &str, fields: &dyn Fields) -> Result<Admitte
     }
 }
 
-/// Whether a request is addressed to this server and comes from a page that may use it; the first thing that [`admit`]
-/// asks. A server that asks who the client is does so after this and before anything else. (HTTP-55, T-90)
+/// Whether a request is addressed to this server and comes from a page that may use it; the first
+/// thing that [`admit`] asks. A server that asks who the client is does so after this and before
+/// anything else. (HTTP-55, T-90)
 ///
 /// # Errors
 /// How to refuse it.
@@ -173,7 +176,8 @@ fn post(policy: &Policy, fields: &dyn Fields) -> Result<Head, Refusal> {
     check_length(policy, fields)?;
     // Whoever can decode a body does so before, and takes the field away.
     let coded = all(fields, "content-encoding").any(|coding| {
-        !text(coding).is_some_and(|coding| coding.is_empty() || coding.eq_ignore_ascii_case("identity"))
+        !text(coding)
+            .is_some_and(|coding| coding.is_empty() || coding.eq_ignore_ascii_case("identity"))
     });
     if coded {
         return Err(Refusal::new(415, "the body must not be encoded"));
@@ -193,14 +197,20 @@ fn post(policy: &Policy, fields: &dyn Fields) -> Result<Head, Refusal> {
 
 fn check_length(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
     let malformed = || Refusal::new(400, "`Content-Length` is malformed");
-    let Some(length) = fields.one("content-length").map_err(|_| malformed())? else { return Ok(()) };
+    let Some(length) = fields.one("content-length").map_err(|_| malformed())? else {
+        return Ok(());
+    };
     let digits = text(length).filter(|digits| !digits.is_empty()).ok_or_else(malformed)?;
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return Err(malformed());
     }
     // More digits than a number can have are too many bytes all the same.
     match digits.parse::<u64>() {
-        Ok(length) if usize::try_from(length).is_ok_and(|length| length <= policy.body_bytes_max()) => Ok(()),
+        Ok(length)
+            if usize::try_from(length).is_ok_and(|length| length <= policy.body_bytes_max()) =>
+        {
+            Ok(())
+        }
         _ => Err(too_long()),
     }
 }
@@ -221,14 +231,17 @@ fn get(policy: &Policy, fields: &dyn Fields) -> Result<Get, Refusal> {
         Some(id) => {
             // Blanks around a value are none of it; what is beyond ASCII travels as UTF-8.
             let id = from_utf8(id).map_err(|_| malformed())?.trim_matches([' ', '\t']);
-            Some(id).filter(|id| is_event_id(id, policy.event_id_bytes_max())).ok_or_else(malformed)?.into()
+            Some(id)
+                .filter(|id| is_event_id(id, policy.event_id_bytes_max()))
+                .ok_or_else(malformed)?
+                .into()
         }
     };
     Ok(Get { session, last_event_id: last_event_id.map(Into::into) })
 }
 
-/// GET and DELETE are of sessions: clients of revisions without any are told so, and others must name one that is
-/// spoken, if any. (HTTP-37, HTTP-38, HTTP-52)
+/// GET and DELETE are of sessions: clients of revisions without any are told so, and others must
+/// name one that is spoken, if any. (HTTP-37, HTTP-38, HTTP-52)
 fn legacy(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
     match Version::of(fields) {
         Version::Absent => Ok(()),
@@ -244,9 +257,10 @@ pub(super) fn spoken(policy: &Policy, version: &Version) -> Result<Option<Revisi
     match version {
         Version::Absent => Ok(None),
         Version::Known(revision) if policy.speaks(*revision) => Ok(Some(*revision)),
-        Version::Known(_) | Version::Unknown(_) => {
-            Err(Refusal::new(400, "this server does not speak the version of `MCP-Protocol-Version`"))
-        }
+        Version::Known(_) | Version::Unknown(_) => Err(Refusal::new(
+            400,
+            "this server does not speak the version of `MCP-Protocol-Version`",
+        )),
         Version::Malformed => Err(Refusal::new(400, "`MCP-Protocol-Version` is malformed")),
     }
 }

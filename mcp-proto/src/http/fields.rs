@@ -1,12 +1,13 @@
-//! The fields of a head, as whatever parsed it holds them; knows neither which fields there are nor what they say.
+//! The fields of a head, as whatever parsed it holds them; knows neither which fields there are nor
+//! what they say.
 
 use alloc::vec::Vec;
 use core::fmt;
 
 /// The fields of one head.
 ///
-/// Lists of pairs implement it, and `http::HeaderMap` does behind the feature `http-types`. For any other HTTP stack
-/// it is one lookup:
+/// Lists of pairs implement it, and `http::HeaderMap` does behind the feature `http-types`. For any
+/// other HTTP stack it is one lookup:
 ///
 /// ```
 /// use mcp_proto::http::Fields;
@@ -25,15 +26,16 @@ use core::fmt;
 /// assert!(head.one("accept").is_err());
 /// ```
 pub trait Fields {
-    /// The `nth` value, from 0, of the field `name`, which is given in lower case; names compare without case.
-    /// (HTTP-46)
+    /// The `nth` value, from 0, of the field `name`, which is given in lower case; names compare
+    /// without case. (HTTP-46)
     fn value(&self, name: &str, nth: usize) -> Option<&[u8]>;
 
     /// The value of a field that has one at most.
     ///
     /// # Errors
-    /// [`Repeated`] if it comes twice, even with equal values: whoever stands in between may have looked at another
-    /// one than we, or have joined them, and what it let pass is then not what we read.
+    /// [`Repeated`] if it comes twice, even with equal values: whoever stands in between may have
+    /// looked at another one than we, or have joined them, and what it let pass is then not
+    /// what we read.
     fn one(&self, name: &str) -> Result<Option<&[u8]>, Repeated> {
         match self.value(name, 1) {
             None => Ok(self.value(name, 0)),
@@ -99,8 +101,8 @@ impl Fields for ::http::HeaderMap {
     }
 }
 
-/// All values of a field. A head has few fields: to look at each is less than to have the name made into one that the map
-/// looks for, and whoever parses heads bounds how many there may be.
+/// All values of a field. A head has few fields: to look at each is less than to have the name made
+/// into one that the map looks for, and whoever parses heads bounds how many there may be.
 #[cfg(feature = "http-types")]
 fn named<'a>(map: &'a ::http::HeaderMap, name: &str) -> impl Iterator<Item = &'a [u8]> {
     map.iter().filter(move |(key, _)| key.as_str() == name).map(|(_, value)| value.as_bytes())

@@ -1,11 +1,11 @@
-//! Streamable HTTP without IO: what a server lets in and which message goes into which response, what a client does with
-//! exchanges, and the two languages below JSON, event streams and header field values. It knows no HTTP stack and holds
-//! no socket.
+//! Streamable HTTP without IO: what a server lets in and which message goes into which response,
+//! what a client does with exchanges, and the two languages below JSON, event streams and header
+//! field values. It knows no HTTP stack and holds no socket.
 //!
-//! A server asks [`admit`] about the head of each request, and [`Head::read`] about the body that follows; both say how
-//! to refuse it, as a whole [`Reply`]. What is let in goes to a [`Session`], which sorts out the responses; a [`Table`]
-//! holds the sessions that there are. A client is a [`client::Http`]. [`sse`] and [`field`] are usable alone and know
-//! nothing of MCP.
+//! A server asks [`admit`] about the head of each request, and [`Head::read`] about the body that
+//! follows; both say how to refuse it, as a whole [`Reply`]. What is let in goes to a [`Session`],
+//! which sorts out the responses; a [`Table`] holds the sessions that there are. A client is a
+//! [`client::Http`]. [`sse`] and [`field`] are usable alone and know nothing of MCP.
 
 mod admit;
 pub mod client;

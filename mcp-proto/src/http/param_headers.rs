@@ -1,5 +1,5 @@
-//! What a request repeats in its head: the method, the name, and those arguments of a tool that its schema says; the same
-//! for who sends it and who receives it.
+//! What a request repeats in its head: the method, the name, and those arguments of a tool that its
+//! schema says; the same for who sends it and who receives it.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -29,7 +29,8 @@ const DEPTH_MAX: usize = 32;
 
 /// What `Mcp-Method` and `Mcp-Name` of a request say. (HTTP-44)
 ///
-/// Both can be sent as they are: a method that no field can hold is written in a way that no server takes.
+/// Both can be sent as they are: a method that no field can hold is written in a way that no server
+/// takes.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -46,16 +47,19 @@ pub fn standard<'a>(method: &'a str, params: Option<&Raw>) -> (Cow<'a, str>, Opt
 }
 
 /// Like [`standard`], for params that are known to be an object.
-pub(super) fn standard_of<'a>(method: &'a str, params: Option<&[u8]>) -> (Cow<'a, str>, Option<String>) {
+pub(super) fn standard_of<'a>(
+    method: &'a str,
+    params: Option<&[u8]>,
+) -> (Cow<'a, str>, Option<String>) {
     let name = named_by(method).and_then(|member| find(params?, member)).and_then(unescape);
     (encode(method), name.map(|name| encode(&name).into_owned()))
 }
 
-/// Which arguments of one tool a request repeats in fields named `Mcp-Param-…`: those whose property in the input schema
-/// has an annotation `x-mcp-header`.
+/// Which arguments of one tool a request repeats in fields named `Mcp-Param-…`: those whose
+/// property in the input schema has an annotation `x-mcp-header`.
 ///
-/// A client makes one of each tool that it was told of, and leaves out those tools where that fails (HTTP-48); a server
-/// makes one of the tool that is called.
+/// A client makes one of each tool that it was told of, and leaves out those tools where that fails
+/// (HTTP-48); a server makes one of the tool that is called.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -87,9 +91,10 @@ impl Mirror {
     /// Reads what the schema of a tool's input says. (HTTP-47)
     ///
     /// # Errors
-    /// [`InvalidMirror`] where an annotation is empty, no token, or the same as another whatever its case; where its
-    /// property is no string, integer or boolean; where it stands anywhere but at a property of a property and so on, of
-    /// the whole (T-108); or beyond bounds: 64 annotations, 128 bytes each, 32 levels. (HTTP-48)
+    /// [`InvalidMirror`] where an annotation is empty, no token, or the same as another whatever
+    /// its case; where its property is no string, integer or boolean; where it stands anywhere
+    /// but at a property of a property and so on, of the whole (T-108); or beyond bounds: 64
+    /// annotations, 128 bytes each, 32 levels. (HTTP-48)
     pub fn of(input_schema: &Raw) -> Result<Self, InvalidMirror> {
         let mut mirror = Self::default();
         // Most schemas have none. With escapes it may be spelled in other ways.
@@ -109,10 +114,11 @@ impl Mirror {
         self.params.is_empty()
     }
 
-    /// The fields of a call with these arguments, and their values, which can be sent as they are. (HTTP-47, HTTP-49)
+    /// The fields of a call with these arguments, and their values, which can be sent as they are.
+    /// (HTTP-47, HTTP-49)
     ///
-    /// What is absent or `null` has none, and neither has what is not a string, a boolean or an integer within
-    /// ±(2^53 - 1): a server refuses that.
+    /// What is absent or `null` has none, and neither has what is not a string, a boolean or an
+    /// integer within ±(2^53 - 1): a server refuses that.
     #[must_use]
     pub fn fields(&self, arguments: Option<&Raw>) -> Vec<(String, String)> {
         let fields = self.params.iter().filter_map(|param| {
@@ -127,7 +133,8 @@ impl Mirror {
         fields.collect()
     }
 
-    /// Whether the fields of a head repeat these arguments, and nothing else where there are none. (HTTP-50)
+    /// Whether the fields of a head repeat these arguments, and nothing else where there are none.
+    /// (HTTP-50)
     ///
     /// # Errors
     /// [`Mismatch`] at the first one that does not.
@@ -145,7 +152,9 @@ impl Mirror {
                 (Some(said), Some(Value::Text(text))) => said == text,
                 // As numbers: `42.0` is 42. (T-109)
                 (Some(said), Some(Value::Integer(integer))) => safe_integer(&said) == Some(integer),
-                (Some(said), Some(Value::Bool(value))) => said == if value { "true" } else { "false" },
+                (Some(said), Some(Value::Bool(value))) => {
+                    said == if value { "true" } else { "false" }
+                }
                 (Some(_), Some(Value::Other)) => false,
             };
             if !same {
@@ -168,7 +177,8 @@ enum Value<'a> {
 impl Param {
     /// The argument; none if it is absent or `null`.
     fn find<'a>(&self, arguments: &'a Raw) -> Option<Value<'a>> {
-        let value = self.path.iter().try_fold(arguments.as_bytes(), |object, name| find(object, name))?;
+        let value =
+            self.path.iter().try_fold(arguments.as_bytes(), |object, name| find(object, name))?;
         Some(match value {
             b"null" => return None,
             b"true" => Value::Bool(true),
@@ -256,10 +266,12 @@ impl Walk<'_> {
             Some(step) => step?,
         }
         self.depth -= 1;
-        annotation.map_or(Ok(()), |annotation| self.annotated(&annotation, kind.as_ref(), reachable))
+        annotation
+            .map_or(Ok(()), |annotation| self.annotated(&annotation, kind.as_ref(), reachable))
     }
 
-    /// Takes schemas that stand in an object; with `reachable` they are properties of what is annotated.
+    /// Takes schemas that stand in an object; with `reachable` they are properties of what is
+    /// annotated.
     fn members(&mut self, reader: &mut Reader<'_>, reachable: bool) -> Step {
         let walked = reader.members(|name, reader| {
             self.path.push(name.into());
@@ -275,12 +287,15 @@ impl Walk<'_> {
 
     /// Takes one schema, or an array of them, that an annotation is out of place in.
     fn schemas(&mut self, reader: &mut Reader<'_>) -> Step {
-        reader.elements(|_, reader| self.schema(reader, false)).unwrap_or_else(|| self.schema(reader, false))
+        reader
+            .elements(|_, reader| self.schema(reader, false))
+            .unwrap_or_else(|| self.schema(reader, false))
     }
 
     fn annotated(&mut self, annotation: &Raw, kind: Option<&Raw>, reachable: bool) -> Step {
-        let invalid =
-            |why| Err(InvalidMirror { property: self.path.last().cloned().unwrap_or_default(), why });
+        let invalid = |why| {
+            Err(InvalidMirror { property: self.path.last().cloned().unwrap_or_default(), why })
+        };
         let name = annotation.to_text().unwrap_or_default();
         let field = [FIELD, &*name].concat();
         if !reachable || self.path.is_empty() {
@@ -295,8 +310,9 @@ impl Walk<'_> {
         if name.len() > NAME_BYTES_MAX {
             return invalid("is annotated with too long a name");
         }
-        if !kind.is_some_and(|kind| matches!(kind.as_str(), r#""string""# | r#""integer""# | r#""boolean""#))
-        {
+        if !kind.is_some_and(|kind| {
+            matches!(kind.as_str(), r#""string""# | r#""integer""# | r#""boolean""#)
+        }) {
             return invalid("is annotated and neither a string, an integer nor a boolean");
         }
         if self.mirror.params.iter().any(|param| param.field.eq_ignore_ascii_case(&field)) {

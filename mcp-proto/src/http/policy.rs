@@ -1,4 +1,5 @@
-//! What an HTTP server lets in: from which hosts and origins, in which revisions, and how much; reads no head itself.
+//! What an HTTP server lets in: from which hosts and origins, in which revisions, and how much;
+//! reads no head itself.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -10,9 +11,10 @@ use crate::server;
 
 /// What a server accepts over HTTP, before any session or handler hears of it.
 ///
-/// By default a request must be addressed to this machine by a name that no name service can point elsewhere
-/// (`localhost`, 127.0.0.0/8 or `::1`, at any port), and come from a page that this machine served, or from no page.
-/// So a page on the web cannot reach a server on its reader's machine. (HTTP-55, HTTP-56)
+/// By default a request must be addressed to this machine by a name that no name service can point
+/// elsewhere (`localhost`, 127.0.0.0/8 or `::1`, at any port), and come from a page that this
+/// machine served, or from no page. So a page on the web cannot reach a server on its reader's
+/// machine. (HTTP-55, HTTP-56)
 ///
 /// ```
 /// use mcp_proto::http::Policy;
@@ -55,8 +57,8 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// What fits the server that `config` describes: its revisions, its limits, and the methods that it serves besides
-    /// the protocol's.
+    /// What fits the server that `config` describes: its revisions, its limits, and the methods
+    /// that it serves besides the protocol's.
     #[must_use]
     pub fn of(config: &server::Config) -> Self {
         Self {
@@ -67,8 +69,8 @@ impl Policy {
         }
     }
 
-    /// Also accepts requests that are addressed to this host: at any port, or at the one that is named with it. What is
-    /// no host accepts nothing more.
+    /// Also accepts requests that are addressed to this host: at any port, or at the one that is
+    /// named with it. What is no host accepts nothing more.
     #[must_use]
     pub fn host(mut self, host: &str) -> Self {
         self.hosts.push(host.into());
@@ -77,8 +79,8 @@ impl Policy {
 
     /// Accepts requests whatever host they are addressed to, as long as they name one.
     ///
-    /// For servers that ask who the client is, or behind a proxy that checks: a page that has its own name point to
-    /// this server can then read from it.
+    /// For servers that ask who the client is, or behind a proxy that checks: a page that has its
+    /// own name point to this server can then read from it.
     #[must_use]
     pub const fn any_host(mut self) -> Self {
         self.any_host = true;
@@ -100,8 +102,8 @@ impl Policy {
         self
     }
 
-    /// Speaks these revisions only. Without one that has sessions there are none, and nothing to GET or DELETE.
-    /// (HTTP-02, HTTP-52)
+    /// Speaks these revisions only. Without one that has sessions there are none, and nothing to
+    /// GET or DELETE. (HTTP-02, HTTP-52)
     #[must_use]
     pub fn revisions(mut self, revisions: &[Revision]) -> Self {
         self.revisions = revisions.to_vec();
@@ -109,30 +111,33 @@ impl Policy {
         self
     }
 
-    /// Also lets in requests of this method, which no revision has; as [`server::Config::serve`] does.
+    /// Also lets in requests of this method, which no revision has; as [`server::Config::serve`]
+    /// does.
     #[must_use]
     pub fn serve(mut self, method: &str) -> Self {
         self.served.push(method.into());
         self
     }
 
-    /// The longest body, by default [`Limits::message_bytes_max`], 16 MiB. A longer one is refused by what its head says
-    /// of it, and the driver reads no more than this of one that does not say. Costs this much per request that is
-    /// being read.
+    /// The longest body, by default [`Limits::message_bytes_max`], 16 MiB. A longer one is refused
+    /// by what its head says of it, and the driver reads no more than this of one that does not
+    /// say. Costs this much per request that is being read.
     #[must_use]
     pub const fn with_body_bytes_max(mut self, bytes: usize) -> Self {
         self.limits.message_bytes_max = bytes;
         self
     }
 
-    /// The longest id of a session, 256. A longer one is none of ours. (HTTP-30) Costs up to this much per request.
+    /// The longest id of a session, 256. A longer one is none of ours. (HTTP-30) Costs up to this
+    /// much per request.
     #[must_use]
     pub const fn with_session_id_bytes_max(mut self, bytes: usize) -> Self {
         self.session_id_bytes_max = bytes;
         self
     }
 
-    /// The longest `Last-Event-ID`, 256; a longer one is refused. (SSE-16) Costs up to this much per request.
+    /// The longest `Last-Event-ID`, 256; a longer one is refused. (SSE-16) Costs up to this much
+    /// per request.
     #[must_use]
     pub const fn with_event_id_bytes_max(mut self, bytes: usize) -> Self {
         self.event_id_bytes_max = bytes;
@@ -186,9 +191,12 @@ impl Policy {
     pub(super) fn takes_host(&self, host: &Authority<'_>) -> bool {
         self.any_host
             || host.is_loopback()
-            || self.hosts.iter().filter_map(|allowed| Authority::parse(allowed.as_bytes())).any(|allowed| {
-                allowed.host.is(&host.host) && allowed.port.is_none_or(|port| host.port == Some(port))
-            })
+            || self.hosts.iter().filter_map(|allowed| Authority::parse(allowed.as_bytes())).any(
+                |allowed| {
+                    allowed.host.is(&host.host)
+                        && allowed.port.is_none_or(|port| host.port == Some(port))
+                },
+            )
     }
 
     /// Whether a request may come from a page of this origin, which is none if it cannot be read.
@@ -199,7 +207,8 @@ impl Policy {
         };
         self.any_origin
             || Origin::parse(origin).is_some_and(|origin| {
-                let mut allowed = self.origins.iter().filter_map(|allowed| Origin::parse(allowed.as_bytes()));
+                let mut allowed =
+                    self.origins.iter().filter_map(|allowed| Origin::parse(allowed.as_bytes()));
                 origin.is_loopback() || allowed.any(|allowed| same(&allowed, &origin))
             })
     }

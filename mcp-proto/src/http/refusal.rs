@@ -1,4 +1,5 @@
-//! How a request is refused over HTTP: a status, fields, and a body that JSON-RPC can read; knows no reason to.
+//! How a request is refused over HTTP: a status, fields, and a body that JSON-RPC can read; knows
+//! no reason to.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -12,8 +13,8 @@ use crate::rpc::{self, ErrorObject, RequestId};
 
 /// The whole answer to a request that is not let in.
 ///
-/// The driver sends status, fields and body as they are. Nothing in it but an echoed id, and the name of a revision or
-/// a method, comes from the peer.
+/// The driver sends status, fields and body as they are. Nothing in it but an echoed id, and the
+/// name of a revision or a method, comes from the peer.
 ///
 /// ```
 /// use mcp_proto::http::{Policy, admit};
@@ -28,7 +29,8 @@ use crate::rpc::{self, ErrorObject, RequestId};
 pub struct Refusal {
     /// The HTTP status, 4xx.
     pub status: u16,
-    /// Fields of the head, their names in lower case; the content type is among them if there is a body.
+    /// Fields of the head, their names in lower case; the content type is among them if there is a
+    /// body.
     pub fields: Vec<(&'static str, String)>,
     /// An error response of JSON-RPC, or nothing.
     pub body: Vec<u8>,
@@ -44,14 +46,16 @@ impl Refusal {
         Self::with_error(status, None, None, &error)
     }
 
-    /// Refuses a message for a session that is none, or no longer: the client then opens a new one. (HTTP-33, HTTP-34)
+    /// Refuses a message for a session that is none, or no longer: the client then opens a new one.
+    /// (HTTP-33, HTTP-34)
     #[must_use]
     pub fn unknown_session(id: Option<&RequestId>) -> Self {
         let error = ErrorObject::new(code::INVALID_REQUEST, "no such session");
         Self::with_error(404, None, id, &error)
     }
 
-    /// Refuses with an error of JSON-RPC, written for a client of `revision`, or of one that is not known.
+    /// Refuses with an error of JSON-RPC, written for a client of `revision`, or of one that is not
+    /// known.
     #[must_use]
     pub fn with_error(
         status: u16,
@@ -87,8 +91,8 @@ impl fmt::Display for Refusal {
 
 impl core::error::Error for Refusal {}
 
-/// Returns the HTTP status of a response to a request of `revision`, from the code of its error if it is one, as long as
-/// nothing of the response was sent before.
+/// Returns the HTTP status of a response to a request of `revision`, from the code of its error if
+/// it is one, as long as nothing of the response was sent before.
 ///
 /// ```
 /// use mcp_proto::http::status_of;

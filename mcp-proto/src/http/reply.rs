@@ -1,4 +1,5 @@
-//! What a server's driver sends as an HTTP response: its head, and what its body is made of; knows nothing of why.
+//! What a server's driver sends as an HTTP response: its head, and what its body is made of; knows
+//! nothing of why.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,7 +24,8 @@ pub struct Reply {
 pub enum Body {
     /// All of it, perhaps nothing.
     Whole(Bytes),
-    /// An event stream: [`Session::poll_frame`](super::Session::poll_frame) gives it piece by piece.
+    /// An event stream: [`Session::poll_frame`](super::Session::poll_frame) gives it piece by
+    /// piece.
     Events,
 }
 

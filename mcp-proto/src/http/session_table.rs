@@ -1,5 +1,5 @@
-//! The sessions of one HTTP server, by id: how many there may be, and which have been idle for too long; knows nothing of
-//! what a session is.
+//! The sessions of one HTTP server, by id: how many there may be, and which have been idle for too
+//! long; knows nothing of what a session is.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -83,7 +83,8 @@ impl<T> Table<T> {
     /// Adds a session.
     ///
     /// # Errors
-    /// [`Full`], and it is not added; nor is one whose id is taken, which chance does not bring about.
+    /// [`Full`], and it is not added; nor is one whose id is taken, which chance does not bring
+    /// about.
     pub fn insert(&mut self, now: Instant, id: &str, session: T) -> Result<(), Full> {
         self.has_room()?;
         if self.sessions.contains_key(id) {
@@ -117,8 +118,9 @@ impl<T> Table<T> {
         self.next
     }
 
-    /// Takes out the sessions that were idle for too long. One that is busy is not idle: a request is in flight, or
-    /// somebody listens. Costs a look at each session, at most once in half of the time that one may be idle.
+    /// Takes out the sessions that were idle for too long. One that is busy is not idle: a request
+    /// is in flight, or somebody listens. Costs a look at each session, at most once in half of
+    /// the time that one may be idle.
     pub fn expire(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Vec<T> {
         if self.next.is_none_or(|next| now < next) {
             return Vec::new();
@@ -170,7 +172,9 @@ mod tests {
         assert_eq!(table.get(half, "used"), Some(&3));
         let due = Instant::ZERO + MINUTE;
         assert_eq!(table.poll_timeout(), Some(due));
-        assert!(table.expire(Instant::ZERO + (MINUTE - Duration::from_nanos(1)), |_| false).is_empty());
+        assert!(
+            table.expire(Instant::ZERO + (MINUTE - Duration::from_nanos(1)), |_| false).is_empty()
+        );
         assert_eq!(table.expire(due, |session| *session == 2), [1]);
         let next = table.poll_timeout().unwrap();
         assert_eq!(table.expire(next, |_| false), [3]);

@@ -41,8 +41,10 @@ pub(super) fn checked(refusal: &Refusal) -> Option<Value> {
         assert_eq!(name.to_ascii_lowercase(), *name);
         assert!(value.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{value:?}");
     }
-    let named =
-        refusal.fields.iter().any(|(name, value)| *name == "content-type" && value == "application/json");
+    let named = refusal
+        .fields
+        .iter()
+        .any(|(name, value)| *name == "content-type" && value == "application/json");
     assert_eq!(named, !refusal.body.is_empty());
     assert_eq!(refusal.fields.iter().any(|(name, _)| *name == "allow"), refusal.status == 405);
     if refusal.body.is_empty() {

@@ -1,5 +1,5 @@
-//! What a POST turns out to be once its body is there: which era it is of, and whether body and head agree; knows nothing
-//! of which sessions exist, and runs no request.
+//! What a POST turns out to be once its body is there: which era it is of, and whether body and
+//! head agree; knows nothing of which sessions exist, and runs no request.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -50,8 +50,8 @@ use crate::schema::key;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Post {
-    /// A message that shares nothing with any other: a request, or a notification. If its client hangs up before the
-    /// answer, that cancels it. (T-76)
+    /// A message that shares nothing with any other: a request, or a notification. If its client
+    /// hangs up before the answer, that cancels it. (T-76)
     Alone {
         /// The revision that it is of, which has no sessions.
         revision: Revision,
@@ -63,7 +63,8 @@ pub enum Post {
         /// The request's id.
         id: RequestId,
     },
-    /// A message of a session, which may be known or not. If its client hangs up, that is no cancel. (T-76)
+    /// A message of a session, which may be known or not. If its client hangs up, that is no
+    /// cancel. (T-76)
     Within {
         /// The session's id, of visible ASCII.
         session: Box<str>,
@@ -99,14 +100,17 @@ pub enum Posted {
 }
 
 impl Head {
-    /// Reads the body that came with this head and holds the two against each other. (requirements §3.2)
+    /// Reads the body that came with this head and holds the two against each other. (requirements
+    /// §3.2)
     ///
-    /// `fields` are those that the head was admitted by. `schema_of` is asked for the input schema of the tool that is
-    /// called, by its name: arguments that it has repeated in the head must be as they are in the body (HTTP-50).
-    /// A tool that is not known has none, and neither has one whose annotations are [invalid](super::InvalidMirror).
+    /// `fields` are those that the head was admitted by. `schema_of` is asked for the input schema
+    /// of the tool that is called, by its name: arguments that it has repeated in the head must
+    /// be as they are in the body (HTTP-50). A tool that is not known has none, and neither has
+    /// one whose annotations are [invalid](super::InvalidMirror).
     ///
-    /// Every message stands alone where this server has no sessions, and none where it has nothing else. Otherwise one
-    /// does if the head names a revision without sessions or one that nobody knows, or if its own `_meta` names any.
+    /// Every message stands alone where this server has no sessions, and none where it has nothing
+    /// else. Otherwise one does if the head names a revision without sessions or one that
+    /// nobody knows, or if its own `_meta` names any.
     ///
     /// # Errors
     /// How to refuse it. If it is a request, its id is in there.
@@ -189,8 +193,10 @@ impl Head {
             }
             // (HTTP-07, T-94)
             _ if modern => {
-                let error =
-                    ErrorObject::new(code::INVALID_REQUEST, "the revision has no responses of clients");
+                let error = ErrorObject::new(
+                    code::INVALID_REQUEST,
+                    "the revision has no responses of clients",
+                );
                 Err(self.refuse(400, None, &error))
             }
             Message::Request { id, method, .. } if method == "initialize" => {
@@ -214,25 +220,34 @@ impl Head {
         let says = |params: &Params<'_>| params.meta_member(key::PROTOCOL_VERSION).is_some();
         let by_itself = match message {
             Message::Request { params, .. } | Message::Notification { params, .. } => says(params),
-            Message::Response { .. } | Message::BrokenResponse { .. } | Message::OrphanError(_) => false,
+            Message::Response { .. } | Message::BrokenResponse { .. } | Message::OrphanError(_) => {
+                false
+            }
         };
-        // Where nothing stands alone, such a request is one of a session that names a wrong version: whoever made it
-        // then tries `initialize`. (LIF-28, HTTP-38)
+        // Where nothing stands alone, such a request is one of a session that names a wrong
+        // version: whoever made it then tries `initialize`. (LIF-28, HTTP-38)
         !policy.offers_sessions() || policy.speaks_of(Era::Modern) && (by_head || by_itself)
     }
 
     /// A message of a session. (HTTP-32, HTTP-38)
-    fn within(&self, policy: &Policy, id: Option<&RequestId>, message: Posted) -> Result<Post, Refusal> {
+    fn within(
+        &self,
+        policy: &Policy,
+        id: Option<&RequestId>,
+        message: Posted,
+    ) -> Result<Post, Refusal> {
         let version = spoken(policy, &self.version).map_err(|refusal| self.echo(refusal, id))?;
         let session = self.session.required().map_err(|refusal| self.echo(refusal, id))?;
         Ok(Post::Within { session, version, message })
     }
 
-    /// An array, where there may be a session that takes it: only the session knows. (HTTP-06, BAT-01, BAT-12)
+    /// An array, where there may be a session that takes it: only the session knows. (HTTP-06,
+    /// BAT-01, BAT-12)
     fn array(&self, policy: &Policy, body: &[u8]) -> Result<Post, Refusal> {
         let mut cursor = Cursor::over(body, policy.limits().depth_max);
         let checked = cursor.value().and_then(|array| cursor.finish().map(|()| array));
-        let array = checked.map_err(|error| self.refuse(400, None, &Malformed::Parse(error).to_error()))?;
+        let array =
+            checked.map_err(|error| self.refuse(400, None, &Malformed::Parse(error).to_error()))?;
         let takes = |revision: Revision| policy.speaks(revision) && revision.rules().batches;
         let may_be = match &self.version {
             Version::Absent => Revision::ALL.into_iter().any(takes),
@@ -294,9 +309,12 @@ impl Checks<'_> {
     /// The checks of a request, in the order of requirements §3.2. (T-105)
     fn request(&self, method: &str, params: &Params<'_>) -> Result<Revision, Failure> {
         let revision = self.revision(method, params);
-        // Whoever opens a session where there are none learns what there is, whatever went wrong. (LIF-33)
+        // Whoever opens a session where there are none learns what there is, whatever went wrong.
+        // (LIF-33)
         let revision = revision.map_err(|(status, error)| match (method, &error.data) {
-            ("initialize", None) => (status, error.with_data(supported(&self.policy.revisions, None))),
+            ("initialize", None) => {
+                (status, error.with_data(supported(&self.policy.revisions, None)))
+            }
             _ => (status, error),
         })?;
         self.name(method, params)?;
@@ -312,7 +330,8 @@ impl Checks<'_> {
         let said = self.method_field()?.ok_or_else(|| mismatch("`Mcp-Method` is missing"))?;
         let meta = |name| params.meta_member(name);
         let version = meta(key::PROTOCOL_VERSION).and_then(unescape);
-        let has_capabilities = meta(key::CLIENT_CAPABILITIES).is_some_and(|value| value.starts_with(b"{"));
+        let has_capabilities =
+            meta(key::CLIENT_CAPABILITIES).is_some_and(|value| value.starts_with(b"{"));
         let Some(version) = version.filter(|_| has_capabilities) else {
             return Err((400, missing_context(&self.policy.revisions)));
         };
@@ -365,9 +384,13 @@ impl Checks<'_> {
 
     /// (HTTP-41)
     fn supported(&self, revision: Option<Revision>, version: &str) -> Result<Revision, Failure> {
-        let spoken = |revision: &Revision| revision.era() == Era::Modern && self.policy.speaks(*revision);
+        let spoken =
+            |revision: &Revision| revision.era() == Era::Modern && self.policy.speaks(*revision);
         revision.filter(spoken).ok_or_else(|| {
-            let error = ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "unsupported protocol version");
+            let error = ErrorObject::new(
+                code::UNSUPPORTED_PROTOCOL_VERSION,
+                "unsupported protocol version",
+            );
             (400, error.with_data(supported(&self.policy.revisions, Some(version))))
         })
     }
@@ -377,14 +400,18 @@ impl Checks<'_> {
         let Ok(value) = self.fields.one("mcp-method") else {
             return Err(mismatch("`Mcp-Method` is repeated"));
         };
-        value.map(|value| text(value).ok_or_else(|| mismatch("`Mcp-Method` is malformed"))).transpose()
+        value
+            .map(|value| text(value).ok_or_else(|| mismatch("`Mcp-Method` is malformed")))
+            .transpose()
     }
 
-    /// Whether the head names the same thing as the body. (HTTP-45) Without a name in either the params are wrong, which
-    /// is found when they are read. (T-106)
+    /// Whether the head names the same thing as the body. (HTTP-45) Without a name in either the
+    /// params are wrong, which is found when they are read. (T-106)
     fn name(&self, method: &str, params: &Params<'_>) -> Result<(), Failure> {
         let Some(member) = named_by(method) else { return Ok(()) };
-        let Ok(value) = self.fields.one("mcp-name") else { return Err(mismatch("`Mcp-Name` is repeated")) };
+        let Ok(value) = self.fields.one("mcp-name") else {
+            return Err(mismatch("`Mcp-Name` is repeated"));
+        };
         let said = match value.map(decode) {
             None => None,
             Some(Ok(name)) => Some(name),
@@ -407,12 +434,14 @@ impl Checks<'_> {
         if mirror.is_empty() {
             return Ok(());
         }
-        let arguments = params.member("arguments").map(|value| Frame::Borrowed(value).keep(value, true));
+        let arguments =
+            params.member("arguments").map(|value| Frame::Borrowed(value).keep(value, true));
         mirror.check(arguments.as_ref(), self.fields).map_err(|found| mismatch(format!("{found}")))
     }
 }
 
-/// The head and the body do not agree, or the head is not as it has to be. (HTTP-40, HTTP-45, HTTP-50)
+/// The head and the body do not agree, or the head is not as it has to be. (HTTP-40, HTTP-45,
+/// HTTP-50)
 fn mismatch(why: impl Into<Cow<'static, str>>) -> Failure {
     (400, ErrorObject::new(code::HEADER_MISMATCH, why.into()))
 }

@@ -1,15 +1,16 @@
 //! A cursor over JSON text that takes values without recursion and without a tree.
 //!
-//! `value` and `object` check what they take. The `skip_*` methods only find where values end; they are for text that was
-//! checked before or written by [`Raw::new`](super::Raw::new), which may nest deeper and have unpaired surrogates. On
-//! text that is not JSON they return wrong spans, and never panic or loop.
+//! `value` and `object` check what they take. The `skip_*` methods only find where values end; they
+//! are for text that was checked before or written by [`Raw::new`](super::Raw::new), which may nest
+//! deeper and have unpaired surrogates. On text that is not JSON they return wrong spans, and never
+//! panic or loop.
 
 use core::ops::Range;
 
 use super::swar::near_quote;
 use super::syntax::{
-    Checked, DEPTH_CEILING, Nesting, SyntaxError, SyntaxErrorKind, key_end, next, number_end, short_key_end,
-    string_end, unexpected, word_end,
+    Checked, DEPTH_CEILING, Nesting, SyntaxError, SyntaxErrorKind, key_end, next, number_end,
+    short_key_end, string_end, unexpected, word_end,
 };
 
 /// A position in one JSON text.
@@ -28,7 +29,8 @@ impl<'a> Cursor<'a> {
         Self::over(text.as_bytes(), depth_max)
     }
 
-    /// Like [`new`](Self::new), for bytes that are known to be UTF-8. Other bytes give wrong spans, never a panic.
+    /// Like [`new`](Self::new), for bytes that are known to be UTF-8. Other bytes give wrong spans,
+    /// never a panic.
     pub(crate) fn over(bytes: &'a [u8], depth_max: u8) -> Self {
         Self { bytes, at: 0, depth_max: depth_max.min(DEPTH_CEILING), saw_line_break: false }
     }
@@ -215,8 +217,8 @@ impl<'a> Cursor<'a> {
         self.accept(b':').then_some(key)
     }
 
-    /// Takes a key and its colon if the key is short and without escapes and white space. Returns the range of the key,
-    /// without its quotes.
+    /// Takes a key and its colon if the key is short and without escapes and white space. Returns
+    /// the range of the key, without its quotes.
     #[inline(always)]
     pub(super) fn skip_short_key(&mut self) -> Option<Range<usize>> {
         let end = short_key_end(self.bytes, self.at)?;
@@ -272,7 +274,8 @@ impl<'a> Cursor<'a> {
                     // The byte after a string is rarely a bracket.
                     at += usize::from(bytes.get(at).is_some_and(|byte| *byte < b'['));
                 }
-                // `[` and `{` differ only in this bit, and so do `]` and `}`. No other byte outside strings matches.
+                // `[` and `{` differ only in this bit, and so do `]` and `}`. No other byte outside
+                // strings matches.
                 _ if *byte | 0x20 == b'{' => {
                     depth += 1;
                     at += 1;
@@ -292,17 +295,21 @@ impl<'a> Cursor<'a> {
 
     /// Takes a number, `true`, `false` or `null`.
     fn skip_scalar(&mut self) {
-        let ends = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b':' | b' ' | b'\t' | b'\n' | b'\r');
+        let ends =
+            |byte: &u8| matches!(byte, b',' | b']' | b'}' | b':' | b' ' | b'\t' | b'\n' | b'\r');
         let rest = self.rest();
         self.at += rest.iter().position(ends).unwrap_or(rest.len());
     }
 }
 
-/// Returns the index after a checked string that continues at `start`, and whether it has escapes from there on.
+/// Returns the index after a checked string that continues at `start`, and whether it has escapes
+/// from there on.
 #[inline(never)]
 fn skip_long_string(bytes: &[u8], start: usize) -> (usize, bool) {
     let from = |at: usize| bytes.get(at..).unwrap_or_default();
-    let Some(first) = memchr::memchr2(b'"', b'\\', from(start)) else { return (bytes.len(), false) };
+    let Some(first) = memchr::memchr2(b'"', b'\\', from(start)) else {
+        return (bytes.len(), false);
+    };
     let mut end = start + first;
     if bytes.get(end) == Some(&b'"') {
         return (end + 1, false);

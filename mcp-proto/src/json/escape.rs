@@ -86,7 +86,9 @@ impl Unescape<'_> {
     }
 
     fn unit(&mut self) -> u32 {
-        (0..4).fold(0, |unit, _| unit * 16 + self.take().and_then(|digit| digit.to_digit(16)).unwrap_or(0))
+        (0..4).fold(0, |unit, _| {
+            unit * 16 + self.take().and_then(|digit| digit.to_digit(16)).unwrap_or(0)
+        })
     }
 }
 

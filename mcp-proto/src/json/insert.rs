@@ -1,4 +1,5 @@
-//! Writing an object with members added to its `_meta`, without parsing the rest; knows only the name `_meta`.
+//! Writing an object with members added to its `_meta`, without parsing the rest; knows only the
+//! name `_meta`.
 
 use alloc::vec::Vec;
 
@@ -8,8 +9,9 @@ use super::writer::Object;
 
 /// Writes `object` with the members that `add` writes at the front of its `_meta`.
 ///
-/// The members named in `replaced` are left out of the `_meta` that the object had. No object counts as an
-/// empty one. An object that does not mention `_meta` is copied as it is, behind the new member.
+/// The members named in `replaced` are left out of the `_meta` that the object had. No object
+/// counts as an empty one. An object that does not mention `_meta` is copied as it is, behind the
+/// new member.
 pub(crate) fn with_meta(
     out: &mut Vec<u8>,
     object: Option<&[u8]>,

@@ -1,4 +1,5 @@
-//! The parts of checked values: members and elements, found again by skipping; knows nothing of what they mean.
+//! The parts of checked values: members and elements, found again by skipping; knows nothing of
+//! what they mean.
 
 use super::cursor::Cursor;
 use super::escape::key_is;
@@ -34,12 +35,14 @@ pub(crate) fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The value of the member `name` of a checked object; the last one where the name is repeated (T-10).
+/// The value of the member `name` of a checked object; the last one where the name is repeated
+/// (T-10).
 pub(crate) fn find<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     members(object).filter(|(key, _)| key_is(key, name)).map(|(_, value)| value).last()
 }
 
-/// As `find`, for a member that is seldom there: that it is not is mostly found out without a look at the structure.
+/// As `find`, for a member that is seldom there: that it is not is mostly found out without a look
+/// at the structure.
 pub(crate) fn find_rare<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     if mentions(object, name) { find(object, name) } else { None }
 }
@@ -48,7 +51,9 @@ pub(crate) fn find_rare<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
 pub(crate) fn mentions(text: &[u8], name: &str) -> bool {
     // Of what a name has, capitals and the like are the least frequent, and `k` is seldom, too.
     let rarity = |byte: &u8| (!byte.is_ascii_lowercase(), *byte == b'k');
-    let Some((place, rare)) = name.as_bytes().iter().enumerate().max_by_key(|(_, byte)| rarity(byte)) else {
+    let Some((place, rare)) =
+        name.as_bytes().iter().enumerate().max_by_key(|(_, byte)| rarity(byte))
+    else {
         return true;
     };
     let is_here = |at: usize| {
@@ -58,11 +63,16 @@ pub(crate) fn mentions(text: &[u8], name: &str) -> bool {
     };
     // Of what names are made of, only a slash has an escape of its own.
     let escapes_here = |at| matches!(text.get(at + 1), Some(b'u' | b'/'));
-    memchr::memchr_iter(*rare, text).any(is_here) || memchr::memchr_iter(b'\\', text).any(escapes_here)
+    memchr::memchr_iter(*rare, text).any(is_here)
+        || memchr::memchr_iter(b'\\', text).any(escapes_here)
 }
 
-/// The values of all the members `names` of a checked object, found in one pass, each as `find` would.
-pub(crate) fn find_each<'a, const N: usize>(object: &'a [u8], names: [&str; N]) -> [Option<&'a [u8]>; N] {
+/// The values of all the members `names` of a checked object, found in one pass, each as `find`
+/// would.
+pub(crate) fn find_each<'a, const N: usize>(
+    object: &'a [u8],
+    names: [&str; N],
+) -> [Option<&'a [u8]>; N] {
     let mut found = [None; N];
     for (key, value) in members(object) {
         let is_plain = memchr::memchr(b'\\', key).is_none();

@@ -1,4 +1,5 @@
-//! One JSON value as text: checked once, kept unparsed, on one line; knows nothing of what it stands for.
+//! One JSON value as text: checked once, kept unparsed, on one line; knows nothing of what it
+//! stands for.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -47,7 +48,8 @@ impl Raw {
     /// Checks `text` and keeps it, on one line.
     ///
     /// # Errors
-    /// When the text is not one JSON value, is nested deeper than 128 levels, or holds an unpaired surrogate.
+    /// When the text is not one JSON value, is nested deeper than 128 levels, or holds an unpaired
+    /// surrogate.
     pub fn from_text(text: &str) -> Result<Self, Unencodable> {
         let mut scanner = Cursor::new(text, DEPTH_CEILING);
         let value = scanner.value().map_err(|_| Unencodable)?;
@@ -98,7 +100,8 @@ impl Raw {
         unescape(&self.0)
     }
 
-    /// The member `name`, if the value is an object that has one; the last where the name is repeated.
+    /// The member `name`, if the value is an object that has one; the last where the name is
+    /// repeated.
     ///
     /// Scans the value once and shares its bytes.
     #[must_use]
@@ -149,7 +152,9 @@ impl fmt::Display for Raw {
 
 impl Serialize for Raw {
     fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serde_json::from_slice::<&RawValue>(&self.0).map_err(ser::Error::custom)?.serialize(serializer)
+        serde_json::from_slice::<&RawValue>(&self.0)
+            .map_err(ser::Error::custom)?
+            .serialize(serializer)
     }
 }
 
@@ -160,7 +165,8 @@ impl<'de> Deserialize<'de> for Raw {
     }
 }
 
-/// Where values are cut from: one message, as bytes that are borrowed for a moment or shared for good.
+/// Where values are cut from: one message, as bytes that are borrowed for a moment or shared for
+/// good.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Frame<'a> {
     /// Valid only while it is looked at: what is kept is copied out.
@@ -195,8 +201,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A part of `source`, sharing its bytes; a copy of what is none. `Bytes::slice_ref` does the same, but for looking where
-/// the part is twice.
+/// A part of `source`, sharing its bytes; a copy of what is none. `Bytes::slice_ref` does the same,
+/// but for looking where the part is twice.
 #[inline]
 pub(super) fn shared_part(source: &Bytes, part: &[u8]) -> Bytes {
     let start = part.as_ptr().addr().wrapping_sub(source.as_ptr().addr());
@@ -206,8 +212,9 @@ pub(super) fn shared_part(source: &Bytes, part: &[u8]) -> Bytes {
     }
 }
 
-/// What is copied out is shared as a rule, by what is read from it or by who keeps it. A small copy is made so that it
-/// is counted from the start: `Bytes` else allocates the count besides, when a copy is cloned for the first time.
+/// What is copied out is shared as a rule, by what is read from it or by who keeps it. A small copy
+/// is made so that it is counted from the start: `Bytes` else allocates the count besides, when a
+/// copy is cloned for the first time.
 fn copied(part: &[u8]) -> Bytes {
     // With the count and what else there is, just below what allocators give for these sizes.
     match part.len() {

@@ -1,7 +1,7 @@
 //! A cursor that reads typed values from checked JSON in one pass; knows nothing of the types.
 //!
-//! What is read is a [`Raw`], so the grammar needs no second check: the cursor only has to find where values end.
-//! Parts that are kept share the bytes they came in.
+//! What is read is a [`Raw`], so the grammar needs no second check: the cursor only has to find
+//! where values end. Parts that are kept share the bytes they came in.
 
 use alloc::borrow::Cow;
 use bytes::Bytes;
@@ -36,7 +36,8 @@ pub struct Reader<'a> {
     cursor: Cursor<'a>,
 }
 
-/// Of a text that is no longer, all parts may be shared; of a longer one those that are a good part of it.
+/// Of a text that is no longer, all parts may be shared; of a longer one those that are a good part
+/// of it.
 const SHARED_BYTES_MAX: usize = 16 << 10;
 
 /// A part that is less than this part of a long text is copied.
@@ -98,7 +99,8 @@ impl<'a> Reader<'a> {
         Some(self.string())
     }
 
-    /// As `text`; what is kept shares the bytes of the value, unless it has escapes or is a small part of a large one.
+    /// As `text`; what is kept shares the bytes of the value, unless it has escapes or is a small
+    /// part of a large one.
     pub fn shared_text(&mut self) -> Option<Str> {
         if self.kind() != Some(Kind::Text) {
             return None;
@@ -130,7 +132,11 @@ impl<'a> Reader<'a> {
     /// Takes the key that comes next, and the colon behind it.
     #[cold]
     fn key(&mut self) -> Cow<'a, [u8]> {
-        let key = if self.kind() == Some(Kind::Text) { self.string_bytes() } else { Cow::Borrowed(&[][..]) };
+        let key = if self.kind() == Some(Kind::Text) {
+            self.string_bytes()
+        } else {
+            Cow::Borrowed(&[][..])
+        };
         self.cursor.accept(b':');
         key
     }
@@ -156,7 +162,8 @@ impl<'a> Reader<'a> {
     fn inside(&mut self) -> (&'a [u8], bool) {
         let start = self.cursor.position() + 1;
         let has_escapes = self.cursor.skip_string();
-        let inner = self.source.get(start..self.cursor.position().saturating_sub(1)).unwrap_or_default();
+        let inner =
+            self.source.get(start..self.cursor.position().saturating_sub(1)).unwrap_or_default();
         (inner, has_escapes)
     }
 
@@ -187,7 +194,8 @@ impl<'a> Reader<'a> {
     /// Takes the next value if it is a number that is finite as an `f64`.
     pub fn float(&mut self) -> Option<f64> {
         let before = self.cursor.clone();
-        let number = self.number_text().and_then(|text| text.parse().ok()).filter(|n: &f64| n.is_finite());
+        let number =
+            self.number_text().and_then(|text| text.parse().ok()).filter(|n: &f64| n.is_finite());
         self.or_back(before, number)
     }
 
@@ -287,7 +295,8 @@ impl<'a> Reader<'a> {
         self.peek_value(name).and_then(unescape).map(into_bytes)
     }
 
-    /// Looks at a member of the object that comes next, without taking anything; the first where it is repeated.
+    /// Looks at a member of the object that comes next, without taking anything; the first where it
+    /// is repeated.
     ///
     /// Looks no further than that member, which is cheap where it stands first.
     pub fn peek_member(&mut self, name: &str) -> Option<Raw> {

@@ -17,12 +17,13 @@ use super::raw::shared_part;
 
 /// Text that cannot be changed, which a large message and what is read from it share.
 ///
-/// It reads like a `&str` and is made of anything that a `String` is made of. What was read from a message keeps the
-/// bytes of that message alive: no more than 16 KiB, or than eight times as many bytes as it has itself. To keep a
-/// word of something large for long, make a `String` of it.
+/// It reads like a `&str` and is made of anything that a `String` is made of. What was read from a
+/// message keeps the bytes of that message alive: no more than 16 KiB, or than eight times as many
+/// bytes as it has itself. To keep a word of something large for long, make a `String` of it.
 ///
-/// Shared bytes are looked at to be UTF-8 each time that they are read as a `&str`. That is fast, and is still best
-/// done once where there are megabytes of them; [`as_bytes`](Self::as_bytes) and [`len`](Self::len) cost nothing.
+/// Shared bytes are looked at to be UTF-8 each time that they are read as a `&str`. That is fast,
+/// and is still best done once where there are megabytes of them; [`as_bytes`](Self::as_bytes) and
+/// [`len`](Self::len) cost nothing.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -41,10 +42,12 @@ pub struct Str(Kept);
 enum Kept {
     Owned(String),
     /// Always UTF-8.
-    // Not `bytestring::ByteString`: made of `Bytes` without unsafe code, it validates each text while it is decoded, read or
-    // not: 10 % of "decode image 10 MB, typed", 3 % to 4 % of "decode list, typed" and "decode result, typed". Its
-    // `slice_ref` does not validate, but takes a whole message that is a `ByteString`, and a `Raw` is none (not measured).
-    // Validation at a read costs 75 to 130 instructions up to 100 bytes, and half an instruction per byte beyond that.
+    // Not `bytestring::ByteString`: made of `Bytes` without unsafe code, it validates each text
+    // while it is decoded, read or not: 10 % of "decode image 10 MB, typed", 3 % to 4 % of
+    // "decode list, typed" and "decode result, typed". Its `slice_ref` does not validate, but
+    // takes a whole message that is a `ByteString`, and a `Raw` is none (not measured).
+    // Validation at a read costs 75 to 130 instructions up to 100 bytes, and half an instruction
+    // per byte beyond that.
     Shared(Bytes),
 }
 
@@ -85,7 +88,8 @@ impl Str {
         self.len() == 0
     }
 
-    /// What `source`, a checked value, has between two quotation marks: no character begins before one or ends behind it.
+    /// What `source`, a checked value, has between two quotation marks: no character begins before
+    /// one or ends behind it.
     #[inline]
     pub(super) fn part_of(source: &Bytes, part: &[u8]) -> Self {
         debug_assert!(core::str::from_utf8(part).is_ok(), "it is text");
@@ -268,10 +272,15 @@ mod tests {
             assert_eq!((as_ref, borrowed, &*text), ("abc", "abc", "abc"));
             assert_eq!(hashed(&text), hashed("abc"));
             assert_ne!(hashed(&text), hashed("ab"));
-            for (other, order) in [("ab", Ordering::Greater), ("abc", Ordering::Equal), ("b", Ordering::Less)]
+            for (other, order) in
+                [("ab", Ordering::Greater), ("abc", Ordering::Equal), ("b", Ordering::Less)]
             {
                 let other = Str::from(other);
-                assert_eq!((text == other, text.cmp(&other)), (order == Ordering::Equal, order), "{other}");
+                assert_eq!(
+                    (text == other, text.cmp(&other)),
+                    (order == Ordering::Equal, order),
+                    "{other}"
+                );
             }
         }
     }
@@ -289,24 +298,32 @@ mod tests {
 
     fn read(raw: &Raw) -> Vec<Str> {
         let (mut all, mut reader) = (Vec::new(), Reader::new(raw));
-        let walked = reader.elements(|_, reader| reader.shared_text().map(|text| all.push(text)).ok_or(()));
+        let walked =
+            reader.elements(|_, reader| reader.shared_text().map(|text| all.push(text)).ok_or(()));
         assert_eq!(walked, Some(Ok(())));
         all
     }
 
     #[test]
     fn a_part_of_a_message_is_shared_unless_it_has_escapes() {
-        let raw = Raw::from_text(r#"["x","a longer one, to be found at another place","\u0078"]"#).unwrap();
+        let raw = Raw::from_text(r#"["x","a longer one, to be found at another place","\u0078"]"#)
+            .unwrap();
         let all = read(&raw);
         assert_eq!(all, ["x", "a longer one, to be found at another place", "x"]);
-        assert_eq!(all.iter().map(|text| is_part_of(text, &raw)).collect::<Vec<_>>(), [true, true, false]);
+        assert_eq!(
+            all.iter().map(|text| is_part_of(text, &raw)).collect::<Vec<_>>(),
+            [true, true, false]
+        );
     }
 
     #[test]
     fn a_small_part_does_not_keep_a_large_message() {
         let raw = Raw::new(&["x".repeat(100), "y".repeat(20_000)]).unwrap();
         let all = read(&raw);
-        assert_eq!(all.iter().map(|text| is_part_of(text, &raw)).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(
+            all.iter().map(|text| is_part_of(text, &raw)).collect::<Vec<_>>(),
+            [false, true]
+        );
     }
 
     proptest! {

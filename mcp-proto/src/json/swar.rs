@@ -1,4 +1,5 @@
-//! How much of a string is plain: neither a quote, a backslash nor a control byte; knows nothing of what surrounds it.
+//! How much of a string is plain: neither a quote, a backslash nor a control byte; knows nothing of
+//! what surrounds it.
 
 /// The bytes before the first quote, backslash or control byte; all of them if there is none.
 #[inline]
@@ -17,13 +18,14 @@ pub(super) fn plain_len(bytes: &[u8]) -> usize {
     plain_far(bytes)
 }
 
-/// Where the quote is that ends the string that another begins at `start`, if it is near; else up to where the string is
-/// plain. What is at `start` is not looked at.
+/// Where the quote is that ends the string that another begins at `start`, if it is near; else up
+/// to where the string is plain. What is at `start` is not looked at.
 ///
 /// Most strings end near, which is found out on the spot.
 #[inline(always)]
 pub(super) fn near_quote(bytes: &[u8], start: usize) -> Result<usize, usize> {
-    // The byte before the next word: one that is there, so that there is nothing more to check at first.
+    // The byte before the next word: one that is there, so that there is nothing more to check at
+    // first.
     let mut at = start;
     loop {
         let from = bytes.get(at..).and_then(<[u8]>::first_chunk::<{ 1 + WORD }>);
@@ -59,7 +61,8 @@ fn plain_tail(bytes: &[u8], start: usize) -> usize {
 #[inline(never)]
 fn plain_far(bytes: &[u8]) -> usize {
     let rest = bytes.get(NEAR..).unwrap_or_default();
-    let far = rest.get(..memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())).unwrap_or_default();
+    let far =
+        rest.get(..memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())).unwrap_or_default();
     // Without a way out, so that it can be done to many bytes at a time.
     let least = far.iter().fold(u8::MAX, |least, &byte| least.min(byte));
     let control = if least < 0x20 { far.iter().position(|&byte| byte < 0x20) } else { None };
@@ -70,14 +73,14 @@ const fn is_special(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
-/// A byte's high bit is set where the byte is below 0x20, a quote or a backslash. A borrow can set a bit falsely only
-/// above a true one, so the lowest set bit is always right.
+/// A byte's high bit is set where the byte is below 0x20, a quote or a backslash. A borrow can set
+/// a bit falsely only above a true one, so the lowest set bit is always right.
 #[inline]
 const fn hits(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
-    // With this bit turned over, a quote is 0x20, nothing else is that comes from another place, and what was below it
-    // still is: one comparison does for both.
+    // With this bit turned over, a quote is 0x20, nothing else is that comes from another place,
+    // and what was below it still is: one comparison does for both.
     let control_or_quote = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let slash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
     // A quote and a backslash are below 0x80, so that one mask does for all three.
@@ -111,7 +114,10 @@ mod tests {
             Ok(at) => assert!(ends && at == plain, "{bytes:?}"),
             // It goes as far as there are words.
             Err(at) => {
-                assert!(at <= plain && (at == plain || plain - at < WORD || at == NEAR_QUOTE), "{bytes:?}");
+                assert!(
+                    at <= plain && (at == plain || plain - at < WORD || at == NEAR_QUOTE),
+                    "{bytes:?}"
+                );
                 assert!(!ends || at == NEAR_QUOTE || bytes.len() - at < WORD, "{bytes:?}");
             }
         }
@@ -162,6 +168,9 @@ mod tests {
     #[test]
     fn a_string_may_begin_anywhere() {
         let bytes = br#"'ab"cdefgh"ijklmnop"#;
-        assert_eq!([0, 3, 10, 99].map(|at| near_quote(bytes, at)), [Ok(3), Ok(10), Err(19), Err(100)]);
+        assert_eq!(
+            [0, 3, 10, 99].map(|at| near_quote(bytes, at)),
+            [Ok(3), Ok(10), Err(19), Err(100)]
+        );
     }
 }

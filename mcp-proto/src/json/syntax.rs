@@ -47,7 +47,8 @@ pub(super) fn unexpected(at: usize, byte: Option<u8>) -> SyntaxError {
     SyntaxError { at, kind }
 }
 
-/// Moves `at` past white space and returns the byte there. Sets `saw_line_break` if it passes a line break.
+/// Moves `at` past white space and returns the byte there. Sets `saw_line_break` if it passes a
+/// line break.
 #[inline(always)]
 pub(super) fn next(bytes: &[u8], at: &mut usize, saw_line_break: &mut bool) -> Option<u8> {
     match bytes.get(*at) {
@@ -131,10 +132,12 @@ fn escape_end(bytes: &[u8], start: usize) -> Checked<usize> {
             let at = start + 6;
             let half = SyntaxError { at: start, kind: SyntaxErrorKind::Surrogate };
             match hex4(bytes, start)? {
-                0xD800..=0xDBFF if bytes.get(at..at + 2) == Some(br"\u") => match hex4(bytes, at)? {
-                    0xDC00..=0xDFFF => Ok(at + 6),
-                    _ => Err(half),
-                },
+                0xD800..=0xDBFF if bytes.get(at..at + 2) == Some(br"\u") => {
+                    match hex4(bytes, at)? {
+                        0xDC00..=0xDFFF => Ok(at + 6),
+                        _ => Err(half),
+                    }
+                }
                 0xD800..=0xDFFF => Err(half),
                 _ => Ok(at),
             }

@@ -87,10 +87,12 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
 
 /// Any object.
 pub(crate) fn object() -> impl Strategy<Value = Map<String, Value>> {
-    proptest::collection::vec((key(), value()), 0..6).prop_map(|members| members.into_iter().collect())
+    proptest::collection::vec((key(), value()), 0..6)
+        .prop_map(|members| members.into_iter().collect())
 }
 
-/// Any value as text, spelled in any way. Members may be repeated, so the text can hold more than the value did.
+/// Any value as text, spelled in any way. Members may be repeated, so the text can hold more than
+/// the value did.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     (value(), Style::any()).prop_map(|(value, mut style)| style.spell(&value))
 }
@@ -124,7 +126,8 @@ impl Style {
 
     fn space(&mut self, out: &mut String) {
         out.push_str(
-            [" ", "\n", "\t", "\r\n", " \n\n  ", "", "", "", "", "", ""][usize::from(self.choose(11))],
+            [" ", "\n", "\t", "\r\n", " \n\n  ", "", "", "", "", "", ""]
+                [usize::from(self.choose(11))],
         );
     }
 

@@ -37,8 +37,8 @@ pub(crate) fn write_text(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
-/// Makes room for a long text: a quarter more than there was, if that is not enough. `reserve` would make twice as much of
-/// it, even where a byte is missing.
+/// Makes room for a long text: a quarter more than there was, if that is not enough. `reserve`
+/// would make twice as much of it, even where a byte is missing.
 fn make_room(out: &mut Vec<u8>, bytes: usize) {
     // What closes it and all around it fits, too.
     let needed = out.len().saturating_add(bytes).saturating_add(LONG);
@@ -71,7 +71,8 @@ pub(crate) fn write_f64(out: &mut Vec<u8>, number: f64) {
     if integer as f64 == number && integer.unsigned_abs() < 1 << 53 {
         write_i64(out, integer);
     } else if number.is_finite() {
-        // `zmij`, which `serde_json` brings along, spells some numbers differently: `0.00001` for `1e-5`, `1e+16` for `1e16`.
+        // `zmij`, which `serde_json` brings along, spells some numbers differently: `0.00001` for
+        // `1e-5`, `1e+16` for `1e16`.
         out.extend_from_slice(alloc::format!("{number:?}").as_bytes());
     } else {
         out.extend_from_slice(b"null");

@@ -1,4 +1,5 @@
-//! The encoding of values in a recording: numbers in as few bytes as they need, texts behind their length.
+//! The encoding of values in a recording: numbers in as few bytes as they need, texts behind their
+//! length.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -8,7 +8,8 @@ use crate::command::{Applied, OwnedChange, OwnedCommand};
 use crate::connection::Question;
 use crate::error::Misuse;
 
-/// Writes and reads each variant as its tag and its fields in order. A tag is never used again for another variant.
+/// Writes and reads each variant as its tag and its fields in order. A tag is never used again for
+/// another variant.
 macro_rules! commands {
     ($($tag:literal $name:ident { $($field:ident),* },)+) => {
         impl Field for OwnedCommand {

@@ -1,8 +1,8 @@
 //! The format of a recording: a header, then one entry after another.
 //!
-//! The header is the word `mcp-tape`, a version, the role, and when the machine was made. An entry is its tag, how many
-//! nanoseconds it is later than the last where it has a time of its own, and what happened. Numbers are variable in
-//! length, texts stand behind theirs.
+//! The header is the word `mcp-tape`, a version, the role, and when the machine was made. An entry
+//! is its tag, how many nanoseconds it is later than the last where it has a time of its own, and
+//! what happened. Numbers are variable in length, texts stand behind theirs.
 
 use alloc::vec::Vec;
 
@@ -31,8 +31,15 @@ pub(super) enum Tag {
 }
 
 impl Tag {
-    const ALL: [Self; 7] =
-        [Self::Input, Self::Eof, Self::Timeout, Self::Command, Self::Event, Self::Taken, Self::Output];
+    const ALL: [Self; 7] = [
+        Self::Input,
+        Self::Eof,
+        Self::Timeout,
+        Self::Command,
+        Self::Event,
+        Self::Taken,
+        Self::Output,
+    ];
 
     /// Whether it happens at a time of its own; the others do at that of the entry before.
     pub(super) const fn has_time(self) -> bool {

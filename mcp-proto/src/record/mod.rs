@@ -1,14 +1,15 @@
 //! Records machines, replays recordings, and prints them.
 //!
-//! A machine is deterministic. A recording holds its inputs: bytes and their end, time that passed, the application's
-//! commands, which events were polled and how many bytes were taken from the outbox. It also holds the outcome: every byte
-//! out, the events' fingerprints, and what each command returned. [`Recording::replay`] repeats the inputs and reports the
-//! first difference.
+//! A machine is deterministic. A recording holds its inputs: bytes and their end, time that passed,
+//! the application's commands, which events were polled and how many bytes were taken from the
+//! outbox. It also holds the outcome: every byte out, the events' fingerprints, and what each
+//! command returned. [`Recording::replay`] repeats the inputs and reports the first difference.
 //!
 //! [`Recorded`] wraps a machine and writes the recording into a [`Sink`]; [`Recording`] reads one.
 //!
-//! A recording begins with its version, the role, and when the machine was made. **The configuration is not in it**: the
-//! program that replays makes the machine, with the same [`Config`](crate::client::Config). Commands are recorded as
+//! A recording begins with its version, the role, and when the machine was made. **The
+//! configuration is not in it**: the program that replays makes the machine, with the same
+//! [`Config`](crate::client::Config). Commands are recorded as
 //! [`OwnedCommand`](crate::OwnedCommand)s, so that a replay needs none of the application's types.
 //!
 //! ```

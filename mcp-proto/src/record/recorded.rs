@@ -17,10 +17,11 @@ use crate::wire::Outbox;
 
 /// Where a recording goes, piece by piece.
 ///
-/// A `Vec<u8>` is one, and so is a function that takes bytes: into a file, say. Each piece is whole entries, so that a
-/// program that dies leaves a recording that can be read.
+/// A `Vec<u8>` is one, and so is a function that takes bytes: into a file, say. Each piece is whole
+/// entries, so that a program that dies leaves a recording that can be read.
 pub trait Sink {
-    /// Takes the next piece. It cannot fail: what cannot be stored is lost, and the recording ends there.
+    /// Takes the next piece. It cannot fail: what cannot be stored is lost, and the recording ends
+    /// there.
     fn write(&mut self, piece: &[u8]);
 }
 
@@ -36,15 +37,15 @@ impl<F: FnMut(&[u8])> Sink for F {
     }
 }
 
-/// A machine that is recorded: it does what the machine does, and every call that changes it goes into the recording,
-/// with its time, its arguments and what came of it.
+/// A machine that is recorded: it does what the machine does, and every call that changes it goes
+/// into the recording, with its time, its arguments and what came of it.
 ///
-/// It is driven and commanded through [`Endpoint`], as the machine itself is. It dereferences to the machine, to look at
-/// it. A command's values are encoded before they are recorded: an encoder that writes something that is not JSON is
-/// [`Misuse::Unencodable`] here.
+/// It is driven and commanded through [`Endpoint`], as the machine itself is. It dereferences to
+/// the machine, to look at it. A command's values are encoded before they are recorded: an encoder
+/// that writes something that is not JSON is [`Misuse::Unencodable`] here.
 ///
-/// A recording costs the bytes in and out once more, and a few bytes each entry. **It holds all that was said**, secrets
-/// too: keep it as you keep those.
+/// A recording costs the bytes in and out once more, and a few bytes each entry. **It holds all
+/// that was said**, secrets too: keep it as you keep those.
 ///
 /// ```
 /// use mcp_proto::record::{Recorded, Recording};
@@ -67,7 +68,8 @@ pub struct Recorded<M, K> {
     sink: K,
     /// The time of the last entry.
     at: Instant,
-    /// Bytes that the machine has put in its outbox, and those that were taken from it, as far as they were recorded.
+    /// Bytes that the machine has put in its outbox, and those that were taken from it, as far as
+    /// they were recorded.
     produced: u64,
     taken: u64,
     entries: Vec<u8>,
@@ -76,8 +78,14 @@ pub struct Recorded<M, K> {
 impl<M: Endpoint, K: Sink> Recorded<M, K> {
     /// Begins to record a machine that was just made at `began`, and that nothing was done to yet.
     pub fn new(machine: M, began: Instant, sink: K) -> Self {
-        let mut recorded =
-            Self { machine, sink, at: began, produced: 0, taken: 0, entries: header(M::Role::SIDE, began) };
+        let mut recorded = Self {
+            machine,
+            sink,
+            at: began,
+            produced: 0,
+            taken: 0,
+            entries: header(M::Role::SIDE, began),
+        };
         recorded.leave();
         recorded
     }
@@ -87,7 +95,8 @@ impl<M: Endpoint, K: Sink> Recorded<M, K> {
         self.sink
     }
 
-    /// What the recording goes into: to flush it, say. What is written there must be what this writes.
+    /// What the recording goes into: to flush it, say. What is written there must be what this
+    /// writes.
     pub const fn sink(&mut self) -> &mut K {
         &mut self.sink
     }
@@ -116,8 +125,8 @@ impl<M: Endpoint, K: Sink> Recorded<M, K> {
         self.hand_over();
     }
 
-    /// Hands over what was noted: what comes in, before the machine takes it in, so that the recording of a machine that
-    /// panics says at what.
+    /// Hands over what was noted: what comes in, before the machine takes it in, so that the
+    /// recording of a machine that panics says at what.
     fn hand_over(&mut self) {
         if !self.entries.is_empty() {
             self.sink.write(&self.entries);
@@ -145,7 +154,11 @@ impl<M: Endpoint, K: Sink> Endpoint for Recorded<M, K> {
     }
 
     /// Encodes the command for the revision in force, records it, and applies it.
-    fn apply(&mut self, now: Instant, command: <M::Role as Apply>::Command<'_>) -> Result<Applied, Misuse> {
+    fn apply(
+        &mut self,
+        now: Instant,
+        command: <M::Role as Apply>::Command<'_>,
+    ) -> Result<Applied, Misuse> {
         self.enter();
         let owned = self.machine.role().to_owned_command(command);
         self.entry(now, Tag::Command);

@@ -1,4 +1,5 @@
-//! A recording as it is read: who was recorded, and entry after entry; knows nothing of how machines are driven.
+//! A recording as it is read: who was recorded, and entry after entry; knows nothing of how
+//! machines are driven.
 
 use core::fmt;
 
@@ -8,8 +9,8 @@ use crate::time::Instant;
 
 /// A recording in memory.
 ///
-/// It says which role was recorded and when the machine was made. It does not say how the machine was configured: whoever
-/// replays it brings a machine of the same configuration.
+/// It says which role was recorded and when the machine was made. It does not say how the machine
+/// was configured: whoever replays it brings a machine of the same configuration.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config};
@@ -47,8 +48,8 @@ impl<'a> Recording<'a> {
     /// Looks through a recording. Linear in its bytes.
     ///
     /// # Errors
-    /// When it does not begin as one. What cannot be read behind the beginning, such as the rest of an entry that was
-    /// not written to its end, is left out: see [`is_whole`](Self::is_whole).
+    /// When it does not begin as one. What cannot be read behind the beginning, such as the rest of
+    /// an entry that was not written to its end, is left out: see [`is_whole`](Self::is_whole).
     pub fn read(bytes: &'a [u8]) -> Result<Self, Unreadable> {
         let mut rest = bytes;
         let (side, began) = read_header(&mut rest).ok_or(Unreadable)?;

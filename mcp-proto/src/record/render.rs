@@ -34,10 +34,11 @@ const BATCH_MAX: usize = 16;
 fn message_shape(message: &Raw) -> String {
     let member = |name| message.member(name);
     let id = member("id").map(|id| name(id.as_str()).to_string());
-    let method = member("method").and_then(|method| method.to_text().map(|text| name(&text).to_string()));
+    let method =
+        member("method").and_then(|method| method.to_text().map(|text| name(&text).to_string()));
     let has_result = find(message.as_bytes(), "result").is_some();
-    let code =
-        member("error").map(|error| error.member("code").map_or(0, |code| code.parse::<i64>().unwrap_or(0)));
+    let code = member("error")
+        .map(|error| error.member("code").map_or(0, |code| code.parse::<i64>().unwrap_or(0)));
     match (id, method, code) {
         (Some(id), Some(method), _) => format!("request {id} {method}"),
         (None, Some(method), _) => format!("notification {method}"),

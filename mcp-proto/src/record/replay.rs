@@ -59,15 +59,17 @@ impl fmt::Display for Divergence {
 impl core::error::Error for Divergence {}
 
 impl Recording<'_> {
-    /// Does to `machine` all that was done to the one that was recorded, and compares: every byte in the outbox, every
-    /// event, and what became of all that the application did.
+    /// Does to `machine` all that was done to the one that was recorded, and compares: every byte
+    /// in the outbox, every event, and what became of all that the application did.
     ///
-    /// `machine` must be new, made at [`began`](Self::began), with the configuration that the recorded one had.
+    /// `machine` must be new, made at [`began`](Self::began), with the configuration that the
+    /// recorded one had.
     ///
     /// # Errors
     /// The first difference; the machine is then as it was at that point.
     pub fn replay<M: Endpoint>(&self, machine: &mut M) -> Result<Replayed, Divergence> {
-        let mut replay = Replay { machine, produced: 0, put: Vec::new(), done: Replayed::default() };
+        let mut replay =
+            Replay { machine, produced: 0, put: Vec::new(), done: Replayed::default() };
         let mut at = self.began();
         if M::Role::SIDE != self.side() {
             return Err(replay.divergence(at, side(self.side()), side(M::Role::SIDE)));
@@ -162,9 +164,14 @@ impl<M: Endpoint> Replay<'_, M> {
 
     /// Something else was said.
     fn other(&self, at: Instant, expected: &[u8]) -> Divergence {
-        let same = expected.iter().zip(&self.put).take_while(|(expected, found)| expected == found).count();
+        let same = expected
+            .iter()
+            .zip(&self.put)
+            .take_while(|(expected, found)| expected == found)
+            .count();
         let tell = |bytes: &[u8]| {
-            let start = bytes.get(..same).unwrap_or_default().iter().rposition(|byte| *byte == b'\n');
+            let start =
+                bytes.get(..same).unwrap_or_default().iter().rposition(|byte| *byte == b'\n');
             let rest = bytes.get(start.map_or(0, |end| end + 1)..).unwrap_or_default();
             match rest.split(|byte| *byte == b'\n').next() {
                 None | Some([]) => "nothing more to send".into(),

@@ -18,12 +18,12 @@ pub struct Shown<'a> {
 }
 
 impl<'a> Recording<'a> {
-    /// The recording for people: what was said each way, what the machine told and what the application did, with the
-    /// times, a line each.
+    /// The recording for people: what was said each way, what the machine told and what the
+    /// application did, with the times, a line each.
     ///
-    /// Without `payloads` it shows what each thing is (its kind, method, id, error code, length) and none of the values
-    /// that it holds: neither arguments, results, states, texts of errors, nor URIs. With them it shows every byte that
-    /// was said: mind where that goes.
+    /// Without `payloads` it shows what each thing is (its kind, method, id, error code, length)
+    /// and none of the values that it holds: neither arguments, results, states, texts of
+    /// errors, nor URIs. With them it shows every byte that was said: mind where that goes.
     #[must_use]
     pub const fn show(&self, payloads: bool) -> Shown<'a> {
         Shown::new(*self, payloads)
@@ -35,7 +35,13 @@ impl<'a> Shown<'a> {
         Self { recording, payloads }
     }
 
-    fn line(&self, f: &mut fmt::Formatter<'_>, at: Instant, from: &str, line: &[u8]) -> fmt::Result {
+    fn line(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        at: Instant,
+        from: &str,
+        line: &[u8],
+    ) -> fmt::Result {
         write!(f, "{at} {from} → {}", render::shape(line))?;
         if self.payloads {
             write!(f, " {}", OneLine::whole(line))?;
@@ -71,7 +77,11 @@ impl fmt::Display for Shown<'_> {
                 What::Eof => writeln!(f, "{at} {them} → the end")?,
                 What::Timeout => writeln!(f, "{at} {us} : time passed")?,
                 What::Command(command, outcome) => {
-                    writeln!(f, "{at} {us} @ {}", render::command(&command, outcome, self.payloads))?;
+                    writeln!(
+                        f,
+                        "{at} {us} @ {}",
+                        render::command(&command, outcome, self.payloads)
+                    )?;
                 }
                 What::Event(summary, _) => writeln!(f, "{at} {us} ! {summary}")?,
                 What::Taken(_) => {}

@@ -161,9 +161,13 @@ fn client_tape() -> Vec<u8> {
             tape.apply(NOW, Command::Respond { incoming, result: roots.into() }).unwrap();
         }
     }
-    say(&mut tape, format!(r#"{{"jsonrpc":"2.0","id":4,"error":{{"code":-32603,"message":"{SECRET}"}}}}"#));
+    say(
+        &mut tape,
+        format!(r#"{{"jsonrpc":"2.0","id":4,"error":{{"code":-32603,"message":"{SECRET}"}}}}"#),
+    );
     let options = CallOptions::default();
-    tape.apply(NOW, Command::SetLogLevel { level: Level::Error, options: options.clone() }).unwrap();
+    tape.apply(NOW, Command::SetLogLevel { level: Level::Error, options: options.clone() })
+        .unwrap();
     let filter = Filter::new().resource(format!("file:///{SECRET}"));
     tape.apply(NOW, Command::Listen { filter: &filter, options }).unwrap();
     tape.apply(NOW, Command::Notify { method: "x/y", params: Payload::Value(&secret) }).unwrap();
@@ -179,7 +183,8 @@ fn all_that_an_application_can_do_replays() {
     let tape = server_tape();
     let recording = Recording::read(&tape).unwrap();
     assert_eq!((recording.began(), recording.is_whole()), (NOW, true));
-    let replayed = recording.replay(&mut server("s")).unwrap_or_else(|diverged| panic!("{diverged}"));
+    let replayed =
+        recording.replay(&mut server("s")).unwrap_or_else(|diverged| panic!("{diverged}"));
     assert_eq!(replayed.commands, 15);
     let tape = client_tape();
     let replayed = Recording::read(&tape).unwrap().replay(&mut client());
@@ -237,7 +242,10 @@ fn the_first_difference_is_reported_without_its_payload() {
 fn another_role_does_not_replay() {
     let tape = server_tape();
     let diverged = Recording::read(&tape).unwrap().replay(&mut client()).unwrap_err();
-    assert!(diverged.to_string().contains("the recording has a server, the replay a client"), "{diverged}");
+    assert!(
+        diverged.to_string().contains("the recording has a server, the replay a client"),
+        "{diverged}"
+    );
 }
 
 #[test]

@@ -67,9 +67,11 @@ pub(crate) struct MethodRule {
     pub(crate) since: Revision,
     /// The last revision that has it so.
     pub(crate) until: Revision,
-    /// The capability that the receiver of a request, or the sender of a notification, must have declared.
+    /// The capability that the receiver of a request, or the sender of a notification, must have
+    /// declared.
     pub(crate) needs: Option<Capability>,
-    /// The capability that whoever serves it must have declared, where none can be declared to the sender. (CAP-04)
+    /// The capability that whoever serves it must have declared, where none can be declared to the
+    /// sender. (CAP-04)
     pub(crate) offered_with: Option<Capability>,
     /// What more it needs, depending on its params.
     pub(crate) conditions: &'static [Condition],
@@ -81,14 +83,17 @@ pub(crate) struct MethodRule {
     pub(crate) may_ask: bool,
     /// The machine sends and takes it itself; the application has other words for it.
     pub(crate) internal: bool,
-    /// The result says for how long it is good; these notifications end that early. (STL-39, STL-42)
+    /// The result says for how long it is good; these notifications end that early. (STL-39,
+    /// STL-42)
     pub(crate) cached_until: Option<&'static [MethodId]>,
 }
 
 impl MethodId {
     /// The method's row under `revision`; none where the revision does not have it.
     pub(crate) fn rule(self, revision: Revision) -> Option<&'static MethodRule> {
-        METHODS.iter().find(|rule| rule.id == self && rule.since <= revision && revision <= rule.until)
+        METHODS
+            .iter()
+            .find(|rule| rule.id == self && rule.since <= revision && revision <= rule.until)
     }
 }
 
@@ -99,13 +104,14 @@ impl MethodRule {
         MethodId::from_name(name).filter(|id| id.is_request() == is_request)?.rule(revision)
     }
 
-    /// The row for something that a server asks of a client of `revision`, by whichever way it asks. (STL-16)
+    /// The row for something that a server asks of a client of `revision`, by whichever way it
+    /// asks. (STL-16)
     pub(crate) fn question(id: MethodId, revision: Revision) -> Option<&'static Self> {
-        let spoken = |rule: &&Self| rule.since <= revision && revision <= rule.until && rule.id == id;
-        QUESTIONS
-            .iter()
-            .find(spoken)
-            .or_else(|| METHODS.iter().filter(|rule| rule.is_request && rule.is_sent_by(Server)).find(spoken))
+        let spoken =
+            |rule: &&Self| rule.since <= revision && revision <= rule.until && rule.id == id;
+        QUESTIONS.iter().find(spoken).or_else(|| {
+            METHODS.iter().filter(|rule| rule.is_request && rule.is_sent_by(Server)).find(spoken)
+        })
     }
 
     /// Whether `side` may send it.
@@ -198,8 +204,10 @@ const fn sent_when(member: &'static str, value: ConditionValue, needs: Capabilit
     Condition { member, value, needs, binds_sender_only: true }
 }
 
-/// A request runs as a task only at a peer that declared so, and is an ordinary one to others. (TSK-02, TSK-07)
-const AS_TASK: &[Condition] = &[sent_when("task", ConditionValue::Present, Capability::TasksToolsCall)];
+/// A request runs as a task only at a peer that declared so, and is an ordinary one to others.
+/// (TSK-02, TSK-07)
+const AS_TASK: &[Condition] =
+    &[sent_when("task", ConditionValue::Present, Capability::TasksToolsCall)];
 
 const ELICITATION: &[Condition] = &[
     when("mode", ConditionValue::AbsentOr("form"), Capability::ElicitationForm),
@@ -225,7 +233,11 @@ pub(crate) const QUESTIONS: &[MethodRule] = &[
 pub(crate) const METHODS: &[MethodRule] = &[
     // Requests of clients; the common ones first.
     request(M::CallTool, Client, R1, R3).needs(Capability::Tools).text(&["name"]).asking(),
-    request(M::CallTool, Client, R4, R4).needs(Capability::Tools).text(&["name"]).asking().on(AS_TASK),
+    request(M::CallTool, Client, R4, R4)
+        .needs(Capability::Tools)
+        .text(&["name"])
+        .asking()
+        .on(AS_TASK),
     request(M::CallTool, Client, R5, R5).needs(Capability::Tools).text(&["name"]).asking(),
     request(M::ListTools, Client, R1, R4).needs(Capability::Tools),
     request(M::ListTools, Client, R5, R5).needs(Capability::Tools).cached_until(&[M::ToolsChanged]),
@@ -246,7 +258,9 @@ pub(crate) const METHODS: &[MethodRule] = &[
     request(M::Subscribe, Client, R1, R4).needs(Capability::ResourcesSubscribe).text(&["uri"]),
     request(M::Unsubscribe, Client, R1, R4).needs(Capability::ResourcesSubscribe).text(&["uri"]),
     request(M::ListPrompts, Client, R1, R4).needs(Capability::Prompts),
-    request(M::ListPrompts, Client, R5, R5).needs(Capability::Prompts).cached_until(&[M::PromptsChanged]),
+    request(M::ListPrompts, Client, R5, R5)
+        .needs(Capability::Prompts)
+        .cached_until(&[M::PromptsChanged]),
     request(M::GetPrompt, Client, R1, R5).needs(Capability::Prompts).text(&["name"]).asking(),
     // The first revision has the method and no capability for it. (CAP-19)
     request(M::Complete, Client, R1, R1).offered_with(Capability::Completions),
@@ -261,7 +275,10 @@ pub(crate) const METHODS: &[MethodRule] = &[
     request(M::CreateMessage, Server, R4, R4).needs(Capability::Sampling).human().on(SAMPLING),
     request(M::ListRoots, Server, R1, R4).needs(Capability::Roots),
     // Of the first two revisions, only clients that declare it know it.
-    request(M::Elicit, Server, R1, R3).needs(Capability::ElicitationForm).human().text(&["message"]),
+    request(M::Elicit, Server, R1, R3)
+        .needs(Capability::ElicitationForm)
+        .human()
+        .text(&["message"]),
     request(M::Elicit, Server, R4, R4).human().on(ELICITATION).text(&["message"]),
     // Notifications.
     notification(M::Initialized, Client, R1, R4).internal(),
@@ -269,17 +286,26 @@ pub(crate) const METHODS: &[MethodRule] = &[
     notification(M::Progress, Client, R1, R4).both().internal(),
     notification(M::Progress, Server, R5, R5).internal(),
     notification(M::LogMessage, Server, R1, R4).needs(Capability::Logging).text(&["level"]),
-    notification(M::LogMessage, Server, R5, R5).needs(Capability::Logging).text(&["level"]).internal(),
+    notification(M::LogMessage, Server, R5, R5)
+        .needs(Capability::Logging)
+        .text(&["level"])
+        .internal(),
     notification(M::ToolsChanged, Server, R1, R5).needs(Capability::ToolsListChanged),
     notification(M::PromptsChanged, Server, R1, R5).needs(Capability::PromptsListChanged),
     notification(M::ResourcesChanged, Server, R1, R5).needs(Capability::ResourcesListChanged),
-    notification(M::ResourceUpdated, Server, R1, R5).needs(Capability::ResourcesSubscribe).text(&["uri"]),
+    notification(M::ResourceUpdated, Server, R1, R5)
+        .needs(Capability::ResourcesSubscribe)
+        .text(&["uri"]),
     notification(M::RootsChanged, Client, R1, R4).needs(Capability::RootsListChanged),
     notification(M::ElicitationComplete, Server, R4, R4).text(&["elicitationId"]),
     notification(M::Acknowledged, Server, R5, R5).internal(),
     // Tasks of 2025-11-25, both ways.
     request(M::GetTask, Client, R4, R4).both().needs(Capability::Tasks).text(&["taskId"]),
-    request(M::GetTaskResult, Client, R4, R4).both().needs(Capability::Tasks).text(&["taskId"]).human(),
+    request(M::GetTaskResult, Client, R4, R4)
+        .both()
+        .needs(Capability::Tasks)
+        .text(&["taskId"])
+        .human(),
     request(M::ListTasks, Client, R4, R4).both().needs(Capability::TasksList),
     request(M::CancelTask, Client, R4, R4).both().needs(Capability::TasksCancel).text(&["taskId"]),
     notification(M::TaskStatus, Client, R4, R4).both().text(&["taskId"]),

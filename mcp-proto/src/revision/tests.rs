@@ -8,8 +8,8 @@ use super::*;
 
 mod columns;
 
-/// Requirements §2.1 and §2.2 without extensions: kind, method, and who sends it in R1, R2, R3, R4, R5.
-/// `c` is the client, `s` the server, `b` both, `-` nobody.
+/// Requirements §2.1 and §2.2 without extensions: kind, method, and who sends it in R1, R2, R3, R4,
+/// R5. `c` is the client, `s` the server, `b` both, `-` nobody.
 const TABLE: &[(char, &str, &str)] = &[
     ('r', "initialize", "cccc-"),
     ('r', "ping", "bbbb-"),
@@ -76,19 +76,31 @@ fn every_method_is_there_for_its_revisions_and_senders_and_for_no_others() {
 fn no_revision_has_a_method_twice() {
     for rule in METHODS {
         assert!(rule.since <= rule.until, "{}", rule.name);
-        let same =
-            METHODS.iter().filter(|other| other.name == rule.name && other.is_request == rule.is_request);
-        let overlaps = same.filter(|other| other.since <= rule.until && rule.since <= other.until).count();
+        let same = METHODS
+            .iter()
+            .filter(|other| other.name == rule.name && other.is_request == rule.is_request);
+        let overlaps =
+            same.filter(|other| other.since <= rule.until && rule.since <= other.until).count();
         assert_eq!(overlaps, 1, "{}", rule.name);
     }
 }
 
 #[test]
 fn names_are_case_sensitive_and_those_of_no_revision_are_unknown_t_14() {
-    for name in
-        ["shutdown", "exit", "sampling/complete", "elicitation/request", "Ping", "tools/Call", "", "rpc.x"]
-    {
-        assert!(Revision::ALL.into_iter().all(|revision| senders(name, true, revision) == '-'), "{name}");
+    for name in [
+        "shutdown",
+        "exit",
+        "sampling/complete",
+        "elicitation/request",
+        "Ping",
+        "tools/Call",
+        "",
+        "rpc.x",
+    ] {
+        assert!(
+            Revision::ALL.into_iter().all(|revision| senders(name, true, revision) == '-'),
+            "{name}"
+        );
     }
 }
 
@@ -139,7 +151,10 @@ fn a_method_needs_the_capability_that_the_requirements_name_cap_03() {
 fn modes_and_sampling_tools_are_needed_only_where_they_exist_cap_06_cap_09() {
     let conditions = |name, revision| {
         let rule = MethodRule::find(name, true, revision).unwrap();
-        rule.conditions.iter().map(|condition| (condition.member, condition.needs)).collect::<Vec<_>>()
+        rule.conditions
+            .iter()
+            .map(|condition| (condition.member, condition.needs))
+            .collect::<Vec<_>>()
     };
     assert_eq!(conditions("elicitation/create", R3), []);
     assert_eq!(
@@ -164,7 +179,8 @@ fn modes_and_sampling_tools_are_needed_only_where_they_exist_cap_06_cap_09() {
 
 #[test]
 fn three_methods_may_ask_before_they_are_answered_stl_14() {
-    let asking: BTreeSet<&str> = METHODS.iter().filter(|rule| rule.may_ask).map(|rule| rule.name).collect();
+    let asking: BTreeSet<&str> =
+        METHODS.iter().filter(|rule| rule.may_ask).map(|rule| rule.name).collect();
     assert_eq!(asking, BTreeSet::from(["prompts/get", "resources/read", "tools/call"]));
 }
 
@@ -244,7 +260,10 @@ fn revisions_are_known_by_their_dates_and_only_by_them() {
 
 #[test]
 fn eras_are_called_what_the_spec_calls_them() {
-    assert_eq!((Era::Legacy.to_string(), Era::Modern.to_string()), ("legacy".into(), "modern".into()));
+    assert_eq!(
+        (Era::Legacy.to_string(), Era::Modern.to_string()),
+        ("legacy".into(), "modern".into())
+    );
 }
 
 #[test]

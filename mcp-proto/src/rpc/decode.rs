@@ -1,7 +1,8 @@
 //! Reads one message in one pass: the envelope's members are found, the values inside stay text.
 //!
-//! It knows JSON-RPC's rules for what a message is, and nothing of what its method means. Members may come in any
-//! order; a repeated envelope member is refused (T-10), an unknown one is skipped (JSON-18).
+//! It knows JSON-RPC's rules for what a message is, and nothing of what its method means. Members
+//! may come in any order; a repeated envelope member is refused (T-10), an unknown one is skipped
+//! (JSON-18).
 
 use alloc::borrow::Cow;
 use core::cell::Cell;
@@ -48,7 +49,8 @@ pub(crate) struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// What a result says it is; nothing that anyone knows when it says so in another form than a word.
+    /// What a result says it is; nothing that anyone knows when it says so in another form than a
+    /// word.
     pub(crate) fn kind(&self) -> Option<Cow<'a, str>> {
         self.kind.map(|kind| unescape(kind).unwrap_or(Cow::Borrowed("?")))
     }
@@ -66,7 +68,8 @@ pub(crate) struct Params<'a> {
     pub(crate) object: Option<Object<'a>>,
     /// The member `_meta`, found in the same pass.
     pub(crate) meta: Option<&'a [u8]>,
-    /// What is in `_meta`, once anything of it was asked for: of most requests more than one thing is.
+    /// What is in `_meta`, once anything of it was asked for: of most requests more than one thing
+    /// is.
     meta_members: Cell<Option<Members<'a, META_MEMBERS_MAX>>>,
     /// What else was found in the same pass.
     members: Members<'a, MEMBERS_MAX>,
@@ -127,7 +130,8 @@ impl<'a, const N: usize> Members<'a, N> {
         self.count += 1;
     }
 
-    /// The member `name` of the object that these are of; the last one where it is repeated, as anywhere. (T-10)
+    /// The member `name` of the object that these are of; the last one where it is repeated, as
+    /// anywhere. (T-10)
     fn find(&self, object: &'a [u8], name: &str) -> Option<&'a [u8]> {
         match self.first.get(..self.count) {
             Some(all) => all.iter().rfind(|(key, _)| key_is(key, name)).map(|(_, value)| *value),
@@ -145,8 +149,8 @@ pub(crate) enum Malformed {
     Invalid {
         /// The id, if it could be read: then whoever sent a request can be told.
         id: Option<RequestId>,
-        /// It may be meant as a request: with an id it names a method, and without one it at least is no response.
-        /// A response is never answered. (T-08)
+        /// It may be meant as a request: with an id it names a method, and without one it at least
+        /// is no response. A response is never answered. (T-08)
         answerable: bool,
         why: &'static str,
     },
@@ -154,12 +158,21 @@ pub(crate) enum Malformed {
 
 /// As `decode_utf8`.
 #[cfg(test)]
-pub(crate) fn decode(text: &str, depth_max: u8, id_bytes_max: usize) -> Result<Message<'_>, Malformed> {
+pub(crate) fn decode(
+    text: &str,
+    depth_max: u8,
+    id_bytes_max: usize,
+) -> Result<Message<'_>, Malformed> {
     decode_utf8(text.as_bytes(), depth_max, id_bytes_max)
 }
 
-/// Reads `text`, one JSON value, which is known to be UTF-8; `id_bytes_max` bounds what an id may cost.
-pub(crate) fn decode_utf8(text: &[u8], depth_max: u8, id_bytes_max: usize) -> Result<Message<'_>, Malformed> {
+/// Reads `text`, one JSON value, which is known to be UTF-8; `id_bytes_max` bounds what an id may
+/// cost.
+pub(crate) fn decode_utf8(
+    text: &[u8],
+    depth_max: u8,
+    id_bytes_max: usize,
+) -> Result<Message<'_>, Malformed> {
     let mut envelope = Envelope::default();
     let mut scanner = Cursor::over(text, depth_max);
     let is_object = scanner.peek() == Some(b'{');
@@ -170,7 +183,11 @@ pub(crate) fn decode_utf8(text: &[u8], depth_max: u8, id_bytes_max: usize) -> Re
     }
     scanner.finish().map_err(Malformed::Parse)?;
     if !is_object {
-        return Err(Malformed::Invalid { id: None, answerable: true, why: "a message is an object" });
+        return Err(Malformed::Invalid {
+            id: None,
+            answerable: true,
+            why: "a message is an object",
+        });
     }
     envelope.line_breaks = scanner.saw_line_break;
     envelope.classify(id_bytes_max)
@@ -222,7 +239,9 @@ impl<'a> Envelope<'a> {
         scanner.object(|scanner, key| {
             // Escapes in keys are rare enough to take the long way.
             let member = Member::of(inside(key)).or_else(|| {
-                unescape(key).filter(|_| key.contains(&b'\\')).and_then(|key| Member::of(key.as_bytes()))
+                unescape(key)
+                    .filter(|_| key.contains(&b'\\'))
+                    .and_then(|key| Member::of(key.as_bytes()))
             });
             let value = match member {
                 Some(Member::Params) => {
@@ -275,14 +294,19 @@ impl<'a> Envelope<'a> {
         let id = id.filter(|_| !self.repeated_id);
         let answerable = if id.is_some() { self.method.is_some() } else { !has_outcome };
         let invalid = |why| Err(Malformed::Invalid { id: id.clone(), answerable, why });
-        let is_2_0 =
-            self.jsonrpc == Some(b"\"2.0\"") || self.jsonrpc.and_then(unescape).as_deref() == Some("2.0");
+        let is_2_0 = self.jsonrpc == Some(b"\"2.0\"")
+            || self.jsonrpc.and_then(unescape).as_deref() == Some("2.0");
         if self.repeated || !is_2_0 {
-            let why =
-                if self.repeated { "an envelope member is repeated" } else { "`jsonrpc` is not \"2.0\"" };
+            let why = if self.repeated {
+                "an envelope member is repeated"
+            } else {
+                "`jsonrpc` is not \"2.0\""
+            };
             return match id {
                 // Whoever waits for it is better told than left waiting.
-                Some(id) if has_outcome && self.method.is_none() => Ok(Message::BrokenResponse { id, why }),
+                Some(id) if has_outcome && self.method.is_none() => {
+                    Ok(Message::BrokenResponse { id, why })
+                }
                 id => Err(Malformed::Invalid { id, answerable, why }),
             };
         }
@@ -307,8 +331,11 @@ impl<'a> Envelope<'a> {
             (None, _) => Ok(Message::Notification { method, params }),
             (Some(_), Some(id)) => Ok(Message::Request { id, method, params }),
             (Some(_), None) => {
-                let why =
-                    if has_id { "`id` is neither an integer nor a short string" } else { "`id` is null" };
+                let why = if has_id {
+                    "`id` is neither an integer nor a short string"
+                } else {
+                    "`id` is null"
+                };
                 Err(Malformed::Invalid { id: None, answerable: true, why })
             }
         }
@@ -346,7 +373,8 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Takes a value, and if it is an object shows its members on the way: keys without their quotes, and values.
+/// Takes a value, and if it is an object shows its members on the way: keys without their quotes,
+/// and values.
 fn scan_members<'a>(
     scanner: &mut Cursor<'a>,
     mut member: impl FnMut(&'a [u8], &'a [u8]),
@@ -380,7 +408,9 @@ fn error_object(error: &[u8], line_breaks: bool) -> Result<ErrorObject, &'static
 impl Malformed {
     pub(crate) fn to_error(&self) -> ErrorObject {
         match self {
-            Self::Parse(error) => ErrorObject::new(code::PARSE_ERROR, alloc::format!("parse error: {error}")),
+            Self::Parse(error) => {
+                ErrorObject::new(code::PARSE_ERROR, alloc::format!("parse error: {error}"))
+            }
             Self::Invalid { why, .. } => {
                 ErrorObject::new(code::INVALID_REQUEST, alloc::format!("invalid request: {why}"))
             }

@@ -1,4 +1,5 @@
-//! Writes messages into a buffer, without the line end; knows the envelope and nothing of what it carries.
+//! Writes messages into a buffer, without the line end; knows the envelope and nothing of what it
+//! carries.
 
 use alloc::vec::Vec;
 
@@ -8,7 +9,8 @@ use crate::json::{write_str, write_u64};
 
 const PREFIX: &[u8] = b"{\"jsonrpc\":\"2.0\"";
 
-/// Writes a request; `params` writes an object, or nothing for none. Returns where the params begin.
+/// Writes a request; `params` writes an object, or nothing for none. Returns where the params
+/// begin.
 pub(crate) fn request(
     out: &mut Vec<u8>,
     id: u64,
@@ -23,7 +25,8 @@ pub(crate) fn request(
     member(out, b",\"params\":", Presence::Optional, params)
 }
 
-/// Writes a notification; `params` writes an object, or nothing for none. Returns where the params begin.
+/// Writes a notification; `params` writes an object, or nothing for none. Returns where the params
+/// begin.
 pub(crate) fn notification(
     out: &mut Vec<u8>,
     method: &str,
@@ -48,8 +51,14 @@ pub(crate) fn response(
     member(out, b",\"result\":", Presence::Required, result).map(|_| ())
 }
 
-/// Writes a response with an error. Without an id, `null_id` says whether `id` is null or left out. (D-01)
-pub(crate) fn error_line(out: &mut Vec<u8>, id: Option<&RequestId>, null_id: bool, error: &ErrorObject) {
+/// Writes a response with an error. Without an id, `null_id` says whether `id` is null or left out.
+/// (D-01)
+pub(crate) fn error_line(
+    out: &mut Vec<u8>,
+    id: Option<&RequestId>,
+    null_id: bool,
+    error: &ErrorObject,
+) {
     out.extend_from_slice(PREFIX);
     match id {
         Some(id) => {
@@ -71,7 +80,8 @@ enum Presence {
     Required,
 }
 
-/// Writes a member whose value must be an object, and closes the message. Returns where the value begins.
+/// Writes a member whose value must be an object, and closes the message. Returns where the value
+/// begins.
 fn member(
     out: &mut Vec<u8>,
     key: &[u8],

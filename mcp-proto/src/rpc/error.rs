@@ -40,7 +40,8 @@ impl ErrorObject {
     /// The method is not served here.
     #[must_use]
     pub fn method_not_found(method: &str) -> Self {
-        // Enough of the name to recognise it: it is the peer's, and may be long or more than one line. (JSON-19)
+        // Enough of the name to recognise it: it is the peer's, and may be long or more than one
+        // line. (JSON-19)
         let name: alloc::string::String =
             method.chars().filter(|c| !c.is_control()).take(METHOD_CHARS_MAX).collect();
         Self::new(code::METHOD_NOT_FOUND, alloc::format!("method not found: {name}"))

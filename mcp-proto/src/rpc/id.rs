@@ -10,9 +10,10 @@ use crate::json::{unescape, write_str};
 
 /// A JSON-RPC id, or a progress token: an integer or a string, kept to the digit and to the letter.
 ///
-/// Two ids are equal when their type and value are (ID-04): `1` is not `"1"`, while `"A"` is `"\u0041"`.
-/// Integers from -2^63 to 2^64-1 are accepted and echoed exactly (ID-05). Anything with a fraction, an exponent
-/// or a minus before zero is refused, so that no two spellings name one id. (T-05)
+/// Two ids are equal when their type and value are (ID-04): `1` is not `"1"`, while `"A"` is
+/// `"\u0041"`. Integers from -2^63 to 2^64-1 are accepted and echoed exactly (ID-05). Anything with
+/// a fraction, an exponent or a minus before zero is refused, so that no two spellings name one id.
+/// (T-05)
 #[derive(Clone)]
 pub struct RequestId(Repr);
 
@@ -21,7 +22,8 @@ enum Repr {
     Negative(i64),
     Unsigned(u64),
     Text(Box<str>),
-    /// A string whose spelling on the wire has escapes: the spelling, with its quotes, and the value.
+    /// A string whose spelling on the wire has escapes: the spelling, with its quotes, and the
+    /// value.
     Escaped(Box<(Box<str>, Box<str>)>),
 }
 
@@ -37,7 +39,9 @@ impl RequestId {
                 Cow::Borrowed(text) => Repr::Text(text.into()),
                 Cow::Owned(text) => Repr::Escaped(Box::new((spelling.into(), text.into()))),
             })),
-            b'-' if spelling != "-0" => spelling.parse().ok().map(|number| Self(Repr::Negative(number))),
+            b'-' if spelling != "-0" => {
+                spelling.parse().ok().map(|number| Self(Repr::Negative(number)))
+            }
             b'0'..=b'9' => spelling.parse().ok().map(|number| Self(Repr::Unsigned(number))),
             _ => None,
         }
@@ -168,7 +172,9 @@ mod tests {
 
     #[test]
     fn fractions_exponents_and_other_types_are_no_ids_id_07() {
-        for spelling in ["1.5", "1.0", "1e3", "-0", "null", "true", "[]", "{}", "18446744073709551616"] {
+        for spelling in
+            ["1.5", "1.0", "1e3", "-0", "null", "true", "[]", "{}", "18446744073709551616"]
+        {
             assert_eq!(RequestId::from_json(spelling.as_bytes()), None, "{spelling}");
         }
     }

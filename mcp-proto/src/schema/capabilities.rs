@@ -1,4 +1,5 @@
-//! What one side declares it can do: a set of known capabilities, and whatever else a peer declared, as text.
+//! What one side declares it can do: a set of known capabilities, and whatever else a peer
+//! declared, as text.
 
 use alloc::vec::Vec;
 
@@ -11,8 +12,9 @@ use crate::revision::{CAPABILITIES, Capability, CapabilityRule, Revision, Side};
 
 /// The capabilities of one side.
 ///
-/// Presence counts, not truth: `{}` and `true` declare a capability; `false`, `null` and absence do not (T-41,
-/// CAP-18). Members that no revision defines are kept and can be read from [`Capabilities::raw`].
+/// Presence counts, not truth: `{}` and `true` declare a capability; `false`, `null` and absence do
+/// not (T-41, CAP-18). Members that no revision defines are kept and can be read from
+/// [`Capabilities::raw`].
 ///
 /// ```
 /// use mcp_proto::schema::Capabilities;
@@ -55,8 +57,9 @@ impl Capabilities {
         self
     }
 
-    /// These capabilities with the extension `id`, for peers of a revision that has extensions; `settings` is an
-    /// object. An id without a prefix is none, and is not declared. (since 2026-07-28, CAP-17)
+    /// These capabilities with the extension `id`, for peers of a revision that has extensions;
+    /// `settings` is an object. An id without a prefix is none, and is not declared. (since
+    /// 2026-07-28, CAP-17)
     #[must_use]
     pub fn with_extension(mut self, id: &str, settings: Raw) -> Self {
         if Meta::is_key(id) && id.contains('/') && settings.is_object() {
@@ -69,14 +72,16 @@ impl Capabilities {
     #[must_use]
     pub fn extension(&self, id: &str) -> Option<Raw> {
         match &self.raw {
-            Some(raw) => {
-                raw.member("extensions")?.member(id).filter(|settings| declares(settings.as_bytes()))
-            }
+            Some(raw) => raw
+                .member("extensions")?
+                .member(id)
+                .filter(|settings| declares(settings.as_bytes())),
             None => self.extensions.find(id).cloned(),
         }
     }
 
-    /// Whether we declare an extension that the peer of these capabilities declared too. (LIF-34, STL-48)
+    /// Whether we declare an extension that the peer of these capabilities declared too. (LIF-34,
+    /// STL-48)
     pub(crate) fn shares_extension(&self, ours: &Self) -> bool {
         ours.extensions.iter().any(|(id, _)| self.extension(id).is_some())
     }
@@ -150,7 +155,8 @@ impl Capabilities {
         those: impl Iterator<Item = &'static CapabilityRule>,
         revision: Revision,
     ) {
-        let declared: Vec<&CapabilityRule> = those.filter(|rule| self.has(rule.capability)).collect();
+        let declared: Vec<&CapabilityRule> =
+            those.filter(|rule| self.has(rule.capability)).collect();
         let mut object = Object::begin(out);
         if let Some(experimental) = &self.experimental {
             object.raw("experimental", experimental.as_bytes());
@@ -165,7 +171,12 @@ impl Capabilities {
     }
 }
 
-fn write_level(object: &mut Object<'_>, mut rules: &[&CapabilityRule], depth: usize, revision: Revision) {
+fn write_level(
+    object: &mut Object<'_>,
+    mut rules: &[&CapabilityRule],
+    depth: usize,
+    revision: Revision,
+) {
     while let Some(name) = rules.first().and_then(|rule| rule.path.get(depth)) {
         let same = rules.iter().take_while(|rule| rule.path.get(depth) == Some(name)).count();
         let (group, rest) = rules.split_at(same);
@@ -177,7 +188,8 @@ fn write_level(object: &mut Object<'_>, mut rules: &[&CapabilityRule], depth: us
         }
         let mut inner = Object::begin(object.key(name));
         // A whole that has no parts of its own here stands first in its group.
-        let parts = group.iter().position(|rule| rule.path.len() > depth + 1).unwrap_or(group.len());
+        let parts =
+            group.iter().position(|rule| rule.path.len() > depth + 1).unwrap_or(group.len());
         let flat = *name == "elicitation" && !revision.rules().elicitation_modes;
         if !flat {
             write_level(&mut inner, group.get(parts..).unwrap_or_default(), depth + 1, revision);
@@ -188,9 +200,9 @@ fn write_level(object: &mut Object<'_>, mut rules: &[&CapabilityRule], depth: us
 
 /// What counts when a peer of `revision` declares it.
 fn heard(side: Side, revision: Revision) -> impl Iterator<Item = &'static CapabilityRule> {
-    CAPABILITIES
-        .iter()
-        .filter(move |rule| rule.side == side && rule.heard_since <= revision && revision <= rule.until)
+    CAPABILITIES.iter().filter(move |rule| {
+        rule.side == side && rule.heard_since <= revision && revision <= rule.until
+    })
 }
 
 fn rules(side: Side, revision: Revision) -> impl Iterator<Item = &'static CapabilityRule> {
@@ -218,15 +230,17 @@ impl Decode for Capabilities {
     }
 }
 
-/// What a peer declared is written as it came; what we declare, for our side of a peer of `revision`.
+/// What a peer declared is written as it came; what we declare, for our side of a peer of
+/// `revision`.
 impl Encode for Capabilities {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         match &self.raw {
             Some(raw) => return raw.encode(revision, out),
             None => {
                 // Tasks are on both sides; all else is on one.
-                let of_client =
-                    |capability| rules(Side::Client, revision).any(|rule| rule.capability == capability);
+                let of_client = |capability| {
+                    rules(Side::Client, revision).any(|rule| rule.capability == capability)
+                };
                 let of_server = rules(Side::Server, revision)
                     .any(|rule| self.has(rule.capability) && !of_client(rule.capability));
                 self.write(out, if of_server { Side::Server } else { Side::Client }, revision);

@@ -92,8 +92,8 @@ object! {
 
 /// One block of content.
 ///
-/// A block of a type that is not known here is kept as it came (T-119). For a peer whose revision does not know a
-/// type, the block is written as words that say what it was (T-120).
+/// A block of a type that is not known here is kept as it came (T-119). For a peer whose revision
+/// does not know a type, the block is written as words that say what it was (T-120).
 ///
 /// ```
 /// use mcp_proto::schema::Content;
@@ -154,7 +154,13 @@ macro_rules! from_block {
     )*};
 }
 
-from_block!(Audio(Audio), Image(Image), Resource(EmbeddedResource), ResourceLink(ResourceLink), Text(Text));
+from_block!(
+    Audio(Audio),
+    Image(Image),
+    Resource(EmbeddedResource),
+    ResourceLink(ResourceLink),
+    Text(Text)
+);
 
 impl Encode for Content {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {

@@ -19,7 +19,8 @@ pub trait Encode {
     /// When the value has no form that such a peer understands. What was written is then discarded.
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable>;
 
-    /// Whether a peer of `revision` is sent this at all, where it is an optional member of something.
+    /// Whether a peer of `revision` is sent this at all, where it is an optional member of
+    /// something.
     fn is_for(&self, revision: Revision) -> bool {
         let _ = revision;
         true
@@ -28,10 +29,12 @@ pub trait Encode {
 
 /// A value that can be read from JSON.
 pub trait Decode: Sized {
-    /// Takes one value. On an error, how much was taken is not said: whoever goes on keeps a copy of the reader.
+    /// Takes one value. On an error, how much was taken is not said: whoever goes on keeps a copy
+    /// of the reader.
     ///
     /// # Errors
-    /// When the value lacks what the type requires. Members that the type does not know never are an error.
+    /// When the value lacks what the type requires. Members that the type does not know never are
+    /// an error.
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 
     /// Reads all of `raw`; parts that are kept as text share its bytes.

@@ -1,4 +1,5 @@
-//! The restricted kind of JSON Schema that forms are made of: building one, filling in its defaults, checking answers.
+//! The restricted kind of JSON Schema that forms are made of: building one, filling in its
+//! defaults, checking answers.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -73,7 +74,8 @@ impl Form {
         }
     }
 
-    /// Checks what a user filled in: that nothing required is missing and that each field is what it must be.
+    /// Checks what a user filled in: that nothing required is missing and that each field is what
+    /// it must be.
     ///
     /// Fields that the form does not have are let through; formats are taken on trust.
     ///
@@ -82,7 +84,9 @@ impl Form {
     pub fn check(&self, content: &Raw) -> Result<(), DecodeError> {
         let answers: Map<Raw> = Map::decode(content)?;
         let answers: BTreeMap<&str, &Raw> = answers.iter().collect();
-        if let Some(name) = self.required.iter().flatten().find(|name| !answers.contains_key(name.as_str())) {
+        if let Some(name) =
+            self.required.iter().flatten().find(|name| !answers.contains_key(name.as_str()))
+        {
             return Err(DecodeError::missing(name));
         }
         for (name, field) in self.properties.iter() {
@@ -347,7 +351,10 @@ impl Field {
             Self::Choices(field) => {
                 let chosen: Vec<String> = Vec::decode(answer)?;
                 expect(chosen.iter().all(|word| field.has(word)), "words to choose from")?;
-                expect(is_within(chosen.len(), field.min_items, field.max_items), "as many words as allowed")
+                expect(
+                    is_within(chosen.len(), field.min_items, field.max_items),
+                    "as many words as allowed",
+                )
             }
             Self::Number(field) => {
                 let number = f64::decode(answer)?;
@@ -377,7 +384,9 @@ impl Encode for Field {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         match self {
             Self::Bool(field) => field.encode(revision, out),
-            Self::Choice(field) if !revision.rules().titled_choices => field.plain().encode(revision, out),
+            Self::Choice(field) if !revision.rules().titled_choices => {
+                field.plain().encode(revision, out)
+            }
             Self::Choice(field) => field.encode(revision, out),
             Self::Choices(_) if !revision.rules().titled_choices => Err(Unencodable),
             Self::Choices(field) => field.encode(revision, out),

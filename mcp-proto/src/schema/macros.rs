@@ -1,21 +1,24 @@
-//! How a type is written down once and gets its reader, its writer and its builder: an object, a set of words.
+//! How a type is written down once and gets its reader, its writer and its builder: an object, a
+//! set of words.
 //!
 //! An object is a struct whose fields say how they stand in JSON:
 //!
 //! - `required field: T = "key"`: the object is not one without it;
-//! - `optional field: T = "key"`: an `Option<T>`. A value that is no `T` is kept among the unknown members, so it
-//!   costs nothing but itself and is written out again;
-//! - `strict field: T = "key"`: an `Option<T>` that must be a `T` where it is there and not `null`, because taking it
-//!   for absent would lose something;
+//! - `optional field: T = "key"`: an `Option<T>`. A value that is no `T` is kept among the unknown
+//!   members, so it costs nothing but itself and is written out again;
+//! - `strict field: T = "key"`: an `Option<T>` that must be a `T` where it is there and not `null`,
+//!   because taking it for absent would lose something;
 //! - `stamped field: T = "key"`: always written, the type's default when nothing else was said;
-//! - `flag field: bool = "key"`: written when true. An explicit `false` is kept among the unknown members;
+//! - `flag field: bool = "key"`: written when true. An explicit `false` is kept among the unknown
+//!   members;
 //! - `in A..=B` behind a field: revisions whose peers know it; to others it is not written;
-//! - `checked path` behind the struct's name: a function of the object and a revision that fails where a peer of the
-//!   revision could make nothing of it;
-//! - `tagged "key" = "word"` behind the struct's name: a member that always is there and says what the object is.
+//! - `checked path` behind the struct's name: a function of the object and a revision that fails
+//!   where a peer of the revision could make nothing of it;
+//! - `tagged "key" = "word"` behind the struct's name: a member that always is there and says what
+//!   the object is.
 //!
-//! Every object has a `new` of what is required, a method that sets each optional field, and keeps what it does not
-//! know in `extra`.
+//! Every object has a `new` of what is required, a method that sets each optional field, and keeps
+//! what it does not know in `extra`.
 
 /// Declares an object type; see the file's head.
 macro_rules! object {

@@ -1,4 +1,5 @@
-//! `_meta`: what travels along with messages and things, and the keys that the protocol reserves in it.
+//! `_meta`: what travels along with messages and things, and the keys that the protocol reserves in
+//! it.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,8 +14,8 @@ use crate::rpc::RequestId;
 
 /// The `_meta` of a message or of a thing: any members, of which the protocol reserves some.
 ///
-/// Unknown keys are kept and passed on, never refused. What a reserved key holds can be read typed; one that holds
-/// something else counts as absent there and is still in [`members`](Self::members).
+/// Unknown keys are kept and passed on, never refused. What a reserved key holds can be read typed;
+/// one that holds something else counts as absent there and is still in [`members`](Self::members).
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -84,7 +85,12 @@ impl Meta {
     ///
     /// # Errors
     /// When the value cannot be written.
-    pub fn set<T: Encode>(&mut self, key: &str, value: &T, revision: Revision) -> Result<(), Unencodable> {
+    pub fn set<T: Encode>(
+        &mut self,
+        key: &str,
+        value: &T,
+        revision: Revision,
+    ) -> Result<(), Unencodable> {
         let mut out = Vec::new();
         value.encode(revision, &mut out)?;
         self.members.set(key, Raw::from_written(out));
@@ -115,14 +121,20 @@ impl Meta {
         self.read(key::SUBSCRIPTION_ID)
     }
 
-    /// Whether `key` is one that `_meta` may have: `name`, or `prefix/name` with a prefix of labels between dots.
-    /// (requirements §2.5)
+    /// Whether `key` is one that `_meta` may have: `name`, or `prefix/name` with a prefix of labels
+    /// between dots. (requirements §2.5)
     #[must_use]
     pub fn is_key(key: &str) -> bool {
-        let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
+        let (prefix, name) =
+            key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
         let is_name = name.is_empty()
-            || (starts_and_ends(name, |c| c.is_ascii_alphanumeric(), |c| c.is_ascii_alphanumeric())
-                && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')));
+            || (starts_and_ends(
+                name,
+                |c| c.is_ascii_alphanumeric(),
+                |c| c.is_ascii_alphanumeric(),
+            ) && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')));
         is_name && prefix.is_none_or(|prefix| prefix.split('.').all(is_label))
     }
 

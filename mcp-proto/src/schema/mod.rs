@@ -1,13 +1,15 @@
 //! MCP's own types: what they hold and how they stand in JSON; knows nothing of connections.
 //!
-//! Every type is **open**: members, words, content and list elements that it does not know are kept or set aside, and
-//! never make the whole unreadable. What is required and missing is an error that names the place. Writing is **exact**:
-//! for a peer of an older revision, what it does not know is left out.
+//! Every type is **open**: members, words, content and list elements that it does not know are kept
+//! or set aside, and never make the whole unreadable. What is required and missing is an error that
+//! names the place. Writing is **exact**: for a peer of an older revision, what it does not know is
+//! left out.
 //!
 //! Without the feature `schema` only what a session needs is here; everything else then travels as
 //! [`Raw`](crate::Raw).
 //!
-//! Texts and other contents that are read share the bytes of their message, as [`Raw`](crate::Raw) does: see [`Str`].
+//! Texts and other contents that are read share the bytes of their message, as [`Raw`](crate::Raw)
+//! does: see [`Str`].
 //!
 //! A type's documentation says in which revisions it exists where that is not all of them.
 
@@ -65,13 +67,15 @@ pub use decode::{Decode, DecodeError, Encode, Json};
 #[cfg(feature = "schema")]
 pub use discovery::{Discover, DiscoverResult};
 #[cfg(feature = "schema")]
-pub use elicitation::{AnyElicit, Elicit, ElicitAction, ElicitResult, ElicitUrl, ElicitationComplete};
+pub use elicitation::{
+    AnyElicit, Elicit, ElicitAction, ElicitResult, ElicitUrl, ElicitationComplete,
+};
 #[cfg(feature = "schema")]
 pub use errors::{MissingCapabilities, UnsupportedVersion, UrlElicitationRequired};
 #[cfg(feature = "schema")]
 pub use form::{
-    BoolField, ChoiceField, ChoiceOption, Choices, ChoicesField, Field, Form, NumberField, NumberKind,
-    TextField, TextFormat,
+    BoolField, ChoiceField, ChoiceOption, Choices, ChoicesField, Field, Form, NumberField,
+    NumberKind, TextField, TextFormat,
 };
 #[cfg(feature = "schema")]
 pub use input::{InputRequest, InputRequired};
@@ -83,14 +87,14 @@ pub use notices::{Cancelled, ProgressMade};
 pub use open::{AnyObject, List, Map, Members, Open};
 #[cfg(feature = "schema")]
 pub use prompts::{
-    GetPrompt, GetPromptResult, ListPrompts, ListPromptsResult, Prompt, PromptArgument, PromptMessage,
-    PromptsListChanged,
+    GetPrompt, GetPromptResult, ListPrompts, ListPromptsResult, Prompt, PromptArgument,
+    PromptMessage, PromptsListChanged,
 };
 #[cfg(feature = "schema")]
 pub use resources::{
-    BlobResource, ListResourceTemplates, ListResourceTemplatesResult, ListResources, ListResourcesResult,
-    ReadResource, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ResourceUpdated,
-    ResourcesListChanged, Subscribe, TextResource, Unsubscribe,
+    BlobResource, ListResourceTemplates, ListResourceTemplatesResult, ListResources,
+    ListResourcesResult, ReadResource, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate, ResourceUpdated, ResourcesListChanged, Subscribe, TextResource, Unsubscribe,
 };
 #[cfg(feature = "schema")]
 pub use roots::{ListRoots, ListRootsResult, Root, RootsListChanged};
@@ -103,13 +107,13 @@ pub use sampling::{
 pub use subscriptions::{Listen, ListenResult, SubscriptionFilter, SubscriptionsAcknowledged};
 #[cfg(feature = "schema")]
 pub use tasks::{
-    CancelTask, CreateTaskResult, DetailedTask, GetTask, GetTaskPayload, ListTasks, ListTasksResult, Task,
-    TaskRequest, TaskStatus, UpdateTask,
+    CancelTask, CreateTaskResult, DetailedTask, GetTask, GetTaskPayload, ListTasks,
+    ListTasksResult, Task, TaskRequest, TaskStatus, UpdateTask,
 };
 #[cfg(feature = "schema")]
 pub use tools::{
-    CallTool, CallToolResult, ListTools, ListToolsResult, OutputSchema, Structured, TaskSupport, Tool,
-    ToolAnnotations, ToolExecution, ToolsListChanged,
+    CallTool, CallToolResult, ListTools, ListToolsResult, OutputSchema, Structured, TaskSupport,
+    Tool, ToolAnnotations, ToolExecution, ToolsListChanged,
 };
 
 /// A request that clients send: ties a method to its params and its result.

@@ -1,4 +1,5 @@
-//! What either side says about a request that is under way: that it is no longer wanted, and how far it has come.
+//! What either side says about a request that is under way: that it is no longer wanted, and how
+//! far it has come.
 
 use alloc::string::String;
 

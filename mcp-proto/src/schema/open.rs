@@ -73,7 +73,8 @@ impl Members {
         self.push(name, reader.raw());
     }
 
-    /// Adds a member, whether the name is there already or not: in constant time, as peers can send many.
+    /// Adds a member, whether the name is there already or not: in constant time, as peers can send
+    /// many.
     pub(crate) fn push(&mut self, name: Str, value: Raw) {
         self.0.push((name, value));
     }
@@ -108,13 +109,14 @@ impl Decode for Members {
     }
 }
 
-/// Bad parts of one list or map that are kept: enough to see what is wrong, and no more than a peer can make of it.
+/// Bad parts of one list or map that are kept: enough to see what is wrong, and no more than a peer
+/// can make of it.
 const BROKEN_MAX: usize = 64;
 
 /// A list in which one bad element costs that element, and not the list.
 ///
-/// It reads like a slice of the good ones. The bad ones are in [`broken`](Self::broken), each with its place and
-/// its text; they are not written out again.
+/// It reads like a slice of the good ones. The bad ones are in [`broken`](Self::broken), each with
+/// its place and its text; they are not written out again.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -129,7 +131,8 @@ const BROKEN_MAX: usize = 64;
 pub struct List<T> {
     /// The good elements, in order.
     pub items: Vec<T>,
-    /// What is wrong with the others, the first 64 of them; each pointer begins with the element's place in the list.
+    /// What is wrong with the others, the first 64 of them; each pointer begins with the element's
+    /// place in the list.
     pub broken: Vec<DecodeError>,
 }
 
@@ -228,12 +231,14 @@ impl<T: Decode> Decode for List<T> {
 
 /// Values of one type by name, in order; one bad value costs that value, and not the map.
 ///
-/// The bad ones are in [`broken`](Self::broken), each with its place and its text; they are not written out again.
+/// The bad ones are in [`broken`](Self::broken), each with its place and its text; they are not
+/// written out again.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Map<T> {
     /// The good values with their names, in order.
     pub items: Vec<(Box<str>, T)>,
-    /// What is wrong with the others, the first 64 of them; each pointer begins with the value's name.
+    /// What is wrong with the others, the first 64 of them; each pointer begins with the value's
+    /// name.
     pub broken: Vec<DecodeError>,
 }
 

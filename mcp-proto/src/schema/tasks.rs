@@ -1,4 +1,5 @@
-//! Tasks: requests whose answers are fetched later, as 2025-11-25 has them and as the extension has them.
+//! Tasks: requests whose answers are fetched later, as 2025-11-25 has them and as the extension has
+//! them.
 
 use alloc::string::String;
 

@@ -58,7 +58,8 @@ fn unknown_members_words_and_content_survive_json_18_t_119() {
 
 #[test]
 fn an_optional_member_of_another_type_costs_itself_and_is_kept() {
-    let tool: Tool = decoded(&json!({"name": "x", "title": 5, "inputSchema": {}, "icons": "none"})).unwrap();
+    let tool: Tool =
+        decoded(&json!({"name": "x", "title": 5, "inputSchema": {}, "icons": "none"})).unwrap();
     assert_eq!((tool.title.as_deref(), tool.icons.as_ref()), (None, None));
     assert_eq!(tool.extra.find("title").unwrap().as_str(), "5");
     let written = encoded(&tool, Revision::V2025_11_25);
@@ -84,7 +85,9 @@ fn one_bad_element_costs_that_element() {
 
 #[test]
 fn an_error_names_the_place_and_what_stood_there() {
-    let at = |error: DecodeError| (error.pointer, error.expected, error.found.map(|found| found.to_string()));
+    let at = |error: DecodeError| {
+        (error.pointer, error.expected, error.found.map(|found| found.to_string()))
+    };
     let found = |text: &str| Some(String::from(text));
     assert_eq!(
         at(decoded::<GetPromptResult>(&json!({"messages": 5})).unwrap_err()),
@@ -112,7 +115,10 @@ fn an_error_names_the_place_and_what_stood_there() {
 #[test]
 fn structured_content_of_null_is_not_none_t_107() {
     let null: CallToolResult = decoded(&json!({"content": [], "structuredContent": null})).unwrap();
-    assert_eq!(null.structured_content.as_ref().map(|raw| raw.as_str().to_string()), Some("null".into()));
+    assert_eq!(
+        null.structured_content.as_ref().map(|raw| raw.as_str().to_string()),
+        Some("null".into())
+    );
     let none: CallToolResult = decoded(&json!({"content": []})).unwrap();
     assert!(none.structured_content.is_none());
     assert_eq!(encoded(&null, Revision::V2026_07_28)["structuredContent"], Value::Null);
@@ -134,15 +140,24 @@ fn an_older_peer_is_sent_nothing_newer_than_itself_t_120() {
     };
     assert_eq!(keys(Revision::V2024_11_05), ["inputSchema", "name"]);
     assert_eq!(keys(Revision::V2025_03_26), ["annotations", "inputSchema", "name"]);
-    assert_eq!(keys(Revision::V2025_06_18), ["annotations", "inputSchema", "name", "outputSchema", "title"]);
+    assert_eq!(
+        keys(Revision::V2025_06_18),
+        ["annotations", "inputSchema", "name", "outputSchema", "title"]
+    );
     assert!(keys(Revision::V2025_11_25).contains(&"execution".into()));
     assert!(!keys(Revision::V2026_07_28).contains(&"execution".into()));
 
     let audio = Content::from(Audio::new("", "audio/wav"));
-    assert_eq!(encoded(&audio, Revision::V2024_11_05), json!({"type": "text", "text": "[audio: audio/wav]"}));
+    assert_eq!(
+        encoded(&audio, Revision::V2024_11_05),
+        json!({"type": "text", "text": "[audio: audio/wav]"})
+    );
     assert_eq!(encoded(&audio, Revision::V2025_03_26)["type"], "audio");
     let link = Content::from(ResourceLink::new("file:///a", "a"));
-    assert_eq!(encoded(&link, Revision::V2025_03_26), json!({"type": "text", "text": "[a](file:///a)"}));
+    assert_eq!(
+        encoded(&link, Revision::V2025_03_26),
+        json!({"type": "text", "text": "[a](file:///a)"})
+    );
     assert_eq!(encoded(&link, Revision::V2025_06_18)["type"], "resource_link");
 }
 
@@ -160,7 +175,8 @@ fn several_blocks_go_only_to_peers_that_know_lists_of_them_t_118() {
 #[test]
 fn the_modern_revision_is_stamped_and_the_others_are_not() {
     let page = ListToolsResult::new(Vec::new());
-    let stamped = json!({"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"});
+    let stamped =
+        json!({"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"});
     assert_eq!(encoded(&page, Revision::V2026_07_28), stamped);
     for revision in Revision::LEGACY {
         assert_eq!(encoded(&page, revision), json!({"tools": []}));
@@ -175,8 +191,15 @@ fn what_must_be_an_object_is_not_written_as_anything_else() {
     for text in ["[]", "null", "7"] {
         let mut out = Vec::new();
         let not_an_object = Raw::from_text(text).unwrap();
-        assert!(Tool::new("x", not_an_object.clone()).encode(Revision::V2025_11_25, &mut out).is_err());
-        assert!(CallTool::new("x").arguments(not_an_object).encode(Revision::V2025_11_25, &mut out).is_err());
+        assert!(
+            Tool::new("x", not_an_object.clone()).encode(Revision::V2025_11_25, &mut out).is_err()
+        );
+        assert!(
+            CallTool::new("x")
+                .arguments(not_an_object)
+                .encode(Revision::V2025_11_25, &mut out)
+                .is_err()
+        );
     }
 }
 
@@ -186,7 +209,9 @@ fn arguments_that_are_no_object_are_an_error_and_not_none_json_16() {
         let error = decoded::<CallTool>(&json!({"name": "x", "arguments": arguments})).unwrap_err();
         assert_eq!((error.pointer.as_str(), error.expected), ("/arguments", "an object"));
     }
-    assert!(decoded::<CallTool>(&json!({"name": "x", "arguments": null})).unwrap().arguments.is_none());
+    assert!(
+        decoded::<CallTool>(&json!({"name": "x", "arguments": null})).unwrap().arguments.is_none()
+    );
 }
 
 #[test]
@@ -224,7 +249,9 @@ fn icons_are_shown_from_safe_places_only_sec_11() {
     for src in ["https://a/b.png", "HTTPS://a", "data:image/png;base64,"] {
         assert!(Icon::new(src).is_safe(), "{src}");
     }
-    for src in ["http://a", "javascript:alert(1)", "file:///a", "ftp://a", "ws://a", "https", "", "/a.png"] {
+    for src in
+        ["http://a", "javascript:alert(1)", "file:///a", "ftp://a", "ws://a", "https", "", "/a.png"]
+    {
         assert!(!Icon::new(src).is_safe(), "{src}");
     }
 }
@@ -237,7 +264,13 @@ fn meta_keys_have_a_grammar_and_reserved_prefixes() {
     for key in ["1a/x", "a-/x", ".a/x", "a./x", "a..b/x", "/x", "a b/x", "a/-x", "a/x-", "a/x/y"] {
         assert!(!Meta::is_key(key), "{key:?}");
     }
-    for key in ["io.modelcontextprotocol/x", "dev.mcp/x", "com.mcp.tools/x", "mcp.dev/x", "tools.mcp.com/x"] {
+    for key in [
+        "io.modelcontextprotocol/x",
+        "dev.mcp/x",
+        "com.mcp.tools/x",
+        "mcp.dev/x",
+        "tools.mcp.com/x",
+    ] {
         assert!(Meta::is_reserved(key), "{key:?}");
     }
     for key in ["com.example.mcp.x.y/z", "com.example/mcp", "mcp/x", "x"] {
@@ -285,7 +318,9 @@ fn a_form_checks_answers_and_fills_in_defaults() {
         .optional_field("days", ChoicesField::of(["mo", "tu", "we"]).min_items(1).max_items(2));
     let at = |answer: Value| form.check(&raw(&answer)).err().map(|error| error.pointer);
     assert_eq!(
-        at(json!({"name": "Ada", "age": 36, "ok": false, "colour": "r", "days": ["mo"], "more": 1})),
+        at(
+            json!({"name": "Ada", "age": 36, "ok": false, "colour": "r", "days": ["mo"], "more": 1})
+        ),
         None
     );
     for (answer, pointer) in [
@@ -309,7 +344,8 @@ fn a_form_checks_answers_and_fills_in_defaults() {
 
 #[test]
 fn a_choice_is_written_as_the_peer_knows_choices() {
-    let form = Form::new(Map::new()).field("c", ChoiceField::titled([("r", "Red"), ("g", "Green")]));
+    let form =
+        Form::new(Map::new()).field("c", ChoiceField::titled([("r", "Red"), ("g", "Green")]));
     let field = |revision| encoded(&form, revision)["properties"]["c"].clone();
     let options = json!([{"const": "r", "title": "Red"}, {"const": "g", "title": "Green"}]);
     assert_eq!(field(Revision::V2025_11_25), json!({"type": "string", "oneOf": options}));
@@ -330,9 +366,13 @@ fn json_of_any_serde_value_stands_on_one_line() {
 #[test]
 fn a_flood_of_unknown_members_costs_linear_work() {
     let many = |count: usize| {
-        let members: Vec<String> = (0..count).map(|index| alloc::format!("\"u{index}\":0")).collect();
-        Raw::from_text(&alloc::format!("{{{},\"name\":\"x\",\"inputSchema\":{{}}}}", members.join(",")))
-            .unwrap()
+        let members: Vec<String> =
+            (0..count).map(|index| alloc::format!("\"u{index}\":0")).collect();
+        Raw::from_text(&alloc::format!(
+            "{{{},\"name\":\"x\",\"inputSchema\":{{}}}}",
+            members.join(",")
+        ))
+        .unwrap()
     };
     let tool = Tool::decode(&many(100_000)).unwrap();
     assert_eq!(tool.extra.len(), 100_000);

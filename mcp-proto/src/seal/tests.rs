@@ -49,7 +49,9 @@ fn same(sealed_for: &Request, opened_for: &Request) -> bool {
 #[test]
 fn what_is_sealed_opens_unchanged_stl_23() {
     let request = call(PARAMS);
-    for state in ["", "a", "ab", "abc", "{\"step\":2}\n", "é\0\u{1f600}", &"x".repeat(STATE_BYTES_MAX)] {
+    for state in
+        ["", "a", "ab", "abc", "{\"step\":2}\n", "é\0\u{1f600}", &"x".repeat(STATE_BYTES_MAX)]
+    {
         let sealed = seal().seal(state, &ada(&request), LATER).unwrap();
         assert_eq!(seal().open(&sealed, &ada(&request), NOW).as_deref(), Ok(state));
         assert!(sealed.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte)));
@@ -57,8 +59,8 @@ fn what_is_sealed_opens_unchanged_stl_23() {
     }
 }
 
-/// Computed apart from this code, with Python's `hmac`. When this fails, the form has changed: texts that clients
-/// hold open no more, and `VERSION` and `DOMAIN` must change too.
+/// Computed apart from this code, with Python's `hmac`. When this fails, the form has changed:
+/// texts that clients hold open no more, and `VERSION` and `DOMAIN` must change too.
 #[test]
 fn the_form_of_sealed_text_is_fixed_stl_23() {
     let request = call(PARAMS);
@@ -260,7 +262,8 @@ fn long_state_is_refused_and_long_text_is_not_looked_at_stl_23() {
 #[test]
 fn a_request_with_too_many_members_is_refused_stl_23() {
     let params = |members: usize| {
-        let mut params: Map<String, Value> = (0..members).map(|at| (at.to_string(), Value::Null)).collect();
+        let mut params: Map<String, Value> =
+            (0..members).map(|at| (at.to_string(), Value::Null)).collect();
         params.extend(RETRY_MEMBERS.map(|name| (name.into(), Value::Null)));
         call(&Value::Object(params).to_string())
     };

@@ -14,7 +14,9 @@ impl fmt::Display for Event {
             Self::Notification { method, .. } => name(method).fmt(f),
             Self::Progress { call, .. } => write!(f, "{call} progress"),
             Self::Ready(peer) => write!(f, "ready {}", peer.revision),
-            Self::Request { incoming, request: what, .. } => f.write_str(&request(*incoming, &what.method)),
+            Self::Request { incoming, request: what, .. } => {
+                f.write_str(&request(*incoming, &what.method))
+            }
             Self::RequestCancelled { incoming, .. } => write!(f, "{incoming} cancelled"),
             Self::Unwatched { .. } => f.write_str("unwatched"),
             Self::Violation(violation) => write!(f, "violation {:?}", violation.kind),

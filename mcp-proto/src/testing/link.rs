@@ -1,5 +1,5 @@
-//! One direction of a pipe in virtual time: latency, chunking, capacity, stalls and cuts; knows nothing of what the
-//! bytes say.
+//! One direction of a pipe in virtual time: latency, chunking, capacity, stalls and cuts; knows
+//! nothing of what the bytes say.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -23,8 +23,9 @@ pub enum Chunking {
 
 /// One direction of a pipe, and all that can go wrong with one.
 ///
-/// A byte stream delays, splits, stalls, fills up and breaks, and its sender can hang up. It neither reorders, repeats
-/// nor loses what it carries, except at its end, and so neither does a link.
+/// A byte stream delays, splits, stalls, fills up and breaks, and its sender can hang up. It
+/// neither reorders, repeats nor loses what it carries, except at its end, and so neither does a
+/// link.
 ///
 /// ```
 /// use bytes::Buf;
@@ -46,7 +47,8 @@ pub enum Chunking {
 pub struct Link {
     /// How long bytes travel, 1 ms.
     pub latency: Duration,
-    /// How much longer each piece travels at random, at most, from which seed; 0. What is behind waits for it.
+    /// How much longer each piece travels at random, at most, from which seed; 0. What is behind
+    /// waits for it.
     pub jitter: (Seed, Duration),
     /// How bytes are split; not at all.
     pub chunking: Chunking,
@@ -54,7 +56,8 @@ pub struct Link {
     pub capacity: usize,
     /// Nothing arrives while this is set; the pipe fills up.
     pub is_stalled: bool,
-    /// It breaks once it has taken so many bytes in all: these still arrive, then the receiver finds the end. Never.
+    /// It breaks once it has taken so many bytes in all: these still arrive, then the receiver
+    /// finds the end. Never.
     pub bytes_max: Option<u64>,
     /// What is sent is lost.
     is_cut: bool,
@@ -109,7 +112,12 @@ impl Link {
     }
 
     /// Takes what fits from the outbox; shows it to `witness`, and is true if there was anything.
-    pub fn send(&mut self, now: Instant, outbox: &mut impl Buf, mut witness: impl FnMut(&[u8])) -> bool {
+    pub fn send(
+        &mut self,
+        now: Instant,
+        outbox: &mut impl Buf,
+        mut witness: impl FnMut(&[u8]),
+    ) -> bool {
         let mut moved = false;
         while outbox.has_remaining() && self.bytes < self.capacity {
             let size = self.next_size().min(outbox.chunk().len()).min(self.capacity - self.bytes);
@@ -139,7 +147,8 @@ impl Link {
 
     /// Whether the end has arrived, once.
     pub fn receive_end(&mut self, now: Instant) -> bool {
-        let arrived = !self.is_stalled && self.flying.is_empty() && self.end.is_some_and(|at| at <= now);
+        let arrived =
+            !self.is_stalled && self.flying.is_empty() && self.end.is_some_and(|at| at <= now);
         arrived && !core::mem::replace(&mut self.is_end_told, true)
     }
 

@@ -1,9 +1,9 @@
-//! What a test of an MCP peer needs and no peer has: two peers in one process, virtual time, pipes that fail, and a
-//! listener on the wire; knows nothing of what the peers should say to each other.
+//! What a test of an MCP peer needs and no peer has: two peers in one process, virtual time, pipes
+//! that fail, and a listener on the wire; knows nothing of what the peers should say to each other.
 //!
-//! [`Pair`] joins a client's machine and a server's by two [`Link`]s in virtual time: nothing sleeps, and a seed decides
-//! all that is random, so that a failure can be had again. A [`Watch`] listens to both directions. Every failure prints
-//! the seed and the [`Transcript`].
+//! [`Pair`] joins a client's machine and a server's by two [`Link`]s in virtual time: nothing
+//! sleeps, and a seed decides all that is random, so that a failure can be had again. A [`Watch`]
+//! listens to both directions. Every failure prints the seed and the [`Transcript`].
 //!
 //! A server's test, with the server:
 //!

@@ -1,4 +1,5 @@
-//! A client and a server in one process, on two links, in virtual time; knows nothing of what they should say.
+//! A client and a server in one process, on two links, in virtual time; knows nothing of what they
+//! should say.
 
 mod waits;
 
@@ -35,20 +36,22 @@ type Words<E> = fn(&<E as Endpoint>::Event) -> String;
 
 /// A client, a server, the links between them, and the time.
 ///
-/// Nothing happens by itself: [`step`](Self::step) does what can be done at this moment, [`drive`](Self::drive) goes
-/// on until nothing is under way, [`wait`](Self::wait) lets time pass with all that happens in it, and
-/// [`drive_until_quiet`](Self::drive_until_quiet) lets all timers go off. A side's events go to its application, where
-/// it has one ([`serve`](Self::serve), [`attend`](Self::attend)); otherwise they gather, and the application is the
-/// test: it calls the machines' own methods, with [`now`](Self::now).
+/// Nothing happens by itself: [`step`](Self::step) does what can be done at this moment,
+/// [`drive`](Self::drive) goes on until nothing is under way, [`wait`](Self::wait) lets time pass
+/// with all that happens in it, and [`drive_until_quiet`](Self::drive_until_quiet) lets all timers
+/// go off. A side's events go to its application, where it has one ([`serve`](Self::serve),
+/// [`attend`](Self::attend)); otherwise they gather, and the application is the test: it calls the
+/// machines' own methods, with [`now`](Self::now).
 ///
-/// The links are there to be meddled with: each field of a [`Link`] is a fault. What both sides say is held against the
-/// rules of the wire by a [`Watch`].
+/// The links are there to be meddled with: each field of a [`Link`] is a fault. What both sides say
+/// is held against the rules of the wire by a [`Watch`].
 ///
-/// The machines are those of this crate, or what wraps them and implements [`Endpoint`]. `{pair}` is the seed and the transcript: give it to the
-/// assertions of the test.
+/// The machines are those of this crate, or what wraps them and implements [`Endpoint`]. `{pair}`
+/// is the seed and the transcript: give it to the assertions of the test.
 ///
 /// # Panics
-/// The methods that do something panic when a machine breaks a rule of the wire, or when the two never come to rest.
+/// The methods that do something panic when a machine breaks a rule of the wire, or when the two
+/// never come to rest.
 ///
 /// ```
 /// use core::time::Duration;
@@ -136,14 +139,15 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.serve = Some(Box::new(application));
     }
 
-    /// Has `application` do what the client's application does: it is given each event. The methods that wait for one
-    /// of the client's events do not see them then.
+    /// Has `application` do what the client's application does: it is given each event. The methods
+    /// that wait for one of the client's events do not see them then.
     pub fn attend(&mut self, application: impl FnMut(&mut C, Instant, C::Event) + 'static) {
         self.attend = Some(Box::new(application));
     }
 
-    /// Has both links split what they carry anywhere and delay it by up to 20 ms, as the seed will have it, and
-    /// failures name the seed. Nothing is lost by it: a peer that it makes a difference to is wrong.
+    /// Has both links split what they carry anywhere and delay it by up to 20 ms, as the seed will
+    /// have it, and failures name the seed. Nothing is lost by it: a peer that it makes a
+    /// difference to is wrong.
     pub fn shuffle(&mut self, seed: u64) {
         self.label(format!("seed {seed}"));
         let mut seed = Seed(seed);
@@ -158,16 +162,17 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.label = label.to_string();
     }
 
-    /// Has somebody else say a line, in the name of `from`: what a library prints to stdout, say. It comes between two
-    /// lines of that side, and its end is added. The line itself breaks no rule; what the other side makes of it can.
+    /// Has somebody else say a line, in the name of `from`: what a library prints to stdout, say.
+    /// It comes between two lines of that side, and its end is added. The line itself breaks no
+    /// rule; what the other side makes of it can.
     pub fn insert(&mut self, from: Side, line: &[u8]) {
         let mut line = line.to_vec();
         line.push(b'\n');
         self.strays.push((from, line));
     }
 
-    /// Has the transcript show events in these words, the client's and the server's; otherwise it shows the beginning of
-    /// what `Debug` does.
+    /// Has the transcript show events in these words, the client's and the server's; otherwise it
+    /// shows the beginning of what `Debug` does.
     pub fn tell(&mut self, client: fn(&C::Event) -> String, server: fn(&S::Event) -> String) {
         (self.tell_client, self.tell_server) = (client, server);
     }
@@ -253,9 +258,9 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.breach("the timers never come to rest");
     }
 
-    /// Ends the connection as a client does that goes away, and sees that nothing is left: no request without an
-    /// answer, except those that were taken back and subscriptions; and both sides come to their end. It is for links
-    /// that lost nothing.
+    /// Ends the connection as a client does that goes away, and sees that nothing is left: no
+    /// request without an answer, except those that were taken back and subscriptions; and both
+    /// sides come to their end. It is for links that lost nothing.
     pub fn finish(&mut self) {
         self.drive();
         let is_left = |(_, _, method): &(Side, &str, &str)| *method != "subscriptions/listen";
@@ -265,7 +270,9 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         }
         self.to_server.close(self.now);
         self.drive_until_quiet();
-        for (name, is_closed) in [("client", self.client.is_closed()), ("server", self.server.is_closed())] {
+        for (name, is_closed) in
+            [("client", self.client.is_closed()), ("server", self.server.is_closed())]
+        {
             if !is_closed {
                 self.breach(format!("the {name} did not end with the connection"));
             }
@@ -298,15 +305,16 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         let now = self.now;
         let mut broken = None;
         let Self { watch, transcript, halves: [client_half, server_half], .. } = self;
-        let mut carry = |side, link: &mut Link, outbox: &mut crate::wire::Outbox, half: &mut Vec<u8>| {
-            let mark = if side == Side::Client { "client →" } else { "server →" };
-            link.send(now, outbox, |piece| {
-                note_lines(transcript, now, mark, half, piece);
-                if let Err(breach) = watch.sent(side, piece) {
-                    broken.get_or_insert(breach);
-                }
-            })
-        };
+        let mut carry =
+            |side, link: &mut Link, outbox: &mut crate::wire::Outbox, half: &mut Vec<u8>| {
+                let mark = if side == Side::Client { "client →" } else { "server →" };
+                link.send(now, outbox, |piece| {
+                    note_lines(transcript, now, mark, half, piece);
+                    if let Err(breach) = watch.sent(side, piece) {
+                        broken.get_or_insert(breach);
+                    }
+                })
+            };
         let mut moved = carry(Side::Client, &mut self.to_server, self.client.outbox(), client_half);
         moved |= carry(Side::Server, &mut self.to_client, self.server.outbox(), server_half);
         if let Some(breach) = broken {
@@ -348,7 +356,10 @@ impl<C: Endpoint, S: Endpoint> fmt::Display for Pair<C, S> {
 
 impl<C: Endpoint, S: Endpoint> fmt::Debug for Pair<C, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pair").field("now", &self.now).field("label", &self.label).finish_non_exhaustive()
+        f.debug_struct("Pair")
+            .field("now", &self.now)
+            .field("label", &self.label)
+            .finish_non_exhaustive()
     }
 }
 
@@ -368,7 +379,13 @@ fn deliver(now: Instant, link: &mut Link, to: &mut impl Endpoint) -> bool {
 }
 
 /// Notes the lines that end in `piece`.
-fn note_lines(log: &mut Transcript, now: Instant, mark: &'static str, half: &mut Vec<u8>, piece: &[u8]) {
+fn note_lines(
+    log: &mut Transcript,
+    now: Instant,
+    mark: &'static str,
+    half: &mut Vec<u8>,
+    piece: &[u8],
+) {
     for part in piece.split_inclusive(|byte| *byte == b'\n') {
         half.extend_from_slice(part);
         if half.pop_if(|byte| *byte == b'\n').is_some() {

@@ -15,8 +15,8 @@ const ENTRY_BYTES_MAX: usize = 600;
 
 /// A log of what went in and came out of one or more machines, with the times.
 ///
-/// It keeps the latest 400 entries and cuts those over 600 bytes, so that a failure can be read. Control characters
-/// are escaped. It shows payloads: it is for tests.
+/// It keeps the latest 400 entries and cuts those over 600 bytes, so that a failure can be read.
+/// Control characters are escaped. It shows payloads: it is for tests.
 ///
 /// ```
 /// use mcp_proto::Instant;

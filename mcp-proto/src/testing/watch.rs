@@ -1,8 +1,9 @@
-//! What may stand on the wire between any two peers: every line that either sends, held against all that both sent
-//! before; knows nothing of machines, of time, or of what has arrived.
+//! What may stand on the wire between any two peers: every line that either sends, held against all
+//! that both sent before; knows nothing of machines, of time, or of what has arrived.
 //!
-//! Whoever listens to a wire does not know what has arrived at the other end. So a line is a breach here only where it
-//! is one whatever is still under way: what is reported is wrong, and what is not reported can be.
+//! Whoever listens to a wire does not know what has arrived at the other end. So a line is a breach
+//! here only where it is one whatever is still under way: what is reported is wrong, and what is
+//! not reported can be.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -39,15 +40,16 @@ impl core::error::Error for Breach {}
 
 /// Listens to both directions of a stream of lines, and says what breaks the rules of the wire.
 ///
-/// It takes sides with nobody: either peer can be a machine of this crate or anything else. Reported are
+/// It takes sides with nobody: either peer can be a machine of this crate or anything else.
+/// Reported are
 ///
 /// - lines that are no message: not JSON, not JSON-RPC 2.0, batches where the revision has none;
 /// - answers to what was not asked, second answers, results without an id;
 /// - request ids that are used again, within a session or while the first is open;
 /// - requests before the session is open, and `initialized` before the welcome;
 /// - messages of the protocol from the wrong side, or that the session's revision does not have;
-/// - progress that nobody asked for, that does not grow, or that follows its answer; cancels of what was not asked,
-///   and of `initialize`.
+/// - progress that nobody asked for, that does not grow, or that follows its answer; cancels of
+///   what was not asked, and of `initialize`.
 ///
 /// Its memory grows with the number of requests: it is for tests.
 ///
@@ -118,13 +120,16 @@ impl Watch {
         outcome
     }
 
-    /// A line that somebody else sent in the name of `side`: it breaks no rule, and can be answered.
+    /// A line that somebody else sent in the name of `side`: it breaks no rule, and can be
+    /// answered.
     pub fn stray(&mut self, side: Side, line: &[u8]) {
         self.is_disturbed = true;
         let half = self.half(side);
         half.is_unreadable = true;
         let Some(message) = read(line) else { return };
-        for message in if message.is_object() { [message].to_vec() } else { message.elements().collect() } {
+        for message in
+            if message.is_object() { [message].to_vec() } else { message.elements().collect() }
+        {
             if let (Some(id), false) = (message.member("id"), is_response(&message)) {
                 let asked = self.half(side).asked.entry(id.as_str().into()).or_default();
                 asked.open += 1;
@@ -133,7 +138,8 @@ impl Watch {
         }
     }
 
-    /// The requests that were neither answered nor taken back: who sent each, its id as it was written, its method.
+    /// The requests that were neither answered nor taken back: who sent each, its id as it was
+    /// written, its method.
     pub fn unanswered(&self) -> impl Iterator<Item = (Side, &str, &str)> {
         let sides = [(Side::Client, &self.client), (Side::Server, &self.server)];
         sides.into_iter().flat_map(|(side, half)| {
@@ -173,7 +179,8 @@ impl Watch {
         }
         self.half(side).is_unreadable = true;
         let members: Vec<Raw> = message.elements().collect();
-        let has_batches = self.is_disturbed || self.session.is_some_and(|revision| revision.rules().batches);
+        let has_batches =
+            self.is_disturbed || self.session.is_some_and(|revision| revision.rules().batches);
         if members.is_empty() || !has_batches {
             return Err("it is no message".to_owned());
         }
@@ -255,11 +262,14 @@ impl Watch {
     fn response(&mut self, side: Side, id: Option<&Raw>, message: &Raw) -> Result<(), String> {
         let (result, error) = (message.member("result"), message.member("error"));
         match (&result, &error) {
-            (Some(result), None) if !result.is_object() => return Err("the result is no object".to_owned()),
+            (Some(result), None) if !result.is_object() => {
+                return Err("the result is no object".to_owned());
+            }
             (Some(_), Some(_)) => return Err("both a result and an error".to_owned()),
             (None, Some(error)) => {
                 let has_code = error.member("code").is_some_and(|code| is_integer(&code));
-                if !has_code || error.member("message").is_none_or(|text| text.to_text().is_none()) {
+                if !has_code || error.member("message").is_none_or(|text| text.to_text().is_none())
+                {
                     return Err("the error lacks its code or its message".to_owned());
                 }
             }
@@ -267,7 +277,11 @@ impl Watch {
         }
         let Some(id) = id.filter(|id| id.as_str() != "null") else {
             // An error can answer what had no id that could be read.
-            return if result.is_some() { Err("a result without an id".to_owned()) } else { Ok(()) };
+            return if result.is_some() {
+                Err("a result without an id".to_owned())
+            } else {
+                Ok(())
+            };
         };
         let other = self.half(side.other());
         let is_excused = other.is_unreadable && error.is_some();
@@ -291,7 +305,11 @@ impl Watch {
         if let Some(asked) = self.half(side).asked.get_mut(id.as_str()) {
             asked.is_cancelled = true;
             let is_handshake = &*asked.method == "initialize";
-            return if is_handshake { Err("initialize cannot be cancelled".to_owned()) } else { Ok(()) };
+            return if is_handshake {
+                Err("initialize cannot be cancelled".to_owned())
+            } else {
+                Ok(())
+            };
         }
         let is_disturbed = self.is_disturbed;
         // A server ends a subscription of the client's by cancelling it.
@@ -306,7 +324,12 @@ impl Watch {
         }
     }
 
-    fn progress(&mut self, side: Side, token: Option<&Raw>, progress: Option<&Raw>) -> Result<(), String> {
+    fn progress(
+        &mut self,
+        side: Side,
+        token: Option<&Raw>,
+        progress: Option<&Raw>,
+    ) -> Result<(), String> {
         let Some(progress) = progress.and_then(|progress| progress.parse::<f64>().ok()) else {
             return Err("progress is no number".to_owned());
         };
@@ -330,16 +353,20 @@ impl Watch {
         }
     }
 
-    /// What the protocol knows must come from the right side, and be known to the session's revision.
+    /// What the protocol knows must come from the right side, and be known to the session's
+    /// revision.
     fn check_table(&self, side: Side, method: &str, is_request: bool) -> Result<(), String> {
-        let Some(revision) =
-            self.session.filter(|_| !self.is_disturbed && crate::MethodId::from_name(method).is_some())
+        let Some(revision) = self
+            .session
+            .filter(|_| !self.is_disturbed && crate::MethodId::from_name(method).is_some())
         else {
             return Ok(());
         };
         match MethodRule::find(method, is_request, revision) {
             None => Err(format!("{revision} has no {method}")),
-            Some(rule) if !rule.is_sent_by(side) => Err(format!("{method} is not this side's to send")),
+            Some(rule) if !rule.is_sent_by(side) => {
+                Err(format!("{method} is not this side's to send"))
+            }
             Some(_) => Ok(()),
         }
     }

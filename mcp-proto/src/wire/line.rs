@@ -1,8 +1,9 @@
 //! Cuts a byte stream into lines; knows nothing of what a line says.
 //!
-//! A line ends at LF and at nothing else (FRM-13). One CR before it is dropped, blank lines are skipped
-//! (FRM-08), and so is one UTF-8 byte order mark at the start of the stream (FRM-09). A line longer than the
-//! limit is discarded up to its LF in constant memory, and reported once (FRM-10, T-21).
+//! A line ends at LF and at nothing else (FRM-13). One CR before it is dropped, blank lines are
+//! skipped (FRM-08), and so is one UTF-8 byte order mark at the start of the stream (FRM-09). A
+//! line longer than the limit is discarded up to its LF in constant memory, and reported once
+//! (FRM-10, T-21).
 
 use alloc::vec::Vec;
 use core::mem;
@@ -67,7 +68,9 @@ impl LineReader {
                 self.state = State::Line;
                 continue;
             }
-            if self.partial.len() + piece.len() > self.line_bytes_max.saturating_add(TRIMMED_BYTES_MAX) {
+            if self.partial.len() + piece.len()
+                > self.line_bytes_max.saturating_add(TRIMMED_BYTES_MAX)
+            {
                 self.drop_partial();
                 self.state = State::Line;
                 return Some(Line::TooLong);
@@ -122,7 +125,8 @@ impl LineReader {
         false
     }
 
-    /// Adds a piece. Long lines get room for a quarter more and not, as is usual, for as much again: they are kept.
+    /// Adds a piece. Long lines get room for a quarter more and not, as is usual, for as much
+    /// again: they are kept.
     fn add(&mut self, piece: &[u8]) {
         let len = self.partial.len();
         if len >= OWNED_BYTES_MIN && self.partial.capacity() - len < piece.len() {
@@ -134,7 +138,8 @@ impl LineReader {
     fn take_partial(&mut self) -> Taken {
         let whole = mem::take(&mut self.partial);
         let line = self.trim(&whole);
-        let start = if line.len() + 3 <= whole.len() && whole.starts_with(BOM) { BOM.len() } else { 0 };
+        let start =
+            if line.len() + 3 <= whole.len() && whole.starts_with(BOM) { BOM.len() } else { 0 };
         let (start, end) = if is_blank(line) { (0, 0) } else { (start, start + line.len()) };
         let too_long = line.len() > self.line_bytes_max;
         if too_long || end == 0 {

@@ -8,7 +8,8 @@ use bytes::{Buf, Bytes};
 /// The bytes that a machine wants sent, oldest first: always whole messages, each one line.
 ///
 /// The driver reads it through [`Buf`]: it writes what [`chunk`](Buf::chunk) shows and then
-/// [`advance`](Buf::advance)s by as many bytes as it wrote. Taking bytes never fails and never loses any.
+/// [`advance`](Buf::advance)s by as many bytes as it wrote. Taking bytes never fails and never
+/// loses any.
 ///
 /// ```
 /// use bytes::Buf;
@@ -59,7 +60,8 @@ impl Outbox {
         self.sent_total
     }
 
-    /// Takes the oldest message whole, without its line end: the seam for transports that carry messages.
+    /// Takes the oldest message whole, without its line end: the seam for transports that carry
+    /// messages.
     ///
     /// `None` when nothing waits. Do not mix it with [`Buf::advance`] in the middle of a message.
     pub fn poll_message(&mut self) -> Option<Bytes> {
@@ -70,12 +72,13 @@ impl Outbox {
         Some(message)
     }
 
-    /// Takes all that waits, in exchange for the buffer of `chunk`, whose bytes are forgotten: nothing is copied, unless a
-    /// part of it was taken before.
+    /// Takes all that waits, in exchange for the buffer of `chunk`, whose bytes are forgotten:
+    /// nothing is copied, unless a part of it was taken before.
     ///
-    /// What was taken counts as waiting until it is [`written`](Self::written), or this is called anew. A buffer that a
-    /// large message needed is freed once there is something else to take: freed at once, its pages would go back to the
-    /// system after each of many large messages.
+    /// What was taken counts as waiting until it is [`written`](Self::written), or this is called
+    /// anew. A buffer that a large message needed is freed once there is something else to
+    /// take: freed at once, its pages would go back to the system after each of many large
+    /// messages.
     ///
     /// ```
     /// use mcp_proto::client::{Client, Config};
@@ -106,8 +109,9 @@ impl Outbox {
         self.taken = chunk.len();
     }
 
-    /// Takes a buffer back that was [taken](Self::take_all) and is written: the next message that needs a large one is
-    /// written into it, and not into another one beside it. It is handed out with whatever is taken next.
+    /// Takes a buffer back that was [taken](Self::take_all) and is written: the next message that
+    /// needs a large one is written into it, and not into another one beside it. It is handed
+    /// out with whatever is taken next.
     pub fn reuse(&mut self, mut buffer: Vec<u8>) {
         if self.is_empty() && self.sent == 0 && buffer.capacity() > self.buffer.capacity() {
             buffer.clear();
@@ -157,8 +161,9 @@ impl Outbox {
         self.buffer.truncate(self.buffer.len() - dropped.min(self.len()));
     }
 
-    /// Appends what `write` writes to the buffer that it is given, with the offset at which it begins. What it writes
-    /// holds line breaks at its end only; on an error nothing is appended.
+    /// Appends what `write` writes to the buffer that it is given, with the offset at which it
+    /// begins. What it writes holds line breaks at its end only; on an error nothing is
+    /// appended.
     #[inline]
     pub(crate) fn try_append<T, E>(
         &mut self,
@@ -199,7 +204,8 @@ impl Outbox {
         }
         if self.sent == self.buffer.len() {
             if self.buffer.capacity() > KEPT_BYTES_MAX {
-                // To shrink it would give its pages back one by one, for the next large message to ask for them anew.
+                // To shrink it would give its pages back one by one, for the next large message to
+                // ask for them anew.
                 self.buffer = Vec::new();
             }
             self.buffer.clear();

@@ -1,9 +1,19 @@
-//! What the rows of the adapters' suite are told with: each runtime under one trait, a server that offers a bit of
-//! everything, peers that are played by hand; knows nothing of what is expected of them.
+//! What the rows of the adapters' suite are told with: each runtime under one trait, a server that
+//! offers a bit of everything, peers that are played by hand; knows nothing of what is expected of
+//! them.
 
 #![cfg(unix)]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a row fails by panicking")]
-#![allow(clippy::missing_errors_doc, clippy::missing_panics_doc, reason = "a row fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a row fails by panicking"
+)]
+#![allow(
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    reason = "a row fails by panicking"
+)]
 
 mod hand;
 mod pairs;

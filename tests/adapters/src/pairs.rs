@@ -54,7 +54,8 @@ pub async fn serve_by_hand<R: Runtime>(server: Server) -> (Hand, Serving) {
     (hand, serving)
 }
 
-/// A client whose server is played by hand, of the legacy era, and has offered tools and log messages.
+/// A client whose server is played by hand, of the legacy era, and has offered tools and log
+/// messages.
 pub async fn connect_by_hand<R: Runtime>(client: Client) -> (R::Connection, Hand) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let greeting = thread::spawn(move || {
@@ -75,7 +76,10 @@ pub async fn connect_by_hand<R: Runtime>(client: Client) -> (R::Connection, Hand
 }
 
 /// Has a hand do something that waits, while the runtime goes on.
-pub async fn call_by_hand<H: Send + 'static>(mut hand: H, act: impl FnOnce(&mut H) + Send + 'static) -> H {
+pub async fn call_by_hand<H: Send + 'static>(
+    mut hand: H,
+    act: impl FnOnce(&mut H) + Send + 'static,
+) -> H {
     unblock(move || {
         act(&mut hand);
         hand

@@ -1,4 +1,5 @@
-//! A server that offers a bit of everything, each as a future and as a plain function; knows nothing of runtimes.
+//! A server that offers a bit of everything, each as a future and as a plain function; knows
+//! nothing of runtimes.
 
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 
 /// A client that says its name when it is asked.
 pub fn client() -> Client {
-    Client::new("row", "1.0.0").on_elicitation(|_| ElicitResult::accept(raw(&json!({"name": "Ada"}))))
+    Client::new("row", "1.0.0")
+        .on_elicitation(|_| ElicitResult::accept(raw(&json!({"name": "Ada"}))))
 }
 
 /// A server that offers nothing.
@@ -22,7 +24,9 @@ pub fn shop() -> Server {
     server()
         .logging()
         .changing()
-        .resource(Resource::new("note://one", "one"), |_, _| Err::<Never, _>(ToolError::failed("no")))
+        .resource(Resource::new("note://one", "one"), |_, _| {
+            Err::<Never, _>(ToolError::failed("no"))
+        })
         .tool_with_async(tool("echo"), |said: Value, _| async move { Ok(text(&said)) })
         .tool_with(tool("echo_plain"), |said: Value, _| Ok(text(&said)))
         .tool_with_async(tool("fail"), |_: Value, _| async { Err::<String, _>("it failed".into()) })
@@ -43,7 +47,9 @@ pub fn shop() -> Server {
             Ok("changed")
         })
         .tool_with(tool("pid"), |_: Value, _| Ok(std::process::id().to_string()))
-        .tool_with(tool("exit"), |_: Value, _| -> Result<String, ToolError> { std::process::exit(7) })
+        .tool_with(tool("exit"), |_: Value, _| -> Result<String, ToolError> {
+            std::process::exit(7)
+        })
 }
 
 type Never = mcp_adapter::proto::schema::ReadResourceResult;

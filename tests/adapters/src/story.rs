@@ -28,7 +28,9 @@ pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T 
     });
     let told = told.expect("there are threads");
     match ended.recv_timeout(PATIENCE) {
-        Err(RecvTimeoutError::Timeout) => panic!("the story hangs: it is not over after {PATIENCE:?}"),
+        Err(RecvTimeoutError::Timeout) => {
+            panic!("the story hangs: it is not over after {PATIENCE:?}")
+        }
         Ok(()) | Err(RecvTimeoutError::Disconnected) => match told.join() {
             Ok(end) => end,
             Err(panic) => std::panic::resume_unwind(panic),

@@ -1,9 +1,15 @@
-//! Crowds: a thousand calls at once over one connection, and a thousand connections in one process, on each runtime.
-//! Prints time and memory: `cargo test -p mcp-adapter-tests --test crowds -- --nocapture`. Memory is what the process has
-//! at the height of it, and how much more that is than before; tests that ran earlier leave some of theirs behind.
+//! Crowds: a thousand calls at once over one connection, and a thousand connections in one process,
+//! on each runtime. Prints time and memory: `cargo test -p mcp-adapter-tests --test crowds --
+//! --nocapture`. Memory is what the process has at the height of it, and how much more that is than
+//! before; tests that ran earlier leave some of theirs behind.
 
 #![cfg(unix)]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a row fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a row fails by panicking"
+)]
 #![allow(clippy::print_stdout, reason = "time and memory are worth a look")]
 
 use std::sync::{Mutex, PoisonError};
@@ -17,8 +23,8 @@ use serde_json::json;
 
 const CROWD: usize = 1000;
 
-/// Threads are dear: six for each connection whose both ends are here. Two hundred make twelve hundred of them; `CROWD=1000`
-/// in the environment makes it as many as elsewhere.
+/// Threads are dear: six for each connection whose both ends are here. Two hundred make twelve
+/// hundred of them; `CROWD=1000` in the environment makes it as many as elsewhere.
 fn crowd_of_threads() -> usize {
     std::env::var("CROWD").ok().and_then(|crowd| crowd.parse().ok()).unwrap_or(200)
 }
@@ -30,7 +36,8 @@ async fn calls<R: Runtime>() {
     let before = resident_kib("VmRSS");
     let began = Instant::now();
     let (connection, serving) = pair::<R>(client(), shop()).await;
-    // A handler that asks: each call is on its way six times, and a thousand of them are open at once.
+    // A handler that asks: each call is on its way six times, and a thousand of them are open at
+    // once.
     let mut open = Vec::new();
     for number in 0..CROWD {
         let tool = ["echo", "who", "echo_plain", "who_plain"][number % 4];

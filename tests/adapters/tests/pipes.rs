@@ -6,7 +6,9 @@
 use std::os::fd::AsFd;
 use std::process::Stdio;
 
-use mcp_adapter_tests::{Blocking, Hand, Process, Runtime, Smol, Tokio, TokioThreads, adapter_server, story};
+use mcp_adapter_tests::{
+    Blocking, Hand, Process, Runtime, Smol, Tokio, TokioThreads, adapter_server, story,
+};
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::json;
 
@@ -16,7 +18,10 @@ fn much_makes_them_wide<R: Runtime>() {
     let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
     let mut child = Process(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
     let (reader, writer) = (child.0.stdout.take().unwrap(), child.0.stdin.take().unwrap());
-    let ends = [reader.as_fd().try_clone_to_owned().unwrap(), writer.as_fd().try_clone_to_owned().unwrap()];
+    let ends = [
+        reader.as_fd().try_clone_to_owned().unwrap(),
+        writer.as_fd().try_clone_to_owned().unwrap(),
+    ];
     let hold = || ends.each_ref().map(|end| fcntl(end, FcntlArg::F_GETPIPE_SZ).unwrap());
     let before = hold();
     let mut hand = Hand::new(reader, writer);

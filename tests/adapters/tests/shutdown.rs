@@ -1,11 +1,17 @@
-//! How long a server process takes to end, whatever ends it, whatever it is doing and whatever its stdin is, on each
-//! runtime. Prints what it measures: `cargo test -p mcp-adapter-tests --test shutdown -- --nocapture`.
+//! How long a server process takes to end, whatever ends it, whatever it is doing and whatever its
+//! stdin is, on each runtime. Prints what it measures: `cargo test -p mcp-adapter-tests --test
+//! shutdown -- --nocapture`.
 //!
-//! Open requests may still be answered for `Limits::drain_timeout`, 50 ms: those that are busy or ask may take that
-//! much longer than those that are idle.
+//! Open requests may still be answered for `Limits::drain_timeout`, 50 ms: those that are busy or
+//! ask may take that much longer than those that are idle.
 
 #![cfg(unix)]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a row fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a row fails by panicking"
+)]
 #![allow(clippy::print_stdout, reason = "how long the ends take is worth a look")]
 
 use std::fs::File;
@@ -17,7 +23,9 @@ use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use mcp_adapter_tests::{Blocking, Hand, Process, Runtime, Smol, Tokio, TokioThreads, adapter_server, story};
+use mcp_adapter_tests::{
+    Blocking, Hand, Process, Runtime, Smol, Tokio, TokioThreads, adapter_server, story,
+};
 use nix::fcntl::OFlag;
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::signal::{Signal, kill};
@@ -25,7 +33,8 @@ use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-/// How long an end may take on a machine that is busy with other things. Only what is stuck takes longer.
+/// How long an end may take on a machine that is busy with other things. Only what is stuck takes
+/// longer.
 const BOUND: Duration = Duration::from_secs(3);
 
 /// What stdin and stdout are.
@@ -159,8 +168,8 @@ fn time_to_end<R: Runtime>(streams: Streams, doing: Doing, end: End) -> Duration
         (End::Deaf, _) => {
             let Hand { reader, mut writer } = hand.take().unwrap();
             drop(reader);
-            // Only an answer finds out. (One may not: while another row starts a process, that one has the pipe as
-            // well, for a moment.)
+            // Only an answer finds out. (One may not: while another row starts a process, that one
+            // has the pipe as well, for a moment.)
             let ping = json!({"jsonrpc": "2.0", "id": 3, "method": "ping"});
             while writeln!(writer, "{ping}").is_ok() {}
         }
@@ -175,7 +184,11 @@ fn time_to_end<R: Runtime>(streams: Streams, doing: Doing, end: End) -> Duration
 }
 
 /// One measurement on each runtime, as a line of the table.
-fn measure(what: &str, on_each: [fn(Streams, Doing, End) -> Duration; 4], row: (Streams, Doing, End)) {
+fn measure(
+    what: &str,
+    on_each: [fn(Streams, Doing, End) -> Duration; 4],
+    row: (Streams, Doing, End),
+) {
     let took = on_each.map(|measure| story(move || measure(row.0, row.1, row.2)));
     let shown = took.map(|took| format!("{:>8.1}", took.as_secs_f64() * 1000.0)).join(" |");
     println!("{what:<28} |{shown}");
@@ -184,8 +197,12 @@ fn measure(what: &str, on_each: [fn(Streams, Doing, End) -> Duration; 4], row: (
 
 fn table(streams: Streams, all_doing: &[Doing], ends: &[End]) {
     println!("{:<28} |blocking |    smol |   tokio | threads   (ms)", format!("{streams:?}"));
-    let on_each =
-        [time_to_end::<Blocking>, time_to_end::<Smol>, time_to_end::<Tokio>, time_to_end::<TokioThreads>];
+    let on_each = [
+        time_to_end::<Blocking>,
+        time_to_end::<Smol>,
+        time_to_end::<Tokio>,
+        time_to_end::<TokioThreads>,
+    ];
     for doing in all_doing {
         for end in ends {
             measure(&format!("{streams:?} {doing:?} {end:?}"), on_each, (streams, *doing, *end));
@@ -216,7 +233,8 @@ fn from_file_to_file<R: Runtime>() -> Duration {
     let scratch = |what: &str| {
         let name = format!("mcp-row-{}-{}-{what}", R::NAME, std::process::id());
         let path = std::env::temp_dir().join(name);
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+        let file =
+            File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
         std::fs::remove_file(path).unwrap();
         file
     };
@@ -242,8 +260,10 @@ fn from_file_to_file<R: Runtime>() -> Duration {
     assert_eq!(status.code(), Some(0), "{status}");
     output.rewind().unwrap();
     let said = io::read_to_string(output).unwrap();
-    let ids: Vec<Value> =
-        said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone()).collect();
+    let ids: Vec<Value> = said
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone())
+        .collect();
     assert!([0, 1, 3, 4].iter().all(|id| ids.contains(&json!(id))), "{}: {ids:?}", R::NAME);
     took
 }

@@ -1,7 +1,12 @@
 //! What `tracing` is told: what happens, and what is said only where that was asked for.
 
 #![cfg(unix)]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a row fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a row fails by panicking"
+)]
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,8 @@
 //! Prints the imports between the files of a folder, by depth:
 //! `cargo run -p mcp-architecture --example imports -- mcp-proto/src/http/`.
 //!
-//! A file is one above the highest file that it imports. Files in or above a circle are printed last.
+//! A file is one above the highest file that it imports. Files in or above a circle are printed
+//! last.
 
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 

@@ -1,4 +1,5 @@
-//! Prints the non-test lines of each room of the core: `cargo run -p mcp-architecture --example rooms`.
+//! Prints the non-test lines of each room of the core: `cargo run -p mcp-architecture --example
+//! rooms`.
 //!
 //! A path to another checkout of the workspace may follow.
 

@@ -45,9 +45,11 @@ impl Aliases {
     pub(crate) fn within(&self, file: &SourceFile) -> Scope<'_> {
         let imports = leaves(file);
         let has_glob = imports.iter().any(|import| import.name.is_none());
-        let bound: BTreeSet<&str> = imports.iter().filter_map(|import| import.name.as_deref()).collect();
+        let bound: BTreeSet<&str> =
+            imports.iter().filter_map(|import| import.name.as_deref()).collect();
         let defines = |name: &str| {
-            let is_item = |word| (0..file.tokens.len()).any(|at| reads(&file.tokens, at, &[word, name]));
+            let is_item =
+                |word| (0..file.tokens.len()).any(|at| reads(&file.tokens, at, &[word, name]));
             is_item("const") || is_item("static") || is_item("type")
         };
         let in_scope = |name: &&String| has_glob || bound.contains(name.as_str()) || defines(name);
@@ -59,7 +61,9 @@ impl Aliases {
 
     fn add_imports(&mut self, imports: &[Import]) {
         for import in imports {
-            let (Some(name), Some((last, rest))) = (&import.name, import.path.split_last()) else { continue };
+            let (Some(name), Some((last, rest))) = (&import.name, import.path.split_last()) else {
+                continue;
+            };
             let of_enum = rest.last().is_some_and(|parent| self.types.contains(parent));
             if self.types.contains(last) {
                 add(&mut self.types, name);
@@ -77,7 +81,9 @@ impl Aliases {
             if !(is_type || is_value) || tokens[at].in_test {
                 continue;
             }
-            let Some(name) = tokens.get(at + 1).filter(|name| name.kind == Kind::Ident) else { continue };
+            let Some(name) = tokens.get(at + 1).filter(|name| name.kind == Kind::Ident) else {
+                continue;
+            };
             let sign = if is_type { "=" } else { ":" };
             if !reads(tokens, at + 2, &[sign]) {
                 continue;
@@ -107,7 +113,8 @@ impl Scope<'_> {
         while start >= 2 && tokens[start - 1].is("::") && tokens[start - 2].kind == Kind::Ident {
             start -= 2;
         }
-        // After a module's name, every alias can follow; after a type's name, only a variant of the enum.
+        // After a module's name, every alias can follow; after a type's name, only a variant of the
+        // enum.
         let is_after_type = start < at && tokens[at - 2].text.starts_with(char::is_uppercase);
         if is_after_type || (start == at && !self.free.contains(name)) {
             return None;
@@ -143,7 +150,10 @@ mod tests {
         let table = "pub enum Revision { V1, V2 } pub(crate) use Revision::{V1 as R1, V2 as R2};";
         let files = planted(&[
             ("mcp-proto/src/revision.rs", table),
-            ("mcp-proto/src/a.rs", "pub(crate) use crate::revision::{Revision as Rev, R2 as Newest};"),
+            (
+                "mcp-proto/src/a.rs",
+                "pub(crate) use crate::revision::{Revision as Rev, R2 as Newest};",
+            ),
             ("mcp-proto/src/b.rs", text),
         ]);
         let tokens = &files[2].tokens;
@@ -151,7 +161,10 @@ mod tests {
         let aliases = aliases.within(&files[2]);
         let found = (0..tokens.len()).filter_map(|at| aliases.mention(tokens, at));
         let show = |(start, end): (usize, usize)| {
-            tokens[start..end.min(tokens.len())].iter().map(|token| token.text.as_str()).collect::<String>()
+            tokens[start..end.min(tokens.len())]
+                .iter()
+                .map(|token| token.text.as_str())
+                .collect::<String>()
         };
         found.map(show).filter(|text| !text.starts_with("crate")).collect()
     }
@@ -178,8 +191,13 @@ mod tests {
 
     #[test]
     fn the_same_letters_elsewhere_are_none() {
-        for text in ["f(R1)", "x.R1", "use b::R3; f(R3)", "use crate::revision::R1; f(Other::R1)", "Rev::V1"]
-        {
+        for text in [
+            "f(R1)",
+            "x.R1",
+            "use b::R3; f(R3)",
+            "use crate::revision::R1; f(Other::R1)",
+            "Rev::V1",
+        ] {
             assert_eq!(mentions(text), [""; 0], "{text}");
         }
     }

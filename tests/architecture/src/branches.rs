@@ -10,8 +10,21 @@ use std::collections::BTreeSet;
 const COMPARISONS: &[&str] = &["<", "<=", "==", "!=", ">=", ">"];
 
 /// Methods that compare their receiver with their arguments.
-const METHODS: &[&str] =
-    &["clamp", "cmp", "contains", "eq", "ge", "gt", "is_in", "le", "lt", "max", "min", "ne", "partial_cmp"];
+const METHODS: &[&str] = &[
+    "clamp",
+    "cmp",
+    "contains",
+    "eq",
+    "ge",
+    "gt",
+    "is_in",
+    "le",
+    "lt",
+    "max",
+    "min",
+    "ne",
+    "partial_cmp",
+];
 
 /// Wrappers that a comparison looks through: `== Some(x)`.
 const WRAPPERS: &[&str] = &["Err", "Ok", "Some"];
@@ -38,12 +51,14 @@ pub(crate) fn branches(file: &SourceFile, aliases: &Scope<'_>) -> Vec<Branch> {
             "is a pattern"
         } else if is_argument_of_comparison(tokens, start) {
             "is compared with by a method"
-        } else if end == at + 3 && (reads(tokens, at + 2, &["{"]) || reads(tokens, at + 2, &["*"])) {
+        } else if end == at + 3 && (reads(tokens, at + 2, &["{"]) || reads(tokens, at + 2, &["*"]))
+        {
             "hides which variant is meant"
         } else {
             continue;
         };
-        let name = tokens[at..end.min(tokens.len())].iter().map(|token| token.text.as_str()).collect();
+        let name =
+            tokens[at..end.min(tokens.len())].iter().map(|token| token.text.as_str()).collect();
         branches.push(Branch { line: tokens[at].line, name, how });
     }
     branches
@@ -51,7 +66,8 @@ pub(crate) fn branches(file: &SourceFile, aliases: &Scope<'_>) -> Vec<Branch> {
 
 /// Whether the path has a comparison on either side, through wrappers and brackets.
 pub(crate) fn is_compared(tokens: &[Token], mut start: usize, mut end: usize) -> bool {
-    let compares = |token: Option<&Token>| token.is_some_and(|token| COMPARISONS.iter().any(|c| token.is(c)));
+    let compares =
+        |token: Option<&Token>| token.is_some_and(|token| COMPARISONS.iter().any(|c| token.is(c)));
     loop {
         let before = tokens[..start].iter().rev().find(|token| !token.is("&"));
         if compares(before) || compares(tokens.get(end)) {
@@ -59,7 +75,8 @@ pub(crate) fn is_compared(tokens: &[Token], mut start: usize, mut end: usize) ->
         }
         let Some(open) = enclosing(tokens, start) else { return false };
         let wrapper = open.checked_sub(1).map(|before| &tokens[before]);
-        let is_call = wrapper.is_some_and(|it| matches!(it.kind, Kind::Ident) || it.is("!") || it.is(">"));
+        let is_call =
+            wrapper.is_some_and(|it| matches!(it.kind, Kind::Ident) || it.is("!") || it.is(">"));
         let is_wrapped = wrapper.is_some_and(|it| WRAPPERS.iter().any(|name| it.is(name)));
         if !tokens[open].is("(") || (is_call && !is_wrapped && !follows_keyword(tokens, open)) {
             return false;
@@ -73,11 +90,14 @@ pub(crate) fn is_compared(tokens: &[Token], mut start: usize, mut end: usize) ->
 fn is_argument_of_comparison(tokens: &[Token], start: usize) -> bool {
     let mut at = start;
     while let Some(open) = enclosing(tokens, at) {
-        let named = |n: usize| METHODS.iter().any(|method| open >= n && tokens[open - n].is(method));
-        let is_method = named(1) && open >= 2 && (tokens[open - 2].is(".") || tokens[open - 2].is("::"));
+        let named =
+            |n: usize| METHODS.iter().any(|method| open >= n && tokens[open - n].is(method));
+        let is_method =
+            named(1) && open >= 2 && (tokens[open - 2].is(".") || tokens[open - 2].is("::"));
         let next = closing(tokens, open) + 1;
         let is_receiver = METHODS.iter().any(|method| reads(tokens, next, &[".", method, "("]));
-        let is_call = open >= 1 && tokens[open - 1].kind == Kind::Ident && !follows_keyword(tokens, open);
+        let is_call =
+            open >= 1 && tokens[open - 1].kind == Kind::Ident && !follows_keyword(tokens, open);
         if is_method || is_receiver && !is_call {
             return true;
         }
@@ -122,7 +142,8 @@ fn patterns(tokens: &[Token]) -> BTreeSet<usize> {
     patterns
 }
 
-/// The start of the arm whose `=>` is at `arrow`: after the arm before it, or after the match's brace.
+/// The start of the arm whose `=>` is at `arrow`: after the arm before it, or after the match's
+/// brace.
 fn arm_start(tokens: &[Token], arrow: usize) -> usize {
     let mut depth = 0;
     let mut start = arrow;

@@ -1,4 +1,5 @@
-//! Runs cargo in the workspace, without the network where it can; knows nothing of what it is asked.
+//! Runs cargo in the workspace, without the network where it can; knows nothing of what it is
+//! asked.
 
 use std::io;
 use std::path::Path;

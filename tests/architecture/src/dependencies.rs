@@ -6,7 +6,8 @@ use crate::Breach;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Finds a package whose `cargo tree --prefix none` has more crates than the budget, itself included.
+/// Finds a package whose `cargo tree --prefix none` has more crates than the budget, itself
+/// included.
 #[must_use]
 pub fn over_budget(package: &str, tree: &str, crates_max: usize) -> Option<Breach> {
     let crates = crates(tree);
@@ -21,9 +22,11 @@ fn crates(tree: &str) -> BTreeSet<String> {
     words.filter(|words| words.len() == 2).map(|words| words.join(" ")).collect()
 }
 
-/// Finds the crates that these packages use at run time and that ask for a newer compiler than they promise.
+/// Finds the crates that these packages use at run time and that ask for a newer compiler than they
+/// promise.
 ///
-/// `metadata` is what `cargo metadata --format-version 1` says, so every platform's dependencies count.
+/// `metadata` is what `cargo metadata --format-version 1` says, so every platform's dependencies
+/// count.
 ///
 /// # Errors
 ///
@@ -42,7 +45,8 @@ pub fn too_new(metadata: &str, packages: &[&str]) -> Result<Vec<Breach>, String>
             let dependency = find(&metadata["packages"], "id", &id)?;
             let theirs = dependency["rust_version"].as_str().unwrap_or("1.0");
             if version(theirs)? > version(ours)? {
-                let place = format!("{} {}", text(dependency, "name")?, text(dependency, "version")?);
+                let place =
+                    format!("{} {}", text(dependency, "name")?, text(dependency, "version")?);
                 let what = format!("needs Rust {theirs}, `{package}` promises {ours}");
                 breaches.push(Breach { place, what });
             }
@@ -76,7 +80,10 @@ fn find<'a>(list: &'a Value, key: &str, value: &str) -> Result<&'a Value, String
 }
 
 fn array(value: &Value) -> Result<&[Value], String> {
-    value.as_array().map(Vec::as_slice).ok_or_else(|| format!("cargo metadata has no list at {value}"))
+    value
+        .as_array()
+        .map(Vec::as_slice)
+        .ok_or_else(|| format!("cargo metadata has no list at {value}"))
 }
 
 fn text<'a>(object: &'a Value, key: &str) -> Result<&'a str, String> {
@@ -99,8 +106,7 @@ mod tests {
 
     #[test]
     fn a_crate_counts_once_per_version() {
-        let tree =
-            "core v0.1.0 (/x)\nserde v1.0.0\nderive v1.0.0 (proc-macro)\nserde v1.0.0 (*)\nserde v2.0.0\n\n";
+        let tree = "core v0.1.0 (/x)\nserde v1.0.0\nderive v1.0.0 (proc-macro)\nserde v1.0.0 (*)\nserde v2.0.0\n\n";
         assert_eq!(over_budget("core", tree, 4), None);
         assert_eq!(over_budget("core", tree, 3).unwrap().to_string(), {
             "core: 4 crates, budget 3: core v0.1.0, derive v1.0.0, serde v1.0.0, serde v2.0.0"

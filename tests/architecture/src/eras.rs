@@ -1,4 +1,5 @@
-//! One home for what differs between the eras: nothing else branches on an era or on whether servers ask.
+//! One home for what differs between the eras: nothing else branches on an era or on whether
+//! servers ask.
 //!
 //! Handing an era on as a value is free everywhere.
 
@@ -48,16 +49,21 @@ pub fn branches(core: &[SourceFile], allowed: &[Allowed]) -> Vec<Breach> {
         for (at, token) in tokens.iter().enumerate().filter(|(_, token)| !token.in_test) {
             let length = if reads(tokens, at, &[".", "era", "(", ")"]) { 4 } else { 2 };
             let asks = reads(tokens, at, &[".", "era"]);
-            let branches = is_compared(tokens, at, at + length) || reads(tokens, at + length, &["{"]);
+            let branches =
+                is_compared(tokens, at, at + length) || reads(tokens, at + length, &["{"]);
             if token.is(COLUMN) {
                 lines.entry(token.line).or_insert_with(|| format!("`{COLUMN}` asks for the era"));
             } else if asks && branches {
-                lines.entry(token.line).or_insert_with(|| "`era` is compared or matched".to_owned());
+                lines
+                    .entry(token.line)
+                    .or_insert_with(|| "`era` is compared or matched".to_owned());
             }
         }
         let home = "what differs between the eras is in `connection/eras`";
         breaches.extend(
-            lines.into_iter().map(|(line, what)| (file, file.breach(line, format!("{what}: {home}")))),
+            lines
+                .into_iter()
+                .map(|(line, what)| (file, file.breach(line, format!("{what}: {home}")))),
         );
     }
     except(breaches, allowed)
@@ -120,19 +126,31 @@ mod tests {
         ] {
             assert_eq!(found(ROUTER, text, &[]), [""; 0], "{text}");
         }
-        for path in
-            ["connection/eras/mod.rs", "connection/eras/legacy.rs", "connection/eras.rs", "revision/era.rs"]
-        {
-            assert_eq!(found(&format!("mcp-proto/src/{path}"), "if era == Era::Legacy {}", &[]), [""; 0]);
+        for path in [
+            "connection/eras/mod.rs",
+            "connection/eras/legacy.rs",
+            "connection/eras.rs",
+            "revision/era.rs",
+        ] {
+            assert_eq!(
+                found(&format!("mcp-proto/src/{path}"), "if era == Era::Legacy {}", &[]),
+                [""; 0]
+            );
         }
-        assert_eq!(found("mcp-proto/src/connection/erase.rs", "if era == Era::Legacy {}", &[]).len(), 1);
+        assert_eq!(
+            found("mcp-proto/src/connection/erase.rs", "if era == Era::Legacy {}", &[]).len(),
+            1
+        );
     }
 
     #[test]
     fn what_is_allowed_is_left_out() {
         let allowed = [Allowed { file: ROUTER, count: 1, reason: "a test" }];
         assert_eq!(found(ROUTER, "if x == Era::Legacy {}", &allowed), [""; 0]);
-        assert_eq!(found(ROUTER, "if x == Era::Legacy {}\nif x == Era::Modern {}", &allowed).len(), 2);
+        assert_eq!(
+            found(ROUTER, "if x == Era::Legacy {}\nif x == Era::Modern {}", &allowed).len(),
+            2
+        );
         assert_eq!(found(ROUTER, "", &allowed).len(), 1);
     }
 }

@@ -11,10 +11,12 @@ pub fn conditions(files: &[SourceFile], folder: &str, feature: &str) -> Vec<Brea
     for file in files.iter().filter(|file| file.path.starts_with(folder)) {
         for at in 0..file.tokens.len() {
             let value = file.tokens.get(at + 2).filter(|value| value.kind == Kind::Text);
-            if reads(&file.tokens, at, &["feature", "="]) && value.is_some_and(|value| value.text == feature)
+            if reads(&file.tokens, at, &["feature", "="])
+                && value.is_some_and(|value| value.text == feature)
             {
-                let what =
-                    format!("`cfg(feature = \"{feature}\")`: `{folder}` is the same with and without it");
+                let what = format!(
+                    "`cfg(feature = \"{feature}\")`: `{folder}` is the same with and without it"
+                );
                 breaches.push(file.breach(file.tokens[at].line, what));
             }
         }
@@ -29,8 +31,9 @@ mod tests {
 
     #[test]
     fn each_condition_is_reported() {
-        let found =
-            |path, text| conditions(&planted(&[(path, text)]), "mcp-proto/src/connection/", "http").len();
+        let found = |path, text| {
+            conditions(&planted(&[(path, text)]), "mcp-proto/src/connection/", "http").len()
+        };
         for (text, breaches) in [
             ("#[cfg(feature = \"http\")] fn f() {}", 1),
             ("#[cfg(any(test, feature = \"http\"))] fn f() {}", 1),

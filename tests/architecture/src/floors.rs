@@ -1,7 +1,7 @@
 //! The house: which rooms of the core exist, on which floor, and that imports only go down.
 //!
-//! Tests may climb, and `lib.rs`, the roof over all floors, may name every room. The order inside a room is in
-//! [`ORDERS`].
+//! Tests may climb, and `lib.rs`, the roof over all floors, may name every room. The order inside a
+//! room is in [`ORDERS`].
 
 use crate::Breach;
 use crate::imports::levels::Order;
@@ -55,17 +55,39 @@ pub const ORDERS: &[Order] = &[
             &["eras"],
             &["dispatch"],
             &["mod"],
-            // The methods of the router: what comes in, what the application does, what the transport does.
+            // The methods of the router: what comes in, what the application does, what the
+            // transport does.
             &["commands", "opening", "receive", "transport"],
         ],
     },
     Order {
         room: "mcp-proto/src/http/",
         levels: &[
-            &["field", "fields", "refusal", "server/event_id", "server/settings", "session_table", "sse"],
+            &[
+                "field",
+                "fields",
+                "refusal",
+                "server/event_id",
+                "server/settings",
+                "session_table",
+                "sse",
+            ],
             &["policy"],
-            &["admit", "param_headers", "reply", "server/exchange", "server/replay", "server/scope"],
-            &["client/action", "client/config", "client/event", "client/legacy_session", "client/stream"],
+            &[
+                "admit",
+                "param_headers",
+                "reply",
+                "server/exchange",
+                "server/replay",
+                "server/scope",
+            ],
+            &[
+                "client/action",
+                "client/config",
+                "client/event",
+                "client/legacy_session",
+                "client/stream",
+            ],
             &["client/exchanges", "client/retry", "client/tools", "server/streams", "validate"],
             &["client/posting"],
             &["client", "server"],
@@ -81,7 +103,8 @@ pub fn climbs(files: &[SourceFile]) -> Vec<Breach> {
     let reexports = roof.map(reexports).unwrap_or_default();
     let mut breaches = Vec::new();
     for file in files {
-        let Some(modules) = file.path.strip_prefix(HOUSE).filter(|path| *path != "lib.rs").map(modules)
+        let Some(modules) =
+            file.path.strip_prefix(HOUSE).filter(|path| *path != "lib.rs").map(modules)
         else {
             continue;
         };
@@ -95,7 +118,9 @@ pub fn climbs(files: &[SourceFile]) -> Vec<Breach> {
             let used = reexports.get(name).map_or(name, String::as_str);
             let complaint = match floor_of(used) {
                 _ if used == room => continue,
-                None => format!("`{}` names no room: import it from the room it lives in", import.path),
+                None => {
+                    format!("`{}` names no room: import it from the room it lives in", import.path)
+                }
                 Some(below) if below < floor && !FLOORS[floor].closed.contains(&used) => continue,
                 Some(other) => {
                     format!(
@@ -144,7 +169,9 @@ fn imports(file: &SourceFile, depth: usize) -> Vec<Import> {
         }
         let start = match tokens[at].text.as_str() {
             "crate" | "mcp_proto" if reads(tokens, at + 1, &["::"]) => Some(at + 2),
-            "super" if !follows_super(tokens, at) => supers_to_root(tokens, at, depth + inline.depth()),
+            "super" if !follows_super(tokens, at) => {
+                supers_to_root(tokens, at, depth + inline.depth())
+            }
             _ => None,
         };
         for head in start.map(|start| heads(tokens, start)).unwrap_or_default() {
@@ -210,10 +237,12 @@ fn reexports(roof: &SourceFile) -> BTreeMap<String, String> {
         if !tokens[at].is("use") {
             continue;
         }
-        let from_root =
-            reads(tokens, at + 2, &["::"]) && (tokens[at + 1].is("crate") || tokens[at + 1].is("self"));
+        let from_root = reads(tokens, at + 2, &["::"])
+            && (tokens[at + 1].is("crate") || tokens[at + 1].is("self"));
         let start = if from_root { at + 3 } else { at + 1 };
-        let Some(room) = tokens.get(start).filter(|room| floor_of(&room.text).is_some()) else { continue };
+        let Some(room) = tokens.get(start).filter(|room| floor_of(&room.text).is_some()) else {
+            continue;
+        };
         for n in start..tokens.len() {
             // The last name of each path, or what it is renamed to, is what stands before these.
             let ends_path = tokens[n].is(",") || tokens[n].is("}") || tokens[n].is(";");
@@ -235,8 +264,7 @@ mod tests {
 
     /// The breaches of one file beside a `lib.rs` that re-exports a little.
     fn found(path: &str, text: &str) -> Vec<String> {
-        let roof =
-            "pub mod json; pub use json::Raw; pub use crate::connection::{Phase as Stage, calls::Calls};";
+        let roof = "pub mod json; pub use json::Raw; pub use crate::connection::{Phase as Stage, calls::Calls};";
         let files = planted(&[("mcp-proto/src/lib.rs", roof), (path, text)]);
         climbs(&files).iter().map(ToString::to_string).collect()
     }
@@ -249,12 +277,18 @@ mod tests {
                 "rpc/decode.rs",
                 "use crate::json::{scan, Raw}; use super::super::limits::Limits; use super::message;",
             ),
-            ("connection/core.rs", "use crate::{schema::{tools, prompts}, wire, rpc::Message as M};"),
+            (
+                "connection/core.rs",
+                "use crate::{schema::{tools, prompts}, wire, rpc::Message as M};",
+            ),
             (
                 "client.rs",
                 "use crate::connection; fn f() -> crate::Stage { super::rpc::g() } pub(crate) struct S;",
             ),
-            ("http/mod.rs", "use crate::Raw; mod deep { use super::admit; use super::super::client; }"),
+            (
+                "http/mod.rs",
+                "use crate::Raw; mod deep { use super::admit; use super::super::client; }",
+            ),
         ] {
             assert_eq!(found(&format!("mcp-proto/src/{path}"), text), [""; 0]);
         }
@@ -262,7 +296,8 @@ mod tests {
 
     #[test]
     fn a_climb_is_reported_with_its_line_and_import() {
-        let climb = "`crate::connection` climbs: `json` (floor 1) may not use `connection` (floor 4)";
+        let climb =
+            "`crate::connection` climbs: `json` (floor 1) may not use `connection` (floor 4)";
         let breaches = found("mcp-proto/src/json/raw.rs", "\nuse crate::connection::Core;");
         assert_eq!(breaches, [format!("mcp-proto/src/json/raw.rs:2: {climb}")]);
     }
@@ -295,7 +330,8 @@ mod tests {
             ("stdio", "http"),
             ("error", "limits"),
         ] {
-            let breaches = found(&format!("mcp-proto/src/{room}.rs"), &format!("use crate::{other}::x;"));
+            let breaches =
+                found(&format!("mcp-proto/src/{room}.rs"), &format!("use crate::{other}::x;"));
             assert_eq!(breaches.len(), 1, "{room} uses {other}");
         }
     }
@@ -303,7 +339,10 @@ mod tests {
     #[test]
     fn a_closed_room_further_down_is_a_climb() {
         for room in ["rpc", "revision", "schema"] {
-            assert_eq!(found(&format!("mcp-proto/src/{room}/mod.rs"), "use crate::wire::Outbox;").len(), 1);
+            assert_eq!(
+                found(&format!("mcp-proto/src/{room}/mod.rs"), "use crate::wire::Outbox;").len(),
+                1
+            );
         }
         assert_eq!(found("mcp-proto/src/connection/mod.rs", "use crate::wire::Outbox;"), [""; 0]);
     }
@@ -315,12 +354,16 @@ mod tests {
             let breaches = found("mcp-proto/src/rpc.rs", &format!("use crate::{name};"));
             assert!(breaches[0].contains("may not use `connection`"), "{breaches:?}");
         }
-        assert!(found("mcp-proto/src/wire.rs", "use crate::Raw;")[0].contains("may not use `json`"));
+        assert!(
+            found("mcp-proto/src/wire.rs", "use crate::Raw;")[0].contains("may not use `json`")
+        );
     }
 
     #[test]
     fn what_names_no_room_is_reported() {
-        for text in ["use crate::*;", "use super::*;", "use crate::{self as root};", "use crate::Unknown;"] {
+        for text in
+            ["use crate::*;", "use super::*;", "use crate::{self as root};", "use crate::Unknown;"]
+        {
             assert!(found("mcp-proto/src/rpc.rs", text)[0].contains("names no room"), "{text}");
         }
         assert!(found("mcp-proto/src/util.rs", "")[0].contains("`util` is no room"));

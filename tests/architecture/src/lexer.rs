@@ -1,7 +1,7 @@
 //! Turns Rust text into tokens with their lines; knows nothing of items, attributes or rules.
 //!
-//! It exists so that a word in a comment or in a string is never mistaken for code. It follows Rust's
-//! lexical rules for valid source and promises nothing for anything else.
+//! It exists so that a word in a comment or in a string is never mistaken for code. It follows
+//! Rust's lexical rules for valid source and promises nothing for anything else.
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -70,7 +70,10 @@ impl Lexer<'_> {
             (Kind::Literal, self.number())
         } else {
             let operator = OPERATORS.iter().find(|operator| self.rest.starts_with(**operator));
-            (Kind::Punct, self.take(operator.map_or_else(|| first.len_utf8(), |operator| operator.len())))
+            (
+                Kind::Punct,
+                self.take(operator.map_or_else(|| first.len_utf8(), |operator| operator.len())),
+            )
         };
         Some(Token { kind, text, line })
     }
@@ -110,7 +113,8 @@ impl Lexer<'_> {
 
     /// Where a string's hashes or first quote stand, if a string starts here.
     fn string_prefix(&self) -> Option<usize> {
-        let letters = ["br", "cr", "b", "c", "r", ""].into_iter().find(|p| self.rest.starts_with(*p))?;
+        let letters =
+            ["br", "cr", "b", "c", "r", ""].into_iter().find(|p| self.rest.starts_with(*p))?;
         let hashes = if letters.ends_with('r') { self.hashes(letters.len()) } else { 0 };
         self.rest[letters.len() + hashes..].starts_with('"').then_some(letters.len())
     }
@@ -201,7 +205,10 @@ mod tests {
     fn strings_are_one_token_and_never_code() {
         assert_eq!(kinds(r###"x("a\"b", r"\", r#"c"d"#, b"e", br##"f"#"##, c"g")"###), {
             use Kind::{Ident, Punct, Text};
-            [Ident, Punct, Text, Punct, Text, Punct, Text, Punct, Text, Punct, Text, Punct, Text, Punct]
+            [
+                Ident, Punct, Text, Punct, Text, Punct, Text, Punct, Text, Punct, Text, Punct,
+                Text, Punct,
+            ]
         });
         assert!(!tokens("\"std\"")[0].is("std"));
         assert_eq!(texts(r##"r#"a"b"#"##), ["a\"b"]);
@@ -231,12 +238,16 @@ mod tests {
 
     #[test]
     fn operators_are_whole() {
-        assert_eq!(texts("a::b=>c>=d<e=f"), ["a", "::", "b", "=>", "c", ">=", "d", "<", "e", "=", "f"]);
+        assert_eq!(
+            texts("a::b=>c>=d<e=f"),
+            ["a", "::", "b", "=>", "c", ">=", "d", "<", "e", "=", "f"]
+        );
     }
 
     #[test]
     fn lines_are_counted_through_strings_and_comments() {
-        let lines: Vec<usize> = tokens("a\n\"x\ny\"\n/* \n */ b").iter().map(|token| token.line).collect();
+        let lines: Vec<usize> =
+            tokens("a\n\"x\ny\"\n/* \n */ b").iter().map(|token| token.line).collect();
         assert_eq!(lines, [1, 2, 5]);
     }
 }

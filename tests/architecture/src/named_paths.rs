@@ -5,19 +5,22 @@ use crate::lexer::Kind;
 use crate::sources::SourceFile;
 use std::collections::BTreeSet;
 
-/// The words of the protocol that have a slash and are no paths, such as `tools/call` and `text/event-stream`: every
-/// string of the core.
+/// The words of the protocol that have a slash and are no paths, such as `tools/call` and
+/// `text/event-stream`: every string of the core.
 #[must_use]
 pub fn words(core: &[SourceFile]) -> BTreeSet<String> {
-    let texts =
-        core.iter().flat_map(|file| &file.tokens).filter(|token| token.kind == Kind::Text && !token.in_test);
+    let texts = core
+        .iter()
+        .flat_map(|file| &file.tokens)
+        .filter(|token| token.kind == Kind::Text && !token.in_test);
     texts.map(|token| token.text.clone()).collect()
 }
 
 /// Finds the paths in backticks that do not exist.
 ///
-/// A path contains a `/` or ends in `.rs`. Braces and `*` stand for several: `eras/{legacy,modern}.rs` are two
-/// paths, and a path with `*` is checked up to the folder before it. Blocks of code are left out, and so are URLs.
+/// A path contains a `/` or ends in `.rs`. Braces and `*` stand for several:
+/// `eras/{legacy,modern}.rs` are two paths, and a path with `*` is checked up to the folder before
+/// it. Blocks of code are left out, and so are URLs.
 #[must_use]
 pub fn missing(
     paper: &str,
@@ -33,9 +36,11 @@ pub fn missing(
             continue;
         }
         // Every other part of the line is between backticks.
-        for token in line.split('`').skip(1).step_by(2).filter(|token| !in_block && is_path(token)) {
+        for token in line.split('`').skip(1).step_by(2).filter(|token| !in_block && is_path(token))
+        {
             let path = without_line(token);
-            for path in alternatives(path).into_iter().filter(|path| !words.contains(path.as_str())) {
+            for path in alternatives(path).into_iter().filter(|path| !words.contains(path.as_str()))
+            {
                 let known = path.split_once('*').map_or(path.as_str(), |(start, _)| {
                     start.rsplit_once('/').map_or(".", |(folder, _)| folder)
                 });
@@ -51,7 +56,8 @@ pub fn missing(
 
 fn is_path(token: &str) -> bool {
     let named = token.contains('/') || without_line(token).ends_with(".rs");
-    let other = token.contains(char::is_whitespace) || token.contains("://") || token.starts_with('/');
+    let other =
+        token.contains(char::is_whitespace) || token.contains("://") || token.starts_with('/');
     named && !other
 }
 
@@ -62,7 +68,8 @@ fn without_line(token: &str) -> &str {
 
 /// The paths that the first braces stand for, and so on.
 fn alternatives(path: &str) -> Vec<String> {
-    let braces = path.split_once('{').and_then(|(start, rest)| Some((start, rest.split_once('}')?)));
+    let braces =
+        path.split_once('{').and_then(|(start, rest)| Some((start, rest.split_once('}')?)));
     let Some((start, (inside, end))) = braces else { return vec![path.to_owned()] };
     let each = inside.split(',').map(|part| format!("{start}{}{end}", part.trim()));
     each.flat_map(|path| alternatives(&path)).collect()
@@ -74,15 +81,20 @@ mod tests {
     use crate::sources::planted;
 
     fn found(text: &str) -> Vec<String> {
-        let core = planted(&[("mcp-proto/src/revision.rs", "method(\"tools/call\") // \"tools/list\"")]);
-        let exists =
-            |path: &str| ["connection/mod.rs", "connection/eras", "time.rs", "adapters", "."].contains(&path);
+        let core =
+            planted(&[("mcp-proto/src/revision.rs", "method(\"tools/call\") // \"tools/list\"")]);
+        let exists = |path: &str| {
+            ["connection/mod.rs", "connection/eras", "time.rs", "adapters", "."].contains(&path)
+        };
         missing("A.md", text, &words(&core), exists).iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn a_path_that_does_not_exist_is_reported() {
-        assert_eq!(found("x\n`connection/mud.rs` y"), ["A.md:2: `connection/mud.rs` does not exist"]);
+        assert_eq!(
+            found("x\n`connection/mud.rs` y"),
+            ["A.md:2: `connection/mud.rs` does not exist"]
+        );
         for text in [
             "`gone.rs`",
             "`gone/`",

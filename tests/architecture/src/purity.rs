@@ -1,6 +1,7 @@
 //! What the core never touches: `std`, a clock, a thread, randomness, hash order, the console.
 //!
-//! Knows words, not types: it finds what a source file names. The build of `tests/no-std` proves the rest.
+//! Knows words, not types: it finds what a source file names. The build of `tests/no-std` proves
+//! the rest.
 
 use crate::Breach;
 use crate::sources::{SourceFile, reads};
@@ -36,9 +37,9 @@ pub fn impurities(core: &[SourceFile]) -> Vec<Breach> {
                 breaches.push(file.breach(token.line, "`std`: the core is `no_std`"));
             }
             let found = FORBIDDEN.iter().filter(|(words, _)| reads(&file.tokens, at, words));
-            breaches.extend(
-                found.map(|(words, why)| file.breach(token.line, format!("`{}`: {why}", words.concat()))),
-            );
+            breaches.extend(found.map(|(words, why)| {
+                file.breach(token.line, format!("`{}`: {why}", words.concat()))
+            }));
         }
     }
     breaches
@@ -83,7 +84,10 @@ mod tests {
         ] {
             assert_eq!(found(text).len(), 1, "{text}");
         }
-        assert_eq!(found("\nuse std::fmt;"), ["mcp-proto/src/wire.rs:2: `std`: the core is `no_std`"]);
+        assert_eq!(
+            found("\nuse std::fmt;"),
+            ["mcp-proto/src/wire.rs:2: `std`: the core is `no_std`"]
+        );
     }
 
     #[test]
@@ -100,7 +104,10 @@ mod tests {
     #[test]
     fn the_feature_frees_std_and_nothing_else() {
         assert_eq!(found("#[cfg(feature = \"std\")] impl std::error::Error for E {}"), [""; 0]);
-        assert_eq!(found("#[cfg(feature = \"std\")] fn f() { std::time::Instant::now() }").len(), 1);
+        assert_eq!(
+            found("#[cfg(feature = \"std\")] fn f() { std::time::Instant::now() }").len(),
+            1
+        );
         assert_eq!(found("#[cfg(feature = \"stdio\")] use std::io;").len(), 1);
     }
 
@@ -108,7 +115,10 @@ mod tests {
     fn the_promises_must_be_unconditional() {
         let unkept = |text| unkept_promises(&planted(&[("mcp-proto/src/lib.rs", text)])[0]).len();
         assert_eq!(unkept("//! x\n#![no_std]\n#![forbid(unsafe_code)]"), 0);
-        assert_eq!(unkept("#![cfg_attr(not(feature = \"std\"), no_std)]\n#![forbid(unsafe_code)]"), 1);
+        assert_eq!(
+            unkept("#![cfg_attr(not(feature = \"std\"), no_std)]\n#![forbid(unsafe_code)]"),
+            1
+        );
         assert_eq!(unkept("#![no_std]\n#![deny(unsafe_code)]"), 1);
         assert_eq!(unkept("// #![no_std]\n// #![forbid(unsafe_code)]"), 2);
     }

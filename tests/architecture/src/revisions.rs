@@ -1,4 +1,5 @@
-//! Differences between revisions are data: only the room `revision` compares them or branches on them.
+//! Differences between revisions are data: only the room `revision` compares them or branches on
+//! them.
 //!
 //! Naming a revision as a value is free everywhere, and so are the spans of fields in `schema`.
 
@@ -7,7 +8,8 @@ use crate::aliases::Aliases;
 use crate::branches;
 use crate::sources::SourceFile;
 
-/// Finds the branches on a revision in the core's other rooms, through whatever name the revision has there.
+/// Finds the branches on a revision in the core's other rooms, through whatever name the revision
+/// has there.
 #[must_use]
 pub fn branches(core: &[SourceFile]) -> Vec<Breach> {
     let aliases = Aliases::new(core, "Revision");
@@ -67,9 +69,12 @@ mod tests {
 
     /// A file of the core beside a table with aliases.
     fn found_beside_table(text: &str) -> Vec<String> {
-        let table = "pub enum Revision {} pub(crate) use Revision::{V2025_11_25 as R4, V2026_07_28 as R5};";
-        let files =
-            planted(&[("mcp-proto/src/revision.rs", table), ("mcp-proto/src/schema/notices.rs", text)]);
+        let table =
+            "pub enum Revision {} pub(crate) use Revision::{V2025_11_25 as R4, V2026_07_28 as R5};";
+        let files = planted(&[
+            ("mcp-proto/src/revision.rs", table),
+            ("mcp-proto/src/schema/notices.rs", text),
+        ]);
         branches(&files).iter().map(ToString::to_string).collect()
     }
 

@@ -15,7 +15,9 @@ const LINES_AIM: usize = 400;
 #[must_use]
 pub fn without_first_sentence(files: &[SourceFile]) -> Vec<Breach> {
     let speechless = files.iter().filter(|file| !opens_with_sentence(&file.text));
-    speechless.map(|file| file.breach(1, "does not start with a `//!` sentence on what it knows")).collect()
+    speechless
+        .map(|file| file.breach(1, "does not start with a `//!` sentence on what it knows"))
+        .collect()
 }
 
 /// Finds the files that are two rooms; tests may be long.
@@ -54,9 +56,13 @@ mod tests {
 
     #[test]
     fn a_file_without_a_first_sentence_is_reported() {
-        let speechless = |text| without_first_sentence(&planted(&[("mcp-proto/src/time.rs", text)])).len();
+        let speechless =
+            |text| without_first_sentence(&planted(&[("mcp-proto/src/time.rs", text)])).len();
         assert_eq!(speechless("//! Knows time.\nuse core::fmt;"), 0);
-        assert_eq!(speechless("//! Knows time and what\n//! it is for. Nothing else\n//!\n//! More"), 0);
+        assert_eq!(
+            speechless("//! Knows time and what\n//! it is for. Nothing else\n//!\n//! More"),
+            0
+        );
         for text in [
             "",
             "use core::fmt;",

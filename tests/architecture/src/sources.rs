@@ -1,4 +1,5 @@
-//! Source files as the rules see them: path, text, and tokens that know whether they are behind a `cfg`.
+//! Source files as the rules see them: path, text, and tokens that know whether they are behind a
+//! `cfg`.
 //!
 //! Knows Rust's attributes, items and module files; knows no rule.
 
@@ -72,8 +73,8 @@ fn walk(workspace: &Path, directory: &str, found: &mut Vec<(String, String)>) ->
     Ok(())
 }
 
-/// Makes source files of paths and texts that belong together: a `#[cfg(test)] mod x;` in one of them
-/// makes another one a test.
+/// Makes source files of paths and texts that belong together: a `#[cfg(test)] mod x;` in one of
+/// them makes another one a test.
 #[must_use]
 pub fn parse(texts: Vec<(String, String)>) -> Vec<SourceFile> {
     let mut files: Vec<SourceFile> =
@@ -109,7 +110,8 @@ impl SourceFile {
         let mut tests = BTreeSet::new();
         for (at, token) in self.tokens.iter().enumerate().filter(|(_, token)| token.in_test) {
             // Between two tokens of an item, comments and blank lines belong to it too.
-            let before = at.checked_sub(1).map(|at| &self.tokens[at]).filter(|before| before.in_test);
+            let before =
+                at.checked_sub(1).map(|at| &self.tokens[at]).filter(|before| before.in_test);
             tests.extend(before.map_or(token.line, |before| before.line)..=token.line);
         }
         self.text.lines().count() - tests.len()
@@ -166,7 +168,8 @@ impl Gate {
         }
     }
 
-    /// What the predicate at `at` implies: one that merely mentions `test` in `any` or `not` implies nothing.
+    /// What the predicate at `at` implies: one that merely mentions `test` in `any` or `not`
+    /// implies nothing.
     fn of_predicate(tokens: &[Token], at: usize) -> Self {
         if reads(tokens, at, &["test"]) {
             return Self { test: true, std: false };
@@ -175,7 +178,8 @@ impl Gate {
             let feature = tokens.get(at + 2).filter(|token| token.kind == Kind::Text);
             return Self { test: false, std: feature.is_some_and(|token| token.text == "std") };
         }
-        let parts = || parts(tokens, at + 1).into_iter().map(|part| Self::of_predicate(tokens, part));
+        let parts =
+            || parts(tokens, at + 1).into_iter().map(|part| Self::of_predicate(tokens, part));
         if reads(tokens, at, &["all", "("]) {
             Self { test: parts().any(|gate| gate.test), std: parts().any(|gate| gate.std) }
         } else if reads(tokens, at, &["any", "("]) && parts().count() > 0 {
@@ -212,7 +216,8 @@ fn parts(tokens: &[Token], open: usize) -> Vec<usize> {
     parts
 }
 
-/// Marks the tokens of every item that stands behind `#[cfg(test)]`, `#[test]` or `#[cfg(feature = "std")]`.
+/// Marks the tokens of every item that stands behind `#[cfg(test)]`, `#[test]` or `#[cfg(feature =
+/// "std")]`.
 fn mark_gated(tokens: &mut [Token]) {
     for at in 0..tokens.len() {
         let inner = reads(tokens, at, &["#", "!", "["]);
@@ -224,7 +229,8 @@ fn mark_gated(tokens: &mut [Token]) {
         if gate.is_open() {
             continue;
         }
-        let end = if inner { scope_end(tokens, at) } else { item_end(tokens, closing(tokens, open) + 1) };
+        let end =
+            if inner { scope_end(tokens, at) } else { item_end(tokens, closing(tokens, open) + 1) };
         gate.mark(&mut tokens[at..end]);
     }
 }
@@ -268,7 +274,8 @@ fn item_end(tokens: &[Token], mut at: usize) -> usize {
     }
     let mut first = at;
     if reads(tokens, first, &["pub"]) {
-        first = if reads(tokens, first + 1, &["("]) { closing(tokens, first + 1) } else { first } + 1;
+        first =
+            if reads(tokens, first + 1, &["("]) { closing(tokens, first + 1) } else { first } + 1;
     }
     let is_item = tokens.get(first).is_some_and(|token| ITEMS.iter().any(|item| token.is(item)));
     while at < tokens.len() {
@@ -291,7 +298,8 @@ fn item_end(tokens: &[Token], mut at: usize) -> usize {
     tokens.len()
 }
 
-/// The modules that a file declares behind a gate and leaves to other files: their paths without `.rs`.
+/// The modules that a file declares behind a gate and leaves to other files: their paths without
+/// `.rs`.
 fn gated_modules(file: &SourceFile) -> Vec<(String, Gate)> {
     let stem = file.path.trim_end_matches(".rs");
     let (parent, name) = stem.rsplit_once('/').unwrap_or(("", stem));
@@ -334,7 +342,9 @@ mod tests {
             ["w_a", "w_d"]
         );
         assert_eq!(
-            outside_tests("#[cfg(test)] #[allow(x)] pub(crate) fn w_a(b: B, c: C) -> D { w_e } w_f"),
+            outside_tests(
+                "#[cfg(test)] #[allow(x)] pub(crate) fn w_a(b: B, c: C) -> D { w_e } w_f"
+            ),
             ["w_f"]
         );
         assert_eq!(outside_tests("#[test] fn w_a() {} #[cfg(test)] use w_b::w_c; w_d"), ["w_d"]);
@@ -345,7 +355,10 @@ mod tests {
         for (text, lines) in [
             ("", 0),
             ("fn f() {}\n\n// Why.\n", 3),
-            ("fn f() {}\n#[cfg(test)]\nmod tests {\n\n    // A comment.\n    fn g() {}\n}\nfn h() {}\n", 2),
+            (
+                "fn f() {}\n#[cfg(test)]\nmod tests {\n\n    // A comment.\n    fn g() {}\n}\nfn h() {}\n",
+                2,
+            ),
             ("fn f() {}\n#[cfg(test)]\nmod a;\nfn g() {}\n#[cfg(test)] mod b;\n", 2),
             ("#![cfg(test)]\nfn f() {}\n", 0),
         ] {

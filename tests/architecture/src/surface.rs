@@ -1,7 +1,7 @@
 //! Everything outside the core uses its public surface, and the core has no hidden one.
 //!
-//! The compiler keeps private items private. This knows the two ways around it: a source file pulled in by
-//! its path, and a public item that the documentation hides.
+//! The compiler keeps private items private. This knows the two ways around it: a source file
+//! pulled in by its path, and a public item that the documentation hides.
 
 use crate::Breach;
 use crate::lexer::Kind;
@@ -24,10 +24,13 @@ pub fn break_ins(outside: &[SourceFile]) -> Vec<Breach> {
             } else {
                 continue;
             };
-            let mut texts = tokens[at..end.min(tokens.len())].iter().filter(|token| token.kind == Kind::Text);
+            let mut texts =
+                tokens[at..end.min(tokens.len())].iter().filter(|token| token.kind == Kind::Text);
             if let Some(path) = texts.find(|token| token.text.contains("mcp-proto/src")) {
-                let what =
-                    format!("`{}` of \"{}\": only the core's public surface", tokens[at].text, path.text);
+                let what = format!(
+                    "`{}` of \"{}\": only the core's public surface",
+                    tokens[at].text, path.text
+                );
                 breaches.push(file.breach(tokens[at].line, what));
             }
         }
@@ -43,7 +46,9 @@ pub fn hidden_items(core: &[SourceFile]) -> Vec<Breach> {
         let tokens = &file.tokens;
         for at in (0..tokens.len()).filter(|at| reads(tokens, *at, &["doc", "("])) {
             if tokens[at..closing(tokens, at + 1)].iter().any(|token| token.is("hidden")) {
-                breaches.push(file.breach(tokens[at].line, "`doc(hidden)`: what is public is documented"));
+                breaches.push(
+                    file.breach(tokens[at].line, "`doc(hidden)`: what is public is documented"),
+                );
             }
         }
     }
@@ -63,7 +68,10 @@ mod tests {
             ("include!(concat!(env!(\"X\"), \"/mcp-proto/src/time.rs\"));", 1),
             ("#[cfg_attr(test, path = \"../mcp-proto/src/x.rs\")] mod x;", 1),
             ("#[path = \"support/mod.rs\"] mod support;", 0),
-            ("include_str!(\"golden.txt\"); f(\"mcp-proto/src\"); // include!(\"mcp-proto/src\")", 0),
+            (
+                "include_str!(\"golden.txt\"); f(\"mcp-proto/src\"); // include!(\"mcp-proto/src\")",
+                0,
+            ),
         ] {
             assert_eq!(break_ins(&planted(&[("benches/a.rs", text)])).len(), breaches, "{text}");
         }
@@ -76,7 +84,11 @@ mod tests {
             ("#[cfg_attr(not(fuzzing), doc(hidden))] pub mod m {}", 1),
             ("#[doc(alias = \"hidden\")] pub fn hidden() {} // #[doc(hidden)]", 0),
         ] {
-            assert_eq!(hidden_items(&planted(&[("mcp-proto/src/lib.rs", text)])).len(), breaches, "{text}");
+            assert_eq!(
+                hidden_items(&planted(&[("mcp-proto/src/lib.rs", text)])).len(),
+                breaches,
+                "{text}"
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One public type name, one definition, in all published crates together.
 //!
-//! Every `pub` item counts: the lint `unreachable_pub` keeps the word from items that other crates cannot reach.
+//! Every `pub` item counts: the lint `unreachable_pub` keeps the word from items that other crates
+//! cannot reach.
 
 use crate::Breach;
 use crate::imports::modules::Modules;
@@ -42,14 +43,18 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("Watch", 2),
 ];
 
-/// Finds the public type names with more than one home, and the known ones whose number of homes is another by now.
+/// Finds the public type names with more than one home, and the known ones whose number of homes is
+/// another by now.
 ///
 /// Alternatives for different features in one file are one home.
 #[must_use]
 pub fn duplicates(files: &[SourceFile], known: &[(&str, usize)]) -> Vec<Breach> {
     let mut homes: BTreeMap<String, BTreeSet<(usize, usize)>> = BTreeMap::new();
     for (_, module) in Modules::new(files).all() {
-        let types = module.items.iter().filter(|item| item.is_public && TYPES.contains(&item.word.as_str()));
+        let types = module
+            .items
+            .iter()
+            .filter(|item| item.is_public && TYPES.contains(&item.word.as_str()));
         for item in types {
             let homes = homes.entry(item.name.clone()).or_default();
             if !homes.iter().any(|(file, _)| *file == module.file) {
@@ -62,7 +67,8 @@ pub fn duplicates(files: &[SourceFile], known: &[(&str, usize)]) -> Vec<Breach> 
         let allowed = known.iter().find(|(known, _)| known == name).map_or(1, |(_, homes)| *homes);
         if homes.len() > allowed {
             breaches.extend(homes.iter().map(|(file, line)| {
-                let what = format!("`{name}` is defined in {} files: rename all but one", homes.len());
+                let what =
+                    format!("`{name}` is defined in {} files: rename all but one", homes.len());
                 files[*file].breach(*line, what)
             }));
         }
@@ -70,7 +76,8 @@ pub fn duplicates(files: &[SourceFile], known: &[(&str, usize)]) -> Vec<Breach> 
     for (name, allowed) in known {
         let found = homes.get(*name).map_or(0, BTreeSet::len);
         if found < *allowed {
-            let what = format!("is known for {allowed} definitions and has {found}: the list must shrink");
+            let what =
+                format!("is known for {allowed} definitions and has {found}: the list must shrink");
             breaches.push(Breach { place: format!("`{name}`"), what });
         }
     }
@@ -101,8 +108,10 @@ mod tests {
             "words! { pub enum Frame {} }",
         ] {
             let what = "`Frame` is defined in 2 files: rename all but one";
-            let places =
-                [format!("mcp-proto/src/json.rs:2: {what}"), format!("adapters/tokio/src/lib.rs:1: {what}")];
+            let places = [
+                format!("mcp-proto/src/json.rs:2: {what}"),
+                format!("adapters/tokio/src/lib.rs:1: {what}"),
+            ];
             assert_eq!(found(text, &[]), places, "{text}");
         }
     }
@@ -132,6 +141,9 @@ mod tests {
             found("", &[("Gone", 2)]),
             ["`Gone`: is known for 2 definitions and has 0: the list must shrink"]
         );
-        assert_eq!(found("pub enum Frame {} pub mod m { pub struct Frame; }", &[("Frame", 2)]), [""; 0]);
+        assert_eq!(
+            found("pub enum Frame {} pub mod m { pub struct Frame; }", &[("Frame", 2)]),
+            [""; 0]
+        );
     }
 }

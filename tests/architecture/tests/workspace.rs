@@ -5,8 +5,8 @@
 use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
 use mcp_architecture::{
-    Breach, cargo, dependencies, eras, features, floors, named_paths, purity, revisions, shape, sizes,
-    surface, unique_types,
+    Breach, cargo, dependencies, eras, features, floors, named_paths, purity, revisions, shape,
+    sizes, surface, unique_types,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,10 @@ fn the_core_names_no_std_no_clock_no_thread_and_no_hash_order() {
 #[test]
 fn the_core_forbids_std_and_unsafe_code() {
     let core = core();
-    let lib = core.iter().find(|file| file.path == "mcp-proto/src/lib.rs").expect("the core has a lib.rs");
+    let lib = core
+        .iter()
+        .find(|file| file.path == "mcp-proto/src/lib.rs")
+        .expect("the core has a lib.rs");
     assert_none(&purity::unkept_promises(lib));
 }
 
@@ -57,7 +60,10 @@ fn only_the_room_of_the_eras_tells_them_apart() {
 #[test]
 fn the_connection_is_the_same_without_http() {
     let core = core();
-    assert!(core.iter().any(|file| file.path.starts_with(CONNECTION)), "no sources in {CONNECTION}");
+    assert!(
+        core.iter().any(|file| file.path.starts_with(CONNECTION)),
+        "no sources in {CONNECTION}"
+    );
     assert_none(&features::conditions(&core, CONNECTION, "http"));
 }
 
@@ -110,9 +116,16 @@ fn the_dependency_trees_stay_small() {
     let http = succeed(&[&tree[..], &http].concat());
     let http_types = ["mcp-proto", "--no-default-features", "--features", "http-types"];
     let http_types = succeed(&[&tree[..], &http_types].concat());
-    // What SHA-256 uses of the processor differs between platforms: on this one, the same everywhere.
-    let sealing =
-        ["mcp-proto", "--no-default-features", "--features", "seal", "--target", "x86_64-unknown-linux-gnu"];
+    // What SHA-256 uses of the processor differs between platforms: on this one, the same
+    // everywhere.
+    let sealing = [
+        "mcp-proto",
+        "--no-default-features",
+        "--features",
+        "seal",
+        "--target",
+        "x86_64-unknown-linux-gnu",
+    ];
     let sealing = succeed(&[&tree[..], &sealing].concat());
     let proving = ["mcp-proto", "--no-default-features", "--features", "record,testing"];
     let proving = succeed(&[&tree[..], &proving].concat());
@@ -136,7 +149,8 @@ fn the_dependency_trees_stay_small() {
 fn no_dependency_needs_a_newer_compiler_than_we_promise() {
     let metadata = succeed(&["metadata", "--format-version", "1", "--all-features"]);
     assert_none(
-        &dependencies::too_new(&metadata, &["mcp-proto", "mcp-blocking", "mcp-smol", "mcp-tokio"]).unwrap(),
+        &dependencies::too_new(&metadata, &["mcp-proto", "mcp-blocking", "mcp-smol", "mcp-tokio"])
+            .unwrap(),
     );
 }
 
@@ -150,7 +164,8 @@ fn the_core_links_without_std_and_the_proof_can_fail() {
     let proof = build_without_std(&[]);
     assert!(proof.status.success(), "{}", String::from_utf8_lossy(&proof.stderr));
 
-    // Features add to what is linked and take nothing away: what links with all of them links with each.
+    // Features add to what is linked and take nothing away: what links with all of them links with
+    // each.
     let whole = build_without_std(&["--features", "http,record,seal,testing"]);
     assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
 
@@ -170,7 +185,11 @@ fn build_without_std(arguments: &[&str]) -> Output {
 /// What cargo prints when it succeeds.
 fn succeed(arguments: &[&str]) -> String {
     let output = cargo::run(&workspace(), arguments).expect("cargo runs");
-    assert!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "cargo {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).expect("cargo prints UTF-8")
 }
 

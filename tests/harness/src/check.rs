@@ -1,7 +1,8 @@
-//! One machine under watch: every byte, event and deadline is held against the promises as it passes.
+//! One machine under watch: every byte, event and deadline is held against the promises as it
+//! passes.
 //!
-//! It knows the books ([`Ledger`]) and the wire ([`WireRules`]) and brings them together with time; it knows nothing
-//! of what a scenario expects.
+//! It knows the books ([`Ledger`]) and the wire ([`WireRules`]) and brings them together with time;
+//! it knows nothing of what a scenario expects.
 
 use std::fmt::Display;
 
@@ -17,9 +18,9 @@ use mcp_proto::testing::Transcript;
 /// A machine whose every breach of a promise panics, with the transcript of what led there.
 ///
 /// It is driven as the machine itself is, through [`Endpoint`]. Watched are: one end per call; one
-/// answer per incoming request; whole, legal lines; no storm of errors; progress that grows and never follows its
-/// response; cancels that follow their request; a misuse that sends nothing; deadlines that lie ahead once
-/// `handle_timeout` returns; and nothing after `Closed`.
+/// answer per incoming request; whole, legal lines; no storm of errors; progress that grows and
+/// never follows its response; cancels that follow their request; a misuse that sends nothing;
+/// deadlines that lie ahead once `handle_timeout` returns; and nothing after `Closed`.
 #[derive(Debug)]
 pub struct Checked<R: Role> {
     inner: R,
@@ -65,16 +66,16 @@ impl<R: Role> Checked<R> {
         self
     }
 
-    /// Hands over each line of input by itself, so that it is known what is answered with what: for a peer that can use
-    /// one id for many things at once.
+    /// Hands over each line of input by itself, so that it is known what is answered with what: for
+    /// a peer that can use one id for many things at once.
     #[must_use]
     pub const fn by_line(mut self) -> Self {
         self.is_by_line = true;
         self
     }
 
-    /// Puts a machine under watch whose peer can say anything: what it sends is held against the form of messages, and
-    /// not against what was said.
+    /// Puts a machine under watch whose peer can say anything: what it sends is held against the
+    /// form of messages, and not against what was said.
     pub fn with_hostile_peer(inner: R) -> Self {
         let mut checked = Self::new(inner);
         checked.wire = checked.wire.form_only();
@@ -115,7 +116,8 @@ impl<R: Role> Checked<R> {
     /// # Panics
     /// Always.
     pub fn breach(&self, what: impl Display) -> ! {
-        let label = if self.label.is_empty() { String::new() } else { format!("\n  in: {}", self.label) };
+        let label =
+            if self.label.is_empty() { String::new() } else { format!("\n  in: {}", self.label) };
         panic!("{:?} at {}: {what}{label}\n{}", R::SIDE, self.now, self.transcript)
     }
 
@@ -144,7 +146,8 @@ impl<R: Role> Checked<R> {
     fn observe(&mut self) -> bool {
         let now = self.now;
         let outbox = self.inner.outbox();
-        let skip = usize::try_from(self.observed.saturating_sub(outbox.sent_total())).unwrap_or(usize::MAX);
+        let skip = usize::try_from(self.observed.saturating_sub(outbox.sent_total()))
+            .unwrap_or(usize::MAX);
         let added = outbox.chunk().get(skip..).unwrap_or_default().to_vec();
         if outbox.chunk().len() != outbox.len() {
             self.breach("the outbox shows less than it has");
@@ -191,7 +194,11 @@ impl<R: Role> Endpoint for Checked<R> {
         self.inner.role()
     }
 
-    fn apply(&mut self, now: Instant, command: <R::Role as Apply>::Command<'_>) -> Result<Applied, Misuse> {
+    fn apply(
+        &mut self,
+        now: Instant,
+        command: <R::Role as Apply>::Command<'_>,
+    ) -> Result<Applied, Misuse> {
         self.advance(now);
         let owned = self.role().to_owned_command(command.clone());
         if owned == OwnedCommand::Close {

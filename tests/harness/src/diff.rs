@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// What of `expected` is missing in `actual`, and what `actual` has besides, with what they share around it.
+/// What of `expected` is missing in `actual`, and what `actual` has besides, with what they share
+/// around it.
 pub(crate) fn diff(expected: &[String], actual: &[String]) -> String {
     // Longest common subsequence, from the back.
     let width = actual.len() + 1;

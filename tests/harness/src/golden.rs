@@ -1,4 +1,5 @@
-//! Golden transcripts: scenarios with what they must show, as text files; knows the format and nothing of the protocol.
+//! Golden transcripts: scenarios with what they must show, as text files; knows the format and
+//! nothing of the protocol.
 //!
 //! A file begins with what the machine is and goes on with what happens to it:
 //!
@@ -23,7 +24,8 @@
 //! eof                                the peer hangs up
 //! ```
 //!
-//! What must be shown stands behind the step that shows it. Words for people and empty lines may stand before a step.
+//! What must be shown stands behind the step that shows it. Words for people and empty lines may
+//! stand before a step.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,7 +89,8 @@ impl Golden {
     /// When the file cannot be read or is not in the format.
     #[must_use]
     pub fn load(path: &Path) -> Self {
-        let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let text =
+            fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         Self::parse(path, &text)
     }
 
@@ -97,8 +100,8 @@ impl Golden {
     /// When one cannot be read.
     #[must_use]
     pub fn load_all(directory: &Path) -> Vec<Self> {
-        let entries =
-            fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+        let entries = fs::read_dir(directory)
+            .unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
         let mut paths: Vec<PathBuf> = entries
             .filter_map(|entry| Some(entry.ok()?.path()))
             .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
@@ -146,15 +149,20 @@ impl Golden {
         golden
     }
 
-    /// Replays it as it is; then with every split point of its input, byte by byte and at random; then in other poll
-    /// orders. The `MCP_HARNESS_BLESS` variable has the file rewritten with what is shown instead.
+    /// Replays it as it is; then with every split point of its input, byte by byte and at random;
+    /// then in other poll orders. The `MCP_HARNESS_BLESS` variable has the file rewritten with
+    /// what is shown instead.
     ///
     /// # Panics
     /// When something else is shown than is written, or when two ways of replaying differ.
     pub fn assert(&self) {
         match self.side {
-            Side::Client => self.assert_as(|| Stdio::new(Client::new(Instant::ZERO, self.client()))),
-            Side::Server => self.assert_as(|| Stdio::new(Server::new(Instant::ZERO, self.server()))),
+            Side::Client => {
+                self.assert_as(|| Stdio::new(Client::new(Instant::ZERO, self.client())))
+            }
+            Side::Server => {
+                self.assert_as(|| Stdio::new(Server::new(Instant::ZERO, self.server())))
+            }
         }
     }
 
@@ -165,15 +173,22 @@ impl Golden {
     pub fn assert_replays(&self) {
         match self.side {
             Side::Client => {
-                assert_replays(|| Stdio::new(Client::new(Instant::ZERO, self.client())), &self.script);
+                assert_replays(
+                    || Stdio::new(Client::new(Instant::ZERO, self.client())),
+                    &self.script,
+                );
             }
             Side::Server => {
-                assert_replays(|| Stdio::new(Server::new(Instant::ZERO, self.server())), &self.script);
+                assert_replays(
+                    || Stdio::new(Server::new(Instant::ZERO, self.server())),
+                    &self.script,
+                );
             }
         }
     }
 
-    /// Replays it as it is; what is shown against what is written, or `None` when they are the same.
+    /// Replays it as it is; what is shown against what is written, or `None` when they are the
+    /// same.
     #[must_use]
     pub fn mismatch(&self) -> Option<String> {
         let shown = match self.side {
@@ -188,7 +203,8 @@ impl Golden {
     fn assert_as<R: Role>(&self, machine: impl Fn() -> R) {
         if std::env::var_os("MCP_HARNESS_BLESS").is_some() {
             let shown = self.replay(machine());
-            let text: Vec<String> = self.head.iter().cloned().chain(self.render(shown.iter())).collect();
+            let text: Vec<String> =
+                self.head.iter().cloned().chain(self.render(shown.iter())).collect();
             let written = fs::write(&self.path, text.join("\n") + "\n");
             written.unwrap_or_else(|error| panic!("{}: {error}", self.path.display()));
             return;
@@ -229,26 +245,40 @@ impl Golden {
     }
 
     fn client(&self) -> client::Config {
-        let Config { name: (name, version), capabilities, revisions, limits, policy, serve, expect } =
-            &self.config;
-        let mut config = client::Config::new(name, version).revisions(revisions).limits(limits.clone());
-        config = capabilities.iter().fold(config, |config, capability| config.capability(*capability));
+        let Config {
+            name: (name, version),
+            capabilities,
+            revisions,
+            limits,
+            policy,
+            serve,
+            expect,
+        } = &self.config;
+        let mut config =
+            client::Config::new(name, version).revisions(revisions).limits(limits.clone());
+        config =
+            capabilities.iter().fold(config, |config, capability| config.capability(*capability));
         config = serve.iter().fold(config, |config, method| config.serve(method));
         config = expect.iter().fold(config, |config, era| config.expect(*era));
         policy.map_or_else(|| config.clone(), |policy| config.clone().on_violation(policy))
     }
 
     fn server(&self) -> server::Config {
-        let Config { name: (name, version), capabilities, revisions, limits, policy, serve, .. } =
-            &self.config;
-        let mut config = server::Config::new(name, version).revisions(revisions).limits(limits.clone());
-        config = capabilities.iter().fold(config, |config, capability| config.capability(*capability));
+        let Config {
+            name: (name, version), capabilities, revisions, limits, policy, serve, ..
+        } = &self.config;
+        let mut config =
+            server::Config::new(name, version).revisions(revisions).limits(limits.clone());
+        config =
+            capabilities.iter().fold(config, |config, capability| config.capability(*capability));
         config = serve.iter().fold(config, |config, method| config.serve(method));
         policy.map_or_else(|| config.clone(), |policy| config.clone().on_violation(policy))
     }
 
     fn setting(&mut self, line: &str) {
-        let Some((key, value)) = line.split_once(": ").filter(|_| !line.starts_with('#')) else { return };
+        let Some((key, value)) = line.split_once(": ").filter(|_| !line.starts_with('#')) else {
+            return;
+        };
         let value = value.trim();
         match key {
             "role" if value == "client" => self.side = Side::Client,
@@ -258,11 +288,14 @@ impl Golden {
                 self.config.name = (name.into(), version.into());
             }
             "capabilities" => {
-                self.config.capabilities = value.split_whitespace().map(parse::capability).collect();
+                self.config.capabilities =
+                    value.split_whitespace().map(parse::capability).collect();
             }
             "revisions" => self.config.revisions = parse::revisions(value),
             "limits" => {
-                value.split_whitespace().for_each(|setting| parse::limit(&mut self.config.limits, setting));
+                value
+                    .split_whitespace()
+                    .for_each(|setting| parse::limit(&mut self.config.limits, setting));
             }
             "policy" => {
                 self.config.policy = Some(match value {

@@ -1,5 +1,5 @@
-//! The books of one machine: every call ends once, every request is open until it is answered or withdrawn, nothing
-//! follows the end; knows events and handles, and nothing of bytes or of time.
+//! The books of one machine: every call ends once, every request is open until it is answered or
+//! withdrawn, nothing follows the end; knows events and handles, and nothing of bytes or of time.
 
 use std::collections::BTreeMap;
 

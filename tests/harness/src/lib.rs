@@ -1,14 +1,16 @@
-//! What a test of an MCP peer needs and no peer has: two peers in one process, virtual time, scripted lines, and
-//! checkers of the promises; knows the public surface of `mcp_proto` and nothing of its insides.
+//! What a test of an MCP peer needs and no peer has: two peers in one process, virtual time,
+//! scripted lines, and checkers of the promises; knows the public surface of `mcp_proto` and
+//! nothing of its insides.
 //!
 //! Four tools, from the inside out:
 //!
-//! - [`Checked`] wraps one machine and holds every call, byte, event and deadline against the promises; a breach
-//!   panics with the transcript of all that happened;
+//! - [`Checked`] wraps one machine and holds every call, byte, event and deadline against the
+//!   promises; a breach panics with the transcript of all that happened;
 //! - [`Solo`] is one checked machine whose peer is the test itself, line by line;
-//! - [`Pair`] is a client and a server on two links with latency, chunking, stalls and cuts, in virtual time;
-//! - [`Script`] and [`Golden`] are scenarios as data: they are replayed with every split point of their input and
-//!   in every poll order, and each replay must show the same.
+//! - [`Pair`] is a client and a server on two links with latency, chunking, stalls and cuts, in
+//!   virtual time;
+//! - [`Script`] and [`Golden`] are scenarios as data: they are replayed with every split point of
+//!   their input and in every poll order, and each replay must show the same.
 //!
 //! ```
 //! use mcp_harness::Solo;
@@ -53,8 +55,8 @@ pub use recorded::{Tape, assert_replays};
 pub use role::Role;
 pub use said::Said;
 pub use script::{
-    Cut, Play, Polls, Script, Step, Trace, assert_chunk_free, assert_deterministic, assert_order_free, play,
-    play_checked,
+    Cut, Play, Polls, Script, Step, Trace, assert_chunk_free, assert_deterministic,
+    assert_order_free, play, play_checked,
 };
 pub use wire::WireRules;
 pub use witness::{Seen, Witness};

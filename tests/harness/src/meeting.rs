@@ -1,5 +1,5 @@
-//! Golden transcripts of two machines that meet: what each says and tells, from the first message to the last; knows
-//! nothing of what they should.
+//! Golden transcripts of two machines that meet: what each says and tells, from the first message
+//! to the last; knows nothing of what they should.
 //!
 //! ```text
 //! # Words for people.
@@ -22,14 +22,17 @@ use crate::pair::Pair;
 use crate::parse;
 use crate::role::Role;
 
-/// Has the two machines of a transcript meet. The `MCP_HARNESS_BLESS` variable has the file rewritten with what they
-/// show instead.
+/// Has the two machines of a transcript meet. The `MCP_HARNESS_BLESS` variable has the file
+/// rewritten with what they show instead.
 ///
 /// # Panics
-/// When they show something else than is written, or when the file cannot be read or is not in the format.
+/// When they show something else than is written, or when the file cannot be read or is not in the
+/// format.
 pub fn assert_meeting(path: &Path) {
-    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let is_head = |line: &&str| ["#", "client: ", "server: "].iter().any(|start| line.starts_with(start));
+    let text =
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let is_head =
+        |line: &&str| ["#", "client: ", "server: "].iter().any(|start| line.starts_with(start));
     let head: Vec<String> = text.lines().take_while(is_head).map(Into::into).collect();
     let revisions = |side: &str| {
         let named = head.iter().find_map(|line| line.strip_prefix(side));
@@ -65,5 +68,7 @@ fn meet(mut pair: Pair) -> Vec<String> {
     pair.drive_until_quiet();
     let said = pair.transcript().to_string();
     // The times are the links' and say nothing.
-    said.lines().map(|line| line.split_once(' ').map_or(line, |(_, words)| words).to_owned()).collect()
+    said.lines()
+        .map(|line| line.split_once(' ').map_or(line, |(_, words)| words).to_owned())
+        .collect()
 }

@@ -1,5 +1,5 @@
-//! The protocol's methods once more, written down from the specification and not from the crate under test: who
-//! may send what in which revision, and which capability it takes.
+//! The protocol's methods once more, written down from the specification and not from the crate
+//! under test: who may send what in which revision, and which capability it takes.
 
 use mcp_proto::{Revision, Side};
 use serde_json::Value;
@@ -13,7 +13,8 @@ struct Row {
     sender: Option<Side>,
     since: Revision,
     until: Revision,
-    /// Where the capability stands: in the receiver's for a request, in the sender's for a notification.
+    /// Where the capability stands: in the receiver's for a request, in the sender's for a
+    /// notification.
     needs: &'static str,
 }
 
@@ -91,7 +92,8 @@ pub(crate) fn forbids(
     theirs: &Value,
 ) -> Option<String> {
     let name = message.get("method").and_then(Value::as_str).unwrap_or_default();
-    let mut known = ROWS.iter().filter(|row| row.name == name && row.is_request == is_request).peekable();
+    let mut known =
+        ROWS.iter().filter(|row| row.name == name && row.is_request == is_request).peekable();
     known.peek()?;
     let Some(row) = known.find(|row| row.since <= revision && revision <= row.until) else {
         return Some(format!("{name} is not a part of {revision}"));
@@ -136,7 +138,8 @@ fn modes(name: &str, params: &Value, revision: Revision, theirs: &Value) -> Opti
         }
         "sampling/createMessage" => {
             let tools = params.get("tools").is_some() || params.get("toolChoice").is_some();
-            (tools && !declares(theirs, "/sampling/tools")).then(|| "sampling.tools was not declared".into())
+            (tools && !declares(theirs, "/sampling/tools"))
+                .then(|| "sampling.tools was not declared".into())
         }
         _ => None,
     }
@@ -144,7 +147,9 @@ fn modes(name: &str, params: &Value, revision: Revision, theirs: &Value) -> Opti
 
 /// Whether the member at `pointer` is there and neither false nor null. (T-41)
 fn declares(capabilities: &Value, pointer: &str) -> bool {
-    capabilities.pointer(pointer).is_some_and(|value| !matches!(value, Value::Bool(false) | Value::Null))
+    capabilities
+        .pointer(pointer)
+        .is_some_and(|value| !matches!(value, Value::Bool(false) | Value::Null))
 }
 
 /// Whether a request may leave before the peer is all set. (LIF-09, LIF-10)

@@ -1,7 +1,9 @@
-//! What may stand on the wire where every request speaks for itself: what each must say, what results and subscriptions
-//! look like, and what a call that is made again must repeat; knows nothing of sessions.
+//! What may stand on the wire where every request speaks for itself: what each must say, what
+//! results and subscriptions look like, and what a call that is made again must repeat; knows
+//! nothing of sessions.
 //!
-//! Written down from the specification and not from the crate under test, like [`methods`](crate::methods).
+//! Written down from the specification and not from the crate under test, like
+//! [`methods`](crate::methods).
 
 use std::collections::BTreeMap;
 
@@ -26,7 +28,8 @@ pub(crate) struct ModernRules {
     pub(crate) discovered: Option<Value>,
     /// Rounds that were asked for and may be answered: what the retry must repeat.
     rounds: Vec<Round>,
-    /// Subscriptions by the spelling of their id, oldest first: it may be used again once one is over.
+    /// Subscriptions by the spelling of their id, oldest first: it may be used again once one is
+    /// over.
     subscriptions: BTreeMap<String, Vec<Subscription>>,
 }
 
@@ -100,10 +103,11 @@ impl ModernRules {
         }
     }
 
-    /// A request is refused: where it is a subscription, the one that was not opened, even if another of the same id
-    /// is. (ID-09)
+    /// A request is refused: where it is a subscription, the one that was not opened, even if
+    /// another of the same id is. (ID-09)
     pub(crate) fn refuse(&mut self, id: &str, asked: &Asked) {
-        let subscriptions = self.subscriptions.get_mut(id).filter(|_| asked.method == "subscriptions/listen");
+        let subscriptions =
+            self.subscriptions.get_mut(id).filter(|_| asked.method == "subscriptions/listen");
         let mut subscriptions = subscriptions.into_iter().flatten();
         let is_refused = |it: &&mut Subscription| !it.is_over && !it.is_acknowledged;
         if let Some(subscription) = subscriptions.rfind(is_refused) {
@@ -125,7 +129,9 @@ impl ModernRules {
             && let Some(theirs) = &self.discovered
         {
             let ours = message.pointer(CAPABILITIES).cloned().unwrap_or_default();
-            if let Some(why) = forbids(message, true, Side::Client, Revision::V2026_07_28, &ours, theirs) {
+            if let Some(why) =
+                forbids(message, true, Side::Client, Revision::V2026_07_28, &ours, theirs)
+            {
                 return Err(format!("{why} (CAP-03)"));
             }
         }
@@ -146,12 +152,20 @@ impl ModernRules {
                 self.rounds.remove(index);
                 Ok(())
             }
-            None => Err(format!("{method} answers a round that was not asked for (STL-18…22): {params}")),
+            None => Err(format!(
+                "{method} answers a round that was not asked for (STL-18…22): {params}"
+            )),
         }
     }
 
-    /// A server's answer to a request that speaks for itself. (STL-05, STL-13…17, STL-36, STL-39, STL-40)
-    pub(crate) fn check_answer(&mut self, id: &str, asked: &Asked, message: &Value) -> Result<(), String> {
+    /// A server's answer to a request that speaks for itself. (STL-05, STL-13…17, STL-36, STL-39,
+    /// STL-40)
+    pub(crate) fn check_answer(
+        &mut self,
+        id: &str,
+        asked: &Asked,
+        message: &Value,
+    ) -> Result<(), String> {
         let code = message.pointer("/error/code").and_then(Value::as_i64);
         if code.is_none()
             && let Some(subscription) = self.open(id)
@@ -171,7 +185,8 @@ impl ModernRules {
         if result.pointer("/_meta/io.modelcontextprotocol~1serverInfo").is_none() {
             return Err("the result does not say whose it is (STL-05)".into());
         }
-        let hints = (result.get("ttlMs").is_some_and(Value::is_u64), result.get("cacheScope").is_some());
+        let hints =
+            (result.get("ttlMs").is_some_and(Value::is_u64), result.get("cacheScope").is_some());
         let cacheable = matches!(
             asked.method.as_str(),
             "server/discover"
@@ -182,14 +197,22 @@ impl ModernRules {
                 | "resources/read"
         );
         match kind {
-            "input_required" if hints != (false, false) => Err("hints on a question (STL-40)".into()),
+            "input_required" if hints != (false, false) => {
+                Err("hints on a question (STL-40)".into())
+            }
             "input_required" => check_questions(asked, result),
-            "complete" if cacheable && hints != (true, true) => Err("no cache hints (STL-39)".into()),
+            "complete" if cacheable && hints != (true, true) => {
+                Err("no cache hints (STL-39)".into())
+            }
             "complete" if asked.method == "subscriptions/listen" => {
                 let tag = result.pointer("/_meta/io.modelcontextprotocol~1subscriptionId");
                 let tag = tag.map(Value::to_string);
                 let is_right = tag.as_deref() == Some(id);
-                if is_right { Ok(()) } else { Err("the end of a subscription is not tagged (STL-36)".into()) }
+                if is_right {
+                    Ok(())
+                } else {
+                    Err("the end of a subscription is not tagged (STL-36)".into())
+                }
             }
             _ => Ok(()),
         }
@@ -197,7 +220,9 @@ impl ModernRules {
 
     /// A server's notification that is tagged, or would have to be. (STL-29…32, CAN-14)
     pub(crate) fn check_tagged(&mut self, method: &str, message: &Value) -> Result<(), String> {
-        let Some(tag) = message.pointer(TAG) else { return Err(format!("{method} is not tagged (STL-32)")) };
+        let Some(tag) = message.pointer(TAG) else {
+            return Err(format!("{method} is not tagged (STL-32)"));
+        };
         let Some(subscriptions) = self.subscriptions.get_mut(&tag.to_string()) else {
             return Err(format!("{method} for {tag}, which is no subscription"));
         };
@@ -224,7 +249,8 @@ impl ModernRules {
             "notifications/prompts/list_changed" => asked["promptsListChanged"] == true,
             "notifications/resources/list_changed" => asked["resourcesListChanged"] == true,
             "notifications/resources/updated" => {
-                let uri = message.pointer("/params/uri").and_then(Value::as_str).unwrap_or_default();
+                let uri =
+                    message.pointer("/params/uri").and_then(Value::as_str).unwrap_or_default();
                 let uris = asked["resourceSubscriptions"].as_array().into_iter().flatten();
                 uris.filter_map(Value::as_str).any(|asked| uri.starts_with(asked))
             }
@@ -271,7 +297,9 @@ fn check_questions(asked: &Asked, result: &Value) -> Result<(), String> {
 }
 
 fn check_subset(honoured: &Value, asked: &Value) -> Result<(), String> {
-    let Some(honoured) = honoured.as_object() else { return Err("what is honoured is no filter".into()) };
+    let Some(honoured) = honoured.as_object() else {
+        return Err("what is honoured is no filter".into());
+    };
     for (name, value) in honoured {
         let is_asked = match value {
             Value::Array(uris) => {

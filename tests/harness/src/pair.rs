@@ -1,5 +1,5 @@
-//! A checked client and a checked server in one process, on two links, in virtual time; knows nothing of what they should
-//! say.
+//! A checked client and a checked server in one process, on two links, in virtual time; knows
+//! nothing of what they should say.
 
 use std::ops::{Deref, DerefMut};
 
@@ -14,7 +14,8 @@ use crate::parse;
 use crate::role::Role;
 use crate::witness::Witness;
 
-/// A [`testing::Pair`] of machines that are held against the promises, with params and results as text.
+/// A [`testing::Pair`] of machines that are held against the promises, with params and results as
+/// text.
 ///
 /// ```
 /// use mcp_harness::Pair;
@@ -47,7 +48,8 @@ impl Pair {
 
     /// Two machines whose client is ready to make calls: it knows what its server speaks.
     ///
-    /// If that is a revision with sessions, the server is ready too; without sessions a server never becomes it.
+    /// If that is a revision with sessions, the server is ready too; without sessions a server
+    /// never becomes it.
     #[must_use]
     pub fn ready(client: client::Config, server: server::Config) -> Self {
         let mut pair = Self::new(client, server);
@@ -86,7 +88,12 @@ impl Pair {
     ///
     /// # Errors
     /// The client's [`Misuse`].
-    pub fn call_with(&mut self, method: &str, params: &str, options: CallOptions) -> Result<CallId, Misuse> {
+    pub fn call_with(
+        &mut self,
+        method: &str,
+        params: &str,
+        options: CallOptions,
+    ) -> Result<CallId, Misuse> {
         let now = self.now;
         self.client.call_raw(now, method, Some(&parse::raw(params)), options)
     }

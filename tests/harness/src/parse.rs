@@ -1,13 +1,13 @@
-//! Words of the golden format and of tests, read; knows nothing of machines. What cannot be read is the test's mistake,
-//! and panics.
+//! Words of the golden format and of tests, read; knows nothing of machines. What cannot be read is
+//! the test's mistake, and panics.
 
 use std::fmt::Debug;
 use std::time::Duration;
 
 use mcp_proto::schema::{Decode, Elicit, Level};
 use mcp_proto::{
-    CallOptions, Capability, ErrorObject, Filter, Limits, OwnedChange, OwnedCommand, Progress, Question, Raw,
-    Revision,
+    CallOptions, Capability, ErrorObject, Filter, Limits, OwnedChange, OwnedCommand, Progress,
+    Question, Raw, Revision,
 };
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -31,7 +31,11 @@ pub(crate) fn value(text: &str) -> Value {
 pub(crate) fn tree(text: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(text).or_else(|error| {
         let raw: &RawValue = serde_json::from_slice(text)?;
-        if error.is_syntax() { serde_json::from_str(&without_giants(raw.get())) } else { Err(error) }
+        if error.is_syntax() {
+            serde_json::from_str(&without_giants(raw.get()))
+        } else {
+            Err(error)
+        }
     })
 }
 
@@ -51,7 +55,8 @@ fn without_giants(text: &str) -> String {
                 rest.find(closes).map_or(rest.len(), |end| end + 1)
             }
             '-' | '0'..='9' => {
-                let end = rest.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E'));
+                let end =
+                    rest.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E'));
                 let end = end.unwrap_or(rest.len());
                 let (number, after) = rest.split_at(end);
                 let fits = number.parse().is_ok_and(f64::is_finite);
@@ -96,7 +101,10 @@ pub(crate) fn bytes(text: &str) -> Vec<u8> {
             Some('\\') => out.push(b'\\'),
             Some('x') => {
                 let digits: String = chars.by_ref().take(2).collect();
-                out.push(u8::from_str_radix(&digits, 16).unwrap_or_else(|_| panic!("not an escape: {text}")));
+                out.push(
+                    u8::from_str_radix(&digits, 16)
+                        .unwrap_or_else(|_| panic!("not an escape: {text}")),
+                );
             }
             _ => panic!("not an escape: {text}"),
         }
@@ -128,7 +136,9 @@ pub(crate) fn limit(limits: &mut Limits, setting: &str) {
         "call_timeout_max" => limits.call_timeout_max = duration(text),
         "depth_max" => limits.depth_max = u8::try_from(count()).unwrap_or(u8::MAX),
         "drain_timeout" => limits.drain_timeout = duration(text),
-        "error_replies_max" => limits.error_replies_max = u32::try_from(count()).unwrap_or(u32::MAX),
+        "error_replies_max" => {
+            limits.error_replies_max = u32::try_from(count()).unwrap_or(u32::MAX)
+        }
         "handshake_timeout" => limits.handshake_timeout = duration(text),
         "human_timeout" => limits.human_timeout = duration(text),
         "input_rounds_max" => limits.input_rounds_max = u32::try_from(count()).unwrap_or(u32::MAX),
@@ -172,7 +182,9 @@ pub(crate) fn command(text: &str) -> OwnedCommand {
                 error: ErrorObject::new(code, message),
             }
         }
-        "level" => OwnedCommand::SetLogLevel { level: level(rest), options: CallOptions::default() },
+        "level" => {
+            OwnedCommand::SetLogLevel { level: level(rest), options: CallOptions::default() }
+        }
         "listen" => listen(rest),
         "log" => {
             let (first, after) = word(rest);
@@ -187,7 +199,10 @@ pub(crate) fn command(text: &str) -> OwnedCommand {
         "progress" => progress(rest),
         "refuse" => {
             let (request, asked) = word(rest);
-            OwnedCommand::RefuseUndeclared { incoming: number(request).into(), questions: questions(asked) }
+            OwnedCommand::RefuseUndeclared {
+                incoming: number(request).into(),
+                questions: questions(asked),
+            }
         }
         "respond" => {
             let (request, result) = word(rest);
@@ -206,7 +221,11 @@ fn ask(text: &str) -> OwnedCommand {
         state = Some(found.into());
         rest = after;
     }
-    OwnedCommand::RequestInput { incoming: number(request).into(), questions: questions(rest), state }
+    OwnedCommand::RequestInput {
+        incoming: number(request).into(),
+        questions: questions(rest),
+        state,
+    }
 }
 
 fn questions(text: &str) -> Vec<(Box<str>, Question)> {
@@ -272,8 +291,10 @@ fn call(text: &str) -> OwnedCommand {
 fn progress(text: &str) -> OwnedCommand {
     let (request, rest) = word(text);
     let (numbers, message) = word(rest);
-    let (done, total) = numbers.split_once('/').map_or((numbers, None), |(done, total)| (done, Some(total)));
-    let number_of = |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("not a number: {text}"));
+    let (done, total) =
+        numbers.split_once('/').map_or((numbers, None), |(done, total)| (done, Some(total)));
+    let number_of =
+        |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("not a number: {text}"));
     let mut progress = Progress::new(number_of(done));
     if let Some(total) = total {
         progress = progress.of(number_of(total));

@@ -1,5 +1,5 @@
-//! One checked machine whose peer is the test itself: lines in, lines and events out, time as it pleases; knows nothing
-//! of what the lines mean.
+//! One checked machine whose peer is the test itself: lines in, lines and events out, time as it
+//! pleases; knows nothing of what the lines mean.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Display;
@@ -11,7 +11,8 @@ use mcp_proto::schema::Level;
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallId, CallOptions, Endpoint, ErrorObject, IncomingId, Instant, Misuse, Progress, Question, Revision,
+    CallId, CallOptions, Endpoint, ErrorObject, IncomingId, Instant, Misuse, Progress, Question,
+    Revision,
 };
 use serde_json::{Value, json};
 
@@ -134,7 +135,8 @@ impl<R: Role> Solo<R> {
         self.expect_events(&[]);
     }
 
-    /// The next line must be an error with this id, spelled in JSON, and this code. An empty id is an absent one.
+    /// The next line must be an error with this id, spelled in JSON, and this code. An empty id is
+    /// an absent one.
     pub fn expect_error(&mut self, id: &str, code: i64) -> Value {
         let error = self.hear();
         let found = error.get("id").map_or_else(String::new, Value::to_string);
@@ -181,7 +183,12 @@ impl<R: Role> Solo<R> {
     ///
     /// # Errors
     /// The machine's [`Misuse`].
-    pub fn call_with(&mut self, method: &str, params: &str, options: CallOptions) -> Result<CallId, Misuse> {
+    pub fn call_with(
+        &mut self,
+        method: &str,
+        params: &str,
+        options: CallOptions,
+    ) -> Result<CallId, Misuse> {
         let done = self.machine.call_raw(self.now, method, parse::params(params).as_ref(), options);
         self.poll();
         done
@@ -299,7 +306,8 @@ impl ClientSolo {
         self.expect_events(&[&format!("ready {revision} s 1")]);
     }
 
-    /// A client in a session of this revision with a server that declared these capabilities. Its next id is 2.
+    /// A client in a session of this revision with a server that declared these capabilities. Its
+    /// next id is 2.
     #[must_use]
     pub fn ready(config: client::Config, revision: Revision, capabilities: &str) -> Self {
         let mut client = Self::client(config);

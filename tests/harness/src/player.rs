@@ -1,4 +1,5 @@
-//! Plays a scenario on one checked machine and takes down all that it shows; knows nothing of what it should.
+//! Plays a scenario on one checked machine and takes down all that it shows; knows nothing of what
+//! it should.
 
 use std::time::Duration;
 
@@ -48,7 +49,8 @@ impl<R: Role> Player<R> {
                 continue;
             };
             let mut moment = vec![first.clone()];
-            while let Some(Step::Input(more)) = steps.next_if(|next| matches!(next, Step::Input(_))) {
+            while let Some(Step::Input(more)) = steps.next_if(|next| matches!(next, Step::Input(_)))
+            {
                 moment.push(more.clone());
             }
             for piece in self.pieces(&moment) {
@@ -188,8 +190,10 @@ impl<R: Role> Player<R> {
     }
 
     fn moment_is_stable(&self) {
-        let stable = (self.machine.poll_timeout(), self.machine.is_closed(), self.machine.wants_input());
-        let again = (self.machine.poll_timeout(), self.machine.is_closed(), self.machine.wants_input());
+        let stable =
+            (self.machine.poll_timeout(), self.machine.is_closed(), self.machine.wants_input());
+        let again =
+            (self.machine.poll_timeout(), self.machine.is_closed(), self.machine.wants_input());
         if stable != again {
             self.machine.breach("looking changed what there is to see");
         }

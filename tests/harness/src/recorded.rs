@@ -1,5 +1,5 @@
-//! Scenarios played on machines that are recorded: the recording changes nothing, and what is done again comes out the
-//! same; knows nothing of what a recording looks like.
+//! Scenarios played on machines that are recorded: the recording changes nothing, and what is done
+//! again comes out the same; knows nothing of what a recording looks like.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,8 +29,8 @@ impl Sink for Tape {
     }
 }
 
-/// Plays the scenario on a machine that is recorded, in some ways: it must show what it shows without, and the recording
-/// must replay on a new machine.
+/// Plays the scenario on a machine that is recorded, in some ways: it must show what it shows
+/// without, and the recording must replay on a new machine.
 ///
 /// # Panics
 /// When it does not.
@@ -52,7 +52,11 @@ pub fn assert_replays<R: Role>(machine: impl Fn() -> R, script: &Script) {
         );
         let bytes = tape.bytes();
         let recording = Recording::read(&bytes).unwrap_or_else(|error| panic!("{way:?}: {error}"));
-        assert!(recording.is_whole(), "{way:?}: the recording cannot be read:\n{}", recording.show(true));
+        assert!(
+            recording.is_whole(),
+            "{way:?}: the recording cannot be read:\n{}",
+            recording.show(true)
+        );
         let replayed = recording
             .replay(&mut machine())
             .unwrap_or_else(|divergence| panic!("{way:?}: {divergence}\n{}", recording.show(true)));

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use mcp_proto::schema::Level;
 use mcp_proto::{
-    Applied, Apply, CallId, CallOptions, Change, Endpoint, ErrorObject, Filter, IncomingId, Instant, Limits,
-    Misuse, OwnedCommand, Peer, Progress, Question, Raw, Session, Side,
+    Applied, Apply, CallId, CallOptions, Change, Endpoint, ErrorObject, Filter, IncomingId,
+    Instant, Limits, Misuse, OwnedCommand, Peer, Progress, Question, Raw, Session, Side,
 };
 
 use crate::witness::Witness;
 
-/// The methods of [`Client`](mcp_proto::client::Client) and [`Server`](mcp_proto::server::Server) on any endpoint. They
-/// build an [`OwnedCommand`]; a command that the role lacks is [`Misuse::Unsupported`].
+/// The methods of [`Client`](mcp_proto::client::Client) and [`Server`](mcp_proto::server::Server)
+/// on any endpoint. They build an [`OwnedCommand`]; a command that the role lacks is
+/// [`Misuse::Unsupported`].
 #[expect(missing_docs, reason = "the methods are those of `Client` and `Server`")]
 #[allow(clippy::missing_errors_doc, reason = "the methods are those of `Client` and `Server`")]
 pub trait Role: Endpoint<Event: Witness> {
@@ -34,7 +35,9 @@ pub trait Role: Endpoint<Event: Witness> {
         options: CallOptions,
     ) -> Result<CallId, Misuse> {
         let params = params.cloned();
-        called(self.apply_owned(now, &OwnedCommand::Call { method: method.into(), params, options }))
+        called(
+            self.apply_owned(now, &OwnedCommand::Call { method: method.into(), params, options }),
+        )
     }
 
     fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
@@ -49,7 +52,12 @@ pub trait Role: Endpoint<Event: Witness> {
         let _done = self.apply_owned(now, &OwnedCommand::Close);
     }
 
-    fn listen(&mut self, now: Instant, filter: &Filter, options: CallOptions) -> Result<CallId, Misuse> {
+    fn listen(
+        &mut self,
+        now: Instant,
+        filter: &Filter,
+        options: CallOptions,
+    ) -> Result<CallId, Misuse> {
         called(self.apply_owned(now, &OwnedCommand::Listen { filter: filter.clone(), options }))
     }
 
@@ -65,13 +73,25 @@ pub trait Role: Endpoint<Event: Witness> {
         done(self.apply_owned(now, &OwnedCommand::Log { incoming, level, logger, data }))
     }
 
-    fn notify_raw(&mut self, now: Instant, method: &str, params: Option<&Raw>) -> Result<(), Misuse> {
+    fn notify_raw(
+        &mut self,
+        now: Instant,
+        method: &str,
+        params: Option<&Raw>,
+    ) -> Result<(), Misuse> {
         let params = params.cloned();
         done(self.apply_owned(now, &OwnedCommand::Notify { method: method.into(), params }))
     }
 
-    fn progress(&mut self, now: Instant, incoming: IncomingId, progress: &Progress) -> Result<(), Misuse> {
-        done(self.apply_owned(now, &OwnedCommand::Progress { incoming, progress: progress.clone() }))
+    fn progress(
+        &mut self,
+        now: Instant,
+        incoming: IncomingId,
+        progress: &Progress,
+    ) -> Result<(), Misuse> {
+        done(
+            self.apply_owned(now, &OwnedCommand::Progress { incoming, progress: progress.clone() }),
+        )
     }
 
     fn request_input(
@@ -81,13 +101,19 @@ pub trait Role: Endpoint<Event: Witness> {
         questions: &[(&str, Question)],
         state: Option<&str>,
     ) -> Result<(), Misuse> {
-        let questions = questions.iter().map(|(key, question)| ((*key).into(), question.clone())).collect();
+        let questions =
+            questions.iter().map(|(key, question)| ((*key).into(), question.clone())).collect();
         let state = state.map(Into::into);
         done(self.apply_owned(now, &OwnedCommand::RequestInput { incoming, questions, state }))
     }
 
     fn respond(&mut self, now: Instant, incoming: IncomingId, result: &Raw) -> Result<(), Misuse> {
-        done(self.apply_owned(now, &OwnedCommand::Respond { incoming, result: Some(result.clone()) }))
+        done(
+            self.apply_owned(
+                now,
+                &OwnedCommand::Respond { incoming, result: Some(result.clone()) },
+            ),
+        )
     }
 
     fn respond_error(
@@ -99,7 +125,12 @@ pub trait Role: Endpoint<Event: Witness> {
         done(self.apply_owned(now, &OwnedCommand::RespondError { incoming, error: error.clone() }))
     }
 
-    fn set_log_level(&mut self, now: Instant, level: Level, options: CallOptions) -> Result<CallId, Misuse> {
+    fn set_log_level(
+        &mut self,
+        now: Instant,
+        level: Level,
+        options: CallOptions,
+    ) -> Result<CallId, Misuse> {
         called(self.apply_owned(now, &OwnedCommand::SetLogLevel { level, options }))
     }
 }

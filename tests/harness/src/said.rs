@@ -1,5 +1,5 @@
-//! What a server said in one session or exchange, on which stream and under which id; knows the promises about streams, and
-//! no application.
+//! What a server said in one session or exchange, on which stream and under which id; knows the
+//! promises about streams, and no application.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,14 +32,15 @@ pub struct Said {
 }
 
 impl Said {
-    /// Of a server whose client can say anything: only what has `mark` in it is known to be said once.
+    /// Of a server whose client can say anything: only what has `mark` in it is known to be said
+    /// once.
     #[must_use]
     pub fn to_stranger(mark: &'static str) -> Self {
         Self { marked: Some(mark), ..Self::default() }
     }
 
-    /// What kinds of things were said since the last time: `comment`, `priming`, `replayed`, `asks-on-get`,
-    /// `asks-on-post`.
+    /// What kinds of things were said since the last time: `comment`, `priming`, `replayed`,
+    /// `asks-on-get`, `asks-on-post`.
     pub fn take_kinds(&mut self) -> BTreeSet<&'static str> {
         std::mem::take(&mut self.kinds)
     }
@@ -125,7 +126,13 @@ impl Said {
         Ok(())
     }
 
-    fn message(&mut self, text: &str, place: &str, is_alone: bool, on_get: bool) -> Result<(), String> {
+    fn message(
+        &mut self,
+        text: &str,
+        place: &str,
+        is_alone: bool,
+        on_get: bool,
+    ) -> Result<(), String> {
         let raw = Raw::from_text(text).map_err(|error| format!("{text} is no JSON: {error}"))?;
         let (id, method) = (raw.member("id"), raw.member("method"));
         let is_known = self.marked.is_none_or(|mark| text.contains(mark));

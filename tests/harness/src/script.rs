@@ -1,5 +1,5 @@
-//! A scenario as data, played in many ways that must all show the same: cut anywhere, polled in any order, with time
-//! that stutters; knows nothing of what the scenario means.
+//! A scenario as data, played in many ways that must all show the same: cut anywhere, polled in any
+//! order, with time that stutters; knows nothing of what the scenario means.
 
 use std::time::Duration;
 
@@ -39,14 +39,18 @@ impl Script {
     /// All bytes that come in, in the whole of the scenario.
     #[must_use]
     pub fn input_bytes(&self) -> usize {
-        self.steps.iter().map(|step| if let Step::Input(bytes) = step { bytes.len() } else { 0 }).sum()
+        self.steps
+            .iter()
+            .map(|step| if let Step::Input(bytes) = step { bytes.len() } else { 0 })
+            .sum()
     }
 }
 
 /// How the bytes that come in at one moment are split.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Cut {
-    /// All that comes at one moment at once, and cut in two at this byte of the whole scenario's input.
+    /// All that comes at one moment at once, and cut in two at this byte of the whole scenario's
+    /// input.
     At(usize),
     /// Into pieces of so many bytes.
     Bytes(usize),
@@ -65,8 +69,8 @@ pub enum Polls {
     EventsFirst,
     /// Events only when the application acts on them, bytes only at the end.
     Late,
-    /// After each piece of input, everything twice, one byte at a time, with timeouts that are not due and with
-    /// times that go backwards.
+    /// After each piece of input, everything twice, one byte at a time, with timeouts that are not
+    /// due and with times that go backwards.
     Nervous,
     /// After each piece of input, bytes first.
     OutboxFirst,
@@ -92,7 +96,8 @@ pub struct Trace {
     pub events: Vec<String>,
     /// The outcome of each command.
     pub done: Vec<Result<Applied, Misuse>>,
-    /// The deadline, and whether the machine was closed, before each step that is not input, and at the end.
+    /// The deadline, and whether the machine was closed, before each step that is not input, and
+    /// at the end.
     pub moments: Vec<(Option<Instant>, bool)>,
 }
 
@@ -107,7 +112,8 @@ pub fn play_checked<R: Role>(machine: Checked<R>, script: &Script, play: Play) -
     Player::new(machine, play).run(script)
 }
 
-/// Plays the scenario with every single split point of its input, byte by byte, and split at random.
+/// Plays the scenario with every single split point of its input, byte by byte, and split at
+/// random.
 ///
 /// # Panics
 /// When some way shows something else.
@@ -122,7 +128,8 @@ pub fn assert_chunk_free<R: Role>(machine: impl Fn() -> R, script: &Script) {
     }
 }
 
-/// Plays the scenario with the machine polled in every order that there is a name for, and in random ones.
+/// Plays the scenario with the machine polled in every order that there is a name for, and in
+/// random ones.
 ///
 /// # Panics
 /// When some order shows something else.

@@ -1,7 +1,8 @@
-//! What may stand on the wire: every line that one side sends, held against all that both sides sent before.
+//! What may stand on the wire: every line that one side sends, held against all that both sides
+//! sent before.
 //!
-//! It reads JSON with `serde_json` and frames lines by itself, so that it shares no code with what it checks. It
-//! knows nothing of events, handles or deadlines.
+//! It reads JSON with `serde_json` and frames lines by itself, so that it shares no code with what
+//! it checks. It knows nothing of events, handles or deadlines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,7 +76,8 @@ struct Received {
 }
 
 impl Received {
-    /// The first and the last that an answer may be to: what came in a batch is answered in one, if it can be.
+    /// The first and the last that an answer may be to: what came in a batch is answered in one, if
+    /// it can be.
     fn find(waiting: &[Self], in_batch: bool, is_broken: bool) -> Option<(usize, usize)> {
         let is_it = |received: &Self| received.is_broken == is_broken;
         let is_near = |received: &Self| is_it(received) && received.in_batch == in_batch;
@@ -115,8 +117,8 @@ impl WireRules {
         }
     }
 
-    /// Holds each line against the form of messages only: for a peer that can say anything, so that only the machine
-    /// knows what it took it for.
+    /// Holds each line against the form of messages only: for a peer that can say anything, so that
+    /// only the machine knows what it took it for.
     #[must_use]
     pub const fn form_only(mut self) -> Self {
         self.is_form_only = true;
@@ -175,7 +177,9 @@ impl WireRules {
         match &message {
             Value::Object(_) => self.check_message(now, &message, false),
             Value::Array(members) => {
-                if !self.is_form_only && !self.revision.is_some_and(|revision| revision.rules().batches) {
+                if !self.is_form_only
+                    && !self.revision.is_some_and(|revision| revision.rules().batches)
+                {
                     return Err("an array, where the revision has none (FRM-15)".into());
                 }
                 if members.is_empty() {
@@ -190,14 +194,15 @@ impl WireRules {
     fn hear_line(&mut self, line: &[u8]) {
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         // What is too long or too deep was not taken in, and what is nearly that may not have been.
-        self.is_unsure =
-            line.len() >= self.limits.message_bytes_max || depth(line) >= usize::from(self.limits.depth_max);
+        self.is_unsure = line.len() >= self.limits.message_bytes_max
+            || depth(line) >= usize::from(self.limits.depth_max);
         match tree(line) {
             Ok(Value::Array(members)) => {
                 // What is agreed on may stand in the same bytes.
                 let has_batches = match self.revision {
                     Some(revision) => revision.rules().batches,
-                    // A client is welcomed before; a server that welcomes does so within the same bytes. (BAT-16)
+                    // A client is welcomed before; a server that welcomes does so within the same
+                    // bytes. (BAT-16)
                     None => self.side == Side::Server && self.initialize.is_some(),
                 };
                 // Otherwise it is refused as a whole.
@@ -211,7 +216,8 @@ impl WireRules {
     }
 
     fn hear_message(&mut self, message: &Value, in_batch: bool) {
-        let id = message.get("id").filter(|id| id.is_number() || id.is_string()).map(Value::to_string);
+        let id =
+            message.get("id").filter(|id| id.is_number() || id.is_string()).map(Value::to_string);
         let method = message.get("method").and_then(Value::as_str);
         let is_response = message.get("method").is_none()
             && message.get("result").or_else(|| message.get("error")).is_some();
@@ -226,7 +232,10 @@ impl WireRules {
             }
             (None, _) if !is_whole => {}
             (Some(id), method) => {
-                if method == Some("initialize") && self.side == Side::Server && self.revision.is_none() {
+                if method == Some("initialize")
+                    && self.side == Side::Server
+                    && self.revision.is_none()
+                {
                     let params = message.get("params").cloned().unwrap_or_default();
                     match self.initialize {
                         None => self.initialize = Some((id.clone(), params)),
@@ -234,7 +243,8 @@ impl WireRules {
                     }
                 }
                 let token = message.pointer("/params/_meta/progressToken").map(Value::to_string);
-                let asked = Asked::of(message).filter(|_| self.side == Side::Server && self.is_modern);
+                let asked =
+                    Asked::of(message).filter(|_| self.side == Side::Server && self.is_modern);
                 if asked.is_some() {
                     self.modern.hear_request(&id, message);
                 }
@@ -244,7 +254,13 @@ impl WireRules {
                 }
                 let waiting = self.received.entry(id).or_default();
                 let is_repeated = waiting.iter().any(|received| !received.is_broken);
-                waiting.push(Received { token, asked, is_repeated, in_batch, ..Received::default() });
+                waiting.push(Received {
+                    token,
+                    asked,
+                    is_repeated,
+                    in_batch,
+                    ..Received::default()
+                });
                 if is_repeated {
                     waiting
                         .iter_mut()
@@ -255,10 +271,12 @@ impl WireRules {
                 }
             }
             (None, Some("notifications/cancelled")) => {
-                let id = message.pointer("/params/requestId").map(Value::to_string).unwrap_or_default();
+                let id =
+                    message.pointer("/params/requestId").map(Value::to_string).unwrap_or_default();
                 let waiting = self.received.get_mut(&id).into_iter().flatten();
-                if let Some(received) =
-                    waiting.into_iter().find(|received| !received.is_cancelled && !received.is_broken)
+                if let Some(received) = waiting
+                    .into_iter()
+                    .find(|received| !received.is_cancelled && !received.is_broken)
                 {
                     received.is_cancelled = true;
                     self.cancels.push(id);
@@ -295,7 +313,12 @@ impl WireRules {
         }
     }
 
-    fn check_message(&mut self, now: Instant, message: &Value, in_batch: bool) -> Result<(), String> {
+    fn check_message(
+        &mut self,
+        now: Instant,
+        message: &Value,
+        in_batch: bool,
+    ) -> Result<(), String> {
         if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
             return Err("`jsonrpc` is not \"2.0\" (JSON-01)".into());
         }
@@ -332,7 +355,9 @@ impl WireRules {
         let is_modern = self.modern.discovered.is_some() && self.initialize.is_none();
         if self.side == Side::Client && method != "initialize" && (stands_alone || is_modern) {
             if !is_modern && method != "server/discover" {
-                return Err(format!("{method} left before the server was discovered (LIF-26, LIF-32)"));
+                return Err(format!(
+                    "{method} left before the server was discovered (LIF-26, LIF-32)"
+                ));
             }
             return self.modern.check_request(method, message);
         }
@@ -340,11 +365,14 @@ impl WireRules {
             return Err(format!("{method} left before the handshake was over (LIF-09, LIF-10)"));
         }
         if method == "initialize" {
-            let opens = |sent: &Sent| matches!(&*sent.method, "initialize" | "ping" | "server/discover");
+            let opens =
+                |sent: &Sent| matches!(&*sent.method, "initialize" | "ping" | "server/discover");
             if !self.sent.values().all(opens) {
                 return Err("`initialize` is not the first (LIF-01)".into());
             }
-            if message.pointer("/params/protocolVersion").and_then(Value::as_str) == Some("2026-07-28") {
+            if message.pointer("/params/protocolVersion").and_then(Value::as_str)
+                == Some("2026-07-28")
+            {
                 return Err("`initialize` in a revision without it (LIF-19)".into());
             }
             self.ours = message.pointer("/params/capabilities").cloned().unwrap_or_default();
@@ -356,9 +384,13 @@ impl WireRules {
         self.check_table(message, true)
     }
 
-    /// A client tries otherwise: what still comes for what it tried before is too late. (LIF-28, LIF-31, T-35)
+    /// A client tries otherwise: what still comes for what it tried before is too late. (LIF-28,
+    /// LIF-31, T-35)
     fn give_up(&mut self, method: &str) {
-        self.sent.values_mut().filter(|sent| sent.method == method).for_each(|sent| sent.is_answered = true);
+        self.sent
+            .values_mut()
+            .filter(|sent| sent.method == method)
+            .for_each(|sent| sent.is_answered = true);
     }
 
     fn check_notification(&mut self, method: &str, message: &Value) -> Result<(), String> {
@@ -383,10 +415,15 @@ impl WireRules {
                 "notifications/progress" => return self.check_progress(message),
                 "notifications/cancelled" => return self.modern.check_cancel(message),
                 "notifications/message" => {
-                    let wants =
-                        |received: &Received| received.asked.as_ref().is_some_and(|asked| asked.wants_logs);
+                    let wants = |received: &Received| {
+                        received.asked.as_ref().is_some_and(|asked| asked.wants_logs)
+                    };
                     let is_wanted = self.received.values().flatten().any(wants);
-                    return if is_wanted { Ok(()) } else { Err("a log that nobody wants (LOG-05)".into()) };
+                    return if is_wanted {
+                        Ok(())
+                    } else {
+                        Err("a log that nobody wants (LOG-05)".into())
+                    };
                 }
                 _ => {}
             }
@@ -415,10 +452,12 @@ impl WireRules {
             .map_or(Ok(()), |why| Err(format!("{why} (CAP-03)")))
     }
 
-    /// Whether a cancel names a request of ours that is open; a subscription of the peer may have the same id.
+    /// Whether a cancel names a request of ours that is open; a subscription of the peer may have
+    /// the same id.
     fn is_open(&self, cancel: &Value) -> bool {
         let id = cancel.pointer("/params/requestId").and_then(Value::as_u64);
-        id.and_then(|id| self.sent.get(&id)).is_some_and(|sent| !sent.is_answered && !sent.is_cancelled)
+        id.and_then(|id| self.sent.get(&id))
+            .is_some_and(|sent| !sent.is_answered && !sent.is_cancelled)
     }
 
     /// A cancel names a request of ours, after it and once. (CAN-01, CAN-02)
@@ -449,10 +488,15 @@ impl WireRules {
         if self.repeated_tokens.contains(&token) {
             return Ok(());
         }
-        let mut open =
-            self.received.values_mut().flatten().filter(|received| received.token.as_ref() == Some(&token));
+        let mut open = self
+            .received
+            .values_mut()
+            .flatten()
+            .filter(|received| received.token.as_ref() == Some(&token));
         let Some(received) = open.next() else {
-            return Err(format!("progress for {token}, which is no open request's (PRG-03, PRG-04)"));
+            return Err(format!(
+                "progress for {token}, which is no open request's (PRG-03, PRG-04)"
+            ));
         };
         let in_session = received.asked.is_none() && self.revision == Some(Revision::V2024_11_05);
         if in_session && message.pointer("/params/message").is_some() {
@@ -495,7 +539,9 @@ impl WireRules {
     fn check_answer(&mut self, id: &str, message: &Value, in_batch: bool) -> Result<(), String> {
         let waiting = self.received.get_mut(id).filter(|waiting| !waiting.is_empty());
         let Some(waiting) = waiting else {
-            return Err(format!("an answer to {id}, which does not wait for one (JSON-05, CAN-03)"));
+            return Err(format!(
+                "an answer to {id}, which does not wait for one (JSON-05, CAN-03)"
+            ));
         };
         let is_error = message.get("error").is_some();
         let (broken, served) =
@@ -510,20 +556,27 @@ impl WireRules {
         let answered = Some(waiting.remove(index));
         let says_used =
             message["error"]["message"].as_str().is_some_and(|why| why.contains("already in use"));
-        if says_used && answered.as_ref().is_some_and(|received| !received.is_repeated && !received.is_broken)
+        if says_used
+            && answered
+                .as_ref()
+                .is_some_and(|received| !received.is_repeated && !received.is_broken)
         {
             return Err(format!("{id} is called used, and nothing open has it (ID-09)"));
         }
-        if self.side == Side::Client && self.modern.discovered.is_some() && self.initialize.is_none() {
+        if self.side == Side::Client
+            && self.modern.discovered.is_some()
+            && self.initialize.is_none()
+        {
             return Err("a client answers, where none is asked (FRM-16)".into());
         }
         // With two of one id, the refusal may be the other's.
-        let is_doubtful =
-            is_error && answered.as_ref().is_some_and(|received| received.is_repeated || received.is_broken);
+        let is_doubtful = is_error
+            && answered.as_ref().is_some_and(|received| received.is_repeated || received.is_broken);
         if self.side == Side::Server && self.revision.is_none() && !is_doubtful {
             self.check_welcome(id, message);
         }
-        // Of two that came at once, the first may have been refused for itself; only for its id it is the later one.
+        // Of two that came at once, the first may have been refused for itself; only for its id it
+        // is the later one.
         let is_its_own = !is_doubtful || message["error"]["code"] == -32600;
         if is_error
             && is_its_own
@@ -544,7 +597,9 @@ impl WireRules {
         pending.append(&mut self.initialize_again);
         if let Some(index) = pending.iter().position(|(initialize, _)| initialize == id) {
             let (_, params) = pending.remove(index);
-            if let Some(revision) = message.pointer("/result/protocolVersion").and_then(Value::as_str) {
+            if let Some(revision) =
+                message.pointer("/result/protocolVersion").and_then(Value::as_str)
+            {
                 self.revision = Revision::from_name(revision);
                 self.theirs = params.get("capabilities").cloned().unwrap_or_default();
                 self.ours = message.pointer("/result/capabilities").cloned().unwrap_or_default();
@@ -555,7 +610,8 @@ impl WireRules {
         self.initialize_again = pending.collect();
     }
 
-    /// An error that names no request: in the revision's form, and never a storm of them. (D-01, T-20)
+    /// An error that names no request: in the revision's form, and never a storm of them. (D-01,
+    /// T-20)
     fn check_idless(
         &mut self,
         now: Instant,
@@ -578,7 +634,8 @@ impl WireRules {
         let every = self.limits.error_reply_every.as_secs_f64().max(1e-9);
         let earned = now.duration_since(self.idless_at).as_secs_f64() / every;
         self.idless_at = self.idless_at.max(now);
-        self.idless_errors = (self.idless_errors + earned).min(f64::from(self.limits.error_replies_max));
+        self.idless_errors =
+            (self.idless_errors + earned).min(f64::from(self.limits.error_replies_max));
         self.idless_errors -= 1.0;
         if self.idless_errors < -1e-6 {
             return Err("more errors without an id than the limit allows (T-18, T-20)".into());

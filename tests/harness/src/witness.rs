@@ -1,10 +1,11 @@
-//! Both roles' events in one neutral form, for checkers and for people; knows nothing of what they should be.
+//! Both roles' events in one neutral form, for checkers and for people; knows nothing of what they
+//! should be.
 
 use std::fmt::{Debug, Write};
 
 use mcp_proto::{
-    CallError, CallId, Close, Context, ErrorObject, Filter, IncomingId, Peer, Progress, Raw, Request, client,
-    server,
+    CallError, CallId, Close, Context, ErrorObject, Filter, IncomingId, Peer, Progress, Raw,
+    Request, client, server,
 };
 
 /// What a checker needs to know of an event.
@@ -32,7 +33,8 @@ pub trait Witness: Debug {
     /// What a checker needs to know of it.
     fn seen(&self) -> Seen<'_>;
 
-    /// The event in one line, as golden transcripts have it. Words that are for people only are left out.
+    /// The event in one line, as golden transcripts have it. Words that are for people only are
+    /// left out.
     fn tell(&self) -> String;
 }
 
@@ -108,7 +110,8 @@ fn of_call(call: Option<CallId>) -> String {
 
 /// What a subscription hears of, as the `listen` action names it.
 fn wanted(filter: &Filter) -> String {
-    let lists = [("tools", filter.tools), ("prompts", filter.prompts), ("resources", filter.resources)];
+    let lists =
+        [("tools", filter.tools), ("prompts", filter.prompts), ("resources", filter.resources)];
     let lists = lists.into_iter().filter(|(_, wanted)| *wanted).map(|(name, _)| name);
     lists.chain(filter.uris.iter().map(|uri| &**uri)).map(|name| format!(" {name}")).collect()
 }
@@ -139,7 +142,8 @@ fn error_object(error: &ErrorObject) -> String {
 
 fn progressed(call: CallId, progress: &Progress) -> String {
     let total = progress.total.map_or_else(String::new, |total| format!(" of {total}"));
-    let message = progress.message.as_ref().map_or_else(String::new, |message| format!(" {message:?}"));
+    let message =
+        progress.message.as_ref().map_or_else(String::new, |message| format!(" {message:?}"));
     format!("{call} at {}{total}{message}", progress.progress)
 }
 

@@ -1,4 +1,5 @@
-//! What a played server writes, well or badly: heads, JSON, event streams, any bytes; knows nothing of MCP.
+//! What a played server writes, well or badly: heads, JSON, event streams, any bytes; knows nothing
+//! of MCP.
 //!
 //! Nothing fails because the client has left: rows look at what was heard.
 
@@ -90,9 +91,10 @@ impl Answer<'_> {
         let mut byte = [0];
         match self.wire.read(&mut byte) {
             Ok(count) => count == 0,
-            Err(error) => {
-                !matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
-            }
+            Err(error) => !matches!(
+                error.kind(),
+                std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
+            ),
         }
     }
 }

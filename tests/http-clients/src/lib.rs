@@ -1,9 +1,19 @@
-//! What the rows of the HTTP clients' suite are told with: each runtime's clients, servers that are played by hand, our own
-//! server with a proxy before it; knows nothing of what is expected of them.
+//! What the rows of the HTTP clients' suite are told with: each runtime's clients, servers that are
+//! played by hand, our own server with a proxy before it; knows nothing of what is expected of
+//! them.
 
 #![cfg(unix)]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a row fails by panicking")]
-#![allow(clippy::missing_errors_doc, clippy::missing_panics_doc, reason = "a row fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a row fails by panicking"
+)]
+#![allow(
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    reason = "a row fails by panicking"
+)]
 
 mod answer;
 mod proxy;

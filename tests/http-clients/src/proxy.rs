@@ -1,5 +1,5 @@
-//! What stands between a client and a server, and breaks: it carries bytes, and cuts connections off; knows nothing of
-//! what they say.
+//! What stands between a client and a server, and breaks: it carries bytes, and cuts connections
+//! off; knows nothing of what they say.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -19,7 +19,8 @@ pub struct Proxy {
 #[derive(Debug)]
 struct Inner {
     server: SocketAddr,
-    /// Bytes from the server until the connection that carries them is cut off; `usize::MAX` when none is.
+    /// Bytes from the server until the connection that carries them is cut off; `usize::MAX` when
+    /// none is.
     budget: Mutex<usize>,
     cuts: AtomicUsize,
     is_over: AtomicBool,

@@ -40,7 +40,10 @@ impl Connected {
 /// A runtime whose adapter has clients over HTTP.
 pub trait OverHttp: Runtime {
     /// Connects to a server.
-    fn connect_http(client: Client, remote: Remote) -> impl Future<Output = Result<Connected, Error>> + Send;
+    fn connect_http(
+        client: Client,
+        remote: Remote,
+    ) -> impl Future<Output = Result<Connected, Error>> + Send;
 }
 
 impl OverHttp for Blocking {

@@ -1,5 +1,5 @@
-//! A server that is played: a port of this machine, a thread for each connection, and all that was heard; knows nothing
-//! of what it says.
+//! A server that is played: a port of this machine, a thread for each connection, and all that was
+//! heard; knows nothing of what it says.
 
 use std::io::BufReader;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -49,7 +49,8 @@ impl Site {
                 let connection = inner.accepted.fetch_add(1, Ordering::SeqCst);
                 inner.open.fetch_add(1, Ordering::SeqCst);
                 inner.sockets.lock().unwrap().push(socket.try_clone().unwrap());
-                let (inner, play, secure) = (Arc::clone(&inner), Arc::clone(&play), Arc::clone(&secure));
+                let (inner, play, secure) =
+                    (Arc::clone(&inner), Arc::clone(&play), Arc::clone(&secure));
                 thread::spawn(move || {
                     inner.attend(connection, &socket, &*secure, &*play);
                     let _gone = socket.shutdown(Shutdown::Both);

@@ -1,12 +1,14 @@
-//! A certificate that nobody but its maker trusts, for servers and for the clients that are told of it; knows nothing of
-//! HTTP.
+//! A certificate that nobody but its maker trusts, for servers and for the clients that are told of
+//! it; knows nothing of HTTP.
 
 use std::net::TcpStream;
 use std::sync::Arc;
 
 use futures_rustls::rustls::crypto::ring;
 use futures_rustls::rustls::pki_types::PrivateKeyDer;
-use futures_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+use futures_rustls::rustls::{
+    ClientConfig, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
+};
 
 use crate::answer::{Answer, Wire};
 use crate::request::Request;

@@ -1,8 +1,18 @@
-//! What the rows of the HTTP suite are told with: each runtime under one trait, a server that serves until its row is
-//! over, clients that are bytes on a socket; knows nothing of what is expected of them.
+//! What the rows of the HTTP suite are told with: each runtime under one trait, a server that
+//! serves until its row is over, clients that are bytes on a socket; knows nothing of what is
+//! expected of them.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a row fails by panicking")]
-#![allow(clippy::missing_errors_doc, clippy::missing_panics_doc, reason = "a row fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a row fails by panicking"
+)]
+#![allow(
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    reason = "a row fails by panicking"
+)]
 
 mod raw;
 mod runtime;

@@ -1,5 +1,5 @@
-//! HTTP/1.1 on a socket, as far as these rows need it, and with every mistake that they want to make; knows nothing of
-//! MCP.
+//! HTTP/1.1 on a socket, as far as these rows need it, and with every mistake that they want to
+//! make; knows nothing of MCP.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -112,7 +112,9 @@ impl Pending {
     /// Sends bytes. Whoever has said what they think of it need not take all of them.
     pub fn write(&mut self, bytes: &[u8]) {
         match self.stream.get_mut().write_all(bytes) {
-            Err(error) if !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
+            Err(error)
+                if !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
+            {
                 panic!("{error}")
             }
             _ => {}
@@ -140,8 +142,14 @@ impl Pending {
             let (name, value) = line.split_once(':').expect("a field");
             fields.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        let mut reply =
-            Reply { status, fields, connection: self, rest: Rest::Close, unread: Vec::new(), last_id: None };
+        let mut reply = Reply {
+            status,
+            fields,
+            connection: self,
+            rest: Rest::Close,
+            unread: Vec::new(),
+            last_id: None,
+        };
         let length = reply.field("content-length").map(|length| length.parse().expect("a length"));
         reply.rest = match (length, reply.field("transfer-encoding")) {
             _ if matches!(status, 204 | 304) => Rest::Length(0),

@@ -64,7 +64,9 @@ pub fn server() -> Server {
     Server::new("shop", "1.0.0")
         .logging()
         .changing()
-        .tool_with(tool("echo"), |said: Value, _| Ok(said["text"].as_str().unwrap_or_default().to_owned()))
+        .tool_with(tool("echo"), |said: Value, _| {
+            Ok(said["text"].as_str().unwrap_or_default().to_owned())
+        })
         .tool_with(tool("panic"), |_: Value, _| -> Result<String, _> { panic!("a secret") })
         .tool_with_async(tool("panic_async"), |_: Value, _| async { panics() })
 }

@@ -74,7 +74,8 @@ impl Session {
         assert_eq!(reply.json()["result"]["protocolVersion"], "2025-11-25");
         let id = reply.field("mcp-session-id").expect("an id").to_owned();
         let session = Self { address, id };
-        let ready = session.within(post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})));
+        let ready =
+            session.within(post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})));
         match ready.send(address).status {
             202 => Ok(session),
             other => Err(other),
@@ -106,7 +107,9 @@ impl Session {
     /// Pings; the status.
     #[must_use]
     pub fn ping(&self) -> u16 {
-        self.within(post(&json!({"jsonrpc": "2.0", "id": 99, "method": "ping"}))).send(self.address).status
+        self.within(post(&json!({"jsonrpc": "2.0", "id": 99, "method": "ping"})))
+            .send(self.address)
+            .status
     }
 
     /// Ends it; the status.

@@ -74,7 +74,8 @@ pub fn live() -> usize {
     usize::try_from(LIVE.get()).unwrap_or_default()
 }
 
-/// How many times memory was asked for in [`counted`] sections, to grow what was there included, since [`restart`].
+/// How many times memory was asked for in [`counted`] sections, to grow what was there included,
+/// since [`restart`].
 #[must_use]
 pub fn allocations() -> usize {
     ALLOCATIONS.get()

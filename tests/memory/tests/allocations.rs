@@ -1,6 +1,8 @@
-//! What a message costs in allocations once all is warm: the core's own, beside what the application asks for.
+//! What a message costs in allocations once all is warm: the core's own, beside what the
+//! application asks for.
 //!
-//! The numbers are what there is, not what there may be: whoever makes one smaller writes it down here.
+//! The numbers are what there is, not what there may be: whoever makes one smaller writes it down
+//! here.
 
 #![allow(clippy::expect_used, reason = "a test may stop where it stands")]
 
@@ -26,7 +28,8 @@ struct Pair {
 impl Pair {
     fn new(revision: Revision) -> Self {
         let client = client::Config::new("count", "1").revisions(&[revision]);
-        let server = server::Config::new("count", "1").revisions(&[revision]).capability(Capability::Tools);
+        let server =
+            server::Config::new("count", "1").revisions(&[revision]).capability(Capability::Tools);
         let mut pair = Self {
             client: Stdio::new(Client::new(NOW, client)),
             server: Stdio::new(Server::new(NOW, server)),
@@ -46,7 +49,8 @@ impl Pair {
 
     fn take_call(&mut self, typed: bool) -> IncomingId {
         carry(&mut self.client, &mut self.server);
-        let Some(server::Event::Request { incoming, request, .. }) = self.server.poll_event() else {
+        let Some(server::Event::Request { incoming, request, .. }) = self.server.poll_event()
+        else {
             unreachable!("a call was made")
         };
         if typed {
@@ -107,7 +111,8 @@ fn step_of<T>(is_counted: &str, name: &str, work: impl FnOnce() -> T) -> T {
 fn in_a_session_a_round_trip_allocates_what_is_kept_and_no_more() {
     let count = |name| step(Revision::V2025_11_25, name, false);
     assert_eq!(count("encode call"), 0);
-    // The params. They are shared: they are kept in case the request asks for input and is delivered again.
+    // The params. They are shared: they are kept in case the request asks for input and is
+    // delivered again.
     assert_eq!(count("decode call"), 1);
     assert_eq!(count("encode result"), 0);
     // The result.

@@ -1,7 +1,8 @@
-//! Floods of everything a peer can send, with limits as they are and with small ones: no connection ever holds more
-//! than `Limits::memory_max` says.
+//! Floods of everything a peer can send, with limits as they are and with small ones: no connection
+//! ever holds more than `Limits::memory_max` says.
 //!
-//! `cargo test --release -p mcp-memory-tests -- --ignored --nocapture` floods with a million lines and prints the table.
+//! `cargo test --release -p mcp-memory-tests -- --ignored --nocapture` floods with a million lines
+//! and prints the table.
 
 mod floods {
     pub mod at_client;
@@ -82,7 +83,8 @@ fn small_limits_are_kept() {
 
 #[test]
 fn nothing_is_left_uncounted() {
-    // All that is bounded in bytes comes to less than 2 MiB, and things are small: this is no ceiling, and tells.
+    // All that is bounded in bytes comes to less than 2 MiB, and things are small: this is no
+    // ceiling, and tells.
     flood("many small", &many(), 4_000, 16 << 20).assert_below(6 << 20);
 }
 
@@ -111,5 +113,8 @@ fn the_counter_can_fail() {
     mcp_memory_tests::counted(|| drop(held));
     assert!(mcp_memory_tests::live() < 5_000);
     let nothing = Limits { message_bytes_max: 0, events_max: 0, ..small() };
-    assert!(nothing.memory_max() < small().memory_max() && small().memory_max() < usual().memory_max() / 20);
+    assert!(
+        nothing.memory_max() < small().memory_max()
+            && small().memory_max() < usual().memory_max() / 20
+    );
 }

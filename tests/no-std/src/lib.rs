@@ -1,7 +1,7 @@
 //! Links the core into a program without `std`; knows only the core's public surface.
 //!
-//! What `std` would bring is here by hand: a panic handler and an allocator. Should the core, or anything below
-//! it, link `std` after all, there are two panic handlers and the build fails.
+//! What `std` would bring is here by hand: a panic handler and an allocator. Should the core, or
+//! anything below it, link `std` after all, there are two panic handlers and the build fails.
 
 #![no_std]
 
@@ -18,8 +18,8 @@ use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Endpoint, Instant, Session};
 
-/// Runs a client and a server against each other, so that the core is linked and not only compiled; gives the
-/// number of bytes that the server answered with.
+/// Runs a client and a server against each other, so that the core is linked and not only compiled;
+/// gives the number of bytes that the server answered with.
 #[unsafe(no_mangle)]
 pub extern "C" fn mcp_no_std_probe() -> usize {
     let now = Instant::ZERO;
@@ -56,8 +56,8 @@ struct Bump {
 // SAFETY: `used` only grows, and each thread owns the bytes that its own growth of `used` covers.
 unsafe impl Sync for Bump {}
 
-// SAFETY: blocks never overlap, because `used` moves past a block before it is handed out; they are aligned by
-// their address, and lie within the array or are null.
+// SAFETY: blocks never overlap, because `used` moves past a block before it is handed out; they are
+// aligned by their address, and lie within the array or are null.
 unsafe impl GlobalAlloc for Bump {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let base = self.bytes.get().cast::<u8>();
@@ -66,8 +66,9 @@ unsafe impl GlobalAlloc for Bump {
             let end = start.checked_add(layout.size()).filter(|end| *end <= HEAP_BYTES)?;
             Some((start, end))
         };
-        let before =
-            self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| Some(place(used)?.1));
+        let before = self
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| Some(place(used)?.1));
         let start = before.ok().and_then(place).map(|(start, _)| start);
         start.map_or(core::ptr::null_mut(), |start| base.wrapping_add(start))
     }

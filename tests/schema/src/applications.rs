@@ -1,10 +1,14 @@
-//! Two applications that do all they can with a connection, the same every time; they know the types and no JSON.
+//! Two applications that do all they can with a connection, the same every time; they know the
+//! types and no JSON.
 
 use std::time::Duration;
 
-use mcp_proto::schema::{CreateMessage, Elicit, Empty, Encode, Form, Level, ListTools, Map, TextField};
+use mcp_proto::schema::{
+    CreateMessage, Elicit, Empty, Encode, Form, Level, ListTools, Map, TextField,
+};
 use mcp_proto::{
-    CallOptions, ErrorObject, IncomingId, Misuse, Progress, Question, Raw, Request, Session, StreamId,
+    CallOptions, ErrorObject, IncomingId, Misuse, Progress, Question, Raw, Request, Session,
+    StreamId,
 };
 use mcp_proto::{client, server};
 use serde_json::{Value, json};
@@ -18,8 +22,12 @@ use crate::spec::Spec;
 use crate::tape::result_of;
 
 /// What the machines send themselves: the applications have other words for it.
-const INTERNAL: &[&str] =
-    &["initialize", "notifications/cancelled", "notifications/initialized", "notifications/progress"];
+const INTERNAL: &[&str] = &[
+    "initialize",
+    "notifications/cancelled",
+    "notifications/initialized",
+    "notifications/progress",
+];
 
 /// Both applications, and the connection between them.
 #[derive(Debug)]
@@ -45,11 +53,16 @@ impl<'a> Applications<'a> {
     /// The definitions and methods of a union of messages.
     fn messages(&self, union: &str) -> Vec<(&'a str, &'a str)> {
         let spec = self.spec;
-        let members =
-            spec.definition(union).and_then(|union| union["anyOf"].as_array()).into_iter().flatten();
+        let members = spec
+            .definition(union)
+            .and_then(|union| union["anyOf"].as_array())
+            .into_iter()
+            .flatten();
         let names = members.filter_map(|member| spec.reference(member));
-        let method =
-            |name| spec.definition(name).and_then(|it: &Value| it["properties"]["method"]["const"].as_str());
+        let method = |name| {
+            spec.definition(name)
+                .and_then(|it: &Value| it["properties"]["method"]["const"].as_str())
+        };
         names.map(|name| (name, method(name).expect("a message has a method"))).collect()
     }
 
@@ -57,7 +70,11 @@ impl<'a> Applications<'a> {
     #[must_use]
     pub fn methods(&self) -> Vec<&'a str> {
         let unions = ["ClientRequest", "ServerRequest", "ClientNotification", "ServerNotification"];
-        unions.into_iter().flat_map(|union| self.messages(union)).map(|(_, method)| method).collect()
+        unions
+            .into_iter()
+            .flat_map(|union| self.messages(union))
+            .map(|(_, method)| method)
+            .collect()
     }
 
     /// Does everything once.
@@ -76,10 +93,14 @@ impl<'a> Applications<'a> {
             });
         }
         for (name, method) in self.messages("ClientNotification") {
-            self.send(name, method, |pair, params| pair.client.notify_raw(pair.now, method, params));
+            self.send(name, method, |pair, params| {
+                pair.client.notify_raw(pair.now, method, params)
+            });
         }
         for (name, method) in self.messages("ServerNotification") {
-            self.send(name, method, |pair, params| pair.server.notify_raw(pair.now, method, params));
+            self.send(name, method, |pair, params| {
+                pair.server.notify_raw(pair.now, method, params)
+            });
         }
         self.change_minds();
         self.talk_nonsense();
@@ -112,7 +133,9 @@ impl<'a> Applications<'a> {
         let mut generator = Generator::new(spec, Random::new(name, self.turn)).closed();
         let value = generator.definition(name);
         let part = cover(spec, name).part(&value).unwrap_or_else(|| panic!("{name} has no type"));
-        part.codec.read(&part.of(&value).to_string()).unwrap_or_else(|error| panic!("{name}: {error}"))
+        part.codec
+            .read(&part.of(&value).to_string())
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     /// Carries lines and answers requests until nothing is left to do.
@@ -195,7 +218,8 @@ impl<'a> Applications<'a> {
 
     fn result_for(&self, request: &Request) -> Box<dyn Typed> {
         let all = [self.messages("ClientRequest"), self.messages("ServerRequest")].concat();
-        let (name, _) = all.iter().find(|(_, method)| **method == *request.method).expect("a known request");
+        let (name, _) =
+            all.iter().find(|(_, method)| **method == *request.method).expect("a known request");
         self.make(&result_of(self.spec, name))
     }
 
@@ -214,7 +238,11 @@ impl<'a> Applications<'a> {
     fn talk_nonsense(&mut self) {
         let Pair { now, server, .. } = &mut self.pair;
         server.handle_message(*now, StreamId::ONLY, &b"{nonsense"[..]);
-        server.handle_message(*now, StreamId::ONLY, &br#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#[..]);
+        server.handle_message(
+            *now,
+            StreamId::ONLY,
+            &br#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#[..],
+        );
         self.pair.tell_server(&json!({ "jsonrpc": "2.0", "id": "text", "method": "ping" }));
         if self.spec.revision.rules().batches {
             self.pair.tell_server(&json!([

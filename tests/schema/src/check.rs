@@ -11,12 +11,18 @@ use crate::registry::{Cover, Part, is_same_kind, name_in};
 use crate::spec::Spec;
 use crate::strict::with_envelope_of;
 
-/// Reads the part of `whole` that a type holds and writes it for the revision of `spec`: nothing is lost, nothing is
-/// added, and the schema agrees.
+/// Reads the part of `whole` that a type holds and writes it for the revision of `spec`: nothing is
+/// lost, nothing is added, and the schema agrees.
 ///
 /// # Errors
 /// What does not hold.
-pub fn round_trip(spec: &Spec, name: &str, part: Part, whole: &Value, text: &str) -> Result<(), String> {
+pub fn round_trip(
+    spec: &Spec,
+    name: &str,
+    part: Part,
+    whole: &Value,
+    text: &str,
+) -> Result<(), String> {
     let typed = part.codec.read(text).map_err(|error| format!("is not read: {error}"))?;
     let written = match write(&*typed, spec.revision)? {
         Written::As(written) => written,
@@ -26,7 +32,8 @@ pub fn round_trip(spec: &Spec, name: &str, part: Part, whole: &Value, text: &str
         return Err(format!("was changed: {difference}"));
     }
     let again = part.put(whole, written);
-    spec.validate(name, &again).map_err(|error| format!("is written as the schema does not allow: {error}"))
+    spec.validate(name, &again)
+        .map_err(|error| format!("is written as the schema does not allow: {error}"))
 }
 
 /// What became of a value that was written for an older revision.
@@ -40,11 +47,12 @@ pub enum Older {
     Unencodable,
 }
 
-/// Reads the part of `whole`, which is of the revision of `spec`, and writes it for the revision of `older`.
+/// Reads the part of `whole`, which is of the revision of `spec`, and writes it for the revision of
+/// `older`.
 ///
 /// # Errors
-/// When what is written is not as the schema of `older` says, or has members that `strict`, its narrower form, does
-/// not name.
+/// When what is written is not as the schema of `older` says, or has members that `strict`, its
+/// narrower form, does not name.
 pub fn down(
     spec: &Spec,
     older: &Spec,
@@ -53,11 +61,14 @@ pub fn down(
     part: Part,
     whole: &Value,
 ) -> Result<Older, String> {
-    let name = name_in(older, name).filter(|name| is_same_kind(spec.revision, older.revision, name));
+    let name =
+        name_in(older, name).filter(|name| is_same_kind(spec.revision, older.revision, name));
     let Some(name) = name else { return Ok(Older::Unknown) };
     let text = part.of(whole).to_string();
     let typed = part.codec.read(&text).map_err(|error| format!("is not read: {error}"))?;
-    let Written::As(written) = write(&*typed, older.revision)? else { return Ok(Older::Unencodable) };
+    let Written::As(written) = write(&*typed, older.revision)? else {
+        return Ok(Older::Unencodable);
+    };
     let whole = with_envelope_of(older, name, &part.put(whole, written.clone()));
     let allowed = older.validate(name, &whole).and_then(|()| strict.validate(name, &whole));
     let say = |error| format!("is not as {} says: {error}\n  as {written}", older.revision);
@@ -99,7 +110,9 @@ fn made<'a>(
 /// The definitions of `spec` that a type holds a part of, with how.
 pub fn held(spec: &Spec) -> impl Iterator<Item = (&str, Cover)> {
     let all = spec.definitions().map(|(name, _)| (name, crate::registry::cover(spec, name)));
-    all.filter(|(_, cover)| matches!(cover, Cover::Type(_) | Cover::Message(..) | Cover::Response(_)))
+    all.filter(|(_, cover)| {
+        matches!(cover, Cover::Type(_) | Cover::Message(..) | Cover::Response(_))
+    })
 }
 
 /// More would hide what is wrong.
@@ -114,7 +127,8 @@ impl Failures {
     pub fn add(&mut self, revision: Revision, name: &str, why: &str, value: &Value) {
         let shape: String = why.chars().take_while(|c| *c != ':').collect();
         let entry = self.0.entry(format!("{revision} {name}: {shape}"));
-        let (count, _) = entry.or_insert_with(|| (0, format!("{revision} {name} {why}\n  of {value}")));
+        let (count, _) =
+            entry.or_insert_with(|| (0, format!("{revision} {name} {why}\n  of {value}")));
         *count += 1;
     }
 
@@ -125,7 +139,8 @@ impl Failures {
     pub fn finish(self) {
         let kinds = self.0.len();
         let first = self.0.into_values().take(KINDS_SHOWN_MAX);
-        let first: Vec<String> = first.map(|(count, first)| format!("{count} times: {first}")).collect();
+        let first: Vec<String> =
+            first.map(|(count, first)| format!("{count} times: {first}")).collect();
         assert!(kinds == 0, "{kinds} kinds of failures, among them\n{}", first.join("\n"));
     }
 }

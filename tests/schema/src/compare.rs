@@ -40,7 +40,9 @@ fn at(left: &Value, right: &Value, pointer: String) -> Option<String> {
                 return Some(format!("{pointer} has {} elements, not {}", right.len(), left.len()));
             }
             let mut pairs = left.iter().zip(right).enumerate();
-            pairs.find_map(|(index, (left, right))| at(left, right, child(&pointer, &index.to_string())))
+            pairs.find_map(|(index, (left, right))| {
+                at(left, right, child(&pointer, &index.to_string()))
+            })
         }
         (Value::Number(left), Value::Number(right)) if same_number(left, right) => None,
         _ if left == right => None,

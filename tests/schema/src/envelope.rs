@@ -1,7 +1,8 @@
-//! What must hold of the messages around params and results: the machines take them in and answer them.
+//! What must hold of the messages around params and results: the machines take them in and answer
+//! them.
 //!
-//! The envelope did not change after the sessions ended, so messages of every revision go to a session of the last
-//! revision that has them, but for batches, which only one has.
+//! The envelope did not change after the sessions ended, so messages of every revision go to a
+//! session of the last revision that has them, but for batches, which only one has.
 
 use std::time::Duration;
 
@@ -26,7 +27,8 @@ impl Envelope {
     /// For the messages of `revision`.
     #[must_use]
     pub fn new(revision: Revision) -> Self {
-        let session = if Revision::LEGACY.contains(&revision) { revision } else { Revision::V2025_11_25 };
+        let session =
+            if Revision::LEGACY.contains(&revision) { revision } else { Revision::V2025_11_25 };
         Self { pair: Pair::new(session) }
     }
 
@@ -62,7 +64,8 @@ impl Envelope {
     fn answer(&mut self) -> Option<Value> {
         while let Some(event) = self.pair.server.poll_event() {
             if let server::Event::Request { incoming, .. } = event {
-                let answered = self.pair.server.respond(self.pair.now, incoming, &Raw::empty_object());
+                let answered =
+                    self.pair.server.respond(self.pair.now, incoming, &Raw::empty_object());
                 answered.expect("it is open");
             }
         }
@@ -94,10 +97,15 @@ impl Envelope {
             return answer.map(|_| ()).ok_or_else(|| "is empty and no error".to_owned());
         }
         let answers = answer.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
-        let mut answered: Vec<i64> = answers.iter().filter_map(|answer| answer["id"].as_i64()).collect();
+        let mut answered: Vec<i64> =
+            answers.iter().filter_map(|answer| answer["id"].as_i64()).collect();
         ids.sort_unstable();
         answered.sort_unstable();
-        if ids == answered { Ok(()) } else { Err(format!("of {ids:?}, only {answered:?} are answered")) }
+        if ids == answered {
+            Ok(())
+        } else {
+            Err(format!("of {ids:?}, only {answered:?} are answered"))
+        }
     }
 
     fn responses(&mut self, batch: &Value) -> Result<(), String> {
@@ -136,12 +144,15 @@ impl Envelope {
         let Some(Err(CallError::Refused(refusal))) = self.outcome() else {
             return Err("does not refuse the call".to_owned());
         };
-        let same = error["code"].as_i64() == Some(refusal.code) && error["message"] == *refusal.message;
+        let same =
+            error["code"].as_i64() == Some(refusal.code) && error["message"] == *refusal.message;
         if !same {
             return Err(format!("is taken as {refusal:?}"));
         }
-        let data =
-            refusal.data.as_ref().map(|data| serde_json::from_str::<Value>(data.as_str()).expect("JSON"));
+        let data = refusal
+            .data
+            .as_ref()
+            .map(|data| serde_json::from_str::<Value>(data.as_str()).expect("JSON"));
         match (error.get("data"), data) {
             (Some(sent), Some(taken)) => difference(sent, &taken).map_or(Ok(()), Err)?,
             (None, None) => {}
@@ -155,7 +166,10 @@ impl Envelope {
 
     fn call(&mut self) -> Value {
         let options = CallOptions::default();
-        self.pair.client.call(self.pair.now, &ListTools::new(), options).expect("a call can be made");
+        self.pair
+            .client
+            .call(self.pair.now, &ListTools::new(), options)
+            .expect("a call can be made");
         let line = self.pair.client.poll_outgoing().expect("it is sent");
         let line: Value = serde_json::from_slice(line.body).expect("JSON");
         line["id"].clone()
@@ -179,7 +193,9 @@ fn typed_data(code: i64, data: &Raw) -> Result<(), String> {
         -32022 => UnsupportedVersion::decode(data).map(|_| ()).map_err(wrong),
         -32042 => match UrlElicitationRequired::decode(data) {
             Ok(data) if data.elicitations.broken.is_empty() => Ok(()),
-            Ok(data) => Err(format!("parts of its data are not read: {:?}", data.elicitations.broken)),
+            Ok(data) => {
+                Err(format!("parts of its data are not read: {:?}", data.elicitations.broken))
+            }
             Err(error) => Err(wrong(error)),
         },
         _ => Ok(()),

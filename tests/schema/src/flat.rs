@@ -19,7 +19,8 @@ pub fn flat(spec: &Spec, schema: &Value) -> Map<String, Value> {
     for part in object.get("allOf").and_then(Value::as_array).into_iter().flatten() {
         merge(&mut all, flat(spec, part));
     }
-    let own = object.iter().filter(|(key, _)| !matches!(key.as_str(), "$ref" | "allOf" | "description"));
+    let own =
+        object.iter().filter(|(key, _)| !matches!(key.as_str(), "$ref" | "allOf" | "description"));
     merge(&mut all, own.map(|(key, value)| (key.clone(), value.clone())).collect());
     all
 }
@@ -57,5 +58,7 @@ pub fn extends(spec: &Spec, derived: &Value, base: &Value) -> bool {
         schema.get("properties").and_then(Value::as_object).unwrap_or(&none).clone()
     };
     let ours = properties(&derived);
-    properties(&base).iter().all(|(name, base)| ours.get(name).is_some_and(|own| extends(spec, own, base)))
+    properties(&base)
+        .iter()
+        .all(|(name, base)| ours.get(name).is_some_and(|own| extends(spec, own, base)))
 }

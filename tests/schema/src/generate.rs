@@ -1,4 +1,5 @@
-//! Random values that are as a schema says; knows nothing of MCP but what its prose adds to the schemas.
+//! Random values that are as a schema says; knows nothing of MCP but what its prose adds to the
+//! schemas.
 
 use serde_json::{Map, Value, json};
 
@@ -43,7 +44,8 @@ impl<'a> Generator<'a> {
     /// # Panics
     /// When there is none, or it uses what is not known here.
     pub fn definition(&mut self, name: &str) -> Value {
-        let schema = self.spec.definition(name).unwrap_or_else(|| panic!("{name} is not defined")).clone();
+        let schema =
+            self.spec.definition(name).unwrap_or_else(|| panic!("{name} is not defined")).clone();
         let mut value = self.value(&schema, 0);
         obey_prose(name, &mut value);
         value
@@ -147,9 +149,11 @@ impl<'a> Generator<'a> {
     }
 
     fn array(&mut self, schema: &Map<String, Value>, depth: usize) -> Value {
-        let bound =
-            |keyword: &str| schema.get(keyword).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
-        let most = bound("maxItems").unwrap_or(usize::MAX).min(if depth < DEPTH_MAX { 4 } else { 0 });
+        let bound = |keyword: &str| {
+            schema.get(keyword).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok())
+        };
+        let most =
+            bound("maxItems").unwrap_or(usize::MAX).min(if depth < DEPTH_MAX { 4 } else { 0 });
         let least = bound("minItems").unwrap_or(0);
         let count = least.max(self.random.below(most + 1));
         let items = schema.get("items").cloned().unwrap_or_else(|| json!({}));
@@ -170,14 +174,16 @@ impl<'a> Generator<'a> {
 
     fn integer(&mut self, schema: &Map<String, Value>) -> i64 {
         let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_i64);
-        let (least, most) = (bound("minimum").unwrap_or(i64::MIN), bound("maximum").unwrap_or(i64::MAX));
+        let (least, most) =
+            (bound("minimum").unwrap_or(i64::MIN), bound("maximum").unwrap_or(i64::MAX));
         let likely = [0, 1, 7, 100, 65_536, -1, (1 << 53) + 1, i64::MAX, i64::MIN];
         (*self.random.pick(&likely)).clamp(least, most)
     }
 
     fn number(&mut self, schema: &Map<String, Value>) -> Value {
         let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
-        let (least, most) = (bound("minimum").unwrap_or(f64::MIN), bound("maximum").unwrap_or(f64::MAX));
+        let (least, most) =
+            (bound("minimum").unwrap_or(f64::MIN), bound("maximum").unwrap_or(f64::MAX));
         let likely = [0.0, 1.0, 0.5, 0.1, 0.001, 12.75, -3.5, 1e21, 1e-9, 1_234_567_890_123.0];
         let number: f64 = *self.random.pick(&likely);
         let number = number.clamp(least, most);
@@ -199,7 +205,9 @@ impl<'a> Generator<'a> {
             5 => (0..self.random.below(4)).map(|_| self.anything(depth + 2)).collect(),
             _ => {
                 let count = self.random.below(4);
-                (0..count).map(|_| (self.random.pick(NAMES).to_string(), self.anything(depth + 2))).collect()
+                (0..count)
+                    .map(|_| (self.random.pick(NAMES).to_string(), self.anything(depth + 2)))
+                    .collect()
             }
         }
     }
@@ -316,7 +324,10 @@ mod tests {
             { "required": ["age"], "properties": { "age": { "const": 300 } } },
         ]});
         let dialect = "https://json-schema.org/draft/2020-12/schema";
-        Spec::new(Revision::V2026_07_28, json!({ "$schema": dialect, "$defs": { "Oak": oak, "Tree": tree } }))
+        Spec::new(
+            Revision::V2026_07_28,
+            json!({ "$schema": dialect, "$defs": { "Oak": oak, "Tree": tree } }),
+        )
     }
 
     #[test]
@@ -344,7 +355,8 @@ mod tests {
     #[test]
     fn the_validator_finds_what_is_wrong() {
         let spec = spec();
-        for wrong in [json!({}), json!({ "name": 1 }), json!({ "name": "", "share": 2 }), json!([])] {
+        for wrong in [json!({}), json!({ "name": 1 }), json!({ "name": "", "share": 2 }), json!([])]
+        {
             assert!(spec.validate("Tree", &wrong).is_err(), "{wrong}");
         }
         assert!(spec.validate("Oak", &json!({ "name": "" })).is_err());

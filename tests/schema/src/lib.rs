@@ -1,7 +1,9 @@
-//! Checks of mcp-proto's types and wire against the published schemas: what is covered, how, and what is not.
+//! Checks of mcp-proto's types and wire against the published schemas: what is covered, how, and
+//! what is not.
 //!
-//! It knows JSON Schema and the core's public surface, and nothing of the core's inside. The schemas are not part of
-//! the project: they are read from `MCP_SPEC_DIR`. The checks themselves are in `tests/`.
+//! It knows JSON Schema and the core's public surface, and nothing of the core's inside. The
+//! schemas are not part of the project: they are read from `MCP_SPEC_DIR`. The checks themselves
+//! are in `tests/`.
 
 #![allow(
     clippy::expect_used,

@@ -124,7 +124,8 @@ pub enum Outcome {
     Kept,
     /// All of it is still there but for what is wrong, in whose place stands a default.
     Defaulted,
-    /// The element of a list, or value of a map, that it is in was set aside, with an error that says where.
+    /// The element of a list, or value of a map, that it is in was set aside, with an error that
+    /// says where.
     SetAside,
     /// It was refused, with an error that says where.
     Refused,
@@ -133,18 +134,22 @@ pub enum Outcome {
 /// Members that are written whatever was read.
 const STAMPED: &[&str] = &["/cacheScope", "/resultType", "/ttlMs"];
 
-/// Members that say what an object is: one that is only looked for where it can be but one thing need not say so.
+/// Members that say what an object is: one that is only looked for where it can be but one thing
+/// need not say so.
 const TAGS: &[&str] = &["/mode", "/type"];
 
-/// Whether an error at `pointer` says that something is wrong at `place`: there, in it, or in what it is directly in.
+/// Whether an error at `pointer` says that something is wrong at `place`: there, in it, or in what
+/// it is directly in.
 #[must_use]
 pub fn names(pointer: &str, place: &str) -> bool {
-    let is_in =
-        |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
+    let is_in = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'))
+    };
     pointer == place || is_in(pointer, place) || (!pointer.is_empty() && is_in(place, pointer))
 }
 
-/// What became of `mutation`, of which `written` is what a type wrote again and `debug` how it shows itself.
+/// What became of `mutation`, of which `written` is what a type wrote again and `debug` how it
+/// shows itself.
 ///
 /// # Errors
 /// What is lost that should not be.
@@ -200,7 +205,9 @@ fn put(value: &mut Value, place: &str, new: Value) {
 fn remove(value: &mut Value, place: &str) {
     let Some((parent, name)) = place.rsplit_once('/') else { return };
     match value.pointer_mut(parent) {
-        Some(Value::Object(parent)) => _ = Map::remove(parent, &name.replace("~1", "/").replace("~0", "~")),
+        Some(Value::Object(parent)) => {
+            _ = Map::remove(parent, &name.replace("~1", "/").replace("~0", "~"))
+        }
         Some(Value::Array(parent)) => {
             if let Some(at) = name.parse().ok().filter(|at| *at < parent.len()) {
                 let _gone: Value = Vec::remove(parent, at);

@@ -60,7 +60,8 @@ impl Pair {
         for capability in ABLE {
             ours = ours.capability(*capability);
         }
-        let mut theirs = server::Config::new("server", "2").revisions(&[revision]).instructions("Ask.");
+        let mut theirs =
+            server::Config::new("server", "2").revisions(&[revision]).instructions("Ask.");
         for capability in OFFERED {
             theirs = theirs.capability(*capability);
         }
@@ -78,12 +79,16 @@ impl Pair {
     pub fn carry(&mut self) {
         loop {
             let mut is_quiet = true;
-            while let Some(line) = self.client.poll_outgoing().map(|outgoing| outgoing.body.to_vec()) {
+            while let Some(line) =
+                self.client.poll_outgoing().map(|outgoing| outgoing.body.to_vec())
+            {
                 self.note(Side::Client, &line);
                 self.server.handle_message(self.now, StreamId::ONLY, &line[..]);
                 is_quiet = false;
             }
-            while let Some(line) = self.server.poll_outgoing().map(|outgoing| outgoing.body.to_vec()) {
+            while let Some(line) =
+                self.server.poll_outgoing().map(|outgoing| outgoing.body.to_vec())
+            {
                 self.note(Side::Server, &line);
                 self.client.handle_message(self.now, StreamId::ONLY, &line[..]);
                 is_quiet = false;
@@ -96,7 +101,8 @@ impl Pair {
 
     fn note(&mut self, side: Side, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
-        let value = compare::parse(line).unwrap_or_else(|error| panic!("{side:?} sent {text}: {error}"));
+        let value =
+            compare::parse(line).unwrap_or_else(|error| panic!("{side:?} sent {text}: {error}"));
         self.lines.push((side, value));
     }
 

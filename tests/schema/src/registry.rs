@@ -1,7 +1,8 @@
-//! How each definition of each revision is covered: by which type, by the envelope, or by other definitions.
+//! How each definition of each revision is covered: by which type, by the envelope, or by other
+//! definitions.
 //!
-//! Messages are found by the method that the schema gives them, all else by name. Nothing here is specific to a
-//! revision: the schemas say which definitions one has.
+//! Messages are found by the method that the schema gives them, all else by name. Nothing here is
+//! specific to a revision: the schemas say which definitions one has.
 
 use mcp_proto::Revision;
 use mcp_proto::schema::InputRequired;
@@ -45,7 +46,8 @@ impl Part {
     #[must_use]
     pub fn of(&self, whole: &Value) -> Value {
         let none = || Value::Object(serde_json::Map::new());
-        self.member.map_or_else(|| whole.clone(), |member| whole.get(member).cloned().unwrap_or_else(none))
+        self.member
+            .map_or_else(|| whole.clone(), |member| whole.get(member).cloned().unwrap_or_else(none))
     }
 
     /// The whole, with this part in place of the one it had.
@@ -90,24 +92,35 @@ pub fn cover(spec: &Spec, name: &str) -> Cover {
         return Cover::Envelope;
     }
     if let Some(method) = schema["properties"]["method"]["const"].as_str() {
-        let found = messages().into_iter().chain([elicitation()]).find(|(_, known, _)| *known == method);
+        let found =
+            messages().into_iter().chain([elicitation()]).find(|(_, known, _)| *known == method);
         return match found {
             Some((_, method, params)) => Cover::Message(method, params),
             None => Cover::Not("no type has its method"),
         };
     }
-    if let Some(result) = name.strip_suffix("Response").filter(|result| spec.definition(result).is_some()) {
+    if let Some(result) =
+        name.strip_suffix("Response").filter(|result| spec.definition(result).is_some())
+    {
         return type_of(result).map_or(Cover::Not("no type has its result"), Cover::Response);
     }
     if schema.get("anyOf").or_else(|| schema.get("$ref")).is_some() {
         let mut members = Vec::new();
         references(spec, schema, &mut members);
         let covered = members.iter().all(|member| !matches!(cover(spec, member), Cover::Not(_)));
-        return if covered { Cover::Union(members) } else { Cover::Not("one of its members is not covered") };
+        return if covered {
+            Cover::Union(members)
+        } else {
+            Cover::Not("one of its members is not covered")
+        };
     }
     if BASES.contains(&name) {
         let heirs = heirs(spec, name, schema);
-        return if heirs.is_empty() { Cover::Not("nothing is made of it") } else { Cover::Base(heirs) };
+        return if heirs.is_empty() {
+            Cover::Not("nothing is made of it")
+        } else {
+            Cover::Base(heirs)
+        };
     }
     Cover::Not("nobody thought of it")
 }
@@ -124,14 +137,19 @@ fn references(spec: &Spec, schema: &Value, names: &mut Vec<String>) {
 /// Whether a type is a message of the kind `kind`, such as `ClientRequest`, and has this method.
 #[must_use]
 pub fn is_sent_as(kind: &str, method: &str) -> bool {
-    messages().into_iter().chain([elicitation()]).any(|(known, name, _)| known == kind && name == method)
+    messages()
+        .into_iter()
+        .chain([elicitation()])
+        .any(|(known, name, _)| known == kind && name == method)
 }
 
-/// The definitions that have all that the base `name` has, and are of its kind: requests, results, params, things.
+/// The definitions that have all that the base `name` has, and are of its kind: requests, results,
+/// params, things.
 fn heirs(spec: &Spec, name: &str, base: &Value) -> Vec<String> {
     let kinds = ["Params", "Request", "Notification", "Result"];
     let kind = |name: &str| kinds.into_iter().find(|kind| name.ends_with(kind));
-    let is_object = |schema: &Value| flat(spec, schema).get("type").is_some_and(|kind| kind == "object");
+    let is_object =
+        |schema: &Value| flat(spec, schema).get("type").is_some_and(|kind| kind == "object");
     spec.definitions()
         .filter(|(heir, _)| *heir != name && kind(heir) == kind(name))
         .filter(|(heir, _)| !BASES.contains(heir) && !ENVELOPES.contains(heir))
@@ -191,7 +209,8 @@ pub fn name_in<'a>(older: &Spec, name: &'a str) -> Option<&'a str> {
 /// Whether the two definitions are of the same kind: some names were given anew.
 #[must_use]
 pub fn is_same_kind(later: Revision, older: Revision, name: &str) -> bool {
-    // `EnumSchema` is called `LegacyTitledEnumSchema` since, and what was a union became its one member.
+    // `EnumSchema` is called `LegacyTitledEnumSchema` since, and what was a union became its one
+    // member.
     let anew = match name {
         "EnumSchema" => later > Revision::V2025_06_18 && older <= Revision::V2025_06_18,
         "ClientNotification" => later > Revision::V2025_11_25 && older <= Revision::V2025_11_25,

@@ -1,4 +1,5 @@
-//! The published schemas and examples: where they lie, what they define, and whether a value is as they say.
+//! The published schemas and examples: where they lie, what they define, and whether a value is as
+//! they say.
 //!
 //! It knows files and JSON Schema, and nothing of Rust types.
 
@@ -69,7 +70,8 @@ pub fn examples(revision: Revision) -> Option<Vec<Example>> {
     let mut examples = Vec::new();
     for definition in entries(&directory) {
         for path in entries(&definition).into_iter().filter(|path| path.extension().is_some()) {
-            let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name =
+                |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let definition = name(&definition);
             let file = format!("{definition}/{}", name(&path));
             examples.push(Example { definition, file, value: read_json(&path) });
@@ -79,7 +81,8 @@ pub fn examples(revision: Revision) -> Option<Vec<Example>> {
 }
 
 fn entries(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let entries =
+        fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
     paths
@@ -97,7 +100,10 @@ impl Spec {
     /// When it cannot be read.
     #[must_use]
     pub fn read(directory: &Path, revision: Revision) -> Self {
-        Self::new(revision, read_json(&directory.join("schema").join(format!("{}.json", revision.name()))))
+        Self::new(
+            revision,
+            read_json(&directory.join("schema").join(format!("{}.json", revision.name()))),
+        )
     }
 
     /// A schema of `revision`.
@@ -164,7 +170,9 @@ impl Spec {
             self.root: used,
         });
         let options = jsonschema::options().should_validate_formats(true);
-        options.build(&schema).unwrap_or_else(|error| panic!("{name} of {}: {error}", self.revision))
+        options
+            .build(&schema)
+            .unwrap_or_else(|error| panic!("{name} of {}: {error}", self.revision))
     }
 
     /// Adds the definitions that `schema` needs.
@@ -176,8 +184,12 @@ impl Spec {
             self.collect(definition, used);
         }
         match schema {
-            Value::Array(elements) => elements.iter().for_each(|element| self.collect(element, used)),
-            Value::Object(members) => members.values().for_each(|member| self.collect(member, used)),
+            Value::Array(elements) => {
+                elements.iter().for_each(|element| self.collect(element, used))
+            }
+            Value::Object(members) => {
+                members.values().for_each(|member| self.collect(member, used))
+            }
             _ => {}
         }
     }

@@ -1,4 +1,5 @@
-//! Schemas that allow no member they do not name: what a peer of a revision can be expected to know.
+//! Schemas that allow no member they do not name: what a peer of a revision can be expected to
+//! know.
 
 use serde_json::{Map, Value, json};
 
@@ -6,8 +7,14 @@ use crate::flat::flat;
 use crate::spec::Spec;
 
 /// Members whose values are the application's own.
-const FREE: &[&str] =
-    &["_meta", "capabilities", "clientCapabilities", "inputSchema", "outputSchema", "requiredCapabilities"];
+const FREE: &[&str] = &[
+    "_meta",
+    "capabilities",
+    "clientCapabilities",
+    "inputSchema",
+    "outputSchema",
+    "requiredCapabilities",
+];
 
 /// Definitions whose values are kept as they came.
 const OWN: &[&str] = &["ClientCapabilities", "ServerCapabilities"];
@@ -20,8 +27,11 @@ pub fn strict(spec: &Spec) -> Spec {
     for (name, definition) in definitions.iter_mut() {
         if !name.ends_with("MetaObject") && !OWN.contains(&name.as_str()) {
             close(spec, definition);
-            // The params of every message have it, whether the message's own definition says so or not.
-            let params = definition.pointer_mut("/properties/params/properties").filter(|_| is_message(name));
+            // The params of every message have it, whether the message's own definition says so or
+            // not.
+            let params = definition
+                .pointer_mut("/properties/params/properties")
+                .filter(|_| is_message(name));
             if let Some(params) = params.and_then(Value::as_object_mut) {
                 params.entry("_meta").or_insert_with(|| json!({}));
             }
@@ -52,10 +62,12 @@ fn close(spec: &Spec, schema: &mut Value) {
     if let Some(items) = object.get_mut("items") {
         close(spec, items);
     }
-    if let Some(values) = object.get_mut("additionalProperties").filter(|values| values.is_object()) {
+    if let Some(values) = object.get_mut("additionalProperties").filter(|values| values.is_object())
+    {
         close(spec, values);
     }
-    for (name, property) in object.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten()
+    for (name, property) in
+        object.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten()
     {
         if !FREE.contains(&name.as_str()) {
             close(spec, property);
@@ -63,7 +75,8 @@ fn close(spec: &Spec, schema: &mut Value) {
     }
 }
 
-/// The whole of a message with the envelope that an older revision's definition names: some leave it out.
+/// The whole of a message with the envelope that an older revision's definition names: some leave
+/// it out.
 #[must_use]
 pub fn with_envelope_of(older: &Spec, name: &str, whole: &Value) -> Value {
     let mut whole = whole.clone();
@@ -92,7 +105,8 @@ mod tests {
 
     #[test]
     fn what_is_not_named_is_wrong_at_any_depth_but_in_what_is_free() {
-        let leaf = json!({ "type": "object", "properties": { "a": {}, "_meta": { "type": "object" } } });
+        let leaf =
+            json!({ "type": "object", "properties": { "a": {}, "_meta": { "type": "object" } } });
         let tree = json!({ "type": "object", "properties": {
             "leaves": { "type": "array", "items": { "anyOf": [{ "$ref": "#/$defs/Leaf" }, { "type": "null" }] } },
         }});

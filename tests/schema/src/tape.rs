@@ -1,4 +1,5 @@
-//! Whether every line that went over a connection is as the schema of its revision says; knows nothing of machines.
+//! Whether every line that went over a connection is as the schema of its revision says; knows
+//! nothing of machines.
 
 use std::collections::BTreeMap;
 

@@ -10,7 +10,9 @@ use mcp_schema_tests::spec;
 fn every_definition_of_every_revision_is_covered() {
     let Some(specs) = spec::all() else { return };
     let mut left_out = Vec::new();
-    println!("revision     defined  covered    type  params  result  envelope  union  base  not covered");
+    println!(
+        "revision     defined  covered    type  params  result  envelope  union  base  not covered"
+    );
     for spec in &specs {
         let mut counts = [0_usize; 7];
         for (name, _) in spec.definitions() {

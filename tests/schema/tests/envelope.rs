@@ -16,7 +16,8 @@ fn the_machines_take_in_every_message_as_what_it_is() {
     let mut failures = Failures::default();
     for spec in &specs {
         let mut values = 0;
-        let envelopes = spec.definitions().filter(|(name, _)| matches!(cover(spec, name), Cover::Envelope));
+        let envelopes =
+            spec.definitions().filter(|(name, _)| matches!(cover(spec, name), Cover::Envelope));
         for (name, _) in envelopes {
             let mut envelope = Envelope::new(spec.revision);
             for (value, _) in instances(spec, name, COUNT) {

@@ -37,7 +37,8 @@ fn read() -> Option<(Spec, Vec<Example>)> {
     for (file, lacking) in LACKING {
         let mut found = examples.iter_mut().filter(|example| example.file == *file);
         let example = found.next().expect("an example");
-        // The response's own definition also allows a result that asks for input, and so next to anything.
+        // The response's own definition also allows a result that asks for input, and so next to
+        // anything.
         let result = example.definition.strip_suffix("Response").expect("a response");
         assert!(spec.validate(result, &example.value["result"]).is_err(), "{file} lacks nothing");
         let lacking: Map<String, Value> = serde_json::from_str(lacking).expect("an object");
@@ -67,7 +68,10 @@ fn every_published_example_goes_through_its_type_unharmed() {
             failures.add(REVISION, &example.file, &error, &example.value);
         }
     }
-    println!("{} examples: {typed} through types, {enveloped} through the machines", examples.len());
+    println!(
+        "{} examples: {typed} through types, {enveloped} through the machines",
+        examples.len()
+    );
     failures.finish();
     assert!(examples.len() >= 100, "there are more examples than {}", examples.len());
 }
@@ -84,7 +88,12 @@ fn what_is_wrong_in_an_example_costs_no_more_than_itself() {
                 Ok(outcome) => *counts.entry((mutation.kind, outcome)).or_default() += 1,
                 Err(error) => {
                     let Mutation { kind, place, value } = &mutation;
-                    failures.add(REVISION, &example.file, &format!("{kind:?} {place:?}: {error}"), value);
+                    failures.add(
+                        REVISION,
+                        &example.file,
+                        &format!("{kind:?} {place:?}: {error}"),
+                        value,
+                    );
                 }
             }
         }
@@ -107,12 +116,17 @@ fn outcome(part: Part, mutation: &Mutation) -> Result<Outcome, String> {
                 parent.is_some_and(|parent| error.pointer.strip_suffix(named) == Some(parent))
             };
             let named = names(&error.pointer, &mutation.place) || NAMED_INSTEAD.iter().any(instead);
-            return if named { Ok(Outcome::Refused) } else { Err(format!("is refused elsewhere: {error}")) };
+            return if named {
+                Ok(Outcome::Refused)
+            } else {
+                Err(format!("is refused elsewhere: {error}"))
+            };
         }
     };
     match write(&*typed, REVISION)? {
         Written::As(written) => came_through(mutation, &written, &format!("{typed:?}")),
-        // A cancellation without an id is read, and means nothing; this revision has no form for it. (D-05)
+        // A cancellation without an id is read, and means nothing; this revision has no form for
+        // it. (D-05)
         Written::Not if mutation.place.ends_with("/requestId") => Ok(Outcome::Refused),
         Written::Not => Err("is read and cannot be written".to_owned()),
     }

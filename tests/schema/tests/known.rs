@@ -13,7 +13,8 @@ use serde_json::Value;
 /// Values of each definition.
 const COUNT: u64 = 60;
 
-/// Members that are named and yet kept as they came: what they say is what absence says, or they do not fit.
+/// Members that are named and yet kept as they came: what they say is what absence says, or they do
+/// not fit.
 const KEPT: &[&str] = &[
     // A flag that is `false`.
     "(\"isError\", false)",
@@ -53,7 +54,8 @@ fn what_the_schema_names_no_type_keeps_as_unknown() {
 fn what_the_schema_reserves_in_meta_is_read_typed() {
     let Some(specs) = spec::all() else { return };
     let spec = specs.last().expect("a schema");
-    let names = spec.definitions().map(|(name, _)| name).filter(|name| name.ends_with("MetaObject"));
+    let names =
+        spec.definitions().map(|(name, _)| name).filter(|name| name.ends_with("MetaObject"));
     let mut read = 0;
     for name in names {
         for (value, _) in closed_instances(spec, name, COUNT) {
@@ -94,8 +96,8 @@ fn collect_words<'a>(schema: &'a Value, words: &mut BTreeSet<&'a str>) {
     }
 }
 
-/// What stands among the unknown members in the debug output of a type, and where a type kept text for a value or one
-/// of these words.
+/// What stands among the unknown members in the debug output of a type, and where a type kept text
+/// for a value or one of these words.
 fn unknown(debug: &str, words: &BTreeSet<&str>) -> Vec<String> {
     let mut found = Vec::new();
     for (at, start) in debug.match_indices("extra: Members([") {
@@ -108,7 +110,9 @@ fn unknown(debug: &str, words: &BTreeSet<&str>) -> Vec<String> {
         }
     }
     for start in ["Other({", "Other(["] {
-        found.extend(debug.match_indices(start).map(|(at, _)| debug[at..].chars().take(40).collect()));
+        found.extend(
+            debug.match_indices(start).map(|(at, _)| debug[at..].chars().take(40).collect()),
+        );
     }
     for (at, start) in debug.match_indices("Other(\"") {
         let word = debug[at + start.len()..].split('"').next().unwrap_or_default();

@@ -1,10 +1,11 @@
-//! What other implementations are known to stumble over, and this one takes in. These need no schemas.
+//! What other implementations are known to stumble over, and this one takes in. These need no
+//! schemas.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it stands")]
 
 use mcp_proto::schema::{
-    Annotations, CallToolResult, ClientRequest, Content, Decode, Empty, Encode, ListToolsResult, Resource,
-    ResultType, Role, SetLevel, StopReason,
+    Annotations, CallToolResult, ClientRequest, Content, Decode, Empty, Encode, ListToolsResult,
+    Resource, ResultType, Role, SetLevel, StopReason,
 };
 use mcp_proto::{Raw, Revision};
 
@@ -54,7 +55,8 @@ fn a_content_block_of_another_type_costs_nothing() {
     let text = r#"{"content":[{"type":"text","text":"a"},{"type":"hologram","depth":3},{"type":"image","data":"AA==","mimeType":"image/png"}]}"#;
     let result: CallToolResult = read(text);
     assert!(result.content.broken.is_empty());
-    let [Content::Text(_), Content::Other(other), Content::Image(_)] = result.content.as_slice() else {
+    let [Content::Text(_), Content::Other(other), Content::Image(_)] = result.content.as_slice()
+    else {
         panic!("{:?}", result.content);
     };
     assert_eq!(other.as_str(), r#"{"type":"hologram","depth":3}"#);
@@ -88,8 +90,9 @@ fn structured_content_that_is_null_differs_from_none() {
 /// An empty cursor goes on. (PAG-04)
 #[test]
 fn one_bad_tool_costs_that_tool() {
-    let page: ListToolsResult =
-        read(r#"{"tools":[{"name":"a","inputSchema":{}},{"name":7,"inputSchema":{}},null],"nextCursor":""}"#);
+    let page: ListToolsResult = read(
+        r#"{"tools":[{"name":"a","inputSchema":{}},{"name":7,"inputSchema":{}},null],"nextCursor":""}"#,
+    );
     assert_eq!(page.tools.len(), 1);
     let places: Vec<&str> = page.tools.broken.iter().map(|error| error.pointer.as_str()).collect();
     assert_eq!(places, ["/1/name", "/2"]);
@@ -99,8 +102,12 @@ fn one_bad_tool_costs_that_tool() {
 /// The schemas have any string there; the words are the prose's. (requirements §2.1, STL-15)
 #[test]
 fn the_words_that_only_the_prose_names_are_known() {
-    let reasons = [StopReason::EndTurn, StopReason::MaxTokens, StopReason::StopSequence, StopReason::ToolUse];
-    assert_eq!(reasons.map(|it| it.name().to_owned()), ["endTurn", "maxTokens", "stopSequence", "toolUse"]);
+    let reasons =
+        [StopReason::EndTurn, StopReason::MaxTokens, StopReason::StopSequence, StopReason::ToolUse];
+    assert_eq!(
+        reasons.map(|it| it.name().to_owned()),
+        ["endTurn", "maxTokens", "stopSequence", "toolUse"]
+    );
     let types = [ResultType::Complete, ResultType::InputRequired, ResultType::Task];
     assert_eq!(types.map(|it| it.name().to_owned()), ["complete", "input_required", "task"]);
     assert_eq!(read::<StopReason>(r#""toolUse""#), StopReason::ToolUse);

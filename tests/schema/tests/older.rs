@@ -11,12 +11,18 @@ use mcp_schema_tests::strict::strict;
 /// Values of each definition.
 const COUNT: u64 = 60;
 
-/// Definitions of which some values have no form for some older peer, by how their names start: a list of blocks, a
-/// block for tools, sound, a choice of several.
-const UNENCODABLE: &[&str] =
-    &["Cancelled", "CreateMessage", "ElicitRequest", "PrimitiveSchemaDefinition", "SamplingMessage"];
+/// Definitions of which some values have no form for some older peer, by how their names start: a
+/// list of blocks, a block for tools, sound, a choice of several.
+const UNENCODABLE: &[&str] = &[
+    "Cancelled",
+    "CreateMessage",
+    "ElicitRequest",
+    "PrimitiveSchemaDefinition",
+    "SamplingMessage",
+];
 
-/// What is written although an older schema does not allow it: the definition, a part of the complaint, and why.
+/// What is written although an older schema does not allow it: the definition, a part of the
+/// complaint, and why.
 const ACCEPTED: &[(&str, &str, &str)] = &[(
     "ElicitResult",
     "is not of types",
@@ -53,7 +59,10 @@ fn what_is_written_for_an_older_peer_is_what_it_knows() {
                     }
                 }
             }
-            println!("{} for {}: {fit} fit, {unencodable} have no form", spec.revision, older.revision);
+            println!(
+                "{} for {}: {fit} fit, {unencodable} have no form",
+                spec.revision, older.revision
+            );
         }
     }
     failures.finish();
@@ -63,5 +72,7 @@ fn what_is_written_for_an_older_peer_is_what_it_knows() {
 }
 
 fn acceptance(name: &str, error: &str) -> Option<usize> {
-    ACCEPTED.iter().position(|(definition, part, _)| name.starts_with(definition) && error.contains(part))
+    ACCEPTED
+        .iter()
+        .position(|(definition, part, _)| name.starts_with(definition) && error.contains(part))
 }

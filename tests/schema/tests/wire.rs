@@ -1,4 +1,5 @@
-//! Sessions of every revision that has them, in which both sides do all they can: every line is as the schema says.
+//! Sessions of every revision that has them, in which both sides do all they can: every line is as
+//! the schema says.
 
 #![allow(
     clippy::expect_used,
@@ -19,7 +20,8 @@ const ROUNDS: usize = 30;
 #[test]
 fn every_line_of_a_session_is_as_its_revision_says() {
     let Some(specs) = spec::all() else { return };
-    let rich = specs.iter().find(|spec| spec.revision == Revision::V2025_11_25).expect("its schema");
+    let rich =
+        specs.iter().find(|spec| spec.revision == Revision::V2025_11_25).expect("its schema");
     for spec in specs.iter().filter(|spec| Revision::LEGACY.contains(&spec.revision)) {
         let mut applications = Applications::new(spec, rich);
         for _ in 0..ROUNDS {

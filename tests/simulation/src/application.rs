@@ -1,10 +1,13 @@
-//! What an application of either role may do at a moment, drawn at random; knows nothing of what comes of it.
+//! What an application of either role may do at a moment, drawn at random; knows nothing of what
+//! comes of it.
 
 use std::time::Duration;
 
 use mcp_harness::Seed;
 use mcp_proto::schema::Level;
-use mcp_proto::{CallOptions, ErrorObject, Filter, OwnedChange, OwnedCommand, Progress, Question, Raw, Side};
+use mcp_proto::{
+    CallOptions, ErrorObject, Filter, OwnedChange, OwnedCommand, Progress, Question, Raw, Side,
+};
 
 use crate::books::REFUSAL;
 use crate::case::Feature;
@@ -50,7 +53,8 @@ pub(crate) fn params(method: &str, tag: u64, cursor: Option<&str>) -> Raw {
         "prompts/get" => r#""name":"p""#.to_owned(),
         "resources/read" => r#""uri":"file:///a""#.to_owned(),
         "completion/complete" => {
-            r#""ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"v"}"#.to_owned()
+            r#""ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"v"}"#
+                .to_owned()
         }
         "sampling/createMessage" => r#""messages":[],"maxTokens":1"#.to_owned(),
         "elicitation/create" => {
@@ -85,12 +89,17 @@ pub(crate) fn result(method: &str, tag: u64, plan: &Plan, random: &mut Seed) -> 
         "resources/read" => r#""contents":[]"#,
         "completion/complete" => r#""completion":{"values":[]}"#,
         "roots/list" => r#""roots":[]"#,
-        "sampling/createMessage" => r#""role":"assistant","content":{"type":"text","text":"x"},"model":"m""#,
+        "sampling/createMessage" => {
+            r#""role":"assistant","content":{"type":"text","text":"x"},"model":"m""#
+        }
         "elicitation/create" => r#""action":"accept","content":{}"#,
         _ => r#""x":1"#,
     };
     let (more, hints) = (random.below(2), random.below(2));
-    let page = if plan.has(Feature::Pages) && method.ends_with("list") && method != "roots/list" && more == 0
+    let page = if plan.has(Feature::Pages)
+        && method.ends_with("list")
+        && method != "roots/list"
+        && more == 0
     {
         r#","nextCursor":"more""#
     } else {

@@ -1,12 +1,13 @@
-//! The reference model of both sides together: what each call may end with and what each request may be, from what the
-//! applications did; knows handles and outcomes, and nothing of bytes.
+//! The reference model of both sides together: what each call may end with and what each request
+//! may be, from what the applications did; knows handles and outcomes, and nothing of bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mcp_proto::{CallError, Instant, Raw, code};
 
-/// What became of one thing that was asked for, on both sides. It goes by a tag that its params carry.
+/// What became of one thing that was asked for, on both sides. It goes by a tag that its params
+/// carry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matter {
     method: String,
@@ -81,7 +82,9 @@ impl Books {
     /// # Errors
     /// When nobody made it, or it came more often than it was asked about.
     pub(crate) fn deliver(&mut self, tag: u64, method: &str) -> Result<(), String> {
-        let Some(matter) = self.matters.get_mut(&tag) else { return Err(format!("nobody asked for {tag}")) };
+        let Some(matter) = self.matters.get_mut(&tag) else {
+            return Err(format!("nobody asked for {tag}"));
+        };
         if matter.method != method {
             return Err(format!("{tag} is {} and came as {method}", matter.method));
         }
@@ -120,7 +123,9 @@ impl Books {
         match outcome {
             Ok(result) => match matter {
                 Some(matter) if !matter.is_answered => Err("nobody answered it".into()),
-                Some(_) if tag_of(Some(result)) != call.tag => Err("it has the answer of another".into()),
+                Some(_) if tag_of(Some(result)) != call.tag => {
+                    Err("it has the answer of another".into())
+                }
                 Some(Matter { asks: 0, last: Some(last), .. })
                     if call.wants_progress && call.progress != Some(*last) =>
                 {
@@ -132,7 +137,9 @@ impl Books {
             Err(CallError::Invalid(why)) if at.is_honest && !at.is_limited => {
                 Err(format!("an honest answer is invalid: {why}"))
             }
-            Err(CallError::Lost) if !at.is_ending => Err("it is lost and the connection is not".into()),
+            Err(CallError::Lost) if !at.is_ending => {
+                Err("it is lost and the connection is not".into())
+            }
             Err(CallError::Refused(error)) => match matter {
                 Some(matter) if error.code == REFUSAL && !matter.is_refused => {
                     Err("nobody refused it".into())
@@ -147,7 +154,9 @@ impl Books {
                 let early = at.now.duration_since(call.started) < call.least;
                 if early { Err("it gave up too early".into()) } else { Ok(()) }
             }
-            Err(CallError::Unanswered(_)) if !call.is_unanswered => Err("no question was refused".into()),
+            Err(CallError::Unanswered(_)) if !call.is_unanswered => {
+                Err("no question was refused".into())
+            }
             Err(CallError::Withdrawn) if !call.is_listening => Err("it is no subscription".into()),
             Err(CallError::Rounds) if call.questions == 0 && !at.is_limited => {
                 Err("nothing was asked".into())
@@ -165,7 +174,12 @@ impl Books {
     ///
     /// # Errors
     /// When that was not told, or it does not grow.
-    pub(crate) fn advance(&self, call: &mut OpenCall, progress: f64, is_honest: bool) -> Result<(), String> {
+    pub(crate) fn advance(
+        &self,
+        call: &mut OpenCall,
+        progress: f64,
+        is_honest: bool,
+    ) -> Result<(), String> {
         let last = call.progress.replace(progress);
         // Each round may begin anew, and nobody counts the rounds of what has no tag.
         let is_one_round = self.matters.get(&call.tag).is_some_and(|matter| matter.asks == 0);

@@ -1,11 +1,13 @@
-//! Which bounds one machine reaches, and that each holds and is felt only where it is reached; knows what the machine
-//! shows of itself and what was done to it, and nothing of the other side.
+//! Which bounds one machine reaches, and that each holds and is felt only where it is reached;
+//! knows what the machine shows of itself and what was done to it, and nothing of the other side.
 
 use std::collections::BTreeSet;
 
 use bytes::Buf;
 use mcp_harness::Role;
-use mcp_proto::{Applied, Endpoint, ErrorObject, Fault, Limits, Misuse, OwnedCommand, Side, ViolationKind};
+use mcp_proto::{
+    Applied, Endpoint, ErrorObject, Fault, Limits, Misuse, OwnedCommand, Side, ViolationKind,
+};
 
 use crate::books::OpenCall;
 use crate::case::Feature;
@@ -50,8 +52,11 @@ impl Bounds {
 
     /// The machine sent a line.
     pub(crate) fn sent(&mut self, line: &str) {
-        self.answered += u64::from(!line.starts_with('[') && line.contains("\"error\":{\"code\":-32700,"));
-        if let Some((_, rest)) = line.split_once(r#""notifications/cancelled","params":{"requestId":"#) {
+        self.answered +=
+            u64::from(!line.starts_with('[') && line.contains("\"error\":{\"code\":-32700,"));
+        if let Some((_, rest)) =
+            line.split_once(r#""notifications/cancelled","params":{"requestId":"#)
+        {
             let digits = rest.split(|character: char| !character.is_ascii_digit()).next();
             self.cancelled.extend(digits.and_then(|digits| digits.parse::<u64>().ok()));
         }
@@ -95,8 +100,10 @@ impl<R: Role<Event: Tell>> Node<R> {
             _ => false,
         };
         if is_new && before.bytes > limits.outbox_bytes_max && lines > before.lines {
-            self.machine
-                .breach(format!("{} bytes wait, and something new is sent: {command:?}", before.bytes));
+            self.machine.breach(format!(
+                "{} bytes wait, and something new is sent: {command:?}",
+                before.bytes
+            ));
         }
         if let (OwnedCommand::Call { options, .. }, Ok(Applied::Call(_))) = (command, done)
             && lines == before.lines
@@ -109,13 +116,20 @@ impl<R: Role<Event: Tell>> Node<R> {
     }
 
     /// A misuse must have its reason.
-    pub(crate) fn check_misuse(&mut self, shared: &mut Shared, command: &OwnedCommand, misuse: Misuse) {
+    pub(crate) fn check_misuse(
+        &mut self,
+        shared: &mut Shared,
+        command: &OwnedCommand,
+        misuse: Misuse,
+    ) {
         let outbox = self.machine.outbox().len();
         let limits = self.machine.limits();
         let is_full = outbox > limits.outbox_bytes_max;
         match (misuse, command) {
             (Misuse::Closed, _) if self.moment(shared).is_ending || self.phase == "draining" => {}
-            (Misuse::Closed, _) => self.machine.breach(format!("`Closed`, and it is open: {command:?}")),
+            (Misuse::Closed, _) => {
+                self.machine.breach(format!("`Closed`, and it is open: {command:?}"))
+            }
             (Misuse::NotReady, _) if self.machine.peer().is_some() && R::SIDE == Side::Client => {
                 self.machine.breach(format!("`NotReady`, and it is ready: {command:?}"));
             }
@@ -138,7 +152,11 @@ impl<R: Role<Event: Tell>> Node<R> {
                     && self.asks == 0
                     && self.listens == 0
                     && limits.ping_every.is_none();
-                if !is_full && is_plain && most < limits.calls_max && bytes <= limits.calls_bytes_max {
+                if !is_full
+                    && is_plain
+                    && most < limits.calls_max
+                    && bytes <= limits.calls_bytes_max
+                {
                     self.machine.breach(format!(
                         "`Blocked` with {most} of {} calls open and {bytes} of {} bytes",
                         limits.calls_max, limits.calls_bytes_max
@@ -147,9 +165,12 @@ impl<R: Role<Event: Tell>> Node<R> {
             }
             (
                 Misuse::Blocked,
-                OwnedCommand::Changed { .. } | OwnedCommand::Log { .. } | OwnedCommand::Notify { .. },
+                OwnedCommand::Changed { .. }
+                | OwnedCommand::Log { .. }
+                | OwnedCommand::Notify { .. },
             ) if !is_full => {
-                self.machine.breach(format!("`Blocked`, and only {outbox} bytes wait: {command:?}"));
+                self.machine
+                    .breach(format!("`Blocked`, and only {outbox} bytes wait: {command:?}"));
             }
             (Misuse::Blocked, OwnedCommand::RequestInput { questions, .. })
                 if questions.len() > limits.questions_max =>
@@ -171,7 +192,8 @@ impl<R: Role<Event: Tell>> Node<R> {
             }
             (
                 Misuse::Stale,
-                OwnedCommand::Respond { incoming, .. } | OwnedCommand::RespondError { incoming, .. },
+                OwnedCommand::Respond { incoming, .. }
+                | OwnedCommand::RespondError { incoming, .. },
             ) if self.requests.contains_key(&u64::from(*incoming)) => {
                 // The event of its cancellation was not polled yet.
                 self.withdrawn.insert((*incoming).into());
@@ -180,11 +202,12 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
     }
 
-    /// A call ended on this side: the other one must hear of it if it heard of the call, which went out under its own
-    /// number if nothing was asked about it.
+    /// A call ended on this side: the other one must hear of it if it heard of the call, which went
+    /// out under its own number if nothing was asked about it.
     pub(crate) fn owe_cancel(&mut self, shared: &Shared, call: u64, open: &OpenCall) {
         let in_session = self.machine.peer().is_some_and(|peer| peer.revision.rules().servers_ask);
-        let is_plain = in_session || (shared.plan.mode == Mode::Honest && shared.books.is_plain(open));
+        let is_plain =
+            in_session || (shared.plan.mode == Mode::Honest && shared.books.is_plain(open));
         if is_plain && !open.is_listening && !open.is_early {
             self.bounds.owed.insert(call);
         }
@@ -200,11 +223,13 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     /// What one piece of input is answered with is bounded by it.
     pub(crate) fn check_replies(&mut self, before: Outside, piece: &[u8]) {
-        let most = before.bytes + REPLY_FACTOR * (self.bounds.heard.left() + piece.len()) + REPLIES_BYTES;
+        let most =
+            before.bytes + REPLY_FACTOR * (self.bounds.heard.left() + piece.len()) + REPLIES_BYTES;
         self.check_outbox(most, "one piece of input");
     }
 
-    /// What is sent because time passed is bounded by what is open; client: it may give up finding the server's era.
+    /// What is sent because time passed is bounded by what is open; client: it may give up finding
+    /// the server's era.
     pub(crate) fn check_timeout(&mut self, shared: &mut Shared, before: Outside) {
         let calls = self.calls.len() + self.asks * 4 + OWN_CALLS;
         self.check_outbox(before.bytes + calls * CALL_BYTES, "a timeout");
@@ -227,7 +252,8 @@ impl<R: Role<Event: Tell>> Node<R> {
         let is_read = self.machine.outbox().len() <= self.machine.limits().replies_bytes_max;
         let (wants, should) = (self.machine.wants_input(), is_read && self.is_serving());
         if wants != should {
-            self.machine.breach(format!("nothing else is in the way, and that it reads is {wants}"));
+            self.machine
+                .breach(format!("nothing else is in the way, and that it reads is {wants}"));
         }
     }
 
@@ -238,17 +264,23 @@ impl<R: Role<Event: Tell>> Node<R> {
         let (limits, usual) = (self.machine.limits(), Limits::default());
         if !wants && is_read && is_serving {
             // With both it could be either.
-            match (limits.events_max < usual.events_max, limits.events_bytes_max < usual.events_bytes_max) {
+            match (
+                limits.events_max < usual.events_max,
+                limits.events_bytes_max < usual.events_bytes_max,
+            ) {
                 (true, false) => shared.coverage.mark("limit events_max"),
                 (false, true) => shared.coverage.mark("limit events_bytes_max"),
                 _ => {}
             }
         }
         for line in self.bounds.heard.take(piece) {
-            let id =
-                line.split_once("\"id\":\"").and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
-            let is_taken =
-                shared.plan.mode != Mode::Honest && is_serving && line.len() <= limits.message_bytes_max;
+            let id = line
+                .split_once("\"id\":\"")
+                .and_then(|(_, rest)| rest.split('"').next())
+                .unwrap_or_default();
+            let is_taken = shared.plan.mode != Mode::Honest
+                && is_serving
+                && line.len() <= limits.message_bytes_max;
             if is_taken && id.len() + 2 > limits.id_bytes_max {
                 shared.coverage.mark("limit id_bytes_max");
             }

@@ -1,5 +1,5 @@
-//! Which world to run, as words on a command line: a seed and what is left out of what it draws; knows nothing of what
-//! anything in it means.
+//! Which world to run, as words on a command line: a seed and what is left out of what it draws;
+//! knows nothing of what anything in it means.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -53,7 +53,9 @@ impl Case {
             "--seed" => self.seed = value.parse().ok()?,
             "--steps" => self.steps = Some(value.parse().ok()?),
             "--skip" => self.skip = value.split(',').filter_map(range).flatten().collect(),
-            "--without" => self.without = value.split(',').map(Feature::from_name).collect::<Option<_>>()?,
+            "--without" => {
+                self.without = value.split(',').map(Feature::from_name).collect::<Option<_>>()?
+            }
             _ => return None,
         }
         Some(())
@@ -69,10 +71,12 @@ impl fmt::Display for Case {
         if let Some(steps) = self.steps {
             write!(f, " --steps {steps}")?;
         }
-        let without: Vec<String> = self.without.iter().map(|feature| format!("{feature:?}")).collect();
+        let without: Vec<String> =
+            self.without.iter().map(|feature| format!("{feature:?}")).collect();
         let first = |step: &&usize| **step == 0 || !self.skip.contains(&(**step - 1));
         let skip = self.skip.iter().filter(first).map(|first| {
-            let last = (*first..).take_while(|step| self.skip.contains(step)).last().unwrap_or(*first);
+            let last =
+                (*first..).take_while(|step| self.skip.contains(step)).last().unwrap_or(*first);
             format!("{first}-{last}")
         });
         let skip: Vec<String> = skip.collect();

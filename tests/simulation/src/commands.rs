@@ -45,8 +45,10 @@ impl<R: Role<Event: Tell>> Node<R> {
             (Action::Progress, Some(request)) => self.progress(shared, request, random),
             (Action::SetLevel, _) => {
                 let options = CallOptions::default();
-                let command =
-                    OwnedCommand::SetLogLevel { level: app::level(random), options: options.clone() };
+                let command = OwnedCommand::SetLogLevel {
+                    level: app::level(random),
+                    options: options.clone(),
+                };
                 self.called(shared, command, 0, &options)
             }
             _ => Err(Misuse::Stale),
@@ -57,22 +59,28 @@ impl<R: Role<Event: Tell>> Node<R> {
     pub(crate) fn answer(&mut self, shared: &mut Shared, request: u64, random: &mut Seed) -> Done {
         let Some(open) = self.requests.get(&request).cloned() else { return Err(Misuse::Stale) };
         let result = app::result(&open.method, open.tag, &shared.plan, random);
-        let done =
-            self.perform(shared, OwnedCommand::Respond { incoming: request.into(), result: Some(result) });
+        let done = self.perform(
+            shared,
+            OwnedCommand::Respond { incoming: request.into(), result: Some(result) },
+        );
         match done {
             Ok(Applied::Done) => {
                 shared.books.settle(open.tag, crate::books::Matter::answer);
                 self.end_request(request);
             }
             Err(Misuse::Stale | Misuse::Closed) => {}
-            other => self.machine.breach(format!("request#{request} is open and an answer is {other:?}")),
+            other => {
+                self.machine.breach(format!("request#{request} is open and an answer is {other:?}"))
+            }
         }
         done
     }
 
     /// What was answered cannot be answered again.
     fn answer_again(&mut self, shared: &mut Shared, random: &mut Seed) -> bool {
-        let Some(request) = self.over.get(random.below(self.over.len())).copied() else { return false };
+        let Some(request) = self.over.get(random.below(self.over.len())).copied() else {
+            return false;
+        };
         let result = app::result("x/known", 0, &shared.plan, random);
         let command = if random.below(2) == 0 {
             OwnedCommand::Respond { incoming: request.into(), result: Some(result) }
@@ -81,7 +89,9 @@ impl<R: Role<Event: Tell>> Node<R> {
         };
         match self.perform(shared, command) {
             Err(_) => {}
-            other => self.machine.breach(format!("request#{request} is over and an answer is {other:?}")),
+            other => {
+                self.machine.breach(format!("request#{request} is over and an answer is {other:?}"))
+            }
         }
         true
     }
@@ -98,7 +108,9 @@ impl<R: Role<Event: Tell>> Node<R> {
                 self.end_request(request);
             }
             Err(Misuse::Stale | Misuse::Closed) => {}
-            other => self.machine.breach(format!("request#{request} is open and a refusal is {other:?}")),
+            other => {
+                self.machine.breach(format!("request#{request} is open and a refusal is {other:?}"))
+            }
         }
         done
     }
@@ -115,9 +127,10 @@ impl<R: Role<Event: Tell>> Node<R> {
             }
             Err(Misuse::Undeclared) => {
                 let OwnedCommand::RequestInput { questions, .. } = command else { return done };
-                if self
-                    .perform(shared, OwnedCommand::RefuseUndeclared { incoming: request.into(), questions })
-                    == Ok(Applied::Done)
+                if self.perform(
+                    shared,
+                    OwnedCommand::RefuseUndeclared { incoming: request.into(), questions },
+                ) == Ok(Applied::Done)
                 {
                     shared.books.settle(tag, crate::books::Matter::refuse);
                     self.end_request(request);
@@ -147,12 +160,15 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     fn cancel(&mut self, shared: &mut Shared, random: &mut Seed) -> Done {
         let calls: Vec<u64> = self.calls.keys().copied().collect();
-        let Some(call) = calls.get(random.below(calls.len())).copied() else { return Err(Misuse::Stale) };
+        let Some(call) = calls.get(random.below(calls.len())).copied() else {
+            return Err(Misuse::Stale);
+        };
         self.cancel_call(shared, call)
     }
 
     pub(crate) fn cancel_call(&mut self, shared: &mut Shared, call: u64) -> Done {
-        let done = self.perform(shared, OwnedCommand::Cancel { call: call.into(), reason: "no more".into() });
+        let done = self
+            .perform(shared, OwnedCommand::Cancel { call: call.into(), reason: "no more".into() });
         if done == Ok(Applied::Done)
             && let Some(open) = self.calls.get_mut(&call)
         {
@@ -169,7 +185,8 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     fn call(&mut self, shared: &mut Shared, random: &mut Seed) -> Done {
         let page = self.pages.pop();
-        // A server that does not know its client yet must not ping it: it may be one that is never asked.
+        // A server that does not know its client yet must not ping it: it may be one that is never
+        // asked.
         let may_call = shared.plan.has(Feature::ServerCalls) && self.machine.peer().is_some();
         if R::SIDE == Side::Server && !may_call {
             return Err(Misuse::Stale);
@@ -188,8 +205,11 @@ impl<R: Role<Event: Tell>> Node<R> {
             let parent = self.requests.keys().next();
             options.parent = parent.map(|parent| (*parent).into());
         }
-        let command =
-            OwnedCommand::Call { method: method.into(), params: Some(params), options: options.clone() };
+        let command = OwnedCommand::Call {
+            method: method.into(),
+            params: Some(params),
+            options: options.clone(),
+        };
         self.called(shared, command, tag, &options)
     }
 
@@ -200,13 +220,18 @@ impl<R: Role<Event: Tell>> Node<R> {
         tag: u64,
         options: &CallOptions,
     ) -> Done {
-        let filter =
-            if let OwnedCommand::Listen { filter, .. } = &command { Some(filter.clone()) } else { None };
-        let params = if let OwnedCommand::Call { params, .. } = &command { params.clone() } else { None };
+        let filter = if let OwnedCommand::Listen { filter, .. } = &command {
+            Some(filter.clone())
+        } else {
+            None
+        };
+        let params =
+            if let OwnedCommand::Call { params, .. } = &command { params.clone() } else { None };
         let done = self.perform(shared, command);
         if let Ok(Applied::Call(call)) = done {
             let limits = self.machine.limits();
-            let least = options.timeout.unwrap_or_else(|| limits.call_timeout.min(limits.human_timeout));
+            let least =
+                options.timeout.unwrap_or_else(|| limits.call_timeout.min(limits.human_timeout));
             let open = OpenCall {
                 tag,
                 started: shared.now,

@@ -1,4 +1,5 @@
-//! What was reached, counted by name, and what should have been; knows nothing of how it is reached.
+//! What was reached, counted by name, and what should have been; knows nothing of how it is
+//! reached.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -48,7 +49,8 @@ impl fmt::Display for Coverage {
         let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let missing = self.missing();
         let missing_counts = missing.iter().map(|name| (name, 0));
-        for (name, count) in self.0.iter().map(|(name, count)| (name, *count)).chain(missing_counts) {
+        for (name, count) in self.0.iter().map(|(name, count)| (name, *count)).chain(missing_counts)
+        {
             let (group, name) = name.split_once(' ').unwrap_or(("other", name));
             let mark = if count == 0 { " <- NEVER REACHED" } else { "" };
             groups.entry(group).or_default().push(format!("{name}={count}{mark}"));
@@ -89,13 +91,19 @@ fn of_streams() -> Vec<String> {
     let violations = "BadNotification Batch DuplicateId Early Invalid NotJson TooLong Truncated UnknownResponse StaleProgress";
     add(
         "violation",
-        &with("client.", &format!("{violations} UnexpectedRequest UnknownSubscription").replace("Early", "")),
+        &with(
+            "client.",
+            &format!("{violations} UnexpectedRequest UnknownSubscription").replace("Early", ""),
+        ),
     );
     add("violation", &with("server.", violations));
     let faults = "FirstViolation Stalled TooManyViolations Unresponsive";
     add(
         "fault",
-        &with("client.", &format!("{faults} BadHandshake HandshakeTimedOut NoCommonRevision Refused")),
+        &with(
+            "client.",
+            &format!("{faults} BadHandshake HandshakeTimedOut NoCommonRevision Refused"),
+        ),
     );
     add("fault", &with("server.", faults));
     add("close", &with("client.", "Local Peer"));
@@ -156,6 +164,7 @@ fn of_streams() -> Vec<String> {
 }
 
 fn with(prefix: &str, words: &str) -> String {
-    let words: Vec<String> = words.split_whitespace().map(|word| format!("{prefix}{word}")).collect();
+    let words: Vec<String> =
+        words.split_whitespace().map(|word| format!("{prefix}{word}")).collect();
     words.join(" ")
 }

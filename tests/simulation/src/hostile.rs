@@ -1,5 +1,5 @@
-//! A peer that is no machine: it says almost the right things, at almost the right time; knows which lines would be
-//! good ones and nothing of what is made of the others.
+//! A peer that is no machine: it says almost the right things, at almost the right time; knows
+//! which lines would be good ones and nothing of what is made of the others.
 
 use std::collections::VecDeque;
 
@@ -122,7 +122,8 @@ impl Hostile {
             3 => phrases::cancel(&id, &mut self.random).into_bytes(),
             4 => {
                 // Mostly of what is open, or hardly any is ever told twice of one call.
-                let (index, is_any) = (self.random.below(self.asked.len()), self.random.below(3) == 0);
+                let (index, is_any) =
+                    (self.random.below(self.asked.len()), self.random.below(3) == 0);
                 let open = self.asked.get(index).filter(|_| !is_any);
                 let token = open.map_or(id, |(id, _)| id.to_string());
                 phrases::progress(&token, &mut self.random).into_bytes()
@@ -133,7 +134,9 @@ impl Hostile {
             8 => self.batch(),
             9 => phrases::huge(&id, &mut self.random),
             10 => phrases::deep(&id, &mut self.random),
-            11 => phrases::bad_answer(&id.parse().unwrap_or_default(), &mut self.random).into_bytes(),
+            11 => {
+                phrases::bad_answer(&id.parse().unwrap_or_default(), &mut self.random).into_bytes()
+            }
             12 => phrases::request(side.other(), &id, &mut self.random).into_bytes(),
             _ => phrases::garbage(&mut self.random),
         }

@@ -1,9 +1,11 @@
-//! Whole worlds drawn from one number: two peers, or one and somebody hostile, on links that are slow, chopped, full and
-//! cut, under clocks that are late; knows the public surface of `mcp_proto` and what it promises.
+//! Whole worlds drawn from one number: two peers, or one and somebody hostile, on links that are
+//! slow, chopped, full and cut, under clocks that are late; knows the public surface of `mcp_proto`
+//! and what it promises.
 //!
-//! Each seed first draws which [`Feature`]s there are and how much each weighs (swarm testing), then what happens step
-//! by step. The checkers are those of `mcp_harness`, and a small model of both sides. What
-//! fails is made smaller by leaving out features and steps, and told with the command that plays it again:
+//! Each seed first draws which [`Feature`]s there are and how much each weighs (swarm testing),
+//! then what happens step by step. The checkers are those of `mcp_harness`, and a small model of
+//! both sides. What fails is made smaller by leaving out features and steps, and told with the
+//! command that plays it again:
 //!
 //! ```text
 //! cargo run --release -p mcp-simulation -- --seconds 60 [--seed 1] [--threads 2] [--http] [--streams]

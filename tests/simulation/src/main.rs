@@ -1,4 +1,5 @@
-//! Runs worlds for as long as it is told to, and says how many, what they reached and what broke; knows nothing of worlds.
+//! Runs worlds for as long as it is told to, and says how many, what they reached and what broke;
+//! knows nothing of worlds.
 
 #![allow(clippy::print_stdout, reason = "it reports to people")]
 

@@ -1,5 +1,5 @@
-//! One machine of a world under watch, with its application and the books that it keeps; knows nothing of the other
-//! side but what the common books say.
+//! One machine of a world under watch, with its application and the books that it keeps; knows
+//! nothing of the other side but what the common books say.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -270,7 +270,8 @@ impl<R: Role<Event: Tell>> Node<R> {
                 && limits.requests_bytes_max > 1 << 20;
             if is_plain && self.peak < limits.requests_max {
                 let most = limits.requests_max;
-                self.machine.breach(format!("a request was refused with {} of {most} open", self.peak));
+                self.machine
+                    .breach(format!("a request was refused with {} of {most} open", self.peak));
             }
         }
     }
@@ -284,7 +285,8 @@ impl<R: Role<Event: Tell>> Node<R> {
 impl<R: Role<Event: Tell>> Party for Node<R> {
     fn send(&mut self, shared: &mut Shared, link: &mut Link) -> bool {
         let mut sent = Vec::new();
-        let moved = link.send(shared.now, self.machine.outbox(), |piece| sent.extend_from_slice(piece));
+        let moved =
+            link.send(shared.now, self.machine.outbox(), |piece| sent.extend_from_slice(piece));
         for line in self.lines.take(&sent) {
             self.sent(shared, &line);
             self.record.lines.push(line);
@@ -410,7 +412,8 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
     }
 
     fn stop_listening(&mut self, shared: &mut Shared) -> bool {
-        let listening = self.calls.iter().filter(|(_, call)| call.is_listening && !call.is_cancelled);
+        let listening =
+            self.calls.iter().filter(|(_, call)| call.is_listening && !call.is_cancelled);
         let listening: Vec<u64> = listening.map(|(call, _)| *call).collect();
         for call in &listening {
             let _misuse = self.cancel_call(shared, *call);
@@ -436,7 +439,8 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
             self.machine.breach(format!("calls are left: {:?}", self.calls));
         }
         self.machine.handle_timeout(shared.now + Duration::from_secs(1 << 20));
-        self.machine.handle_input(shared.now, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+        self.machine
+            .handle_input(shared.now, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
         if self.machine.poll_event().is_some() {
             self.machine.breach("an event after the end");
         }

@@ -37,8 +37,19 @@ pub(crate) fn initialize(random: &mut Seed) -> String {
 
 /// An id that few would think of.
 pub(crate) fn odd_id(random: &mut Seed) -> String {
-    let odd =
-        ["null", "1.5", "-1", "true", "\"\"", "[]", "1e3", "18446744073709551616", "{}", "\"\\u0031\"", "01"];
+    let odd = [
+        "null",
+        "1.5",
+        "-1",
+        "true",
+        "\"\"",
+        "[]",
+        "1e3",
+        "18446744073709551616",
+        "{}",
+        "\"\\u0031\"",
+        "01",
+    ];
     match random.below(12) {
         0 => format!("\"{}\"", "i".repeat(300)),
         _ => pick(random, &odd).to_owned(),
@@ -46,9 +57,12 @@ pub(crate) fn odd_id(random: &mut Seed) -> String {
 }
 
 fn meta(random: &mut Seed) -> String {
-    let (version, declares) =
-        (if random.below(8) == 0 { version(random) } else { "2026-07-28" }, pick(random, &DECLARES));
-    let level = if random.below(2) == 0 { r#","io.modelcontextprotocol/logLevel":"debug""# } else { "" };
+    let (version, declares) = (
+        if random.below(8) == 0 { version(random) } else { "2026-07-28" },
+        pick(random, &DECLARES),
+    );
+    let level =
+        if random.below(2) == 0 { r#","io.modelcontextprotocol/logLevel":"debug""# } else { "" };
     let token = random.below(30);
     format!(
         r#""_meta":{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientCapabilities":{declares},"io.modelcontextprotocol/clientInfo":{NAME},"progressToken":{token}{level}}}"#
@@ -70,13 +84,17 @@ pub(crate) fn request(side: Side, id: &str, random: &mut Seed) -> String {
     let comma = if meta.is_empty() || params.is_empty() { "" } else { "," };
     match random.below(20) {
         0 => format!(r#"{{"id":{id},"method":"{method}","params":{{{params}}}}}"#),
-        1 => format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":[{{{params}}}]}}"#),
+        1 => {
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":[{{{params}}}]}}"#)
+        }
         2 => format!(r#"{{"jsonrpc":"2.0","id":{id},"id":1,"method":"{method}"}}"#),
         3 => format!(
             r#"{{"params":{{{params}{comma}{meta}}},"method":"{method}","id":{id},"jsonrpc":"2.0","x":0}}"#
         ),
         _ => {
-            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}{comma}{meta}}}}}"#)
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}{comma}{meta}}}}}"#
+            )
         }
     }
 }
@@ -109,7 +127,10 @@ fn client_request(random: &mut Seed) -> (&'static str, String) {
     match random.below(of.len() + 2) {
         0 => (
             "initialize",
-            format!(r#""protocolVersion":"{}","capabilities":{{}},"clientInfo":{NAME}"#, version(random)),
+            format!(
+                r#""protocolVersion":"{}","capabilities":{{}},"clientInfo":{NAME}"#,
+                version(random)
+            ),
         ),
         1 => ("initialize", String::new()),
         choice => {
@@ -123,7 +144,10 @@ fn server_request(random: &mut Seed) -> (&'static str, String) {
     let of = [
         ("roots/list", ""),
         ("sampling/createMessage", r#""messages":[],"maxTokens":1"#),
-        ("elicitation/create", r#""message":"m","requestedSchema":{"type":"object","properties":{}}"#),
+        (
+            "elicitation/create",
+            r#""message":"m","requestedSchema":{"type":"object","properties":{}}"#,
+        ),
         ("ping", ""),
         ("x/known", ""),
         ("x/unknown", ""),
@@ -197,7 +221,9 @@ pub(crate) fn notification(side: Side, id: &str, random: &mut Seed) -> String {
         (Side::Client, 4) => ("notifications/message", tag),
         (Side::Server, 0) => ("notifications/message", r#""level":"info","data":1"#.into()),
         (Side::Server, 1 | 2) => ("notifications/tools/list_changed", tag),
-        (Side::Server, 3) => ("notifications/resources/updated", format!(r#""uri":"file:///a",{tag}"#)),
+        (Side::Server, 3) => {
+            ("notifications/resources/updated", format!(r#""uri":"file:///a",{tag}"#))
+        }
         (Side::Server, 4) => ("notifications/tools/list_changed", String::new()),
         (_, 5) => (
             "notifications/subscriptions/acknowledged",
@@ -239,8 +265,10 @@ pub(crate) fn huge(id: &str, random: &mut Seed) -> Vec<u8> {
 
 pub(crate) fn deep(id: &str, random: &mut Seed) -> Vec<u8> {
     let depth = random.below(260);
-    let (open, close) = ("[".repeat(depth), "]".repeat(if random.below(4) == 0 { 0 } else { depth }));
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x/known","params":{{"x":{open}{close}}}}}"#).into_bytes()
+    let (open, close) =
+        ("[".repeat(depth), "]".repeat(if random.below(4) == 0 { 0 } else { depth }));
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x/known","params":{{"x":{open}{close}}}}}"#)
+        .into_bytes()
 }
 
 pub(crate) fn garbage(random: &mut Seed) -> Vec<u8> {

@@ -1,5 +1,5 @@
-//! What one seed draws before anything happens: which features are on, with which weights, and what the two sides are;
-//! knows nothing of what happens then.
+//! What one seed draws before anything happens: which features are on, with which weights, and what
+//! the two sides are; knows nothing of what happens then.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -122,8 +122,10 @@ impl Plan {
         let limits = [4, 5].map(|purpose| limits(&mut case.fork(purpose), &on));
         let [of_client, of_server] = &revisions;
         let mut random = case.fork(6);
-        let mut client = client::Config::new("c", "1").revisions(of_client).limits(limits[0].clone());
-        let mut server = server::Config::new("s", "1").revisions(of_server).limits(limits[1].clone());
+        let mut client =
+            client::Config::new("c", "1").revisions(of_client).limits(limits[0].clone());
+        let mut server =
+            server::Config::new("s", "1").revisions(of_server).limits(limits[1].clone());
         for capability in OF_CLIENT {
             if random.below(4) != 0 || !on.contains(&Feature::SomeCapabilities) {
                 client = client.capability(*capability);
@@ -140,7 +142,8 @@ impl Plan {
             _ => {}
         }
         if on.contains(&Feature::Policies) {
-            let policies = [ViolationPolicy::Close, ViolationPolicy::Ignore, ViolationPolicy::Reply];
+            let policies =
+                [ViolationPolicy::Close, ViolationPolicy::Ignore, ViolationPolicy::Reply];
             client = client.on_violation(policies[random.below(3)]);
             server = server.on_violation(policies[random.below(3)]);
         }
@@ -185,9 +188,11 @@ impl Plan {
     #[must_use]
     pub(crate) fn link(&self, random: &mut Seed) -> Link {
         let mut link = Link::default();
-        let (latency, size, capacity) = (random.below(200), random.below(4), 1 + random.below(3000));
+        let (latency, size, capacity) =
+            (random.below(200), random.below(4), 1 + random.below(3000));
         let seed = Seed(random.next());
-        link.latency = Duration::from_millis(if self.has(Feature::Latency) { latency as u64 } else { 1 });
+        link.latency =
+            Duration::from_millis(if self.has(Feature::Latency) { latency as u64 } else { 1 });
         if self.has(Feature::Splits) {
             link.chunking = match size {
                 0 => Chunking::Bytes(1),
@@ -287,7 +292,14 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
         limits.depth_max = 7 + drawn.3 as u8;
     }
     let mut millis = |most: u64| Duration::from_millis(1 + random.next() % most);
-    let drawn = [millis(20_000), millis(5000), millis(20_000), millis(10_000), millis(4000), millis(60_000)];
+    let drawn = [
+        millis(20_000),
+        millis(5000),
+        millis(20_000),
+        millis(10_000),
+        millis(4000),
+        millis(60_000),
+    ];
     if on.contains(&Feature::ShortTimeouts) {
         limits.call_timeout = drawn[1];
         limits.call_timeout_max = drawn[0];

@@ -1,5 +1,5 @@
-//! What happened to a machine once, played again: the same must come of it, however its input is split and whenever it is
-//! polled; knows nothing of what it should be.
+//! What happened to a machine once, played again: the same must come of it, however its input is
+//! split and whenever it is polled; knows nothing of what it should be.
 
 use mcp_harness::{Checked, Cut, Play, Polls, Role, Script, Trace, play_checked};
 use mcp_proto::Limits;
@@ -28,7 +28,8 @@ pub(crate) fn check<R: Role>(
     let mut random = case.fork(10);
     let point = 1 + random.below(script.input_bytes());
     for cut in [Cut::Bytes(1), Cut::Bytes(7), Cut::At(point), Cut::Seeded(random)] {
-        // With a clock that goes back, what answers the machine may seem to come at the moment of what it answers.
+        // With a clock that goes back, what answers the machine may seem to come at the moment of
+        // what it answers.
         if is_backward && matches!(cut, Cut::At(_)) {
             continue;
         }
@@ -48,7 +49,8 @@ fn other_way<R: Role>(base: &Trace, machine: impl Fn() -> Checked<R>, script: &S
     let other = play_checked(machine(), script, way);
     compare(&format!("events of {way:?}"), &base.events, &other.events);
     compare(&format!("lines of {way:?}"), &base.lines, &other.lines);
-    let done = |trace: &Trace| trace.done.iter().map(|done| format!("{done:?}")).collect::<Vec<_>>();
+    let done =
+        |trace: &Trace| trace.done.iter().map(|done| format!("{done:?}")).collect::<Vec<_>>();
     compare(&format!("what came of actions, {way:?}"), &done(base), &done(&other));
     assert!(base.moments == other.moments, "{way:?}: other deadlines");
 }

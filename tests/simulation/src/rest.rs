@@ -1,5 +1,5 @@
-//! What a machine has room for once all is quiet: as much as in the beginning. It knows which bounds there are and what
-//! each of them counts, and nothing of what happened before.
+//! What a machine has room for once all is quiet: as much as in the beginning. It knows which
+//! bounds there are and what each of them counts, and nothing of what happened before.
 
 use std::time::Duration;
 
@@ -41,10 +41,12 @@ impl Form {
         format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"{method}","params":{{{params}}}}}"#)
     }
 
-    /// A request whose params are as long as `bytes` say, or as a message can be; `None` when neither is enough.
+    /// A request whose params are as long as `bytes` say, or as a message can be; `None` when
+    /// neither is enough.
     fn request_of(self, limits: &Limits, bytes: usize) -> Option<String> {
         let empty = self.request("r0", "x/known", r#""pad":"""#);
-        let params = empty.len() - r#"{"jsonrpc":"2.0","id":"r0","method":"x/known","params":}"#.len();
+        let params =
+            empty.len() - r#"{"jsonrpc":"2.0","id":"r0","method":"x/known","params":}"#.len();
         let most = bytes.min((limits.message_bytes_max + params).checked_sub(empty.len())?);
         let pad = "a".repeat(most.checked_sub(params)?);
         Some(self.request("r0", "x/known", &format!(r#""pad":"{pad}""#)))
@@ -64,7 +66,8 @@ impl<R: Role<Event: Tell>> Node<R> {
         let Some(form) = self.form(shared).filter(|_| is_quiet) else { return };
         self.requests_again(shared, form);
         self.batches_again(shared);
-        // A client that gave up waiting for a subscription, and then on what it listens to, leaves it with the server.
+        // A client that gave up waiting for a subscription, and then on what it listens to, leaves
+        // it with the server.
         if nobody_listens && self.watched == 0 && R::SIDE == Side::Server {
             self.subscriptions_again(shared, form);
         }
@@ -72,10 +75,13 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     fn form(&self, shared: &Shared) -> Option<Form> {
         let asks = |side: Side| match (side, R::SIDE) {
-            (Side::Client, Side::Client) => self.machine.peer().map(|peer| peer.revision.rules().servers_ask),
+            (Side::Client, Side::Client) => {
+                self.machine.peer().map(|peer| peer.revision.rules().servers_ask)
+            }
             _ => self.machine.peer().map(|_| true),
         };
-        let is_modern = shared.plan.revisions[1].iter().any(|revision| revision.era() == Era::Modern);
+        let is_modern =
+            shared.plan.revisions[1].iter().any(|revision| revision.era() == Era::Modern);
         if R::SIDE == Side::Server && is_modern {
             return Some(Form::Standalone);
         }
@@ -89,7 +95,8 @@ impl<R: Role<Event: Tell>> Node<R> {
         {
             self.tell_and_take(shared, &line);
             if self.requests.len() != 1 && self.is_serving() {
-                self.machine.breach("nothing is open and one large request does not fit: something leaked");
+                self.machine
+                    .breach("nothing is open and one large request does not fit: something leaked");
             }
             self.mark(shared, "rest", "requests_bytes_max");
         }
@@ -113,7 +120,8 @@ impl<R: Role<Event: Tell>> Node<R> {
         self.refuse_all(shared);
     }
 
-    /// A batch is refused where too many answers wait for others: as much is answered as may wait, and once more.
+    /// A batch is refused where too many answers wait for others: as much is answered as may wait,
+    /// and once more.
     fn batches_again(&mut self, shared: &mut Shared) {
         let limits = self.machine.limits().clone();
         let has_batches = self.machine.peer().is_some_and(|peer| peer.revision.rules().batches);
@@ -124,7 +132,9 @@ impl<R: Role<Event: Tell>> Node<R> {
             .map(|number| format!(r#"{{"jsonrpc":"2.0","id":"r{number}","method":"ping"}}"#));
         let batch = format!("[{}]", members.collect::<Vec<_>>().join(","));
         let mut said = 0;
-        while said <= limits.replies_bytes_max && batch.len() <= limits.message_bytes_max && self.is_serving()
+        while said <= limits.replies_bytes_max
+            && batch.len() <= limits.message_bytes_max
+            && self.is_serving()
         {
             let lines = self.tell_and_take(shared, &batch);
             if lines.iter().any(|line| line.contains("too many answers wait")) {
@@ -137,8 +147,9 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     fn subscriptions_again(&mut self, shared: &mut Shared, form: Form) {
         let limits = self.machine.limits().clone();
-        let uri =
-            "u".repeat(limits.subscriptions_bytes_max.min(limits.message_bytes_max.saturating_sub(500)));
+        let uri = "u".repeat(
+            limits.subscriptions_bytes_max.min(limits.message_bytes_max.saturating_sub(500)),
+        );
         let (subscribe, end) = match form {
             Form::InSession => (
                 form.request("r0", "resources/subscribe", &format!(r#""uri":"{uri}""#)),
@@ -163,7 +174,8 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
         let lines = self.tell_and_take(shared, &subscribe);
         if lines.iter().any(|line| line.contains("too many subscriptions")) {
-            self.machine.breach("nobody listens and one subscription does not fit: something leaked");
+            self.machine
+                .breach("nobody listens and one subscription does not fit: something leaked");
         }
         self.tell_and_take(shared, &end);
         self.mark(shared, "rest", "subscriptions_bytes_max");
@@ -209,7 +221,9 @@ impl<R: Role<Event: Tell>> Node<R> {
         if R::SIDE == Side::Client && limits.calls_bytes_max <= LITTLE {
             self.large_call_again(shared, &limits);
         }
-        if limits.calls_max <= FEW && (R::SIDE == Side::Client || shared.plan.has(Feature::ServerCalls)) {
+        if limits.calls_max <= FEW
+            && (R::SIDE == Side::Client || shared.plan.has(Feature::ServerCalls))
+        {
             for number in self.calls.len()..limits.calls_max {
                 let _misuse = self.try_call(shared, "x/unknown", None, &format!("call {number}"));
             }
@@ -225,22 +239,38 @@ impl<R: Role<Event: Tell>> Node<R> {
             ("resources/read", r#"{"uri":"file:///a","pad":""#),
         ] {
             let Some(pad) = limits.calls_bytes_max.checked_sub(opening.len() + 2) else { continue };
-            let Ok(params) = Raw::from_text(&format!("{opening}{}\"}}", "a".repeat(pad))) else { continue };
-            if matches!(self.try_call(shared, method, Some(params), "one large call"), Ok(Applied::Call(_))) {
+            let Ok(params) = Raw::from_text(&format!("{opening}{}\"}}", "a".repeat(pad))) else {
+                continue;
+            };
+            if matches!(
+                self.try_call(shared, method, Some(params), "one large call"),
+                Ok(Applied::Call(_))
+            ) {
                 return self.mark(shared, "rest", "calls_bytes_max");
             }
         }
     }
 
-    fn try_call(&mut self, shared: &mut Shared, method: &str, params: Option<Raw>, what: &str) -> Done {
+    fn try_call(
+        &mut self,
+        shared: &mut Shared,
+        method: &str,
+        params: Option<Raw>,
+        what: &str,
+    ) -> Done {
         // A cached answer would make no room's worth of a call.
-        let options =
-            CallOptions { timeout: Some(Duration::from_secs(1)), fresh: true, ..CallOptions::default() };
-        let command = OwnedCommand::Call { method: method.into(), params, options: options.clone() };
+        let options = CallOptions {
+            timeout: Some(Duration::from_secs(1)),
+            fresh: true,
+            ..CallOptions::default()
+        };
+        let command =
+            OwnedCommand::Call { method: method.into(), params, options: options.clone() };
         let done = self.called(shared, command, 0, &options);
         let is_full = self.machine.outbox().len() > self.machine.limits().outbox_bytes_max;
         if done == Err(Misuse::Blocked) && !is_full {
-            self.machine.breach(format!("nothing is open and {what} is {done:?}: something leaked"));
+            self.machine
+                .breach(format!("nothing is open and {what} is {done:?}: something leaked"));
         }
         done
     }

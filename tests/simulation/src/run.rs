@@ -140,7 +140,8 @@ pub fn shrink(failure: &Failure) -> Failure {
             size /= 2;
         }
         // Steps that are skipped at the end need not be named.
-        let last = (0..steps).rev().find(|step| !best.case.skip.contains(step)).map_or(0, |step| step + 1);
+        let last =
+            (0..steps).rev().find(|step| !best.case.skip.contains(step)).map_or(0, |step| step + 1);
         attempt(&mut best, &|case| {
             case.steps = Some(last);
             case.skip.retain(|step| *step < last);

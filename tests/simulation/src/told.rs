@@ -1,4 +1,5 @@
-//! Both roles' events in one form that an application of either can act on; knows nothing of what they should be.
+//! Both roles' events in one form that an application of either can act on; knows nothing of what
+//! they should be.
 
 use mcp_harness::Witness;
 use mcp_proto::{CallError, Close, Raw, Request, Revision, ViolationKind, client, server};
@@ -42,7 +43,9 @@ impl Tell for client::Event {
                 is_answered: false,
             },
             Self::RequestCancelled { incoming, .. } => Told::Cancelled(incoming.into()),
-            Self::Violation(violation) => Told::Violation(violation.kind, violation.detail.into_owned()),
+            Self::Violation(violation) => {
+                Told::Violation(violation.kind, violation.detail.into_owned())
+            }
             _ => Told::Listening,
         }
     }
@@ -65,7 +68,9 @@ impl Tell for server::Event {
             },
             Self::RequestCancelled { incoming, .. } => Told::Cancelled(incoming.into()),
             Self::Unwatched { .. } => Told::Unwatched,
-            Self::Violation(violation) => Told::Violation(violation.kind, violation.detail.into_owned()),
+            Self::Violation(violation) => {
+                Told::Violation(violation.kind, violation.detail.into_owned())
+            }
             Self::Watched { .. } => Told::Watched,
             _ => Told::Notification,
         }

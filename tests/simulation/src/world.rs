@@ -1,5 +1,5 @@
-//! Two parties, two links and virtual time: what a seed drew, step by step, to the end; knows nothing of who the parties
-//! are.
+//! Two parties, two links and virtual time: what a seed drew, step by step, to the end; knows
+//! nothing of who the parties are.
 
 use std::time::Duration;
 
@@ -76,7 +76,13 @@ impl World {
             },
         ];
         let links = [8, 9].map(|purpose| plan.link(&mut case.fork(purpose)));
-        let shared = Shared { plan, now: Instant::ZERO, books: Books::default(), coverage, is_broken: false };
+        let shared = Shared {
+            plan,
+            now: Instant::ZERO,
+            books: Books::default(),
+            coverage,
+            is_broken: false,
+        };
         Self { case: case.clone(), shared, players, links, is_over: [false; 2], taken: 0 }
     }
 
@@ -141,7 +147,8 @@ impl World {
             for side in 0..2 {
                 let party = self.players[side].party();
                 let arrival = self.links[1 - side].next_arrival().filter(|_| party.wants_input());
-                next = party.next_wake(&self.shared).into_iter().chain(arrival).fold(next, Ord::min);
+                next =
+                    party.next_wake(&self.shared).into_iter().chain(arrival).fold(next, Ord::min);
             }
             self.shared.now = self.shared.now.max(next);
             self.pump();
@@ -205,7 +212,8 @@ impl World {
             player.party().catch_up(&mut self.shared);
         }
         self.pass(Duration::from_secs(30));
-        // What is taken in first is heard by nobody else, and what calls bring about is over after a while.
+        // What is taken in first is heard by nobody else, and what calls bring about is over after
+        // a while.
         for side in [1, 0] {
             let party = self.players[side].party();
             party.check_room_again(&mut self.shared, stops && is_honest);

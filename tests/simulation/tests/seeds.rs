@@ -26,7 +26,8 @@ fn the_first_worlds_on_http_keep_all_promises() {
     assert!(missing.len() < 30, "what is drawn got poor: {missing:?}");
 }
 
-/// Here a client gives up waiting for its subscriptions, which the server then has: that is no leak of the server's.
+/// Here a client gives up waiting for its subscriptions, which the server then has: that is no leak
+/// of the server's.
 #[test]
 fn what_a_client_leaves_with_its_server_is_the_clients_to_end() {
     if let Err(failure) = run(&Case::new(27_858), &mut Coverage::default()) {

@@ -1,5 +1,6 @@
-//! Small worlds, explored whole, in every revision: all orders of two calls, an incoming request, a cancel each way, a
-//! timeout, progress and an end; and every split point of every message. What is checked is what `play` checks.
+//! Small worlds, explored whole, in every revision: all orders of two calls, an incoming request, a
+//! cancel each way, a timeout, progress and an end; and every split point of every message. What is
+//! checked is what `play` checks.
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
 
@@ -58,17 +59,23 @@ fn greeting(revision: Revision) -> Vec<Step> {
 }
 
 fn call(method: &str) -> Step {
-    let options =
-        CallOptions { progress: true, timeout: Some(Duration::from_secs(10)), ..CallOptions::default() };
+    let options = CallOptions {
+        progress: true,
+        timeout: Some(Duration::from_secs(10)),
+        ..CallOptions::default()
+    };
     let params = Some(raw(r#"{"name":"t"}"#));
     Step::Apply(OwnedCommand::Call { method: method.into(), params, options })
 }
 
 fn cancelled(id: u64) -> Step {
-    input(format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#))
+    input(format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+    ))
 }
 
-/// Two calls, one of which is answered; what the server asks; a cancel each way; a timeout; progress.
+/// Two calls, one of which is answered; what the server asks; a cancel each way; a timeout;
+/// progress.
 fn client_steps(revision: Revision) -> Vec<Step> {
     let question = if is_modern(revision) {
         input(
@@ -102,7 +109,8 @@ fn request(revision: Revision, id: u64, params: &str) -> Step {
     ))
 }
 
-/// The same from the other side: two requests of the client, one answered; a call where there can be one, else questions.
+/// The same from the other side: two requests of the client, one answered; a call where there can
+/// be one, else questions.
 fn server_steps(revision: Revision) -> Vec<Step> {
     let asks = if is_modern(revision) {
         let questions = vec![("a".into(), mcp_proto::Question::Roots)];
@@ -143,8 +151,11 @@ fn explore(start: &[Step], steps: &[Step], mut run: impl FnMut(&Script)) -> usiz
         let ends = [Step::Apply(OwnedCommand::Close), Step::Eof];
         let end = &ends[chosen.len() % 2];
         let rest = (0..steps.len()).filter(|index| !chosen.contains(index));
-        let all =
-            chosen.iter().map(|index| &steps[*index]).chain([end]).chain(rest.map(|index| &steps[index]));
+        let all = chosen
+            .iter()
+            .map(|index| &steps[*index])
+            .chain([end])
+            .chain(rest.map(|index| &steps[index]));
         run(&Script { steps: start.iter().chain(all).cloned().collect() });
         count += 1;
     });

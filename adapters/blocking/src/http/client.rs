@@ -29,8 +29,8 @@ impl Dial for EventLoop {
 pub trait ConnectHttp {
     /// Connects to a server; waits until it has said who it is.
     ///
-    /// The first message asks which era the server is of; one that does not know the question gets `initialize`. (LIF-30)
-    /// Dropping the connection ends the session, and waits for that.
+    /// The first message asks which era the server is of; one that does not know the question gets
+    /// `initialize`. (LIF-30) Dropping the connection ends the session, and waits for that.
     ///
     /// # Errors
     /// [`Error::Start`] when no session opens.

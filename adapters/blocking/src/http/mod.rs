@@ -1,7 +1,7 @@
 //! Streamable HTTP for programs without a runtime: servers that listen, and clients.
 //!
-//! One thread waits for all connections, as it takes to read and write the same socket at once; handlers run on threads
-//! of their own and may block.
+//! One thread waits for all connections, as it takes to read and write the same socket at once;
+//! handlers run on threads of their own and may block.
 //!
 //! ```no_run
 //! use std::net::TcpListener;

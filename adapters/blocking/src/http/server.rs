@@ -22,10 +22,11 @@ impl HttpRuntime for EventLoop {
 
 /// How a [`Server`] serves over HTTP without a runtime.
 pub trait ServeHttp {
-    /// Serves on a listener until it is told to stop; then nobody new is let in, sessions end, and what is being answered
-    /// may take 2 s more.
+    /// Serves on a listener until it is told to stop; then nobody new is let in, sessions end, and
+    /// what is being answered may take 2 s more.
     ///
-    /// Bind the listener to `127.0.0.1` unless others are to reach it; which hosts and origins may is said by [`Http`].
+    /// Bind the listener to `127.0.0.1` unless others are to reach it; which hosts and origins may
+    /// is said by [`Http`].
     ///
     /// # Errors
     /// When something was registered that cannot be offered, or the listener fails for good.

@@ -1,4 +1,5 @@
-//! What the stories share: a deadline, a client and a server in one process, and peers that are played by hand.
+//! What the stories share: a deadline, a client and a server in one process, and peers that are
+//! played by hand.
 
 #![allow(dead_code, reason = "each file of stories uses a part of it")]
 
@@ -28,7 +29,9 @@ pub(crate) fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static
         end
     });
     match ended.recv_timeout(PATIENCE) {
-        Err(RecvTimeoutError::Timeout) => panic!("the story hangs: it is not over after {PATIENCE:?}"),
+        Err(RecvTimeoutError::Timeout) => {
+            panic!("the story hangs: it is not over after {PATIENCE:?}")
+        }
         Ok(()) | Err(RecvTimeoutError::Disconnected) => match told.join() {
             Ok(end) => end,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -207,7 +210,8 @@ pub(crate) fn serve_by_hand(server: Server) -> (Hand, Serving) {
     (Hand::new(from_server, to_server), serving)
 }
 
-/// A client whose server is played by hand, of the legacy era, and has offered tools and log messages.
+/// A client whose server is played by hand, of the legacy era, and has offered tools and log
+/// messages.
 pub(crate) fn connect_by_hand(client: Client) -> (Connection, Hand) {
     let (from_client, to_server) = io::pipe().unwrap();
     let (from_server, to_client) = io::pipe().unwrap();

@@ -25,9 +25,11 @@ impl Visitor {
     /// Comes to a server, says hello as is the custom, and hears what it declares.
     pub(crate) fn new(server: Server, revision: Revision, capabilities: Value) -> Self {
         let (hand, serving) = serve_by_hand(server);
-        let mut visitor = Self { hand, serving, revision, capabilities, declared: Value::Null, last: 0 };
+        let mut visitor =
+            Self { hand, serving, revision, capabilities, declared: Value::Null, last: 0 };
         if visitor.is_modern() {
-            visitor.declared = visitor.ask("server/discover", json!({}))["result"]["capabilities"].clone();
+            visitor.declared =
+                visitor.ask("server/discover", json!({}))["result"]["capabilities"].clone();
             return visitor;
         }
         let hello = json!({

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::common::{
-    client, connect_by_hand, failure, is_alive, pair, part, raw, refusal, serve_by_hand, server, story,
-    success, tool,
+    client, connect_by_hand, failure, is_alive, pair, part, raw, refusal, serve_by_hand, server,
+    story, success, tool,
 };
 
 #[derive(Deserialize)]
@@ -68,8 +68,8 @@ fn a_handler_asks_twice_and_has_both_answers_in_the_end() {
 #[test]
 fn many_calls_ask_at_once_and_each_gets_its_own_answers() {
     story(|| {
-        let echoing =
-            client().on_elicitation(|form| ElicitResult::accept(raw(json!({"name": form.message}))));
+        let echoing = client()
+            .on_elicitation(|form| ElicitResult::accept(raw(json!({"name": form.message}))));
         let server = server().threads_max(2).tool_with(tool("who"), |arguments: Value, cx| {
             let who = arguments["who"].as_str().ok_or("who?")?;
             let Name { name } = cx.ask("name", form(who))?;
@@ -106,7 +106,8 @@ fn whoever_declines_is_told_so_in_the_result() {
 #[test]
 fn an_answer_of_another_form_fails_the_tool() {
     story(|| {
-        let answering = client().on_elicitation(|_| ElicitResult::accept(raw(json!({"nom": "Ada"}))));
+        let answering =
+            client().on_elicitation(|_| ElicitResult::accept(raw(json!({"nom": "Ada"}))));
         let (client, serving) = pair(answering, inn());
         let why = failure(client.call_tool("introduce", &json!({})).wait());
         assert!(why.contains("the answer to `name`") && why.contains("missing field"), "{why}");
@@ -166,15 +167,18 @@ fn models_and_roots_can_be_asked_for_too() {
     story(|| {
         let server = server().tool_with(tool("survey"), |_: Value, cx| {
             let roots: Raw = cx.ask_any("roots", Question::Roots)?;
-            let params = raw(json!({"messages": [], "maxTokens": 1, "seen": roots.parse::<Value>()?}));
-            let sample: Raw = cx.ask_any("sample", Question::raw("sampling/createMessage", params))?;
+            let params =
+                raw(json!({"messages": [], "maxTokens": 1, "seen": roots.parse::<Value>()?}));
+            let sample: Raw =
+                cx.ask_any("sample", Question::raw("sampling/createMessage", params))?;
             Ok(sample.to_string())
         });
-        let answering = client().on_roots(|| vec![Root::new("file:///home")]).on_sampling(|params| {
-            let seen: Value = params.extra.find("seen").unwrap().parse().unwrap();
-            let uri = seen["roots"][0]["uri"].as_str().unwrap();
-            Ok(CreateMessageResult::new(Role::Assistant, uri, "m"))
-        });
+        let answering =
+            client().on_roots(|| vec![Root::new("file:///home")]).on_sampling(|params| {
+                let seen: Value = params.extra.find("seen").unwrap().parse().unwrap();
+                let uri = seen["roots"][0]["uri"].as_str().unwrap();
+                Ok(CreateMessageResult::new(Role::Assistant, uri, "m"))
+            });
         let (client, serving) = pair(answering, server);
         let said: Value =
             serde_json::from_str(&success(client.call_tool("survey", &json!({})).wait())).unwrap();
@@ -189,14 +193,18 @@ fn a_model_that_refuses_fails_the_call_that_asked_it() {
         let surveying = || {
             server().tool_with(tool("survey"), |_: Value, cx| {
                 let params = raw(json!({"messages": [], "maxTokens": 1}));
-                let sample: Raw = cx.ask_any("sample", Question::raw("sampling/createMessage", params))?;
+                let sample: Raw =
+                    cx.ask_any("sample", Question::raw("sampling/createMessage", params))?;
                 Ok(sample.to_string())
             })
         };
         let answering = || client().on_sampling(|_| Err(ErrorObject::new(-1, "the user said no")));
         let (client, serving) = pair(answering().revisions(&Revision::LEGACY), surveying());
         let error = refusal(client.call_tool("survey", &json!({})).wait());
-        assert!(error.message.contains("`sample`") && error.message.contains("the user said no"), "{error}");
+        assert!(
+            error.message.contains("`sample`") && error.message.contains("the user said no"),
+            "{error}"
+        );
         part(client, serving);
 
         // Without sessions the server never hears of it.
@@ -217,10 +225,14 @@ fn a_clients_handler_that_panics_answers_with_an_error_and_keeps_its_words() {
             ElicitResult::decline()
         });
         let (client, mut hand) = connect_by_hand(nervous);
-        let params = json!({"message": "?", "requestedSchema": {"type": "object", "properties": {}}});
+        let params =
+            json!({"message": "?", "requestedSchema": {"type": "object", "properties": {}}});
         hand.request(1, "elicitation/create", &params);
         let answer = hand.hear();
-        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(code::INTERNAL_ERROR)));
+        assert_eq!(
+            (&answer["id"], &answer["error"]["code"]),
+            (&json!(1), &json!(code::INTERNAL_ERROR))
+        );
         assert!(!answer.to_string().contains("secret"), "{answer}");
         hand.request(2, "elicitation/create", &params);
         assert_eq!(hand.hear()["result"]["action"], "decline");

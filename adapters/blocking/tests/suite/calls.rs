@@ -1,4 +1,5 @@
-//! Calling: tools as functions, how they fail, lists with pages, and what is left once a connection is closed.
+//! Calling: tools as functions, how they fail, lists with pages, and what is left once a connection
+//! is closed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,7 +12,8 @@ use serde_json::{Value, json};
 
 use crate::common;
 use crate::common::{
-    client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story, success, tool,
+    client, connect_by_hand, failure, pair, part, raw, refusal, serve_by_hand, server, story,
+    success, tool,
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -79,14 +81,17 @@ fn what_is_no_call_of_a_tool_is_refused() {
 #[test]
 fn a_tool_fails_in_the_way_it_chose() {
     story(|| {
-        let server = server().tool_with(tool("fail"), |how: Value, _| -> Result<String, ToolError> {
-            match how["how"].as_str() {
-                Some("failed") => Err(ToolError::failed("it rained")),
-                Some("refused") => Err(ToolError::refused(ErrorObject::new(-32000, "not today"))),
-                Some("parsed") => Ok("x".parse::<u8>()?.to_string()),
-                _ => Err("what else?")?,
-            }
-        });
+        let server =
+            server().tool_with(tool("fail"), |how: Value, _| -> Result<String, ToolError> {
+                match how["how"].as_str() {
+                    Some("failed") => Err(ToolError::failed("it rained")),
+                    Some("refused") => {
+                        Err(ToolError::refused(ErrorObject::new(-32000, "not today")))
+                    }
+                    Some("parsed") => Ok("x".parse::<u8>()?.to_string()),
+                    _ => Err("what else?")?,
+                }
+            });
         let (client, serving) = pair(client(), server);
         let fail = |how: &str| client.call_tool("fail", &json!({"how": how})).wait();
         assert_eq!(failure(fail("failed")), "it rained");
@@ -101,8 +106,9 @@ fn a_tool_fails_in_the_way_it_chose() {
 #[test]
 fn a_handler_that_panics_takes_nothing_else_down_and_its_words_stay_here() {
     story(|| {
-        let server =
-            weather().threads_max(1).tool_with(tool("panic"), |_: Value, _| -> Result<String, ToolError> {
+        let server = weather()
+            .threads_max(1)
+            .tool_with(tool("panic"), |_: Value, _| -> Result<String, ToolError> {
                 panic!("the secret word")
             });
         let (mut hand, serving) = serve_by_hand(server);
@@ -202,7 +208,9 @@ fn a_server_that_hangs_up_loses_the_open_calls_at_once() {
         hand.hear();
         drop(hand);
         assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));
-        common::eventually("the connection knows of its end", || client.closed() == Some(Close::Peer));
+        common::eventually("the connection knows of its end", || {
+            client.closed() == Some(Close::Peer)
+        });
         assert!(matches!(client.ping(), Err(Error::Misuse(Misuse::Closed))));
         assert_eq!(client.close().unwrap(), None);
     });

@@ -21,7 +21,9 @@ fn changing() -> Server {
             cx.changes().tools_list_changed()?;
             Ok("touched")
         })
-        .resource(Resource::new(NOTE, "a"), |read, _| Ok(ResourceContents::text(read.uri, "a note")))
+        .resource(Resource::new(NOTE, "a"), |read, _| {
+            Ok(ResourceContents::text(read.uri, "a note"))
+        })
         .prompt(Prompt::new("hi"), |_, _| Ok(PromptMessage::new(Role::User, "hi")))
 }
 
@@ -46,7 +48,10 @@ impl Visitor {
         if self.is_modern() {
             self.hand.notify("notifications/cancelled", &json!({"requestId": listening}));
         } else {
-            assert_eq!(self.ask("resources/unsubscribe", json!({"uri": NOTE}))["result"], json!({}));
+            assert_eq!(
+                self.ask("resources/unsubscribe", json!({"uri": NOTE}))["result"],
+                json!({})
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Many at once: calls from many threads, handlers on few, and clients that ask for more than they can have.
+//! Many at once: calls from many threads, handlers on few, and clients that ask for more than they
+//! can have.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -10,7 +11,9 @@ use mcp_blocking::proto::schema::{CreateMessageResult, Role};
 use serde_json::{Value, json};
 
 use crate::common;
-use crate::common::{client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool};
+use crate::common::{
+    client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool,
+};
 
 /// A door that opens once, and counts who waits before it.
 #[derive(Default)]
@@ -73,10 +76,13 @@ fn a_thousand_calls_from_many_threads_share_one_connection() {
                 let (client, done) = (&client, &done);
                 scope.spawn(move || {
                     // Each makes all of its calls before it waits for the first.
-                    let texts: Vec<_> = (0..16).map(|number| format!("{caller}/{number}")).collect();
+                    let texts: Vec<_> =
+                        (0..16).map(|number| format!("{caller}/{number}")).collect();
                     let open: Vec<_> = texts
                         .iter()
-                        .map(|text| client.call_tool("echo", &json!({"text": text})).start().unwrap())
+                        .map(|text| {
+                            client.call_tool("echo", &json!({"text": text})).start().unwrap()
+                        })
                         .collect();
                     for (text, open) in texts.iter().zip(open) {
                         assert_eq!(success(open.wait()), format!("{text:?}"));
@@ -164,11 +170,16 @@ fn requests_that_are_cancelled_while_they_wait_are_not_kept() {
         door.open();
         assert_eq!(hand.hear()["id"], 0);
         let answer = hand.hear();
-        assert_eq!((&answer["id"], &answer["result"]["content"][0]["text"]), (&json!(5000), &json!("last")));
+        assert_eq!(
+            (&answer["id"], &answer["result"]["content"][0]["text"]),
+            (&json!(5000), &json!("last"))
+        );
         drop(hand);
         serving.join().unwrap().unwrap();
         assert_eq!(begun.load(Ordering::SeqCst), 0, "none of them was ever begun");
-        common::eventually("the server and all it held are gone", || Arc::strong_count(&begun) == 1);
+        common::eventually("the server and all it held are gone", || {
+            Arc::strong_count(&begun) == 1
+        });
     });
 }
 
@@ -182,7 +193,10 @@ fn a_client_keeps_no_questions_that_were_taken_back() {
         let (all_said, all_heard) = channel();
         let answering = client()
             .on_sampling(move |params| {
-                says.lock().unwrap().send(params.extra.find("number").unwrap().to_string()).unwrap();
+                says.lock()
+                    .unwrap()
+                    .send(params.extra.find("number").unwrap().to_string())
+                    .unwrap();
                 slow.pass();
                 Ok(CreateMessageResult::new(Role::Assistant, "said", "m"))
             })
@@ -237,8 +251,8 @@ fn more_requests_than_allowed_are_refused_and_the_rest_is_answered() {
 fn more_calls_than_allowed_wait_for_room() {
     story(|| {
         let limits = Limits { calls_max: 4, ..Limits::default() };
-        let server =
-            server().tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()));
+        let server = server()
+            .tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()));
         let (client, serving) = pair(client().limits(limits), server);
         std::thread::scope(|scope| {
             for caller in 0..32 {

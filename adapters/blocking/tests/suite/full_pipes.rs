@@ -1,4 +1,5 @@
-//! Full pipes: both sides say more than a pipe holds, and peers that do not read, or only a little at a time.
+//! Full pipes: both sides say more than a pipe holds, and peers that do not read, or only a little
+//! at a time.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,7 +15,8 @@ use serde_json::{Value, json};
 
 use crate::common;
 use crate::common::{
-    Hand, client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool, welcome,
+    Hand, client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool,
+    welcome,
 };
 
 const FOR_EVER: Duration = Duration::MAX;
@@ -27,7 +29,12 @@ fn large(filling: &str) -> String {
 
 /// Bounds that are reached at once.
 fn narrow() -> Limits {
-    Limits { outbox_bytes_max: 10_000, events_max: 2, events_bytes_max: 10_000, ..Limits::default() }
+    Limits {
+        outbox_bytes_max: 10_000,
+        events_max: 2,
+        events_bytes_max: 10_000,
+        ..Limits::default()
+    }
 }
 
 #[test]
@@ -53,7 +60,8 @@ fn both_sides_flood_at_once_and_nobody_waits_for_ever() {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..4 {
-                        let outcome = client.call_tool("flood", &json!({"text": large("x")})).wait();
+                        let outcome =
+                            client.call_tool("flood", &json!({"text": large("x")})).wait();
                         assert!(success(outcome) == large("y"));
                     }
                 });
@@ -72,13 +80,16 @@ fn a_client_hears_and_gives_up_while_its_own_words_are_stuck() {
             let _story_is_over = says.send(params.unwrap().member("data").unwrap().to_string());
         });
         let (client, mut hand) = connect_by_hand(listening);
-        // The server does not read: the first call fills the pipe and the outbox, the others find no room.
+        // The server does not read: the first call fills the pipe and the outbox, the others find
+        // no room.
         let call = |timeout| client.call_tool("any", &json!({"text": large("x")})).timeout(timeout);
         let first = call(FOR_EVER).start().unwrap();
         for _ in 0..2 {
             let outcome = call(SOON).wait();
-            let gave_up =
-                matches!(outcome, Err(Error::Call(CallError::TimedOut) | Error::Misuse(Misuse::Blocked)));
+            let gave_up = matches!(
+                outcome,
+                Err(Error::Call(CallError::TimedOut) | Error::Misuse(Misuse::Blocked))
+            );
             assert!(gave_up, "{outcome:?}");
         }
         for number in 0..100 {
@@ -86,7 +97,10 @@ fn a_client_hears_and_gives_up_while_its_own_words_are_stuck() {
             assert_eq!(hears.recv().unwrap(), number.to_string());
         }
         // And the answer to the call that is stuck behind the pipe, for the sake of the argument.
-        hand.answer(&json!({"id": 2}), &json!({"content": [{"type": "text", "text": "I guessed it"}]}));
+        hand.answer(
+            &json!({"id": 2}),
+            &json!({"content": [{"type": "text", "text": "I guessed it"}]}),
+        );
         assert_eq!(success(first.wait()), "I guessed it");
         client.close().unwrap();
     });
@@ -98,7 +112,9 @@ fn a_call_waits_for_room_and_goes_out_once_there_is() {
         let (client, mut hand) = connect_by_hand(client().limits(narrow()));
         let calling = std::thread::spawn(move || {
             let open: Vec<_> = (0..10)
-                .map(|number| client.call_tool("any", &json!({"number": number, "text": large("x")})))
+                .map(|number| {
+                    client.call_tool("any", &json!({"number": number, "text": large("x")}))
+                })
                 .map(|call| call.start().unwrap())
                 .collect();
             open.into_iter().map(|open| success(open.wait())).collect::<Vec<_>>()
@@ -106,7 +122,10 @@ fn a_call_waits_for_room_and_goes_out_once_there_is() {
         for number in 0..10 {
             let asked = hand.hear();
             assert_eq!(asked["params"]["arguments"]["number"], number);
-            hand.answer(&asked, &json!({"content": [{"type": "text", "text": number.to_string()}]}));
+            hand.answer(
+                &asked,
+                &json!({"content": [{"type": "text", "text": number.to_string()}]}),
+            );
         }
         let said = calling.join().unwrap();
         assert_eq!(said, (0..10).map(|number| number.to_string()).collect::<Vec<_>>());
@@ -150,16 +169,17 @@ fn a_handler_whose_words_are_stuck_is_freed_when_the_client_hangs_up() {
     story(|| {
         let (says, hears) = channel();
         let says = Mutex::new(says);
-        let server = server().limits(narrow()).logging().tool_with(tool("flood"), move |_: Value, cx| {
-            let says = says.lock().unwrap().clone();
-            says.send(Ok(()))?;
-            loop {
-                if let Err(misuse) = cx.log(Level::Info, &large("x")) {
-                    says.send(Err(misuse))?;
-                    return Ok("never heard");
+        let server =
+            server().limits(narrow()).logging().tool_with(tool("flood"), move |_: Value, cx| {
+                let says = says.lock().unwrap().clone();
+                says.send(Ok(()))?;
+                loop {
+                    if let Err(misuse) = cx.log(Level::Info, &large("x")) {
+                        says.send(Err(misuse))?;
+                        return Ok("never heard");
+                    }
                 }
-            }
-        });
+            });
         let (mut hand, serving) = serve_by_hand(server);
         hand.greet(json!({}));
         hand.call_tool(1, "flood", &json!({}));
@@ -174,15 +194,15 @@ fn a_handler_whose_words_are_stuck_is_freed_when_the_client_hangs_up() {
 #[test]
 fn a_client_that_asks_and_never_reads_is_hung_up_on() {
     story(|| {
-        let limits = Limits { replies_bytes_max: 100_000, stall_timeout: SOON, ..Limits::default() };
+        let limits =
+            Limits { replies_bytes_max: 100_000, stall_timeout: SOON, ..Limits::default() };
         let server = server().limits(limits).tool_with(tool("large"), |_: Value, _| Ok(large("x")));
         let (mut hand, serving) = serve_by_hand(server);
         hand.greet(json!({}));
         let asking = std::thread::spawn(move || {
             // The server stops reading at some point; it hangs up at another.
             for id in 0.. {
-                let line =
-                    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "large"}});
+                let line = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "large"}});
                 if writeln!(hand.writer, "{line}").is_err() {
                     return id;
                 }
@@ -235,7 +255,8 @@ fn streams_may_take_and_give_as_little_as_they_like() {
         let server = server().tool_with(tool("echo"), |arguments: Value, _| {
             Ok(arguments["text"].as_str().unwrap().to_owned())
         });
-        let serving = std::thread::spawn(move || server.serve(Trickle(from_client, 0), Sip(to_client, 0)));
+        let serving =
+            std::thread::spawn(move || server.serve(Trickle(from_client, 0), Sip(to_client, 0)));
         let client = client().connect(Trickle(from_server, 1), Sip(to_server, 1)).unwrap();
         let text = "grüße, \"Ada\"\n".repeat(200);
         assert_eq!(success(client.call_tool("echo", &json!({"text": text})).wait()), text);
@@ -246,8 +267,8 @@ fn streams_may_take_and_give_as_little_as_they_like() {
 #[test]
 fn sockets_do_as_well_and_are_hung_up() {
     fn meet<S: Read + Write + Send + 'static>(ours: [S; 2], theirs: [S; 2]) {
-        let server =
-            server().tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()));
+        let server = server()
+            .tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()));
         let [reader, writer] = theirs;
         let serving = std::thread::spawn(move || server.serve(reader, writer));
         let [reader, writer] = ours;
@@ -308,12 +329,16 @@ fn a_server_that_stopped_reading_is_heard_to_its_end() {
 
         let open = client.call_tool("last", &json!({})).start().unwrap();
         let asked = hand.hear();
-        // It takes this call, answers it, and exits: what else is sent to it meanwhile finds a broken pipe.
+        // It takes this call, answers it, and exits: what else is sent to it meanwhile finds a
+        // broken pipe.
         break_it.send(()).unwrap();
         client.notify_raw("notifications/story", Some(&raw(json!({})))).unwrap();
         notices.recv().unwrap();
         let ping = client.call(Ping::new()).timeout(Duration::from_millis(20)).wait();
-        assert!(matches!(ping, Err(Error::Call(CallError::TimedOut))), "it ended too soon: {ping:?}");
+        assert!(
+            matches!(ping, Err(Error::Call(CallError::TimedOut))),
+            "it ended too soon: {ping:?}"
+        );
         hand.answer(&asked, &json!({"content": [{"type": "text", "text": "goodbye"}]}));
         drop(hand);
         assert_eq!(success(open.wait()), "goodbye");

@@ -88,7 +88,10 @@ fn changes_are_told_to_whoever_listens_until_it_is_dropped_and_the_server_hears_
             told.tell_of("note://one");
             assert_eq!(listening.next(), Some(Changed::Tools));
             assert_eq!(listening.next(), Some(Changed::Resource("note://one".into())));
-            assert_eq!((listening.next_within(Duration::from_millis(1)), listening.ended()), (None, None));
+            assert_eq!(
+                (listening.next_within(Duration::from_millis(1)), listening.ended()),
+                (None, None)
+            );
             drop(listening);
             let end = told.hand.hear();
             match era {
@@ -130,7 +133,8 @@ fn a_server_may_tell_of_less_than_it_was_asked_for() {
         connection.close().unwrap();
 
         // In a session that is known from what the server declared.
-        let (connection, _hand) = meet(Era::Legacy, client(), &json!({"prompts": {"listChanged": true}}));
+        let (connection, _hand) =
+            meet(Era::Legacy, client(), &json!({"prompts": {"listChanged": true}}));
         assert_eq!(connection.listen(&everything).unwrap().hears(), Filter::new().prompts());
         connection.close().unwrap();
     });
@@ -163,7 +167,8 @@ fn a_server_that_takes_a_subscription_back_says_so() {
     story(|| {
         let (connection, mut listening, mut told) = listen(Era::Modern, client());
         let id = told.request["id"].clone();
-        told.hand.notify("notifications/cancelled", &json!({"requestId": id, "reason": "too many"}));
+        told.hand
+            .notify("notifications/cancelled", &json!({"requestId": id, "reason": "too many"}));
         assert_eq!(listening.next(), None);
         assert_eq!(listening.ended(), Some(Err(CallError::Withdrawn)));
         connection.close().unwrap();
@@ -268,8 +273,8 @@ fn who_listens_to_one_thing_hears_nothing_of_another() {
         for era in ERAS {
             let hears = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
             let other = std::sync::Arc::clone(&hears);
-            let client =
-                client().on_notification(move |method, _| other.lock().unwrap().push(method.to_owned()));
+            let client = client()
+                .on_notification(move |method, _| other.lock().unwrap().push(method.to_owned()));
             let (connection, mut notes, mut told) = listen(era, client);
             let asking = connection.clone();
             let prompts = thread::spawn(move || asking.listen(&Filter::new().prompts()).unwrap());

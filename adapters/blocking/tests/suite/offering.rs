@@ -1,10 +1,11 @@
-//! What servers offer besides tools: resources, templates, prompts, completions; in lists, in pages, by name.
+//! What servers offer besides tools: resources, templates, prompts, completions; in lists, in
+//! pages, by name.
 
 use std::io::{ErrorKind, empty, sink};
 
 use mcp_blocking::proto::schema::{
-    Complete, GetPrompt, Prompt, PromptArgument, PromptMessage, ReadResource, Resource, ResourceContents,
-    ResourceTemplate, Role, Tool,
+    Complete, GetPrompt, Prompt, PromptArgument, PromptMessage, ReadResource, Resource,
+    ResourceContents, ResourceTemplate, Role, Tool,
 };
 use mcp_blocking::proto::{Revision, code};
 use mcp_blocking::{Cx, Serve, Server, ToolError};
@@ -20,10 +21,13 @@ fn library() -> Server {
     let mut who = PromptArgument::new("who");
     who.required = true;
     server()
-        .resource(Resource::new("note://a", "a"), |read, _| Ok(ResourceContents::text(read.uri, "a note")))
-        .resource(Resource::new("note://gone", "gone"), |_, _| -> Result<ResourceContents, ToolError> {
-            Err("it was here yesterday".into())
+        .resource(Resource::new("note://a", "a"), |read, _| {
+            Ok(ResourceContents::text(read.uri, "a note"))
         })
+        .resource(
+            Resource::new("note://gone", "gone"),
+            |_, _| -> Result<ResourceContents, ToolError> { Err("it was here yesterday".into()) },
+        )
         .resource_template(ResourceTemplate::new(FILES, "files"), |read, variables, cx| {
             match variables.text("name") {
                 Some("readme") => Ok(ResourceContents::text(read.uri, "read me")),
@@ -36,7 +40,9 @@ fn library() -> Server {
             Ok(PromptMessage::new(Role::User, format!("Greet {who}")))
         })
         .prompt_completion("greet", "who", |complete: Complete, _| {
-            Ok((0..200).map(|number| format!("{}{number}", complete.argument.value)).collect::<Vec<_>>())
+            Ok((0..200)
+                .map(|number| format!("{}{number}", complete.argument.value))
+                .collect::<Vec<_>>())
         })
 }
 
@@ -54,7 +60,10 @@ fn in_every_revision(server: fn() -> Server, tell: fn(&mut Visitor)) {
 fn resources_are_read_by_uri_and_by_template() {
     in_every_revision(library, |visitor| {
         let mut read = |uri: &str| visitor.ask("resources/read", json!({"uri": uri}));
-        assert_eq!(read("note://a")["result"]["contents"], json!([{"uri": "note://a", "text": "a note"}]));
+        assert_eq!(
+            read("note://a")["result"]["contents"],
+            json!([{"uri": "note://a", "text": "a note"}])
+        );
         let contents = json!([{"uri": "file:///readme", "text": "read me"}]);
         assert_eq!(read("file:///readme")["result"]["contents"], contents);
         let error = read("note://gone")["error"].clone();
@@ -103,7 +112,10 @@ fn arguments_are_completed_a_hundred_values_at_most() {
         assert_eq!(completion["values"][99], "A99");
         assert_eq!((&completion["total"], &completion["hasMore"]), (&json!(200), &json!(true)));
         let files = json!({"type": "ref/resource", "uri": FILES});
-        assert_eq!(complete(files.clone(), "name")["result"]["completion"]["values"], json!(["readme"]));
+        assert_eq!(
+            complete(files.clone(), "name")["result"]["completion"]["values"],
+            json!(["readme"])
+        );
         assert_eq!(complete(files, "size")["error"]["code"], code::INVALID_PARAMS);
     });
 }
@@ -117,11 +129,14 @@ fn every_list_comes_in_pages() {
                 let pattern = format!("note{number}://{{x}}");
                 server
                     .tool_with(tool(&number.to_string()), |_: Value, _| Ok("done"))
-                    .prompt(Prompt::new(number.to_string()), |_, _| Ok(PromptMessage::new(Role::User, "hi")))
-                    .resource(Resource::new(uri, number.to_string()), unread)
-                    .resource_template(ResourceTemplate::new(pattern, number.to_string()), |read, _, cx| {
-                        unread(read, cx)
+                    .prompt(Prompt::new(number.to_string()), |_, _| {
+                        Ok(PromptMessage::new(Role::User, "hi"))
                     })
+                    .resource(Resource::new(uri, number.to_string()), unread)
+                    .resource_template(
+                        ResourceTemplate::new(pattern, number.to_string()),
+                        |read, _, cx| unread(read, cx),
+                    )
             })
         },
         |visitor| {
@@ -135,13 +150,19 @@ fn every_list_comes_in_pages() {
                 let (mut names, mut pages, mut params) = (Vec::new(), 0, json!({}));
                 loop {
                     let page = visitor.ask(&format!("{list}/list"), params)["result"].clone();
-                    names.extend(page[member].as_array().unwrap().iter().map(|item| item["name"].clone()));
+                    names.extend(
+                        page[member].as_array().unwrap().iter().map(|item| item["name"].clone()),
+                    );
                     pages += 1;
                     let Some(cursor) = page.get("nextCursor") else { break };
                     params = json!({"cursor": cursor});
                 }
-                assert_eq!((names, pages), (["0", "1", "2", "3", "4"].map(Value::from).to_vec(), 3));
-                let error = visitor.ask(&format!("{list}/list"), json!({"cursor": "x"}))["error"].clone();
+                assert_eq!(
+                    (names, pages),
+                    (["0", "1", "2", "3", "4"].map(Value::from).to_vec(), 3)
+                );
+                let error =
+                    visitor.ask(&format!("{list}/list"), json!({"cursor": "x"}))["error"].clone();
                 assert_eq!(error["code"], code::INVALID_PARAMS, "{list}: {error}");
             }
         },
@@ -188,10 +209,14 @@ fn arguments_are_checked_before_a_handler_sees_them() {
             checked.tool_with(tool("book"), |_: Value, _| Ok("booked"))
         },
         |visitor| {
-            let mut book =
-                |arguments: Value| visitor.ask("tools/call", json!({"name": "book", "arguments": arguments}));
+            let mut book = |arguments: Value| {
+                visitor.ask("tools/call", json!({"name": "book", "arguments": arguments}))
+            };
             let error = book(json!({"seats": 0}))["error"].clone();
-            assert_eq!(error, json!({"code": code::INTERNAL_ERROR, "message": "the handler failed"}));
+            assert_eq!(
+                error,
+                json!({"code": code::INTERNAL_ERROR, "message": "the handler failed"})
+            );
             assert_eq!(book(json!({"seats": 2}))["result"]["content"][0]["text"], "booked");
             let refused = book(json!({}))["result"].clone();
             assert_eq!(
@@ -205,10 +230,15 @@ fn arguments_are_checked_before_a_handler_sees_them() {
 #[test]
 fn what_cannot_be_offered_is_told_when_the_server_is_to_serve() {
     let refusals = [
-        (server().tool_with(Tool::new("odd", raw(json!({}))), |_: Value, _| Ok("")), "the tool `odd`"),
+        (
+            server().tool_with(Tool::new("odd", raw(json!({}))), |_: Value, _| Ok("")),
+            "the tool `odd`",
+        ),
         (server().resource(Resource::new("nowhere", "x"), unread), "the resource `nowhere`"),
         (
-            server().resource_template(ResourceTemplate::new("a://{", "x"), |read, _, cx| unread(read, cx)),
+            server().resource_template(ResourceTemplate::new("a://{", "x"), |read, _, cx| {
+                unread(read, cx)
+            }),
             "the resource template `a://{`",
         ),
         (server().prompt_completion("none", "x", |_, _| Ok(Vec::new())), "a completion of `x`"),

@@ -1,9 +1,12 @@
-//! Servers of both eras behind one API: how a client finds out which it is, and how little that changes afterwards.
+//! Servers of both eras behind one API: how a client finds out which it is, and how little that
+//! changes afterwards.
 
 use std::thread;
 use std::time::Duration;
 
-use mcp_blocking::proto::schema::{CreateMessageResult, ElicitResult, Level, ListTools, Role, Root};
+use mcp_blocking::proto::schema::{
+    CreateMessageResult, ElicitResult, Level, ListTools, Role, Root,
+};
 use mcp_blocking::proto::{Close, Era, Limits, Question, Raw, Revision};
 use mcp_blocking::{Client, Error};
 use serde_json::{Value, json};
@@ -17,7 +20,8 @@ const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 #[test]
 fn a_server_is_asked_which_era_it_is_of_and_spoken_to_in_it() {
     story(|| {
-        for (era, revision) in ERAS.into_iter().zip([Revision::V2025_11_25, Revision::V2026_07_28]) {
+        for (era, revision) in ERAS.into_iter().zip([Revision::V2025_11_25, Revision::V2026_07_28])
+        {
             let (connection, _hand) = meet(era, client(), &json!({}));
             assert_eq!((connection.era(), connection.revision()), (era, revision));
             connection.close().unwrap();
@@ -74,7 +78,10 @@ fn a_stream_that_ends_at_the_question_is_said_to_have_done_so() {
             hand.writer = nowhere;
         });
         let failed = failed.map(drop).unwrap_err();
-        assert!(matches!(failed, Error::Start { why: Close::Peer, probed: true, .. }), "{failed:?}");
+        assert!(
+            matches!(failed, Error::Start { why: Close::Peer, probed: true, .. }),
+            "{failed:?}"
+        );
         assert!(failed.to_string().contains("expect the legacy era"), "{failed}");
     });
 }
@@ -84,7 +91,8 @@ fn a_stream_that_ends_at_the_question_is_said_to_have_done_so() {
 fn an_answer_that_is_still_good_is_used_again_unless_a_fresh_one_is_wanted() {
     story(|| {
         let limits = Limits { cache_bytes_max: 1 << 20, ..Limits::default() };
-        let (connection, mut hand) = meet(Era::Modern, client().limits(limits), &json!({"tools": {}}));
+        let (connection, mut hand) =
+            meet(Era::Modern, client().limits(limits), &json!({"tools": {}}));
         let serving = thread::spawn(move || {
             for count in 1..=2 {
                 let asked = hand.hear();
@@ -181,9 +189,12 @@ fn the_same_handlers_answer_requests_of_a_session_and_rounds_without_one() {
         let first = hand.hear();
         let asked: serde_json::Map<_, _> = questions()
             .into_iter()
-            .map(|(method, params, _)| (method.to_owned(), json!({"method": method, "params": params})))
+            .map(|(method, params, _)| {
+                (method.to_owned(), json!({"method": method, "params": params}))
+            })
             .collect();
-        let result = json!({"resultType": "input_required", "inputRequests": asked, "requestState": "s"});
+        let result =
+            json!({"resultType": "input_required", "inputRequests": asked, "requestState": "s"});
         hand.answer(&first, &result);
         let second = hand.hear();
         assert_ne!(second["id"], first["id"]);
@@ -211,9 +222,13 @@ fn one_server_and_one_client_do_the_same_in_every_revision() {
             });
             let (connection, serving) = pair(answering().revisions(&[revision]), server);
             assert_eq!(connection.revision(), revision);
-            let said =
-                success(connection.call_tool("survey", &json!({})).timeout(Duration::from_secs(10)).wait());
-            assert_eq!(serde_json::from_str::<Value>(&said).unwrap()["roots"][0]["uri"], "file:///home");
+            let said = success(
+                connection.call_tool("survey", &json!({})).timeout(Duration::from_secs(10)).wait(),
+            );
+            assert_eq!(
+                serde_json::from_str::<Value>(&said).unwrap()["roots"][0]["uri"],
+                "file:///home"
+            );
             part(connection, serving);
         }
     });

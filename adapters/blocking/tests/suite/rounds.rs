@@ -1,4 +1,5 @@
-//! Questions in rounds: several at once, one after the other, what is carried between them, and what is refused.
+//! Questions in rounds: several at once, one after the other, what is carried between them, and
+//! what is refused.
 
 use mcp_blocking::proto::schema::{
     CreateMessage, CreateMessageResult, Elicit, ListRootsResult, Prompt, PromptMessage, Resource,
@@ -14,7 +15,8 @@ use crate::common::{raw, server, story, tool};
 use crate::eras::Visitor;
 
 /// Those in which a server can ask a client's user.
-const WITH_FORMS: [Revision; 3] = [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
+const WITH_FORMS: [Revision; 3] =
+    [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
 
 #[derive(Deserialize)]
 struct Name {
@@ -22,7 +24,10 @@ struct Name {
 }
 
 fn form(message: &str) -> Elicit {
-    Elicit::form(message, raw(json!({"type": "object", "properties": {"name": {"type": "string"}}})))
+    Elicit::form(
+        message,
+        raw(json!({"type": "object", "properties": {"name": {"type": "string"}}})),
+    )
 }
 
 fn name(cx: &Cx) -> Result<String, ToolError> {
@@ -63,14 +68,18 @@ fn the_same_handler_asks_clients_of_every_revision() {
         for server in [asking, || sealed(asking())] {
             for revision in WITH_FORMS {
                 let mut visitor = Visitor::new(server(), revision, can_all());
-                assert_eq!(text(&visitor.talk("tools/call", json!({"name": "ask"}), ada)), "hello Ada");
+                assert_eq!(
+                    text(&visitor.talk("tools/call", json!({"name": "ask"}), ada)),
+                    "hello Ada"
+                );
                 visitor.leave();
             }
         }
         // Older ones have no forms, but models.
         let sampling = || {
             server().tool_with(tool("ask"), |_: Value, cx| {
-                let question = CreateMessage::new([SamplingMessage::new(Role::User, "Who am I?")], 10);
+                let question =
+                    CreateMessage::new([SamplingMessage::new(Role::User, "Who am I?")], 10);
                 let answer: CreateMessageResult = cx.ask_any("who", question.into())?;
                 Ok(format!("hello {}", answer.content.text()))
             })
@@ -191,7 +200,10 @@ fn a_handler_runs_again_without_a_question() {
         };
         for revision in Revision::ALL {
             let mut visitor = Visitor::new(server(), revision, json!({}));
-            assert_eq!(text(&visitor.talk("tools/call", json!({"name": "again"}), ada)), "welcome back");
+            assert_eq!(
+                text(&visitor.talk("tools/call", json!({"name": "again"}), ada)),
+                "welcome back"
+            );
             let nothing_kept = json!({"name": "again", "arguments": {"forgets": true}});
             let error = visitor.ask("tools/call", nothing_kept)["error"].clone();
             assert_eq!(error["code"], code::INTERNAL_ERROR, "{error}");
@@ -203,7 +215,9 @@ fn a_handler_runs_again_without_a_question() {
 #[test]
 fn state_that_was_tampered_with_is_refused() {
     story(|| {
-        for (server, is_sealed) in [(counting as fn() -> Server, false), (|| sealed(counting()), true)] {
+        for (server, is_sealed) in
+            [(counting as fn() -> Server, false), (|| sealed(counting()), true)]
+        {
             let mut visitor = Visitor::new(server(), Revision::V2026_07_28, can_all());
             let call = json!({"name": "count"});
             let asked = visitor.ask("tools/call", call.clone())["result"].clone();
@@ -218,7 +232,9 @@ fn state_that_was_tampered_with_is_refused() {
                 }
                 visitor.ask("tools/call", params)
             };
-            for broken in [format!("{state}-TAMPERED"), "".into(), "null".into(), "[[],\"x\"]".into()] {
+            for broken in
+                [format!("{state}-TAMPERED"), "".into(), "null".into(), "[[],\"x\"]".into()]
+            {
                 let error = retry(&broken, json!({}))["error"].clone();
                 assert_eq!(error["code"], code::INVALID_PARAMS, "{broken}: {error}");
             }
@@ -237,7 +253,8 @@ fn a_wrong_key_is_asked_for_again_and_an_answer_that_is_none_is_refused() {
     story(|| {
         let mut visitor = Visitor::new(asking(), Revision::V2026_07_28, can_all());
         let mut retry = |responses: Value| {
-            let answer = visitor.ask("tools/call", json!({"name": "ask", "inputResponses": responses}));
+            let answer =
+                visitor.ask("tools/call", json!({"name": "ask", "inputResponses": responses}));
             match answer.get("error") {
                 Some(error) => format!("error {}", error["code"]),
                 None => answer["result"]["resultType"].as_str().unwrap().to_owned(),
@@ -264,11 +281,17 @@ fn whoever_cannot_be_asked_is_refused() {
             ];
             for (method, params) in requests {
                 let error = visitor.ask(method, params)["error"].clone();
-                let expected =
-                    if visitor.is_modern() { code::MISSING_CLIENT_CAPABILITY } else { code::INTERNAL_ERROR };
+                let expected = if visitor.is_modern() {
+                    code::MISSING_CLIENT_CAPABILITY
+                } else {
+                    code::INTERNAL_ERROR
+                };
                 assert_eq!(error["code"], expected, "{revision} {method}: {error}");
                 if WITH_FORMS.contains(&revision) {
-                    assert!(error["data"]["requiredCapabilities"]["elicitation"].is_object(), "{error}");
+                    assert!(
+                        error["data"]["requiredCapabilities"]["elicitation"].is_object(),
+                        "{error}"
+                    );
                 }
             }
             visitor.leave();

@@ -10,7 +10,9 @@ use mcp_blocking::{Client, Error, Server};
 use serde_json::{Value, json};
 
 use crate::common;
-use crate::common::{client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool};
+use crate::common::{
+    client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool,
+};
 
 /// A client that passes on what it is told.
 fn listening() -> (Client, Receiver<(String, Value)>) {
@@ -79,7 +81,10 @@ fn a_server_without_logging_says_so_to_both_sides() {
             Ok("nothing said")
         });
         let (client, serving) = pair(client(), server);
-        assert!(matches!(client.set_log_level(Level::Info), Err(Error::Misuse(Misuse::Undeclared))));
+        assert!(matches!(
+            client.set_log_level(Level::Info),
+            Err(Error::Misuse(Misuse::Undeclared))
+        ));
         assert_eq!(success(client.call_tool("chat", &json!({})).wait()), "nothing said");
         part(client, serving);
     });
@@ -105,7 +110,10 @@ fn a_notification_without_an_object_is_not_sent() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
         let told = client.notify_raw("notifications/initialized", None);
-        assert!(matches!(told, Err(Error::Misuse(Misuse::Unsupported))), "the machine says this itself");
+        assert!(
+            matches!(told, Err(Error::Misuse(Misuse::Unsupported))),
+            "the machine says this itself"
+        );
         client.notify_raw("notifications/story", None).unwrap();
         hand.hear_notification("notifications/story");
         client.close().unwrap();
@@ -125,10 +133,13 @@ fn a_slow_listener_holds_up_neither_deadlines_nor_the_end() {
             let text = "x".repeat(1000);
             let line = json!({"jsonrpc": "2.0", "method": "notifications/message",
                 "params": {"level": "info", "data": text}});
-            while std::io::Write::write_all(&mut hand.writer, format!("{line}\n").as_bytes()).is_ok() {}
+            while std::io::Write::write_all(&mut hand.writer, format!("{line}\n").as_bytes())
+                .is_ok()
+            {}
         });
         for _ in 0..3 {
-            let outcome = client.call_tool("any", &json!({})).timeout(Duration::from_millis(50)).wait();
+            let outcome =
+                client.call_tool("any", &json!({})).timeout(Duration::from_millis(50)).wait();
             assert!(matches!(outcome, Err(Error::Call(CallError::TimedOut))), "{outcome:?}");
         }
         client.close().unwrap();
@@ -174,7 +185,8 @@ fn broken_rules_are_heard_of_on_both_sides_and_survived() {
         hand.answer(&ping, &json!({}));
         pinging.join().unwrap().unwrap();
 
-        let (mut hand, serving) = serve_by_hand(chatty().on_violation(move |violation| hear(violation)));
+        let (mut hand, serving) =
+            serve_by_hand(chatty().on_violation(move |violation| hear(violation)));
         hand.greet(json!({}));
         hand.say_line("{\"jsonrpc\":\"2.0\",");
         assert_eq!(hears.recv().unwrap(), ViolationKind::NotJson);
@@ -189,7 +201,8 @@ fn broken_rules_are_heard_of_on_both_sides_and_survived() {
 #[test]
 fn a_judge_that_panics_keeps_no_event_from_being_handed_out() {
     story(|| {
-        let (client, mut hand) = connect_by_hand(client().on_violation(|violation| panic!("{violation}")));
+        let (client, mut hand) =
+            connect_by_hand(client().on_violation(|violation| panic!("{violation}")));
         hand.say_line("server ready");
         let calling = std::thread::spawn(move || {
             let outcome = success(client.call_tool("any", &json!({})).wait());
@@ -201,7 +214,8 @@ fn a_judge_that_panics_keeps_no_event_from_being_handed_out() {
         hand.answer(&asked, &json!({"content": [{"type": "text", "text": "well"}]}));
         assert_eq!(calling.join().unwrap(), "well");
 
-        let (mut hand, serving) = serve_by_hand(chatty().on_violation(|violation| panic!("{violation}")));
+        let (mut hand, serving) =
+            serve_by_hand(chatty().on_violation(|violation| panic!("{violation}")));
         hand.greet(json!({}));
         hand.say_line("hello");
         assert_eq!(hand.hear()["error"]["code"], -32700);

@@ -9,7 +9,9 @@ use mcp_blocking::{Error, Server, ToolError};
 use serde_json::{Value, json};
 
 use crate::common;
-use crate::common::{client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool};
+use crate::common::{
+    client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool,
+};
 
 const FOR_EVER: Duration = Duration::MAX;
 const SOON: Duration = Duration::from_millis(50);
@@ -18,7 +20,9 @@ fn counting() -> Server {
     server().tool_with(tool("count"), |wanted: Value, cx| {
         let steps = wanted["steps"].as_u64().ok_or("how many?")? as u32;
         for step in 1..=steps {
-            cx.progress(Progress::new(step.into()).of(steps.into()).message(format!("step {step}")))?;
+            cx.progress(
+                Progress::new(step.into()).of(steps.into()).message(format!("step {step}")),
+            )?;
         }
         Ok("counted")
     })
@@ -31,11 +35,14 @@ fn progress_is_heard_in_order_and_before_the_answer() {
         let mut heard = Vec::new();
         let outcome = client
             .call_tool("count", &json!({"steps": 100}))
-            .progress(|progress| heard.push((progress.progress as u32, progress.total, progress.message)))
+            .progress(|progress| {
+                heard.push((progress.progress as u32, progress.total, progress.message))
+            })
             .wait();
         assert_eq!(success(outcome), "counted");
-        let all: Vec<_> =
-            (1..=100).map(|step| (step, Some(100.0), Some(format!("step {step}").into()))).collect();
+        let all: Vec<_> = (1..=100)
+            .map(|step| (step, Some(100.0), Some(format!("step {step}").into())))
+            .collect();
         assert_eq!(heard, all);
         part(client, serving);
     });
@@ -121,7 +128,10 @@ fn the_server_is_told_which_call_is_cancelled_and_why() {
         let asked = hand.hear();
         open.cancel("changed my mind");
         let told = hand.hear_notification("notifications/cancelled");
-        assert_eq!((&told["requestId"], &told["reason"]), (&asked["id"], &json!("changed my mind")));
+        assert_eq!(
+            (&told["requestId"], &told["reason"]),
+            (&asked["id"], &json!("changed my mind"))
+        );
         // Its answer was under way; the next call is not confused by it.
         hand.answer(&asked, &json!({"content": [{"type": "text", "text": "late"}]}));
         let open = client.call_tool("any", &json!({})).start().unwrap();

@@ -1,4 +1,5 @@
-//! Streamable HTTP, as far as it needs no runtime: what answers requests, on whatever parsed them, and what makes them.
+//! Streamable HTTP, as far as it needs no runtime: what answers requests, on whatever parsed them,
+//! and what makes them.
 
 mod body;
 mod client;

@@ -1,4 +1,5 @@
-//! How a server is served over HTTP: who may use it, and within which bounds; knows nothing of what it serves.
+//! How a server is served over HTTP: who may use it, and within which bounds; knows nothing of what
+//! it serves.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ type Check = Arc<dyn Fn(&Parts) -> Result<(), Refusal> + Send + Sync>;
 
 /// How a server is served over HTTP.
 ///
-/// By default only requests to this machine itself are let in, from no page on the web: what a name service or a page
-/// can point to this server is refused. (HTTP-55, HTTP-56)
+/// By default only requests to this machine itself are let in, from no page on the web: what a name
+/// service or a page can point to this server is refused. (HTTP-55, HTTP-56)
 ///
 /// ```
 /// use mcp_adapter::http::Http;
@@ -88,13 +89,15 @@ impl Http {
         self
     }
 
-    /// Clients without a session that listen to changes at a time, 10,000; the next is answered with 503. (SEC-18)
+    /// Clients without a session that listen to changes at a time, 10,000; the next is answered
+    /// with 503. (SEC-18)
     pub const fn listeners_max(mut self, listeners_max: usize) -> Self {
         self.listeners_max = listeners_max;
         self
     }
 
-    /// How long a session may be idle until it is ended, 30 min. One with a request in flight or an open stream is not.
+    /// How long a session may be idle until it is ended, 30 min. One with a request in flight or an
+    /// open stream is not.
     pub const fn idle_max(mut self, idle_max: Duration) -> Self {
         self.idle_max = idle_max;
         self
@@ -112,9 +115,13 @@ impl Http {
         self
     }
 
-    /// Has `check` look at the head of each request that comes from where it may, before anything else does: the place
-    /// to ask who the client is. A refusal of 401 says how to be let in with `Refusal::field("www-authenticate", …)`.
-    pub fn checking(mut self, check: impl Fn(&Parts) -> Result<(), Refusal> + Send + Sync + 'static) -> Self {
+    /// Has `check` look at the head of each request that comes from where it may, before anything
+    /// else does: the place to ask who the client is. A refusal of 401 says how to be let in
+    /// with `Refusal::field("www-authenticate", …)`.
+    pub fn checking(
+        mut self,
+        check: impl Fn(&Parts) -> Result<(), Refusal> + Send + Sync + 'static,
+    ) -> Self {
         self.check = Some(Arc::new(check));
         self
     }

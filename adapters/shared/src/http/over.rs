@@ -1,4 +1,5 @@
-//! A server's session over HTTP, as something that is shared; knows nothing of requests and responses.
+//! A server's session over HTTP, as something that is shared; knows nothing of requests and
+//! responses.
 
 use mcp_proto::Instant;
 use mcp_proto::http::Session;

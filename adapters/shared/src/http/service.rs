@@ -13,8 +13,8 @@ use futures_lite::future::{or, yield_now};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use mcp_proto::http::{
-    Admitted, Body as ReplyBody, Get, Head, Policy, Post, Posted, Refusal, Reply, Session, Table, admit,
-    screen,
+    Admitted, Body as ReplyBody, Get, Head, Policy, Post, Posted, Refusal, Reply, Session, Table,
+    admit, screen,
 };
 use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::{Decoded, Revision, Session as _};
@@ -29,7 +29,8 @@ use crate::server::Server;
 use crate::serving::Serving;
 use crate::workers::Spawn;
 
-/// A server over HTTP: it answers requests, whoever received them. Cheap to clone: a clone shares all sessions.
+/// A server over HTTP: it answers requests, whoever received them. Cheap to clone: a clone shares
+/// all sessions.
 #[derive(Clone)]
 pub struct HttpService {
     shared: Arc<Shared>,
@@ -53,11 +54,15 @@ impl HttpService {
     pub fn new(server: &Server, options: Http, runtime: Arc<dyn HttpRuntime>) -> io::Result<Self> {
         let config = server.declared()?;
         let policy = options.policy(&config);
-        let sessions =
-            Sessions::new(Table::new(options.sessions_max, options.idle_max), options.listeners_max);
+        let sessions = Sessions::new(
+            Table::new(options.sessions_max, options.idle_max),
+            options.listeners_max,
+        );
         let server = server.clone();
-        let keeper =
-            Arc::new(TimeKeeper { sessions: Arc::downgrade(&sessions), runtime: Arc::clone(&runtime) });
+        let keeper = Arc::new(TimeKeeper {
+            sessions: Arc::downgrade(&sessions),
+            runtime: Arc::clone(&runtime),
+        });
         let shared = Shared { server, config, options, policy, sessions, keeper, runtime };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -68,8 +73,8 @@ impl HttpService {
         self.shared.sessions.len()
     }
 
-    /// Ends all sessions and all that is listened to, and takes in no more: requests that are open may still be answered for
-    /// [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout).
+    /// Ends all sessions and all that is listened to, and takes in no more: requests that are open
+    /// may still be answered for [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout).
     pub fn close(&self) {
         self.shared.sessions.close();
     }
@@ -96,7 +101,8 @@ impl Shared {
         B::Error: Into<Box<dyn StdError + Send + Sync>>,
     {
         let fields = &parts.headers;
-        let is_elsewhere = self.options.path.as_deref().is_some_and(|path| path != parts.uri.path());
+        let is_elsewhere =
+            self.options.path.as_deref().is_some_and(|path| path != parts.uri.path());
         // Whoever is let in is screened by `admit`: not twice, where nothing comes in between.
         if is_elsewhere || self.options.check.is_some() {
             screen(&self.policy, fields)?;
@@ -169,7 +175,8 @@ impl Shared {
                     Posted::Request { id, .. } => Some(id),
                     _ => None,
                 };
-                let link = self.sessions.get(&session).ok_or_else(|| Refusal::unknown_session(id))?;
+                let link =
+                    self.sessions.get(&session).ok_or_else(|| Refusal::unknown_session(id))?;
                 let is_answered = is_answered(&message);
                 if link.look(|state| state.session.wants_input()) {
                     self.exchange(&link, false, is_answered, &body, Some(decoded))?
@@ -181,7 +188,10 @@ impl Shared {
                         if link.look(|state| state.session.is_closed()) {
                             return Err(Refusal::unknown_session(id.as_ref()));
                         }
-                        return Err(Refusal::new(503, "the session has more to do than it can hold"));
+                        return Err(Refusal::new(
+                            503,
+                            "the session has more to do than it can hold",
+                        ));
                     }
                     self.exchange(&link, false, is_answered, &body, None)?
                 }
@@ -203,11 +213,13 @@ impl Shared {
         let session = Session::alone(machine, revision, Arc::clone(&self.options.settings));
         let link = self.link(clock, session);
         // Whoever does not listen need not be told of changes.
-        let listens =
-            matches!(message, Posted::Request { method, .. } if **method == *"subscriptions/listen");
+        let listens = matches!(message, Posted::Request { method, .. } if **method == *"subscriptions/listen");
         let listening = if listens {
             let full = || Refusal::new(503, "too many listen").field("retry-after", "10");
-            Some((Serving::new(Arc::clone(&link), false), self.sessions.listen(&link).ok_or_else(full)?))
+            Some((
+                Serving::new(Arc::clone(&link), false),
+                self.sessions.listen(&link).ok_or_else(full)?,
+            ))
         } else {
             None
         };
@@ -242,9 +254,12 @@ impl Shared {
     async fn get(self: &Arc<Self>, get: &Get) -> Result<Response<Body>, Refusal> {
         let link = self.sessions.get(&get.session).ok_or_else(|| Refusal::unknown_session(None))?;
         let last = get.last_event_id.as_deref();
-        let opened = link.with(|state, now| state.session.http().map(|http| http.handle_get(now, last)));
+        let opened =
+            link.with(|state, now| state.session.http().map(|http| http.handle_get(now, last)));
         let id = opened.ok_or_else(|| Refusal::unknown_session(None))?.map_err(Refusal::from)?;
-        Ok(self.respond(Exchange { link, id, is_alone: false, is_over: false, listening: None }).await)
+        Ok(self
+            .respond(Exchange { link, id, is_alone: false, is_over: false, listening: None })
+            .await)
     }
 
     fn link(&self, clock: Clock, session: Session) -> Arc<Link<Machine>> {
@@ -365,7 +380,8 @@ fn is_answered(message: &Posted) -> bool {
 
 /// HTTP/2 names the host elsewhere.
 fn name_host(parts: &mut Parts) {
-    let authority = parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());
+    let authority =
+        parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());
     if let Some(host) = authority.filter(|_| !parts.headers.contains_key("host")) {
         parts.headers.insert("host", host);
     }
@@ -380,7 +396,8 @@ fn session_id() -> Result<String, getrandom::Error> {
 
 fn response(status: u16, fields: &[(&'static str, String)], body: Body) -> Response<Body> {
     let mut response = Response::new(body);
-    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() =
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     for (name, value) in fields {
         if let Ok(value) = HeaderValue::from_str(value) {
             response.headers_mut().append(HeaderName::from_static(name), value);

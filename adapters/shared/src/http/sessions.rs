@@ -1,5 +1,5 @@
-//! The sessions of one HTTP service: each with what keeps its time, and all of them bounded; and who listens without one.
-//! Knows nothing of HTTP.
+//! The sessions of one HTTP service: each with what keeps its time, and all of them bounded; and
+//! who listens without one. Knows nothing of HTTP.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -167,7 +167,8 @@ async fn sweep(sessions: Weak<Sessions>, runtime: Arc<dyn HttpRuntime>) {
         let Some(sessions) = sessions.upgrade() else { return };
         let mut state = sessions.lock();
         let now = sessions.clock.now();
-        let is_busy = |kept: &Kept| kept.link.lock().session.http().is_some_and(|http| http.is_busy());
+        let is_busy =
+            |kept: &Kept| kept.link.lock().session.http().is_some_and(|http| http.is_busy());
         let idle = state.table.expire(now, is_busy);
         drop(state);
         idle.iter().for_each(end);

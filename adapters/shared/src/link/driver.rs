@@ -1,5 +1,5 @@
-//! What a driver does with a connection: it brings bytes, takes bytes, and sees it end; knows nothing of where they come
-//! from and go to.
+//! What a driver does with a connection: it brings bytes, takes bytes, and sees it end; knows
+//! nothing of where they come from and go to.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -27,8 +27,9 @@ impl<R: Role> Link<R> {
         self.look(|state| state.session.wants_input() && R::has_room(&state.open))
     }
 
-    /// Bytes that were read, by whoever writes as well: what follows is [`help`](Self::help), which begins the handlers of
-    /// requests, and then [`take_output`](Self::take_output) until there is none, which nobody else is woken for.
+    /// Bytes that were read, by whoever writes as well: what follows is [`help`](Self::help), which
+    /// begins the handlers of requests, and then [`take_output`](Self::take_output) until there
+    /// is none, which nobody else is woken for.
     pub fn take_input(self: &Arc<Self>, input: &[u8]) {
         self.expect_work();
         self.trace.input(input);
@@ -44,8 +45,8 @@ impl<R: Role> Link<R> {
         }
     }
 
-    /// Begins the handlers of what was read, for as long as they are quick. `goes_on` is asked before each whether this
-    /// thread is still the one to do so.
+    /// Begins the handlers of what was read, for as long as they are quick. `goes_on` is asked
+    /// before each whether this thread is still the one to do so.
     pub fn help(&self, goes_on: impl FnMut() -> bool) {
         if let Some(workers) = R::workers(&self.shared) {
             workers.help(&self.clock, goes_on);
@@ -65,15 +66,16 @@ impl<R: Role> Link<R> {
         self.with(|state, now| state.session.handle_eof(now));
     }
 
-    /// Takes back what [`take_output`](Self::take_output) gave, once it is written: room for the next large message.
+    /// Takes back what [`take_output`](Self::take_output) gave, once it is written: room for the
+    /// next large message.
     pub fn reuse(&self, chunk: Vec<u8>) {
         if let Some(outbox) = self.lock().session.outbox() {
             outbox.reuse(chunk);
         }
     }
 
-    /// Puts bytes to write into `chunk`, if there are any: all there are, unless they are many. What it gave before is
-    /// written by now, and forgotten.
+    /// Puts bytes to write into `chunk`, if there are any: all there are, unless they are many.
+    /// What it gave before is written by now, and forgotten.
     pub fn take_output(&self, chunk: &mut Vec<u8>) -> bool {
         let waits_for_room;
         {
@@ -115,8 +117,9 @@ impl<R: Role> Link<R> {
         self.room.notify(usize::MAX);
     }
 
-    /// Waits until there is something to write, or left of what was taken, that nobody is about to write, or nothing can
-    /// be written any more; false when nothing is left and nothing will follow.
+    /// Waits until there is something to write, or left of what was taken, that nobody is about to
+    /// write, or nothing can be written any more; false when nothing is left and nothing will
+    /// follow.
     pub async fn has_output(&self) -> bool {
         loop {
             let writable;
@@ -150,8 +153,8 @@ impl<R: Role> Link<R> {
         self.writable.notify(usize::MAX);
     }
 
-    /// The peer takes no more bytes (EPIPE). What it said before may still arrive; what is still said to it goes
-    /// nowhere. Waits until the session is closed, however that comes.
+    /// The peer takes no more bytes (EPIPE). What it said before may still arrive; what is still
+    /// said to it goes nowhere. Waits until the session is closed, however that comes.
     pub async fn lost_reader(self: &Arc<Self>) {
         self.end_within(R::LAST_INPUT).await;
         loop {
@@ -183,8 +186,8 @@ impl<R: Role> Link<R> {
         }
     }
 
-    /// Waits until the session is closed, and all that it had to send is sent, for as long as the peer goes on
-    /// reading.
+    /// Waits until the session is closed, and all that it had to send is sent, for as long as the
+    /// peer goes on reading.
     pub async fn drained(&self) {
         self.closed().await;
         let began = self.clock.now();
@@ -193,7 +196,8 @@ impl<R: Role> Link<R> {
             let stuck;
             {
                 let mut state = self.lock();
-                // A writer that is not writing has not had its turn yet: it is not the peer that is slow.
+                // A writer that is not writing has not had its turn yet: it is not the peer that is
+                // slow.
                 let write = state.writing_since.map(|since| since + WRITE_PATIENCE);
                 stuck = write.unwrap_or(began + FLUSH_MAX).min(began + FLUSH_MAX);
                 if state.written || state.over || self.clock.until(stuck).is_zero() {
@@ -212,7 +216,8 @@ impl<R: Role> Link<R> {
 
     /// Waits until the session is closed.
     pub async fn closed(&self) {
-        // Not for room, which there is anew with each message: that would wake a driver for nothing.
+        // Not for room, which there is anew with each message: that would wake a driver for
+        // nothing.
         loop {
             let ended = self.ended.listen();
             if self.look(|state| state.session.is_closed()) {
@@ -222,12 +227,15 @@ impl<R: Role> Link<R> {
         }
     }
 
-    /// Nobody drives the connection any more: it ends now, if it has not, and nothing waits for time.
+    /// Nobody drives the connection any more: it ends now, if it has not, and nothing waits for
+    /// time.
     pub(crate) fn over(self: &Arc<Self>) {
         self.with(|state, now| {
             state.session.close(now);
             // A driver that is gone drains nothing: what would be waited for is over at once.
-            while let Some(due) = state.session.poll_timeout().filter(|_| !state.session.is_closed()) {
+            while let Some(due) =
+                state.session.poll_timeout().filter(|_| !state.session.is_closed())
+            {
                 state.session.handle_timeout(due);
             }
         });

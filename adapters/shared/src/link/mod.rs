@@ -1,7 +1,9 @@
-//! A session that is shared by whoever reads, writes, keeps time and uses it; knows neither roles nor runtimes.
+//! A session that is shared by whoever reads, writes, keeps time and uses it; knows neither roles
+//! nor runtimes.
 //!
-//! Reading and writing happen at the same time, so two peers with full pipes never wait for each other. Whoever
-//! changes the session hands out the events that this caused; one at a time does, so they stay in order.
+//! Reading and writing happen at the same time, so two peers with full pipes never wait for each
+//! other. Whoever changes the session hands out the events that this caused; one at a time does, so
+//! they stay in order.
 //!
 //! Everything that waits is a future, and needs no runtime: a driver that is a thread blocks on it.
 
@@ -29,7 +31,8 @@ pub(crate) use transport::OnTransport;
 pub(crate) use transport::OverHttp;
 pub(crate) use transport::Transport;
 
-/// A role as the adapters drive it: the state that it keeps beside the connection, and its event handling.
+/// A role as the adapters drive it: the state that it keeps beside the connection, and its event
+/// handling.
 pub trait Role: OnTransport {
     /// What is under the same lock as the session.
     type Open: Default + Send;
@@ -64,7 +67,8 @@ pub trait Role: OnTransport {
     fn retry(_: &mut Transport<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
 }
 
-/// Keeps the time of connections that have no driver for as long as they have any to keep, and sees them end.
+/// Keeps the time of connections that have no driver for as long as they have any to keep, and sees
+/// them end.
 #[cfg(feature = "http")]
 pub(crate) trait Keeper<R: Role>: Send + Sync {
     /// Begins to. Called with the lock held: it must not run there and then.
@@ -100,7 +104,8 @@ pub(crate) struct State<R: Role> {
     waits_for_room: bool,
     /// Until when the keeper of time sleeps; `None` for as long as it takes.
     sleeping_until: Option<Instant>,
-    /// What the keeper of time was last woken for: it waits for that, even where it is not to be any more.
+    /// What the keeper of time was last woken for: it waits for that, even where it is not to be
+    /// any more.
     woken_for: Option<Instant>,
     /// Whoever handles input will look for output afterwards: nobody has to be woken for it.
     flushes: bool,
@@ -163,7 +168,10 @@ impl<R: Role> Link<R> {
 
     /// As `with`, of what may be a request: where handlers are futures, they begin here.
     #[cfg(feature = "http")]
-    pub(crate) fn with_request<T>(self: &Arc<Self>, act: impl FnOnce(&mut State<R>, Instant) -> T) -> T {
+    pub(crate) fn with_request<T>(
+        self: &Arc<Self>,
+        act: impl FnOnce(&mut State<R>, Instant) -> T,
+    ) -> T {
         let workers = R::workers(&self.shared).filter(|workers| !workers.are_plain());
         if let Some(workers) = workers {
             workers.await_fresh(&self.clock);
@@ -175,7 +183,8 @@ impl<R: Role> Link<R> {
         outcome
     }
 
-    /// From now on `keeper` is told whenever there is time to keep, or an end to see to, and it is not at it.
+    /// From now on `keeper` is told whenever there is time to keep, or an end to see to, and it is
+    /// not at it.
     #[cfg(feature = "http")]
     pub(crate) fn keep_by(self: &Arc<Self>, keeper: Arc<dyn Keeper<R>>) {
         let _first = self.keeper.set((keeper, Arc::downgrade(self)));
@@ -185,7 +194,8 @@ impl<R: Role> Link<R> {
     /// Tells the keeper, if there is one that is not at it.
     #[cfg(feature = "http")]
     fn have_kept(&self, state: &mut State<R>) {
-        let Some((keeper, link)) = self.keeper.get().filter(|_| !state.is_kept && !state.over) else {
+        let Some((keeper, link)) = self.keeper.get().filter(|_| !state.is_kept && !state.over)
+        else {
             return;
         };
         if let Some(link) = link.upgrade() {
@@ -268,7 +278,8 @@ impl<R: Role> Link<R> {
             self.writable.notify(usize::MAX);
         }
         let deadline = state.next_deadline();
-        if deadline.is_some() && (state.sleeping_until.is_none() || deadline < state.sleeping_until) {
+        if deadline.is_some() && (state.sleeping_until.is_none() || deadline < state.sleeping_until)
+        {
             state.woken_for = deadline;
             self.deadline.notify(usize::MAX);
             self.have_kept(state);

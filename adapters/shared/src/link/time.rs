@@ -1,4 +1,5 @@
-//! Time in a connection: the session's deadline, and whoever else waits; knows no clock but the connection's.
+//! Time in a connection: the session's deadline, and whoever else waits; knows no clock but the
+//! connection's.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -24,8 +25,8 @@ impl<R: Role> Link<R> {
         or(event, self.sleep_until(give_up)).await;
     }
 
-    /// As [`keep_time`](Self::keep_time), for as long as there is time to keep: false when there is none for now, and the
-    /// keeper is told once there is.
+    /// As [`keep_time`](Self::keep_time), for as long as there is time to keep: false when there is
+    /// none for now, and the keeper is told once there is.
     #[cfg(feature = "http")]
     pub(crate) async fn keep_time_for_now<S: Future>(
         self: &Arc<Self>,
@@ -54,8 +55,8 @@ impl<R: Role> Link<R> {
         is_idle
     }
 
-    /// Lets the session, and all that waits, know of the time, until nobody drives the connection any more. `sleep`
-    /// is the runtime's.
+    /// Lets the session, and all that waits, know of the time, until nobody drives the connection
+    /// any more. `sleep` is the runtime's.
     pub async fn keep_time<S: Future>(self: &Arc<Self>, sleep: impl Fn(Duration) -> S) {
         while let Some((moved, patience)) = self.handle_time() {
             match patience {
@@ -70,8 +71,8 @@ impl<R: Role> Link<R> {
         self.keep_time_watching(&Parker::new(), future, || None)
     }
 
-    /// As [`keep_time_during`](Self::keep_time_during), on the thread that waits with `parker`. `watch` looks at
-    /// something each time, and says how soon it wants to look again.
+    /// As [`keep_time_during`](Self::keep_time_during), on the thread that waits with `parker`.
+    /// `watch` looks at something each time, and says how soon it wants to look again.
     pub fn keep_time_watching<T>(
         self: &Arc<Self>,
         parker: &Parker,
@@ -115,7 +116,8 @@ impl<R: Role> Link<R> {
         }
     }
 
-    /// Handles what is due; then what moves the deadline, and how long to wait for it. `None` when it is over.
+    /// Handles what is due; then what moves the deadline, and how long to wait for it. `None` when
+    /// it is over.
     fn handle_time(self: &Arc<Self>) -> Option<(EventListener, Option<Duration>)> {
         loop {
             let mut state = self.lock();
@@ -134,8 +136,10 @@ impl<R: Role> Link<R> {
                 self.settle(state);
                 continue;
             }
-            // Requests come and go, each with a deadline: whoever is woken for one is not woken for the next as well.
-            let before = state.woken_for.take().filter(|at| *at > now).map(|at| at.min(now + LINGER));
+            // Requests come and go, each with a deadline: whoever is woken for one is not woken for
+            // the next as well.
+            let before =
+                state.woken_for.take().filter(|at| *at > now).map(|at| at.min(now + LINGER));
             let deadline = state.next_deadline().into_iter().chain(before).min();
             state.sleeping_until = deadline;
             let moved = self.deadline.listen();
@@ -144,11 +148,13 @@ impl<R: Role> Link<R> {
     }
 }
 
-/// For how long the keeper of time waits at most for what it was woken for and is not to be any more.
+/// For how long the keeper of time waits at most for what it was woken for and is not to be any
+/// more.
 const LINGER: Duration = Duration::from_millis(100);
 
-/// A timer that fires at `at`, or once the connection is over. The first poll is always `Pending`: a task that sleeps in
-/// a loop would otherwise spin in a single poll once every sleep is ready at once.
+/// A timer that fires at `at`, or once the connection is over. The first poll is always `Pending`:
+/// a task that sleeps in a loop would otherwise spin in a single poll once every sleep is ready at
+/// once.
 struct Alarm<'l, R: Role> {
     link: &'l Link<R>,
     at: Instant,
@@ -230,7 +236,8 @@ mod tests {
         }
     }
 
-    /// Polls once a task that awaits one such future after the other; returns whether the task gave up its turn.
+    /// Polls once a task that awaits one such future after the other; returns whether the task gave
+    /// up its turn.
     fn yields<F: Future>(mut next: impl FnMut() -> F) -> bool {
         let many = async {
             for _ in 0..100 {
@@ -255,7 +262,8 @@ mod tests {
         }
     }
 
-    /// What a task can await again and again must return to the executor once the connection is over. (F-71)
+    /// What a task can await again and again must return to the executor once the connection is
+    /// over. (F-71)
     #[test]
     fn no_future_of_a_connection_that_is_over_is_ready_at_once_twice() {
         let link = over();
@@ -263,7 +271,10 @@ mod tests {
         assert!(yields(|| link.sleep_until(link.clock.now())));
         assert!(yields(|| link.sleep_until(link.clock.now() + hour)));
         for misuse in [Misuse::Blocked, Misuse::Stale] {
-            assert!(yields(|| link.with_room(hour, move |_, _| Err::<(), _>(misuse))), "{misuse:?}");
+            assert!(
+                yields(|| link.with_room(hour, move |_, _| Err::<(), _>(misuse))),
+                "{misuse:?}"
+            );
         }
     }
 

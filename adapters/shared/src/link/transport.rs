@@ -18,8 +18,8 @@ pub trait OnTransport: Apply + Send + Sized + 'static {
     type Http: OverHttp<Self>;
 }
 
-/// A connection on its transport. It dereferences to the connection for reading only: every command goes through
-/// [`apply`](Self::apply), so that a recording misses none.
+/// A connection on its transport. It dereferences to the connection for reading only: every command
+/// goes through [`apply`](Self::apply), so that a recording misses none.
 #[derive(Debug)]
 #[expect(unnameable_types, reason = "what carries a session is its own")]
 pub enum Transport<R: OnTransport> {
@@ -33,8 +33,8 @@ pub enum Transport<R: OnTransport> {
     Recorded(Box<Recorded<R>>),
 }
 
-/// A connection over HTTP. It is driven with exchanges instead of bytes, so that it cannot be an [`Endpoint`]; this is the
-/// part of it that does not depend on exchanges.
+/// A connection over HTTP. It is driven with exchanges instead of bytes, so that it cannot be an
+/// [`Endpoint`]; this is the part of it that does not depend on exchanges.
 #[cfg(feature = "http")]
 #[expect(unnameable_types, reason = "what carries a session is its own")]
 pub trait OverHttp<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug + Send {
@@ -59,7 +59,11 @@ impl<R: OnTransport> Transport<R> {
     ///
     /// # Errors
     /// The connection's [`Misuse`].
-    pub(crate) fn apply(&mut self, now: Instant, command: R::Command<'_>) -> Result<Applied, Misuse> {
+    pub(crate) fn apply(
+        &mut self,
+        now: Instant,
+        command: R::Command<'_>,
+    ) -> Result<Applied, Misuse> {
         match self {
             Self::Bytes(stream) => Endpoint::apply(&mut **stream, now, command),
             #[cfg(feature = "http")]

@@ -9,10 +9,12 @@ use mcp_proto::{Instant, Misuse};
 use super::{Link, Role, State};
 
 impl<R: Role> Link<R> {
-    /// Like `with`, but retries while that may help, such as while there is no room, for at most `patience`.
+    /// Like `with`, but retries while that may help, such as while there is no room, for at most
+    /// `patience`.
     ///
-    /// A failure is returned only after a return to the executor: a task that ignores it and tries again would otherwise
-    /// spin in a single poll, such as once its request is cancelled or its connection is over.
+    /// A failure is returned only after a return to the executor: a task that ignores it and tries
+    /// again would otherwise spin in a single poll, such as once its request is cancelled or
+    /// its connection is over.
     pub(crate) async fn with_room<T>(
         self: &Arc<Self>,
         patience: Duration,
@@ -27,7 +29,8 @@ impl<R: Role> Link<R> {
                 let now = self.clock.now();
                 patient_until = *give_up.get_or_insert(now + patience);
                 let outcome = act(&mut state, now);
-                let may_pass = !state.over && outcome.as_ref().is_err_and(|misuse| R::may_pass(*misuse));
+                let may_pass =
+                    !state.over && outcome.as_ref().is_err_and(|misuse| R::may_pass(*misuse));
                 if !may_pass || now >= patient_until {
                     self.settle(state);
                     break outcome;
@@ -42,8 +45,8 @@ impl<R: Role> Link<R> {
         outcome
     }
 
-    /// Waits until `done` returns true, for at most `patience` and only until the connection is over; returns whether it
-    /// did.
+    /// Waits until `done` returns true, for at most `patience` and only until the connection is
+    /// over; returns whether it did.
     pub(crate) async fn wait_until(
         &self,
         patience: Duration,
@@ -110,7 +113,10 @@ impl<R: Role> Link<R> {
 
     /// As `take`, of what is sent: what found no room before may be said now.
     #[cfg(feature = "http")]
-    pub(crate) async fn take_sent<T>(self: &Arc<Self>, take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
+    pub(crate) async fn take_sent<T>(
+        self: &Arc<Self>,
+        take: impl FnMut(&mut State<R>) -> Option<T>,
+    ) -> T {
         let taken = self.when(take).await;
         self.with(|State { session, open, .. }, now| R::retry(session, open, || now));
         taken

@@ -17,9 +17,9 @@ use crate::cx::AsyncCx;
 use crate::handlers::{Handler, Serves};
 use crate::tool_error::ToolError;
 
-/// Handlers that are futures run on the adapter's runtime, and must not block. Each is dropped, where it waits, once
-/// its request is cancelled or the connection has ended. Where there is no runtime, as with `mcp-blocking`, each runs on
-/// a thread until its end.
+/// Handlers that are futures run on the adapter's runtime, and must not block. Each is dropped,
+/// where it waits, once its request is cancelled or the connection has ended. Where there is no
+/// runtime, as with `mcp-blocking`, each runs on a thread until its end.
 impl Server {
     /// As [`tool`](Self::tool), with a future.
     #[cfg(feature = "schemars")]

@@ -1,5 +1,5 @@
-//! Servers that are being put together: within which bounds they serve, and whom they tell; knows nothing of any
-//! runtime.
+//! Servers that are being put together: within which bounds they serve, and whom they tell; knows
+//! nothing of any runtime.
 
 mod futures;
 mod plain;
@@ -32,16 +32,20 @@ use crate::workers::{Spawn, Threads, Workers, threads};
 
 /// A server that is being put together, and then serves.
 ///
-/// What it offers is what is registered, and so is what it declares. Lists are in the order in which things were
-/// added; what is added under a name that is taken replaces what was there, in its place. What cannot be offered, such as a tool whose schema is of no object, is refused once the server is to serve.
+/// What it offers is what is registered, and so is what it declares. Lists are in the order in
+/// which things were added; what is added under a name that is taken replaces what was there, in
+/// its place. What cannot be offered, such as a tool whose schema is of no object, is refused once
+/// the server is to serve.
 ///
-/// Handlers are plain functions, which run on a bounded pool of threads and may block, or futures, which the adapter's
-/// runtime runs. One that panics answers with an error and takes nothing else down.
+/// Handlers are plain functions, which run on a bounded pool of threads and may block, or futures,
+/// which the adapter's runtime runs. One that panics answers with an error and takes nothing else
+/// down.
 ///
-/// A handler begins where its request was read, so that a quick one costs no hand-over: a future is polled there once,
-/// and on the byte streams of `mcp-blocking` a function runs there, which gives up its place as the reader when it takes
-/// longer than a few milliseconds. After one that took longer than 10 ms, or two of eight that took longer than half a
-/// millisecond, others begin elsewhere: those of the next 25 ms, or of ten times as long as the last one took.
+/// A handler begins where its request was read, so that a quick one costs no hand-over: a future is
+/// polled there once, and on the byte streams of `mcp-blocking` a function runs there, which gives
+/// up its place as the reader when it takes longer than a few milliseconds. After one that took
+/// longer than 10 ms, or two of eight that took longer than half a millisecond, others begin
+/// elsewhere: those of the next 25 ms, or of ten times as long as the last one took.
 ///
 /// Cheap to clone: a clone serves more connections with the same handlers, threads and [`Changes`].
 #[derive(Clone)]
@@ -71,20 +75,26 @@ impl Server {
         server.page_max(100)
     }
 
-    /// Has `check` look at the arguments of every tool call before its handler runs: the place for a JSON Schema
-    /// validator. What it says becomes a result that is an error, for the model to mend.
+    /// Has `check` look at the arguments of every tool call before its handler runs: the place for
+    /// a JSON Schema validator. What it says becomes a result that is an error, for the model
+    /// to mend.
     ///
-    /// It runs where requests are read: it must not wait for the connection, nor change what is offered.
-    pub fn checking(self, check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static) -> Self {
+    /// It runs where requests are read: it must not wait for the connection, nor change what is
+    /// offered.
+    pub fn checking(
+        self,
+        check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
         self.offer.set(|catalog| catalog.checking(check));
         self
     }
 
-    /// Checks what tools are called with and what they answer against their schemas, which are compiled when the server
-    /// begins to serve; one that cannot be used is refused then.
+    /// Checks what tools are called with and what they answer against their schemas, which are
+    /// compiled when the server begins to serve; one that cannot be used is refused then.
     ///
-    /// Arguments that do not fit become a result that is an error, for the model to mend; a structured result that does
-    /// not fit becomes the error `-32603`. Nothing is ever fetched. Takes the place of [`checking`](Self::checking).
+    /// Arguments that do not fit become a result that is an error, for the model to mend; a
+    /// structured result that does not fit becomes the error `-32603`. Nothing is ever fetched.
+    /// Takes the place of [`checking`](Self::checking).
     #[cfg(feature = "jsonschema")]
     pub fn checked(mut self) -> Self {
         let schemas = Arc::new(Schemas::new(Whose::Ours));
@@ -92,31 +102,33 @@ impl Server {
         self.checking(move |tool, arguments| schemas.check(&tool.input_schema, arguments))
     }
 
-    /// Declares that clients are told of changes: of those lists that have something in them, and of resources if
-    /// there are any. [`Changes`] tells them.
+    /// Declares that clients are told of changes: of those lists that have something in them, and
+    /// of resources if there are any. [`Changes`] tells them.
     pub fn changing(mut self) -> Self {
         self.offer.set(mcp_proto::catalog::Catalog::changing);
         self.offer.watching = true;
         self
     }
 
-    /// What tells clients of changes, from outside of handlers; declares so, as [`changing`](Self::changing) does.
-    /// Handlers have [`Cx::changes`](crate::Cx::changes).
+    /// What tells clients of changes, from outside of handlers; declares so, as
+    /// [`changing`](Self::changing) does. Handlers have [`Cx::changes`](crate::Cx::changes).
     pub fn changes(&mut self) -> Changes {
         self.offer.set(mcp_proto::catalog::Catalog::changing);
         self.offer.watching = true;
         self.offer.changes.clone()
     }
 
-    /// Has `hear` hear of it when a client begins to listen to changes of a resource, and when the last one of a
-    /// connection ends; declares that there are such changes. It must not wait for the connection.
+    /// Has `hear` hear of it when a client begins to listen to changes of a resource, and when the
+    /// last one of a connection ends; declares that there are such changes. It must not wait
+    /// for the connection.
     pub fn on_watch(mut self, hear: impl Fn(&Watch) + Send + Sync + 'static) -> Self {
         self.offer.watching = true;
         self.on_watch = Some(Arc::new(hear));
         self
     }
 
-    /// Declares a capability besides those of what is registered: for a list that is filled only later.
+    /// Declares a capability besides those of what is registered: for a list that is filled only
+    /// later.
     pub fn capability(mut self, capability: Capability) -> Self {
         self.offer.also.push(capability);
         self
@@ -139,42 +151,44 @@ impl Server {
         self
     }
 
-    /// Seals what a request carries from one round of questions to the next: no client can change it, make it up, or
-    /// use it for another request or later than an hour after it was asked. Without it, what comes back is whatever
-    /// the client says it is.
+    /// Seals what a request carries from one round of questions to the next: no client can change
+    /// it, make it up, or use it for another request or later than an hour after it was asked.
+    /// Without it, what comes back is whatever the client says it is.
     #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
         self.offer.sealing.seal = Some(seal);
         self
     }
 
-    /// Ends a server on stdin and stdout once the process that started it is gone, even while stdin stays open because
-    /// somebody else has it, too. Noticed within half a second, on Unix.
+    /// Ends a server on stdin and stdout once the process that started it is gone, even while stdin
+    /// stays open because somebody else has it, too. Noticed within half a second, on Unix.
     pub fn exit_with_parent(mut self) -> Self {
         self.with_parent = true;
         self
     }
 
-    /// Has `tracing` told, at its level `TRACE`, what is sent and received, which may be anybody's secrets. Without it,
-    /// only how much.
+    /// Has `tracing` told, at its level `TRACE`, what is sent and received, which may be anybody's
+    /// secrets. Without it, only how much.
     #[cfg(feature = "tracing")]
     pub fn trace_payloads(mut self) -> Self {
         self.payloads = true;
         self
     }
 
-    /// Records each connection over a byte stream, for [`Recording`](mcp_proto::record::Recording) to print and to replay:
-    /// what comes in and goes out, and what is done here, each with its time. `make` makes what a recording is written
-    /// to, once for each connection.
+    /// Records each connection over a byte stream, for [`Recording`](mcp_proto::record::Recording)
+    /// to print and to replay: what comes in and goes out, and what is done here, each with its
+    /// time. `make` makes what a recording is written to, once for each connection.
     ///
-    /// **A recording holds all that is said, secrets included**: keep it as you would keep those. Connections over HTTP
-    /// are not recorded.
+    /// **A recording holds all that is said, secrets included**: keep it as you would keep those.
+    /// Connections over HTTP are not recorded.
     ///
-    /// It is written through a buffer, which is flushed when the connection ends; a program that is killed loses up to
-    /// 64 KiB of it. The connection waits for what is written to, which must not wait for the connection. Where that
-    /// fails or panics, the recording ends and the connection goes on; with the feature `tracing`, that is told once.
+    /// It is written through a buffer, which is flushed when the connection ends; a program that is
+    /// killed loses up to 64 KiB of it. The connection waits for what is written to, which must
+    /// not wait for the connection. Where that fails or panics, the recording ends and the
+    /// connection goes on; with the feature `tracing`, that is told once.
     ///
-    /// To replay a recording takes a machine of the same configuration: [`machine`](Self::machine) makes it.
+    /// To replay a recording takes a machine of the same configuration: [`machine`](Self::machine)
+    /// makes it.
     ///
     /// ```
     /// use std::fs::{self, File};
@@ -222,7 +236,8 @@ impl Server {
         self
     }
 
-    /// A connection over streams that the adapter has, and what is to drive it: what adapters call `serve`.
+    /// A connection over streams that the adapter has, and what is to drive it: what adapters call
+    /// `serve`.
     ///
     /// # Errors
     /// When something was registered that cannot be offered.
@@ -235,8 +250,9 @@ impl Server {
         Ok((Serving::new(link, self.with_parent), driving))
     }
 
-    /// The machine of a connection over a byte stream, made at `began`: as each has it before the first byte, to replay
-    /// what was recorded of one, or to be driven by hand. It declares what is offered now.
+    /// The machine of a connection over a byte stream, made at `began`: as each has it before the
+    /// first byte, to replay what was recorded of one, or to be driven by hand. It declares
+    /// what is offered now.
     ///
     /// # Errors
     /// When something was registered that cannot be offered.
@@ -278,7 +294,8 @@ impl Server {
 /// What is added, whatever serves it.
 impl Server {
     fn add_tool(mut self, tool: Tool, handler: Handler) -> Self {
-        self.offer.add(&format!("the tool `{}`", tool.name), |catalog| catalog.add_tool(tool, handler));
+        self.offer
+            .add(&format!("the tool `{}`", tool.name), |catalog| catalog.add_tool(tool, handler));
         self
     }
 
@@ -329,9 +346,10 @@ impl Server {
         argument: &str,
         serves: Serves<Complete, CompleteResult>,
     ) -> Self {
-        self.offer.add(&format!("a completion of `{argument}` of the prompt `{prompt}`"), |catalog| {
-            catalog.add_prompt_completion(prompt, argument, Handler::Completion(serves))
-        });
+        self.offer
+            .add(&format!("a completion of `{argument}` of the prompt `{prompt}`"), |catalog| {
+                catalog.add_prompt_completion(prompt, argument, Handler::Completion(serves))
+            });
         self
     }
 }
@@ -350,6 +368,8 @@ fn schema_of<A: schemars::JsonSchema>() -> Raw {
 
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server").field("catalog", &*self.offer.changes.catalog()).finish_non_exhaustive()
+        f.debug_struct("Server")
+            .field("catalog", &*self.offer.changes.catalog())
+            .finish_non_exhaustive()
     }
 }

@@ -19,7 +19,8 @@ use crate::tool_error::ToolError;
 impl Server {
     /// Adds a tool whose arguments are a Rust type; their schema is derived from it.
     ///
-    /// Arguments that do not fit the type are answered with an error in the tool's result, for the model to mend.
+    /// Arguments that do not fit the type are answered with an error in the tool's result, for the
+    /// model to mend.
     #[cfg(feature = "schemars")]
     pub fn tool<A, R>(
         self,
@@ -59,7 +60,10 @@ impl Server {
     where
         R: Into<CallToolResult>,
     {
-        self.add_tool(Tool::new(name, schema).description(description), Handler::Tool(Serves::plain(handler)))
+        self.add_tool(
+            Tool::new(name, schema).description(description),
+            Handler::Tool(Serves::plain(handler)),
+        )
     }
 
     /// Adds a resource, and what reads it.
@@ -73,8 +77,9 @@ impl Server {
 
     /// Adds a pattern of resources, and what reads those that match.
     ///
-    /// The handler is given what the pattern's variables stand for. They are the client's words: check them before
-    /// they become part of a path. For what matches and is not there, it answers with [`Cx::no_resource`].
+    /// The handler is given what the pattern's variables stand for. They are the client's words:
+    /// check them before they become part of a path. For what matches and is not there, it
+    /// answers with [`Cx::no_resource`].
     pub fn resource_template<R: Into<ReadResourceResult>>(
         self,
         template: ResourceTemplate,
@@ -84,7 +89,8 @@ impl Server {
         self.add_template(template, serves)
     }
 
-    /// Has `handler` complete a variable of a resource template that was added before, named by its pattern.
+    /// Has `handler` complete a variable of a resource template that was added before, named by its
+    /// pattern.
     pub fn template_completion<R: Into<CompleteResult>>(
         self,
         uri_template: &str,
@@ -94,7 +100,8 @@ impl Server {
         self.complete_template(uri_template, variable, Serves::plain(handler))
     }
 
-    /// Adds a prompt, and what fills it in. The arguments that it requires are there when the handler runs.
+    /// Adds a prompt, and what fills it in. The arguments that it requires are there when the
+    /// handler runs.
     pub fn prompt<R: Into<GetPromptResult>>(
         self,
         prompt: Prompt,

@@ -1,4 +1,5 @@
-//! Clients over Streamable HTTP on smol: it opens connections; knows nothing of what is said over them.
+//! Clients over Streamable HTTP on smol: it opens connections; knows nothing of what is said over
+//! them.
 
 use std::future::Future;
 use std::io;
@@ -43,12 +44,14 @@ pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Dupl
 pub trait ConnectHttp {
     /// Connects to a server; waits until it has said who it is.
     ///
-    /// The first message asks which era the server is of; one that does not know the question gets `initialize`. (LIF-30)
-    /// When the last handle is dropped, the session is ended in the background; `close` waits for that.
+    /// The first message asks which era the server is of; one that does not know the question gets
+    /// `initialize`. (LIF-30) When the last handle is dropped, the session is ended in the
+    /// background; `close` waits for that.
     ///
     /// # Errors
     /// [`Error::Start`] when no session opens.
-    fn connect_http(self, remote: Remote) -> impl Future<Output = Result<Connection, Error>> + Send;
+    fn connect_http(self, remote: Remote)
+    -> impl Future<Output = Result<Connection, Error>> + Send;
 }
 
 impl ConnectHttp for Client {

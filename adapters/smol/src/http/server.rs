@@ -34,11 +34,12 @@ impl HttpRuntime for Smol {
 
 /// How a [`Server`] serves over HTTP on smol.
 pub trait ServeHttp {
-    /// Serves on a listener until it is told to stop; then nobody new is let in, sessions end, and what is being answered
-    /// may take [`DRAIN`] more.
+    /// Serves on a listener until it is told to stop; then nobody new is let in, sessions end, and
+    /// what is being answered may take [`DRAIN`] more.
     ///
-    /// Bind the listener to `127.0.0.1` unless others are to reach it; which hosts and origins may is said by [`Http`].
-    /// At most [`CONNECTIONS_MAX`] connections are open at a time; further ones wait.
+    /// Bind the listener to `127.0.0.1` unless others are to reach it; which hosts and origins may
+    /// is said by [`Http`]. At most [`CONNECTIONS_MAX`] connections are open at a time; further
+    /// ones wait.
     ///
     /// # Errors
     /// When something was registered that cannot be offered, or the listener fails for good.
@@ -51,7 +52,12 @@ pub trait ServeHttp {
 }
 
 impl ServeHttp for Server {
-    async fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()> {
+    async fn serve_http(
+        &self,
+        listener: TcpListener,
+        options: Http,
+        stop: &Stop,
+    ) -> io::Result<()> {
         let service = HttpService::new(self, options, Arc::new(Smol))?;
         serve(service, listener, stop).await
     }

@@ -1,4 +1,5 @@
-//! Clients over Streamable HTTP on tokio: it opens connections; knows nothing of what is said over them.
+//! Clients over Streamable HTTP on tokio: it opens connections; knows nothing of what is said over
+//! them.
 
 use std::future::Future;
 use std::io;
@@ -32,16 +33,19 @@ impl Dial for Tokio {
     }
 }
 
-/// How a [`Client`] connects over HTTP on tokio. To be called on a runtime with IO and time enabled, of either flavour.
+/// How a [`Client`] connects over HTTP on tokio. To be called on a runtime with IO and time
+/// enabled, of either flavour.
 pub trait ConnectHttp {
     /// Connects to a server; waits until it has said who it is.
     ///
-    /// The first message asks which era the server is of; one that does not know the question gets `initialize`. (LIF-30)
-    /// When the last handle is dropped, the session is ended in the background; `close` waits for that.
+    /// The first message asks which era the server is of; one that does not know the question gets
+    /// `initialize`. (LIF-30) When the last handle is dropped, the session is ended in the
+    /// background; `close` waits for that.
     ///
     /// # Errors
     /// [`Error::Start`] when no session opens; [`Error::Io`] when there is no runtime.
-    fn connect_http(self, remote: Remote) -> impl Future<Output = Result<Connection, Error>> + Send;
+    fn connect_http(self, remote: Remote)
+    -> impl Future<Output = Result<Connection, Error>> + Send;
 }
 
 impl ConnectHttp for Client {

@@ -1,4 +1,5 @@
-//! Streamable HTTP on tokio: servers that listen by themselves or as a service of a router, and clients.
+//! Streamable HTTP on tokio: servers that listen by themselves or as a service of a router, and
+//! clients.
 //!
 //! ```no_run
 //! use mcp_tokio::http::{ConnectHttp, Http, Remote, ServeHttp, Stop};

@@ -1,5 +1,5 @@
-//! Servers over Streamable HTTP on tokio: one that listens by itself, or a service for routers; knows nothing of what is
-//! said.
+//! Servers over Streamable HTTP on tokio: one that listens by itself, or a service for routers;
+//! knows nothing of what is said.
 
 use std::convert::Infallible;
 use std::error::Error as StdError;
@@ -31,16 +31,19 @@ impl HttpRuntime for Tokio {
     }
 }
 
-/// How a [`Server`] serves over HTTP on tokio. To be called on a runtime with IO and time enabled, of either flavour.
+/// How a [`Server`] serves over HTTP on tokio. To be called on a runtime with IO and time enabled,
+/// of either flavour.
 pub trait ServeHttp {
-    /// Serves on a listener until it is told to stop; then nobody new is let in, sessions end, and what is being answered
-    /// may take [`DRAIN`] more.
+    /// Serves on a listener until it is told to stop; then nobody new is let in, sessions end, and
+    /// what is being answered may take [`DRAIN`] more.
     ///
-    /// Bind the listener to `127.0.0.1` unless others are to reach it; which hosts and origins may is said by [`Http`].
-    /// At most [`CONNECTIONS_MAX`] connections are open at a time; further ones wait.
+    /// Bind the listener to `127.0.0.1` unless others are to reach it; which hosts and origins may
+    /// is said by [`Http`]. At most [`CONNECTIONS_MAX`] connections are open at a time; further
+    /// ones wait.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered, there is no runtime, or the listener fails for good.
+    /// When something was registered that cannot be offered, there is no runtime, or the listener
+    /// fails for good.
     fn serve_http(
         &self,
         listener: TcpListener,
@@ -48,7 +51,8 @@ pub trait ServeHttp {
         stop: &Stop,
     ) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// A service that answers requests: for `hyper`, or for a router such as `axum` to route a path to.
+    /// A service that answers requests: for `hyper`, or for a router such as `axum` to route a path
+    /// to.
     ///
     /// # Errors
     /// When something was registered that cannot be offered, or there is no runtime.
@@ -56,7 +60,12 @@ pub trait ServeHttp {
 }
 
 impl ServeHttp for Server {
-    async fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()> {
+    async fn serve_http(
+        &self,
+        listener: TcpListener,
+        options: Http,
+        stop: &Stop,
+    ) -> io::Result<()> {
         let service = self.http_service(options)?;
         let (open, all_open) = watch::channel(());
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));

@@ -1,4 +1,5 @@
-//! The socket of a client, which knows at each read whether it has ended; knows nothing of what it carries.
+//! The socket of a client, which knows at each read whether it has ended; knows nothing of what it
+//! carries.
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -11,8 +12,8 @@ use tokio::net::TcpStream;
 
 /// A socket that asks the system before it waits to be read.
 ///
-/// What has happened to a socket reaches tokio when it looks for all that has happened. A server may have closed one that
-/// nobody used long before that, and what is sent over it then is lost.
+/// What has happened to a socket reaches tokio when it looks for all that has happened. A server
+/// may have closed one that nobody used long before that, and what is sent over it then is lost.
 pub(super) struct Socket(TcpStream);
 
 impl Socket {
@@ -24,7 +25,12 @@ impl Socket {
     fn end(&self) -> Option<io::Result<()>> {
         match SockRef::from(&self.0).peek(&mut [MaybeUninit::uninit()]) {
             Ok(0) => Some(Ok(())),
-            Err(error) if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+            Err(error)
+                if !matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) =>
+            {
                 Some(Err(error))
             }
             Ok(_) | Err(_) => None,

@@ -1,4 +1,5 @@
-//! Calls in flight: in the core's tables, at servers and at clients; knows nothing of what is counted.
+//! Calls in flight: in the core's tables, at servers and at clients; knows nothing of what is
+//! counted.
 
 use std::io::{BufRead, BufReader, Write};
 use std::thread;
@@ -111,7 +112,8 @@ pub(crate) fn at_client(is_rmcp: bool) -> Each {
     let (listener, address) = bound();
     thread::spawn(move || silent(&listener));
     let allocated = counted(|| {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let stream = tokio::net::TcpStream::connect(address).await.expect("a server");
             let (reader, writer) = stream.into_split();
@@ -124,17 +126,25 @@ pub(crate) fn at_client(is_rmcp: bool) -> Each {
                     let params = CallToolRequestParams::new("wait").with_arguments(arguments);
                     let request = ClientRequest::CallToolRequest(Request::new(params));
                     let options = PeerRequestOptions::no_options();
-                    open.push(client.send_cancellable_request(request, options).await.expect("it is sent"));
+                    open.push(
+                        client
+                            .send_cancellable_request(request, options)
+                            .await
+                            .expect("it is sent"),
+                    );
                 }
                 (settled().await - before) / CALLS
             } else {
-                let client = Client::new("bench", "1.0.0").limits(limits()).connect(reader, writer).await;
+                let client =
+                    Client::new("bench", "1.0.0").limits(limits()).connect(reader, writer).await;
                 let client = client.expect("a session");
                 let arguments = Raw::from_text(r#"{"text":"for good"}"#).expect("JSON");
                 let before = settled().await;
                 let mut open = Vec::with_capacity(CALLS);
                 for _ in 0..CALLS {
-                    open.push(client.call_tool("wait", &arguments).start().await.expect("it is sent"));
+                    open.push(
+                        client.call_tool("wait", &arguments).start().await.expect("it is sent"),
+                    );
                 }
                 (settled().await - before) / CALLS
             }
@@ -160,8 +170,9 @@ fn silent(listener: &std::net::TcpListener) {
     let (mut stream, _) = listener.accept().expect("a client");
     let reader = BufReader::new(stream.try_clone().expect("it is a socket"));
     for line in reader.lines().map_while(Result::ok) {
-        let id =
-            line.split_once("\"id\":").map(|(_, rest)| rest.split([',', '}']).next().unwrap_or_default());
+        let id = line
+            .split_once("\"id\":")
+            .map(|(_, rest)| rest.split([',', '}']).next().unwrap_or_default());
         let answer = match id {
             Some(id) if line.contains("\"initialize\"") => format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{{\"tools\":{{}}}},\"serverInfo\":{{\"name\":\"silent\",\"version\":\"1\"}}}}}}\n"

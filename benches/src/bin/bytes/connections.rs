@@ -1,4 +1,5 @@
-//! Sessions, streams and connections that are there and say nothing; knows nothing of what is counted.
+//! Sessions, streams and connections that are there and say nothing; knows nothing of what is
+//! counted.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -39,8 +40,9 @@ pub(crate) fn sessions(kind: Kind) -> OverHttp {
     drop(streaming(address, &first));
     let (session, ids) =
         held.each(SESSIONS, || (0..SESSIONS).map(|_| opened(&mut connection)).collect::<Vec<_>>());
-    let (stream, _open) =
-        held.each(STREAMS, || ids.iter().take(STREAMS).map(|id| streaming(address, id)).collect::<Vec<_>>());
+    let (stream, _open) = held.each(STREAMS, || {
+        ids.iter().take(STREAMS).map(|id| streaming(address, id)).collect::<Vec<_>>()
+    });
     OverHttp { session, stream }
 }
 

@@ -32,8 +32,10 @@ pub(crate) fn on_thread<F: Future>(work: impl FnOnce() -> F + Send + 'static) ->
     let told = Arc::clone(&held);
     thread::spawn(move || {
         counted(|| {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
             runtime.block_on(async {
                 tokio::spawn(async move {
                     loop {

@@ -1,4 +1,5 @@
-//! The least that a server can do to echo: it looks for the ends of lines, the id and the text, and checks nothing.
+//! The least that a server can do to echo: it looks for the ends of lines, the id and the text, and
+//! checks nothing.
 
 use std::io::{Read, Write, stdin, stdout};
 

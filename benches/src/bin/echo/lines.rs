@@ -1,5 +1,5 @@
-//! The least that a server can do to echo, line by line, with what std has: it looks for the id and the text, and checks
-//! nothing.
+//! The least that a server can do to echo, line by line, with what std has: it looks for the id and
+//! the text, and checks nothing.
 
 use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
 

@@ -14,5 +14,8 @@ fn main() -> std::io::Result<()> {
             Ok(text.to_text().unwrap_or_default().into_owned())
         },
     );
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(server.serve_stdio())
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(server.serve_stdio())
 }

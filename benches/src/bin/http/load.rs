@@ -1,5 +1,5 @@
-//! Clients on raw sockets, as many as are wanted in one thread, each with one request at a time; knows of HTTP only what
-//! tells it where a response ends.
+//! Clients on raw sockets, as many as are wanted in one thread, each with one request at a time;
+//! knows of HTTP only what tells it where a response ends.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -8,7 +8,9 @@ use memchr::memmem;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::messages::{Call, Era, FIRST_ID, TEXT, field, head_of, initialize, initialized, is_whole};
+use crate::messages::{
+    Call, Era, FIRST_ID, TEXT, field, head_of, initialize, initialized, is_whole,
+};
 
 /// What is asked of a server.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +44,8 @@ impl Run {
 
 impl Clients {
     pub(crate) fn connect(address: SocketAddr, count: usize, asked: Asked) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let clients = runtime.block_on(async {
             let mut clients = Vec::new();
             for _ in 0..count {
@@ -106,7 +109,8 @@ impl Client {
             took.push(begin.elapsed());
             let body = &self.buffer[head..];
             let said = memmem::find(body, TEXT.as_bytes()).is_some();
-            let stepped = !self.has_events || memmem::find(body, b"notifications/progress").is_some();
+            let stepped =
+                !self.has_events || memmem::find(body, b"notifications/progress").is_some();
             assert!(
                 said && stepped && self.buffer.starts_with(b"HTTP/1.1 200"),
                 "{}",

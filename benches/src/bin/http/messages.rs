@@ -1,4 +1,5 @@
-//! The requests of both eras as bytes, the same for every server, and where a response ends; knows nothing of sockets.
+//! The requests of both eras as bytes, the same for every server, and where a response ends; knows
+//! nothing of sockets.
 
 #![allow(dead_code, reason = "not all who speak HTTP here say all of it")]
 

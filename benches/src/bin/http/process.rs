@@ -1,5 +1,5 @@
-//! A server in a process of its own, on a core of its own where `taskset` is there to see to it; knows nothing of what it
-//! serves.
+//! A server in a process of its own, on a core of its own where `taskset` is there to see to it;
+//! knows nothing of what it serves.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -19,13 +19,14 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(kind: Kind, delays: bool) -> Self {
-        let mut command = if Command::new("taskset").arg("-V").stdout(Stdio::null()).status().is_ok() {
-            let mut command = Command::new("taskset");
-            command.args(["-c", CORE]).arg(program());
-            command
-        } else {
-            Command::new(program())
-        };
+        let mut command =
+            if Command::new("taskset").arg("-V").stdout(Stdio::null()).status().is_ok() {
+                let mut command = Command::new("taskset");
+                command.args(["-c", CORE]).arg(program());
+                command
+            } else {
+                Command::new(program())
+            };
         command.args([kind.name(), if delays { "delays" } else { "" }]);
         Self::spawn(command)
     }
@@ -39,8 +40,11 @@ impl Server {
     }
 
     fn spawn(mut command: Command) -> Self {
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the program is there");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program is there");
         let mut port = String::new();
         let output = child.stdout.take().expect("a pipe");
         BufReader::new(output).read_line(&mut port).expect("it says where it is");
@@ -48,8 +52,9 @@ impl Server {
         Self { child, address: (Ipv4Addr::LOCALHOST, port).into() }
     }
 
-    /// Seconds of CPU time that its threads have had. Those that have ended are not in it, and none ends while it is
-    /// kept busy; what `/proc/PID/stat` says of all of them is in ticks of 10 ms, which is too coarse.
+    /// Seconds of CPU time that its threads have had. Those that have ended are not in it, and none
+    /// ends while it is kept busy; what `/proc/PID/stat` says of all of them is in ticks of 10
+    /// ms, which is too coarse.
     pub(crate) fn cpu(&self) -> f64 {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs");
         let spent = tasks.flatten().filter_map(|task| {

@@ -1,4 +1,5 @@
-//! One of the servers over HTTP as a program: it says at which port, and serves until its stdin ends.
+//! One of the servers over HTTP as a program: it says at which port, and serves until its stdin
+//! ends.
 
 #![allow(clippy::print_stdout, reason = "it says where it is")]
 
@@ -10,8 +11,10 @@ use mcp_benches::http::Kind;
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or_default();
-    let kind =
-        Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or(std::io::ErrorKind::InvalidInput)?;
+    let kind = Kind::ALL
+        .into_iter()
+        .find(|kind| kind.name() == name)
+        .ok_or(std::io::ErrorKind::InvalidInput)?;
     let delays = arguments.next().as_deref() == Some("delays");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     println!("{}", listener.local_addr()?.port());

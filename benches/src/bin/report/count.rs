@@ -1,4 +1,5 @@
-//! Starts the other programs of this package and reads what they counted; knows nothing of what the counts mean.
+//! Starts the other programs of this package and reads what they counted; knows nothing of what the
+//! counts mean.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +11,8 @@ use std::thread;
 /// Counts by case.
 pub(crate) type Counts = Vec<(String, f64)>;
 
-/// The functions that are all of decoding but the check for UTF-8; how a case that counts them alone is called.
+/// The functions that are all of decoding but the check for UTF-8; how a case that counts them
+/// alone is called.
 const PARTS: [(&str, &str); 2] = [
     ("ours: envelope alone, mixed", "mcp_proto::rpc::decode::decode*"),
     ("ours: framing alone, mixed", "mcp_proto::wire::line::LineReader::next*"),
@@ -19,10 +21,15 @@ const PARTS: [(&str, &str); 2] = [
 /// Instructions a message of the cases that are `wanted`.
 pub(crate) fn instructions(wanted: impl Fn(&str) -> bool) -> Counts {
     let cases = mcp_benches::cases();
-    let mixed = cases.iter().position(|case| case.key() == "ours: decode mixed").expect("it is a case");
-    let all =
-        cases.iter().enumerate().map(|(number, case)| (case.key(), number, "case::measured*", case.count));
-    let parts = PARTS.iter().map(|(key, function)| ((*key).to_owned(), mixed, *function, cases[mixed].count));
+    let mixed =
+        cases.iter().position(|case| case.key() == "ours: decode mixed").expect("it is a case");
+    let all = cases
+        .iter()
+        .enumerate()
+        .map(|(number, case)| (case.key(), number, "case::measured*", case.count));
+    let parts = PARTS
+        .iter()
+        .map(|(key, function)| ((*key).to_owned(), mixed, *function, cases[mixed].count));
     let jobs: Vec<_> = all.chain(parts).filter(|(key, ..)| wanted(key)).collect();
     let next = AtomicUsize::new(0);
     let done = Mutex::new(BTreeMap::new());
@@ -55,7 +62,8 @@ fn callgrind(number: usize, function: &str) -> u64 {
         .output()
         .expect("valgrind is installed");
     let said = String::from_utf8_lossy(&output.stderr);
-    let collected = said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
+    let collected =
+        said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
     let collected: u64 = collected.unwrap_or_else(|| unreachable!("callgrind counts: {said}"));
     assert!(output.status.success() && collected > 0, "{said}");
     collected
@@ -74,11 +82,16 @@ pub(crate) fn allocations() -> BTreeMap<String, (f64, u64)> {
     said.lines().filter_map(row).collect()
 }
 
-/// What was measured by other programs than this, as they printed it; nothing of those that were not run.
+/// What was measured by other programs than this, as they printed it; nothing of those that were
+/// not run.
 pub(crate) fn others() -> String {
     let said = ["programs", "http", "bytes", "speed"]
         .map(|name| std::fs::read_to_string(beside(&format!("{name}.md"))).unwrap_or_default());
-    said.iter().map(|said| said.trim()).filter(|said| !said.is_empty()).collect::<Vec<_>>().join("\n\n")
+    said.iter()
+        .map(|said| said.trim())
+        .filter(|said| !said.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 /// The compiler that this was built by.

@@ -1,4 +1,5 @@
-//! The picture: a bar for each that does a case, as part of what the official SDK needs; knows no other picture.
+//! The picture: a bar for each that does a case, as part of what the official SDK needs; knows no
+//! other picture.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,7 +22,8 @@ const BAR: f64 = 12.0;
 const GROUP: f64 = 46.0;
 
 pub(crate) fn picture(counts: &Counts) -> String {
-    let counts: BTreeMap<&str, f64> = counts.iter().map(|(key, count)| (key.as_str(), *count)).collect();
+    let counts: BTreeMap<&str, f64> =
+        counts.iter().map(|(key, count)| (key.as_str(), *count)).collect();
     let height = GROUP * CASES.len() as f64 + 34.0;
     let width = LEFT + WIDTH + 100.0;
     let mut out = format!(
@@ -34,8 +36,9 @@ pub(crate) fn picture(counts: &Counts) -> String {
         let _ = writeln!(out, "<text x=\"8\" y=\"{}\" fill=\"#222222\">{name}</text>", top + 22.0);
         let Some(rmcp) = counts.get(&*format!("rmcp: {case}")) else { continue };
         let bars = [("ours", "#2a6f97"), ("rmcp", "#c8553d"), ("floor", "#9aa5b1")];
-        let present =
-            bars.iter().filter_map(|(by, colour)| Some((counts.get(&*format!("{by}: {case}"))?, colour)));
+        let present = bars
+            .iter()
+            .filter_map(|(by, colour)| Some((counts.get(&*format!("{by}: {case}"))?, colour)));
         for (row, (count, colour)) in present.enumerate() {
             let y = top + BAR * row as f64;
             let length = (count / rmcp * WIDTH).max(1.0);

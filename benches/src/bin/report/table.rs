@@ -6,7 +6,8 @@ use std::process::Command;
 
 use crate::count::{self, Counts};
 
-/// What is to be reached: at most so many times the floor, and at most this part of the official SDK's.
+/// What is to be reached: at most so many times the floor, and at most this part of the official
+/// SDK's.
 struct Goal {
     case: &'static str,
     /// The case of the official SDK and of the floor, where it is called otherwise.
@@ -15,7 +16,12 @@ struct Goal {
     rmcp: Option<f64>,
 }
 
-const fn goal(case: &'static str, beside: &'static str, floor: Option<f64>, rmcp: Option<f64>) -> Goal {
+const fn goal(
+    case: &'static str,
+    beside: &'static str,
+    floor: Option<f64>,
+    rmcp: Option<f64>,
+) -> Goal {
     Goal { case, beside, floor, rmcp }
 }
 
@@ -76,19 +82,26 @@ const PEAKS: &[(&str, f64)] = &[
 ];
 
 pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others: &str) -> String {
-    let counts: BTreeMap<&str, f64> = counts.iter().map(|(key, count)| (key.as_str(), *count)).collect();
+    let counts: BTreeMap<&str, f64> =
+        counts.iter().map(|(key, count)| (key.as_str(), *count)).collect();
     let count = |key: String| counts.get(&*key).copied();
     // What can be called from outside is more than this: the parts are counted one by one.
-    let decoded = ["ours: framing alone, mixed", "floor: UTF-8 check, mixed", "ours: envelope alone, mixed"];
+    let decoded =
+        ["ours: framing alone, mixed", "floor: UTF-8 check, mixed", "ours: envelope alone, mixed"];
     let decoded: Option<f64> = decoded.iter().map(|key| counts.get(key)).sum();
 
     let mut out = String::from(HEAD);
     let _ = writeln!(out, "{}\n", machine());
-    out.push_str("## Instructions\n\nA message, or what is done once, as callgrind counts them.\n\n");
+    out.push_str(
+        "## Instructions\n\nA message, or what is done once, as callgrind counts them.\n\n",
+    );
     out.push_str("| case | floor | ours | rmcp 3.9 | ours ÷ floor | ours ÷ rmcp | goal |\n|---|--:|--:|--:|--:|--:|---|\n");
     for goal in GOALS {
-        let ours =
-            if goal.case.starts_with("framing") { decoded } else { count(format!("ours: {}", goal.case)) };
+        let ours = if goal.case.starts_with("framing") {
+            decoded
+        } else {
+            count(format!("ours: {}", goal.case))
+        };
         let floor = count(format!("floor: {}", goal.beside));
         let rmcp = count(format!("rmcp: {}", goal.beside));
         let ratio = |beside: Option<f64>| Some(ours? / beside?);
@@ -112,13 +125,20 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
         );
     }
     out.push_str("\n| floors of the mixed stream, a message | instructions |\n|---|--:|\n");
-    for (key, count) in counts.iter().filter(|(key, _)| key.starts_with("floor: ") && key.ends_with("mixed"))
+    for (key, count) in
+        counts.iter().filter(|(key, _)| key.starts_with("floor: ") && key.ends_with("mixed"))
     {
-        let _ = writeln!(out, "| {} | {} |", key.trim_start_matches("floor: "), thousands(Some(*count)));
+        let _ = writeln!(
+            out,
+            "| {} | {} |",
+            key.trim_start_matches("floor: "),
+            thousands(Some(*count))
+        );
     }
     out.push_str("\n| case | instructions | against | ratio | goal |\n|---|--:|---|--:|---|\n");
     for (case, against, wanted) in AGAINST_OURS {
-        let (Some(is), Some(was)) = (count(format!("ours: {case}")), count(format!("ours: {against}")))
+        let (Some(is), Some(was)) =
+            (count(format!("ours: {case}")), count(format!("ours: {against}")))
         else {
             continue;
         };
@@ -137,9 +157,15 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
     for (case, wanted) in ALLOCATIONS {
         let Some((ours, _)) = heap.get(&format!("ours: {case}")) else { continue };
         let beside = case.split(',').next().unwrap_or_default();
-        let rmcp = heap.get(&format!("rmcp: {beside}")).map_or_else(String::new, |(count, _)| short(*count));
-        let _ =
-            writeln!(out, "| {case} | {} | {rmcp} | ≤ {wanted}: {} |", short(*ours), judged(ours <= wanted));
+        let rmcp = heap
+            .get(&format!("rmcp: {beside}"))
+            .map_or_else(String::new, |(count, _)| short(*count));
+        let _ = writeln!(
+            out,
+            "| {case} | {} | {rmcp} | ≤ {wanted}: {} |",
+            short(*ours),
+            judged(ours <= wanted)
+        );
     }
     out.push_str(
         "\n| most bytes held, in parts of the message | ours | rmcp 3.9 | goal |\n|---|--:|--:|---|\n",
@@ -148,8 +174,9 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
         let Some((_, ours)) = heap.get(&format!("ours: {case}")) else { continue };
         let beside = case.split(',').next().unwrap_or_default();
         let part = |peak: u64| peak as f64 / bytes;
-        let rmcp =
-            heap.get(&format!("rmcp: {beside}")).map_or_else(String::new, |(_, peak)| short(part(*peak)));
+        let rmcp = heap
+            .get(&format!("rmcp: {beside}"))
+            .map_or_else(String::new, |(_, peak)| short(part(*peak)));
         let _ = writeln!(
             out,
             "| {case} | {} | {rmcp} | ≤ 1.5: {} |",

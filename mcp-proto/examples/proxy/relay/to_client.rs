@@ -2,7 +2,9 @@
 
 use mcp_proto::client::Event;
 use mcp_proto::schema::{Decode, Level, LogMessage};
-use mcp_proto::{CallError, CallId, Change, IncomingId, Instant, Misuse, Progress, Question, Raw, Request};
+use mcp_proto::{
+    CallError, CallId, Change, IncomingId, Instant, Misuse, Progress, Question, Raw, Request,
+};
 
 use super::{Relay, lost, patient, refused, told};
 use crate::across::restated;
@@ -13,7 +15,9 @@ impl Relay {
         let done = match event {
             Event::Completed { call, outcome } => self.complete(now, call, outcome),
             Event::Progress { call, progress } => self.progress(now, call, &progress),
-            Event::Request { incoming, call, request } => self.question(now, incoming, call, request),
+            Event::Request { incoming, call, request } => {
+                self.question(now, incoming, call, request)
+            }
             Event::RequestCancelled { incoming, .. } => {
                 for passing in self.calls.values_mut() {
                     passing.waiting.retain(|(question, _)| *question != incoming);
@@ -24,7 +28,9 @@ impl Relay {
                     None => Ok(()),
                 }
             }
-            Event::Notification { call, method, params } => self.notification(now, call, &method, params),
+            Event::Notification { call, method, params } => {
+                self.notification(now, call, &method, params)
+            }
             Event::Violation(violation) => {
                 trace.note(&format!("the server: {}", violation.detail));
                 Ok(())
@@ -62,7 +68,8 @@ impl Relay {
         }
     }
 
-    /// A request of the server: by a request of ours where the client takes any, else by an answer that asks.
+    /// A request of the server: by a request of ours where the client takes any, else by an answer
+    /// that asks.
     fn question(
         &mut self,
         now: Instant,
@@ -79,7 +86,9 @@ impl Relay {
                 self.questions.insert(asked, question);
             }
             Err(Misuse::NotReady | Misuse::Unsupported) if passing.is_some() => {
-                passing.into_iter().for_each(|passing| passing.waiting.push((question, request.clone())));
+                passing
+                    .into_iter()
+                    .for_each(|passing| passing.waiting.push((question, request.clone())));
             }
             Err(misuse) => return self.server.respond_error(now, question, &refused(misuse)),
         }
@@ -89,8 +98,11 @@ impl Relay {
     /// Puts the questions that wait to the clients of the calls that they belong to.
     pub(super) fn ask(&mut self, now: Instant, trace: &mut Trace) {
         for (call, passing) in &mut self.calls {
-            let Some(incoming) = passing.incoming.filter(|_| !passing.waiting.is_empty()) else { continue };
-            let keys: Vec<String> = (0..passing.waiting.len()).map(|index| index.to_string()).collect();
+            let Some(incoming) = passing.incoming.filter(|_| !passing.waiting.is_empty()) else {
+                continue;
+            };
+            let keys: Vec<String> =
+                (0..passing.waiting.len()).map(|index| index.to_string()).collect();
             let put = |(_, request): &(IncomingId, Request)| {
                 Question::Raw(Box::from(&*request.method), request.params.clone())
             };
@@ -120,7 +132,8 @@ impl Relay {
         method: &str,
         params: Option<Raw>,
     ) -> Result<(), Misuse> {
-        let text = |name| params.as_ref()?.member(name)?.to_text().map(std::borrow::Cow::into_owned);
+        let text =
+            |name| params.as_ref()?.member(name)?.to_text().map(std::borrow::Cow::into_owned);
         match method {
             "notifications/message" => {
                 let message = params.as_ref().and_then(|params| LogMessage::decode(params).ok());

@@ -97,7 +97,8 @@ impl Relay {
         }
     }
 
-    /// The client asks anew, with the answers to the server's questions; its call waits there all the while.
+    /// The client asks anew, with the answers to the server's questions; its call waits there all
+    /// the while.
     fn resume(
         &mut self,
         now: Instant,
@@ -112,10 +113,13 @@ impl Relay {
         };
         passing.incoming = Some(incoming);
         for (index, question) in passing.asked.drain(..).enumerate() {
-            let answer = context.answers.as_ref().and_then(|answers| answers.find(&index.to_string()));
+            let answer =
+                context.answers.as_ref().and_then(|answers| answers.find(&index.to_string()));
             let _stale = match answer {
                 Some(answer) => self.server.respond(now, question, answer),
-                None => self.server.respond_error(now, question, &ErrorObject::internal("no answer")),
+                None => {
+                    self.server.respond_error(now, question, &ErrorObject::internal("no answer"))
+                }
             };
         }
         Ok(())

@@ -25,7 +25,8 @@ impl Unit {
     }
 }
 
-/// Takes the first character of `text`; what is left is cut off. `None` at the end, and for a `%` that encodes none.
+/// Takes the first character of `text`; what is left is cut off. `None` at the end, and for a `%`
+/// that encodes none.
 pub(super) fn take(text: &mut &str) -> Option<Unit> {
     let mut chars = text.chars();
     let char = chars.next()?;
@@ -68,8 +69,8 @@ pub(super) fn decode(mut encoded: &str) -> Option<String> {
     Some(out)
 }
 
-/// Writes `text` percent-encoded, but for what is unreserved; with `reserved`, also but for what is reserved or
-/// encoded already.
+/// Writes `text` percent-encoded, but for what is unreserved; with `reserved`, also but for what is
+/// reserved or encoded already.
 pub(super) fn encode(mut text: &str, reserved: bool, out: &mut String) {
     while let Some(char) = text.chars().next() {
         let before = text;

@@ -1,4 +1,5 @@
-//! Making URIs from templates and values, and reading a value back from its place. (RFC 6570, section 3)
+//! Making URIs from templates and values, and reading a value back from its place. (RFC 6570,
+//! section 3)
 
 use alloc::string::String;
 

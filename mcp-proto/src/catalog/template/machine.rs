@@ -1,7 +1,9 @@
-//! Running a template's program over a URI: all readings at once, one character after the other, never going back.
+//! Running a template's program over a URI: all readings at once, one character after the other,
+//! never going back.
 //!
-//! Knows programs, and nothing of what they stand for. At each character a step of the program is looked at once at
-//! most, whatever the URI; readings are kept in order of preference, and the first that comes to the end is taken.
+//! Knows programs, and nothing of what they stand for. At each character a step of the program is
+//! looked at once at most, whatever the URI; readings are kept in order of preference, and the
+//! first that comes to the end is taken.
 
 use alloc::vec::Vec;
 
@@ -41,7 +43,10 @@ impl Program {
                 return None;
             }
         }
-        let end = now.places.iter().position(|place| matches!(self.steps.get(*place), Some(Step::End)))?;
+        let end = now
+            .places
+            .iter()
+            .position(|place| matches!(self.steps.get(*place), Some(Step::End)))?;
         Some(spans(now.slots(end)?))
     }
 }
@@ -54,7 +59,8 @@ fn spans(slots: &[usize]) -> Vec<Span> {
     slots.chunks(2).map(span).collect()
 }
 
-/// Readings of the URI so far: the step that each has come to, best first, and what it noted on the way.
+/// Readings of the URI so far: the step that each has come to, best first, and what it noted on the
+/// way.
 struct Readings {
     places: Vec<usize>,
     noted: Vec<usize>,
@@ -82,7 +88,9 @@ impl Readings {
 
     /// Whether this round comes to the step for the first time.
     fn is_new(&mut self, place: usize) -> bool {
-        self.seen.get_mut(place).is_some_and(|seen| core::mem::replace(seen, self.round) != self.round)
+        self.seen
+            .get_mut(place)
+            .is_some_and(|seen| core::mem::replace(seen, self.round) != self.round)
     }
 }
 

@@ -1,4 +1,5 @@
-//! URI templates (RFC 6570): patterns that URIs are made from and taken apart by; knows nothing of resources.
+//! URI templates (RFC 6570): patterns that URIs are made from and taken apart by; knows nothing of
+//! resources.
 
 mod chars;
 mod error;
@@ -27,10 +28,10 @@ const URI_BYTES_MAX: usize = 64 << 10;
 
 /// A URI template, parsed and ready to be matched.
 ///
-/// Supported are levels 1 to 3 of RFC 6570, with all eight operators (`{x}`, `{+x}`, `{#x}`, `{.x}`, `{/x}`, `{;x}`,
-/// `{?x}`, `{&x}`) and several variables in one expression, and of level 4 the `*` for lists. Refused are what
-/// cannot be matched back: a prefix (`{x:3}`) and a variable that occurs twice. A template has at most 1,024 bytes
-/// and 32 variables.
+/// Supported are levels 1 to 3 of RFC 6570, with all eight operators (`{x}`, `{+x}`, `{#x}`,
+/// `{.x}`, `{/x}`, `{;x}`, `{?x}`, `{&x}`) and several variables in one expression, and of level 4
+/// the `*` for lists. Refused are what cannot be matched back: a prefix (`{x:3}`) and a variable
+/// that occurs twice. A template has at most 1,024 bytes and 32 variables.
 ///
 /// ```
 /// use mcp_proto::catalog::{UriTemplate, Variables};
@@ -57,7 +58,10 @@ impl UriTemplate {
     /// When the text is no template, or one that is not supported; says where and why.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         if text.len() > TEMPLATE_BYTES_MAX {
-            return Err(TemplateError { at: TEMPLATE_BYTES_MAX, reason: "the template is too long" });
+            return Err(TemplateError {
+                at: TEMPLATE_BYTES_MAX,
+                reason: "the template is too long",
+            });
         }
         let parts = parse::parts(text)?;
         let program = Program::of(&parts);
@@ -72,26 +76,29 @@ impl UriTemplate {
 
     /// The names of the variables, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.expressions().flat_map(|expression| expression.variables.iter().map(|variable| &*variable.name))
+        self.expressions()
+            .flat_map(|expression| expression.variables.iter().map(|variable| &*variable.name))
     }
 
-    /// Takes `uri` apart: the values that expand to it, percent-decoded; `None` when there are none.
+    /// Takes `uri` apart: the values that expand to it, percent-decoded; `None` when there are
+    /// none.
     ///
     /// - The whole URI must match, and it may have no more than 64 KiB.
-    /// - A variable of `{x}` and `{+x}` has at least one character, unless another stands before it in its braces. All
-    ///   others may be absent, in the order of the template; those with names, each for itself.
-    /// - Where several readings are possible, earlier variables get as much as they can. A raw `/`, `?` or `#` never is
-    ///   part of a value but in `{+x}`, `{#x}`, `{?x}` and `{&x}` (there `/` and `?`), and a raw separator of the
-    ///   expression only in its last variable.
-    /// - Characters that an expansion would have encoded, such as a raw space, are taken only if the URI does not
-    ///   match without.
+    /// - A variable of `{x}` and `{+x}` has at least one character, unless another stands before it
+    ///   in its braces. All others may be absent, in the order of the template; those with names,
+    ///   each for itself.
+    /// - Where several readings are possible, earlier variables get as much as they can. A raw `/`,
+    ///   `?` or `#` never is part of a value but in `{+x}`, `{#x}`, `{?x}` and `{&x}` (there `/`
+    ///   and `?`), and a raw separator of the expression only in its last variable.
+    /// - Characters that an expansion would have encoded, such as a raw space, are taken only if
+    ///   the URI does not match without.
     /// - A `%` without two digits, or one that does not decode to UTF-8, matches nothing.
     ///
-    /// **The values are the peer's.** Decoded, `..%2F..` is `../..`: check a value before it becomes part of a path.
-    /// (SEC-02)
+    /// **The values are the peer's.** Decoded, `..%2F..` is `../..`: check a value before it
+    /// becomes part of a path. (SEC-02)
     ///
-    /// Linear in the length of the URI: each character costs at most the size of the template times its variables,
-    /// whatever stands there. (SEC-18)
+    /// Linear in the length of the URI: each character costs at most the size of the template times
+    /// its variables, whatever stands there. (SEC-18)
     #[must_use]
     pub fn match_uri(&self, uri: &str) -> Option<Variables> {
         if uri.len() > URI_BYTES_MAX {
@@ -126,7 +133,11 @@ impl UriTemplate {
             Part::Expression(_) => 0,
         });
         let open = self.expressions().filter(|expression| expression.operator.reserved);
-        Rank { literals: Reverse(literals.sum()), open: open.count(), variables: self.names().count() }
+        Rank {
+            literals: Reverse(literals.sum()),
+            open: open.count(),
+            variables: self.names().count(),
+        }
     }
 
     fn expressions(&self) -> impl Iterator<Item = &Expression> {
@@ -151,7 +162,8 @@ impl fmt::Display for UriTemplate {
     }
 }
 
-/// How specific a template is: most literal characters first, then fewest `{+x}` and `{#x}`, then fewest variables.
+/// How specific a template is: most literal characters first, then fewest `{+x}` and `{#x}`, then
+/// fewest variables.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Rank {
     literals: Reverse<usize>,

@@ -127,7 +127,8 @@ fn is_literal(char: char) -> bool {
 fn expression(inner: &str, at: usize) -> Result<Expression, TemplateError> {
     let sign = inner.chars().next().unwrap_or_default();
     let operator = SIGNS.iter().find(|(known, _)| *known == sign).map(|(_, operator)| *operator);
-    let list = if operator.is_some() { inner.strip_prefix(sign).unwrap_or_default() } else { inner };
+    let list =
+        if operator.is_some() { inner.strip_prefix(sign).unwrap_or_default() } else { inner };
     let mut at = at + inner.len() - list.len();
     let mut variables = Vec::new();
     for variable in list.split(',') {
@@ -140,7 +141,10 @@ fn expression(inner: &str, at: usize) -> Result<Expression, TemplateError> {
 fn spec(text: &str, at: usize) -> Result<Spec, TemplateError> {
     let name = text.strip_suffix('*').unwrap_or(text);
     if let Some((name, _)) = name.split_once(':') {
-        return Err(TemplateError { at: at + name.len(), reason: "a prefix cannot be matched back" });
+        return Err(TemplateError {
+            at: at + name.len(),
+            reason: "a prefix cannot be matched back",
+        });
     }
     if !name.split('.').all(is_label) {
         return Err(TemplateError { at, reason: "not the name of a variable" });
@@ -153,7 +157,8 @@ fn is_label(mut label: &str) -> bool {
     let is_empty = label.is_empty();
     while !label.is_empty() {
         match chars::take(&mut label) {
-            Some(unit) if unit.encoded || unit.char.is_ascii_alphanumeric() || unit.char == '_' => {}
+            Some(unit) if unit.encoded || unit.char.is_ascii_alphanumeric() || unit.char == '_' => {
+            }
             _ => return false,
         }
     }

@@ -1,6 +1,7 @@
 //! Templates as small programs over the characters of a URI; knows nothing of how they are run.
 //!
-//! A program has no loop that takes no character, so each step is done at most once for each character.
+//! A program has no loop that takes no character, so each step is done at most once for each
+//! character.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -40,8 +41,10 @@ impl Class {
             return true;
         }
         let char = unit.char;
-        let ends = self.operator.excluded.contains(char) || self.separated && char == self.operator.separator;
-        let canonical = chars::is_unreserved(char) || self.operator.reserved && chars::is_reserved(char);
+        let ends = self.operator.excluded.contains(char)
+            || self.separated && char == self.operator.separator;
+        let canonical =
+            chars::is_unreserved(char) || self.operator.reserved && chars::is_reserved(char);
         !ends && (canonical || !strict)
     }
 }
@@ -62,8 +65,12 @@ impl Program {
         let mut program = Self::default();
         for part in parts {
             match part {
-                Part::Literal(units) => program.steps.extend(units.iter().copied().map(Step::Literal)),
-                Part::Expression(expression) if expression.operator.named => program.named(expression),
+                Part::Literal(units) => {
+                    program.steps.extend(units.iter().copied().map(Step::Literal))
+                }
+                Part::Expression(expression) if expression.operator.named => {
+                    program.named(expression)
+                }
                 Part::Expression(expression) => program.plain(expression),
             }
         }
@@ -109,7 +116,8 @@ impl Program {
         let Expression { operator, variables } = expression;
         let slots = (self.slots..).step_by(2);
         self.slots += 2 * variables.len();
-        // Before the first that is there stands another mark: one track up to it, and one from it on.
+        // Before the first that is there stands another mark: one track up to it, and one from it
+        // on.
         let mut crossings = Vec::new();
         if operator.first != Some(operator.separator) {
             for (variable, slot) in variables.iter().zip(slots.clone()) {
@@ -142,7 +150,13 @@ impl Program {
     }
 
     /// A mark, a name, and the value or values behind it.
-    fn marked(&mut self, operator: &'static Operator, mark: Option<char>, variable: &Spec, slot: usize) {
+    fn marked(
+        &mut self,
+        operator: &'static Operator,
+        mark: Option<char>,
+        variable: &Spec,
+        slot: usize,
+    ) {
         if let Some(mark) = mark {
             self.literal(mark);
         }
@@ -160,7 +174,8 @@ impl Program {
         self.steps.push(Step::Save(slot + 1));
     }
 
-    /// `name=value`, or `name` alone where the operator has that for an empty value; `slot` is for the value.
+    /// `name=value`, or `name` alone where the operator has that for an empty value; `slot` is for
+    /// the value.
     fn item(&mut self, operator: &Operator, class: Class, variable: &Spec, slot: Option<usize>) {
         let mut name = &*variable.name;
         while let Some(unit) = chars::take(&mut name) {

@@ -18,7 +18,10 @@ fn a_request_finds_its_handler() {
         found("tools/call", json!({"name": "today", "arguments": {"a": [1]}})),
         r#"tool today today {"a":[1]}"#
     );
-    assert_eq!(found("tools/call", json!({"name": "today", "arguments": null})), "tool today today {}");
+    assert_eq!(
+        found("tools/call", json!({"name": "today", "arguments": null})),
+        "tool today today {}"
+    );
     assert_eq!(
         found("prompts/get", json!({"name": "greet", "arguments": {"who": ""}})),
         "prompt greet greet"
@@ -65,7 +68,10 @@ fn params_that_do_not_decode_are_wrong_params() {
         ("prompts/get", json!({"name": "hello", "arguments": {"who": null}})),
         ("completion/complete", json!({"ref": {"type": "ref/prompt", "name": "greet"}})),
         ("completion/complete", json!({"argument": {"name": "a", "value": ""}})),
-        ("completion/complete", json!({"ref": {"name": "greet"}, "argument": {"name": "who", "value": ""}})),
+        (
+            "completion/complete",
+            json!({"ref": {"name": "greet"}, "argument": {"name": "who", "value": ""}}),
+        ),
     ] {
         let error = refusal(&catalog, method, params.clone());
         assert_eq!(error.code, code::INVALID_PARAMS, "{method} {params}: {error}");
@@ -121,9 +127,16 @@ fn an_unknown_resource_is_refused_with_its_uri_and_the_revisions_code_stl_46() {
         assert_eq!(error.data.unwrap().as_str(), r#"{"uri":"x:\"a\n"}"#);
         assert_eq!(&*error.message, "no resource `x:\"a`");
     }
-    let modern = catalog.find_raw("resources/read", Some(&raw(&json!({"uri": "x:"}))), Revision::V2026_07_28);
+    let modern = catalog.find_raw(
+        "resources/read",
+        Some(&raw(&json!({"uri": "x:"}))),
+        Revision::V2026_07_28,
+    );
     assert_eq!(modern.unwrap_err().code, code::INVALID_PARAMS);
-    assert_eq!(refusal(&catalog, "resources/read", json!({"uri": "x:"})).code, code::RESOURCE_NOT_FOUND);
+    assert_eq!(
+        refusal(&catalog, "resources/read", json!({"uri": "x:"})).code,
+        code::RESOURCE_NOT_FOUND
+    );
 }
 
 #[test]
@@ -149,8 +162,9 @@ fn complete(reference: Value, argument: &str) -> Value {
 #[test]
 fn a_completion_is_found_by_its_reference_and_argument() {
     let catalog = catalog();
-    let ask =
-        |reference, argument: &str| found(&catalog, "completion/complete", complete(reference, argument), R4);
+    let ask = |reference, argument: &str| {
+        found(&catalog, "completion/complete", complete(reference, argument), R4)
+    };
     let prompt = |name: &str| json!({"type": "ref/prompt", "name": name});
     let resource = |uri: &str| json!({"type": "ref/resource", "uri": uri});
     assert_eq!(ask(prompt("greet"), "who"), "completion complete who");
@@ -202,7 +216,8 @@ fn arguments_that_do_not_pass_the_check_are_the_tools_error_t_117() {
         found(&catalog, "tools/call", call(json!({"city": "Oslo"})), R4),
         r#"tool today today {"city":"Oslo"}"#
     );
-    let failed = r#"answer {"content":[{"type":"text","text":"`today` needs a city"}],"isError":true}"#;
+    let failed =
+        r#"answer {"content":[{"type":"text","text":"`today` needs a city"}],"isError":true}"#;
     assert_eq!(found(&catalog, "tools/call", call(json!({})), R4), failed);
     // Absent counts as empty, and what is no object is not a matter for the check.
     assert_eq!(found(&catalog, "tools/call", json!({"name": "today"}), R4), failed);

@@ -46,7 +46,12 @@ fn catalog() -> Catalog<&'static str> {
 }
 
 /// What is found, in words.
-fn found(catalog: &Catalog<&'static str>, method: &str, params: Value, revision: Revision) -> String {
+fn found(
+    catalog: &Catalog<&'static str>,
+    method: &str,
+    params: Value,
+    revision: Revision,
+) -> String {
     match catalog.find_raw(method, Some(&raw(&params)), revision) {
         Ok(found) => shown(found, revision),
         Err(error) => alloc::format!("error {error}"),
@@ -64,7 +69,8 @@ fn shown(found: Found<'_, &'static str>, revision: Revision) -> String {
             format!("resource {} {handler} {}", resource.name, read.uri)
         }
         Found::Template { template, handler, variables, .. } => {
-            let values: Vec<_> = variables.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
+            let values: Vec<_> =
+                variables.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
             format!("template {} {handler} {}", template.name, values.join(" "))
         }
         Found::Tool { tool, handler, call } => {

@@ -1,4 +1,5 @@
-//! Pages: their bounds, their cursors, and what holds while the catalogue changes between two of them.
+//! Pages: their bounds, their cursors, and what holds while the catalogue changes between two of
+//! them.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,10 @@ fn with_pages(entries_max: usize, bytes_max: usize) -> Catalog<&'static str> {
     Catalog::with_pages(Pages { entries_max, bytes_max })
 }
 
-fn tools_page(catalog: &Catalog<&'static str>, cursor: Option<&str>) -> Result<ListToolsResult, ErrorObject> {
+fn tools_page(
+    catalog: &Catalog<&'static str>,
+    cursor: Option<&str>,
+) -> Result<ListToolsResult, ErrorObject> {
     let params = cursor.map(|cursor| raw(&json!({"cursor": cursor})));
     match catalog.find_raw("tools/list", params.as_ref(), R4)? {
         Found::Answer(Answer::Tools(page)) => Ok(page),
@@ -48,7 +52,10 @@ fn lists_are_in_the_order_of_adding_and_stay_so_stl_12() {
     catalog.add_tool(tool("c"), "").unwrap();
     assert_eq!(walk(&catalog), [&["a", "e"][..], &["b", "d"], &["c"]]);
     assert_eq!(walk(&with_pages(2, 1 << 20)), [[""; 0]]);
-    assert_eq!(catalog.tools().map(|(tool, _)| &*tool.name).collect::<Vec<_>>(), ["a", "e", "b", "d", "c"]);
+    assert_eq!(
+        catalog.tools().map(|(tool, _)| &*tool.name).collect::<Vec<_>>(),
+        ["a", "e", "b", "d", "c"]
+    );
 }
 
 #[test]
@@ -77,7 +84,11 @@ fn each_list_has_pages_and_is_written_for_the_peers_revision_pag_06() {
             r#"{"resourceTemplates":[{"uriTemplate":"a:{x}","name":"u"}]}"#,
             r#"{"resourceTemplates":[{"uriTemplate":"a:{x}","name":"u","title":"U"}],"#,
         ),
-        ("prompts/list", r#"{"prompts":[{"name":"p"}]}"#, r#"{"prompts":[{"name":"p","title":"P"}],"#),
+        (
+            "prompts/list",
+            r#"{"prompts":[{"name":"p"}]}"#,
+            r#"{"prompts":[{"name":"p","title":"P"}],"#,
+        ),
     ] {
         let answer = |revision| found(&catalog, method, json!({}), revision);
         assert_eq!(answer(Revision::V2024_11_05), alloc::format!("answer {old}"));
@@ -95,9 +106,21 @@ fn a_cursor_that_is_none_of_the_lists_is_refused_pag_05() {
     for good in ["t1", "t2"] {
         assert!(tools_page(&catalog, Some(good)).is_ok());
     }
-    for bad in
-        ["", "t", "1", "p1", "t0", "t4", "t01", "t+1", "t-1", "t1 ", " t1", "T1", "t99999999999999999999"]
-    {
+    for bad in [
+        "",
+        "t",
+        "1",
+        "p1",
+        "t0",
+        "t4",
+        "t01",
+        "t+1",
+        "t-1",
+        "t1 ",
+        " t1",
+        "T1",
+        "t99999999999999999999",
+    ] {
         let error = tools_page(&catalog, Some(bad)).unwrap_err();
         assert_eq!(error.code, code::INVALID_PARAMS, "{bad}");
     }

@@ -25,7 +25,10 @@ fn what_there_is_is_told_in_the_order_of_its_list() {
     let catalog = catalog();
     assert_eq!(catalog.tools().map(|(tool, _)| &*tool.name).collect::<Vec<_>>(), ["today"]);
     assert_eq!(catalog.resources().map(|(_, handler)| *handler).collect::<Vec<_>>(), ["readme"]);
-    assert_eq!(catalog.templates().map(|(_, handler)| *handler).collect::<Vec<_>>(), ["files", "tree"]);
+    assert_eq!(
+        catalog.templates().map(|(_, handler)| *handler).collect::<Vec<_>>(),
+        ["files", "tree"]
+    );
     assert_eq!(catalog.prompts().map(|(_, handler)| *handler).collect::<Vec<_>>(), ["greet"]);
 }
 
@@ -44,12 +47,18 @@ fn what_replaces_stands_where_the_other_stood_and_completes_nothing() {
     let mut catalog = catalog().replacing();
     catalog.add_tool(tool("later"), "later").unwrap();
     assert_eq!(catalog.add_tool(tool("today"), "again"), Ok(Changed::Tools));
-    assert_eq!(catalog.tools().map(|(_, handler)| *handler).collect::<Vec<_>>(), ["again", "later"]);
+    assert_eq!(
+        catalog.tools().map(|(_, handler)| *handler).collect::<Vec<_>>(),
+        ["again", "later"]
+    );
     let files = ResourceTemplate::new("file:///{name}", "files");
     assert_eq!(catalog.add_template(files, "again"), Ok(Changed::Resources));
     let read = found(&catalog, "resources/read", json!({"uri": "file:///x"}), R4);
     assert_eq!(read, r#"template files again name=Text("x")"#);
-    assert_eq!(catalog.add_prompt(prompt("greet", &[("who", true)]), "again"), Ok(Changed::Prompts));
+    assert_eq!(
+        catalog.add_prompt(prompt("greet", &[("who", true)]), "again"),
+        Ok(Changed::Prompts)
+    );
     assert_eq!(catalog.add_prompt_completion("greet", "who", "again"), Ok(()));
 }
 
@@ -57,7 +66,8 @@ fn what_replaces_stands_where_the_other_stood_and_completes_nothing() {
 fn what_is_not_well_formed_is_refused() {
     let mut catalog = Catalog::new();
     assert!(matches!(catalog.add_tool(tool(""), ""), Err(Refused::Invalid(_))));
-    for schema in [json!([]), json!({}), json!({"type": "string"}), json!({"type": ["object"]}), json!(true)]
+    for schema in
+        [json!([]), json!({}), json!({"type": "string"}), json!({"type": ["object"]}), json!(true)]
     {
         let refused = catalog.add_tool(Tool::new("x", raw(&schema)), "");
         assert!(matches!(refused, Err(Refused::Invalid(_))), "{schema}");
@@ -82,7 +92,9 @@ fn completions_are_of_arguments_that_are_there() {
     for (prompt, argument) in [("greet", "when"), ("part", "who")] {
         assert_eq!(catalog.add_prompt_completion(prompt, argument, ""), Err(Refused::Unknown));
     }
-    for (template, variable) in [("file:///{name}", "path"), ("file:///{x}", "x"), ("file:///readme", "x")] {
+    for (template, variable) in
+        [("file:///{name}", "path"), ("file:///{x}", "x"), ("file:///readme", "x")]
+    {
         assert_eq!(catalog.add_template_completion(template, variable, ""), Err(Refused::Unknown));
     }
 }
@@ -120,7 +132,10 @@ fn capabilities_follow_from_what_is_there_cap_01_cap_12() {
     assert_eq!(declares(&tools), r#"{"tools":{}}"#);
     assert_eq!(declares(&tools.changing()), r#"{"tools":{"listChanged":true}}"#);
     let mut templates = Catalog::new();
-    assert_eq!(templates.add_template(ResourceTemplate::new("a:{x}", "x"), ""), Ok(Changed::Resources));
+    assert_eq!(
+        templates.add_template(ResourceTemplate::new("a:{x}", "x"), ""),
+        Ok(Changed::Resources)
+    );
     assert_eq!(declares(&templates), r#"{"resources":{}}"#);
     templates.add_template_completion("a:{x}", "x", "").unwrap();
     assert_eq!(declares(&templates), r#"{"completions":{},"resources":{}}"#);

@@ -9,7 +9,8 @@ use crate::{Capability, Instant};
 const NOW: Instant = Instant::ZERO;
 
 fn client() -> Client {
-    let config = client::Config::new("c", "1").capability(Capability::Roots).expect(crate::Era::Legacy);
+    let config =
+        client::Config::new("c", "1").capability(Capability::Roots).expect(crate::Era::Legacy);
     let mut client = Client::new(NOW, config);
     let mut say = |message: &str| client.handle_message(NOW, StreamId::ONLY, message.as_bytes());
     say(
@@ -59,21 +60,31 @@ fn of_a_client_are_its_commands() {
     let mut apply = |command| other.apply(NOW, command);
     let [first, second, third] = [IncomingId(1), IncomingId(2), IncomingId(3)];
     let call = one.call_raw(NOW, "tools/call", Some(&x), options()).unwrap();
-    let made = Command::Call { method: "tools/call", params: Payload::Value(&x), options: options() };
+    let made =
+        Command::Call { method: "tools/call", params: Payload::Value(&x), options: options() };
     assert_eq!(apply(made), Ok(Applied::Call(call)));
     assert_eq!(one.cancel(NOW, call, "no"), Ok(()));
     assert_eq!(apply(Command::Cancel { call, reason: "no" }), Ok(Applied::Done));
     let call = one.listen(NOW, &filter, options()).unwrap();
-    assert_eq!(apply(Command::Listen { filter: &filter, options: options() }), Ok(Applied::Call(call)));
+    assert_eq!(
+        apply(Command::Listen { filter: &filter, options: options() }),
+        Ok(Applied::Call(call))
+    );
     let call = one.set_log_level(NOW, Level::Error, options()).unwrap();
     let set = Command::SetLogLevel { level: Level::Error, options: options() };
     assert_eq!(apply(set), Ok(Applied::Call(call)));
     assert_eq!(one.notify_raw(NOW, "x/y", None), Ok(()));
     assert_eq!(apply(Command::Notify { method: "x/y", params: Payload::Empty }), Ok(Applied::Done));
     assert_eq!(one.progress(NOW, first, &progress), Ok(()));
-    assert_eq!(apply(Command::Progress { incoming: first, progress: &progress }), Ok(Applied::Done));
+    assert_eq!(
+        apply(Command::Progress { incoming: first, progress: &progress }),
+        Ok(Applied::Done)
+    );
     assert_eq!(one.respond(NOW, first, &x), Ok(()));
-    assert_eq!(apply(Command::Respond { incoming: first, result: x.clone().into() }), Ok(Applied::Done));
+    assert_eq!(
+        apply(Command::Respond { incoming: first, result: x.clone().into() }),
+        Ok(Applied::Done)
+    );
     assert_eq!(one.respond_error(NOW, second, &error), Ok(()));
     let fail = Command::RespondError { incoming: second, error: &error };
     assert_eq!(apply(fail.clone()), Ok(Applied::Done));
@@ -82,7 +93,10 @@ fn of_a_client_are_its_commands() {
     one.close(NOW);
     assert_eq!(apply(Command::Close), Ok(Applied::Done));
     assert_eq!(one.respond(NOW, third, &x), Err(Misuse::Stale));
-    assert_eq!(apply(Command::Respond { incoming: third, result: x.clone().into() }), Err(Misuse::Stale));
+    assert_eq!(
+        apply(Command::Respond { incoming: third, result: x.clone().into() }),
+        Err(Misuse::Stale)
+    );
     let sent = [sent(&mut one), sent(&mut other)];
     assert_eq!(sent[0], sent[1]);
     assert_eq!(sent[0].len(), 10);
@@ -113,11 +127,20 @@ fn of_a_server_are_its_commands() {
     let log = Command::Log { incoming: Some(ids[0]), level, logger, data: &x };
     assert_eq!(apply(log), Ok(Applied::Done));
     assert_eq!(one.notify_raw(NOW, "x/y", Some(&x)), Ok(()));
-    assert_eq!(apply(Command::Notify { method: "x/y", params: Payload::Value(&x) }), Ok(Applied::Done));
+    assert_eq!(
+        apply(Command::Notify { method: "x/y", params: Payload::Value(&x) }),
+        Ok(Applied::Done)
+    );
     assert_eq!(one.progress(NOW, ids[0], &progress), Ok(()));
-    assert_eq!(apply(Command::Progress { incoming: ids[0], progress: &progress }), Ok(Applied::Done));
+    assert_eq!(
+        apply(Command::Progress { incoming: ids[0], progress: &progress }),
+        Ok(Applied::Done)
+    );
     assert_eq!(one.respond(NOW, ids[0], &x), Ok(()));
-    assert_eq!(apply(Command::Respond { incoming: ids[0], result: x.clone().into() }), Ok(Applied::Done));
+    assert_eq!(
+        apply(Command::Respond { incoming: ids[0], result: x.clone().into() }),
+        Ok(Applied::Done)
+    );
     assert_eq!(one.respond_error(NOW, ids[1], &error), Ok(()));
     let fail = Command::RespondError { incoming: ids[1], error: &error };
     assert_eq!(apply(fail), Ok(Applied::Done));

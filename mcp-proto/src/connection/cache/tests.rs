@@ -44,11 +44,17 @@ fn a_key_is_the_method_and_the_params_but_for_meta_stl_41() {
     for method in CACHED {
         assert!(key(method, "{}").is_some(), "{method}");
     }
-    for method in ["tools/call", "prompts/get", "completion/complete", "subscriptions/listen", "x/y"] {
+    for method in
+        ["tools/call", "prompts/get", "completion/complete", "subscriptions/listen", "x/y"]
+    {
         assert_eq!(key(method, "{}"), None, "{method}");
     }
     for revision in Revision::LEGACY {
-        assert_eq!(Cache::key(MethodRule::find("tools/list", true, revision), None), None, "{revision}");
+        assert_eq!(
+            Cache::key(MethodRule::find("tools/list", true, revision), None),
+            None,
+            "{revision}"
+        );
     }
     let same = ["{}", r#"{"_meta":{"a":1}}"#, r#"{"\u005fmeta":{"a":2}}"#];
     for params in same {
@@ -125,12 +131,17 @@ fn a_change_ends_the_answers_that_it_is_about_and_no_others_stl_42() {
     for (change, ended) in [
         (MethodId::ToolsChanged, &["tools/list"][..]),
         (MethodId::PromptsChanged, &["prompts/list"]),
-        (MethodId::ResourcesChanged, &["resources/list", "resources/templates/list", "resources/read"]),
+        (
+            MethodId::ResourcesChanged,
+            &["resources/list", "resources/templates/list", "resources/read"],
+        ),
         (MethodId::ResourceUpdated, &["resources/read"]),
         (MethodId::LogMessage, &[]),
     ] {
         let mut cache = Cache::default();
-        for (method, params) in CACHED.iter().flat_map(|method| [(*method, "{}"), (*method, r#"{"a":1}"#)]) {
+        for (method, params) in
+            CACHED.iter().flat_map(|method| [(*method, "{}"), (*method, r#"{"a":1}"#)])
+        {
             cache.keep(key(method, params).unwrap(), &good_for("1000"), at(0), PLENTY);
         }
         cache.forget_after(change);
@@ -145,7 +156,8 @@ fn a_change_ends_the_answers_that_it_is_about_and_no_others_stl_42() {
 
 #[test]
 fn bytes_are_bounded_and_the_oldest_gives_way() {
-    let page = |number: usize| key("tools/list", &format!(r#"{{"cursor":"{number:03}"}}"#)).unwrap();
+    let page =
+        |number: usize| key("tools/list", &format!(r#"{{"cursor":"{number:03}"}}"#)).unwrap();
     let mut one = Cache::default();
     one.keep(page(0), &good_for("1000"), at(0), PLENTY);
     let cost = one.bytes;
@@ -264,7 +276,8 @@ fn what_took_input_to_get_is_never_kept_stl_41() {
     let mut caching = Caching::new(PLENTY);
     for _ in 0..2 {
         let call = caching.call("resources/read", r#"{"uri":"a"}"#);
-        caching.answer(r#""result":{"resultType":"input_required","requestState":"s","ttlMs":9999}"#);
+        caching
+            .answer(r#""result":{"resultType":"input_required","requestState":"s","ttlMs":9999}"#);
         caching.answer(&format!(r#""result":{}"#, good_for("1000")));
         assert!(caching.outcome(call).is_ok());
     }
@@ -286,7 +299,8 @@ fn an_error_is_never_kept() {
 #[test]
 fn a_bad_cursor_ends_all_pages_of_its_list_and_no_other_error_does_stl_45() {
     let next = r#"{"cursor":"2"}"#;
-    for (params, code, is_end) in [(next, -32602, true), ("{\"x\":1}", -32602, false), (next, -32603, false)]
+    for (params, code, is_end) in
+        [(next, -32602, true), ("{\"x\":1}", -32602, false), (next, -32603, false)]
     {
         let mut caching = Caching::new(PLENTY);
         assert!(caching.is_asked("tools/list", "{}", CallOptions::default()));
@@ -305,12 +319,15 @@ fn an_answer_that_crossed_the_news_of_a_change_is_not_kept_stl_42() {
     for (change, is_kept) in [(MethodId::ToolsChanged, false), (MethodId::PromptsChanged, true)] {
         let mut caching = Caching::new(PLENTY);
         let filter = crate::connection::Filter::new().tools();
-        let listening = caching.client.listen(caching.now, &filter, CallOptions::default()).unwrap();
-        let tag = format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#, listening.0);
+        let listening =
+            caching.client.listen(caching.now, &filter, CallOptions::default()).unwrap();
+        let tag =
+            format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#, listening.0);
         caching.sent();
         let ack = "notifications/subscriptions/acknowledged";
         let tell = |client: &mut Client, method: &str, more: &str| {
-            let line = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{{tag}{more}}}}}"#);
+            let line =
+                format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{{tag}{more}}}}}"#);
             client.handle_message(Instant::ZERO, StreamId::ONLY, line.as_bytes());
             while client.poll_event().is_some() {}
         };
@@ -319,8 +336,15 @@ fn an_answer_that_crossed_the_news_of_a_change_is_not_kept_stl_42() {
         tell(&mut caching.client, change.name(), "");
         caching.answer(&format!(r#""result":{}"#, good_for("1000")));
         assert!(caching.outcome(call).is_ok());
-        assert_eq!(!caching.is_asked("tools/list", "{}", CallOptions::default()), is_kept, "{change}");
-        assert!(!caching.is_asked("tools/list", "{}", CallOptions::default()), "asked for after the change");
+        assert_eq!(
+            !caching.is_asked("tools/list", "{}", CallOptions::default()),
+            is_kept,
+            "{change}"
+        );
+        assert!(
+            !caching.is_asked("tools/list", "{}", CallOptions::default()),
+            "asked for after the change"
+        );
     }
 }
 

@@ -4,7 +4,8 @@ use super::*;
 use crate::limits::Limits;
 use crate::revision::Revision;
 
-const PHASES: [Phase; 5] = [Phase::Opening, Phase::Greeted, Phase::Ready, Phase::Draining, Phase::Closed];
+const PHASES: [Phase; 5] =
+    [Phase::Opening, Phase::Greeted, Phase::Ready, Phase::Draining, Phase::Closed];
 const SIDES: [Side; 2] = [Side::Client, Side::Server];
 const MODERN: Revision = Revision::V2026_07_28;
 const LEGACY: Revision = Revision::V2025_11_25;

@@ -18,7 +18,8 @@ use crate::error::Misuse;
 use crate::method::MethodId;
 use crate::schema::Level;
 
-/// Listens with one `resources/subscribe` for each URI that is not subscribed to yet, a few at a time.
+/// Listens with one `resources/subscribe` for each URI that is not subscribed to yet, a few at a
+/// time.
 pub(super) fn listen(
     env: &Env,
     calls: &mut PendingCalls,
@@ -43,7 +44,8 @@ pub(super) fn listen(
     Ok(call)
 }
 
-/// Returns where a log message goes: nowhere without a session, or below its client's threshold. (LOG-02, LOG-06)
+/// Returns where a log message goes: nowhere without a session, or below its client's threshold.
+/// (LOG-02, LOG-06)
 pub(super) fn log_to(env: &Env, level: Level, route: Route) -> LogTo {
     let never_had_session = env.phase() == Phase::Draining && env.terms.peer.is_none();
     let has_no_client = env.has_no_session() || never_had_session;
@@ -66,7 +68,8 @@ pub(super) fn ask(
     let open = inbound.get(incoming).ok_or(Misuse::Stale)?;
     let ReplyTo::Peer { to, .. } = open.reply else { return Err(Misuse::Unsupported) };
     let limits = env.limits();
-    let fits = open.rounds() < limits.input_rounds_max && calls.len() + questions.len() <= limits.calls_max;
+    let fits = open.rounds() < limits.input_rounds_max
+        && calls.len() + questions.len() <= limits.calls_max;
     if !fits {
         return Err(Misuse::Blocked);
     }
@@ -100,7 +103,8 @@ mod tests {
     #[test]
     fn a_log_message_reaches_the_session_from_its_threshold_on_log_02_log_06() {
         let mut env = Env::for_test(Side::Server, Limits::default(), Revision::V2025_11_25);
-        let is_sent = |env: &Env, level| matches!(log_to(env, level, Route::Any), LogTo::Session(Route::Any));
+        let is_sent =
+            |env: &Env, level| matches!(log_to(env, level, Route::Any), LogTo::Session(Route::Any));
         assert!(is_sent(&env, Level::Debug), "no threshold is set");
         env.terms.log_level = Some(Level::Warning);
         let sent = [Level::Notice, Level::Warning, Level::Error].map(|level| is_sent(&env, level));

@@ -1,5 +1,5 @@
-//! What differs between the two eras and takes parts of a connection: the dispatch to [`legacy`] and [`modern`].
-//! What needs no part is in [`rules`].
+//! What differs between the two eras and takes parts of a connection: the dispatch to [`legacy`]
+//! and [`modern`]. What needs no part is in [`rules`].
 
 pub(super) mod legacy;
 pub(super) mod modern;
@@ -123,8 +123,8 @@ pub(super) fn log_to(env: &Env, open: Option<&Open>, level: Level) -> Result<Log
     }
 }
 
-/// Server: answers a request with questions. Returns whether that was all; otherwise the questions are calls to be
-/// placed.
+/// Server: answers a request with questions. Returns whether that was all; otherwise the questions
+/// are calls to be placed.
 pub(super) fn ask(
     env: &mut Env,
     calls: &PendingCalls,

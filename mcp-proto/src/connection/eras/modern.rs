@@ -27,7 +27,11 @@ use crate::rpc::{self, Params, RequestId};
 use crate::schema::{Capabilities, Level, key};
 
 /// All requests from now on ask for log messages of `level` and above. (LOG-05)
-pub(super) fn set_log_level(env: &mut Env, calls: &mut PendingCalls, level: Level) -> Result<CallId, Misuse> {
+pub(super) fn set_log_level(
+    env: &mut Env,
+    calls: &mut PendingCalls,
+    level: Level,
+) -> Result<CallId, Misuse> {
     env.require(env.allows().traffic)?;
     if !env.terms.peer.as_ref().is_some_and(|peer| peer.has(Capability::Logging)) {
         return Err(Misuse::Undeclared);
@@ -52,7 +56,8 @@ pub(super) fn listen(
         return Err(Misuse::Blocked);
     }
     let (method, theirs) = (MethodId::Listen, env.terms.peer.as_deref());
-    let rule = permissions::outgoing_call(env.side, env.revision(), Some(method), &params, theirs, true)?;
+    let rule =
+        permissions::outgoing_call(env.side, env.revision(), Some(method), &params, theirs, true)?;
     let wait = options.wait_for(rule, env.limits());
     let new = NewCall {
         wants_progress: options.progress,
@@ -64,8 +69,8 @@ pub(super) fn listen(
     Ok(call)
 }
 
-/// Returns the subscriptions that a notification belongs to; `None` where it belongs to none, or was an
-/// acknowledgement.
+/// Returns the subscriptions that a notification belongs to; `None` where it belongs to none, or
+/// was an acknowledgement.
 pub(super) fn receivers(
     env: &mut Env,
     calls: &mut PendingCalls,
@@ -93,7 +98,9 @@ fn tagged(
     let call = id.as_ref().and_then(RequestId::as_u64).map(CallId);
     let is_acknowledged = call.and_then(|call| listens.is_acknowledged(call));
     match is_acknowledged {
-        Some(is_acknowledged) if is_acknowledged || method == MethodId::Acknowledged => return call,
+        Some(is_acknowledged) if is_acknowledged || method == MethodId::Acknowledged => {
+            return call;
+        }
         // It crossed the end of its subscription.
         None if call.is_some_and(|call| calls.is_retired(call.0)) => return None,
         _ => {}
@@ -116,8 +123,9 @@ fn acknowledged(
     params: &Params<'_>,
 ) {
     let limits = env.limits();
-    let filter =
-        params.member("notifications").and_then(|filter| Filter::read(filter, limits.subscription_uris_max));
+    let filter = params
+        .member("notifications")
+        .and_then(|filter| Filter::read(filter, limits.subscription_uris_max));
     match listens.acknowledge(call, filter, limits) {
         Ok(filter) => {
             calls.wait_for_ever(call);
@@ -127,7 +135,8 @@ fn acknowledged(
     }
 }
 
-/// The server ends one of our calls, which it may only do to a subscription. (CAN-14, CAN-18, T-101)
+/// The server ends one of our calls, which it may only do to a subscription. (CAN-14, CAN-18,
+/// T-101)
 ///
 /// Returns the call's wire id, if there is one.
 pub(in super::super) fn on_cancelled(
@@ -145,7 +154,8 @@ pub(in super::super) fn on_cancelled(
     call.map(|call| call.0)
 }
 
-/// Returns where a log message goes that belongs to a request: each decides whether it wants any. (LOG-05…07)
+/// Returns where a log message goes that belongs to a request: each decides whether it wants any.
+/// (LOG-05…07)
 pub(super) fn log_to(env: &Env, open: &Open, level: Level, route: Route) -> Result<LogTo, Misuse> {
     if !env.identity.capabilities.has(Capability::Logging) {
         return Err(Misuse::Undeclared);

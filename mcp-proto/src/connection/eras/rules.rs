@@ -1,5 +1,5 @@
-//! What differs between the eras and needs no part of a connection: the direction of requests, and what messages
-//! carry.
+//! What differs between the eras and needs no part of a connection: the direction of requests, and
+//! what messages carry.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -38,16 +38,19 @@ pub(in super::super) fn takes_requests(peer: &Peer) -> bool {
     }
 }
 
-/// Returns whether a request is delivered again with the answers to its questions. A modern client repeats it itself.
+/// Returns whether a request is delivered again with the answers to its questions. A modern client
+/// repeats it itself.
 pub(in super::super) fn delivers_again(peer: &Peer) -> bool {
     takes_requests(peer)
 }
 
-/// Returns the revision in which this side declared its capabilities: a legacy client declares them before a revision
-/// is agreed on.
+/// Returns the revision in which this side declared its capabilities: a legacy client declares them
+/// before a revision is agreed on.
 pub(in super::super) fn declared_in(env: &Env) -> Revision {
     match (env.side, env.era()) {
-        (Side::Client, Era::Legacy) => env.identity.newest(Era::Legacy).unwrap_or_else(|| env.revision()),
+        (Side::Client, Era::Legacy) => {
+            env.identity.newest(Era::Legacy).unwrap_or_else(|| env.revision())
+        }
         _ => env.revision(),
     }
 }
@@ -101,7 +104,8 @@ pub(in super::super) fn send_request(
 
 /// Returns what the `resultType` of a result means. Without one it is complete. (STL-48)
 fn modern_result_kind(env: &Env, kind: Option<&str>) -> ResultKind {
-    let shares_extension = |peer: &Peer| peer.capabilities.shares_extension(&env.identity.capabilities);
+    let shares_extension =
+        |peer: &Peer| peer.capabilities.shares_extension(&env.identity.capabilities);
     match kind {
         None | Some("complete") => ResultKind::Complete,
         Some("input_required") => ResultKind::InputRequired,
@@ -188,7 +192,10 @@ mod tests {
                 assert_eq!(receives_requests(&env), !is_modern_client, "{revision} {side:?}");
                 assert_eq!(repeats_calls(&env), is_modern_client, "{revision} {side:?}");
                 let peer = Peer::for_test(Side::Client, revision);
-                assert_eq!((takes_requests(&peer), delivers_again(&peer)), (!is_modern, !is_modern));
+                assert_eq!(
+                    (takes_requests(&peer), delivers_again(&peer)),
+                    (!is_modern, !is_modern)
+                );
                 assert_eq!(result_meta(&env, revision).is_some(), is_modern);
             }
         }
@@ -200,8 +207,12 @@ mod tests {
         let legacy = Env::for_test(Side::Client, Limits::default(), Revision::V2025_11_25);
         assert_eq!(kinds.map(|kind| result_kind(&legacy, kind)), [ResultKind::Complete; 4]);
         let modern = Env::for_test(Side::Client, Limits::default(), Revision::V2026_07_28);
-        let wanted =
-            [ResultKind::Complete, ResultKind::Complete, ResultKind::InputRequired, ResultKind::Unknown];
+        let wanted = [
+            ResultKind::Complete,
+            ResultKind::Complete,
+            ResultKind::InputRequired,
+            ResultKind::Unknown,
+        ];
         assert_eq!(kinds.map(|kind| result_kind(&modern, kind)), wanted);
     }
 
@@ -216,7 +227,10 @@ mod tests {
             let kind = OutgoingKind::Cancel { id: 1 };
             send_request(&mut env, Route::Any, kind, 1, "x/y", Some(br#"{"a":1}"#), Some(1));
             let sent = env.sent();
-            assert!(sent[0].contains(r#""a":1"#) && sent[0].contains(r#""progressToken":1"#), "{sent:?}");
+            assert!(
+                sent[0].contains(r#""a":1"#) && sent[0].contains(r#""progressToken":1"#),
+                "{sent:?}"
+            );
             assert_eq!(sent[0].contains("clientCapabilities"), has_context, "{sent:?}");
         }
     }

@@ -31,7 +31,8 @@ pub(crate) struct Batches {
 }
 
 impl Empty for Batches {
-    const EMPTY: &'static Self = &Self { open: BTreeMap::new(), ids: BTreeSet::new(), next: 0, bytes: 0 };
+    const EMPTY: &'static Self =
+        &Self { open: BTreeMap::new(), ids: BTreeSet::new(), next: 0, bytes: 0 };
 }
 
 impl Batches {
@@ -43,7 +44,8 @@ impl Batches {
         id
     }
 
-    /// Bytes of answers that wait for others of their batch, and of the ids that are taken meanwhile.
+    /// Bytes of answers that wait for others of their batch, and of the ids that are taken
+    /// meanwhile.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -85,8 +87,8 @@ impl Batches {
         written
     }
 
-    /// An expected answer is in, or will never come; the whole reply when it was the last, empty when there is none to
-    /// be sent. (BAT-06, BAT-07, BAT-14)
+    /// An expected answer is in, or will never come; the whole reply when it was the last, empty
+    /// when there is none to be sent. (BAT-06, BAT-07, BAT-14)
     pub(crate) fn settle(&mut self, id: BatchId) -> Option<(StreamId, Vec<u8>)> {
         let batch = self.open.get_mut(&id)?;
         batch.waiting -= 1;

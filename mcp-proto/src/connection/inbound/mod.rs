@@ -97,7 +97,11 @@ impl Inbound {
     }
 
     /// Fails when one more request would be too many.
-    pub(crate) fn require_room(&self, params: &Params<'_>, limits: &Limits) -> Result<(), ErrorObject> {
+    pub(crate) fn require_room(
+        &self,
+        params: &Params<'_>,
+        limits: &Limits,
+    ) -> Result<(), ErrorObject> {
         let bytes = params.object.map_or(0, |object| object.text.len());
         if self.requests.len() >= limits.requests_max
             || self.requests.bytes() + bytes > limits.requests_bytes_max
@@ -108,7 +112,10 @@ impl Inbound {
     }
 
     /// Hands a request to the application.
-    #[expect(clippy::too_many_arguments, reason = "a request is what it is: each belongs to one call")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a request is what it is: each belongs to one call"
+    )]
     pub(crate) fn deliver(
         &mut self,
         env: &mut Env,
@@ -119,7 +126,8 @@ impl Inbound {
         params: &Params<'_>,
         sender: Sender,
     ) {
-        let request = Request { method, params: params.object.map(|object| object.keep(origin.frame)) };
+        let request =
+            Request { method, params: params.object.map(|object| object.keep(origin.frame)) };
         let context = Context {
             peer: Arc::clone(&sender.peer),
             log_level: sender.log_level,
@@ -131,7 +139,8 @@ impl Inbound {
         let kept = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
         let identity = context.meta.as_ref().map_or(0, identity_cost);
         let bytes = kept(&request.params) + kept(&context.meta) + identity;
-        let delivers_again = rule.is_some_and(|rule| rule.may_ask) && rules::delivers_again(&sender.peer);
+        let delivers_again =
+            rule.is_some_and(|rule| rule.may_ask) && rules::delivers_again(&sender.peer);
         let again = request.params.clone().filter(|_| delivers_again);
         if let Some(batch) = origin.to.batch {
             self.batches.expect(batch);
@@ -174,7 +183,8 @@ impl Inbound {
                 bytes: question.bytes(),
                 rare: None,
             });
-            let request = Request { method: question.rule.id.into(), params: question.params.clone() };
+            let request =
+                Request { method: question.rule.id.into(), params: question.params.clone() };
             let context = Context::new(Arc::clone(&peer));
             env.emit(Event::Request { incoming, call: Some(call), request, context });
             asked.push(incoming);
@@ -248,7 +258,8 @@ impl Inbound {
         error: Option<i64>,
         write: impl FnOnce(&mut Vec<u8>, &RequestId, bool) -> Result<(), Unencodable>,
     ) -> Result<Responded<T>, Misuse> {
-        let (wire, to) = self.requests.get(incoming).and_then(Open::to_answer).ok_or(Misuse::Stale)?;
+        let (wire, to) =
+            self.requests.get(incoming).and_then(Open::to_answer).ok_or(Misuse::Stale)?;
         let deferred = self.requests.take_deferred(incoming);
         let mark = env.out.mark();
         if let Some(params) = &deferred {
@@ -344,7 +355,9 @@ impl Inbound {
 
     /// One response fewer to wait for; sends the responses of the batch when it was the last.
     pub(crate) fn settle(&mut self, env: &mut Env, batch: Option<BatchId>) {
-        let Some((stream, answers)) = batch.and_then(|batch| self.batches.settle(batch)) else { return };
+        let Some((stream, answers)) = batch.and_then(|batch| self.batches.settle(batch)) else {
+            return;
+        };
         if answers.is_empty() {
             return env.end_stream(stream, true);
         }
@@ -370,7 +383,9 @@ impl Inbound {
     /// No response will come for a request that was taken out.
     pub(crate) fn close(&mut self, env: &mut Env, open: &Open) {
         match &open.reply {
-            ReplyTo::Peer { to: Destination { stream, batch: None }, .. } => env.end_stream(*stream, true),
+            ReplyTo::Peer { to: Destination { stream, batch: None }, .. } => {
+                env.end_stream(*stream, true)
+            }
             ReplyTo::Peer { to, .. } => self.settle(env, to.batch),
             ReplyTo::Call { .. } => {}
         }
@@ -448,7 +463,8 @@ impl Inbound {
         }
     }
 
-    /// A question was answered, or never will be. Returns the error to refuse the request with, in that case.
+    /// A question was answered, or never will be. Returns the error to refuse the request with, in
+    /// that case.
     pub(crate) fn on_answer(
         &mut self,
         env: &mut Env,

@@ -26,7 +26,8 @@ use crate::schema::Level;
 pub(crate) enum ReplyTo {
     /// To the peer, as a response.
     Peer { wire: RequestId, to: Destination },
-    /// Into the next round of a call of ours that asked for input, as the answer to its question number `index`.
+    /// Into the next round of a call of ours that asked for input, as the answer to its question
+    /// number `index`.
     Call { call: CallId, index: usize },
 }
 
@@ -71,7 +72,13 @@ pub(crate) struct RareRequest {
 
 impl Default for RareRequest {
     fn default() -> Self {
-        Self { progress_token: None, progress: f64::NEG_INFINITY, deferred: None, asking: None, rounds: 0 }
+        Self {
+            progress_token: None,
+            progress: f64::NEG_INFINITY,
+            deferred: None,
+            asking: None,
+            rounds: 0,
+        }
     }
 }
 
@@ -127,6 +134,7 @@ impl Open {
 impl RareRequest {
     /// The fields of a request that wants progress, if it does.
     pub(crate) fn new(progress_token: Option<RequestId>) -> Option<Box<Self>> {
-        progress_token.map(|token| Box::new(Self { progress_token: Some(token), ..Self::default() }))
+        progress_token
+            .map(|token| Box::new(Self { progress_token: Some(token), ..Self::default() }))
     }
 }

@@ -51,7 +51,8 @@ impl ByWire {
 
     fn insert(&mut self, wire: &RequestId, id: IncomingId) {
         let numbers = wire.as_u64().zip(NonZeroU64::new(id.0));
-        let is_numbered = numbers.is_some_and(|(number, id)| self.numbers.insert(number, id).is_ok());
+        let is_numbered =
+            numbers.is_some_and(|(number, id)| self.numbers.insert(number, id).is_ok());
         if !is_numbered {
             self.others.insert(wire.clone(), id);
         }
@@ -170,6 +171,10 @@ impl RequestTable {
 
     /// The oldest request that came on this stream.
     pub(crate) fn first_on(&self, stream: StreamId) -> Option<IncomingId> {
-        self.tables.open.iter().find(|(_, open)| open.stream() == Some(stream)).map(|(id, _)| IncomingId(id))
+        self.tables
+            .open
+            .iter()
+            .find(|(_, open)| open.stream() == Some(stream))
+            .map(|(id, _)| IncomingId(id))
     }
 }

@@ -22,7 +22,9 @@ fn server(limits: Limits) -> (Env, Inbound) {
 fn delivered(env: &mut Env) -> (IncomingId, Request, Context) {
     let mut events = env.told();
     match (events.pop(), events.is_empty()) {
-        (Some(Event::Request { incoming, request, context, .. }), true) => (incoming, request, context),
+        (Some(Event::Request { incoming, request, context, .. }), true) => {
+            (incoming, request, context)
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -33,7 +35,8 @@ fn deliver(env: &mut Env, inbound: &mut Inbound, to: Destination, wire: &str) ->
     let peer = Peer::for_test(Side::Client, LEGACY);
     let rule = MethodId::CallTool.rule(peer.revision);
     let progress_token = Some(RequestId::from(wire));
-    let sender = Sender { peer, log_level: None, answers: None, state: None, meta: None, progress_token };
+    let sender =
+        Sender { peer, log_level: None, answers: None, state: None, meta: None, progress_token };
     let origin = Origin { to, frame: Frame::Borrowed(text.as_bytes()) };
     let params = params_in(&text);
     inbound.deliver(env, origin, wire.into(), MethodId::CallTool.into(), rule, &params, sender);
@@ -139,7 +142,8 @@ fn requests_are_bounded_in_number_and_bytes_sec_19() {
 fn progress_must_grow_and_is_sent_only_to_a_peer_that_wants_it_prg_03_prg_05() {
     let (mut env, mut inbound) = server(Limits::default());
     let incoming = deliver(&mut env, &mut inbound, ALONE, "a");
-    for (value, is_ok) in [(1.0, true), (1.0, false), (0.5, false), (f64::NAN, false), (2.0, true)] {
+    for (value, is_ok) in [(1.0, true), (1.0, false), (0.5, false), (f64::NAN, false), (2.0, true)]
+    {
         let sent = inbound.progress(&mut env, incoming, &Progress::new(value));
         assert_eq!((sent.is_ok(), env.sent().len()), (is_ok, usize::from(is_ok)), "{value}");
     }
@@ -206,7 +210,10 @@ fn a_request_that_is_closed_ends_its_stream() {
     assert!(inbound.remove(incoming).is_none() && !inbound.has_id(&"a".into()));
     inbound.close(&mut env, &open);
     let outgoing = env.out.poll().unwrap();
-    assert_eq!((outgoing.kind, outgoing.route), (OutgoingKind::EndOfStream, Route::Stream(ALONE.stream)));
+    assert_eq!(
+        (outgoing.kind, outgoing.route),
+        (OutgoingKind::EndOfStream, Route::Stream(ALONE.stream))
+    );
 }
 
 fn ask(env: &mut Env, inbound: &mut Inbound, incoming: IncomingId) {
@@ -219,7 +226,11 @@ fn a_request_whose_client_is_asked_is_delivered_again_with_the_answers() {
     let (mut env, mut inbound) = server(Limits::default());
     let first = deliver(&mut env, &mut inbound, ALONE, "a");
     ask(&mut env, &mut inbound, first);
-    assert_eq!(respond(&mut env, &mut inbound, first), Err(Misuse::Stale), "the client has the say");
+    assert_eq!(
+        respond(&mut env, &mut inbound, first),
+        Err(Misuse::Stale),
+        "the client has the say"
+    );
     assert_eq!(inbound.progress(&mut env, first, &Progress::new(1.0)), Err(Misuse::Stale));
     let answer = |text| Ok(Raw::from_text(text).unwrap());
     assert_eq!(inbound.on_answer(&mut env, first, 1, answer("[2]")), None);
@@ -229,7 +240,8 @@ fn a_request_whose_client_is_asked_is_delivered_again_with_the_answers() {
     assert_ne!(again, first);
     assert_eq!(request.params.unwrap().to_string(), r#"{"name":"t"}"#);
     let answers = context.answers.unwrap();
-    let answers: Vec<_> = answers.iter().map(|(key, answer)| (key.to_string(), answer.to_string())).collect();
+    let answers: Vec<_> =
+        answers.iter().map(|(key, answer)| (key.to_string(), answer.to_string())).collect();
     assert_eq!(answers, [("q".into(), "[1]".into()), ("r".into(), "[2]".to_string())]);
     assert_eq!((context.state.as_deref(), context.wants_progress), (Some("s"), true));
     assert_eq!(inbound.get(again).unwrap().rounds(), 1);
@@ -262,8 +274,12 @@ fn a_question_in_a_result_is_answered_to_its_call_or_withdrawn() {
     let mut env = Env::for_test(Side::Client, Limits::default(), MODERN);
     let mut inbound = Inbound::default();
     let text = r#"{"inputRequests":{"q":{"method":"roots/list"},"r":{"method":"roots/list"}}}"#;
-    let reader =
-        Reader { limits: env.limits(), capabilities: &env.identity.capabilities, revision: MODERN, kept: 0 };
+    let reader = Reader {
+        limits: env.limits(),
+        capabilities: &env.identity.capabilities,
+        revision: MODERN,
+        kept: 0,
+    };
     let round = reader.read(&Raw::from_text(text).unwrap(), 0).unwrap();
     let asked = inbound.deliver_questions(&mut env, CallId(5), &round).unwrap();
     assert_eq!((asked.len(), env.told().len()), (2, 2));

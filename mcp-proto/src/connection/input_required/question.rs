@@ -1,4 +1,5 @@
-//! What a server can ask in the middle of a request, and what a client answers; knows nothing of how either travels.
+//! What a server can ask in the middle of a request, and what a client answers; knows nothing of
+//! how either travels.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -61,7 +62,9 @@ impl Question {
         match self {
             #[cfg(feature = "schema")]
             Self::Elicit(form) => form.encode(revision, out),
-            Self::Raw(_, params) => params.as_ref().map_or(Ok(()), |params| params.encode(revision, out)),
+            Self::Raw(_, params) => {
+                params.as_ref().map_or(Ok(()), |params| params.encode(revision, out))
+            }
             Self::Roots => Ok(()),
             #[cfg(feature = "schema")]
             Self::Sample(sampling) => sampling.encode(revision, out),

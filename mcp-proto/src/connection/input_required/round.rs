@@ -1,6 +1,8 @@
-//! One round of input for a call: what the server asked, and what is needed to repeat the call with the answers.
+//! One round of input for a call: what the server asked, and what is needed to repeat the call with
+//! the answers.
 //!
-//! The application answers questions as requests of the server, and sees one call with one end. (STL-18…22, STL-28)
+//! The application answers questions as requests of the server, and sees one call with one end.
+//! (STL-18…22, STL-28)
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -37,7 +39,8 @@ impl Retry {
 /// The input of one round, while it is gathered.
 #[derive(Debug)]
 pub(crate) struct Input {
-    /// The questions in order; `None` when the server sent no `inputRequests`, which differs from an empty object.
+    /// The questions in order; `None` when the server sent no `inputRequests`, which differs from
+    /// an empty object.
     questions: Option<Vec<Asked>>,
     /// Sent back to the letter.
     state: Option<Raw>,
@@ -61,15 +64,17 @@ pub(crate) enum InputWait {
 }
 
 impl Input {
-    /// The input of a round whose questions were handed to the application as `incoming`, in their order.
+    /// The input of a round whose questions were handed to the application as `incoming`, in their
+    /// order.
     pub(crate) fn new(round: Round, incoming: &[IncomingId]) -> Self {
         let asked = |(question, incoming): (Question, &IncomingId)| Asked {
             key: question.key,
             incoming: *incoming,
             answer: None,
         };
-        let questions =
-            round.questions.map(|questions| questions.into_iter().zip(incoming).map(asked).collect());
+        let questions = round
+            .questions
+            .map(|questions| questions.into_iter().zip(incoming).map(asked).collect());
         Self { questions, state: round.state }
     }
 
@@ -89,7 +94,8 @@ impl Input {
 
     /// Adds an answer. Returns whether it was the last.
     pub(crate) fn answer(&mut self, index: usize, answer: Raw) -> bool {
-        if let Some(asked) = self.questions.as_mut().and_then(|questions| questions.get_mut(index)) {
+        if let Some(asked) = self.questions.as_mut().and_then(|questions| questions.get_mut(index))
+        {
             asked.answer = Some(answer);
         }
         self.is_complete()
@@ -113,7 +119,10 @@ impl Input {
         if let Some(questions) = &self.questions {
             let mut responses = Object::begin(object.key("inputResponses"));
             for asked in questions {
-                responses.raw(&asked.key, asked.answer.as_ref().map_or(b"{}", |answer| answer.as_bytes()));
+                responses.raw(
+                    &asked.key,
+                    asked.answer.as_ref().map_or(b"{}", |answer| answer.as_bytes()),
+                );
             }
             responses.end();
         }
@@ -163,7 +172,8 @@ impl Reader<'_> {
         if state.is_some_and(|state| !state.starts_with(b"\"")) {
             return Err(invalid("`requestState` is not a string"));
         }
-        let requests = result.member("inputRequests").filter(|requests| requests.as_bytes() != b"null");
+        let requests =
+            result.member("inputRequests").filter(|requests| requests.as_bytes() != b"null");
         let questions = requests.as_ref().map(|requests| self.questions(requests)).transpose()?;
         let keys: usize = questions.iter().flatten().map(|question| question.key.len()).sum();
         if self.kept + keys + state.map_or(0, <[u8]>::len) > self.limits.calls_bytes_max {
@@ -191,13 +201,17 @@ impl Reader<'_> {
                 return Err(invalid("more questions at a time than allowed"));
             }
             if questions.iter().any(|question| *question.key == *key) {
-                return Err(CallError::Invalid(format!("two questions are called {:?}", short(&key)).into()));
+                return Err(CallError::Invalid(
+                    format!("two questions are called {:?}", short(&key)).into(),
+                ));
             }
-            let method =
-                find(request, "method").and_then(unescape).and_then(|name| MethodId::from_name(&name));
+            let method = find(request, "method")
+                .and_then(unescape)
+                .and_then(|name| MethodId::from_name(&name));
             let rule = method.and_then(|method| MethodRule::question(method, self.revision));
             let params = find(request, "params").filter(|params| *params != b"null");
-            let is_fit = |rule: &&MethodRule| permissions::is_fit_question(rule, params, self.capabilities);
+            let is_fit =
+                |rule: &&MethodRule| permissions::is_fit_question(rule, params, self.capabilities);
             let Some(rule) = rule.filter(is_fit) else {
                 let key = short(&key);
                 return Err(CallError::Invalid(

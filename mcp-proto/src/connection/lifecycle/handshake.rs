@@ -16,7 +16,11 @@ use crate::rpc::{ErrorObject, Params};
 use crate::schema::{Capabilities, Decode, Encode, Implementation, Initialize, InitializeResult};
 
 /// Client: writes the params of `initialize`. (LIF-01, LIF-02, LIF-19)
-pub(crate) fn write_initialize(env: &Env, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+pub(crate) fn write_initialize(
+    env: &Env,
+    revision: Revision,
+    out: &mut Vec<u8>,
+) -> Result<(), Unencodable> {
     let identity = &env.identity;
     let (capabilities, info) = (identity.capabilities.clone(), identity.info.clone());
     Initialize::new(revision.name(), capabilities, info).encode(revision, out)
@@ -48,7 +52,9 @@ pub(crate) fn read_welcome(result: &Raw, identity: &Identity) -> Next {
 /// Server: reads `initialize` and picks the revision. (LIF-03…05, LIF-15, LIF-33)
 pub(crate) fn negotiate(params: &Params<'_>, identity: &Identity) -> Result<Peer, ErrorObject> {
     if params.object.is_some_and(|object| object.text.len() > identity.limits.peer_bytes_max) {
-        return Err(ErrorObject::invalid_params("this is more than a server can hold of its client"));
+        return Err(ErrorObject::invalid_params(
+            "this is more than a server can hold of its client",
+        ));
     }
     let Some(offered) = params.member("protocolVersion").and_then(unescape) else {
         return Err(ErrorObject::invalid_params("`protocolVersion` must be a string"));
@@ -56,7 +62,8 @@ pub(crate) fn negotiate(params: &Params<'_>, identity: &Identity) -> Result<Peer
     let same = Revision::from_name(&offered)
         .filter(|revision| !revision.is_modern() && identity.revisions.contains(revision));
     let Some(revision) = same.or_else(|| identity.newest(Era::Legacy)) else {
-        let error = ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "this server opens no sessions");
+        let error =
+            ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "this server opens no sessions");
         return Err(error.with_data(supported(&identity.revisions, Some(&offered))));
     };
     // What a client leaves out, it does not have.

@@ -75,7 +75,8 @@ impl Lifecycle {
         }
     }
 
-    /// `initialize` was refused: unless a probe was answered before, the server may be modern. (LIF-31)
+    /// `initialize` was refused: unless a probe was answered before, the server may be modern.
+    /// (LIF-31)
     fn on_initialize_refused(&mut self, identity: &Identity, error: ErrorObject) -> Next {
         match identity.newest(Era::Modern).filter(|_| self.probing.take_last_chance()) {
             Some(revision) => Next::Probe(revision, identity.limits.handshake_timeout),

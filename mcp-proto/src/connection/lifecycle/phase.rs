@@ -1,7 +1,8 @@
-//! The lifecycle of a legacy session, for both sides: which phase follows which, and what each allows.
+//! The lifecycle of a legacy session, for both sides: which phase follows which, and what each
+//! allows.
 //!
-//! It does not know what the messages look like, what is open, or what time it is. Every transition and every
-//! permission of the lifecycle stands in the two tables below. (LIF-01…19, T-26…T-31)
+//! It does not know what the messages look like, what is open, or what time it is. Every transition
+//! and every permission of the lifecycle stands in the two tables below. (LIF-01…19, T-26…T-31)
 //!
 //! ```text
 //!              Welcome                         Welcome              Settled
@@ -43,7 +44,8 @@ pub(crate) enum Trigger {
     Idle,
     /// The peer broke a rule that cannot be survived.
     Fault,
-    /// Client, over HTTP: the server has forgotten the session, and a new one is to be opened. (HTTP-34)
+    /// Client, over HTTP: the server has forgotten the session, and a new one is to be opened.
+    /// (HTTP-34)
     Forgotten,
 }
 
@@ -55,8 +57,12 @@ impl Phase {
             (Self::Ready, Side::Client, Trigger::Forgotten) => Some(Self::Opening),
             (Self::Opening, Side::Server, Trigger::Welcome) => Some(Self::Greeted),
             (Self::Greeted, Side::Server, Trigger::Settled) => Some(Self::Ready),
-            (Self::Opening | Self::Greeted | Self::Ready, Side::Client, Trigger::End) => Some(Self::Closed),
-            (Self::Opening | Self::Greeted | Self::Ready, Side::Server, Trigger::End) => Some(Self::Draining),
+            (Self::Opening | Self::Greeted | Self::Ready, Side::Client, Trigger::End) => {
+                Some(Self::Closed)
+            }
+            (Self::Opening | Self::Greeted | Self::Ready, Side::Server, Trigger::End) => {
+                Some(Self::Draining)
+            }
             (Self::Draining, _, Trigger::Idle) => Some(Self::Closed),
             (Self::Opening | Self::Greeted | Self::Ready | Self::Draining, _, Trigger::Fault) => {
                 Some(Self::Closed)
@@ -109,7 +115,8 @@ const ALLOWED: [Allowed; 5] = [
 mod tests {
     use super::*;
 
-    const PHASES: [Phase; 5] = [Phase::Opening, Phase::Greeted, Phase::Ready, Phase::Draining, Phase::Closed];
+    const PHASES: [Phase; 5] =
+        [Phase::Opening, Phase::Greeted, Phase::Ready, Phase::Draining, Phase::Closed];
     const ONWARD: [Trigger; 5] =
         [Trigger::Welcome, Trigger::Settled, Trigger::End, Trigger::Idle, Trigger::Fault];
 
@@ -141,7 +148,9 @@ mod tests {
 
     #[test]
     fn only_a_client_that_is_ready_begins_anew_http_34() {
-        for (side, phase) in [Side::Client, Side::Server].into_iter().flat_map(|s| PHASES.map(|p| (s, p))) {
+        for (side, phase) in
+            [Side::Client, Side::Server].into_iter().flat_map(|s| PHASES.map(|p| (s, p)))
+        {
             let next = phase.next(side, Trigger::Forgotten);
             assert_eq!(next.is_some(), (side, phase) == (Side::Client, Phase::Ready));
         }

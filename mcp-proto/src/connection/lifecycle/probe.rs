@@ -1,4 +1,5 @@
-//! How a client learns the era of its server, from the answer to `server/discover`. (LIF-25…32, T-32…T-37)
+//! How a client learns the era of its server, from the answer to `server/discover`. (LIF-25…32,
+//! T-32…T-37)
 //!
 //! | answer | next |
 //! |---|---|
@@ -7,8 +8,8 @@
 //! | an error that only a modern server sends, or one about access | the end |
 //! | any other error, silence, nonsense | `initialize`; if that is refused and no probe was answered: one more probe |
 //!
-//! A server that refuses a probe and names nothing new is probed once more where each message finds its own way to it:
-//! two requests can reach two servers.
+//! A server that refuses a probe and names nothing new is probed once more where each message finds
+//! its own way to it: two requests can reach two servers.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -38,7 +39,8 @@ pub(crate) struct Probing {
     is_over_exchanges: bool,
 }
 
-/// A server that refuses its first probe and then `initialize` is asked once more, in case it was only slow.
+/// A server that refuses its first probe and then `initialize` is asked once more, in case it was
+/// only slow.
 const PROBES_MAX: u32 = 2;
 
 /// Names of revisions that are read: there are five, and a peer can name millions.
@@ -98,7 +100,9 @@ impl Answer {
             Err(error @ (CallError::Http { status: 401 | 403 } | CallError::Unsent)) => {
                 Self::Refused(Fault::Unopened(error))
             }
-            Err(error @ (CallError::Http { .. } | CallError::Lost)) => Self::Unknown(Fault::Unopened(error)),
+            Err(error @ (CallError::Http { .. } | CallError::Lost)) => {
+                Self::Unknown(Fault::Unopened(error))
+            }
             // Nothing is cancelled: a legacy server must receive `initialize` first. (TMO-15, T-35)
             Err(CallError::TimedOut) => Self::Unknown(Fault::HandshakeTimedOut),
             Err(other) => Self::Unknown(Fault::BadHandshake(alloc::format!("{other}").into())),
@@ -148,7 +152,9 @@ impl Probing {
     /// The machine: what follows from an answer.
     pub(super) fn next(&self, answer: Answer, identity: &Identity, trying: Revision) -> Next {
         match answer {
-            Answer::Discovered(server) if server.speaks(trying) => Next::Agreed(server.into_peer(trying)),
+            Answer::Discovered(server) if server.speaks(trying) => {
+                Next::Agreed(server.into_peer(trying))
+            }
             Answer::Discovered(server) => self.settle_on(&server.versions, identity),
             Answer::Speaks(names) => self.settle_on(&names, identity),
             Answer::Unknown(otherwise) => match identity.newest(Era::Legacy) {
@@ -177,8 +183,11 @@ impl Probing {
         if let Some(revision) = common(Era::Modern).filter(|_| may_repeat) {
             return Next::Probe(revision, patience);
         }
-        let names: Vec<String> =
-            names.iter().take(NAMES_MAX).map(|name| name.chars().take(NAME_CHARS_MAX).collect()).collect();
+        let names: Vec<String> = names
+            .iter()
+            .take(NAMES_MAX)
+            .map(|name| name.chars().take(NAME_CHARS_MAX).collect())
+            .collect();
         Next::Fault(Fault::NoCommonRevision(names.join(", ")))
     }
 }
@@ -186,13 +195,16 @@ impl Probing {
 impl Discovered {
     fn read(result: &Raw) -> Option<Self> {
         let capabilities = Capabilities::decode(&result.member("capabilities")?).ok()?;
-        let versions = result.member("supportedVersions").filter(|it| it.as_bytes().starts_with(b"["))?;
+        let versions =
+            result.member("supportedVersions").filter(|it| it.as_bytes().starts_with(b"["))?;
         let info = result.member("_meta").and_then(|meta| meta.member(key::SERVER_INFO));
         Some(Self {
             versions: names_in(versions.as_bytes()),
             capabilities,
             info: info.and_then(|info| Implementation::decode(&info).ok()),
-            instructions: find(result.as_bytes(), "instructions").and_then(unescape).map(Into::into),
+            instructions: find(result.as_bytes(), "instructions")
+                .and_then(unescape)
+                .map(Into::into),
         })
     }
 

@@ -24,15 +24,23 @@ fn answered(config: Config) -> (Client, Option<Event>) {
 #[test]
 fn a_welcome_of_the_modern_revision_is_taken_only_where_that_was_asked_for_t_31() {
     let (_, event) = answered(Config::new("c", "1"));
-    assert!(matches!(event, Some(Event::Closed(Close::Fault(Fault::NoCommonRevision(_))))), "{event:?}");
+    assert!(
+        matches!(event, Some(Event::Closed(Close::Fault(Fault::NoCommonRevision(_))))),
+        "{event:?}"
+    );
 
     let (mut client, event) = answered(Config::new("c", "1").take_modern_welcome());
     assert!(matches!(event, Some(Event::Ready(_))), "{event:?}");
     client.call_raw(Instant::ZERO, "tools/list", None, CallOptions::default()).unwrap();
-    let lines: [String; 2] =
-        core::array::from_fn(|_| String::from_utf8(client.poll_outgoing().unwrap().body.to_vec()).unwrap());
+    let lines: [String; 2] = core::array::from_fn(|_| {
+        String::from_utf8(client.poll_outgoing().unwrap().body.to_vec()).unwrap()
+    });
     assert!(lines[0].contains("notifications/initialized"));
-    assert!(lines[1].contains(r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#), "{}", lines[1]);
+    assert!(
+        lines[1].contains(r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#),
+        "{}",
+        lines[1]
+    );
 }
 
 const LEGACY: Revision = Revision::V2025_11_25;
@@ -47,14 +55,18 @@ fn the_first_message_is_a_probe_unless_the_server_is_known_to_be_legacy_lif_26()
         identity.expected = expected;
         Lifecycle::open(&identity)
     };
-    for (expected, is_probe) in [(None, true), (Some(Era::Modern), true), (Some(Era::Legacy), false)] {
+    for (expected, is_probe) in
+        [(None, true), (Some(Era::Modern), true), (Some(Era::Legacy), false)]
+    {
         match open(&[LEGACY, MODERN], expected) {
             Next::Probe(MODERN, timeout) if is_probe => assert_eq!(timeout, short),
             Next::Initialize(LEGACY) if !is_probe => {}
             other => panic!("{expected:?} {other:?}"),
         }
         // There is nothing else to try, and all the time for it.
-        assert!(matches!(open(&[MODERN], expected), Next::Probe(MODERN, timeout) if timeout == long));
+        assert!(
+            matches!(open(&[MODERN], expected), Next::Probe(MODERN, timeout) if timeout == long)
+        );
         assert!(matches!(open(&[LEGACY], expected), Next::Initialize(LEGACY)));
         assert!(matches!(open(&[], expected), Next::Fault(Fault::NothingToOffer)));
     }

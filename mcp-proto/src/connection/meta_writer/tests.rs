@@ -53,7 +53,8 @@ fn params(text: Option<&str>, token: Option<u64>, level: Option<Level>) -> Value
 
 #[test]
 fn every_request_says_its_revision_capabilities_and_who_asks_stl_01_stl_02() {
-    for text in [None, Some("{}"), Some("{ }"), Some(r#"{"_meta":{}}"#), Some(r#"{"_meta":null}"#)] {
+    for text in [None, Some("{}"), Some("{ }"), Some(r#"{"_meta":{}}"#), Some(r#"{"_meta":null}"#)]
+    {
         assert_eq!(params(text, None, None), json!({"_meta": meta()}), "{text:?}");
     }
     let with = params(Some(r#"{"a":[1],"name":"x"}"#), None, None);
@@ -167,8 +168,9 @@ fn every_result_says_what_it_is_and_whose_and_for_how_long_stl_05_stl_39_stl_40_
                     let tree: Value = serde_json::from_str(&finished).expect(&finished);
                     assert_eq!(tree, model(&result, is_cacheable, tells_info), "{method} {result}");
                     // Said once: a tree would hide what is said twice.
-                    let mut names: Vec<_> =
-                        json_members(finished.as_bytes()).map(|(name, _)| unescape_key(name)).collect();
+                    let mut names: Vec<_> = json_members(finished.as_bytes())
+                        .map(|(name, _)| unescape_key(name))
+                        .collect();
                     let count = names.len();
                     names.sort_unstable();
                     names.dedup();

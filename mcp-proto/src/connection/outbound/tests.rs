@@ -16,10 +16,11 @@ fn limits(outbox_bytes_max: usize) -> Limits {
 /// Appends a message of so many bytes.
 fn put(outbound: &mut Outbound, route: Route, length: usize) {
     let draft = Draft::new(route, OutgoingKind::Notification(MethodId::Progress.into()));
-    let written: Result<(), Infallible> = outbound.append(draft, REVISION, NOW, &Limits::default(), |out| {
-        out.resize(out.len() + length, b'x');
-        Ok(None)
-    });
+    let written: Result<(), Infallible> =
+        outbound.append(draft, REVISION, NOW, &Limits::default(), |out| {
+            out.resize(out.len() + length, b'x');
+            Ok(None)
+        });
     let Ok(()) = written;
 }
 

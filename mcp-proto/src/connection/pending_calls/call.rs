@@ -33,12 +33,14 @@ use crate::time::Instant;
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct CallOptions {
-    /// Whether to ask the peer for progress. A `progressToken` in the params does the same; the token on the wire is
-    /// the connection's own.
+    /// Whether to ask the peer for progress. A `progressToken` in the params does the same; the
+    /// token on the wire is the connection's own.
     pub progress: bool,
-    /// How long to wait for an answer or for further progress; `None` for the limit that fits the method.
+    /// How long to wait for an answer or for further progress; `None` for the limit that fits the
+    /// method.
     pub timeout: Option<Duration>,
-    /// How long to wait in all; `None` for the limit that fits the method, or `timeout` if that is longer.
+    /// How long to wait in all; `None` for the limit that fits the method, or `timeout` if that is
+    /// longer.
     pub timeout_max: Option<Duration>,
     /// The request of the peer that this call is made for.
     pub parent: Option<IncomingId>,

@@ -1,4 +1,5 @@
-//! Our requests that are not answered yet: sent, timed, repeated with input, and completed exactly once.
+//! Our requests that are not answered yet: sent, timed, repeated with input, and completed exactly
+//! once.
 
 mod call;
 mod table;
@@ -30,8 +31,8 @@ pub(crate) use call::RareCall;
 pub(crate) use call::{Call, Owner, Wait};
 use table::CallTable;
 
-/// How long a client pauses before it repeats a call for the second time in a row without having been asked anything;
-/// the pause doubles each time, up to the maximum.
+/// How long a client pauses before it repeats a call for the second time in a row without having
+/// been asked anything; the pause doubles each time, up to the maximum.
 const PAUSE: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 
@@ -152,7 +153,8 @@ impl PendingCalls {
     /// Sends a request. Returns its id on the wire.
     pub(crate) fn send(&mut self, env: &mut Env, call: NewCall<'_>) -> u64 {
         let id = self.table.next_id();
-        // A token of the application's own could be another call's: it only shows that progress is wanted. (PRG-02)
+        // A token of the application's own could be another call's: it only shows that progress is
+        // wanted. (PRG-02)
         let token = call.wants_progress.then_some(id);
         let method = call.known.map_or_else(|| Method::other(call.method), Method::from);
         let kind = OutgoingKind::Request { id, call: CallId(id), method };
@@ -227,10 +229,15 @@ impl PendingCalls {
         let outcome = match outcome {
             Ok(result) if call.owner.is_application() => match rules::result_kind(env, kind) {
                 rules::ResultKind::Complete => Ok(result),
-                rules::ResultKind::InputRequired => return self.on_input_required(env, id, &result),
+                rules::ResultKind::InputRequired => {
+                    return self.on_input_required(env, id, &result);
+                }
                 rules::ResultKind::Unknown => {
-                    let kind: alloc::string::String = kind.unwrap_or_default().chars().take(64).collect();
-                    Err(CallError::Invalid(format!("the result is of the unknown type {kind:?}").into()))
+                    let kind: alloc::string::String =
+                        kind.unwrap_or_default().chars().take(64).collect();
+                    Err(CallError::Invalid(
+                        format!("the result is of the unknown type {kind:?}").into(),
+                    ))
                 }
             },
             outcome => outcome,
@@ -254,7 +261,9 @@ impl PendingCalls {
         let Some(call) = self.table.get(id) else { return Answered::Done };
         let (listens, handle) = (call.owner == Owner::Listen, call.id);
         let read = match call.retry() {
-            None => Err(CallError::Invalid("input is required for a method that cannot ask for any".into())),
+            None => Err(CallError::Invalid(
+                "input is required for a method that cannot ask for any".into(),
+            )),
             Some(retry) => {
                 let reader = Reader {
                     limits: &env.identity.limits,
@@ -322,8 +331,17 @@ impl PendingCalls {
         let mut params = Vec::with_capacity(retry.params.len() + 64);
         input.write_params(&mut params, &retry.params);
         let token = call.wants_progress.then_some(renewed);
-        let kind = OutgoingKind::Request { id: renewed, call: call.id, method: retry.method.into() };
-        rules::send_request(env, Route::Any, kind, renewed, retry.method.name(), Some(&params), token);
+        let kind =
+            OutgoingKind::Request { id: renewed, call: call.id, method: retry.method.into() };
+        rules::send_request(
+            env,
+            Route::Any,
+            kind,
+            renewed,
+            retry.method.name(),
+            Some(&params),
+            token,
+        );
     }
 
     /// Ends a call, and the questions it still asked.
@@ -347,20 +365,36 @@ impl PendingCalls {
     /// Cancels a call of the application. Returns whether there was one. (CAN-01, T-44)
     pub(crate) fn cancel(&mut self, env: &mut Env, call: CallId, reason: &str) -> bool {
         let Some(id) = self.table.wire_id(call) else { return false };
-        let Some(open) = self.table.get(id).filter(|open| open.owner.is_application()) else { return false };
-        self.withdraw(env, id, open.is_in_flight().then(|| open.route()), reason, CallError::Cancelled);
+        let Some(open) = self.table.get(id).filter(|open| open.owner.is_application()) else {
+            return false;
+        };
+        self.withdraw(
+            env,
+            id,
+            open.is_in_flight().then(|| open.route()),
+            reason,
+            CallError::Cancelled,
+        );
         true
     }
 
     /// Retires a call, and cancels it at the peer where that owes an answer.
-    fn withdraw(&mut self, env: &mut Env, id: u64, route: Option<Route>, reason: &str, error: CallError) {
+    fn withdraw(
+        &mut self,
+        env: &mut Env,
+        id: u64,
+        route: Option<Route>,
+        reason: &str,
+        error: CallError,
+    ) {
         if let Some(route) = route {
             env.send_cancel(route, id, reason);
         }
         self.retire(env, id, error);
     }
 
-    /// The time of a call is up. `is_asked` says whether the peer waits for answers of this side. (TMO-02, TMO-06)
+    /// The time of a call is up. `is_asked` says whether the peer waits for answers of this side.
+    /// (TMO-02, TMO-06)
     pub(crate) fn expire(&mut self, env: &mut Env, id: u64, is_asked: bool) {
         let may_wait = self.table.may_extend(env.now, id);
         let Some(call) = self.table.get(id) else { return };
@@ -401,8 +435,8 @@ impl PendingCalls {
         }
     }
 
-    /// Ends all calls: no answer can come any more. Returns who owned them, oldest first, and the questions that they
-    /// still asked.
+    /// Ends all calls: no answer can come any more. Returns who owned them, oldest first, and the
+    /// questions that they still asked.
     pub(crate) fn lose_all(&mut self) -> (Vec<(CallId, Owner)>, Vec<IncomingId>) {
         let Some(table) = self.table.allocated_mut() else { return (Vec::new(), Vec::new()) };
         let lost: Vec<(u64, CallId, Owner)> =
@@ -417,7 +451,8 @@ impl PendingCalls {
 
     /// The call that a log message belongs to, if it can belong to one only. (T-92)
     pub(crate) fn only_logged(&self) -> Option<CallId> {
-        let mut calls = self.table.iter().filter(|(_, call)| call.wants_logs).map(|(_, call)| call.id);
+        let mut calls =
+            self.table.iter().filter(|(_, call)| call.wants_logs).map(|(_, call)| call.id);
         let only = calls.next();
         only.filter(|_| calls.next().is_none())
     }
@@ -425,7 +460,11 @@ impl PendingCalls {
     /// The peer reports progress of one of our calls. (PRG-03…10, PRG-16)
     pub(crate) fn on_progress(&mut self, env: &mut Env, params: &Params<'_>) {
         let number = |name: &str| -> Option<f64> {
-            core::str::from_utf8(params.member(name)?).ok()?.parse().ok().filter(|n: &f64| n.is_finite())
+            core::str::from_utf8(params.member(name)?)
+                .ok()?
+                .parse()
+                .ok()
+                .filter(|n: &f64| n.is_finite())
         };
         let token = params.member("progressToken").and_then(RequestId::from_json);
         let (Some(token), Some(progress)) = (token, number("progress")) else {
@@ -433,10 +472,12 @@ impl PendingCalls {
             return env.bad_notification(MethodId::Progress.name(), why);
         };
         let total = number("total");
-        // A token of no open call is not an error: progress may cross an answer or a cancel. (PRG-09)
+        // A token of no open call is not an error: progress may cross an answer or a cancel.
+        // (PRG-09)
         let Some(id) = token.as_u64() else { return };
         let is_wanted = |call: &&mut Call| call.wants_progress && call.is_in_flight();
-        let Some(call) = self.table.allocated_mut().and_then(|table| table.get_mut(id)).filter(is_wanted)
+        let Some(call) =
+            self.table.allocated_mut().and_then(|table| table.get_mut(id)).filter(is_wanted)
         else {
             return;
         };
@@ -451,7 +492,8 @@ impl PendingCalls {
     }
 }
 
-/// A call is over: the application receives the outcome of its own calls at once, the router all others.
+/// A call is over: the application receives the outcome of its own calls at once, the router all
+/// others.
 fn end(
     env: &mut Env,
     call: CallId,

@@ -1,7 +1,8 @@
 //! The open calls by wire id, with their deadlines.
 //!
-//! Wire ids are integers that count up and are never used again in a connection (ID-01, ID-06); the progress token of
-//! a call is its wire id. A call that is repeated with input gets a new wire id and stays the same call (ID-11).
+//! Wire ids are integers that count up and are never used again in a connection (ID-01, ID-06); the
+//! progress token of a call is its wire id. A call that is repeated with input gets a new wire id
+//! and stays the same call (ID-11).
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -22,8 +23,8 @@ pub(crate) struct CallTable {
     /// Settled whenever a call ends or its deadline moves, so that the first one holds.
     deadlines: DeadlineHeap<Instant>,
     next_id: u64,
-    /// Calls that ended while something more may come: an answer (T-44), and for subscriptions, where the value is
-    /// true, everything that crossed their end.
+    /// Calls that ended while something more may come: an answer (T-44), and for subscriptions,
+    /// where the value is true, everything that crossed their end.
     retired: BTreeMap<u64, bool>,
     /// Calls whose time stands still, because this side has to answer first.
     held: BTreeSet<u64>,
@@ -98,7 +99,13 @@ impl CallTable {
     }
 
     /// Adds a call that was sent just now. Returns its wire id.
-    pub(crate) fn insert(&mut self, now: Instant, owner: Owner, wants_progress: bool, wait: Wait) -> u64 {
+    pub(crate) fn insert(
+        &mut self,
+        now: Instant,
+        owner: Owner,
+        wants_progress: bool,
+        wait: Wait,
+    ) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
         let give_up = now + wait.in_all;
@@ -157,7 +164,8 @@ impl CallTable {
         }
     }
 
-    /// Starts to gather the input that the peer asked for. Returns how often in a row it asked no question.
+    /// Starts to gather the input that the peer asked for. Returns how often in a row it asked no
+    /// question.
     pub(crate) fn gather(&mut self, id: u64, input: Input, is_idle: bool) -> Option<u32> {
         let call = self.open.get_mut(id)?;
         self.bytes += input.kept();
@@ -172,7 +180,8 @@ impl CallTable {
     pub(crate) fn take_input(&mut self, id: u64) -> Option<Input> {
         let call = self.open.get_mut(id)?;
         call.input()?;
-        let CallState::Gathering(input) = core::mem::replace(&mut call.state, CallState::InFlight) else {
+        let CallState::Gathering(input) = core::mem::replace(&mut call.state, CallState::InFlight)
+        else {
             return None;
         };
         self.bytes -= input.kept();
@@ -190,7 +199,8 @@ impl CallTable {
         self.open.get(id).filter(|open| open.id == call).map(|_| id)
     }
 
-    /// Gives a call that is repeated its new wire id; its time begins again, up to its cap. (ID-11, T-98)
+    /// Gives a call that is repeated its new wire id; its time begins again, up to its cap. (ID-11,
+    /// T-98)
     pub(crate) fn renew(&mut self, now: Instant, id: u64) -> Option<u64> {
         self.set_deadline(id, None);
         self.held.remove(&id);
@@ -249,8 +259,8 @@ impl CallTable {
         self.retired.contains_key(&id)
     }
 
-    /// Whether a late answer was expected; it is expected once. A subscription's last message may be followed by its
-    /// withdrawal. (T-101)
+    /// Whether a late answer was expected; it is expected once. A subscription's last message may
+    /// be followed by its withdrawal. (T-101)
     pub(crate) fn forget_retired(&mut self, id: u64) -> bool {
         match self.retired.get(&id) {
             Some(true) => true,
@@ -259,7 +269,8 @@ impl CallTable {
         }
     }
 
-    /// Restarts the call's time after a sign of life, up to its cap. A call without a deadline keeps none. (TMO-04)
+    /// Restarts the call's time after a sign of life, up to its cap. A call without a deadline
+    /// keeps none. (TMO-04)
     pub(crate) fn extend(&mut self, now: Instant, id: u64) {
         let Some(call) = self.open.get(id).filter(|call| call.deadline.is_some()) else { return };
         let deadline = (now + call.patience).min(call.give_up);

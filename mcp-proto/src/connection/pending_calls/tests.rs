@@ -15,7 +15,8 @@ const MODERN: Revision = Revision::V2026_07_28;
 const PARAMS: &[u8] = br#"{"name":"t"}"#;
 
 /// Asks one question, which the client can be asked.
-const QUESTION: &str = r#"{"resultType":"input_required","inputRequests":{"q":{"method":"roots/list"}}}"#;
+const QUESTION: &str =
+    r#"{"resultType":"input_required","inputRequests":{"q":{"method":"roots/list"}}}"#;
 /// Asks for nothing but a repetition.
 const AGAIN: &str = r#"{"resultType":"input_required","requestState":"s"}"#;
 const ASKED: IncomingId = IncomingId(7);
@@ -79,7 +80,9 @@ fn ends(env: &mut Env) -> Vec<String> {
     for event in env.told() {
         match event {
             Event::Completed { call, outcome: Ok(_) } => ends.push(format!("{call} ok")),
-            Event::Completed { call, outcome: Err(error) } => ends.push(format!("{call} {error:?}")),
+            Event::Completed { call, outcome: Err(error) } => {
+                ends.push(format!("{call} {error:?}"))
+            }
             _ => {}
         }
     }
@@ -92,7 +95,9 @@ fn ends(env: &mut Env) -> Vec<String> {
 }
 
 fn deadline(calls: &PendingCalls) -> Option<u64> {
-    calls.next_deadline().map(|at| u64::try_from(at.duration_since(Instant::ZERO).as_millis()).unwrap())
+    calls
+        .next_deadline()
+        .map(|at| u64::try_from(at.duration_since(Instant::ZERO).as_millis()).unwrap())
 }
 
 #[test]
@@ -100,7 +105,10 @@ fn a_call_is_in_flight_until_it_is_answered_and_completes_once() {
     for revision in [LEGACY, MODERN] {
         let (mut env, mut calls) = client(revision);
         let id = send(&mut env, &mut calls);
-        assert_eq!((state(&calls, id), calls.is_in_flight(id), calls.len()), ("in flight", true, 1));
+        assert_eq!(
+            (state(&calls, id), calls.is_in_flight(id), calls.len()),
+            ("in flight", true, 1)
+        );
         for wanted in [&["call#1 ok"][..], &[]] {
             answer(&mut env, &mut calls, id, "{}");
             assert_eq!((state(&calls, id), calls.len()), ("over", 0));
@@ -117,11 +125,17 @@ fn a_call_that_takes_input_is_repeated_under_a_new_id_and_stays_the_same_call_id
     let id = send(&mut env, &mut calls);
     answer(&mut env, &mut calls, id, QUESTION);
     assert_eq!((state(&calls, id), calls.is_in_flight(id)), ("gathering", false));
-    assert_eq!((env.sent().len(), ends(&mut env).len()), (0, 0), "the application has to answer first");
+    assert_eq!(
+        (env.sent().len(), ends(&mut env).len()),
+        (0, 0),
+        "the application has to answer first"
+    );
     calls.on_input(&mut env, CallId(id), 0, Ok(Raw::empty_object()));
     let sent = env.sent();
     assert_eq!(sent.len(), 1);
-    for part in [r#""id":2"#, r#""progressToken":2"#, r#""inputResponses":{"q":{}}"#, r#""name":"t""#] {
+    for part in
+        [r#""id":2"#, r#""progressToken":2"#, r#""inputResponses":{"q":{}}"#, r#""name":"t""#]
+    {
         assert!(sent[0].contains(part), "{part} in {}", sent[0]);
     }
     assert_eq!((state(&calls, id), state(&calls, 2)), ("over", "in flight"));
@@ -181,8 +195,14 @@ fn a_cancel_and_a_timeout_end_a_call_in_every_state_can_01_tmo_02() {
         }
         let cancelled = env.sent();
         assert_eq!(cancelled.len(), cancels, "{before} {end}");
-        assert!(cancelled.iter().all(|it| it.contains("cancelled") && it.contains(r#""requestId":1"#)));
-        assert_eq!((state(&calls, id), calls.len(), calls.bytes()), (after, 0, 0), "{before} {end}");
+        assert!(
+            cancelled.iter().all(|it| it.contains("cancelled") && it.contains(r#""requestId":1"#))
+        );
+        assert_eq!(
+            (state(&calls, id), calls.len(), calls.bytes()),
+            (after, 0, 0),
+            "{before} {end}"
+        );
         assert_eq!(ends(&mut env), [wanted], "{before} {end}");
         assert_eq!(deadline(&calls), None);
     }
@@ -217,7 +237,10 @@ fn progress_restarts_the_time_of_a_call_up_to_its_cap_tmo_04_tmo_05() {
     }
     let events = env.told();
     assert!(
-        matches!(&events[..], [Event::Progress { .. }, Event::Violation(_), Event::Progress { .. }]),
+        matches!(
+            &events[..],
+            [Event::Progress { .. }, Event::Violation(_), Event::Progress { .. }]
+        ),
         "progress must grow: {events:?}"
     );
     // It may cross the end of its call.
@@ -265,7 +288,11 @@ fn a_peer_that_only_asks_for_repetitions_is_answered_ever_later_t_97() {
         answer(&mut env, &mut calls, id, AGAIN);
         if pause > 0 {
             let now = u64::try_from(env.now.duration_since(Instant::ZERO).as_millis()).unwrap();
-            assert_eq!((state(&calls, id), deadline(&calls)), ("gathering", Some(now + pause)), "{round}");
+            assert_eq!(
+                (state(&calls, id), deadline(&calls)),
+                ("gathering", Some(now + pause)),
+                "{round}"
+            );
             assert_eq!(env.sent().len(), 0);
             env.at(now + pause);
             calls.expire(&mut env, id, false);

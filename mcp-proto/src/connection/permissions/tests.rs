@@ -1,7 +1,9 @@
 //! What a method's row lets through, by what was declared and what the params say.
 
 use super::*;
-use crate::Capability::{self, ElicitationForm, ElicitationUrl, Roots, Sampling, SamplingTools, Tools};
+use crate::Capability::{
+    self, ElicitationForm, ElicitationUrl, Roots, Sampling, SamplingTools, Tools,
+};
 
 fn having(capabilities: &[Capability]) -> Capabilities {
     capabilities.iter().fold(Capabilities::none(), |all, capability| all.with(*capability))
@@ -41,7 +43,11 @@ fn a_question_is_one_that_its_client_declared_cap_04_cap_15_t_96() {
         let method = MethodId::from_name(method).unwrap();
         let rule = MethodRule::question(method, Revision::V2026_07_28).unwrap();
         let params = params.map(str::as_bytes);
-        assert_eq!(is_fit_question(rule, params, &having(ours)), *is_fit, "{method} {params:?} {ours:?}");
+        assert_eq!(
+            is_fit_question(rule, params, &having(ours)),
+            *is_fit,
+            "{method} {params:?} {ours:?}"
+        );
     }
 }
 
@@ -50,7 +56,8 @@ fn a_method_is_sent_as_what_it_is_in_the_revision_or_not_at_all_cap_03() {
     let everything = having(&[Tools, Roots]);
     let request = |side, revision, method: &str| {
         let method = MethodId::from_name(method);
-        outgoing_request(side, revision, method, b"{}", &everything, false).map(|rule| rule.is_some())
+        outgoing_request(side, revision, method, b"{}", &everything, false)
+            .map(|rule| rule.is_some())
     };
     let notification = |side, revision, method: &str| {
         let method = MethodId::from_name(method);
@@ -64,7 +71,13 @@ fn a_method_is_sent_as_what_it_is_in_the_revision_or_not_at_all_cap_03() {
     assert_eq!(request(Side::Client, old, "prompts/list"), Err(Misuse::Undeclared));
     assert_eq!(request(Side::Client, new, "com.example/x"), Ok(false));
     assert_eq!(notification(Side::Server, old, "tools/list"), Err(Misuse::Unsupported));
-    assert_eq!(notification(Side::Client, new, "notifications/roots/list_changed"), Err(Misuse::Unsupported));
-    assert_eq!(notification(Side::Client, old, "notifications/roots/list_changed"), Err(Misuse::Undeclared));
+    assert_eq!(
+        notification(Side::Client, new, "notifications/roots/list_changed"),
+        Err(Misuse::Unsupported)
+    );
+    assert_eq!(
+        notification(Side::Client, old, "notifications/roots/list_changed"),
+        Err(Misuse::Undeclared)
+    );
     assert_eq!(notification(Side::Client, old, "com.example/x"), Ok(false));
 }

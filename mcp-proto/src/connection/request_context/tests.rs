@@ -27,13 +27,18 @@ fn read(contexts: &mut LastContext, env: &Env, message: &str) -> Result<Sender, 
 #[test]
 fn a_context_says_who_asks_and_what_is_wanted_stl_01_log_04() {
     let info = r#""io.modelcontextprotocol/clientInfo":{"name":"c","version":"2"}"#;
-    let text = request(&format!(r#",{info},"io.modelcontextprotocol/logLevel":"error","progressToken":7"#));
+    let text = request(&format!(
+        r#",{info},"io.modelcontextprotocol/logLevel":"error","progressToken":7"#
+    ));
     let mut contexts = LastContext::default();
     // Read, and then reused.
     for _ in 0..2 {
         let sender = read(&mut contexts, &server(), &text).unwrap();
         assert_eq!((sender.peer.revision, &*sender.peer.info.name), (REVISION, "c"));
-        assert!(sender.peer.has(crate::Capability::Roots) && !sender.peer.has(crate::Capability::Sampling));
+        assert!(
+            sender.peer.has(crate::Capability::Roots)
+                && !sender.peer.has(crate::Capability::Sampling)
+        );
         assert_eq!(sender.log_level, Some(Level::Error));
         assert_eq!(sender.progress_token.and_then(|token| token.as_u64()), Some(7));
         assert_eq!(sender.meta.unwrap().member("progressToken").unwrap().to_string(), "7");
@@ -103,7 +108,8 @@ fn a_revision_that_is_not_spoken_is_refused_with_those_that_are_lif_24() {
 fn an_invalid_context_does_not_replace_the_latest_one() {
     let mut contexts = LastContext::default();
     let first = read(&mut contexts, &server(), &request("")).unwrap().peer;
-    let error = read(&mut contexts, &server(), &request(r#","io.modelcontextprotocol/logLevel":"loud""#));
+    let error =
+        read(&mut contexts, &server(), &request(r#","io.modelcontextprotocol/logLevel":"loud""#));
     assert_eq!(error.unwrap_err().code, code::INVALID_PARAMS);
     assert!(Arc::ptr_eq(&first, &read(&mut contexts, &server(), &request("")).unwrap().peer));
 }
@@ -127,8 +133,11 @@ fn a_progress_token_longer_than_an_id_may_be_is_left_out() {
     let limits = Limits { id_bytes_max: 6, ..Limits::default() };
     let env = Env::for_test(Side::Server, limits, REVISION);
     for (token, is_kept) in [(r#""1234""#, true), (r#""12345""#, false), ("{}", false)] {
-        let sender =
-            read(&mut LastContext::default(), &env, &request(&format!(r#","progressToken":{token}"#)));
+        let sender = read(
+            &mut LastContext::default(),
+            &env,
+            &request(&format!(r#","progressToken":{token}"#)),
+        );
         assert_eq!(sender.unwrap().progress_token.is_some(), is_kept, "{token}");
     }
 }

@@ -1,8 +1,9 @@
 //! A client's subscriptions to changes, in both eras.
 //!
-//! A subscription is a long call. A modern one is one request that stays open, and what belongs to it is tagged with
-//! its id. In a legacy session it is a set of `resources/subscribe`, and what the server reports by itself is handed to
-//! the subscriptions that cover it. (STL-29…38, T-100…T-104, T-122)
+//! A subscription is a long call. A modern one is one request that stays open, and what belongs to
+//! it is tagged with its id. In a legacy session it is a set of `resources/subscribe`, and what the
+//! server reports by itself is handed to the subscriptions that cover it. (STL-29…38, T-100…T-104,
+//! T-122)
 //!
 //! ```text
 //!   modern:   sent ── acknowledged ──▶ open ──▶ over
@@ -61,7 +62,8 @@ enum WaitsFor {
 
 #[derive(Clone, Copy, Debug)]
 enum Queued {
-    /// To subscribe, and how long to wait for the answer; with `is_known`, the server may still be subscribed to.
+    /// To subscribe, and how long to wait for the answer; with `is_known`, the server may still be
+    /// subscribed to.
     Subscribe {
         timeout: Option<Duration>,
         timeout_max: Option<Duration>,
@@ -151,7 +153,8 @@ impl Subscriptions {
         self.queue.len()
     }
 
-    /// Begins a subscription in a session. Follow with [`next_step`](Self::next_step) and [`check`](Self::check).
+    /// Begins a subscription in a session. Follow with [`next_step`](Self::next_step) and
+    /// [`check`](Self::check).
     pub(crate) fn begin(&mut self, call: CallId, asked: Filter, options: &CallOptions) {
         let waits = asked.uris.iter().filter(|uri| self.retain(uri, options)).count();
         self.open.insert(call, Subscription { asked, waits, acknowledged: None });
@@ -187,8 +190,9 @@ impl Subscriptions {
         }
     }
 
-    /// What to ask the server now, as far as there is room among `calls` pending ones; for one thing at a time there
-    /// always is. Answer with [`sent`](Self::sent) or [`unsent`](Self::unsent).
+    /// What to ask the server now, as far as there is room among `calls` pending ones; for one
+    /// thing at a time there always is. Answer with [`sent`](Self::sent) or
+    /// [`unsent`](Self::unsent).
     pub(crate) fn next_step(&mut self, calls: usize, calls_max: usize) -> Option<Step> {
         let has_room = self.in_flight == 0 || (self.in_flight < IN_FLIGHT_MAX && calls < calls_max);
         if !has_room {
@@ -243,7 +247,9 @@ impl Subscriptions {
         }
         let mut nearer = Vec::new();
         for (call, it) in &mut self.open {
-            let Ok(index) = it.asked.uris.binary_search_by(|asked| (**asked).cmp(uri)) else { continue };
+            let Ok(index) = it.asked.uris.binary_search_by(|asked| (**asked).cmp(uri)) else {
+                continue;
+            };
             if !is_ok {
                 it.asked.uris.remove(index);
             }
@@ -266,7 +272,8 @@ impl Subscriptions {
 
     /// Removes a subscription that has ended. Returns what it asked for.
     pub(crate) fn end(&mut self, env: &Env, call: CallId) -> Option<Filter> {
-        // What is open at the end of the connection is what to subscribe to on the next one. (STL-38)
+        // What is open at the end of the connection is what to subscribe to on the next one.
+        // (STL-38)
         if env.phase() == Phase::Closed {
             return None;
         }

@@ -1,4 +1,5 @@
-//! Which changes a client wants to hear of, and which change a server tells of; knows nothing of how either travels.
+//! Which changes a client wants to hear of, and which change a server tells of; knows nothing of
+//! how either travels.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -134,16 +135,19 @@ impl Filter {
         filter.end();
     }
 
-    /// Reads what `write` writes; `None` when it is no filter. Members that it does not know are left out. (T-104)
+    /// Reads what `write` writes; `None` when it is no filter. Members that it does not know are
+    /// left out. (T-104)
     ///
-    /// Of more than `uris_max` resources it reads one too many and no more: whoever reads refuses those.
+    /// Of more than `uris_max` resources it reads one too many and no more: whoever reads refuses
+    /// those.
     pub(crate) fn read(filter: &[u8], uris_max: usize) -> Option<Self> {
         let flag = |name| match find(filter, name) {
             Some(b"true") => Some(true),
             None | Some(b"false" | b"null") => Some(false),
             Some(_) => None,
         };
-        let uris = find(filter, "resourceSubscriptions").filter(|uris| *uris != b"null").unwrap_or(b"[]");
+        let uris =
+            find(filter, "resourceSubscriptions").filter(|uris| *uris != b"null").unwrap_or(b"[]");
         if !filter.starts_with(b"{") || !uris.starts_with(b"[") {
             return None;
         }
@@ -161,8 +165,9 @@ impl Filter {
 
 /// Whether `uri` is the resource `whole`, or lies below it.
 pub(crate) fn is_part(whole: &str, uri: &str) -> bool {
-    uri.strip_prefix(whole)
-        .is_some_and(|rest| rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '?', '#']))
+    uri.strip_prefix(whole).is_some_and(|rest| {
+        rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '?', '#'])
+    })
 }
 
 /// What changed on a server. (CAP-12)

@@ -1,7 +1,8 @@
 //! A server's subscribers, in both eras: who is notified of which changes.
 //!
-//! A modern subscriber is a request that stays open and is answered when the server closes. In a legacy session it is a
-//! resource that the client subscribed to; changes of lists are reported unasked. (STL-29…36, CAN-15, T-102, T-103)
+//! A modern subscriber is a request that stays open and is answered when the server closes. In a
+//! legacy session it is a resource that the client subscribed to; changes of lists are reported
+//! unasked. (STL-29…36, CAN-15, T-102, T-103)
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -78,9 +79,11 @@ impl Subscribers {
 
     /// Notifies every subscriber of a change. (CAP-12, STL-31, STL-32)
     pub(crate) fn changed(&self, env: &mut Env, change: Change<'_>) -> Result<(), Misuse> {
-        let covered = |(_, (_, filter)): &(&RequestId, &(StreamId, Filter))| change.is_named_by(filter);
+        let covered =
+            |(_, (_, filter)): &(&RequestId, &(StreamId, Filter))| change.is_named_by(filter);
         let open = self.open.iter().filter(covered);
-        let tags: Vec<(StreamId, &RequestId)> = open.map(|(id, (stream, _))| (*stream, id)).collect();
+        let tags: Vec<(StreamId, &RequestId)> =
+            open.map(|(id, (stream, _))| (*stream, id)).collect();
         for (stream, _) in &tags {
             env.require_room(Route::Stream(*stream))?;
         }
@@ -155,7 +158,11 @@ impl Subscribers {
     }
 
     /// In a session: the client subscribes to a resource.
-    pub(crate) fn subscribe_in_session(&mut self, env: &mut Env, uri: &str) -> Result<(), ErrorObject> {
+    pub(crate) fn subscribe_in_session(
+        &mut self,
+        env: &mut Env,
+        uri: &str,
+    ) -> Result<(), ErrorObject> {
         if self.session.contains(uri) {
             return Ok(());
         }

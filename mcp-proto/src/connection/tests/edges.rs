@@ -28,19 +28,27 @@ fn what_a_server_says_of_itself_is_held_up_to_peer_bytes_max() {
             let limits = Limits { peer_bytes_max: limit, ..Limits::default() };
             let mut client = Client::new(NOW, client_config(revision, limits));
             hears(&mut client, &answer);
-            assert_eq!((client.peer().is_some(), is_too_long(client.closed())), (fits, !fits), "{limit}");
+            assert_eq!(
+                (client.peer().is_some(), is_too_long(client.closed())),
+                (fits, !fits),
+                "{limit}"
+            );
         }
     }
 }
 
 #[test]
 fn what_a_client_says_of_itself_is_held_up_to_peer_bytes_max() {
-    let params =
-        r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#;
-    for (limit, fits) in [(params.len(), true), (params.len() - 1, false), (params.len() / 2, false)] {
+    let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#;
+    for (limit, fits) in
+        [(params.len(), true), (params.len() - 1, false), (params.len() / 2, false)]
+    {
         let limits = Limits { peer_bytes_max: limit, ..Limits::default() };
         let mut server = Server::new(NOW, server_config(limits));
-        hears(&mut server, format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{params}}}"#));
+        hears(
+            &mut server,
+            format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{params}}}"#),
+        );
         assert_eq!(server.peer().is_some(), fits, "{limit}");
         assert_eq!(sent(&mut server)[0].contains(r#""result":"#), fits, "{limit}");
     }
@@ -74,7 +82,8 @@ fn whom_a_request_is_from_counts_as_well() {
     let params = format!(r#"{{"name":"t","_meta":{meta}}}"#);
     let held = params.len() + meta.len() + identity;
     for (left, fits) in [(params.len(), true), (params.len() - 1, false)] {
-        let mut server = server(R5, Limits { requests_bytes_max: held + left, ..Limits::default() });
+        let mut server =
+            server(R5, Limits { requests_bytes_max: held + left, ..Limits::default() });
         for id in [1, 2] {
             hears(
                 &mut server,
@@ -109,19 +118,23 @@ fn answers_that_wait_for_others_count_like_the_params_of_their_request() {
     let params = r#"{"name":"t"}"#.len();
     let answer = r#"{"action":"accept","content":{"name":"Ada"}}"#;
     for (spare, fits) in [(0, true), (1, true)] {
-        let limits = Limits { requests_bytes_max: params + 2 * answer.len() + spare, ..Limits::default() };
+        let limits =
+            Limits { requests_bytes_max: params + 2 * answer.len() + spare, ..Limits::default() };
         let mut server = server(R4, limits);
         hears(&mut server, CALL);
         let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
         server.request_input(NOW, incoming, &[("a", form()), ("b", form())], None).unwrap();
         for id in [1, 2] {
             hears(&mut server, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{answer}}}"#));
-            // What is held leaves no room for another request, once there is less left than that takes.
+            // What is held leaves no room for another request, once there is less left than that
+            // takes.
             if id == 1 {
                 let small = padded(answer.len() + spare + 1);
                 hears(
                     &mut server,
-                    format!(r#"{{"jsonrpc":"2.0","id":"r","method":"tools/call","params":{small}}}"#),
+                    format!(
+                        r#"{{"jsonrpc":"2.0","id":"r","method":"tools/call","params":{small}}}"#
+                    ),
                 );
                 assert_eq!(requests(&mut server).len(), 0);
             }
@@ -129,8 +142,10 @@ fn answers_that_wait_for_others_count_like_the_params_of_their_request() {
         assert_eq!(requests(&mut server).len() == 1, fits, "{spare}");
     }
     // One byte less, and the second answer is more than can be held.
-    let mut server =
-        server(R4, Limits { requests_bytes_max: params + 2 * answer.len() - 1, ..Limits::default() });
+    let mut server = server(
+        R4,
+        Limits { requests_bytes_max: params + 2 * answer.len() - 1, ..Limits::default() },
+    );
     hears(&mut server, CALL);
     let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
     server.request_input(NOW, incoming, &[("a", form()), ("b", form())], None).unwrap();
@@ -142,7 +157,9 @@ fn answers_that_wait_for_others_count_like_the_params_of_their_request() {
 
 /// A filter that names so many resources, each in three bytes.
 fn resources(names: core::ops::Range<usize>) -> Filter {
-    names.fold(Filter::new(), |filter, name| filter.resource(format!("a:{}", char::from(b'A' + name as u8))))
+    names.fold(Filter::new(), |filter, name| {
+        filter.resource(format!("a:{}", char::from(b'A' + name as u8)))
+    })
 }
 
 #[test]
@@ -153,8 +170,8 @@ fn what_waits_to_be_subscribed_to_counts_as_calls_do() {
         let many = (0..70).fold(Filter::new(), |filter, name| filter.resource(format!("a:{name}")));
         client.listen(NOW, &many, CallOptions::default()).unwrap();
         assert_eq!(sent(&mut client).len(), 64, "so many are in flight at once");
-        let others =
-            (100..100 + count).fold(Filter::new(), |filter, name| filter.resource(format!("a:{name}")));
+        let others = (100..100 + count)
+            .fold(Filter::new(), |filter, name| filter.resource(format!("a:{name}")));
         let done = client.listen(NOW, &others, CallOptions::default());
         assert_eq!(done.is_ok(), fits, "six wait, and {count} more");
     }
@@ -271,7 +288,11 @@ fn what_is_kept_of_a_round_is_given_back_with_the_call() {
             Some(&Raw::from_text(&padded(95)).unwrap()),
             CallOptions::default(),
         );
-        assert_eq!(open, Err(Misuse::Blocked), "100 of the call, 7 of the state, 1 of the question");
+        assert_eq!(
+            open,
+            Err(Misuse::Blocked),
+            "100 of the call, 7 of the state, 1 of the question"
+        );
         hears(&mut client, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
         let [(incoming, ..)] = asked(&mut client)[..] else { panic!("one question") };
         client.respond_error(NOW, incoming, &ErrorObject::internal("no")).unwrap();
@@ -310,7 +331,9 @@ fn questions_of_results_are_requests_like_others() {
 #[test]
 fn ids_of_batches_count_like_answers_that_wait_bat_18() {
     let member = |id: &str| {
-        format!(r#"[{{"jsonrpc":"2.0","id":"{id}","method":"tools/call","params":{{"name":"t"}}}}]"#)
+        format!(
+            r#"[{{"jsonrpc":"2.0","id":"{id}","method":"tools/call","params":{{"name":"t"}}}}]"#
+        )
     };
     // One id of three characters, held twice.
     for (limit, accepted) in [(140, 2), (139, 1)] {

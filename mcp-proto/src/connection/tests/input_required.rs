@@ -16,7 +16,8 @@ fn hears(client: &mut Client, message: &str) {
 /// A client with one call open, whose id is 2.
 fn client(limits: Limits) -> Client {
     let config = Config::new("test", "1").revisions(&[Revision::V2026_07_28]).limits(limits);
-    let config = config.capabilities(crate::schema::Capabilities::none().with(crate::Capability::Roots));
+    let config =
+        config.capabilities(crate::schema::Capabilities::none().with(crate::Capability::Roots));
     let mut client = Client::new(NOW, config);
     hears(
         &mut client,
@@ -68,7 +69,9 @@ fn what_is_said_of_a_question_repeats_no_more_of_its_name_than_it_takes() {
     for (method, key) in [("no/such", &key), ("roots/list", &twice)] {
         let mut client = client(Limits::default());
         asks(&mut client, method, key);
-        let Some(CallError::Invalid(why)) = ended(&mut client) else { panic!("it must be invalid") };
+        let Some(CallError::Invalid(why)) = ended(&mut client) else {
+            panic!("it must be invalid")
+        };
         let shown: String = why.chars().take(200).collect();
         assert!(why.len() < 400 && shown.contains("kkkk"), "{shown}");
     }
@@ -85,7 +88,10 @@ fn what_is_kept_to_make_calls_again_is_bounded_over_all_calls_sec_19() {
     assert_eq!(call(&mut client, "tools/call"), Err(Misuse::Blocked));
     // What cannot ask for input is not made again.
     assert_eq!(call(&mut client, "tools/list"), Ok(()));
-    hears(&mut client, r#"{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[]}}"#);
+    hears(
+        &mut client,
+        r#"{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[]}}"#,
+    );
     assert_eq!(call(&mut client, "tools/call"), Ok(()));
 }
 
@@ -97,14 +103,17 @@ fn what_the_peer_asks_and_its_state_are_kept_and_counted_with_the_calls_sec_19()
             0 => String::new(),
             _ => format!(r#""inputRequests":{{"{}":{{"method":"roots/list"}}}},"#, "k".repeat(key)),
         };
-        let result =
-            format!(r#"{{"resultType":"input_required",{questions}"requestState":"{}"}}"#, "s".repeat(state));
+        let result = format!(
+            r#"{{"resultType":"input_required",{questions}"requestState":"{}"}}"#,
+            "s".repeat(state)
+        );
         // Asked for nothing, it calls again at once; asked for nothing again, it waits.
         for id in 2..if key == 0 { 4 } else { 3 } {
             hears(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
         }
         assert_eq!(ended(&mut client), None);
-        let params = crate::Raw::from_text(&format!(r#"{{"name":"{}"}}"#, "t".repeat(1000))).unwrap();
+        let params =
+            crate::Raw::from_text(&format!(r#"{{"name":"{}"}}"#, "t".repeat(1000))).unwrap();
         let call = client.call_raw(NOW, "tools/call", Some(&params), CallOptions::default());
         assert_eq!(call.is_ok(), leaves_room, "{key} {state}: {call:?}");
     }

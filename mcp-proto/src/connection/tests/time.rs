@@ -90,7 +90,11 @@ fn where_there_are_no_pings_none_are_sent_tmo_09() {
         let mut client = client(revision, Limits { ping_every: every, ..Limits::default() });
         client.handle_timeout(at(31));
         let said = sent(&mut client);
-        assert_eq!(said.iter().filter(|line| line.contains(r#""ping""#)).count(), pings, "{said:?}");
+        assert_eq!(
+            said.iter().filter(|line| line.contains(r#""ping""#)).count(),
+            pings,
+            "{said:?}"
+        );
     }
 }
 
@@ -100,7 +104,11 @@ fn a_peer_that_reads_nothing_is_given_up_from_when_it_began() {
     let stall = limits.stall_timeout;
     let mut server = server(R4, limits);
     let ping = |server: &mut Server, now: Instant| {
-        server.handle_message(now, StreamId::ONLY, br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.as_slice());
+        server.handle_message(
+            now,
+            StreamId::ONLY,
+            br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.as_slice(),
+        );
     };
     while server.poll_timeout().is_none() {
         ping(&mut server, NOW);

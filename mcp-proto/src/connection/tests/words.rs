@@ -19,7 +19,9 @@ fn results_have_types_in_2026_07_28_alone_stl_48() {
         let mut client = client(revision, Limits::default());
         for (id, result) in [(2, asks), (3, other)] {
             call(&mut client, "{\"name\":\"t\"}");
-            let Some(Ok(outcome)) = answer(&mut client, id, result) else { panic!("{revision}: {result}") };
+            let Some(Ok(outcome)) = answer(&mut client, id, result) else {
+                panic!("{revision}: {result}")
+            };
             assert_eq!(outcome.as_str(), result, "as it came");
         }
     }
@@ -32,7 +34,8 @@ fn results_have_types_in_2026_07_28_alone_stl_48() {
 
 #[test]
 fn types_of_results_can_be_an_extensions_that_both_sides_have_stl_48() {
-    let extension = |id: &str| crate::schema::Capabilities::none().with_extension(id, Raw::empty_object());
+    let extension =
+        |id: &str| crate::schema::Capabilities::none().with_extension(id, Raw::empty_object());
     for (ours, is_known) in [("x.example/y", true), ("x.example/z", false)] {
         let config = client::Config::new("c", "1").revisions(&[R5]).capabilities(extension(ours));
         let mut client = Client::new(NOW, config);
@@ -103,7 +106,8 @@ fn what_a_revision_does_not_know_is_handed_on_by_its_name() {
 #[test]
 fn requests_that_a_session_answers_itself_are_not_its_peers_to_make() {
     // What a server alone sends, and what belongs to the handshake.
-    for (revision, method) in [(R4, "sampling/createMessage"), (R4, "elicitation/create"), (R4, "roots/list")]
+    for (revision, method) in
+        [(R4, "sampling/createMessage"), (R4, "elicitation/create"), (R4, "roots/list")]
     {
         let mut server = server(revision, Limits::default());
         hears(&mut server, format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#));
@@ -111,12 +115,16 @@ fn requests_that_a_session_answers_itself_are_not_its_peers_to_make() {
         assert!(sent(&mut server)[0].contains("-32601"), "{method}");
     }
     // Whatever a server says of itself.
-    let says_too_much = server_config(Limits::default()).capability(crate::Capability::ElicitationForm);
+    let says_too_much =
+        server_config(Limits::default()).capability(crate::Capability::ElicitationForm);
     let mut server = Server::new(NOW, says_too_much);
     open_session(&mut server, R4);
     told(&mut server);
     sent(&mut server);
-    hears(&mut server, r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m"}}"#);
+    hears(
+        &mut server,
+        r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m"}}"#,
+    );
     assert!(requests(&mut server).is_empty());
     assert!(sent(&mut server)[0].contains("-32601"));
     let mut client = client(R4, Limits::default());
@@ -135,7 +143,10 @@ fn an_error_for_nobody_is_not_held_against_any_call_t_03() {
     let mut client = client(R4, Limits::default());
     call(&mut client, "{\"name\":\"t\"}");
     let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#;
-    assert_eq!(made(&mut client, error, of_client), [format!("{:?}", ViolationKind::UnknownResponse)]);
+    assert_eq!(
+        made(&mut client, error, of_client),
+        [format!("{:?}", ViolationKind::UnknownResponse)]
+    );
     assert!(answer(&mut client, 2, "{}").is_some());
 }
 
@@ -176,8 +187,9 @@ fn a_modern_welcome_opens_no_session_t_31() {
 #[test]
 fn who_had_a_session_has_no_doubt_that_the_server_opens_them_lif_31() {
     let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect(crate::Era::Legacy);
-    let refusal =
-        |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"no"}}}}"#);
+    let refusal = |id: u64| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"no"}}}}"#)
+    };
     // From the start it may as well be a modern one.
     let mut client = Client::new(NOW, config.clone());
     sent(&mut client);

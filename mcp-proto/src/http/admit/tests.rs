@@ -46,22 +46,44 @@ fn names_that_lead_here_by_a_trick_are_refused_http_55() {
     assert_eq!(post(&[("host", Some(evil)), ("origin", Some("http://evil.example.com"))]), 403);
     assert_eq!(post(&[("host", Some(evil))]), 403);
     assert_eq!(post(&[("host", Some("localhost.evil.example.com:8080"))]), 403);
-    for host in
-        [None, Some(""), Some("user@localhost"), Some("localhost\r\nx: y"), Some("localhost/"), Some("é")]
-    {
+    for host in [
+        None,
+        Some(""),
+        Some("user@localhost"),
+        Some("localhost\r\nx: y"),
+        Some("localhost/"),
+        Some("é"),
+    ] {
         assert_eq!(post(&[("host", host)]), 400, "{host:?}");
     }
 }
 
 #[test]
 fn pages_of_elsewhere_are_refused_http_55_t_90() {
-    for origin in
-        ["https://evil.example", "null", "", "http://localhost.evil.example", "http://localhost\r\n", "*"]
-    {
+    for origin in [
+        "https://evil.example",
+        "null",
+        "",
+        "http://localhost.evil.example",
+        "http://localhost\r\n",
+        "*",
+    ] {
         assert_eq!(post(&[("origin", Some(origin))]), 403, "{origin}");
-        assert_eq!(status("GET", &with(get_fields(), &[("origin", Some(origin))])), 403, "{origin}");
-        assert_eq!(status("DELETE", &with(get_fields(), &[("origin", Some(origin))])), 403, "{origin}");
-        assert_eq!(status("PUT", &with(get_fields(), &[("origin", Some(origin))])), 403, "before the verb");
+        assert_eq!(
+            status("GET", &with(get_fields(), &[("origin", Some(origin))])),
+            403,
+            "{origin}"
+        );
+        assert_eq!(
+            status("DELETE", &with(get_fields(), &[("origin", Some(origin))])),
+            403,
+            "{origin}"
+        );
+        assert_eq!(
+            status("PUT", &with(get_fields(), &[("origin", Some(origin))])),
+            403,
+            "before the verb"
+        );
     }
     let null = Policy::default().origin("null");
     assert!(admit(&null, "POST", &with(post_fields(), &[("origin", Some("null"))])).is_ok());
@@ -103,7 +125,11 @@ fn other_verbs_are_refused_with_those_that_are_not_http_52() {
     for verb in ["GET", "DELETE", "PUT"] {
         let refusal = admit(&modern, verb, &get_fields()).unwrap_err();
         checked(&refusal);
-        assert_eq!((refusal.status, &refusal.fields[0]), (405, &("allow", "POST".into())), "{verb}");
+        assert_eq!(
+            (refusal.status, &refusal.fields[0]),
+            (405, &("allow", "POST".into())),
+            "{verb}"
+        );
     }
     let of_modern_client = with(get_fields(), &[("MCP-Protocol-Version", Some("2026-07-28"))]);
     assert_eq!((status("GET", &of_modern_client), status("DELETE", &of_modern_client)), (405, 405));
@@ -111,8 +137,11 @@ fn other_verbs_are_refused_with_those_that_are_not_http_52() {
 
 #[test]
 fn a_body_is_json_t_91() {
-    for kind in ["application/json", "Application/JSON; charset=utf-8", "application/json;charset=\"utf-8\""]
-    {
+    for kind in [
+        "application/json",
+        "Application/JSON; charset=utf-8",
+        "application/json;charset=\"utf-8\"",
+    ] {
         assert_eq!(post(&[("content-type", Some(kind))]), 200, "{kind}");
     }
     // The last three are what a form on any page can send without asking.
@@ -135,17 +164,26 @@ fn a_body_is_json_t_91() {
 
 #[test]
 fn both_forms_of_an_answer_must_be_accepted_http_04_http_05() {
-    for accept in ["*/*", "application/*, text/event-stream;q=0.1", "Text/Event-Stream,APPLICATION/JSON"] {
+    for accept in
+        ["*/*", "application/*, text/event-stream;q=0.1", "Text/Event-Stream,APPLICATION/JSON"]
+    {
         assert_eq!(post(&[("accept", Some(accept))]), 200, "{accept}");
     }
-    for accept in [None, Some(""), Some("application/json"), Some("text/event-stream"), Some("*/*;q=0")] {
+    for accept in
+        [None, Some(""), Some("application/json"), Some("text/event-stream"), Some("*/*;q=0")]
+    {
         assert_eq!(post(&[("accept", accept)]), 406, "{accept:?}");
     }
     let mut two = with(post_fields(), &[("accept", Some("application/json"))]);
     two.push(("Accept".into(), "text/event-stream".into()));
     assert_eq!(status("POST", &two), 200);
-    for (accept, expected) in [(Some("text/*"), 200), (Some("application/json"), 406), (None, 406)] {
-        assert_eq!(status("GET", &with(get_fields(), &[("accept", accept)])), expected, "{accept:?}");
+    for (accept, expected) in [(Some("text/*"), 200), (Some("application/json"), 406), (None, 406)]
+    {
+        assert_eq!(
+            status("GET", &with(get_fields(), &[("accept", accept)])),
+            expected,
+            "{accept:?}"
+        );
     }
 }
 
@@ -184,7 +222,10 @@ fn a_stream_is_of_a_session_http_32_http_33() {
         Ok(Admitted::Get(Get { session: "s-1".into(), last_event_id: last.map(Into::into) }))
     };
     assert_eq!(try_admit("GET", &get_fields()), got(None));
-    assert_eq!(try_admit("GET", &with(get_fields(), &[("Last-Event-ID", Some(" é 1\t"))])), got(Some("é 1")));
+    assert_eq!(
+        try_admit("GET", &with(get_fields(), &[("Last-Event-ID", Some(" é 1\t"))])),
+        got(Some("é 1"))
+    );
     assert_eq!(try_admit("DELETE", &get_fields()), Ok(Admitted::Delete("s-1".into())));
     let long = "x".repeat(257);
     for verb in ["GET", "DELETE"] {
@@ -226,7 +267,8 @@ fn a_version_that_is_not_spoken_is_refused_http_38() {
             (Some("2025-11-25,2025-11-25"), 400),
         ] {
             let fields = with(get_fields(), &[("mcp-protocol-version", version)]);
-            let found = admit(&policy, verb, &fields).map_or_else(|refusal| refusal.status, |_| 200);
+            let found =
+                admit(&policy, verb, &fields).map_or_else(|refusal| refusal.status, |_| 200);
             assert_eq!(found, expected, "{verb} {version:?}");
         }
     }
@@ -239,9 +281,16 @@ fn a_post_leaves_version_and_session_to_its_body_http_52() {
         other => panic!("{other:?}"),
     };
     assert_eq!(head(&[]), Head { version: Version::Absent, session: Presented::Absent });
-    let both = head(&[("mcp-protocol-version", Some("2027-01-01")), ("mcp-session-id", Some("a b"))]);
-    assert_eq!(both, Head { version: Version::Unknown("2027-01-01".into()), session: Presented::Foreign });
-    assert_eq!(head(&[("mcp-protocol-version", Some(&"2".repeat(65)))]).version, Version::Malformed);
+    let both =
+        head(&[("mcp-protocol-version", Some("2027-01-01")), ("mcp-session-id", Some("a b"))]);
+    assert_eq!(
+        both,
+        Head { version: Version::Unknown("2027-01-01".into()), session: Presented::Foreign }
+    );
+    assert_eq!(
+        head(&[("mcp-protocol-version", Some(&"2".repeat(65)))]).version,
+        Version::Malformed
+    );
 }
 
 fn any_value() -> impl Strategy<Value = Vec<u8>> {

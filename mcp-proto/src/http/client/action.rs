@@ -39,8 +39,9 @@ pub struct Send {
     pub exchange: ExchangeId,
     /// The method of HTTP.
     pub verb: Verb,
-    /// The header fields that the protocol needs. `Host`, `Content-Length`, `Authorization` and others like them are
-    /// the driver's. Values are visible ASCII, but for `Last-Event-ID`, which is UTF-8.
+    /// The header fields that the protocol needs. `Host`, `Content-Length`, `Authorization` and
+    /// others like them are the driver's. Values are visible ASCII, but for `Last-Event-ID`,
+    /// which is UTF-8.
     pub fields: Vec<(Cow<'static, str>, String)>,
     /// The body; empty where there is none.
     pub body: Bytes,
@@ -60,7 +61,10 @@ impl Send {
     /// ```
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&str> {
-        self.fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| &**value)
+        self.fields
+            .iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| &**value)
     }
 }
 
@@ -98,6 +102,7 @@ impl fmt::Display for Verb {
 pub enum Failure {
     /// There was no connection, and nothing was sent: the server did nothing about it.
     Unreached,
-    /// It was cut off after that, or what came is not HTTP: what the server did about it is unknown.
+    /// It was cut off after that, or what came is not HTTP: what the server did about it is
+    /// unknown.
     Cut,
 }

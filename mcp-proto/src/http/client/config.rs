@@ -19,11 +19,11 @@ pub struct Config {
 }
 
 impl Config {
-    /// A client that opens a stream of its own where there are sessions, and reconnects after 1 s to 30 s where the
-    /// server does not say after how long.
+    /// A client that opens a stream of its own where there are sessions, and reconnects after 1 s
+    /// to 30 s where the server does not say after how long.
     ///
-    /// The seed spreads reconnections, so that clients that lost the same server do not all come back at once: draw it
-    /// at random. It guards no secret. (T-86)
+    /// The seed spreads reconnections, so that clients that lost the same server do not all come
+    /// back at once: draw it at random. It guards no secret. (T-86)
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self {
@@ -34,8 +34,9 @@ impl Config {
         }
     }
 
-    /// How long to wait before a stream is connected to again for the first time, and at the most; it is twice as long
-    /// each time. What a server asks for is waited for whatever is said here. (T-86)
+    /// How long to wait before a stream is connected to again for the first time, and at the most;
+    /// it is twice as long each time. What a server asks for is waited for whatever is said
+    /// here. (T-86)
     #[must_use]
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
         self.reconnect_min = min;
@@ -43,7 +44,8 @@ impl Config {
         self
     }
 
-    /// Opens no stream beyond those of calls: what the server says by itself is not heard. (HTTP-22)
+    /// Opens no stream beyond those of calls: what the server says by itself is not heard.
+    /// (HTTP-22)
     #[must_use]
     pub const fn without_stream(mut self) -> Self {
         self.has_stream = false;

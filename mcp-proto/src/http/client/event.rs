@@ -1,4 +1,5 @@
-//! What an application hears of exchanges, beyond what its session tells it; knows no scheme of authentication.
+//! What an application hears of exchanges, beyond what its session tells it; knows no scheme of
+//! authentication.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,8 +13,8 @@ use crate::http::field;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The server wants to know who asks, or to be asked by somebody else. What was asked has failed, and everything
-    /// goes on. (AUT-11)
+    /// The server wants to know who asks, or to be asked by somebody else. What was asked has
+    /// failed, and everything goes on. (AUT-11)
     Challenged {
         /// The call that was refused; `None` when it was another message.
         call: Option<CallId>,
@@ -41,13 +42,17 @@ impl Challenge {
     /// The value of a parameter, whatever the case of its name.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
-        self.params.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| &**value)
+        self.params
+            .iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| &**value)
     }
 }
 
 impl From<field::Challenge<'_>> for Challenge {
     fn from(challenge: field::Challenge<'_>) -> Self {
-        let params = challenge.params.into_iter().map(|(name, value)| (name.into(), value.into_owned()));
+        let params =
+            challenge.params.into_iter().map(|(name, value)| (name.into(), value.into_owned()));
         Self {
             scheme: challenge.scheme.into(),
             token: challenge.token.map(Into::into),

@@ -1,4 +1,5 @@
-//! The exchanges that are open or wait for their turn: by id, by the call they serve, and by when something is due.
+//! The exchanges that are open or wait for their turn: by id, by the call they serve, and by when
+//! something is due.
 //!
 //! ```text
 //!      POST, DELETE                GET
@@ -24,8 +25,8 @@
 //! | Tell    | Ignored | Ignored, reported | Ignored, reported | |
 //! | End     | Ignored | Ignored      | Ignored  | |
 //!
-//! A 404 to an exchange that carries the id of the session ends every exchange: the session is lost. Only a Listen that
-//! never was open is told by it that the server has no such stream.
+//! A 404 to an exchange that carries the id of the session ends every exchange: the session is
+//! lost. Only a Listen that never was open is told by it that the server has no such stream.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -36,7 +37,8 @@ use super::action::ExchangeId;
 use super::stream::Stream;
 use crate::time::Instant;
 
-/// How long the rest of an ignored response may take: a connection that is read to the end can be used again.
+/// How long the rest of an ignored response may take: a connection that is read to the end can be
+/// used again.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Responses that may linger at a time.
@@ -175,7 +177,9 @@ impl Exchanges {
     pub(super) fn remove(&mut self, id: ExchangeId) -> Option<Exchange> {
         self.set_due(id, None);
         let exchange = self.open.remove(&id)?;
-        if let Some(errand) = exchange.errand().filter(|errand| self.by_wire.get(&errand.wire) == Some(&id)) {
+        if let Some(errand) =
+            exchange.errand().filter(|errand| self.by_wire.get(&errand.wire) == Some(&id))
+        {
             self.by_wire.remove(&errand.wire);
         }
         self.telling -= usize::from(exchange.purpose == Purpose::Tell);
@@ -216,7 +220,10 @@ impl Exchanges {
     /// Ignores the rest of a response, which may come for a while.
     pub(super) fn ignore(&mut self, id: ExchangeId, now: Instant) {
         self.set_due(id, Some(now + LINGER));
-        let Some(exchange) = self.open.get_mut(&id).filter(|exchange| !exchange.is_ignored()) else { return };
+        let Some(exchange) = self.open.get_mut(&id).filter(|exchange| !exchange.is_ignored())
+        else {
+            return;
+        };
         exchange.stage = Stage::Ignored;
         exchange.stream = None;
         self.ignored += 1;

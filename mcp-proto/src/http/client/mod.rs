@@ -1,10 +1,11 @@
-//! The client's side of Streamable HTTP: which exchanges to begin and to end, and what their responses mean for the
-//! connection. The driver owns sockets and URLs.
+//! The client's side of Streamable HTTP: which exchanges to begin and to end, and what their
+//! responses mean for the connection. The driver owns sockets and URLs.
 //!
-//! Each message is an exchange of its own. Where there are sessions, a stream of events can end before the answer is
-//! there, and is then resumed; one more stream carries what the server says by itself; and a server that forgot the
-//! session gets a new one. Where there are none, an exchange is all there is of its request: ending it takes the request
-//! back, and one that is cut off is lost. (HTTP-03…62, SSE-16…26)
+//! Each message is an exchange of its own. Where there are sessions, a stream of events can end
+//! before the answer is there, and is then resumed; one more stream carries what the server says by
+//! itself; and a server that forgot the session gets a new one. Where there are none, an exchange
+//! is all there is of its request: ending it takes the request back, and one that is cut off is
+//! lost. (HTTP-03…62, SSE-16…26)
 
 mod action;
 mod config;
@@ -42,17 +43,17 @@ use crate::time::Instant;
 ///
 /// It dereferences to the session, for what the application does. A driver
 ///
-/// - does what [`poll_action`](Self::poll_action) says until it says nothing more, after each step that it takes and
-///   each that the application takes;
-/// - tells of each exchange that it began: the head with [`handle_head`](Self::handle_head), the bytes of the body with
-///   [`handle_body`](Self::handle_body) as they come and as long as [`wants_input`](Self::wants_input), and then
-///   exactly one end, [`handle_end`](Self::handle_end) or [`handle_failure`](Self::handle_failure); nothing more once it
-///   was told to abort it;
+/// - does what [`poll_action`](Self::poll_action) says until it says nothing more, after each step
+///   that it takes and each that the application takes;
+/// - tells of each exchange that it began: the head with [`handle_head`](Self::handle_head), the
+///   bytes of the body with [`handle_body`](Self::handle_body) as they come and as long as
+///   [`wants_input`](Self::wants_input), and then exactly one end, [`handle_end`](Self::handle_end)
+///   or [`handle_failure`](Self::handle_failure); nothing more once it was told to abort it;
 /// - calls [`handle_timeout`](Self::handle_timeout) at [`poll_timeout`](Self::poll_timeout).
 ///
 /// Nothing that is told of an exchange that is over does anything. At most
-/// [`calls_max`](crate::Limits::calls_max) and about a hundred exchanges are open at a time, each of which holds at most
-/// about twice [`message_bytes_max`](crate::Limits::message_bytes_max).
+/// [`calls_max`](crate::Limits::calls_max) and about a hundred exchanges are open at a time, each
+/// of which holds at most about twice [`message_bytes_max`](crate::Limits::message_bytes_max).
 ///
 /// ```
 /// use mcp_proto::client::{self, Client};
@@ -146,8 +147,15 @@ impl Http {
         action
     }
 
-    /// The head of the response has come: its status and its fields. Interim heads, 1xx, need not be told.
-    pub fn handle_head(&mut self, now: Instant, exchange: ExchangeId, status: u16, fields: &dyn Fields) {
+    /// The head of the response has come: its status and its fields. Interim heads, 1xx, need not
+    /// be told.
+    pub fn handle_head(
+        &mut self,
+        now: Instant,
+        exchange: ExchangeId,
+        status: u16,
+        fields: &dyn Fields,
+    ) {
         self.head(now, exchange, status, fields);
         self.settle();
     }
@@ -191,7 +199,8 @@ impl Http {
         if self.end == End::Told {
             return None;
         }
-        let event = self.events.pop_front().or_else(|| self.client.poll_event().map(Event::Session));
+        let event =
+            self.events.pop_front().or_else(|| self.client.poll_event().map(Event::Session));
         if matches!(event, Some(Event::Session(client::Event::Closed(_)))) {
             self.settle();
             self.end = End::Told;
@@ -207,9 +216,10 @@ impl Http {
         exchange.is_some_and(|exchange| exchange.is_ignored() || self.client.wants_input())
     }
 
-    /// Ends the connection: every open call completes with [`CallError::Lost`](crate::CallError::Lost), then comes
-    /// [`client::Event::Closed`]. What there is to do after that, such as telling the
-    /// server that the session is over, is best done, and need not be. (HTTP-35)
+    /// Ends the connection: every open call completes with
+    /// [`CallError::Lost`](crate::CallError::Lost), then comes [`client::Event::Closed`]. What
+    /// there is to do after that, such as telling the server that the session is over, is best
+    /// done, and need not be. (HTTP-35)
     pub fn close(&mut self, now: Instant) {
         self.client.close(now);
         self.settle();

@@ -1,4 +1,5 @@
-//! A message on its way into an exchange, with the header fields that repeat it, and what the next one waits for.
+//! A message on its way into an exchange, with the header fields that repeat it, and what the next
+//! one waits for.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -45,7 +46,9 @@ impl Posting {
             OutgoingKind::Request { method, .. } | OutgoingKind::Notification(method) => {
                 names(tools, method, &outgoing, is_legacy)
             }
-            OutgoingKind::Cancel { .. } => names(tools, &MethodId::Cancelled.into(), &outgoing, is_legacy),
+            OutgoingKind::Cancel { .. } => {
+                names(tools, &MethodId::Cancelled.into(), &outgoing, is_legacy)
+            }
             _ => Head::new(),
         };
         let Outgoing { kind, revision, body, .. } = outgoing;
@@ -58,8 +61,8 @@ impl Posting {
     }
 }
 
-/// Returns the fields that repeat a message, for intermediaries that read no bodies. In a session they are not needed,
-/// and do no harm. (HTTP-44, HTTP-47)
+/// Returns the fields that repeat a message, for intermediaries that read no bodies. In a session
+/// they are not needed, and do no harm. (HTTP-44, HTTP-47)
 fn names(tools: &Tools, method: &Method, outgoing: &Outgoing<'_>, is_legacy: bool) -> Head {
     let params = outgoing.params();
     let mut fields = Head::new();

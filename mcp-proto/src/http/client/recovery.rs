@@ -8,7 +8,8 @@ use crate::connection::{Fault, Session};
 use crate::time::Instant;
 
 impl Http {
-    /// Ends the exchanges of calls that are over, and all of them at the end. (CAN-12, HTTP-35, T-76)
+    /// Ends the exchanges of calls that are over, and all of them at the end. (CAN-12, HTTP-35,
+    /// T-76)
     pub(super) fn settle(&mut self) {
         let mut ended = core::mem::take(&mut self.ended);
         self.client.drain_ended(&mut ended);
@@ -24,7 +25,10 @@ impl Http {
                 self.turn = Turn::Free;
             }
             for id in self.exchanges.ids() {
-                let tells = self.exchanges.get(id).is_some_and(|exchange| exchange.purpose == Purpose::Tell);
+                let tells = self
+                    .exchanges
+                    .get(id)
+                    .is_some_and(|exchange| exchange.purpose == Purpose::Tell);
                 if !tells {
                     self.exchanges.abort(id);
                 }
@@ -50,8 +54,8 @@ impl Http {
         }
     }
 
-    /// The server has forgotten the session: everything that belongs to it is over, and another one is opened.
-    /// (HTTP-34, T-70…T-72)
+    /// The server has forgotten the session: everything that belongs to it is over, and another one
+    /// is opened. (HTTP-34, T-70…T-72)
     pub(super) fn session_lost(&mut self, now: Instant) {
         for id in self.exchanges.ids() {
             self.exchanges.abort(id);

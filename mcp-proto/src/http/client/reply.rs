@@ -1,5 +1,5 @@
-//! What a response means for what was asked: its status, its type, and a body that is one text; knows nothing of event
-//! streams.
+//! What a response means for what was asked: its status, its type, and a body that is one text;
+//! knows nothing of event streams.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -54,11 +54,17 @@ impl Http {
             if self.events.len() == CHALLENGED_MAX {
                 self.events.pop_front();
             }
-            self.events.push_back(Event::Challenged { call, status, challenges: challenges(fields) });
+            self.events.push_back(Event::Challenged {
+                call,
+                status,
+                challenges: challenges(fields),
+            });
         }
         match purpose {
             Purpose::Call(errand) if errand.is_resumed => self.stream_head(now, id, status, fields),
-            Purpose::Call(errand) if is_success => self.answer_head(now, id, errand, status, fields),
+            Purpose::Call(errand) if is_success => {
+                self.answer_head(now, id, errand, status, fields)
+            }
             Purpose::Call(errand) if matches!(status, 401 | 403) => {
                 self.fail(now, id, errand.wire, CallError::Http { status });
             }
@@ -66,7 +72,8 @@ impl Http {
             Purpose::Listen => self.stream_head(now, id, status, fields),
             Purpose::Tell => {
                 if !is_success {
-                    let detail = format!("a message that has no answer was refused with status {status}");
+                    let detail =
+                        format!("a message that has no answer was refused with status {status}");
                     self.client.report(now, detail);
                 }
                 self.exchanges.let_go(id, now);
@@ -89,7 +96,9 @@ impl Http {
             _ if matches!(status, 202 | 204 | 205) => {
                 format!("the server took the request with status {status}, and answers nothing")
             }
-            Some(kind) if is_media_type(kind, JSON) => return self.set_stage(id, Stage::Json(Vec::new())),
+            Some(kind) if is_media_type(kind, JSON) => {
+                return self.set_stage(id, Stage::Json(Vec::new()));
+            }
             Some(kind) if is_media_type(kind, EVENTS) => return self.events_begin(id),
             Some(_) => "the answer is neither JSON nor an event stream".into(),
             None => "the answer has no media type".into(),
@@ -99,7 +108,8 @@ impl Http {
 
     /// The head of the answer to a GET. (HTTP-24)
     fn stream_head(&mut self, now: Instant, id: ExchangeId, status: u16, fields: &dyn Fields) {
-        let is_events = fields.value("content-type", 0).is_some_and(|kind| is_media_type(kind, EVENTS));
+        let is_events =
+            fields.value("content-type", 0).is_some_and(|kind| is_media_type(kind, EVENTS));
         let errand = self.exchanges.get(id).and_then(Exchange::errand);
         match status {
             200..300 if is_events => self.events_begin(id),
@@ -127,15 +137,24 @@ impl Http {
     }
 
     /// What a head says of the session. (HTTP-29, HTTP-30, HTTP-60, T-79)
-    fn session_named(&mut self, now: Instant, purpose: Purpose, is_success: bool, fields: &dyn Fields) {
-        let Some(value) = fields.value("mcp-session-id", 0).filter(|_| self.is_in_era_of_sessions()) else {
+    fn session_named(
+        &mut self,
+        now: Instant,
+        purpose: Purpose,
+        is_success: bool,
+        fields: &dyn Fields,
+    ) {
+        let Some(value) =
+            fields.value("mcp-session-id", 0).filter(|_| self.is_in_era_of_sessions())
+        else {
             return;
         };
         let named = visible(value, SESSION_ID_BYTES_MAX);
         if matches!(purpose, Purpose::Call(Errand { kind: Kind::Initialize, .. })) {
             self.legacy.on_offered(named.filter(|_| is_success));
             if named.is_none() {
-                let detail = "the id of the session is not of visible characters alone, or too long";
+                let detail =
+                    "the id of the session is not of visible characters alone, or too long";
                 self.client.report(now, detail);
             }
         } else if self.legacy.on_named(named) {
@@ -173,7 +192,10 @@ impl Http {
 
     pub(super) fn end(&mut self, now: Instant, id: ExchangeId) {
         let now = self.client.now().max(now);
-        let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting()) else { return };
+        let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting())
+        else {
+            return;
+        };
         if matches!(exchange.stage, Stage::Events) {
             return self.stream_ended(now, id, false);
         }
@@ -195,8 +217,12 @@ impl Http {
 
     pub(super) fn failure(&mut self, now: Instant, id: ExchangeId, reason: Failure) {
         let now = self.client.now().max(now);
-        let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting()) else { return };
-        let is_get = exchange.purpose == Purpose::Listen || exchange.errand().is_some_and(|it| it.is_resumed);
+        let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting())
+        else {
+            return;
+        };
+        let is_get = exchange.purpose == Purpose::Listen
+            || exchange.errand().is_some_and(|it| it.is_resumed);
         if matches!(exchange.stage, Stage::Events) || is_get && !exchange.is_ignored() {
             return self.stream_ended(now, id, true);
         }
@@ -212,20 +238,30 @@ impl Http {
         }
     }
 
-    /// A status that is no success: the body says more, if it is an error as JSON-RPC has them. (HTTP-61, LIF-30, T-73)
+    /// A status that is no success: the body says more, if it is an error as JSON-RPC has them.
+    /// (HTTP-61, LIF-30, T-73)
     fn refused(&mut self, now: Instant, errand: Errand, status: u16, body: Bytes) {
         let body = Incoming::Owned(body);
         let decoded = Decoded::read(&body, self.client.limits());
         match decoded.content() {
-            Content::Message(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
+            Content::Message(
+                Message::Response { outcome: Err(_), .. } | Message::OrphanError(_),
+            ) => {
                 self.decoded(now, errand, decoded, true);
             }
             _ => self.client.handle_unanswered(now, errand.wire, CallError::Http { status }),
         }
     }
 
-    /// A message in the response to a request. With `alone`, it can only be the answer. (HTTP-62, T-89)
-    pub(super) fn answered(&mut self, now: Instant, errand: Errand, message: &Incoming<'_>, alone: bool) {
+    /// A message in the response to a request. With `alone`, it can only be the answer. (HTTP-62,
+    /// T-89)
+    pub(super) fn answered(
+        &mut self,
+        now: Instant,
+        errand: Errand,
+        message: &Incoming<'_>,
+        alone: bool,
+    ) {
         let decoded = Decoded::read(message, self.client.limits());
         self.decoded(now, errand, decoded, alone);
     }
@@ -241,7 +277,9 @@ impl Http {
                 failed = Some(CallError::Invalid("the answer is to another request".into()));
             }
             // It can only be about what was asked.
-            Content::Message(Message::OrphanError(error)) => failed = Some(CallError::Refused(error.clone())),
+            Content::Message(Message::OrphanError(error)) => {
+                failed = Some(CallError::Refused(error.clone()))
+            }
             Content::Message(Message::Response { outcome: Ok(result), .. })
                 if errand.kind == Kind::ListTools =>
             {

@@ -15,7 +15,8 @@ pub(super) struct Backoff {
 /// A server that says 0 is not asked as fast as the network goes.
 const FLOOR: Duration = Duration::from_millis(50);
 
-/// Where the server says how long, it means it: later by a tenth, and this much at the most. (HTTP-17)
+/// Where the server says how long, it means it: later by a tenth, and this much at the most.
+/// (HTTP-17)
 const SPREAD_MAX: Duration = Duration::from_millis(100);
 
 impl Backoff {
@@ -24,8 +25,14 @@ impl Backoff {
         Self { min, max: config.reconnect_max.max(min), state: config.seed }
     }
 
-    /// How long to wait after a connection that was there, or was not; `attempts` brought nothing before it.
-    pub(super) fn delay(&mut self, attempts: u32, retry: Option<Duration>, was_open: bool) -> Duration {
+    /// How long to wait after a connection that was there, or was not; `attempts` brought nothing
+    /// before it.
+    pub(super) fn delay(
+        &mut self,
+        attempts: u32,
+        retry: Option<Duration>,
+        was_open: bool,
+    ) -> Duration {
         match retry {
             Some(retry) if was_open => {
                 let retry = retry.max(FLOOR);
@@ -66,14 +73,17 @@ mod tests {
             assert!((500..=650).contains(&delay.as_millis()), "{delay:?}");
             assert!(backoff.delay(3, Some(Duration::MAX), true) >= Duration::from_secs(1));
             assert!(backoff.delay(0, Some(Duration::ZERO), true) >= FLOOR);
-            assert!(backoff.delay(0, Some(Duration::from_secs(90)), false) >= Duration::from_secs(90));
+            assert!(
+                backoff.delay(0, Some(Duration::from_secs(90)), false) >= Duration::from_secs(90)
+            );
         }
     }
 
     #[test]
     fn without_a_word_of_the_server_it_waits_twice_as_long_each_time_t_86() {
         let mut backoff = Backoff::new(&Config::new(7));
-        let delays: [_; 9] = core::array::from_fn(|attempts| backoff.delay(attempts as u32, None, false));
+        let delays: [_; 9] =
+            core::array::from_fn(|attempts| backoff.delay(attempts as u32, None, false));
         for (attempts, delay) in delays.into_iter().enumerate() {
             let base = Duration::from_secs((1 << attempts).min(30));
             assert!((base..=base + base / 2).contains(&delay), "{attempts}: {delay:?}");

@@ -12,7 +12,8 @@ use crate::connection::{OutgoingKind, Session};
 use crate::method::MethodId;
 use crate::revision::Revision;
 
-/// Messages without an answer that are on their way at a time; the next waits for one of them to arrive.
+/// Messages without an answer that are on their way at a time; the next waits for one of them to
+/// arrive.
 const TELLING_MAX: usize = 64;
 
 impl Http {
@@ -64,9 +65,13 @@ impl Http {
                 self.unsent.insert(*id);
                 return None;
             }
-            OutgoingKind::Request { id, method, .. } => Purpose::Call(self.errand(*id, method.id())),
+            OutgoingKind::Request { id, method, .. } => {
+                Purpose::Call(self.errand(*id, method.id()))
+            }
             // In the modern era the end of the exchange takes its place. (CAN-12, CAN-17)
-            OutgoingKind::Cancel { id } if self.unsent.remove(id) || !self.is_in_era_of_sessions() => {
+            OutgoingKind::Cancel { id }
+                if self.unsent.remove(id) || !self.is_in_era_of_sessions() =>
+            {
                 return None;
             }
             _ => Purpose::Tell,
@@ -109,8 +114,8 @@ impl Http {
         !self.client.revision().is_modern()
     }
 
-    /// The fields that carry what the two sides agreed on, for a message of `revision`. Returns whether the session's id
-    /// is among them. (HTTP-31, HTTP-36, HTTP-39)
+    /// The fields that carry what the two sides agreed on, for a message of `revision`. Returns
+    /// whether the session's id is among them. (HTTP-31, HTTP-36, HTTP-39)
     fn session_fields(&self, fields: &mut Head, revision: Revision) -> bool {
         let is_agreed = self.client.peer().is_some();
         let in_era_of_sessions = self.is_in_era_of_sessions();

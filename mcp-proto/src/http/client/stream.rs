@@ -1,5 +1,5 @@
-//! One logical event stream, over all the exchanges that carry it: what to resume after, and what came before; knows
-//! nothing of what its messages say.
+//! One logical event stream, over all the exchanges that carry it: what to resume after, and what
+//! came before; knows nothing of what its messages say.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -69,8 +69,9 @@ impl Stream {
         self.reader.last_id().filter(|id| is_event_id(id, FIELD_BYTES_MAX))
     }
 
-    /// The response ended, or did not begin. Returns what decides when to connect again: the attempts without a
-    /// message before this one, what the server asks for, and whether this response carried the stream.
+    /// The response ended, or did not begin. Returns what decides when to connect again: the
+    /// attempts without a message before this one, what the server asks for, and whether this
+    /// response carried the stream.
     pub(super) fn ended(&mut self) -> (u32, Option<Duration>, bool) {
         self.reader.finish();
         self.seen.connection += 1;
@@ -97,8 +98,8 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// Remembers an event; whether a connection before this one brought it already. On one and the same connection no
-    /// event comes twice, whatever its id. (SSE-25)
+    /// Remembers an event; whether a connection before this one brought it already. On one and the
+    /// same connection no event comes twice, whatever its id. (SSE-25)
     pub(super) fn came_before(&mut self, id: &str) -> bool {
         if let Some((connection, _)) = self.ids.iter().find(|(_, known)| **known == *id) {
             return *connection < self.connection;

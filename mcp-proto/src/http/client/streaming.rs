@@ -49,7 +49,11 @@ impl Http {
             };
             self.event(now, id, purpose, message);
             // It can have been the end of the call, of the session, or of everything.
-            if !self.exchanges.get(id).is_some_and(|exchange| matches!(exchange.stage, Stage::Events)) {
+            if !self
+                .exchanges
+                .get(id)
+                .is_some_and(|exchange| matches!(exchange.stage, Stage::Events))
+            {
                 return;
             }
         }
@@ -69,8 +73,8 @@ impl Http {
         self.settle();
     }
 
-    /// The stream has ended, or was cut off, or could not be connected to again: what it is for goes on if it can.
-    /// (HTTP-18, HTTP-28, HTTP-53, SSE-20…22, T-101)
+    /// The stream has ended, or was cut off, or could not be connected to again: what it is for
+    /// goes on if it can. (HTTP-18, HTTP-28, HTTP-53, SSE-20…22, T-101)
     pub(super) fn stream_ended(&mut self, now: Instant, id: ExchangeId, was_cut: bool) {
         let Some(exchange) = self.exchanges.remove(id) else { return };
         let Exchange { purpose, stream, .. } = exchange;

@@ -1,5 +1,5 @@
-//! The tools that a server has listed: which of them cannot be called over HTTP, and what of the others' arguments is
-//! repeated in header fields; knows nothing of exchanges.
+//! The tools that a server has listed: which of them cannot be called over HTTP, and what of the
+//! others' arguments is repeated in header fields; knows nothing of exchanges.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -26,7 +26,8 @@ struct Known {
     serial: u64,
 }
 
-/// What is remembered, in tools and in bytes of their schemas; with more, those that came first are forgotten.
+/// What is remembered, in tools and in bytes of their schemas; with more, those that came first are
+/// forgotten.
 const TOOLS_MAX: usize = 4096;
 const BYTES_MAX: usize = 4 << 20;
 
@@ -47,7 +48,8 @@ impl Tools {
         self.known.get(name).map(|known| &known.mirror)
     }
 
-    /// Remembers the tools of a result of `tools/list`. If some cannot be called, the result without them. (HTTP-48)
+    /// Remembers the tools of a result of `tools/list`. If some cannot be called, the result
+    /// without them. (HTTP-48)
     pub(super) fn learn(&mut self, result: &[u8]) -> Option<(Vec<u8>, Dropped)> {
         let list = find(result, "tools")?;
         let (mut dropped, mut kept) = (Dropped::default(), Vec::new());
@@ -85,7 +87,8 @@ impl Tools {
         self.forget(name);
         // Most schemas have none, and need no copy.
         let has_any = |schema: &&[u8]| {
-            memchr::memmem::find(schema, b"x-mcp-header").is_some() || memchr::memchr(b'\\', schema).is_some()
+            memchr::memmem::find(schema, b"x-mcp-header").is_some()
+                || memchr::memchr(b'\\', schema).is_some()
         };
         let Some(schema) = schema.filter(has_any) else { return true };
         let raw: Raw = Frame::Borrowed(schema).keep(schema, true);

@@ -1,4 +1,5 @@
-//! Hosts and origins, as `Host` and `Origin` say them; knows which are this machine, and resolves no name.
+//! Hosts and origins, as `Host` and `Origin` say them; knows which are this machine, and resolves
+//! no name.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
@@ -49,7 +50,8 @@ impl<'a> Authority<'a> {
         } else {
             let (name, rest) = text.split_at_checked(text.find(':').unwrap_or(text.len()))?;
             let host = name.parse().map_or(Host::Name(name), Host::V4);
-            let named = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+            let named =
+                name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
             if name.is_empty() || name.len() > NAME_BYTES_MAX || !named {
                 return None;
             }
@@ -60,12 +62,13 @@ impl<'a> Authority<'a> {
         }
         let digits = rest.strip_prefix(':')?;
         // A number would be read with a sign as well.
-        let port = digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())??;
+        let port =
+            digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())??;
         Some(Self { host, port: Some(port) })
     }
 
-    /// Whether the host is this machine and no name service is asked: `localhost`, 127.0.0.0/8 or `::1`, at any port.
-    /// (HTTP-55)
+    /// Whether the host is this machine and no name service is asked: `localhost`, 127.0.0.0/8 or
+    /// `::1`, at any port. (HTTP-55)
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         match self.host {
@@ -111,7 +114,8 @@ pub enum Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    /// What an `Origin` says; `None` for what is none, such as a URL with a path or a list. (HTTP-55)
+    /// What an `Origin` says; `None` for what is none, such as a URL with a path or a list.
+    /// (HTTP-55)
     #[must_use]
     pub fn parse(value: &'a [u8]) -> Option<Self> {
         let text = text(value)?;
@@ -119,7 +123,8 @@ impl<'a> Origin<'a> {
             return Some(Self::Opaque);
         }
         let (scheme, rest) = text.split_once("://")?;
-        let letters = scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+        let letters =
+            scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
         let named = scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && letters;
         let authority = Authority::read(rest).filter(|_| named)?;
         Some(Self::Known { scheme, authority })
@@ -130,17 +135,21 @@ impl<'a> Origin<'a> {
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         match self {
-            Self::Known { scheme, authority } => port_of(scheme).is_some() && authority.is_loopback(),
+            Self::Known { scheme, authority } => {
+                port_of(scheme).is_some() && authority.is_loopback()
+            }
             Self::Opaque => false,
         }
     }
 
-    /// Whether two are the same origin, whatever their case and whether they name the scheme's own port. An opaque one
-    /// is the same as none.
+    /// Whether two are the same origin, whatever their case and whether they name the scheme's own
+    /// port. An opaque one is the same as none.
     #[must_use]
     pub fn is(&self, other: &Origin<'_>) -> bool {
-        let (Self::Known { scheme, authority }, Origin::Known { scheme: scheme_2, authority: authority_2 }) =
-            (self, other)
+        let (
+            Self::Known { scheme, authority },
+            Origin::Known { scheme: scheme_2, authority: authority_2 },
+        ) = (self, other)
         else {
             return false;
         };

@@ -27,14 +27,18 @@ impl Challenge<'_> {
     /// The value of a parameter, whatever the case of its name.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
-        self.params.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| &**value)
+        self.params
+            .iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| &**value)
     }
 }
 
 /// The challenges of one `WWW-Authenticate`, in their order. (AUT-11)
 ///
-/// Read with leave where servers are careless and nothing else can be meant: a value may stand without quotes though it
-/// is no token (a URL), and parameters may stand without commas between them.
+/// Read with leave where servers are careless and nothing else can be meant: a value may stand
+/// without quotes though it is no token (a URL), and parameters may stand without commas between
+/// them.
 ///
 /// ```
 /// let value = br#"Bearer error="invalid_token", resource_metadata="https://example.com/x", Basic realm=simple"#;
@@ -45,8 +49,8 @@ impl Challenge<'_> {
 ///
 /// # Errors
 ///
-/// [`Malformed`] if it is none of that, if a parameter comes twice, or if there are more than [`CHALLENGES_MAX`] or
-/// [`PARAMS_MAX`].
+/// [`Malformed`] if it is none of that, if a parameter comes twice, or if there are more than
+/// [`CHALLENGES_MAX`] or [`PARAMS_MAX`].
 pub fn challenges(value: &[u8]) -> Result<Vec<Challenge<'_>>, Malformed> {
     let mut rest = core::str::from_utf8(value).map_err(|_| Malformed)?;
     let mut challenges: Vec<Challenge<'_>> = Vec::new();
@@ -55,7 +59,8 @@ pub fn challenges(value: &[u8]) -> Result<Vec<Challenge<'_>>, Malformed> {
     loop {
         let before = rest;
         rest = rest.trim_start_matches([' ', '\t', ',']);
-        scheme_may_come |= before.get(..before.len() - rest.len()).unwrap_or_default().contains(',');
+        scheme_may_come |=
+            before.get(..before.len() - rest.len()).unwrap_or_default().contains(',');
         if rest.is_empty() {
             return Ok(challenges);
         }
@@ -101,9 +106,14 @@ fn token<'a>(rest: &mut &'a str) -> Result<Option<&'a str>, Malformed> {
 fn param_value(text: &str) -> Result<(Cow<'_, str>, &str), Malformed> {
     let Some(quoted) = text.strip_prefix('"') else {
         let mut after = text;
-        let value = take(&mut after, |byte| byte.is_ascii_graphic() && byte != b',' && byte != b'"');
+        let value =
+            take(&mut after, |byte| byte.is_ascii_graphic() && byte != b',' && byte != b'"');
         let ends = matches!(after.as_bytes().first(), None | Some(b' ' | b'\t' | b','));
-        return if ends && !value.is_empty() { Ok((Cow::Borrowed(value), after)) } else { Err(Malformed) };
+        return if ends && !value.is_empty() {
+            Ok((Cow::Borrowed(value), after))
+        } else {
+            Err(Malformed)
+        };
     };
     let mut value = Cow::Borrowed("");
     let mut rest = quoted;
@@ -116,8 +126,10 @@ fn param_value(text: &str) -> Result<(Cow<'_, str>, &str), Malformed> {
         match chars.next() {
             Some('"') => return Ok((value, chars.as_str())),
             Some('\\') => {
-                let escaped =
-                    chars.next().filter(|char| *char == '\t' || !char.is_ascii_control()).ok_or(Malformed)?;
+                let escaped = chars
+                    .next()
+                    .filter(|char| *char == '\t' || !char.is_ascii_control())
+                    .ok_or(Malformed)?;
                 value.to_mut().push(escaped);
                 rest = chars.as_str();
             }

@@ -1,8 +1,10 @@
-//! Media types and what is accepted of them, case and parameters ignored; knows none of them by name.
+//! Media types and what is accepted of them, case and parameters ignored; knows none of them by
+//! name.
 
 use super::trim;
 
-/// Whether a `Content-Type` is this media type, whatever its case and its parameters. (SSE-26, T-91)
+/// Whether a `Content-Type` is this media type, whatever its case and its parameters. (SSE-26,
+/// T-91)
 ///
 /// ```
 /// use mcp_proto::http::field::is_media_type;
@@ -16,10 +18,12 @@ pub fn is_media_type(value: &[u8], wanted: &str) -> bool {
     trim(essence).eq_ignore_ascii_case(wanted.as_bytes())
 }
 
-/// Whether the values of all `Accept` fields of a head accept this media type. (HTTP-04, HTTP-05, SSE-26)
+/// Whether the values of all `Accept` fields of a head accept this media type. (HTTP-04, HTTP-05,
+/// SSE-26)
 ///
-/// The range that names it most closely decides, and refuses with `q=0`; of two that are as close, one that accepts is
-/// enough. What is no range is ignored. Without any value nothing is accepted: what that means is the caller's.
+/// The range that names it most closely decides, and refuses with `q=0`; of two that are as close,
+/// one that accepts is enough. What is no range is ignored. Without any value nothing is accepted:
+/// what that means is the caller's.
 ///
 /// ```
 /// use mcp_proto::http::field::accepts;
@@ -84,7 +88,9 @@ fn refuses(parameter: &[u8]) -> bool {
     let name = trim(parts.next().unwrap_or_default());
     let weight = trim(parts.next().unwrap_or_default());
     let zero = match weight.split_first() {
-        Some((b'0', rest)) => rest.strip_prefix(b".").unwrap_or(rest).iter().all(|digit| *digit == b'0'),
+        Some((b'0', rest)) => {
+            rest.strip_prefix(b".").unwrap_or(rest).iter().all(|digit| *digit == b'0')
+        }
         _ => false,
     };
     name.eq_ignore_ascii_case(b"q") && zero

@@ -1,7 +1,8 @@
-//! Values of header fields: which may be sent as they are, how the others are, and what the structured ones say; knows
-//! nothing of which fields there are.
+//! Values of header fields: which may be sent as they are, how the others are, and what the
+//! structured ones say; knows nothing of which fields there are.
 //!
-//! What comes in is bytes that some HTTP stack cut out of a head; nothing here trusts that it did more.
+//! What comes in is bytes that some HTTP stack cut out of a head; nothing here trusts that it did
+//! more.
 
 mod authority;
 mod challenge;
@@ -38,7 +39,8 @@ const SUFFIX: &str = "?=";
 /// The largest integer that every reader of numbers can hold, 2^53 - 1. (HTTP-49)
 const SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;
 
-/// The value without the spaces and tabs around it, if it is visible ASCII, spaces and tabs. (HTTP-45, HTTP-46)
+/// The value without the spaces and tabs around it, if it is visible ASCII, spaces and tabs.
+/// (HTTP-45, HTTP-46)
 ///
 /// ```
 /// use mcp_proto::http::field::text;
@@ -53,8 +55,8 @@ pub fn text(value: &[u8]) -> Option<&str> {
     core::str::from_utf8(value).ok().filter(|_| plain)
 }
 
-/// The value without the spaces and tabs around it, if it is one to `bytes_max` characters of visible ASCII, 0x21 to
-/// 0x7E: what an id of a session is. (HTTP-30)
+/// The value without the spaces and tabs around it, if it is one to `bytes_max` characters of
+/// visible ASCII, 0x21 to 0x7E: what an id of a session is. (HTTP-30)
 ///
 /// ```
 /// use mcp_proto::http::field::visible;
@@ -66,7 +68,8 @@ pub fn text(value: &[u8]) -> Option<&str> {
 #[must_use]
 pub fn visible(value: &[u8], bytes_max: usize) -> Option<&str> {
     let value = trim(value);
-    let visible = !value.is_empty() && value.len() <= bytes_max && value.iter().all(u8::is_ascii_graphic);
+    let visible =
+        !value.is_empty() && value.len() <= bytes_max && value.iter().all(u8::is_ascii_graphic);
     core::str::from_utf8(value).ok().filter(|_| visible)
 }
 
@@ -83,17 +86,20 @@ pub fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_token_byte)
 }
 
-/// Whether the id of an event comes back as it is when it is sent as `Last-Event-ID`: one to `bytes_max` bytes, without
-/// control characters, and neither space nor tab at an end. Beyond ASCII it travels as UTF-8. (SSE-16)
+/// Whether the id of an event comes back as it is when it is sent as `Last-Event-ID`: one to
+/// `bytes_max` bytes, without control characters, and neither space nor tab at an end. Beyond ASCII
+/// it travels as UTF-8. (SSE-16)
 #[must_use]
 pub fn is_event_id(id: &str, bytes_max: usize) -> bool {
     let clean = !id.is_empty() && !id.bytes().any(|byte| byte.is_ascii_control());
     clean && id.len() <= bytes_max && trim(id.as_bytes()).len() == id.len()
 }
 
-/// A value as it may be sent: as it is if it is plain, and otherwise as `=?base64?…?=`. (HTTP-49, T-46)
+/// A value as it may be sent: as it is if it is plain, and otherwise as `=?base64?…?=`. (HTTP-49,
+/// T-46)
 ///
-/// Plain is visible ASCII, spaces and tabs, neither space nor tab at an end, and nothing that reads as encoded.
+/// Plain is visible ASCII, spaces and tabs, neither space nor tab at an end, and nothing that reads
+/// as encoded.
 ///
 /// ```
 /// use mcp_proto::http::field::{decode, encode};
@@ -116,23 +122,25 @@ pub fn encode(value: &str) -> Cow<'_, str> {
 
 /// What a value says that was sent as [`encode`] tells. (HTTP-45, HTTP-50)
 ///
-/// The spaces and tabs around it do not count. A value that lacks the prefix or the suffix, in any letter, says itself.
+/// The spaces and tabs around it do not count. A value that lacks the prefix or the suffix, in any
+/// letter, says itself.
 ///
 /// # Errors
 ///
-/// [`Malformed`] if it holds what is no visible ASCII, space or tab, or if it is encoded and not as it has to be: the
-/// standard alphabet, padded, no bits left over, and UTF-8 inside.
+/// [`Malformed`] if it holds what is no visible ASCII, space or tab, or if it is encoded and not as
+/// it has to be: the standard alphabet, padded, no bits left over, and UTF-8 inside.
 pub fn decode(value: &[u8]) -> Result<Cow<'_, str>, Malformed> {
     let value = text(value).ok_or(Malformed)?;
-    let Some(encoded) = value.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX)) else {
+    let Some(encoded) = value.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX))
+    else {
         return Ok(Cow::Borrowed(value));
     };
     let bytes = Base64::decode_vec(encoded).map_err(|_| Malformed)?;
     String::from_utf8(bytes).map(Cow::Owned).map_err(|_| Malformed)
 }
 
-/// The integer that a decimal number is, if it is one that every reader of numbers can hold: `42.0` and `4.2e1` are 42.
-/// (HTTP-49, HTTP-50)
+/// The integer that a decimal number is, if it is one that every reader of numbers can hold: `42.0`
+/// and `4.2e1` are 42. (HTTP-49, HTTP-50)
 ///
 /// ```
 /// use mcp_proto::http::field::safe_integer;
@@ -170,8 +178,9 @@ pub fn safe_integer(number: &str) -> Option<i64> {
     }
     // More digits than a power can have make nothing that is safe, whatever the mantissa.
     let power: i64 = exponent.map_or(Some(0), |power| power.parse().ok())?;
-    let scale =
-        power.checked_add(i64::try_from(trailing).ok()?)?.checked_sub(i64::try_from(fraction.len()).ok()?)?;
+    let scale = power
+        .checked_add(i64::try_from(trailing).ok()?)?
+        .checked_sub(i64::try_from(fraction.len()).ok()?)?;
     let scale = u32::try_from(scale).ok()?;
     let mut sum: u64 = 0;
     for digit in whole.bytes().chain(fraction.bytes()).take(significant) {

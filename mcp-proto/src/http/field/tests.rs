@@ -1,4 +1,5 @@
-//! Header values: the vectors of the specification, what attackers send, and models that look at whole values.
+//! Header values: the vectors of the specification, what attackers send, and models that look at
+//! whole values.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -44,7 +45,8 @@ fn values_are_encoded_as_the_specification_says_t_46_http_49() {
 
 #[test]
 fn a_prefix_that_overlaps_the_suffix_is_sent_encoded_and_read_as_it_is_t_46() {
-    // It starts with the one and ends with the other, as the specification puts it, and holds nothing between them.
+    // It starts with the one and ends with the other, as the specification puts it, and holds
+    // nothing between them.
     assert_eq!(encode("=?base64?="), "=?base64?PT9iYXNlNjQ/PQ==?=");
     assert_eq!(decode(b"=?base64?PT9iYXNlNjQ/PQ==?=").as_deref(), Ok("=?base64?="));
     assert_eq!(decode(b"=?base64?=").as_deref(), Ok("=?base64?="));
@@ -73,12 +75,17 @@ fn bad_padding_and_alphabet_are_refused_http_45_http_50() {
     ] {
         assert_eq!(decode(format!("=?base64?{bad}?=").as_bytes()), Err(Malformed), "{bad:?}");
     }
-    assert_eq!(decode(b"=?base64?SGVsbG8=?=").as_deref(), Ok("Hello"), "what the conformance suite sends");
+    assert_eq!(
+        decode(b"=?base64?SGVsbG8=?=").as_deref(),
+        Ok("Hello"),
+        "what the conformance suite sends"
+    );
 }
 
 #[test]
 fn characters_that_no_value_can_hold_are_refused_http_45() {
-    for bad in ["a\r\nX: y", "a\n", "\r", "a\0", "\u{7f}", "é", "\u{1b}[", "=?base64?SGVsbG8=?=\n"] {
+    for bad in ["a\r\nX: y", "a\n", "\r", "a\0", "\u{7f}", "é", "\u{1b}[", "=?base64?SGVsbG8=?=\n"]
+    {
         assert_eq!(decode(bad.as_bytes()), Err(Malformed), "{bad:?}");
         assert_eq!(text(bad.as_bytes()), None, "{bad:?}");
     }
@@ -100,7 +107,8 @@ fn the_id_of_a_session_is_visible_ascii_of_bounded_length_http_30_sec_18() {
     assert_eq!(visible(all.as_bytes(), 94), Some(&*all));
     assert_eq!(visible(all.as_bytes(), 93), None);
     assert_eq!(visible(b" abc\t", 3), Some("abc"));
-    for bad in [&b""[..], b" ", b"a b", b"a\tb", b"a\x7F", b"a\0", b"a\r\nb", b"\xC3\xA9", b"\x1F"] {
+    for bad in [&b""[..], b" ", b"a b", b"a\tb", b"a\x7F", b"a\0", b"a\r\nb", b"\xC3\xA9", b"\x1F"]
+    {
         assert_eq!(visible(bad, 99), None, "{bad:?}");
     }
 }
@@ -120,9 +128,20 @@ fn names_of_fields_are_tokens_http_48() {
     for good in ["Region", "a", "X-1", "!#$%&'*+-.^_`|~09azAZ"] {
         assert!(is_token(good), "{good:?}");
     }
-    for bad in
-        ["", "My Region", "Region:", "Région", "a\tb", "a\r\n", "a\0", "a(b)", "a/b", "\"a\"", "a,b", "a=b"]
-    {
+    for bad in [
+        "",
+        "My Region",
+        "Region:",
+        "Région",
+        "a\tb",
+        "a\r\n",
+        "a\0",
+        "a(b)",
+        "a/b",
+        "\"a\"",
+        "a,b",
+        "a=b",
+    ] {
         assert!(!is_token(bad), "{bad:?}");
     }
 }
@@ -197,9 +216,15 @@ fn media_types_match_whatever_their_case_and_parameters_sse_26_t_91() {
     ] {
         assert!(is_media_type(value.as_bytes(), "application/json"), "{value}");
     }
-    for value in
-        ["", ";", "application/jsonp", "text/json", "application/json, text/html", "application /json", "*/*"]
-    {
+    for value in [
+        "",
+        ";",
+        "application/jsonp",
+        "text/json",
+        "application/json, text/html",
+        "application /json",
+        "*/*",
+    ] {
         assert!(!is_media_type(value.as_bytes(), "application/json"), "{value}");
     }
     assert!(is_media_type(b"text/event-stream; charset=utf-8", "text/event-stream"));
@@ -243,13 +268,18 @@ fn what_is_accepted_is_what_the_closest_range_says_http_04_http_05_sse_26() {
 
 #[test]
 fn only_this_machine_is_loopback_http_55() {
-    let loopback = |value: &str| Authority::parse(value.as_bytes()).is_some_and(|host| host.is_loopback());
+    let loopback =
+        |value: &str| Authority::parse(value.as_bytes()).is_some_and(|host| host.is_loopback());
     for host in ["localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "[::1]", "[0:0:0:0:0:0:0:1]"] {
         for port in ["", ":1", ":8080", ":65535"] {
             let authority = format!("{host}{port}");
             assert!(loopback(&authority), "{authority}");
             let origins = [format!("http://{authority}"), format!("HTTPS://{authority}")];
-            assert!(origins.iter().all(|origin| Origin::parse(origin.as_bytes()).unwrap().is_loopback()));
+            assert!(
+                origins
+                    .iter()
+                    .all(|origin| Origin::parse(origin.as_bytes()).unwrap().is_loopback())
+            );
         }
     }
     for host in [
@@ -317,8 +347,14 @@ fn what_is_no_host_is_refused_http_55() {
 #[test]
 fn hosts_are_read_apart_from_ports() {
     let parse = |value| Authority::parse(value).unwrap();
-    assert_eq!(parse(b" Example.com:80 "), Authority { host: Host::Name("Example.com"), port: Some(80) });
-    assert_eq!(parse(b"10.0.0.1"), Authority { host: Host::V4(Ipv4Addr::new(10, 0, 0, 1)), port: None });
+    assert_eq!(
+        parse(b" Example.com:80 "),
+        Authority { host: Host::Name("Example.com"), port: Some(80) }
+    );
+    assert_eq!(
+        parse(b"10.0.0.1"),
+        Authority { host: Host::V4(Ipv4Addr::new(10, 0, 0, 1)), port: None }
+    );
     assert_eq!(parse(b"[::1]:1"), Authority { host: Host::V6(Ipv6Addr::LOCALHOST), port: Some(1) });
 }
 
@@ -330,7 +366,10 @@ fn an_origin_is_a_scheme_a_host_and_a_port_http_55_t_90() {
     let Some(Origin::Known { scheme, authority }) = parse("https://Example.com:8443") else {
         panic!("an origin")
     };
-    assert_eq!((scheme, authority.host, authority.port), ("https", Host::Name("Example.com"), Some(8443)));
+    assert_eq!(
+        (scheme, authority.host, authority.port),
+        ("https", Host::Name("Example.com"), Some(8443))
+    );
     assert!(parse("vscode-webview://abc").is_some());
     assert!(!parse("evil://localhost").unwrap().is_loopback(), "nobody knows what serves it");
     for bad in [
@@ -365,8 +404,14 @@ fn an_origin_is_a_scheme_a_host_and_a_port_http_55_t_90() {
 /// Scheme, token and parameters, as text.
 fn challenged(value: &str) -> Result<Vec<String>, Malformed> {
     let text = |challenge: &Challenge<'_>| {
-        let params: Vec<_> = challenge.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        format!("{}({})[{}]", challenge.scheme, challenge.token.unwrap_or_default(), params.join("|"))
+        let params: Vec<_> =
+            challenge.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        format!(
+            "{}({})[{}]",
+            challenge.scheme,
+            challenge.token.unwrap_or_default(),
+            params.join("|")
+        )
     };
     Ok(challenges(value.as_bytes())?.iter().map(text).collect())
 }
@@ -378,7 +423,10 @@ fn challenges_are_schemes_with_parameters_or_a_token_aut_11() {
         (" , ,", &[]),
         ("Bearer", &["Bearer()[]"]),
         ("Negotiate, NTLM", &["Negotiate()[]", "NTLM()[]"]),
-        ("Negotiate a87421000492aa874209af8bc028==", &["Negotiate(a87421000492aa874209af8bc028==)[]"]),
+        (
+            "Negotiate a87421000492aa874209af8bc028==",
+            &["Negotiate(a87421000492aa874209af8bc028==)[]"],
+        ),
         ("Foo a, Bar b=c", &["Foo(a)[]", "Bar()[b=c]"]),
         ("Basic realm=\"simple\"", &["Basic()[realm=simple]"]),
         ("Bearer a=b,c = \"d\" ,  e=f", &["Bearer()[a=b|c=d|e=f]"]),
@@ -449,7 +497,10 @@ fn names_of_parameters_match_whatever_their_case_aut_11() {
         (Some("insufficient_scope"), Some("a b"))
     );
     assert_eq!(challenges[0].param("realm"), None);
-    assert!(matches!(challenges[0].params[0].1, Cow::Borrowed(_)), "without escapes nothing is copied");
+    assert!(
+        matches!(challenges[0].params[0].1, Cow::Borrowed(_)),
+        "without escapes nothing is copied"
+    );
 }
 
 #[test]
@@ -457,7 +508,8 @@ fn challenges_and_parameters_are_bounded_sec_18() {
     let schemes = |count| "Bearer,".repeat(count);
     assert_eq!(challenges(schemes(CHALLENGES_MAX).as_bytes()).unwrap().len(), CHALLENGES_MAX);
     assert_eq!(challenges(schemes(CHALLENGES_MAX + 1).as_bytes()), Err(Malformed));
-    let params = |count| format!("Bearer {}", (0..count).map(|at| format!("a{at}=b,")).collect::<String>());
+    let params =
+        |count| format!("Bearer {}", (0..count).map(|at| format!("a{at}=b,")).collect::<String>());
     assert_eq!(challenges(params(PARAMS_MAX).as_bytes()).unwrap()[0].params.len(), PARAMS_MAX);
     assert_eq!(challenges(params(PARAMS_MAX + 1).as_bytes()), Err(Malformed));
     // Each of these takes hours unless it takes as long as it is.
@@ -470,13 +522,17 @@ fn challenges_and_parameters_are_bounded_sec_18() {
     assert_eq!(safe_integer(&format!("1{}e-{long}", "0".repeat(long))), Some(1));
 }
 
-/// Base64 as RFC 4648 describes it: sixes of bits, most significant first. The model of what is encoded.
+/// Base64 as RFC 4648 describes it: sixes of bits, most significant first. The model of what is
+/// encoded.
 fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let bits: Vec<u8> = bytes.iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1)).collect();
+    let bits: Vec<u8> =
+        bytes.iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1)).collect();
     let mut text: String = bits
         .chunks(6)
-        .map(|six| (0..6).fold(0, |sum, at| sum * 2 + usize::from(six.get(at).copied().unwrap_or(0))))
+        .map(|six| {
+            (0..6).fold(0, |sum, at| sum * 2 + usize::from(six.get(at).copied().unwrap_or(0)))
+        })
         .map(|six| char::from(ALPHABET[six]))
         .collect();
     while !text.len().is_multiple_of(4) {

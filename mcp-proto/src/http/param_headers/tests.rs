@@ -33,8 +33,7 @@ fn mirror() -> Mirror {
 
 #[test]
 fn annotated_arguments_are_repeated_http_47_http_49() {
-    let arguments =
-        json!({"region": "Hello, 世界", "count": 42.0, "dry": false, "deep": {"er": " x"}, "plain": "p"});
+    let arguments = json!({"region": "Hello, 世界", "count": 42.0, "dry": false, "deep": {"er": " x"}, "plain": "p"});
     let mut fields = mirror().fields(Some(&raw(&arguments)));
     fields.sort();
     let expected = list(&[
@@ -48,9 +47,12 @@ fn annotated_arguments_are_repeated_http_47_http_49() {
 
 #[test]
 fn what_is_absent_or_null_is_not_repeated_http_47() {
-    for arguments in
-        [json!({}), json!({"region": null, "count": null, "deep": null}), json!({"deep": {}}), json!(null)]
-    {
+    for arguments in [
+        json!({}),
+        json!({"region": null, "count": null, "deep": null}),
+        json!({"deep": {}}),
+        json!(null),
+    ] {
         assert_eq!(mirror().fields(Some(&raw(&arguments))), [], "{arguments}");
         assert!(mirror().check(Some(&raw(&arguments)), &List::new()).is_ok(), "{arguments}");
     }
@@ -97,10 +99,16 @@ fn what_is_repeated_must_be_the_argument_http_50_t_109() {
         assert_eq!(check(hello(), &[("mcp-param-region", bad)]), Err("is malformed"), "{bad:?}");
     }
     // Without the prefix or the suffix, in any letter, it says itself.
-    for literal in ["hello", "SGVsbG8=", "=?base64?SGVsbG8=", "SGVsbG8=?=", "=?BASE64?SGVsbG8=?=", ""] {
+    for literal in
+        ["hello", "SGVsbG8=", "=?base64?SGVsbG8=", "SGVsbG8=?=", "=?BASE64?SGVsbG8=?=", ""]
+    {
         let found = check(hello(), &[("mcp-param-region", literal)]);
         assert_eq!(found, Err("is not the argument of the body"), "{literal}");
-        assert_eq!(check(json!({"region": literal}), &[("mcp-param-region", literal)]), Ok(()), "{literal}");
+        assert_eq!(
+            check(json!({"region": literal}), &[("mcp-param-region", literal)]),
+            Ok(()),
+            "{literal}"
+        );
     }
     for (count, sent, same) in [
         (json!(42), "42.0", true),
@@ -123,7 +131,10 @@ fn what_is_repeated_must_be_the_argument_http_50_t_109() {
     assert!(check(json!({"dry": true}), &[("mcp-param-dry-run", "1")]).is_err());
     let absent = Err("repeats an argument that is not there");
     assert_eq!(check(json!({"region": null}), &[("mcp-param-region", "")]), absent);
-    assert_eq!(check(json!({"plain": "x"}), &[("mcp-param-plain", "y"), ("mcp-param-other", "z")]), Ok(()));
+    assert_eq!(
+        check(json!({"plain": "x"}), &[("mcp-param-plain", "y"), ("mcp-param-other", "z")]),
+        Ok(())
+    );
     assert_eq!(
         check(hello(), &[("mcp-param-region", "Hello"), ("Mcp-Param-Region", "Hello")]),
         Err("is repeated")
@@ -156,7 +167,10 @@ fn annotations_that_can_name_nothing_make_the_tool_invalid_http_48() {
     }
     assert!(of(json!({"a": {"x-mcp-header": "A"}})).is_err(), "no type");
     let twice = json!({"a": {"type": "string", "x-mcp-header": "Region"}, "b": {"type": "string", "x-mcp-header": "REGION"}});
-    assert_eq!(of(twice).unwrap_err().to_string(), "the property `b` is annotated as another one is");
+    assert_eq!(
+        of(twice).unwrap_err().to_string(),
+        "the property `b` is annotated as another one is"
+    );
     let escaped = r#"{"properties":{"a":{"type":"string","x-mcp-h\u0065ader":""}}}"#;
     assert!(Mirror::of(&Raw::from_text(escaped).unwrap()).is_err());
 }
@@ -187,10 +201,13 @@ fn annotations_out_of_reach_make_the_tool_invalid_t_108() {
         assert!(of(json!({"a": {keyword: [true, annotated]}})).is_err(), "{keyword}");
         assert!(Mirror::of(&raw(&json!({keyword: [object]}))).is_err(), "{keyword}");
     }
-    for keyword in ["$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"] {
+    for keyword in ["$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"]
+    {
         assert!(
-            Mirror::of(&raw(&json!({keyword: {"x": annotated}, "properties": {"a": {"$ref": "#/$defs/x"}}})))
-                .is_err()
+            Mirror::of(&raw(
+                &json!({keyword: {"x": annotated}, "properties": {"a": {"$ref": "#/$defs/x"}}})
+            ))
+            .is_err()
         );
         assert!(Mirror::of(&raw(&json!({keyword: {"x": object}}))).is_err(), "{keyword}");
     }
@@ -208,7 +225,9 @@ fn what_only_looks_annotated_is_not() {
     ] {
         assert!(of(properties.clone()).unwrap().is_empty(), "{properties}");
     }
-    for schema in [json!(true), json!([looks]), json!("x-mcp-header"), json!({"properties": 1, "x": looks})] {
+    for schema in
+        [json!(true), json!([looks]), json!("x-mcp-header"), json!({"properties": 1, "x": looks})]
+    {
         assert!(Mirror::of(&raw(&schema)).unwrap().is_empty(), "{schema}");
     }
 }

@@ -13,11 +13,13 @@ fn only_this_machine_is_let_in_by_default_http_55() {
         assert!(takes_host(&policy, host), "{host}");
         assert!(policy.takes_origin(["http://", host].concat().as_bytes()), "{host}");
     }
-    for host in ["evil.example.com", "localhost.evil.example", "192.168.0.1", "0.0.0.0:80", "[::2]"] {
+    for host in ["evil.example.com", "localhost.evil.example", "192.168.0.1", "0.0.0.0:80", "[::2]"]
+    {
         assert!(!takes_host(&policy, host), "{host}");
         assert!(!policy.takes_origin(["http://", host].concat().as_bytes()), "{host}");
     }
-    for origin in ["", "null", "localhost", "http://localhost/", "http://localhost, http://evil.example", "é"]
+    for origin in
+        ["", "null", "localhost", "http://localhost/", "http://localhost, http://evil.example", "é"]
     {
         assert!(!policy.takes_origin(origin.as_bytes()), "{origin}");
     }
@@ -25,13 +27,23 @@ fn only_this_machine_is_let_in_by_default_http_55() {
 
 #[test]
 fn a_host_is_let_in_at_any_port_or_at_its_own_http_55() {
-    let policy =
-        Policy::default().host("API.example.com").host("b.example:8080").host("[2001:db8::1]").host("a/b");
-    for host in ["api.example.com", "api.EXAMPLE.com:443", "b.example:8080", "[2001:DB8:0::1]:1", "localhost"]
-    {
+    let policy = Policy::default()
+        .host("API.example.com")
+        .host("b.example:8080")
+        .host("[2001:db8::1]")
+        .host("a/b");
+    for host in [
+        "api.example.com",
+        "api.EXAMPLE.com:443",
+        "b.example:8080",
+        "[2001:DB8:0::1]:1",
+        "localhost",
+    ] {
         assert!(takes_host(&policy, host), "{host}");
     }
-    for host in ["x.api.example.com", "api.example.com.", "b.example", "b.example:80", "a", "example.com"] {
+    for host in
+        ["x.api.example.com", "api.example.com.", "b.example", "b.example:80", "a", "example.com"]
+    {
         assert!(!takes_host(&policy, host), "{host}");
     }
     assert!(!policy.takes_origin(b"https://api.example.com"), "a host is no origin");
@@ -44,9 +56,12 @@ fn a_host_is_let_in_at_any_port_or_at_its_own_http_55() {
 
 #[test]
 fn an_origin_is_let_in_as_a_whole_t_90() {
-    let policy =
-        Policy::default().origin("https://app.example.com").origin("rubbish").origin("http://a.example:81");
-    for origin in ["https://app.example.com", "HTTPS://APP.example.com:443", "http://a.example:81"] {
+    let policy = Policy::default()
+        .origin("https://app.example.com")
+        .origin("rubbish")
+        .origin("http://a.example:81");
+    for origin in ["https://app.example.com", "HTTPS://APP.example.com:443", "http://a.example:81"]
+    {
         assert!(policy.takes_origin(origin.as_bytes()), "{origin}");
     }
     for origin in [
@@ -68,7 +83,9 @@ fn an_origin_is_let_in_as_a_whole_t_90() {
 fn a_policy_fits_the_server_that_it_is_made_of() {
     let limits = Limits { message_bytes_max: 9, ..Limits::default() };
     let revisions = [Revision::V2026_07_28, Revision::V2025_06_18];
-    let policy = Policy::of(&server::Config::new("s", "1").revisions(&revisions).serve("x/y").limits(limits));
+    let policy = Policy::of(
+        &server::Config::new("s", "1").revisions(&revisions).serve("x/y").limits(limits),
+    );
     assert_eq!(policy.body_bytes_max(), 9);
     assert!(policy.speaks(Revision::V2025_06_18) && !policy.speaks(Revision::V2025_03_26));
     assert!(policy.serves("x/y") && !policy.serves("x/z"));

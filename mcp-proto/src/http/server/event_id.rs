@@ -1,6 +1,7 @@
 //! The ids of events: each names its session, its stream, and the message's number in the stream.
 //!
-//! So ids are unique in a session, and an id of one session is invalid in every other. (SSE-14, SSE-15)
+//! So ids are unique in a session, and an id of one session is invalid in every other. (SSE-14,
+//! SSE-15)
 
 use alloc::format;
 use alloc::string::String;
@@ -9,7 +10,8 @@ use alloc::vec::Vec;
 use crate::connection::StreamId;
 use crate::json::write_u64;
 
-/// Returns the prefix of a session's event ids: it tells sessions apart and does not disclose their ids.
+/// Returns the prefix of a session's event ids: it tells sessions apart and does not disclose their
+/// ids.
 pub(super) fn tag(session: &str) -> u32 {
     // FNV-1a.
     session.bytes().fold(0x811c_9dc5, |tag, byte| (tag ^ u32::from(byte)).wrapping_mul(0x0100_0193))
@@ -55,7 +57,9 @@ mod tests {
         let id = event_id(0xa1, StreamId(7), 12);
         assert_eq!((&*id, read_event_id(0xa1, &id)), ("a1-7-12", Some((StreamId(7), 12))));
         assert_eq!(read_event_id(0xa, &id), None, "another session's");
-        for id in ["", "-", "1", "1-", "-1", "+1-2", "1-+2", "a-1", "1-2-3", "1-18446744073709551615"] {
+        for id in
+            ["", "-", "1", "1-", "-1", "+1-2", "1-+2", "a-1", "1-2-3", "1-18446744073709551615"]
+        {
             assert_eq!(read_event_id(0xa1, &format!("a1-{id}")), None, "{id}");
             assert_eq!(read_event_id(0xa1, id), None, "{id}");
         }

@@ -1,10 +1,13 @@
-//! A server over HTTP: which message goes into which response, and which messages can be sent again.
+//! A server over HTTP: which message goes into which response, and which messages can be sent
+//! again.
 //!
-//! Each POST is a stream, and the answer to its request is the last message on it. What belongs to no request goes on the
-//! stream that a GET opens. The first message decides on a response: an answer alone is sent as JSON, anything else makes
-//! it an event stream. (HTTP-08…HTTP-29, SSE-13…SSE-19, SSE-24)
+//! Each POST is a stream, and the answer to its request is the last message on it. What belongs to
+//! no request goes on the stream that a GET opens. The first message decides on a response: an
+//! answer alone is sent as JSON, anything else makes it an event stream. (HTTP-08…HTTP-29,
+//! SSE-13…SSE-19, SSE-24)
 //!
-//! [`Session`] joins the server, its [`Streams`] and its [`Exchanges`], which do not know each other.
+//! [`Session`] joins the server, its [`Streams`] and its [`Exchanges`], which do not know each
+//! other.
 
 mod event_id;
 mod exchange;
@@ -35,9 +38,10 @@ use crate::time::Instant;
 
 /// A [`Server`] over HTTP: a session of many exchanges, or one exchange of its own.
 ///
-/// It dereferences to the server, for what the application does. A driver hands over each request that was
-/// [admitted](super::admit), asks for the head of its response with [`poll_reply`](Self::poll_reply) and for the pieces
-/// of its body with [`poll_frame`](Self::poll_frame), and says when the client is [gone](Self::handle_gone).
+/// It dereferences to the server, for what the application does. A driver hands over each request
+/// that was [admitted](super::admit), asks for the head of its response with
+/// [`poll_reply`](Self::poll_reply) and for the pieces of its body with
+/// [`poll_frame`](Self::poll_frame), and says when the client is [gone](Self::handle_gone).
 ///
 /// ```
 /// use mcp_proto::http::{Body, Session, Settings};
@@ -75,8 +79,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session; its id is what the client names it by, and was drawn by the driver. Many can share their settings.
-    /// (HTTP-29, HTTP-30)
+    /// A session; its id is what the client names it by, and was drawn by the driver. Many can
+    /// share their settings. (HTTP-29, HTTP-30)
     #[must_use]
     pub fn new(server: Server, id: &str, settings: impl Into<Arc<Settings>>) -> Self {
         let mut session = Self::over(server, Scope::session(id), settings.into());
@@ -84,8 +88,8 @@ impl Session {
         session
     }
 
-    /// One exchange that shares nothing with any other: a request that carries its own context. When its client is
-    /// gone, it is cancelled.
+    /// One exchange that shares nothing with any other: a request that carries its own context.
+    /// When its client is gone, it is cancelled.
     #[must_use]
     pub fn alone(server: Server, revision: Revision, settings: impl Into<Arc<Settings>>) -> Self {
         Self::over(server, Scope::Single(revision), settings.into())
@@ -116,12 +120,22 @@ impl Session {
         is_request: bool,
         message: impl Into<Incoming<'a>>,
     ) -> ExchangeId {
-        self.post(now, is_request, |server, now, stream| server.handle_message(now, stream, message))
+        self.post(now, is_request, |server, now, stream| {
+            server.handle_message(now, stream, message)
+        })
     }
 
-    /// Like [`handle_post`](Self::handle_post), for a body that [`Head::read_once`](super::Head::read_once) has parsed.
-    pub fn handle_decoded(&mut self, now: Instant, is_request: bool, decoded: Decoded<'_>) -> ExchangeId {
-        self.post(now, is_request, |server, now, stream| server.handle_decoded(now, stream, decoded))
+    /// Like [`handle_post`](Self::handle_post), for a body that
+    /// [`Head::read_once`](super::Head::read_once) has parsed.
+    pub fn handle_decoded(
+        &mut self,
+        now: Instant,
+        is_request: bool,
+        decoded: Decoded<'_>,
+    ) -> ExchangeId {
+        self.post(now, is_request, |server, now, stream| {
+            server.handle_decoded(now, stream, decoded)
+        })
     }
 
     fn post(
@@ -147,8 +161,9 @@ impl Session {
         id
     }
 
-    /// Handles a GET: the client listens to what belongs to no request, or resumes after the last event that it
-    /// received. (SSE-17…SSE-19) The exchange that read the same stream before ends. (HTTP-27)
+    /// Handles a GET: the client listens to what belongs to no request, or resumes after the last
+    /// event that it received. (SSE-17…SSE-19) The exchange that read the same stream before
+    /// ends. (HTTP-27)
     ///
     /// # Errors
     /// [`Unresumable`] when what followed is not kept any more, or never existed.
@@ -172,12 +187,13 @@ impl Session {
         let prefix = self.filler(stream);
         let id = self.exchanges.next_id();
         self.streams.attach(stream, id);
-        self.exchanges.insert(id, Exchange::listening(stream, prefix, self.now + self.settings.keep_alive));
+        self.exchanges
+            .insert(id, Exchange::listening(stream, prefix, self.now + self.settings.keep_alive));
         Ok(id)
     }
 
-    /// Handles the loss of a client, or one that takes no more of a response. Of a session nothing is lost by it; an
-    /// exchange of its own is cancelled. (T-76, T-77)
+    /// Handles the loss of a client, or one that takes no more of a response. Of a session nothing
+    /// is lost by it; an exchange of its own is cancelled. (T-76, T-77)
     pub fn handle_gone(&mut self, now: Instant, id: ExchangeId) {
         self.now = self.now.max(now);
         let Some(exchange) = self.exchanges.remove(id) else { return };
@@ -232,8 +248,9 @@ impl Session {
     /// Returns whether an exchange has something to send: a head, or a piece of a body.
     pub fn has_output(&mut self) -> bool {
         self.route();
-        let has_output =
-            |(id, exchange): (ExchangeId, &Exchange)| exchange.has_prefix() || self.has_news(id, exchange);
+        let has_output = |(id, exchange): (ExchangeId, &Exchange)| {
+            exchange.has_prefix() || self.has_news(id, exchange)
+        };
         self.exchanges.iter().any(has_output) || self.server.is_closed()
     }
 
@@ -260,7 +277,8 @@ impl Session {
         let (streams, retry) = (&self.streams, self.settings.retry);
         if let Some(exchange) = self.exchanges.get_mut(id) {
             let stream = exchange.stream();
-            let priming = || priming.map_or_else(Vec::new, |tag| streams.priming(stream, tag, retry));
+            let priming =
+                || priming.map_or_else(Vec::new, |tag| streams.priming(stream, tag, retry));
             exchange.on_head(priming, self.now + self.settings.keep_alive);
         }
         Some(self.named(Reply::events()))
@@ -287,7 +305,8 @@ impl Session {
         head
     }
 
-    /// Returns the next piece of an event stream, if there is one. After [`Frame::End`] the exchange is over.
+    /// Returns the next piece of an event stream, if there is one. After [`Frame::End`] the
+    /// exchange is over.
     pub fn poll_frame(&mut self, id: ExchangeId) -> Option<Frame> {
         self.route();
         let Some(exchange) = self.exchanges.get_mut(id) else { return Some(Frame::End) };
@@ -317,8 +336,8 @@ impl Session {
         Some(Frame::End)
     }
 
-    /// Releases unused capacity while idle: to be called once nothing has happened for a while, where there are many
-    /// sessions.
+    /// Releases unused capacity while idle: to be called once nothing has happened for a while,
+    /// where there are many sessions.
     pub fn rest(&mut self) {
         if self.exchanges.is_empty() {
             self.server.shrink();
@@ -326,7 +345,8 @@ impl Session {
         }
     }
 
-    /// Ends the session: requests may be answered for [`Limits::drain_timeout`](crate::Limits::drain_timeout) more.
+    /// Ends the session: requests may be answered for
+    /// [`Limits::drain_timeout`](crate::Limits::drain_timeout) more.
     pub fn close(&mut self, now: Instant) {
         self.server.close(now);
     }
@@ -351,9 +371,11 @@ impl Session {
             match outgoing.kind {
                 OutgoingKind::EndOfStream => {
                     if let Some(tag) = priming.filter(|_| !outgoing.last) {
-                        let reader = self.streams.reader(stream).and_then(|id| self.exchanges.get_mut(id));
+                        let reader =
+                            self.streams.reader(stream).and_then(|id| self.exchanges.get_mut(id));
                         if let Some(exchange) = reader {
-                            exchange.on_cut(|| self.streams.priming(stream, tag, self.settings.retry));
+                            exchange
+                                .on_cut(|| self.streams.priming(stream, tag, self.settings.retry));
                         }
                     }
                     self.streams.sweep(stream);
@@ -369,11 +391,13 @@ impl Session {
 
     /// Returns the tag of event ids, if event streams begin with an event to resume from.
     fn priming_tag(&self) -> Option<u32> {
-        let is_primed = self.server.peer().is_some_and(|peer| peer.revision.rules().streams_are_primed);
+        let is_primed =
+            self.server.peer().is_some_and(|peer| peer.revision.rules().streams_are_primed);
         self.scope.tag().filter(|_| is_primed)
     }
 
-    /// Returns what an event stream begins with while no message waits: an event to resume from, or a comment.
+    /// Returns what an event stream begins with while no message waits: an event to resume from, or
+    /// a comment.
     fn filler(&self, stream: StreamId) -> Vec<u8> {
         match self.priming_tag() {
             Some(tag) => self.streams.priming(stream, tag, self.settings.retry),

@@ -1,4 +1,5 @@
-//! The replay buffer: the numbered messages of one event stream, and the budget that all streams of a session share.
+//! The replay buffer: the numbered messages of one event stream, and the budget that all streams of
+//! a session share.
 
 use alloc::collections::VecDeque;
 
@@ -82,7 +83,8 @@ impl Replay {
         last + 1 >= self.first && last < self.end()
     }
 
-    /// Continues reading after message number `last`. Returns false if [`has_after`](Self::has_after) does.
+    /// Continues reading after message number `last`. Returns false if
+    /// [`has_after`](Self::has_after) does.
     pub(super) fn resume(&mut self, last: u64) -> bool {
         let has_after = self.has_after(last);
         if has_after {
@@ -94,7 +96,9 @@ impl Replay {
     /// Returns the messages from number `first` on, as numbers and lengths.
     pub(super) fn since(&self, first: u64) -> impl Iterator<Item = (u64, usize)> + '_ {
         let numbered = (self.first..).zip(&self.messages);
-        numbered.map(|(number, message)| (number, message.len())).filter(move |(number, _)| *number >= first)
+        numbered
+            .map(|(number, message)| (number, message.len()))
+            .filter(move |(number, _)| *number >= first)
     }
 
     /// Drops the messages up to number `number`, and returns how many bytes they had.
@@ -132,7 +136,8 @@ impl Kept {
         self.bytes += bytes + MESSAGE_COST;
     }
 
-    /// Takes the oldest message if the budget is exceeded. Its bytes count until they are [subtracted](Self::subtract).
+    /// Takes the oldest message if the budget is exceeded. Its bytes count until they are
+    /// [subtracted](Self::subtract).
     pub(super) fn pop_excess(&mut self) -> Option<(StreamId, u64)> {
         if self.bytes > self.bytes_max { self.messages.pop_front() } else { None }
     }

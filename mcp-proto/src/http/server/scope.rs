@@ -1,4 +1,5 @@
-//! What the exchanges of one server have in common: a session of the legacy era, or one exchange of the modern era.
+//! What the exchanges of one server have in common: a session of the legacy era, or one exchange of
+//! the modern era.
 
 use alloc::boxed::Box;
 use alloc::string::String;

@@ -13,12 +13,13 @@ use core::time::Duration;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Settings {
-    /// Bytes of sent messages that a session keeps for clients that resume, 256 KiB; each message counts as 128 bytes
-    /// more. The oldest are dropped first.
+    /// Bytes of sent messages that a session keeps for clients that resume, 256 KiB; each message
+    /// counts as 128 bytes more. The oldest are dropped first.
     pub replay_bytes_max: usize,
     /// How long a client waits before it resumes a stream that ended early, 1 s. (HTTP-16)
     pub retry: Duration,
-    /// How long a request of a session goes without a response before a resumable one begins, 50 ms. (HTTP-16)
+    /// How long a request of a session goes without a response before a resumable one begins, 50
+    /// ms. (HTTP-16)
     pub prime_after: Duration,
     /// How long an event stream is silent before a comment is sent, 15 s. (HTTP-54)
     pub keep_alive: Duration,

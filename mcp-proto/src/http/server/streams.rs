@@ -1,7 +1,8 @@
 //! The streams of a server over HTTP, and which exchange reads each.
 //!
-//! A message without a reader is kept for the next; a message that was sent is kept for a client that resumes. Both
-//! count against the replay budget. A message that waits for its reader counts as unsent on the connection instead.
+//! A message without a reader is kept for the next; a message that was sent is kept for a client
+//! that resumes. Both count against the replay budget. A message that waits for its reader counts
+//! as unsent on the connection instead.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -50,7 +51,8 @@ pub(super) struct Stream {
     reader: Option<ExchangeId>,
     /// The code of the error that was the response.
     error: Option<i64>,
-    /// Messages from this number on wait for the reader and count as unsent; those before are kept.
+    /// Messages from this number on wait for the reader and count as unsent; those before are
+    /// kept.
     held_from: u64,
 }
 
@@ -90,7 +92,8 @@ impl Streams {
 
     /// Opens a stream.
     pub(super) fn open(&mut self, id: StreamId, reader: Option<ExchangeId>) {
-        self.streams.insert(id, Stream { replay: Replay::new(), reader, error: None, held_from: 1 });
+        self.streams
+            .insert(id, Stream { replay: Replay::new(), reader, error: None, held_from: 1 });
     }
 
     /// Returns a stream, if this exchange reads it.
@@ -139,17 +142,23 @@ impl Streams {
         }
     }
 
-    /// Takes the only message of a stream, with the code of the error that it is, and forgets the stream.
-    pub(super) fn take_whole(&mut self, server: &mut Server, id: StreamId) -> (Option<Bytes>, Option<i64>) {
+    /// Takes the only message of a stream, with the code of the error that it is, and forgets the
+    /// stream.
+    pub(super) fn take_whole(
+        &mut self,
+        server: &mut Server,
+        id: StreamId,
+    ) -> (Option<Bytes>, Option<i64>) {
         let stream = self.streams.get_mut(&id);
-        let whole = stream
-            .map_or((None, None), |stream| (stream.replay.poll().map(|(_, message)| message), stream.error));
+        let whole = stream.map_or((None, None), |stream| {
+            (stream.replay.poll().map(|(_, message)| message), stream.error)
+        });
         self.forget(server, id);
         whole
     }
 
-    /// Appends events to `frame`, up to about 16 KiB, and returns whether the stream is over then. With a `tag` events
-    /// have ids and their messages are kept.
+    /// Appends events to `frame`, up to about 16 KiB, and returns whether the stream is over then.
+    /// With a `tag` events have ids and their messages are kept.
     pub(super) fn write_events(
         &mut self,
         server: &mut Server,
@@ -181,7 +190,8 @@ impl Streams {
         is_over
     }
 
-    /// Returns an event without a message, from which a client can resume, with how long it waits before. (HTTP-16)
+    /// Returns an event without a message, from which a client can resume, with how long it waits
+    /// before. (HTTP-16)
     pub(super) fn priming(&self, id: StreamId, tag: u32, retry: Duration) -> Vec<u8> {
         let read = self.streams.get(&id).map_or(0, |stream| stream.replay.read());
         let mut out = Vec::new();
@@ -235,7 +245,10 @@ impl Streams {
 
     /// Like `detach`, but may exceed the budget.
     fn dismiss(&mut self, server: &mut Server, id: StreamId) {
-        let Some(stream) = self.streams.get_mut(&id).filter(|stream| stream.reader.is_some()) else { return };
+        let Some(stream) = self.streams.get_mut(&id).filter(|stream| stream.reader.is_some())
+        else {
+            return;
+        };
         stream.reader = None;
         let first = stream.held_from.max(stream.replay.read() + 1);
         for (number, bytes) in stream.replay.since(first) {

@@ -1,6 +1,7 @@
 //! Event streams, `text/event-stream`, both ways; knows nothing of what their events say.
 //!
-//! The language is the WHATWG's, "server-sent events": blocks of `field: value` lines, each ended by a blank line.
+//! The language is the WHATWG's, "server-sent events": blocks of `field: value` lines, each ended
+//! by a blank line.
 //!
 //! ```
 //! use mcp_proto::http::sse::{Event, Found, Frame, Reader};

@@ -1,8 +1,8 @@
 //! Cuts a byte stream into events; knows nothing of what their data says.
 //!
-//! No line is ever put together: a byte is looked at once and is either kept, as part of a value that counts, or gone.
-//! So comments and unknown fields cost nothing however long they are, and what an event costs is its data, its id and
-//! its type, each with its bound. (SSE-23)
+//! No line is ever put together: a byte is looked at once and is either kept, as part of a value
+//! that counts, or gone. So comments and unknown fields cost nothing however long they are, and
+//! what an event costs is its data, its id and its type, each with its bound. (SSE-23)
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -15,17 +15,19 @@ use core::time::Duration;
 pub enum Found<'a> {
     /// An event, or a block that only sets the id or the time to reconnect after.
     Event(Event<'a>),
-    /// An event passed a limit. It is skipped up to its end, and its id is not in force; told once. (SSE-23)
+    /// An event passed a limit. It is skipped up to its end, and its id is not in force; told once.
+    /// (SSE-23)
     TooLong,
 }
 
 /// One block of an event stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Event<'a> {
-    /// The type: `message` unless the stream says otherwise. Bytes that are not UTF-8 are replaced. (SSE-12)
+    /// The type: `message` unless the stream says otherwise. Bytes that are not UTF-8 are
+    /// replaced. (SSE-12)
     pub kind: &'a str,
-    /// The lines of data, joined by LF; bytes as they came, UTF-8 or not. `None`: the block has no data, so that it is
-    /// no event and only its id and its retry count. (SSE-03, SSE-07)
+    /// The lines of data, joined by LF; bytes as they came, UTF-8 or not. `None`: the block has no
+    /// data, so that it is no event and only its id and its retry count. (SSE-03, SSE-07)
     ///
     /// Long data is handed over without a copy.
     pub data: Option<Cow<'a, [u8]>>,
@@ -36,8 +38,8 @@ pub struct Event<'a> {
 }
 
 impl Event<'_> {
-    /// The data, if this is an event of type `message` whose data is not empty: an event with empty data only primes
-    /// the id. (SSE-09, SSE-12, T-82)
+    /// The data, if this is an event of type `message` whose data is not empty: an event with empty
+    /// data only primes the id. (SSE-09, SSE-12, T-82)
     #[must_use]
     pub fn message(&self) -> Option<&[u8]> {
         self.data.as_deref().filter(|data| self.kind == MESSAGE && !data.is_empty())
@@ -60,8 +62,8 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads one logical event stream: a connection's, and those that resume it.
 ///
-/// Every byte is looked at once, however the stream is split, and any split gives the same events. It holds at most
-/// twice its limits.
+/// Every byte is looked at once, however the stream is split, and any split gives the same events.
+/// It holds at most twice its limits.
 ///
 /// ```
 /// use mcp_proto::http::sse::{Found, Reader};
@@ -138,8 +140,8 @@ enum Step {
 }
 
 impl Reader {
-    /// A reader of a stream whose events have at most `data_bytes_max` bytes of data, and ids, types and retries of at
-    /// most `field_bytes_max` bytes.
+    /// A reader of a stream whose events have at most `data_bytes_max` bytes of data, and ids,
+    /// types and retries of at most `field_bytes_max` bytes.
     #[must_use]
     pub fn new(data_bytes_max: usize, field_bytes_max: usize) -> Self {
         Self {
@@ -168,7 +170,9 @@ impl Reader {
             }
             match self.step(input) {
                 Step::Nothing => {}
-                Step::BlankLine if self.block.counts() => return Some(Found::Event(self.dispatch())),
+                Step::BlankLine if self.block.counts() => {
+                    return Some(Found::Event(self.dispatch()));
+                }
                 Step::BlankLine => self.block.clear(),
                 Step::TooLong => {
                     self.block.clear();
@@ -180,13 +184,17 @@ impl Reader {
         None
     }
 
-    /// The stream ended: drops the event that has not, and with it its id; true if there was one. (SSE-08, T-83)
+    /// The stream ended: drops the event that has not, and with it its id; true if there was one.
+    /// (SSE-08, T-83)
     ///
-    /// What comes next is a new connection, which resumes this stream: what is in force stays in force. (SSE-20)
+    /// What comes next is a new connection, which resumes this stream: what is in force stays in
+    /// force. (SSE-20)
     pub fn finish(&mut self) -> bool {
         let open = !matches!(self.at, At::Start(0) | At::Name)
             || !self.taken
-                && (self.block.counts() || !self.block.kind.is_empty() || !self.block.value.is_empty());
+                && (self.block.counts()
+                    || !self.block.kind.is_empty()
+                    || !self.block.value.is_empty());
         self.block.clear();
         self.taken = false;
         self.after_cr = false;
@@ -194,13 +202,15 @@ impl Reader {
         open
     }
 
-    /// The id in force: of the last block that ended and had one; what to resume after. (SSE-08, SSE-16)
+    /// The id in force: of the last block that ended and had one; what to resume after. (SSE-08,
+    /// SSE-16)
     #[must_use]
     pub fn last_id(&self) -> Option<&str> {
         Some(&*self.last_id).filter(|id| !id.is_empty())
     }
 
-    /// The time to reconnect after, as the stream said last; in force from its line on. (SSE-11, HTTP-17)
+    /// The time to reconnect after, as the stream said last; in force from its line on. (SSE-11,
+    /// HTTP-17)
     #[must_use]
     pub fn retry(&self) -> Option<Duration> {
         self.retry
@@ -299,7 +309,9 @@ impl Reader {
     fn keep(&mut self, field: Field, piece: &[u8]) -> bool {
         let (value, max) = match field {
             Field::Data => (&mut self.block.data, self.data_bytes_max),
-            Field::Event | Field::Id | Field::Retry => (&mut self.block.value, self.field_bytes_max),
+            Field::Event | Field::Id | Field::Retry => {
+                (&mut self.block.value, self.field_bytes_max)
+            }
         };
         let fits = piece.len() <= max.saturating_sub(value.len());
         if fits {
@@ -313,7 +325,8 @@ impl Reader {
         match field {
             Field::Data => return,
             Field::Event => block.kind = String::from_utf8_lossy(&block.value).into_owned(),
-            // An id with NUL is ignored, and so is one that is not UTF-8: replaced bytes would name another event.
+            // An id with NUL is ignored, and so is one that is not UTF-8: replaced bytes would name
+            // another event.
             Field::Id => match core::str::from_utf8(&block.value) {
                 Ok(id) if !id.contains('\0') => block.id = Some(String::from(id)),
                 _ => {}
@@ -362,7 +375,11 @@ impl Reader {
     pub(super) fn held(&self) -> usize {
         let block = &self.block;
         let id = block.id.as_ref().map_or(0, String::capacity);
-        block.data.capacity() + block.value.capacity() + block.kind.capacity() + id + self.last_id.capacity()
+        block.data.capacity()
+            + block.value.capacity()
+            + block.kind.capacity()
+            + id
+            + self.last_id.capacity()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Event streams against a model that reads whole streams, for every way to split them; and written, then read.
+//! Event streams against a model that reads whole streams, for every way to split them; and
+//! written, then read.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -29,7 +30,8 @@ struct Read {
     retry: Option<Duration>,
 }
 
-/// What a whole stream says, in the words of the WHATWG and of the requirements. (SSE-01…11, SSE-23)
+/// What a whole stream says, in the words of the WHATWG and of the requirements. (SSE-01…11,
+/// SSE-23)
 fn model(stream: &[u8], data_max: usize, field_max: usize) -> Read {
     let stream = stream.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(stream);
     let mut lines = vec![Vec::new()];
@@ -66,7 +68,9 @@ fn model(stream: &[u8], data_max: usize, field_max: usize) -> Read {
         let length = match name {
             b"data" => {
                 block.data = Some(
-                    block.data.map_or_else(|| value.to_vec(), |data| [&data, &b"\n"[..], value].concat()),
+                    block
+                        .data
+                        .map_or_else(|| value.to_vec(), |data| [&data, &b"\n"[..], value].concat()),
                 );
                 too_long = block.data.as_ref().unwrap().len() > data_max;
                 0
@@ -82,7 +86,9 @@ fn model(stream: &[u8], data_max: usize, field_max: usize) -> Read {
             let text = core::str::from_utf8(value);
             match name {
                 b"event" => block.kind = String::from_utf8_lossy(value).to_string(),
-                b"id" if text.is_ok_and(|id| !id.contains('\0')) => block.id = text.ok().map(String::from),
+                b"id" if text.is_ok_and(|id| !id.contains('\0')) => {
+                    block.id = text.ok().map(String::from)
+                }
                 b"retry" if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => {
                     let number = text.unwrap().parse().unwrap_or(u64::MAX);
                     block.retry = Some(Duration::from_millis(number));
@@ -118,7 +124,11 @@ fn read_more<'a>(reader: &mut Reader, chunks: impl IntoIterator<Item = &'a [u8]>
     all
 }
 
-fn read_with<'a>(data_max: usize, field_max: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Read {
+fn read_with<'a>(
+    data_max: usize,
+    field_max: usize,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> Read {
     let mut reader = Reader::new(data_max, field_max);
     let told = read_more(&mut reader, chunks);
     reader.finish();
@@ -280,7 +290,9 @@ proptest! {
 
 #[test]
 fn lines_end_at_lf_cr_and_crlf_sse_01() {
-    for stream in ["data: 1\n\ndata: 2\n\n", "data: 1\r\rdata: 2\r\r", "data: 1\r\n\r\ndata: 2\r\n\r\n"] {
+    for stream in
+        ["data: 1\n\ndata: 2\n\n", "data: 1\r\rdata: 2\r\r", "data: 1\r\n\r\ndata: 2\r\n\r\n"]
+    {
         assert_eq!(data(stream), some(&["1", "2"]));
     }
     assert_eq!(data("data: 1\n\r\ndata: 2\r\n\rdata: 3\r\r\n"), some(&["1", "2", "3"]));
@@ -292,7 +304,11 @@ fn a_crlf_split_between_chunks_ends_one_line_and_no_event_t_81() {
     assert_eq!(read_more(&mut reader, [&b"data: 1\r"[..]]), []);
     assert_eq!(read_more(&mut reader, [&b"\n"[..]]), [], "the LF of a CRLF is no blank line");
     let event = read_more(&mut reader, [&b"data: 2\r\n\r"[..]]);
-    assert_eq!(event[0].as_ref().unwrap().data.as_deref(), Some(&b"1\n2"[..]), "not held up for an LF");
+    assert_eq!(
+        event[0].as_ref().unwrap().data.as_deref(),
+        Some(&b"1\n2"[..]),
+        "not held up for an LF"
+    );
     assert_eq!(read_more(&mut reader, [&b""[..], b"\n", b"\n"]), []);
 }
 
@@ -302,7 +318,11 @@ fn one_byte_order_mark_at_the_start_is_dropped_sse_02() {
     assert_eq!(data("\u{feff}\u{feff}data: 1\n\n"), []);
     assert_eq!(data("\n\u{feff}data: 1\n\n"), []);
     assert_eq!(data("data: \u{feff}1\n\n"), some(&["\u{feff}1"]));
-    assert_eq!(data(b"\xEF\xBBdata: 1\ndata: 2\n\n"), some(&["2"]), "half a mark is part of a name");
+    assert_eq!(
+        data(b"\xEF\xBBdata: 1\ndata: 2\n\n"),
+        some(&["2"]),
+        "half a mark is part of a name"
+    );
 }
 
 #[test]
@@ -318,7 +338,10 @@ fn lines_of_data_are_joined_by_lf_sse_03() {
 
 #[test]
 fn one_space_after_the_colon_is_dropped_sse_04() {
-    assert_eq!(data("data:x\n\ndata: x\n\ndata:  x\n\ndata:\tx\n\n"), some(&["x", "x", " x", "\tx"]));
+    assert_eq!(
+        data("data:x\n\ndata: x\n\ndata:  x\n\ndata:\tx\n\n"),
+        some(&["x", "x", " x", "\tx"])
+    );
     assert_eq!(data("data : x\n\n data: x\n\n"), [], "and none before it");
 }
 
@@ -330,7 +353,10 @@ fn lines_without_a_colon_and_unknown_fields_are_no_errors_sse_05() {
 
 #[test]
 fn comments_are_ignored_sse_06_http_54() {
-    assert_eq!(data(":\r\n\r\n: ping\n\n:data: x\n\ndata: 1\n: between\ndata: 2\n\n"), some(&["1\n2"]));
+    assert_eq!(
+        data(":\r\n\r\n: ping\n\n:data: x\n\ndata: 1\n: between\ndata: 2\n\n"),
+        some(&["1\n2"])
+    );
     let mut stream = Vec::new();
     comment(&mut stream, "still here").unwrap();
     assert_eq!(stream, b": still here\n\n");
@@ -369,7 +395,8 @@ fn an_event_that_does_not_end_is_dropped_with_its_id_sse_08_t_83_t_87() {
         assert_eq!(reader.last_id(), Some("1"), "{stream:?}");
         // What was dropped leaves nothing to the connection that resumes.
         let resumed = read_more(&mut reader, [&b"\xEF\xBB\xBFdata: z\n\n"[..]]);
-        let wanted = Block { kind: "message".into(), data: Some(b"z".to_vec()), ..Block::default() };
+        let wanted =
+            Block { kind: "message".into(), data: Some(b"z".to_vec()), ..Block::default() };
         assert_eq!(resumed, [Some(wanted)]);
         assert_eq!(reader.last_id(), Some("1"), "in force until another one comes (SSE-20)");
     }
@@ -400,13 +427,22 @@ fn an_id_with_nul_is_ignored_and_an_empty_one_resets_sse_10() {
     assert_eq!(last("id: 1\n\nid\n\n"), "");
     assert_eq!(last("id: 1\n\ndata: x\n\n"), "1");
     assert_eq!(last("id: 1\nid: 2\nid: 3\0\n\n"), "2");
-    assert_eq!(read("id\n\n").told[0].as_ref().unwrap().id.as_deref(), Some(""), "told apart from none");
-    assert_eq!(read(b"id: 1\n\nid: \xFF\n\n").last_id, "1", "replaced bytes would name another event");
+    assert_eq!(
+        read("id\n\n").told[0].as_ref().unwrap().id.as_deref(),
+        Some(""),
+        "told apart from none"
+    );
+    assert_eq!(
+        read(b"id: 1\n\nid: \xFF\n\n").last_id,
+        "1",
+        "replaced bytes would name another event"
+    );
 }
 
 #[test]
 fn a_retry_is_digits_only_sse_11() {
-    let retry = |value: &str| read(alloc::format!("retry:{value}\n")).retry.map(|retry| retry.as_millis());
+    let retry =
+        |value: &str| read(alloc::format!("retry:{value}\n")).retry.map(|retry| retry.as_millis());
     assert_eq!(retry(" 500"), Some(500));
     assert_eq!(retry("007"), Some(7));
     assert_eq!(retry("99999999999999999999999"), Some(u64::MAX.into()));
@@ -530,7 +566,8 @@ fn long_data_is_handed_over_without_a_copy() {
     let mut reader = Reader::new(usize::MAX, 9);
     let stream = [&b"data: "[..], &vec![b'x'; 1 << 20], b"\n\n"].concat();
     let mut input = &stream[..];
-    let Some(Found::Event(Event { data: Some(Cow::Owned(data)), .. })) = reader.next(&mut input) else {
+    let Some(Found::Event(Event { data: Some(Cow::Owned(data)), .. })) = reader.next(&mut input)
+    else {
         panic!("not handed over")
     };
     assert_eq!(data.len(), 1 << 20);

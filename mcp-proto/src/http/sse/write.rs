@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-/// One event to write. With empty data it primes its reader: the id counts and there is no message. (HTTP-16, SSE-09)
+/// One event to write. With empty data it primes its reader: the id counts and there is no message.
+/// (HTTP-16, SSE-09)
 ///
 /// ```
 /// use mcp_proto::http::sse::Frame;
@@ -52,8 +53,9 @@ impl Frame<'_> {
     ///
     /// # Errors
     ///
-    /// [`Unwritable`] if a field would break its line or could not be read as it is. Nothing is split or escaped: data
-    /// of several lines is JSON with line breaks, which belongs on one line first.
+    /// [`Unwritable`] if a field would break its line or could not be read as it is. Nothing is
+    /// split or escaped: data of several lines is JSON with line breaks, which belongs on one
+    /// line first.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), Unwritable> {
         let id = self.id.unwrap_or_default().as_bytes();
         let kind = self.kind.unwrap_or_default().as_bytes();
@@ -81,7 +83,8 @@ impl Frame<'_> {
 /// What names, line ends and a retry take.
 const FIELDS_BYTES: usize = 64;
 
-/// Adds a comment, which every reader ignores: with an empty `text`, what keeps a quiet stream open. (HTTP-54)
+/// Adds a comment, which every reader ignores: with an empty `text`, what keeps a quiet stream
+/// open. (HTTP-54)
 ///
 /// ```
 /// let mut stream = Vec::new();

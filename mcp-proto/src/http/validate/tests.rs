@@ -1,4 +1,5 @@
-//! Bodies against heads: every row of the tables of statuses, in the order in which the rows are found.
+//! Bodies against heads: every row of the tables of statuses, in the order in which the rows are
+//! found.
 
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -20,8 +21,10 @@ type Change<'a> = (&'a str, Option<&'a str>);
 /// A tool with an argument of each type to repeat.
 fn schema(tool: &str) -> Option<Raw> {
     let schema = match tool {
-        "test_custom_header" => json!({"properties": {"value": {"type": "string", "x-mcp-header": "Value"},
-            "count": {"type": "integer", "x-mcp-header": "Count"}}}),
+        "test_custom_header" => {
+            json!({"properties": {"value": {"type": "string", "x-mcp-header": "Value"},
+            "count": {"type": "integer", "x-mcp-header": "Count"}}})
+        }
         "invalid" => json!({"properties": {"value": {"type": "number", "x-mcp-header": "Value"}}}),
         _ => return None,
     };
@@ -48,7 +51,8 @@ fn meta(version: &str) -> Value {
 
 /// A request that stands alone, with good params but for what `params` adds.
 fn request(method: &str, params: Value) -> Value {
-    let mut request = json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": {"_meta": meta(R5)}});
+    let mut request =
+        json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": {"_meta": meta(R5)}});
     for (key, value) in params.as_object().unwrap() {
         request["params"][key] = value.clone();
     }
@@ -97,9 +101,13 @@ fn a_request_that_says_all_it_must_stands_alone_http_39_http_44() {
         "HTTP-52"
     );
     assert_eq!(call(&[("mcp-name", Some("=?base64?YWRk?="))]), alone("tools/call"));
-    for method in
-        ["server/discover", "tools/list", "prompts/list", "subscriptions/listen", "completion/complete"]
-    {
+    for method in [
+        "server/discover",
+        "tools/list",
+        "prompts/list",
+        "subscriptions/listen",
+        "completion/complete",
+    ] {
         assert_eq!(fares(method, None, json!({}), &[]), alone(method));
         assert_eq!(
             fares(method, Some("x"), json!({}), &[]),
@@ -107,7 +115,10 @@ fn a_request_that_says_all_it_must_stands_alone_http_39_http_44() {
             "what it does not need is ignored"
         );
     }
-    assert_eq!(fares("resources/read", Some("a:b"), json!({"uri": "a:b"}), &[]), alone("resources/read"));
+    assert_eq!(
+        fares("resources/read", Some("a:b"), json!({"uri": "a:b"}), &[]),
+        alone("resources/read")
+    );
     assert_eq!(fares("prompts/get", Some("p"), json!({"name": "p"}), &[]), alone("prompts/get"));
 }
 
@@ -181,13 +192,19 @@ fn without_its_meta_a_request_is_refused_stl_03() {
         json!({"io.modelcontextprotocol/protocolVersion": R5, "io.modelcontextprotocol/clientCapabilities": []}),
     ] {
         for method in ["tools/call", "unknown/method"] {
-            assert_eq!(fares(method, None, json!({"_meta": meta}), &[]), Err((400, -32602)), "{meta}");
+            assert_eq!(
+                fares(method, None, json!({"_meta": meta}), &[]),
+                Err((400, -32602)),
+                "{meta}"
+            );
         }
     }
     let info = json!({"_meta": {"io.modelcontextprotocol/clientInfo": 1}});
     let mut body = request("tools/list", json!({}));
     body["params"]["_meta"]["io.modelcontextprotocol/clientInfo"] = info;
-    assert!(read(&Policy::default(), &head("tools/list", None), body.to_string().as_bytes()).is_ok());
+    assert!(
+        read(&Policy::default(), &head("tools/list", None), body.to_string().as_bytes()).is_ok()
+    );
 }
 
 #[test]
@@ -195,7 +212,11 @@ fn head_and_body_name_the_same_version_and_method_http_40_http_45_http_46() {
     assert_eq!(call(&[("mcp-protocol-version", Some("2025-11-25"))]), Err((400, -32020)));
     assert_eq!(call(&[("mcp-protocol-version", Some("v999.0.0"))]), Err((400, -32020)));
     let unknown = json!({"_meta": meta("v999.0.0")});
-    assert_eq!(fares("tools/list", None, unknown, &[]), Err((400, -32020)), "even if it is not supported");
+    assert_eq!(
+        fares("tools/list", None, unknown, &[]),
+        Err((400, -32020)),
+        "even if it is not supported"
+    );
     assert_eq!(call(&[("mcp-method", Some("Tools/Call"))]), Err((400, -32020)));
     assert_eq!(call(&[("mcp-method", Some("tools/list"))]), Err((400, -32020)));
     assert_eq!(call(&[("mcp-method", Some("=?base64?dG9vbHMvY2FsbA==?="))]), Err((400, -32020)));
@@ -209,7 +230,10 @@ fn a_version_that_nobody_speaks_is_refused_with_those_that_are_http_41_lif_24() 
         let body = request("unknown/method", json!({"_meta": meta(version)})).to_string();
         let refusal = read(&Policy::default(), &fields, body.as_bytes()).unwrap_err();
         let told = checked(&refusal).unwrap();
-        assert_eq!((refusal.status, &told["error"]["code"], &told["id"]), (400, &json!(-32022), &json!("q")));
+        assert_eq!(
+            (refusal.status, &told["error"]["code"], &told["id"]),
+            (400, &json!(-32022), &json!("q"))
+        );
         assert_eq!(told["error"]["data"]["requested"], version);
         assert!(told["error"]["data"]["supported"].as_array().unwrap().contains(&json!(R5)));
     }
@@ -232,7 +256,9 @@ fn a_method_that_is_not_there_is_not_found_http_42() {
         assert_eq!(fares(method, None, json!({"name": "x"}), &[]), Err((404, -32601)), "{method}");
     }
     let policy = Policy::default().serve("x/y");
-    assert!(read(&policy, &head("x/y", None), request("x/y", json!({})).to_string().as_bytes()).is_ok());
+    assert!(
+        read(&policy, &head("x/y", None), request("x/y", json!({})).to_string().as_bytes()).is_ok()
+    );
 }
 
 #[test]
@@ -252,7 +278,12 @@ fn head_and_body_name_the_same_thing_http_45_t_106() {
     let mut twice = head("tools/call", Some("add"));
     twice.push(("mcp-name".into(), "add".into()));
     assert_eq!(
-        told(&Policy::default(), &twice, &request("tools/call", json!({"name": "add"})).to_string()).1,
+        told(
+            &Policy::default(),
+            &twice,
+            &request("tools/call", json!({"name": "add"})).to_string()
+        )
+        .1,
         -32020
     );
     // Without a name in the body its params are wrong, which the session says.
@@ -288,7 +319,9 @@ fn arguments_are_repeated_as_the_tool_wants_http_50() {
     let count = |sent| custom(json!({"count": 42}), &[("mcp-param-count", Some(sent))]);
     assert_eq!((count("42.0"), count("43")), (ok.clone(), Err((400, -32020))), "T-109");
     assert_eq!(custom(json!({"value": null}), &[]), ok);
-    let plain = |tool| fares("tools/call", Some(tool), json!({"name": tool, "arguments": {"value": 1}}), &[]);
+    let plain = |tool| {
+        fares("tools/call", Some(tool), json!({"name": tool, "arguments": {"value": 1}}), &[])
+    };
     assert_eq!((plain("unknown"), plain("invalid")), (ok.clone(), ok));
 }
 
@@ -321,9 +354,11 @@ const INITIALIZE: &str =
 #[test]
 fn a_session_is_opened_by_initialize_lif_20() {
     let policy = Policy::default();
-    for changes in
-        [&[][..], &[("mcp-protocol-version", Some("2025-06-18"))], &[("mcp-session-id", Some("gone"))]]
-    {
+    for changes in [
+        &[][..],
+        &[("mcp-protocol-version", Some("2025-06-18"))],
+        &[("mcp-session-id", Some("gone"))],
+    ] {
         let post = read(&policy, &with(post_fields(), changes), INITIALIZE.as_bytes()).unwrap();
         assert_eq!(post, Post::Opening { id: 0.into() }, "{changes:?}");
     }
@@ -378,7 +413,10 @@ fn what_is_of_a_session_goes_there_http_32_http_33_http_37_http_38() {
 fn a_server_of_sessions_alone_sends_others_to_initialize_lif_28_http_38() {
     let policy = Policy::default().revisions(&[Revision::V2025_06_18]);
     let body = request("server/discover", json!({})).to_string();
-    assert_eq!(told(&policy, &head("server/discover", None), &body), (400, -32600, Some(json!("q"))));
+    assert_eq!(
+        told(&policy, &head("server/discover", None), &body),
+        (400, -32600, Some(json!("q")))
+    );
 }
 
 #[test]
@@ -439,8 +477,14 @@ fn the_status_of_an_answer_is_that_of_its_code_http_42() {
 }
 
 fn any_body() -> impl Strategy<Value = Vec<u8>> {
-    let method =
-        select(vec!["tools/call", "tools/list", "initialize", "ping", "x", "notifications/cancelled"]);
+    let method = select(vec![
+        "tools/call",
+        "tools/list",
+        "initialize",
+        "ping",
+        "x",
+        "notifications/cancelled",
+    ]);
     let version = select(vec![R5, "2025-11-25", "v999"]);
     let message = (method, version, any::<[bool; 5]>(), crate::json::testing::value())
         .prop_map(|(method, version, [has_id, has_method, has_meta, has_name, has_result], odd)| {

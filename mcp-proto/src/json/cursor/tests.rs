@@ -25,7 +25,8 @@ fn accepts(text: &str) -> bool {
     scan(text, DEPTH_CEILING).is_ok()
 }
 
-/// Whether `serde_json` reads `text` as a tree; `None` where it gives up for reasons that are its own.
+/// Whether `serde_json` reads `text` as a tree; `None` where it gives up for reasons that are its
+/// own.
 fn serde_accepts(text: &str) -> Option<bool> {
     match serde_json::from_str::<Value>(text) {
         Ok(_) => Some(true),
@@ -47,8 +48,10 @@ fn assert_agrees(text: &str) {
 fn for_each_text(alphabet: &[char], length: usize, check: impl Fn(&str)) {
     let mut texts = vec![String::new()];
     for _ in 0..length {
-        texts =
-            texts.iter().flat_map(|text| alphabet.iter().map(move |next| format!("{text}{next}"))).collect();
+        texts = texts
+            .iter()
+            .flat_map(|text| alphabet.iter().map(move |next| format!("{text}{next}")))
+            .collect();
         texts.iter().for_each(|text| check(text));
     }
 }
@@ -230,7 +233,11 @@ fn is_special(byte: u8) -> bool {
 
 #[test]
 fn every_short_text_is_json_exactly_if_serde_says_so() {
-    for_each_text(&['{', '}', '[', ']', ',', ':', '"', '\\', '1', '-', ' ', 'n', '\n'], 4, assert_agrees);
+    for_each_text(
+        &['{', '}', '[', ']', ',', ':', '"', '\\', '1', '-', ' ', 'n', '\n'],
+        4,
+        assert_agrees,
+    );
     for_each_text(&['{', '}', '[', ']', ','], 7, assert_agrees);
     for_each_text(&['0', '7', '-', '+', '.', 'e', 'E'], 5, assert_agrees);
     for_each_text(&['a', ':', ',', '1'], 5, |inner| assert_agrees(&format!("{{\"a\":{inner}}}")));
@@ -238,9 +245,14 @@ fn every_short_text_is_json_exactly_if_serde_says_so() {
 
 #[test]
 fn a_bracket_closes_only_what_its_like_has_opened() {
-    for text in
-        [r#"{"a":1]"#, "[1}", r#"[{"a":1]}"#, r#"{"a":[1}]"#, r#"[[],{"a":{}]]"#, r#"{"a":{},"b":[]]"#]
-    {
+    for text in [
+        r#"{"a":1]"#,
+        "[1}",
+        r#"[{"a":1]}"#,
+        r#"{"a":[1}]"#,
+        r#"[[],{"a":{}]]"#,
+        r#"{"a":{},"b":[]]"#,
+    ] {
         assert!(!accepts(text), "{text}");
         assert_agrees(text);
     }
@@ -259,7 +271,8 @@ fn every_control_byte_in_a_string_is_refused_t_11() {
 
 #[test]
 fn surrogate_escapes_come_in_pairs_or_not_at_all_t_11() {
-    let edges = ["0000", "0022", "d7ff", "d800", "D9ab", "dbff", "dc00", "DDef", "dfff", "e000", "ffff"];
+    let edges =
+        ["0000", "0022", "d7ff", "d800", "D9ab", "dbff", "dc00", "DDef", "dfff", "e000", "ffff"];
     for first in edges {
         assert_agrees(&format!("\"\\u{first}\""));
         for between in ["", "a", "\\n", "\\\\"] {
@@ -269,8 +282,14 @@ fn surrogate_escapes_come_in_pairs_or_not_at_all_t_11() {
             }
         }
     }
-    for half in [r#""\ud800""#, r#""\ud800\u0041""#, r#""\ud800\ud800""#, r#""\udc00""#, r#""\ud800x""#] {
-        assert_eq!(scan(half, 0).map_err(|error| error.kind), Err(SyntaxErrorKind::Surrogate), "{half}");
+    for half in
+        [r#""\ud800""#, r#""\ud800\u0041""#, r#""\ud800\ud800""#, r#""\udc00""#, r#""\ud800x""#]
+    {
+        assert_eq!(
+            scan(half, 0).map_err(|error| error.kind),
+            Err(SyntaxErrorKind::Surrogate),
+            "{half}"
+        );
     }
 }
 
@@ -293,7 +312,9 @@ fn the_depth_limit_is_the_number_of_levels_t_12() {
         for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
             let (open, close, per) = (open, close, open.matches(['[', '{']).count());
             for inner in ["1", "\"\"", "null"] {
-                let text = |levels: usize| format!("{}{inner}{}", open.repeat(levels), close.repeat(levels));
+                let text = |levels: usize| {
+                    format!("{}{inner}{}", open.repeat(levels), close.repeat(levels))
+                };
                 let fits = levels / per;
                 assert!(scan(&text(fits), limit).is_ok(), "{limit} {open}");
                 let error = scan(&text(fits + 1), limit).unwrap_err();

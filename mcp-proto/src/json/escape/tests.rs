@@ -40,9 +40,14 @@ proptest! {
 
 #[test]
 fn half_a_surrogate_pair_that_was_never_checked_does_no_harm() {
-    for text in
-        [r#""\ud800""#, r#""\ud800\u0000""#, r#""\udfff\udfff""#, r#""\udbff"#, "\"\\ud800\\u", r#""\"#]
-    {
+    for text in [
+        r#""\ud800""#,
+        r#""\ud800\u0000""#,
+        r#""\udfff\udfff""#,
+        r#""\udbff"#,
+        "\"\\ud800\\u",
+        r#""\"#,
+    ] {
         let _any = unescape(text.as_bytes());
     }
 }

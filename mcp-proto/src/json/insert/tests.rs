@@ -12,7 +12,8 @@ use crate::json::writer::write_u64;
 
 const REPLACED: &[&str] = &["progressToken", "a", "méta"];
 
-/// What the result must mean: `progressToken` is added, what `_meta` had stays unless it is replaced.
+/// What the result must mean: `progressToken` is added, what `_meta` had stays unless it is
+/// replaced.
 fn model(object: &str, replaced: &[&str]) -> Value {
     let mut object: Map<String, Value> = serde_json::from_str(object).unwrap();
     let mut meta = match object.remove("_meta") {
@@ -27,7 +28,9 @@ fn model(object: &str, replaced: &[&str]) -> Value {
 
 fn spliced(object: Option<&str>, replaced: &[&str]) -> String {
     let mut out = b"before".to_vec();
-    with_meta(&mut out, object.map(str::as_bytes), replaced, |meta| write_u64(meta.key("progressToken"), 7));
+    with_meta(&mut out, object.map(str::as_bytes), replaced, |meta| {
+        write_u64(meta.key("progressToken"), 7)
+    });
     String::from_utf8(out).unwrap().strip_prefix("before").unwrap().into()
 }
 
@@ -38,15 +41,17 @@ fn object_text() -> impl Strategy<Value = String> {
         1 => testing::value().prop_map(Some),
         1 => Just(None),
     ];
-    (testing::object(), meta, any::<bool>(), Style::any()).prop_map(|(mut object, meta, token, mut style)| {
-        if let Some(mut meta) = meta {
-            if let (true, Value::Object(meta)) = (token, &mut meta) {
-                meta.insert("progressToken".into(), json!("theirs"));
+    (testing::object(), meta, any::<bool>(), Style::any()).prop_map(
+        |(mut object, meta, token, mut style)| {
+            if let Some(mut meta) = meta {
+                if let (true, Value::Object(meta)) = (token, &mut meta) {
+                    meta.insert("progressToken".into(), json!("theirs"));
+                }
+                object.insert("_meta".into(), meta);
             }
-            object.insert("_meta".into(), meta);
-        }
-        style.spell(&Value::Object(object))
-    })
+            style.spell(&Value::Object(object))
+        },
+    )
 }
 
 proptest! {
@@ -83,7 +88,10 @@ fn the_cases_by_name() {
         (Some(r#"{"_meta":{"progressToken":1}}"#), r#"{"_meta":{"progressToken":7}}"#),
         (Some(r#"{"_meta":{"progress\u0054oken":1}}"#), r#"{"_meta":{"progressToken":7}}"#),
         (Some(r#"{"a":"_meta"}"#), r#"{"_meta":{"progressToken":7},"a":"_meta"}"#),
-        (Some(r#"{"a":{"_meta":{"k":1}}}"#), r#"{"_meta":{"progressToken":7},"a":{"_meta":{"k":1}}}"#),
+        (
+            Some(r#"{"a":{"_meta":{"k":1}}}"#),
+            r#"{"_meta":{"progressToken":7},"a":{"_meta":{"k":1}}}"#,
+        ),
         (Some(r#"{"\u005fmeta":{"k":1},"a":1}"#), r#"{"_meta":{"progressToken":7,"k":1},"a":1}"#),
         (Some(r#"{"_meta":{"k":1},"_meta":{"l":2}}"#), r#"{"_meta":{"progressToken":7,"l":2}}"#),
         (Some(r#"{"_meta":{"\"":1}}"#), r#"{"_meta":{"progressToken":7,"\"":1}}"#),

@@ -81,9 +81,12 @@ fn the_last_of_repeated_members_wins_however_its_key_is_spelled_t_10() {
 
 #[test]
 fn a_rare_member_is_found_however_its_key_is_spelled() {
-    for object in
-        [r#"{"a/task":1}"#, r#"{"a\/task":1}"#, r#"{"a/t\u0061sk":1}"#, r#"{"x":"","\u0061\u002ftask":1}"#]
-    {
+    for object in [
+        r#"{"a/task":1}"#,
+        r#"{"a\/task":1}"#,
+        r#"{"a/t\u0061sk":1}"#,
+        r#"{"x":"","\u0061\u002ftask":1}"#,
+    ] {
         assert_eq!(find_rare(object.as_bytes(), "a/task"), Some(&b"1"[..]), "{object}");
     }
     for object in [r#"{"b":{"a/task":1}}"#, r#"{"b":"a/task"}"#, r#"{"task":1}"#, "{}"] {

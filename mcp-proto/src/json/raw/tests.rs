@@ -24,8 +24,11 @@ fn is_dense(text: &str) -> bool {
         if before.contains([' ', '\t', '\n', '\r']) {
             return false;
         }
-        let quoted: &RawValue =
-            serde_json::Deserializer::from_str(&rest[before.len()..]).into_iter().next().unwrap().unwrap();
+        let quoted: &RawValue = serde_json::Deserializer::from_str(&rest[before.len()..])
+            .into_iter()
+            .next()
+            .unwrap()
+            .unwrap();
         rest = &string[quoted.get().len() - 1..];
     }
     !rest.contains([' ', '\t', '\n', '\r'])

@@ -28,7 +28,11 @@ fn all() -> Vec<OwnedCommand> {
     let asked = |params| ("k".into(), Question::Raw("roots/list".into(), params));
     let questions = vec![asked(None), asked(Some(raw("null"))), asked(Some(raw("{}")))];
     vec![
-        OwnedCommand::Call { method: "x/y".into(), params: Some(raw("{}")), options: options.clone() },
+        OwnedCommand::Call {
+            method: "x/y".into(),
+            params: Some(raw("{}")),
+            options: options.clone(),
+        },
         OwnedCommand::Call { method: "".into(), params: None, options: CallOptions::default() },
         OwnedCommand::Cancel { call: CallId(u64::MAX), reason: "é".into() },
         OwnedCommand::Changed { change: OwnedChange::Prompts },
@@ -45,11 +49,17 @@ fn all() -> Vec<OwnedCommand> {
             data: raw("7"),
         },
         OwnedCommand::Notify { method: "n".into(), params: Some(raw("null")) },
-        OwnedCommand::Progress { incoming, progress: Progress::new(-0.5).of(1e300).message("half") },
+        OwnedCommand::Progress {
+            incoming,
+            progress: Progress::new(-0.5).of(1e300).message("half"),
+        },
         OwnedCommand::RefuseUndeclared { incoming, questions: questions.clone() },
         OwnedCommand::RequestInput { incoming, questions, state: Some("s".into()) },
         OwnedCommand::Respond { incoming, result: Some(raw("{\"a\":1}")) },
-        OwnedCommand::RespondError { incoming, error: ErrorObject::new(-1, "no").with_data(raw("[1]")) },
+        OwnedCommand::RespondError {
+            incoming,
+            error: ErrorObject::new(-1, "no").with_data(raw("[1]")),
+        },
         OwnedCommand::SetLogLevel { level: Level::Info, options: CallOptions::default() },
     ]
 }

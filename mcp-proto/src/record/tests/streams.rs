@@ -1,4 +1,5 @@
-//! Any commands in any order, with handles that are open, over or were never there: their recordings replay.
+//! Any commands in any order, with handles that are open, over or were never there: their
+//! recordings replay.
 
 use alloc::vec;
 
@@ -14,8 +15,15 @@ fn commands() -> impl Strategy<Value = Vec<OwnedCommand>> {
     let json = || prop::sample::select(&["{}", "null", "[1]", r#"{"content":[]}"#]).prop_map(raw);
     let params = || proptest::option::of(json());
     let method = || {
-        prop::sample::select(&["ping", "tools/call", "tools/list", "x/y", "notifications/progress", ""])
-            .prop_map(Into::into)
+        prop::sample::select(&[
+            "ping",
+            "tools/call",
+            "tools/list",
+            "x/y",
+            "notifications/progress",
+            "",
+        ])
+        .prop_map(Into::into)
     };
     let options = || {
         let parent = proptest::option::of(incoming());
@@ -42,24 +50,32 @@ fn commands() -> impl Strategy<Value = Vec<OwnedCommand>> {
         Just(OwnedCommand::Changed { change: OwnedChange::Tools }),
         Just(OwnedCommand::Changed { change: OwnedChange::Resource("file:///a".into()) }),
         incoming().prop_map(|incoming| OwnedCommand::EndStream { incoming }),
-        options().prop_map(|options| OwnedCommand::Listen { filter: Filter::new().tools(), options }),
-        (proptest::option::of(incoming()), level.clone(), json()).prop_map(|(incoming, level, data)| {
-            OwnedCommand::Log { incoming, level, logger: None, data }
-        }),
+        options()
+            .prop_map(|options| OwnedCommand::Listen { filter: Filter::new().tools(), options }),
+        (proptest::option::of(incoming()), level.clone(), json()).prop_map(
+            |(incoming, level, data)| { OwnedCommand::Log { incoming, level, logger: None, data } }
+        ),
         (method(), params()).prop_map(|(method, params)| OwnedCommand::Notify { method, params }),
-        (incoming(), -1.0..9.0)
-            .prop_map(|(incoming, at)| OwnedCommand::Progress { incoming, progress: Progress::new(at) }),
-        (incoming(), questions())
-            .prop_map(|(incoming, questions)| OwnedCommand::RefuseUndeclared { incoming, questions }),
+        (incoming(), -1.0..9.0).prop_map(|(incoming, at)| OwnedCommand::Progress {
+            incoming,
+            progress: Progress::new(at)
+        }),
+        (incoming(), questions()).prop_map(|(incoming, questions)| {
+            OwnedCommand::RefuseUndeclared { incoming, questions }
+        }),
         (incoming(), questions()).prop_map(|(incoming, questions)| OwnedCommand::RequestInput {
             incoming,
             questions,
             state: None
         }),
-        (incoming(), params()).prop_map(|(incoming, result)| OwnedCommand::Respond { incoming, result }),
-        incoming()
-            .prop_map(|incoming| OwnedCommand::RespondError { incoming, error: ErrorObject::internal("no") }),
-        (level, options()).prop_map(|(level, options)| OwnedCommand::SetLogLevel { level, options }),
+        (incoming(), params())
+            .prop_map(|(incoming, result)| OwnedCommand::Respond { incoming, result }),
+        incoming().prop_map(|incoming| OwnedCommand::RespondError {
+            incoming,
+            error: ErrorObject::internal("no")
+        }),
+        (level, options())
+            .prop_map(|(level, options)| OwnedCommand::SetLogLevel { level, options }),
     ];
     (proptest::collection::vec(command, 0..12), any::<bool>()).prop_map(|(mut commands, closes)| {
         commands.extend(closes.then_some(OwnedCommand::Close));

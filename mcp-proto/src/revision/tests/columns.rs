@@ -10,10 +10,13 @@ fn question(name: &str, revision: Revision) -> Option<&'static MethodRule> {
     MethodRule::question(MethodId::from_name(name)?, revision)
 }
 
-/// Requirements §2.1, what stands in `inputRequests` in 2026-07-28 and is a request of the server before. (STL-16)
+/// Requirements §2.1, what stands in `inputRequests` in 2026-07-28 and is a request of the server
+/// before. (STL-16)
 #[test]
 fn the_same_three_are_asked_in_every_revision_that_has_them_by_either_way_stl_16_stl_17() {
-    for (name, since) in [("elicitation/create", R1), ("roots/list", R1), ("sampling/createMessage", R1)] {
+    for (name, since) in
+        [("elicitation/create", R1), ("roots/list", R1), ("sampling/createMessage", R1)]
+    {
         for revision in Revision::ALL {
             let rule = question(name, revision);
             assert_eq!(rule.is_some(), since <= revision, "{name} in {revision}");
@@ -45,7 +48,11 @@ fn a_question_needs_what_the_request_of_the_revision_before_needed_cap_16() {
         let now = question(name, R5).unwrap();
         assert_eq!(now.needs, before.needs, "{name}");
         assert_eq!(conditions(now), conditions(before), "{name}");
-        assert_eq!((now.text_params, now.patience), (before.text_params, before.patience), "{name}");
+        assert_eq!(
+            (now.text_params, now.patience),
+            (before.text_params, before.patience),
+            "{name}"
+        );
     }
     assert_eq!(question("roots/list", R5).unwrap().needs, Some(C::Roots));
     assert_eq!(question("sampling/createMessage", R5).unwrap().needs, Some(C::Sampling));
@@ -70,14 +77,18 @@ fn the_same_methods_ask_in_every_revision_stl_14() {
 
 /// The `K` of §2.1, and D-17.
 #[test]
-fn six_results_of_the_last_revision_say_for_how_long_they_are_good_and_what_ends_that_stl_39_stl_42() {
+fn six_results_of_the_last_revision_say_for_how_long_they_are_good_and_what_ends_that_stl_39_stl_42()
+ {
     let table: [(&str, &[&str]); 6] = [
         ("server/discover", &[]),
         ("tools/list", &["notifications/tools/list_changed"]),
         ("prompts/list", &["notifications/prompts/list_changed"]),
         ("resources/list", &["notifications/resources/list_changed"]),
         ("resources/templates/list", &["notifications/resources/list_changed"]),
-        ("resources/read", &["notifications/resources/list_changed", "notifications/resources/updated"]),
+        (
+            "resources/read",
+            &["notifications/resources/list_changed", "notifications/resources/updated"],
+        ),
     ];
     for rule in METHODS.iter().chain(QUESTIONS) {
         let wanted = table.iter().find(|(name, _)| *name == rule.name).map(|(_, ends)| *ends);
@@ -91,7 +102,8 @@ fn six_results_of_the_last_revision_say_for_how_long_they_are_good_and_what_ends
     assert_eq!(METHODS.iter().filter(|rule| rule.cached_until.is_some()).count(), table.len());
 }
 
-/// Members of params that are marked `*` and are strings in §2.1 and §2.2, where the core must look at them.
+/// Members of params that are marked `*` and are strings in §2.1 and §2.2, where the core must look
+/// at them.
 #[test]
 fn required_words_are_looked_at_in_every_revision_json_16() {
     let table: [(&str, &[&str]); 13] = [
@@ -110,7 +122,8 @@ fn required_words_are_looked_at_in_every_revision_json_16() {
         ("notifications/elicitation/complete", &["elicitationId"]),
     ];
     for rule in METHODS.iter().chain(QUESTIONS) {
-        let wanted = table.iter().find(|(name, _)| *name == rule.name).map_or(&[][..], |(_, words)| words);
+        let wanted =
+            table.iter().find(|(name, _)| *name == rule.name).map_or(&[][..], |(_, words)| words);
         let wanted = if rule.name == "notifications/tasks/status" { &["taskId"] } else { wanted };
         assert_eq!(rule.text_params, wanted, "{} from {}", rule.name, rule.since);
     }
@@ -131,12 +144,20 @@ fn what_the_machine_sends_itself_is_nobody_elses_to_send() {
     for revision in Revision::ALL {
         let is_modern = revision.era() == Era::Modern;
         let spoken = |rule: &&MethodRule| rule.since <= revision && revision <= rule.until;
-        let internal: BTreeSet<&str> =
-            METHODS.iter().filter(spoken).filter(|rule| rule.internal).map(|rule| rule.name).collect();
+        let internal: BTreeSet<&str> = METHODS
+            .iter()
+            .filter(spoken)
+            .filter(|rule| rule.internal)
+            .map(|rule| rule.name)
+            .collect();
         let mut wanted = BTreeSet::from(["notifications/cancelled", "notifications/progress"]);
         wanted.extend(if is_modern {
-            ["subscriptions/listen", "notifications/message", "notifications/subscriptions/acknowledged"]
-                .as_slice()
+            [
+                "subscriptions/listen",
+                "notifications/message",
+                "notifications/subscriptions/acknowledged",
+            ]
+            .as_slice()
         } else {
             &["initialize", "notifications/initialized"]
         });
@@ -147,7 +168,8 @@ fn what_the_machine_sends_itself_is_nobody_elses_to_send() {
 #[test]
 fn only_completion_in_the_first_revision_is_offered_without_being_declared_cap_04_cap_19() {
     for rule in METHODS.iter().chain(QUESTIONS) {
-        let wanted = (rule.name == "completion/complete" && rule.since == R1).then_some(C::Completions);
+        let wanted =
+            (rule.name == "completion/complete" && rule.since == R1).then_some(C::Completions);
         assert_eq!(rule.offered_with, wanted, "{} from {}", rule.name, rule.since);
         assert!(rule.offered_with.is_none() || rule.needs.is_none(), "{}", rule.name);
     }

@@ -1,4 +1,5 @@
-//! What a message is, against a second opinion: a slow and plain reading of the same rules with `serde_json`.
+//! What a message is, against a second opinion: a slow and plain reading of the same rules with
+//! `serde_json`.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -102,7 +103,10 @@ impl<'de> serde::Deserialize<'de> for Members {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Members, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
@@ -125,7 +129,10 @@ fn reference_id(raw: &RawValue) -> Option<String> {
 fn reference_error(error: &Value) -> Option<Value> {
     let mut out = Map::new();
     out.insert("code".into(), error.get("code").filter(|code| code.is_i64())?.clone());
-    out.insert("message".into(), error.get("message").filter(|message| message.is_string())?.clone());
+    out.insert(
+        "message".into(),
+        error.get("message").filter(|message| message.is_string())?.clone(),
+    );
     if let Some(data) = error.get("data") {
         out.insert("data".into(), data.clone());
     }
@@ -155,7 +162,8 @@ fn reference(text: &str) -> Seen {
 
     let envelope = ["jsonrpc", "id", "method", "params", "result", "error"];
     let repeated = envelope.iter().any(|name| named(name).len() > 1);
-    let id = named("id").last().filter(|_| named("id").len() == 1).and_then(|raw| reference_id(raw));
+    let id =
+        named("id").last().filter(|_| named("id").len() == 1).and_then(|raw| reference_id(raw));
     if repeated || member("jsonrpc") != Some(json!("2.0")) {
         return match id {
             Some(id) if !has_method && has_outcome => Seen::Broken(id),
@@ -180,7 +188,9 @@ fn reference(text: &str) -> Seen {
         };
     }
     match (id, result, error) {
-        (None, None, Some(error)) => reference_error(&error).map_or_else(|| invalid(None), Seen::Orphan),
+        (None, None, Some(error)) => {
+            reference_error(&error).map_or_else(|| invalid(None), Seen::Orphan)
+        }
         (None, ..) => invalid(None),
         (Some(id), None, None) => invalid(Some(id)),
         (Some(id), Some(result), None) if result.is_object() => Seen::Response(id, Ok(result)),
@@ -262,7 +272,10 @@ const CANDIDATES: &[(&str, &[&str])] = &[
 fn member() -> impl Strategy<Value = (String, String)> {
     select(CANDIDATES).prop_flat_map(|(name, values)| {
         let good = &values[..values.len().min(3)];
-        (Just((*name).to_owned()), prop_oneof![2 => select(good), 1 => select(values)].prop_map(String::from))
+        (
+            Just((*name).to_owned()),
+            prop_oneof![2 => select(good), 1 => select(values)].prop_map(String::from),
+        )
     })
 }
 
@@ -340,7 +353,8 @@ proptest! {
 
 /// A message with these members and a right `jsonrpc`.
 fn with(members: &str) -> Seen {
-    let text = format!(r#"{{"jsonrpc":"2.0"{}{members}}}"#, if members.is_empty() { "" } else { "," });
+    let text =
+        format!(r#"{{"jsonrpc":"2.0"{}{members}}}"#, if members.is_empty() { "" } else { "," });
     let seen = see(&text);
     assert_eq!(seen, reference(&text), "{text}");
     seen
@@ -358,7 +372,10 @@ fn presence_of_members_tells_what_a_message_is_t_01() {
     assert_eq!(with(r#""method":"m""#), Seen::Notification("m".into(), NO_PARAMS));
     assert_eq!(with(r#""id":"1","result":{}"#), Seen::Response("\"1\"".into(), Ok(json!({}))));
     let error = json!({"code": 1, "message": "no"});
-    assert_eq!(with(r#""id":1,"error":{"code":1,"message":"no"}"#), Seen::Response("1".into(), Err(error)));
+    assert_eq!(
+        with(r#""id":1,"error":{"code":1,"message":"no"}"#),
+        Seen::Response("1".into(), Err(error))
+    );
     assert_eq!(with(r#""id":1"#), invalid(Some("1"), false));
     assert_eq!(with(""), invalid(None, true));
 }
@@ -382,7 +399,9 @@ fn a_response_that_cannot_be_understood_still_names_its_call_json_07() {
     ] {
         assert_eq!(with(&format!(r#""id":7,{members}"#)), Seen::Broken("7".into()), "{members}");
     }
-    for text in [r#"{"id":7,"result":{}}"#, r#"{"jsonrpc":"1.0","id":7,"error":{"code":1,"message":"no"}}"#] {
+    for text in
+        [r#"{"id":7,"result":{}}"#, r#"{"jsonrpc":"1.0","id":7,"error":{"code":1,"message":"no"}}"#]
+    {
         assert_eq!(see(text), Seen::Broken("7".into()), "{text}");
     }
 }
@@ -421,13 +440,18 @@ fn an_error_without_a_usable_id_belongs_to_nobody_t_03() {
 
 #[test]
 fn ids_with_fractions_exponents_or_of_other_types_are_refused_id_07() {
-    for id in ["1.5", "1.0", "1e3", "-0", "true", "[]", "{}", "18446744073709551616", r#""12345678901""#] {
+    for id in
+        ["1.5", "1.0", "1e3", "-0", "true", "[]", "{}", "18446744073709551616", r#""12345678901""#]
+    {
         assert_eq!(with(&format!(r#""id":{id},"method":"m""#)), invalid(None, true), "{id}");
     }
     for id in ["0", "-1", "9007199254740993", r#""""#, r#""1234567890""#] {
         let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
         let message = decode(&text, 100, 99);
-        assert!(matches!(message, Ok(Message::Request { id: found, .. }) if spelling(&found) == id), "{id}");
+        assert!(
+            matches!(message, Ok(Message::Request { id: found, .. }) if spelling(&found) == id),
+            "{id}"
+        );
     }
 }
 
@@ -450,12 +474,16 @@ fn params_know_of_line_breaks_between_tokens_and_of_no_others_frm_02() {
         Ok(Message::Notification { params, .. }) => params.line_breaks(),
         other => panic!("{other:?}"),
     };
-    for text in [r#"{"jsonrpc":"2.0","method":"m","params":{"a":"\n"}}"#, r#"{"jsonrpc":"2.0","method":"m"}"#]
-    {
+    for text in [
+        r#"{"jsonrpc":"2.0","method":"m","params":{"a":"\n"}}"#,
+        r#"{"jsonrpc":"2.0","method":"m"}"#,
+    ] {
         assert!(!line_breaks(text), "{text}");
     }
     for space in ["\n", "\r", " \r\n"] {
-        assert!(line_breaks(&format!(r#"{{"jsonrpc":"2.0","method":"m","params":{{{space}"a":1}}}}"#)));
+        assert!(line_breaks(&format!(
+            r#"{{"jsonrpc":"2.0","method":"m","params":{{{space}"a":1}}}}"#
+        )));
         assert!(line_breaks(&format!(
             r#"{{"jsonrpc":"2.0","method":"m","params":{{"_meta":{{{space}}}}}}}"#
         )));
@@ -481,9 +509,13 @@ fn a_repeated_envelope_member_is_refused_t_10() {
 
 #[test]
 fn jsonrpc_must_be_two_point_zero_json_01_t_13() {
-    for version in
-        ["", r#""jsonrpc":"1.0","#, r#""jsonrpc":2.0,"#, r#""jsonrpc":null,"#, r#""jsonrpc":"2.00","#]
-    {
+    for version in [
+        "",
+        r#""jsonrpc":"1.0","#,
+        r#""jsonrpc":2.0,"#,
+        r#""jsonrpc":null,"#,
+        r#""jsonrpc":"2.00","#,
+    ] {
         assert_eq!(
             see(&format!(r#"{{{version}"id":1,"method":"m"}}"#)),
             invalid(Some("1"), true),
@@ -514,7 +546,9 @@ fn an_error_object_has_an_integer_code_and_a_message_t_16() {
     }
     let full = json!({"code": i64::MIN, "message": "\n", "data": {"any": [null]}});
     assert_eq!(error(&full.to_string()), Seen::Response("1".into(), Err(full)));
-    let Seen::Response(_, Err(null)) = error(r#"{"code":1,"message":"","data":null}"#) else { panic!() };
+    let Seen::Response(_, Err(null)) = error(r#"{"code":1,"message":"","data":null}"#) else {
+        panic!()
+    };
     assert_eq!(null["data"], Value::Null, "null data is data (JSON-10)");
     assert!(null.as_object().unwrap().contains_key("data"));
 }
@@ -528,9 +562,15 @@ fn json_that_is_no_object_is_no_message_json_14() {
 
 #[test]
 fn what_is_not_json_is_a_parse_error_json_13() {
-    for text in
-        ["", " ", "{bad", "{}{}", r#"{"jsonrpc":"2.0","method":"m"}x"#, r#"{"a":"\ud800"}"#, "{\"a\":\"\n\"}"]
-    {
+    for text in [
+        "",
+        " ",
+        "{bad",
+        "{}{}",
+        r#"{"jsonrpc":"2.0","method":"m"}x"#,
+        r#"{"a":"\ud800"}"#,
+        "{\"a\":\"\n\"}",
+    ] {
         assert_eq!(see(text), Seen::Parse, "{text:?}");
     }
     let Err(malformed) = decode("{bad", 100, 99) else { panic!() };
@@ -542,15 +582,24 @@ fn what_is_not_json_is_a_parse_error_json_13() {
 #[test]
 fn the_message_itself_is_the_first_level_of_nesting_t_12() {
     let nested = |levels: usize| format!(r#"{{"x":{}{}}}"#, "[".repeat(levels), "]".repeat(levels));
-    let params =
-        |levels: usize| format!(r#"{{"params":{{"a":{}{}}}}}"#, "[".repeat(levels), "]".repeat(levels));
-    let meta =
-        |levels: usize| format!(r#"{{"params":{}0{}}}"#, r#"{"_meta":"#.repeat(levels), "}".repeat(levels));
-    let fits = |text: &str, depth_max| !matches!(decode(text, depth_max, 99), Err(Malformed::Parse(_)));
+    let params = |levels: usize| {
+        format!(r#"{{"params":{{"a":{}{}}}}}"#, "[".repeat(levels), "]".repeat(levels))
+    };
+    let meta = |levels: usize| {
+        format!(r#"{{"params":{}0{}}}"#, r#"{"_meta":"#.repeat(levels), "}".repeat(levels))
+    };
+    let fits =
+        |text: &str, depth_max| !matches!(decode(text, depth_max, 99), Err(Malformed::Parse(_)));
     for depth_max in [3, 50, 100, 128, 255] {
         let inner = usize::from(depth_max.min(128)) - 1;
-        assert!(fits(&nested(inner), depth_max) && !fits(&nested(inner + 1), depth_max), "{depth_max}");
-        assert!(fits(&params(inner - 1), depth_max) && !fits(&params(inner), depth_max), "{depth_max}");
+        assert!(
+            fits(&nested(inner), depth_max) && !fits(&nested(inner + 1), depth_max),
+            "{depth_max}"
+        );
+        assert!(
+            fits(&params(inner - 1), depth_max) && !fits(&params(inner), depth_max),
+            "{depth_max}"
+        );
         assert!(fits(&meta(inner), depth_max) && !fits(&meta(inner + 1), depth_max), "{depth_max}");
     }
     assert!(fits("{}", 1) && !fits("{}", 0));

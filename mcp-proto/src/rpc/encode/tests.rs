@@ -56,9 +56,16 @@ fn a_response_echoes_the_id_and_always_has_an_object_json_06_json_08() {
         );
     }
     for other in ["", "[]", "null"] {
-        assert_eq!(response(&mut Vec::new(), &RequestId::from(1), put(other)), Err(Unencodable), "{other:?}");
+        assert_eq!(
+            response(&mut Vec::new(), &RequestId::from(1), put(other)),
+            Err(Unencodable),
+            "{other:?}"
+        );
     }
-    assert_eq!(response(&mut Vec::new(), &RequestId::from(1), |_| Err(Unencodable)), Err(Unencodable));
+    assert_eq!(
+        response(&mut Vec::new(), &RequestId::from(1), |_| Err(Unencodable)),
+        Err(Unencodable)
+    );
 }
 
 #[test]
@@ -72,7 +79,10 @@ fn an_error_has_its_id_or_null_or_none_json_11_json_12() {
         })
     };
     for null_id in [true, false] {
-        assert_eq!(line(Some("a".into()), null_id), json!({"jsonrpc": "2.0", "id": "a", "error": object}));
+        assert_eq!(
+            line(Some("a".into()), null_id),
+            json!({"jsonrpc": "2.0", "id": "a", "error": object})
+        );
     }
     assert_eq!(line(None, true), json!({"jsonrpc": "2.0", "id": null, "error": object}));
     assert_eq!(line(None, false), json!({"jsonrpc": "2.0", "error": object}));

@@ -28,8 +28,10 @@ fn all() -> Vec<Capability> {
 /// What of `capabilities` a peer of `revision` can be told by `side`.
 fn sayable(capabilities: &Capabilities, side: Side, revision: Revision) -> Vec<Capability> {
     let has = |capability: &Capability| {
-        let row = CAPABILITIES.iter().find(|rule| rule.side == side && rule.capability == *capability);
-        capabilities.has(*capability) && row.is_some_and(|row| row.since <= revision && revision <= row.until)
+        let row =
+            CAPABILITIES.iter().find(|rule| rule.side == side && rule.capability == *capability);
+        capabilities.has(*capability)
+            && row.is_some_and(|row| row.since <= revision && revision <= row.until)
     };
     all().into_iter().filter(has).collect()
 }
@@ -101,8 +103,11 @@ proptest! {
 
 #[test]
 fn presence_declares_and_false_null_and_absence_do_not_t_41() {
-    let tools = |value: Value| read(&json!({ "tools": value }), Side::Server, Revision::V2025_11_25);
-    for declared in [json!({}), json!(true), json!({"listChanged": false}), json!({"listChanged": null})] {
+    let tools =
+        |value: Value| read(&json!({ "tools": value }), Side::Server, Revision::V2025_11_25);
+    for declared in
+        [json!({}), json!(true), json!({"listChanged": false}), json!({"listChanged": null})]
+    {
         assert_eq!(tools(declared), [Capability::Tools]);
     }
     for declared in [json!({"listChanged": true}), json!({"listChanged": {}})] {
@@ -114,13 +119,18 @@ fn presence_declares_and_false_null_and_absence_do_not_t_41() {
     for nothing in [json!({}), json!(null), json!([]), json!("tools"), json!({"Tools": {}})] {
         assert_eq!(read(&nothing, Side::Server, Revision::V2025_11_25), []);
     }
-    assert_eq!(read(&json!({"tools": {}}), Side::Client, Revision::V2025_11_25), [], "a client has no tools");
+    assert_eq!(
+        read(&json!({"tools": {}}), Side::Client, Revision::V2025_11_25),
+        [],
+        "a client has no tools"
+    );
 }
 
 #[test]
 fn elicitation_without_modes_means_forms_cap_08_t_43() {
     use Capability::{ElicitationForm as Form, ElicitationUrl as Url};
-    let read = |value: Value, revision| read(&json!({ "elicitation": value }), Side::Client, revision);
+    let read =
+        |value: Value, revision| read(&json!({ "elicitation": value }), Side::Client, revision);
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
         assert_eq!(read(json!({}), revision), [Form]);
         assert_eq!(read(json!(true), revision), [Form]);
@@ -147,14 +157,18 @@ fn elicitation_without_modes_means_forms_cap_08_t_43() {
 fn a_part_declares_the_whole() {
     for rule in CAPABILITIES {
         let with = Capabilities::none().with(rule.capability);
-        for whole in
-            CAPABILITIES.iter().filter(|whole| whole.side == rule.side && rule.path.starts_with(whole.path))
+        for whole in CAPABILITIES
+            .iter()
+            .filter(|whole| whole.side == rule.side && rule.path.starts_with(whole.path))
         {
             assert!(with.has(whole.capability), "{:?}", rule.path);
         }
     }
-    let tasks =
-        written(&Capabilities::none().with(Capability::TasksToolsCall), Side::Server, Revision::V2025_11_25);
+    let tasks = written(
+        &Capabilities::none().with(Capability::TasksToolsCall),
+        Side::Server,
+        Revision::V2025_11_25,
+    );
     assert_eq!(tasks.as_str(), r#"{"tasks":{"requests":{"tools":{"call":{}}}}}"#);
 }
 

@@ -1,4 +1,5 @@
-//! The pair in memory: how it ends, and lines of others'. What its failures say is in `tests/testing.rs`.
+//! The pair in memory: how it ends, and lines of others'. What its failures say is in
+//! `tests/testing.rs`.
 
 use super::*;
 use crate::connection::{CallError, CallId, CallOptions};
@@ -50,6 +51,8 @@ fn a_link_breaks_where_it_is_told_to() {
         pair.serve(refuse);
         pair.to_client.bytes_max = Some(bytes_max);
         pair.drive_until_quiet();
-        let Some(client::Event::Closed(_)) = pair.client_events.pop_back() else { panic!("{pair}") };
+        let Some(client::Event::Closed(_)) = pair.client_events.pop_back() else {
+            panic!("{pair}")
+        };
     }
 }

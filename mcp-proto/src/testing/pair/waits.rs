@@ -18,7 +18,9 @@ impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
         self.drive();
         while let Some(event) = self.client_events.pop_front() {
             match event {
-                client::Event::Completed { call: ended, outcome } if ended == call => return outcome,
+                client::Event::Completed { call: ended, outcome } if ended == call => {
+                    return outcome;
+                }
                 _ => {}
             }
         }

@@ -145,16 +145,19 @@ fn messages_come_from_their_side_and_revision() {
 #[test]
 fn progress_was_asked_for_grows_and_comes_before_its_answer() {
     let ask = r#"> {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"_meta":{"progressToken":7}}}"#;
-    let told =
-        r#"< {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1}}"#;
+    let told = r#"< {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1}}"#;
     one(&in_session(&[told]), "nobody asked for this progress");
     one(&in_session(&[ask, told, told]), "does not grow");
-    one(&in_session(&[ask, r#"< {"jsonrpc":"2.0","id":2,"result":{}}"#, told]), "follows its answer");
+    one(
+        &in_session(&[ask, r#"< {"jsonrpc":"2.0","id":2,"result":{}}"#, told]),
+        "follows its answer",
+    );
 }
 
 #[test]
 fn cancels_are_of_what_was_asked() {
-    let cancel = r#"> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    let cancel =
+        r#"> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
     one(&hold(&[cancel]).1, "1 was not asked");
     one(&hold(&[HELLO[0], cancel]).1, "initialize cannot be cancelled");
     assert_eq!(hold(&[MODERN, cancel]).1, [""; 0]);
@@ -171,7 +174,8 @@ fn what_somebody_else_said_is_nobodys_breach() {
 
 #[test]
 fn what_is_open_is_known() {
-    let (watch, _) = hold(&[&HELLO[..], &[r#"> {"jsonrpc":"2.0","id":2,"method":"tools/list"}"#]].concat());
+    let (watch, _) =
+        hold(&[&HELLO[..], &[r#"> {"jsonrpc":"2.0","id":2,"method":"tools/list"}"#]].concat());
     assert_eq!(watch.unanswered().collect::<Vec<_>>(), [(Side::Client, "2", "tools/list")]);
     assert_eq!(watch.session().map(Revision::name), Some("2025-06-18"));
 }
@@ -180,5 +184,9 @@ fn what_is_open_is_known() {
 fn a_breach_shows_a_line_and_no_more() {
     let long = format!("< \t{}", "x".repeat(10_000));
     let breaches = in_session(&[&long]);
-    assert!(breaches[0].len() < 800 && breaches[0].contains("not JSON: \\tx") && breaches[0].ends_with(" …"));
+    assert!(
+        breaches[0].len() < 800
+            && breaches[0].contains("not JSON: \\tx")
+            && breaches[0].ends_with(" …")
+    );
 }

@@ -124,8 +124,9 @@ fn a_line_may_be_as_long_as_the_limit_with_everything_that_is_dropped_from_it_fr
 
 #[test]
 fn crlf_blank_lines_and_one_byte_order_mark_are_dropped_frm_08_frm_09() {
-    let lines =
-        |stream: &str| read_all(99, [stream.as_bytes()]).into_iter().map(Option::unwrap).collect::<Vec<_>>();
+    let lines = |stream: &str| {
+        read_all(99, [stream.as_bytes()]).into_iter().map(Option::unwrap).collect::<Vec<_>>()
+    };
     assert_eq!(lines("{1}\r\n\n \t\r\n{2}\n"), [b"{1}", b"{2}"]);
     assert_eq!(lines("\u{feff}{}\n\u{feff}{}"), ["{}".as_bytes(), "\u{feff}{}".as_bytes()]);
     assert_eq!(lines("\u{feff}\u{feff}"), ["\u{feff}".as_bytes()]);
@@ -141,7 +142,8 @@ fn only_lf_ends_a_line_frm_13() {
 
 #[test]
 fn a_line_too_long_is_reported_once_and_the_next_one_is_read_frm_10_frm_11() {
-    let stream = [vec![b'x'; 100_000], b"\n{}\n".to_vec(), vec![b'y'; 11], b"\n[]".to_vec()].concat();
+    let stream =
+        [vec![b'x'; 100_000], b"\n{}\n".to_vec(), vec![b'y'; 11], b"\n[]".to_vec()].concat();
     for size in [1, 7, 4096, 200_000] {
         assert_eq!(
             read_all(10, stream.chunks(size)),

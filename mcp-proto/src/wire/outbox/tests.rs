@@ -118,7 +118,10 @@ fn a_long_queue_taken_in_small_bites_costs_no_more_than_its_bytes() {
     while outbox.has_remaining() {
         outbox.advance(16);
         bites += 1;
-        assert!(outbox.buffer.capacity() <= 4 * (KEPT_BYTES_MAX + outbox.len()), "it shrinks on the way");
+        assert!(
+            outbox.buffer.capacity() <= 4 * (KEPT_BYTES_MAX + outbox.len()),
+            "it shrinks on the way"
+        );
     }
     assert_eq!(bites, (32 << 20) / 16 + 1);
 }
@@ -178,7 +181,8 @@ fn what_was_taken_leaves_no_room_until_it_is_written() {
 
 #[test]
 fn room_for_a_large_message_is_handed_over_and_not_kept_for_small_ones() {
-    for (room, is_kept) in [(KEPT_BYTES_MAX, true), (KEPT_BYTES_MAX + 1, false), (4 * KEPT_BYTES_MAX, false)]
+    for (room, is_kept) in
+        [(KEPT_BYTES_MAX, true), (KEPT_BYTES_MAX + 1, false), (4 * KEPT_BYTES_MAX, false)]
     {
         let mut outbox = Outbox::default();
         let mut chunk = Vec::with_capacity(room);
@@ -194,7 +198,11 @@ fn room_for_a_large_message_is_handed_over_and_not_kept_for_small_ones() {
     put(&mut outbox, 9);
     outbox.advance(1);
     outbox.take_all(&mut chunk);
-    assert_eq!((chunk.len(), chunk.capacity() >= KEPT_BYTES_MAX), (9, true), "what was begun is copied");
+    assert_eq!(
+        (chunk.len(), chunk.capacity() >= KEPT_BYTES_MAX),
+        (9, true),
+        "what was begun is copied"
+    );
 }
 
 #[test]

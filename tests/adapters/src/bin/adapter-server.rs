@@ -1,4 +1,5 @@
-//! A server on stdin and stdout, on the runtime that its first argument names; for rows that need a process.
+//! A server on stdin and stdout, on the runtime that its first argument names; for rows that need a
+//! process.
 
 use std::io;
 

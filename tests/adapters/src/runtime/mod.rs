@@ -42,7 +42,8 @@ pub trait Runtime: Send + 'static {
     /// What it is called in tables and on the command line.
     const NAME: &'static str;
 
-    /// Whether what serves can be dropped while it does, and is on other threads only where it says so.
+    /// Whether what serves can be dropped while it does, and is on other threads only where it says
+    /// so.
     const IS_ASYNC: bool = true;
 
     /// The handle of a client.

@@ -1,4 +1,5 @@
-//! Servers that ask in the middle of a call, in both eras, and clients that answer with futures and plain functions.
+//! Servers that ask in the middle of a call, in both eras, and clients that answer with futures and
+//! plain functions.
 
 use std::future::pending;
 use std::time::Duration;
@@ -51,7 +52,8 @@ async fn a_server_asks_in_both_eras<R: Runtime>() {
 
 async fn a_user_declines<R: Runtime>() {
     for (revisions, _) in ERAS {
-        let client = Client::new("row", "1.0.0").on_elicitation_async(|_| async { ElicitResult::decline() });
+        let client =
+            Client::new("row", "1.0.0").on_elicitation_async(|_| async { ElicitResult::decline() });
         let (connection, _serving) = pair::<R>(client.revisions(revisions), shop()).await;
         let why = failure(connection.call_tool("who", &json!({})).await);
         assert_eq!(why, "the user declined `name`");
@@ -128,7 +130,8 @@ async fn an_answer_that_is_no_longer_wanted_is_given_up<R: Runtime>() {
     let ask = json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});
     let hand = call_by_hand(hand, move |hand| hand.request(1, "elicitation/create", &ask)).await;
     asked.recv().await.unwrap();
-    call_by_hand(hand, |hand| hand.notify("notifications/cancelled", &json!({"requestId": 1}))).await;
+    call_by_hand(hand, |hand| hand.notify("notifications/cancelled", &json!({"requestId": 1})))
+        .await;
     dropped.recv().await.unwrap();
 }
 
@@ -139,7 +142,8 @@ async fn a_client_handler_that_panics_answers_with_an_error<R: Runtime>() {
     ] {
         let (_connection, hand) = connect_by_hand::<R>(client).await;
         call_by_hand(hand, |hand| {
-            let ask = json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});
+            let ask =
+                json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});
             hand.request(1, "elicitation/create", &ask);
             let answer = hand.hear();
             assert_eq!(answer["error"]["code"], -32603, "{answer}");

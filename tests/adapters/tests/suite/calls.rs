@@ -8,7 +8,8 @@ use mcp_adapter::proto::schema::CallToolResult;
 use mcp_adapter::proto::{Raw, code};
 use mcp_adapter::{Connection, Error};
 use mcp_adapter_tests::{
-    Runtime, call_by_hand, client, failure, pair, refusal, rows, serve_by_hand, server, shop, success, tool,
+    Runtime, call_by_hand, client, failure, pair, refusal, rows, serve_by_hand, server, shop,
+    success, tool,
 };
 use serde_json::{Value, json};
 use smol::LocalExecutor;
@@ -33,7 +34,8 @@ async fn call(connection: &Connection, tool: &str) -> Result<CallToolResult, Err
 
 async fn tools_are_listed_over_all_pages<R: Runtime>() {
     let (connection, serving) = pair::<R>(client(), shop().page_max(2)).await;
-    let names: Vec<_> = connection.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
+    let names: Vec<_> =
+        connection.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
     assert!(names.len() > 10, "{names:?}");
     assert_eq!(names[..4], ["echo", "echo_plain", "fail", "fail_plain"]);
     connection.clone().close().await.unwrap();
@@ -61,7 +63,11 @@ async fn a_handler_that_panics_answers_with_an_error_and_its_words_stay_at_home<
         for (id, tool) in [(1, "panic"), (2, "panic_plain"), (3, "panic")] {
             hand.call_tool(id, tool, &json!({}));
             let answer = hand.hear();
-            assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(id), &json!(-32603)), "{answer}");
+            assert_eq!(
+                (&answer["id"], &answer["error"]["code"]),
+                (&json!(id), &json!(-32603)),
+                "{answer}"
+            );
             assert!(!answer.to_string().contains("secret"), "{answer}");
         }
         hand.call_tool(4, "echo", &json!({"text": "still here"}));
@@ -75,12 +81,14 @@ async fn progress_comes_in_order_and_before_the_result<R: Runtime>() {
     let (connection, _serving) = pair::<R>(client(), shop()).await;
     for tool in ["count", "count_plain"] {
         let mut heard = Vec::new();
-        let counting = connection.call_tool(tool, &json!({})).progress(|news| heard.push(news.progress));
+        let counting =
+            connection.call_tool(tool, &json!({})).progress(|news| heard.push(news.progress));
         assert_eq!(success(counting.await), "100");
         assert!(heard.is_sorted_by(|one, next| one < next), "{heard:?}");
         assert_eq!(heard.last(), Some(&100.0), "the last is never lost");
 
-        let mut pending = connection.call_tool(tool, &json!({})).progress(|_| {}).start().await.unwrap();
+        let mut pending =
+            connection.call_tool(tool, &json!({})).progress(|_| {}).start().await.unwrap();
         let mut last = 0.0;
         while let Some(news) = pending.next_progress().await {
             assert!(news.progress > last);
@@ -106,7 +114,9 @@ async fn answers_come_in_any_order<R: Runtime>() {
     assert_eq!(success(waiting.await), "waited");
 }
 
-async fn a_handler_that_blocks_holds_up_neither_what_came_with_it_nor_what_comes_later<R: Runtime>() {
+async fn a_handler_that_blocks_holds_up_neither_what_came_with_it_nor_what_comes_later<
+    R: Runtime,
+>() {
     let (give, given) = bounded::<()>(1);
     let server = shop().tool_with(tool("wait"), move |_: Value, _| {
         given.recv_blocking()?;
@@ -137,7 +147,8 @@ async fn a_handler_that_blocks_holds_up_neither_what_came_with_it_nor_what_comes
     serving.ends_well().await;
 }
 
-/// The way that the documentation shows: the handler sends what it is asked to where such futures can run.
+/// The way that the documentation shows: the handler sends what it is asked to where such futures
+/// can run.
 async fn a_handler_that_is_not_send_runs_on_a_thread_of_its_own<R: Runtime>() {
     let (ask, asked) = bounded::<(String, Sender<String>)>(16);
     let local = thread::spawn(move || {

@@ -1,4 +1,5 @@
-//! Calls that are given up: by dropping, by losing a race, by their timeout; and what becomes of their handlers.
+//! Calls that are given up: by dropping, by losing a race, by their timeout; and what becomes of
+//! their handlers.
 
 use std::future::pending;
 use std::time::Duration;
@@ -6,8 +7,8 @@ use std::time::Duration;
 use mcp_adapter::proto::CallError;
 use mcp_adapter::{Error, Server};
 use mcp_adapter_tests::{
-    Hand, Runtime, call_by_hand, client, connect_by_hand, pair, rows, serve_by_hand, server, shop, success,
-    tool,
+    Hand, Runtime, call_by_hand, client, connect_by_hand, pair, rows, serve_by_hand, server, shop,
+    success, tool,
 };
 use serde_json::{Value, json};
 use smol::channel::{Receiver, Sender, unbounded};
@@ -47,7 +48,8 @@ async fn a_call_that_loses_a_race_is_cancelled_on_the_wire<R: Runtime>() {
     // Whoever wins does so once the call is on the wire.
     let (hand, call_id) = or(call, async {
         let (says, heard) = unbounded();
-        let hand = call_by_hand(hand, move |hand| says.try_send(hand.hear()["id"].clone()).unwrap()).await;
+        let hand =
+            call_by_hand(hand, move |hand| says.try_send(hand.hear()["id"].clone()).unwrap()).await;
         (hand, heard.recv().await.unwrap())
     })
     .await;

@@ -1,4 +1,5 @@
-//! Servers that check what tools are called with and what they answer, and clients that check it again.
+//! Servers that check what tools are called with and what they answer, and clients that check it
+//! again.
 
 use std::io;
 
@@ -16,7 +17,8 @@ rows! {
 }
 
 fn halving() -> Tool {
-    let input = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let input =
+        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     let output = json!({"type": "object", "properties": {"half": {"type": "integer"}}, "required": ["half"]});
     let mut tool = Tool::new("halve", AnyObject(raw(&input)));
     tool.output_schema = Some(OutputSchema(raw(&output)));

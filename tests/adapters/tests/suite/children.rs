@@ -26,7 +26,8 @@ rows! {
     a_connection_begins_anew_and_what_listens_goes_on,
 }
 
-/// A shell that runs `script`. In it, `welcome` takes `initialize` and `initialized` as any server would.
+/// A shell that runs `script`. In it, `welcome` takes `initialize` and `initialized` as any server
+/// would.
 pub(crate) fn sh(script: &str) -> Command {
     let welcome = json!({"jsonrpc": "2.0", "id": 1, "result": {
         "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
@@ -74,7 +75,9 @@ async fn a_child_has_a_process_group_of_its_own<R: Runtime>() {
 
 async fn a_program_that_is_not_there_is_said_not_to_be<R: Runtime>() {
     let failed = R::spawn(client(), Command::new("/no/such/server")).await.map(|_| ());
-    assert!(matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::NotFound));
+    assert!(
+        matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::NotFound)
+    );
 }
 
 async fn a_child_that_fails_to_start_has_its_last_words_heard<R: Runtime>() {
@@ -90,8 +93,11 @@ async fn a_child_that_fails_to_start_has_its_last_words_heard<R: Runtime>() {
 async fn a_child_that_exits_fails_its_calls_at_once_and_says_how<R: Runtime>() {
     let connection = R::spawn(client(), adapter_server::<R>(SERVER)).await.unwrap();
     let child = child_id(&connection).await;
-    let open = connection.call_tool("hang", &json!({})).timeout(Duration::MAX).start().await.unwrap();
-    let lost = |outcome: Result<CallToolResult, Error>| matches!(outcome, Err(Error::Call(CallError::Lost)));
+    let open =
+        connection.call_tool("hang", &json!({})).timeout(Duration::MAX).start().await.unwrap();
+    let lost = |outcome: Result<CallToolResult, Error>| {
+        matches!(outcome, Err(Error::Call(CallError::Lost)))
+    };
     assert!(lost(connection.call_tool("exit", &json!({})).await));
     assert!(lost(open.await));
     connection.wait_over().await;
@@ -104,7 +110,9 @@ async fn a_child_that_exits_fails_its_calls_at_once_and_says_how<R: Runtime>() {
 async fn a_child_that_does_not_listen_is_ended_step_by_step<R: Runtime>() {
     // One heeds SIGTERM, the other nothing at all.
     for (trap, signal) in [("", 15), ("trap '' TERM;", 9)] {
-        let script = format!("{trap} welcome; sleep 3600 & echo $! >&2; echo $$ >&2; wait; wait; sleep 3600");
+        let script = format!(
+            "{trap} welcome; sleep 3600 & echo $! >&2; echo $$ >&2; wait; wait; sleep 3600"
+        );
         let connection = R::spawn(impatient(), sh(&script)).await.unwrap();
         let processes = numbers(&connection, 2).await;
         let began = Instant::now();
@@ -118,16 +126,19 @@ async fn a_child_that_does_not_listen_is_ended_step_by_step<R: Runtime>() {
 }
 
 async fn a_child_that_speaks_for_ever_is_ended_all_the_same<R: Runtime>() {
-    let script =
-        "welcome; trap '' TERM; exec yes '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/row/any\"}'";
+    let script = "welcome; trap '' TERM; exec yes '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/row/any\"}'";
     let connection = R::spawn(impatient(), sh(script)).await.unwrap();
     assert_eq!(connection.clone().close().await.unwrap().unwrap().signal(), Some(9));
 }
 
-/// Waits until a process is gone. Whoever reaps what a killed child had started does so when it pleases.
+/// Waits until a process is gone. Whoever reaps what a killed child had started does so when it
+/// pleases.
 async fn gone(process: u32) {
-    let is_zombie =
-        || std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default().contains(") Z ");
+    let is_zombie = || {
+        std::fs::read_to_string(format!("/proc/{process}/stat"))
+            .unwrap_or_default()
+            .contains(") Z ")
+    };
     eventually("it is gone", || !is_there(process) || is_zombie()).await;
 }
 
@@ -165,7 +176,8 @@ async fn a_child_that_is_started_by_nobody_any_more_is_ended<R: Runtime>() {
 
 async fn a_connection_begins_anew_and_what_listens_goes_on<R: Runtime>() {
     for revisions in [&Revision::LEGACY[..], &[Revision::V2026_07_28]] {
-        let connection = R::spawn(client().revisions(revisions), adapter_server::<R>(SERVER)).await.unwrap();
+        let connection =
+            R::spawn(client().revisions(revisions), adapter_server::<R>(SERVER)).await.unwrap();
         let first = child_id(&connection).await;
         let mut listening = connection.listen(&Filter::new().resource("note://one")).await.unwrap();
         connection.call_tool("exit", &json!({})).await.unwrap_err();

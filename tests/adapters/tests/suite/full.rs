@@ -1,4 +1,5 @@
-//! Full pipes, and peers that do not read or never stop speaking: nobody waits for ever, and nobody else for them.
+//! Full pipes, and peers that do not read or never stop speaking: nobody waits for ever, and nobody
+//! else for them.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -8,7 +9,9 @@ use std::thread;
 use mcp_adapter::Client;
 use mcp_adapter::proto::Limits;
 use mcp_adapter::proto::schema::{ElicitResult, Level};
-use mcp_adapter_tests::{Runtime, call_by_hand, client, pair, raw, rows, serve_by_hand, shop, success};
+use mcp_adapter_tests::{
+    Runtime, call_by_hand, client, pair, raw, rows, serve_by_hand, shop, success,
+};
 use serde_json::json;
 use smol::channel::{bounded, unbounded};
 use smol::future::{or, poll_once};
@@ -29,7 +32,12 @@ fn large(filling: &str) -> String {
 
 /// Bounds that are reached at once.
 fn narrow() -> Limits {
-    Limits { outbox_bytes_max: 10_000, events_max: 2, events_bytes_max: 10_000, ..Limits::default() }
+    Limits {
+        outbox_bytes_max: 10_000,
+        events_max: 2,
+        events_bytes_max: 10_000,
+        ..Limits::default()
+    }
 }
 
 async fn both_sides_say_more_than_fits_at_once<R: Runtime>() {
@@ -127,7 +135,8 @@ async fn logs_wait_for_room_and_all_arrive<R: Runtime>() {
 }
 
 async fn a_call_that_waits_for_room_can_be_given_up<R: Runtime>() {
-    let (connection, hand) = mcp_adapter_tests::connect_by_hand::<R>(client().limits(narrow())).await;
+    let (connection, hand) =
+        mcp_adapter_tests::connect_by_hand::<R>(client().limits(narrow())).await;
     let call = |name: &'static str| connection.call_tool(name, &json!({"text": large("x")}));
     let first = call("first").start().await.unwrap();
     // The outbox is full, so it waits; dropped, it was never made.

@@ -1,7 +1,12 @@
 //! One behaviour suite, written once over the shared handles, and run on each runtime.
 
 #![cfg(unix)]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a row fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a row fails by panicking"
+)]
 
 mod asking;
 mod calls;

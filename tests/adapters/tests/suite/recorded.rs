@@ -1,4 +1,5 @@
-//! Connections that are recorded by both of their sides, and done again by machines that nobody drives.
+//! Connections that are recorded by both of their sides, and done again by machines that nobody
+//! drives.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -7,7 +8,9 @@ use mcp_adapter::Connection;
 use mcp_adapter::proto::record::{Recording, Replayed};
 use mcp_adapter::proto::schema::Level;
 use mcp_adapter::proto::{Endpoint, Filter, Instant, Revision};
-use mcp_adapter_tests::{Runtime, adapter_server, client, failure, pair, refusal, rows, shop, success, tool};
+use mcp_adapter_tests::{
+    Runtime, adapter_server, client, failure, pair, refusal, rows, shop, success, tool,
+};
 use serde_json::{Value, json};
 
 use crate::SERVER;
@@ -66,12 +69,14 @@ fn replay<M: Endpoint>(tape: &[u8], machine: impl FnOnce(Instant) -> M) -> Repla
         .unwrap_or_else(|diverged| panic!("{diverged}\n{}", recording.show(true)))
 }
 
-/// A bit of everything: results, failures, progress, a question, log messages, changes, and a call that is given up.
+/// A bit of everything: results, failures, progress, a question, log messages, changes, and a call
+/// that is given up.
 async fn talk(connection: &Connection) {
     let mut listening = connection.listen(&Filter::new().resource("note://one")).await.unwrap();
     connection.set_log_level(Level::Debug).await.unwrap();
     for kind in ["", "_plain"] {
-        let call = |tool: &str| connection.call_tool(&format!("{tool}{kind}"), &json!({"text": "hello"}));
+        let call =
+            |tool: &str| connection.call_tool(&format!("{tool}{kind}"), &json!({"text": "hello"}));
         assert_eq!(success(call("echo").await), "hello");
         assert_eq!(failure(call("fail").await), "it failed");
         assert_eq!(&*refusal(call("refuse").await).message, "as it was asked to");
@@ -93,12 +98,14 @@ async fn both_sides_of_a_session_are_recorded_and_replay_without_a_difference<R:
         let (ours, theirs) = (Shelf::default(), Shelf::default());
         let (our_shelf, their_shelf) = (ours.clone(), theirs.clone());
         let client = || client().revisions(revisions);
-        let server =
-            shop().record(move || Ok(their_shelf.fresh())).tool_with(tool("hang_up"), |_: Value, cx| {
+        let server = shop().record(move || Ok(their_shelf.fresh())).tool_with(
+            tool("hang_up"),
+            |_: Value, cx| {
                 // Nothing comes of it over a byte stream, and it is something that was done.
                 cx.hang_up()?;
                 Ok("here again")
-            });
+            },
+        );
         let (connection, serving) =
             pair::<R>(client().record(move || Ok(our_shelf.fresh())), server.clone()).await;
         talk(&connection).await;
@@ -111,9 +118,16 @@ async fn both_sides_of_a_session_are_recorded_and_replay_without_a_difference<R:
         let there = replay(&their_tape, |began| server.machine(began).unwrap());
         assert!(here.commands > 15 && there.commands > 200, "{here:?} {there:?}");
         let told = Recording::read(&their_tape).unwrap().show(false).to_string();
-        for deed in
-            ["@ respond", "@ fail", "@ progress", "@ ask", "@ log", "@ changed", "@ end stream", "cancelled"]
-        {
+        for deed in [
+            "@ respond",
+            "@ fail",
+            "@ progress",
+            "@ ask",
+            "@ log",
+            "@ changed",
+            "@ end stream",
+            "cancelled",
+        ] {
             assert!(told.contains(deed), "{deed} in\n{told}");
         }
         assert!(!told.contains("hello"), "{told}");
@@ -135,7 +149,10 @@ async fn each_connection_has_a_recording_of_its_own<R: Runtime>() {
     for (tape, (own, other)) in tapes.iter().zip([("one", "two"), ("two", "one")]) {
         replay(tape, |began| server.machine(began).unwrap());
         let said = Recording::read(tape).unwrap().show(true).to_string();
-        assert!(said.contains(&format!(r#""{own}""#)) && !said.contains(&format!(r#""{other}""#)), "{said}");
+        assert!(
+            said.contains(&format!(r#""{own}""#)) && !said.contains(&format!(r#""{other}""#)),
+            "{said}"
+        );
     }
 }
 

@@ -6,7 +6,9 @@ use std::os::unix::net::UnixStream;
 
 use mcp_adapter::Error;
 use mcp_adapter::proto::{CallError, Close};
-use mcp_adapter_tests::{Runtime, call_by_hand, client, pair, rows, serve, serve_by_hand, shop, success};
+use mcp_adapter_tests::{
+    Runtime, call_by_hand, client, pair, rows, serve, serve_by_hand, shop, success,
+};
 use serde_json::json;
 use smol::channel::bounded;
 use smol::future::or;
@@ -53,7 +55,8 @@ async fn a_client_that_reads_no_more_ends_its_connection_cleanly<R: Runtime>() {
     let (hand, serving) = serve_by_hand::<R>(shop()).await;
     hand.writer.shutdown(Shutdown::Read).unwrap();
     // What is answered now is EPIPE; the client's own end stays open.
-    let hand = call_by_hand(hand, |hand| hand.call_tool(1, "echo", &json!({"text": "hello"}))).await;
+    let hand =
+        call_by_hand(hand, |hand| hand.call_tool(1, "echo", &json!({"text": "hello"}))).await;
     serving.ends_well().await;
     drop(hand);
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use mcp_adapter::proto::{CallError, Close};
 use mcp_adapter::{Error, Server};
 use mcp_adapter_tests::{
-    Runtime, Tokio, adapter_server, client, eventually, is_there, pair, server, shop, story, success, tool,
+    Runtime, Tokio, adapter_server, client, eventually, is_there, pair, server, shop, story,
+    success, tool,
 };
 use mcp_tokio::{Connect, Serve};
 use serde_json::{Value, json};
@@ -28,7 +29,8 @@ fn no_child_outlives_the_runtime() {
             // It heeds neither the end of its input nor SIGTERM.
             let script = "trap '' TERM; welcome; echo $$ >&2; sleep 3600; sleep 3600";
             let connection = runtime.block_on(impatient().spawn(sh(script))).unwrap();
-            let pending = runtime.block_on(connection.call_tool("any", &json!({})).start()).unwrap();
+            let pending =
+                runtime.block_on(connection.call_tool("any", &json!({})).start()).unwrap();
             runtime.block_on(eventually("it says its number", || !connection.stderr().is_empty()));
             let child: u32 = connection.stderr()[0].parse().unwrap();
             assert!(is_there(child));

@@ -24,9 +24,11 @@ fn breach(files: &[SourceFile], edges: &BTreeSet<Edge>, component: &BTreeSet<usi
         let uses: Vec<String> =
             edges.iter().map(|edge| format!("`{}` line {}", edge.path, edge.line)).collect();
         // Writing to a string cannot fail.
-        let _ = write!(what, "\n    {} -> {}: {}", files[*from].path, files[*to].path, uses.join(", "));
+        let _ =
+            write!(what, "\n    {} -> {}: {}", files[*from].path, files[*to].path, uses.join(", "));
     }
-    let (place, line) = by_pair.values().next().map_or((0, 1), |edges| (edges[0].from, edges[0].line));
+    let (place, line) =
+        by_pair.values().next().map_or((0, 1), |edges| (edges[0].from, edges[0].line));
     files[place].breach(line, what)
 }
 
@@ -70,7 +72,10 @@ mod tests {
     #[test]
     fn a_circle_is_reported_with_its_imports() {
         let files = planted(&[
-            ("a/src/room/mod.rs", "mod one; mod two; mod three; pub use one::One; pub use two::Two;"),
+            (
+                "a/src/room/mod.rs",
+                "mod one; mod two; mod three; pub use one::One; pub use two::Two;",
+            ),
             ("a/src/room/one.rs", "\nuse super::Two; pub struct One;"),
             ("a/src/room/two.rs", "use super::three::Three; pub struct Two;"),
             ("a/src/room/three.rs", "\n\nuse super::One; pub struct Three;"),

@@ -6,8 +6,9 @@ use crate::sources::SourceFile;
 
 /// The levels of one room, from the ground up.
 ///
-/// A level lists files and folders relative to the room, without `.rs`: `outcome` is `outcome.rs`, or the whole
-/// folder `outcome`; `mod` is the room's own `mod.rs`. The longest entry that fits a file decides.
+/// A level lists files and folders relative to the room, without `.rs`: `outcome` is `outcome.rs`,
+/// or the whole folder `outcome`; `mod` is the room's own `mod.rs`. The longest entry that fits a
+/// file decides.
 #[derive(Clone, Copy, Debug)]
 pub struct Order {
     /// The room's folder, with a `/` at its end.
@@ -16,7 +17,8 @@ pub struct Order {
     pub levels: &'static [&'static [&'static str]],
 }
 
-/// Finds the imports inside a room that climb, the files that no level has, and the entries that name no file.
+/// Finds the imports inside a room that climb, the files that no level has, and the entries that
+/// name no file.
 #[must_use]
 pub fn climbs(files: &[SourceFile], order: &Order) -> Vec<Breach> {
     let inside = |file: &SourceFile| !file.is_test && file.path.starts_with(order.room);
@@ -29,7 +31,9 @@ pub fn climbs(files: &[SourceFile], order: &Order) -> Vec<Breach> {
     }
     for file in files.iter().filter(|file| inside(file)) {
         if level(order, &file.path).is_none() {
-            breaches.push(file.breach(1, format!("no level of the order of `{}` has this file", order.room)));
+            breaches.push(
+                file.breach(1, format!("no level of the order of `{}` has this file", order.room)),
+            );
         }
     }
     for entry in order.levels.iter().flat_map(|level| level.iter()) {
@@ -40,9 +44,12 @@ pub fn climbs(files: &[SourceFile], order: &Order) -> Vec<Breach> {
     }
     for edge in edges(files) {
         let (from, to) = (&files[edge.from], &files[edge.to]);
-        let (Some(upper), Some(lower)) = (level(order, &from.path), level(order, &to.path)) else { continue };
+        let (Some(upper), Some(lower)) = (level(order, &from.path), level(order, &to.path)) else {
+            continue;
+        };
         if lower > upper {
-            let what = format!("`{}` climbs from level {upper} to {} (level {lower})", edge.path, to.path);
+            let what =
+                format!("`{}` climbs from level {upper} to {} (level {lower})", edge.path, to.path);
             breaches.push(from.breach(edge.line, what));
         }
     }
@@ -50,7 +57,8 @@ pub fn climbs(files: &[SourceFile], order: &Order) -> Vec<Breach> {
 }
 
 fn level(order: &Order, path: &str) -> Option<usize> {
-    let entries = order.levels.iter().enumerate().flat_map(|(n, level)| level.iter().map(move |it| (n, it)));
+    let entries =
+        order.levels.iter().enumerate().flat_map(|(n, level)| level.iter().map(move |it| (n, it)));
     let fitting = entries.filter(|(_, entry)| fits(order, entry, path));
     fitting.max_by_key(|(_, entry)| entry.len()).map(|(level, _)| level)
 }
@@ -65,16 +73,24 @@ mod tests {
     use super::{Order, climbs};
     use crate::sources::planted;
 
-    const ORDER: Order =
-        Order { room: "a/src/room/", levels: &[&["low", "folder/low"], &["folder", "next"], &["mod"]] };
+    const ORDER: Order = Order {
+        room: "a/src/room/",
+        levels: &[&["low", "folder/low"], &["folder", "next"], &["mod"]],
+    };
 
     fn found(texts: &[(&str, &str)]) -> Vec<String> {
         let mut all = vec![
             ("a/src/lib.rs", "mod room;"),
-            ("a/src/room/mod.rs", "mod low; mod next; mod folder; pub use low::Low; pub struct Router;"),
+            (
+                "a/src/room/mod.rs",
+                "mod low; mod next; mod folder; pub use low::Low; pub struct Router;",
+            ),
             ("a/src/room/low.rs", "pub struct Low;"),
             ("a/src/room/next.rs", "use super::Low; pub struct Next;"),
-            ("a/src/room/folder/mod.rs", "mod low; use crate::room::next::Next; pub struct Folder;"),
+            (
+                "a/src/room/folder/mod.rs",
+                "mod low; use crate::room::next::Next; pub struct Folder;",
+            ),
             ("a/src/room/folder/low.rs", "pub struct Deep;"),
         ];
         for (path, text) in texts {
@@ -93,7 +109,9 @@ mod tests {
     fn a_climb_is_reported() {
         assert_eq!(
             found(&[("a/src/room/low.rs", "\nuse super::next::Next; pub struct Low;")]),
-            ["a/src/room/low.rs:2: `super::next::Next` climbs from level 0 to a/src/room/next.rs (level 1)"]
+            [
+                "a/src/room/low.rs:2: `super::next::Next` climbs from level 0 to a/src/room/next.rs (level 1)"
+            ]
         );
         assert_eq!(found(&[("a/src/room/next.rs", "use super::Router;")]).len(), 1);
         assert_eq!(found(&[("a/src/room/folder/low.rs", "use super::Folder;")]).len(), 1);
@@ -110,7 +128,8 @@ mod tests {
     #[test]
     fn a_file_without_a_level_and_an_entry_without_a_file_are_reported() {
         assert!(found(&[("a/src/room/new.rs", "")])[0].contains("no level"));
-        let breaches = climbs(&planted(&[("a/src/room/mod.rs", ""), ("a/src/room/low.rs", "")]), &ORDER);
+        let breaches =
+            climbs(&planted(&[("a/src/room/mod.rs", ""), ("a/src/room/low.rs", "")]), &ORDER);
         assert_eq!(breaches.len(), 3);
         assert_eq!(climbs(&[], &ORDER).len(), 1);
     }

@@ -1,7 +1,7 @@
 //! The imports between files of the libraries, item by item, and the rules on them.
 //!
-//! An import leads to the file that defines its item, not to the facade that re-exports it. Methods need no
-//! import: what one file calls on a type of another is seen only where the type is named.
+//! An import leads to the file that defines its item, not to the facade that re-exports it. Methods
+//! need no import: what one file calls on a type of another is seen only where the type is named.
 
 pub mod circles;
 pub mod levels;
@@ -87,7 +87,8 @@ impl Importer<'_> {
         }
     }
 
-    /// Adds the names that a glob gives and this file uses; where none can be told, the glob's own file.
+    /// Adds the names that a glob gives and this file uses; where none can be told, the glob's own
+    /// file.
     fn add_glob(&self, import: &Import, target: &Target, edges: &mut BTreeSet<Edge>) {
         let path = import.path.join("::");
         let key = match target {
@@ -148,7 +149,8 @@ impl Importer<'_> {
         }
     }
 
-    /// Returns whether an import of the module binds the name to an item. The import is the edge then.
+    /// Returns whether an import of the module binds the name to an item. The import is the edge
+    /// then.
     fn is_imported_item(&self, module: &str, name: &str) -> bool {
         let imports = self.modules.get(module).map_or(&[][..], |module| &module.imports);
         let binds = imports.iter().any(|import| import.name.as_deref() == Some(name));
@@ -168,7 +170,8 @@ impl Importer<'_> {
             Target::Item(file) => modules::key(&self.files[*file].path),
             Target::Module(key) => Some(key.clone()),
         };
-        below.is_some_and(|key| key.strip_prefix(self.key).is_some_and(|rest| rest.starts_with('/')))
+        below
+            .is_some_and(|key| key.strip_prefix(self.key).is_some_and(|rest| rest.starts_with('/')))
     }
 
     fn add(&self, to: usize, at: usize, path: String, edges: &mut BTreeSet<Edge>) {
@@ -186,7 +189,8 @@ mod tests {
     fn found(texts: &[(&str, &str)]) -> Vec<String> {
         let texts: Vec<(String, &str)> =
             texts.iter().map(|(path, text)| (format!("a/src/{path}"), *text)).collect();
-        let texts: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let texts: Vec<(&str, &str)> =
+            texts.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         let files = planted(&texts);
         let name = |file: usize| files[file].path.trim_start_matches("a/src/");
         let show = |edge: &super::Edge| {
@@ -211,7 +215,10 @@ mod tests {
             ("fn f() { use super::One as O; }", "room/two.rs:1 -> room/one.rs super::One"),
             ("use super::*; fn f(x: One) {}", "room/two.rs:1 -> room/one.rs super::One"),
             ("use super::*;", "room/two.rs:1 -> room/mod.rs super::*"),
-            ("mod inner { use super::super::One; }", "room/two.rs:1 -> room/one.rs super::super::One"),
+            (
+                "mod inner { use super::super::One; }",
+                "room/two.rs:1 -> room/one.rs super::super::One",
+            ),
             (
                 "macro_rules! m { () => { $crate::room::help() } }",
                 "room/two.rs:1 -> room/one.rs crate::room::help",
@@ -240,7 +247,8 @@ mod tests {
         }
         // A re-export from beside or above is an import.
         assert_eq!(
-            found(&[("lib.rs", ""), ("b.rs", "pub use crate::c::C;"), ("c.rs", "pub struct C;")]).len(),
+            found(&[("lib.rs", ""), ("b.rs", "pub use crate::c::C;"), ("c.rs", "pub struct C;")])
+                .len(),
             1
         );
     }

@@ -6,7 +6,8 @@ use crate::lexer::Kind;
 use crate::sources::{SourceFile, Token, closing, nesting, reads};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The modules of all crates, by key: `mcp-proto/src` is a crate's root, `mcp-proto/src/json/raw` a module in it.
+/// The modules of all crates, by key: `mcp-proto/src` is a crate's root, `mcp-proto/src/json/raw` a
+/// module in it.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
     modules: BTreeMap<String, Module>,
@@ -104,8 +105,11 @@ impl Modules {
     }
 
     fn add_item(&mut self, key: &str, tokens: &[Token], at: usize, name: usize) {
-        let (Some(module), Some(name)) = (self.modules.get_mut(key), tokens.get(name)) else { return };
-        let before = tokens[..at].iter().rposition(|token| !token.is("unsafe") && !token.is("const"));
+        let (Some(module), Some(name)) = (self.modules.get_mut(key), tokens.get(name)) else {
+            return;
+        };
+        let before =
+            tokens[..at].iter().rposition(|token| !token.is("unsafe") && !token.is("const"));
         module.items.push(Item {
             name: name.text.clone(),
             word: tokens[at].text.clone(),
@@ -204,7 +208,8 @@ fn add_leaves(
         }
         if !reads(tokens, at + 1, &["::"]) {
             let renamed = reads(tokens, at + 1, &["as"]);
-            let name = if renamed { tokens.get(at + 2).map(|token| token.text.clone()) } else { None };
+            let name =
+                if renamed { tokens.get(at + 2).map(|token| token.text.clone()) } else { None };
             let name = name.or_else(|| path.last().cloned());
             leaves.push(Import { path, name, at, is_reexport });
             return if renamed { at + 3 } else { at + 1 };
@@ -214,7 +219,8 @@ fn add_leaves(
     at
 }
 
-/// The tokens of the free names in a file: no fields, methods, later parts of paths, or `use` declarations.
+/// The tokens of the free names in a file: no fields, methods, later parts of paths, or `use`
+/// declarations.
 pub(crate) fn free_names(tokens: &[Token]) -> impl Iterator<Item = usize> {
     let declared = use_tokens(tokens);
     (0..tokens.len()).filter(move |at| {
@@ -265,7 +271,8 @@ mod tests {
         let files = planted(&[("a/src/lib.rs", text)]);
         let modules = Modules::new(&files);
         let names = |key: &str, public: bool| {
-            let items = modules.get(key).unwrap().items.iter().filter(|item| !public || item.is_public);
+            let items =
+                modules.get(key).unwrap().items.iter().filter(|item| !public || item.is_public);
             items.map(|item| item.name.clone()).collect::<Vec<String>>()
         };
         assert_eq!(names("a/src", false), ["A", "B", "d", "G", "i"]);
@@ -289,7 +296,14 @@ mod tests {
             .collect();
         assert_eq!(
             found,
-            ["a::b as b", "a::b::c as d", "a::e as *", "pub f as f", "mcrate::g::h as h", "k::L as _"]
+            [
+                "a::b as b",
+                "a::b::c as d",
+                "a::e as *",
+                "pub f as f",
+                "mcrate::g::h as h",
+                "k::L as _"
+            ]
         );
     }
 

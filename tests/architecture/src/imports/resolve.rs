@@ -14,7 +14,8 @@ pub(crate) enum Target {
     Module(String),
 }
 
-/// The module and name pairs that are being looked up: a guard against imports that lead to themselves.
+/// The module and name pairs that are being looked up: a guard against imports that lead to
+/// themselves.
 type Pending = BTreeSet<(String, String)>;
 
 impl Modules {
@@ -28,7 +29,12 @@ impl Modules {
         self.look_up_within(module, name, &mut Pending::new())
     }
 
-    fn resolve_within(&self, from: &str, path: &[String], pending: &mut Pending) -> BTreeSet<Target> {
+    fn resolve_within(
+        &self,
+        from: &str,
+        path: &[String],
+        pending: &mut Pending,
+    ) -> BTreeSet<Target> {
         let mut current = BTreeSet::new();
         for (n, segment) in path.iter().enumerate() {
             current = match segment.as_str() {
@@ -44,7 +50,12 @@ impl Modules {
     }
 
     /// One segment on: into modules; the variants and functions of an item are the item.
-    fn step(&self, targets: &BTreeSet<Target>, name: &str, pending: &mut Pending) -> BTreeSet<Target> {
+    fn step(
+        &self,
+        targets: &BTreeSet<Target>,
+        name: &str,
+        pending: &mut Pending,
+    ) -> BTreeSet<Target> {
         let mut next = BTreeSet::new();
         for target in targets {
             let Target::Module(key) = target else { continue };
@@ -58,7 +69,12 @@ impl Modules {
         if has_module { next } else { targets.clone() }
     }
 
-    fn look_up_within(&self, key: &str, name: &str, pending: &mut Pending) -> Option<BTreeSet<Target>> {
+    fn look_up_within(
+        &self,
+        key: &str,
+        name: &str,
+        pending: &mut Pending,
+    ) -> Option<BTreeSet<Target>> {
         let module = self.get(key)?;
         let mut found = BTreeSet::new();
         let mut is_known = false;
@@ -71,7 +87,9 @@ impl Modules {
         }
         let once = (key.to_owned(), name.to_owned());
         if pending.insert(once.clone()) {
-            for import in module.imports.iter().filter(|import| import.name.as_deref() == Some(name)) {
+            for import in
+                module.imports.iter().filter(|import| import.name.as_deref() == Some(name))
+            {
                 is_known = true;
                 found.extend(self.resolve_within(key, &import.path, pending));
             }
@@ -117,7 +135,10 @@ mod tests {
     fn resolved(path: &str) -> Vec<String> {
         let texts = [
             ("a/src/lib.rs", "mod room; mod json; pub use json::Raw; use bytes::Bytes;"),
-            ("a/src/room/mod.rs", "mod one; mod two; pub use two::{Two as Deux, three::*}; struct Local;"),
+            (
+                "a/src/room/mod.rs",
+                "mod one; mod two; pub use two::{Two as Deux, three::*}; struct Local;",
+            ),
             (
                 "a/src/room/one.rs",
                 "use super::two; use crate::Raw as R; use super::*; use one; mod inline { fn f() {} }",
@@ -169,8 +190,14 @@ mod tests {
 
     #[test]
     fn other_crates_and_loops_lead_nowhere() {
-        for path in ["bytes::Bytes", "crate::Bytes", "unknown", "T::Output", "super::super::super::x", "one"]
-        {
+        for path in [
+            "bytes::Bytes",
+            "crate::Bytes",
+            "unknown",
+            "T::Output",
+            "super::super::super::x",
+            "one",
+        ] {
             assert_eq!(resolved(path), [""; 0], "{path}");
         }
     }

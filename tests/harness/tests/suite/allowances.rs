@@ -26,7 +26,9 @@ fn a_call_gives_back_what_is_kept_to_make_it_again_however_it_ends() {
         let now = pair.now;
         match end {
             "answered" => pair.respond(incoming, r#"{"content":[]}"#).unwrap(),
-            "refused" => pair.server.respond_error(now, incoming, &ErrorObject::internal("no")).unwrap(),
+            "refused" => {
+                pair.server.respond_error(now, incoming, &ErrorObject::internal("no")).unwrap()
+            }
             "cancelled" => pair.client.cancel(now, call, "no more").unwrap(),
             _ => pair.wait(Duration::from_secs(60)),
         }

@@ -1,13 +1,13 @@
-//! A peer that does not read, and an application that does not poll: what waits is bounded, and nothing that was promised
-//! is lost.
+//! A peer that does not read, and an application that does not poll: what waits is bounded, and
+//! nothing that was promised is lost.
 
 use std::time::Duration;
 
 use bytes::Buf;
 use mcp_harness::{ClientSolo, Pair, Role, ServerSolo};
 use mcp_proto::{
-    CallOptions, Capability, Endpoint, ErrorObject, Limits, Misuse, Progress, Question, Revision, client,
-    server,
+    CallOptions, Capability, Endpoint, ErrorObject, Limits, Misuse, Progress, Question, Revision,
+    client, server,
 };
 
 const R3: Revision = Revision::V2025_06_18;
@@ -31,7 +31,10 @@ fn tool(solo: &mut ServerSolo, id: u32) {
 /// Fills the outbox of a server that nobody reads.
 fn fill(solo: &mut ServerSolo) {
     solo.is_deaf = true;
-    while solo.log(mcp_proto::schema::Level::Info, "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"").is_ok() {}
+    while solo
+        .log(mcp_proto::schema::Level::Info, "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"")
+        .is_ok()
+    {}
 }
 
 #[test]
@@ -103,14 +106,16 @@ fn thinned_progress_leaves_before_its_answer_prg_04() {
     solo.poll();
     let heard = solo.take_lines();
     assert!(
-        heard[heard.len() - 2].contains("\"progress\":2") && heard[heard.len() - 1].contains("\"result\""),
+        heard[heard.len() - 2].contains("\"progress\":2")
+            && heard[heard.len() - 1].contains("\"result\""),
         "{heard:#?}"
     );
 }
 
 #[test]
 fn thinned_progress_is_never_overtaken_by_newer_prg_05() {
-    // The driver drains what `outbox` showed; before it looks again, there is room and newer progress.
+    // The driver drains what `outbox` showed; before it looks again, there is room and newer
+    // progress.
     let mut solo = server(narrow());
     tool(&mut solo, 1);
     fill(&mut solo);
@@ -185,8 +190,11 @@ fn events_that_wait_hold_up_reading_until_they_are_taken() {
 
 #[test]
 fn a_peer_that_asks_and_does_not_read_is_held_up_and_then_given_up() {
-    let limits =
-        Limits { replies_bytes_max: 1000, stall_timeout: Duration::from_secs(60), ..Limits::default() };
+    let limits = Limits {
+        replies_bytes_max: 1000,
+        stall_timeout: Duration::from_secs(60),
+        ..Limits::default()
+    };
     let mut solo = server(limits);
     solo.is_deaf = true;
     let mut asked = 0;
@@ -199,15 +207,21 @@ fn a_peer_that_asks_and_does_not_read_is_held_up_and_then_given_up() {
     solo.wait(Duration::from_secs(60));
     let closed = std::iter::from_fn(|| solo.machine.poll_event()).last();
     assert!(
-        matches!(closed, Some(server::Event::Closed(mcp_proto::Close::Fault(mcp_proto::Fault::Stalled)))),
+        matches!(
+            closed,
+            Some(server::Event::Closed(mcp_proto::Close::Fault(mcp_proto::Fault::Stalled)))
+        ),
         "{closed:?}"
     );
 }
 
 #[test]
 fn a_peer_that_reads_slowly_is_not_given_up() {
-    let limits =
-        Limits { replies_bytes_max: 1000, stall_timeout: Duration::from_secs(60), ..Limits::default() };
+    let limits = Limits {
+        replies_bytes_max: 1000,
+        stall_timeout: Duration::from_secs(60),
+        ..Limits::default()
+    };
     let mut solo = server(limits);
     solo.is_deaf = true;
     for id in 0..1000 {
@@ -244,7 +258,9 @@ fn two_peers_with_full_narrow_pipes_do_not_lock_each_other_up() {
     for seed in 0..20 {
         let config = server::Config::new("s", "1").capability(Capability::Tools).limits(narrow());
         let mut pair = Pair::ready(
-            client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Roots),
+            client::Config::new("c", "1")
+                .revisions(&Revision::LEGACY)
+                .capability(Capability::Roots),
             config,
         );
         pair.shuffle(seed, 40);
@@ -257,9 +273,13 @@ fn two_peers_with_full_narrow_pipes_do_not_lock_each_other_up() {
             while let Some(event) = pair.server_events.pop_front() {
                 if let server::Event::Request { incoming, .. } = event {
                     let now = pair.now;
-                    let _blocked = pair.server.call_raw(now, "roots/list", None, CallOptions::default());
-                    pair.respond(incoming, r#"{"tools":[{"name":"a tool with a name that is long"}]}"#)
-                        .unwrap();
+                    let _blocked =
+                        pair.server.call_raw(now, "roots/list", None, CallOptions::default());
+                    pair.respond(
+                        incoming,
+                        r#"{"tools":[{"name":"a tool with a name that is long"}]}"#,
+                    )
+                    .unwrap();
                 }
             }
             while let Some(event) = pair.client_events.pop_front() {
@@ -296,8 +316,11 @@ fn a_busy_application_holds_up_its_peer_and_loses_nothing() {
     assert!(pair.to_server.bytes_in_flight() >= 100, "the pipe is full");
     pair.is_server_busy = false;
     pair.drive();
-    let requests =
-        pair.server_events.iter().filter(|event| matches!(event, server::Event::Request { .. })).count();
+    let requests = pair
+        .server_events
+        .iter()
+        .filter(|event| matches!(event, server::Event::Request { .. }))
+        .count();
     assert_eq!(requests, 50);
 }
 

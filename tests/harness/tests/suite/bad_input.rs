@@ -1,11 +1,13 @@
-//! Bad input: whatever comes in, the next valid request is answered, memory is bounded, and errors cannot be made into
-//! a storm. (SEC-18, SEC-19)
+//! Bad input: whatever comes in, the next valid request is answered, memory is bounded, and errors
+//! cannot be made into a storm. (SEC-18, SEC-19)
 
 use std::time::Duration;
 
 use bytes::Buf;
 use mcp_harness::{ClientSolo, Pair, Seed, ServerSolo};
-use mcp_proto::{CallOptions, Capability, Endpoint, Limits, Revision, Side, ViolationPolicy, client, server};
+use mcp_proto::{
+    CallOptions, Capability, Endpoint, Limits, Revision, Side, ViolationPolicy, client, server,
+};
 
 use Revision::{V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
 
@@ -18,7 +20,11 @@ fn server() -> ServerSolo {
 }
 
 fn client() -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), R3, r#"{"tools":{}}"#)
+    ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY),
+        R3,
+        r#"{"tools":{}}"#,
+    )
 }
 
 /// Lines of every bad kind.
@@ -135,7 +141,8 @@ fn bad_lines_during_the_handshake_are_survived() {
 
         let orphan = line.windows(9).any(|window| window == b"\"error\":{")
             && !line.windows(4).any(|window| window == b"\":99");
-        let mut solo = ClientSolo::client(client::Config::new("c", "1").revisions(&Revision::LEGACY));
+        let mut solo =
+            ClientSolo::client(client::Config::new("c", "1").revisions(&Revision::LEGACY));
         solo.machine.label(String::from_utf8_lossy(&line[..line.len().min(80)]));
         let initialize = solo.hear();
         solo.say(&line);
@@ -199,8 +206,11 @@ fn two_peers_that_reply_to_everything_do_not_keep_each_other_busy() {
 
 #[test]
 fn the_allowance_of_errors_grows_with_time_and_not_beyond_its_burst() {
-    let limits =
-        Limits { error_replies_max: 5, error_reply_every: Duration::from_secs(2), ..Limits::default() };
+    let limits = Limits {
+        error_replies_max: 5,
+        error_reply_every: Duration::from_secs(2),
+        ..Limits::default()
+    };
     let mut solo = ServerSolo::ready(config().limits(limits), R4, "{}");
     let flood = |solo: &mut ServerSolo| {
         for _ in 0..100 {
@@ -219,8 +229,11 @@ fn the_allowance_of_errors_grows_with_time_and_not_beyond_its_burst() {
 
 #[test]
 fn time_in_small_steps_earns_as_much_as_time_in_large_ones() {
-    let limits =
-        Limits { error_replies_max: 5, error_reply_every: Duration::from_secs(1), ..Limits::default() };
+    let limits = Limits {
+        error_replies_max: 5,
+        error_reply_every: Duration::from_secs(1),
+        ..Limits::default()
+    };
     let mut solo = ServerSolo::ready(config().limits(limits), R4, "{}");
     for _ in 0..5 {
         solo.say("x");
@@ -354,7 +367,8 @@ fn params_beyond_the_bound_are_refused_sec_18() {
     assert_eq!(solo.take_events().len(), 1);
 }
 
-/// Says lines to a machine that nobody polls, for as long as it wants input; true if it gave up wanting.
+/// Says lines to a machine that nobody polls, for as long as it wants input; true if it gave up
+/// wanting.
 fn fills_up(solo: &mut ClientSolo, mut line: impl FnMut(usize) -> String) -> bool {
     solo.is_deaf = true;
     for round in 0..200 {
@@ -394,7 +408,9 @@ fn events_that_nobody_takes_hold_up_reading_whatever_they_hold_sec_19() {
     check(
         "params of requests",
         said(&|id| {
-            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list","params":{{"a":"{big}"}}}}"#)
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list","params":{{"a":"{big}"}}}}"#
+            )
         }),
     );
     let mut cancelling = ready();
@@ -428,8 +444,14 @@ fn events_that_nobody_takes_hold_up_reading_whatever_they_hold_sec_19() {
     };
     check("results", answered(&format!(r#""result":{{"a":"{big}"}}"#)));
     check("words of errors", answered(&format!(r#""error":{{"code":1,"message":"{big}"}}"#)));
-    check("data of errors", answered(&format!(r#""error":{{"code":1,"message":"m","data":"{big}"}}"#)));
-    assert!(unbounded.is_empty(), "12 MiB of each were held, and the bound is 1 MiB: {unbounded:?}");
+    check(
+        "data of errors",
+        answered(&format!(r#""error":{{"code":1,"message":"m","data":"{big}"}}"#)),
+    );
+    assert!(
+        unbounded.is_empty(),
+        "12 MiB of each were held, and the bound is 1 MiB: {unbounded:?}"
+    );
 }
 
 #[test]
@@ -463,7 +485,12 @@ fn violations_in_a_row_can_be_made_to_end_the_connection() {
             solo.say(line);
         }
         let told = solo.take_told();
-        assert_eq!(told.last().unwrap(), "closed TooManyViolations", "{line}: {} violations", told.len());
+        assert_eq!(
+            told.last().unwrap(),
+            "closed TooManyViolations",
+            "{line}: {} violations",
+            told.len()
+        );
     }
 }
 

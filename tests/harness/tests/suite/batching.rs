@@ -9,7 +9,11 @@ use serde_json::{Value, json};
 const R2: Revision = Revision::V2025_03_26;
 
 fn server() -> ServerSolo {
-    ServerSolo::ready(server::Config::new("s", "1").capability(Capability::Tools), R2, r#"{"roots":{}}"#)
+    ServerSolo::ready(
+        server::Config::new("s", "1").capability(Capability::Tools),
+        R2,
+        r#"{"roots":{}}"#,
+    )
 }
 
 fn client() -> ClientSolo {
@@ -205,7 +209,9 @@ fn requests_and_answers_may_share_an_array_t_67() {
 #[test]
 fn cancelled_members_are_absent_bat_14() {
     let cancel = |id: u32| {
-        format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+        )
     };
     let mut solo = server();
     solo.say(format!("[{},{}]", list(1), list(2)));

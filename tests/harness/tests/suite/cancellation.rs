@@ -1,12 +1,13 @@
-//! Taking back what was asked, and all the ways in which a cancel can cross an answer. (CAN-01…10, 19, 20)
+//! Taking back what was asked, and all the ways in which a cancel can cross an answer. (CAN-01…10,
+//! 19, 20)
 
 use std::time::Duration;
 
 use mcp_harness::{ClientSolo, Pair, ServerSolo};
 use mcp_proto::schema::Elicit;
 use mcp_proto::{
-    CallError, CallOptions, Capability, ErrorObject, Misuse, Progress, Question, Raw, Revision, client,
-    server,
+    CallError, CallOptions, Capability, ErrorObject, Misuse, Progress, Question, Raw, Revision,
+    client, server,
 };
 
 const R3: Revision = Revision::V2025_06_18;
@@ -29,7 +30,9 @@ fn server() -> ServerSolo {
 }
 
 fn cancelled(id: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+    )
 }
 
 #[test]
@@ -60,7 +63,9 @@ fn a_cancel_says_why_and_ends_the_call_at_once_can_08_t_50() {
 #[test]
 fn a_cancelled_call_swallows_one_late_answer_t_44_can_05() {
     let mut solo = client();
-    for late in [r#""result":{}"#, r#""error":{"code":-32800,"message":"cancelled"}"#, r#""result":7"#] {
+    for late in
+        [r#""result":{}"#, r#""error":{"code":-32800,"message":"cancelled"}"#, r#""result":7"#]
+    {
         let call = solo.call("tools/list", "").unwrap();
         let id = solo.hear()["id"].as_u64().unwrap();
         solo.cancel(call, "").unwrap();
@@ -110,7 +115,11 @@ fn answer_and_cancel_may_cross_in_either_order_can_06() {
         }
         assert_eq!(pair.outcome(call), Err(CallError::Cancelled));
         pair.drive_until_quiet();
-        assert!(pair.client_told().is_empty() && pair.server_told().is_empty(), "{}", pair.transcript());
+        assert!(
+            pair.client_told().is_empty() && pair.server_told().is_empty(),
+            "{}",
+            pair.transcript()
+        );
     }
 }
 
@@ -196,7 +205,8 @@ fn an_answer_in_the_outbox_is_sent_though_a_cancel_comes_t_45() {
 fn initialize_cannot_be_cancelled_by_anyone_can_02_lif_13() {
     let mut solo = ServerSolo::server(server::Config::new("s", "1"));
     solo.say_bytes(
-        format!("{}\n{}\n", mcp_harness::initialize("0", "2025-06-18", "{}"), cancelled("0")).as_bytes(),
+        format!("{}\n{}\n", mcp_harness::initialize("0", "2025-06-18", "{}"), cancelled("0"))
+            .as_bytes(),
     );
     solo.expect_result("0");
     solo.expect_silence();
@@ -205,8 +215,11 @@ fn initialize_cannot_be_cancelled_by_anyone_can_02_lif_13() {
 #[test]
 fn a_task_that_was_created_is_cancelled_by_its_own_request_can_10() {
     let capabilities = r#"{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}"#;
-    let mut solo =
-        ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), R4, capabilities);
+    let mut solo = ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY),
+        R4,
+        capabilities,
+    );
     let call = solo.call("tools/call", r#"{"name":"t","task":{"ttl":1000}}"#).unwrap();
     solo.say(r#"{"jsonrpc":"2.0","id":2,"result":{"task":{"taskId":"x","status":"working","createdAt":"","lastUpdatedAt":"","ttl":null}}}"#);
     solo.take_lines();

@@ -10,11 +10,19 @@ use serde_json::json;
 use Revision::{V2024_11_05 as R1, V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
 
 fn bare_server(capabilities: &str, revision: Revision) -> ServerSolo {
-    ServerSolo::ready(server::Config::new("s", "1").capability(Capability::Tools), revision, capabilities)
+    ServerSolo::ready(
+        server::Config::new("s", "1").capability(Capability::Tools),
+        revision,
+        capabilities,
+    )
 }
 
 fn bare_client(capabilities: &str, revision: Revision) -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), revision, capabilities)
+    ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY),
+        revision,
+        capabilities,
+    )
 }
 
 /// How a request fares with a client of these capabilities.
@@ -200,7 +208,11 @@ fn a_mode_of_elicitation_that_the_client_lacks_is_not_sent_cap_06_cap_08_t_43() 
     ] {
         let mut solo = bare_server(declared, R4);
         let said = |may: bool, done: Result<mcp_proto::CallId, Misuse>| {
-            assert_eq!(done.map(|_| ()), if may { Ok(()) } else { Err(Misuse::Undeclared) }, "{declared}");
+            assert_eq!(
+                done.map(|_| ()),
+                if may { Ok(()) } else { Err(Misuse::Undeclared) },
+                "{declared}"
+            );
         };
         if !declared.contains("later") {
             said(has_form, solo.call("elicitation/create", form));
@@ -218,10 +230,16 @@ fn a_mode_of_elicitation_that_the_client_lacks_is_not_sent_cap_06_cap_08_t_43() 
 fn a_mode_of_elicitation_that_was_not_declared_is_refused_cap_07_cap_08() {
     let form = r#"{"message":"m","requestedSchema":{}}"#;
     let url = r#"{"mode":"url","message":"m","url":"https://x","elicitationId":"e"}"#;
-    let forms =
-        || client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::ElicitationForm);
-    let urls =
-        || client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::ElicitationUrl);
+    let forms = || {
+        client::Config::new("c", "1")
+            .revisions(&Revision::LEGACY)
+            .capability(Capability::ElicitationForm)
+    };
+    let urls = || {
+        client::Config::new("c", "1")
+            .revisions(&Revision::LEGACY)
+            .capability(Capability::ElicitationUrl)
+    };
     assert_eq!(asked(forms(), R4, "elicitation/create", form), 0);
     assert_eq!(asked(forms(), R4, "elicitation/create", url), -32602);
     assert_eq!(asked(urls(), R4, "elicitation/create", form), -32602);
@@ -240,19 +258,22 @@ fn sampling_with_tools_needs_to_be_declared_cap_09_cap_10() {
     let mut solo = bare_server(r#"{"sampling":{"tools":{}}}"#, R4);
     solo.call("sampling/createMessage", tools).unwrap();
 
-    let sampling =
-        || client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Sampling);
+    let sampling = || {
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Sampling)
+    };
     assert_eq!(asked(sampling(), R4, "sampling/createMessage", plain), 0);
     assert_eq!(asked(sampling(), R4, "sampling/createMessage", tools), -32602);
     assert_eq!(asked(sampling(), R4, "sampling/createMessage", choice), -32602);
-    let with_tools =
-        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::SamplingTools);
+    let with_tools = client::Config::new("c", "1")
+        .revisions(&Revision::LEGACY)
+        .capability(Capability::SamplingTools);
     assert_eq!(asked(with_tools, R4, "sampling/createMessage", tools), 0);
 }
 
 #[test]
 fn sampling_with_context_of_servers_needs_to_be_declared_cap_11() {
-    let with = |context: &str| format!(r#"{{"messages":[],"maxTokens":1,"includeContext":"{context}"}}"#);
+    let with =
+        |context: &str| format!(r#"{{"messages":[],"maxTokens":1,"includeContext":"{context}"}}"#);
     let mut solo = bare_server(r#"{"sampling":{}}"#, R4);
     solo.call("sampling/createMessage", &with("none")).unwrap();
     assert_eq!(solo.call("sampling/createMessage", &with("thisServer")), Err(Misuse::Undeclared));
@@ -272,11 +293,17 @@ fn changes_are_told_only_where_that_was_declared_cap_12() {
     ];
     for (declared, _) in all {
         for revision in Revision::LEGACY {
-            let mut solo =
-                ServerSolo::ready(server::Config::new("s", "1").capability(declared), revision, "{}");
+            let mut solo = ServerSolo::ready(
+                server::Config::new("s", "1").capability(declared),
+                revision,
+                "{}",
+            );
             for (capability, method) in all {
                 let told = solo.notify(method, "");
-                assert_eq!(told, if capability == declared { Ok(()) } else { Err(Misuse::Undeclared) });
+                assert_eq!(
+                    told,
+                    if capability == declared { Ok(()) } else { Err(Misuse::Undeclared) }
+                );
             }
             assert_eq!(solo.take_lines().len(), 1);
         }
@@ -286,7 +313,9 @@ fn changes_are_told_only_where_that_was_declared_cap_12() {
 #[test]
 fn a_client_tells_of_changed_roots_if_it_said_so_cap_13() {
     let mut solo = ClientSolo::ready(
-        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::RootsListChanged),
+        client::Config::new("c", "1")
+            .revisions(&Revision::LEGACY)
+            .capability(Capability::RootsListChanged),
         R3,
         "{}",
     );
@@ -343,14 +372,28 @@ fn completions_need_no_declaration_where_there_is_none_cap_19() {
 #[test]
 fn methods_of_other_revisions_are_not_sent() {
     let mut solo = bare_client(r#"{"tools":{},"tasks":{}}"#, R3);
-    for method in
-        ["server/discover", "subscriptions/listen", "tasks/get", "tasks/result", "tasks/list", "initialize"]
-    {
+    for method in [
+        "server/discover",
+        "subscriptions/listen",
+        "tasks/get",
+        "tasks/result",
+        "tasks/list",
+        "initialize",
+    ] {
         assert_eq!(solo.call(method, r#"{"taskId":"t"}"#), Err(Misuse::Unsupported), "{method}");
     }
-    assert_eq!(solo.notify("notifications/tasks/status", r#"{"taskId":"t"}"#), Err(Misuse::Unsupported));
-    for internal in ["notifications/initialized", "notifications/cancelled", "notifications/progress"] {
-        assert_eq!(solo.notify(internal, r#"{"requestId":1}"#), Err(Misuse::Unsupported), "{internal}");
+    assert_eq!(
+        solo.notify("notifications/tasks/status", r#"{"taskId":"t"}"#),
+        Err(Misuse::Unsupported)
+    );
+    for internal in
+        ["notifications/initialized", "notifications/cancelled", "notifications/progress"]
+    {
+        assert_eq!(
+            solo.notify(internal, r#"{"requestId":1}"#),
+            Err(Misuse::Unsupported),
+            "{internal}"
+        );
     }
     solo.call("com.example/x", "").unwrap();
 }

@@ -1,6 +1,10 @@
 //! The checkers themselves: each must be able to fail.
 
-#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a helper of tests may fail as a test does"
+)]
 
 use mcp_harness::{
     Checked, Cut, Ledger, Play, Polls, Role, Script, Seen, ServerSolo, Step, WireRules, initialize,
@@ -120,7 +124,9 @@ fn progress_that_shrinks_or_belongs_to_nothing_is_a_breach() {
 #[test]
 fn cancels_of_nothing_or_twice_or_of_what_was_answered_are_breaches() {
     let cancel = |id: u32| {
-        format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+        )
     };
     let mut wire = wire();
     breach(&mut wire, &cancel(1));
@@ -141,13 +147,16 @@ fn cancels_of_nothing_or_twice_or_of_what_was_answered_are_breaches() {
 /// A request that stands alone, of revision 2026-07-28.
 fn alone(id: &str, method: &str, params: &str) -> String {
     let meta = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"_meta":{{{meta}}}{params}}}}}"#)
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"_meta":{{{meta}}}{params}}}}}"#
+    )
 }
 
 /// The rules for a server with one subscription that is acknowledged.
 fn listening() -> WireRules {
     let mut wire = WireRules::new(Side::Server, Limits::default());
-    let listen = alone("1", "subscriptions/listen", r#","notifications":{"toolsListChanged":true}"#);
+    let listen =
+        alone("1", "subscriptions/listen", r#","notifications":{"toolsListChanged":true}"#);
     wire.hear((listen + "\n").as_bytes());
     wire.settle();
     let acknowledged = r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"notifications":{"toolsListChanged":true}}}"#;
@@ -219,7 +228,8 @@ fn a_storm_of_errors_is_a_breach() {
 
 #[test]
 fn the_books_find_calls_that_end_twice_or_never() {
-    let mut solo = ServerSolo::ready(server::Config::new("s", "1"), Revision::V2025_06_18, r#"{"roots":{}}"#);
+    let mut solo =
+        ServerSolo::ready(server::Config::new("s", "1"), Revision::V2025_06_18, r#"{"roots":{}}"#);
     let call = solo.call("roots/list", "").unwrap();
     let mut ledger = Ledger::default();
     ledger.event(Seen::Completed(call)).unwrap_err();
@@ -269,8 +279,9 @@ fn two_ways_that_differ_are_found() {
         let name = format!("s{}", count.get());
         Stdio::new(Server::new(Instant::ZERO, server::Config::new(&name, "1")))
     };
-    let script =
-        Script { steps: vec![Step::Input((initialize("0", "2025-06-18", "{}") + "\n").into_bytes())] };
+    let script = Script {
+        steps: vec![Step::Input((initialize("0", "2025-06-18", "{}") + "\n").into_bytes())],
+    };
     mcp_harness::assert_order_free(machine, &script);
 }
 
@@ -285,7 +296,10 @@ fn a_failure_shows_the_transcript() {
 #[test]
 fn a_trace_names_what_was_done_and_when() {
     let script = Script {
-        steps: vec![Step::Input((initialize("0", "2025-06-18", "{}") + "\n").into_bytes()), Step::Eof],
+        steps: vec![
+            Step::Input((initialize("0", "2025-06-18", "{}") + "\n").into_bytes()),
+            Step::Eof,
+        ],
     };
     let machine = Stdio::new(Server::new(Instant::ZERO, server::Config::new("s", "1")));
     let trace = mcp_harness::play(machine, &script, Play { cut: Cut::Whole, polls: Polls::Late });
@@ -336,28 +350,34 @@ fn what_is_no_request_is_refused_and_never_served() {
 fn an_array_welcomes_nobody_bat_16() {
     let mut wire = WireRules::new(Side::Client, Limits::default());
     wire.check(Instant::ZERO, initialize("1", "2025-11-25", "{}").as_bytes()).unwrap();
-    let welcome = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-03-26","capabilities":{}}}"#;
+    let welcome =
+        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-03-26","capabilities":{}}}"#;
     hear(&mut wire, &format!("[{welcome}]"));
     assert_eq!(wire.revision(), None);
     hear(&mut wire, welcome);
     assert_eq!(wire.revision(), Some(Revision::V2025_03_26));
 }
 
-/// Of two with one id the one in the batch is answered with its batch, whatever is answered or taken back meanwhile.
+/// Of two with one id the one in the batch is answered with its batch, whatever is answered or
+/// taken back meanwhile.
 #[test]
 fn what_came_in_a_batch_is_answered_in_one_id_09() {
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let refusal = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"m"}}"#;
     let mut wire = WireRules::new(Side::Server, Limits::default());
     hear(&mut wire, &initialize("0", "2025-03-26", "{}"));
-    let welcome = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{}}}"#;
+    let welcome =
+        r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{}}}"#;
     wire.check(Instant::ZERO, welcome.as_bytes()).unwrap();
     hear(&mut wire, &format!("{request}\n{request}\n[{request}]"));
     wire.check(Instant::ZERO, refusal.as_bytes()).unwrap();
     wire.check(Instant::ZERO, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
     hear(&mut wire, request);
     wire.check(Instant::ZERO, br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
-    hear(&mut wire, r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    hear(
+        &mut wire,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
+    );
     wire.check(Instant::ZERO, format!("[{refusal}]").as_bytes()).unwrap();
     breach(&mut wire, &format!("[{refusal}]"));
 }
@@ -375,7 +395,9 @@ fn lines_that_are_handed_over_one_by_one_tell_what_is_answered_with_what() {
     let mut server = Checked::new(machine).legacy_only().by_line();
     server.handle_input(Instant::ZERO, lines.as_bytes());
     let is_ready = matches!(server.poll_event(), Some(server::Event::Ready(_)));
-    let Some(server::Event::Request { incoming, .. }) = server.poll_event() else { panic!("no request") };
+    let Some(server::Event::Request { incoming, .. }) = server.poll_event() else {
+        panic!("no request")
+    };
     server.respond(Instant::ZERO, incoming, &Raw::empty_object()).unwrap();
     assert!(is_ready && server.lines_sent() == 3);
 }

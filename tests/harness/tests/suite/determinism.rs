@@ -1,12 +1,13 @@
-//! The same inputs give the same everything, in whatever order the machine is polled; and small worlds, explored whole.
+//! The same inputs give the same everything, in whatever order the machine is polled; and small
+//! worlds, explored whole.
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
 
 use std::time::Duration;
 
 use mcp_harness::{
-    Cut, Play, Polls, Script, Seed, Step, assert_chunk_free, assert_deterministic, assert_order_free,
-    initialize, play,
+    Cut, Play, Polls, Script, Seed, Step, assert_chunk_free, assert_deterministic,
+    assert_order_free, initialize, play,
 };
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
@@ -63,10 +64,14 @@ fn greeting() -> [Step; 2] {
     ]
 }
 
-/// What can happen to a client, each on its own. Ids and numbers are those of the first call and request.
+/// What can happen to a client, each on its own. Ids and numbers are those of the first call and
+/// request.
 fn client_steps() -> Vec<Step> {
-    let options =
-        CallOptions { progress: true, timeout: Some(Duration::from_secs(10)), ..CallOptions::default() };
+    let options = CallOptions {
+        progress: true,
+        timeout: Some(Duration::from_secs(10)),
+        ..CallOptions::default()
+    };
     vec![
         Step::Apply(OwnedCommand::Call { method: "tools/list".into(), params: None, options }),
         Step::Apply(OwnedCommand::Cancel { call: 2.into(), reason: "r".into() }),
@@ -79,7 +84,9 @@ fn client_steps() -> Vec<Step> {
             r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}"#,
         ),
         input(r#"{"jsonrpc":"2.0","id":7,"method":"roots/list"}"#),
-        input(r#"[{"jsonrpc":"2.0","id":7,"method":"roots/list"},{"jsonrpc":"2.0","id":2,"result":{}}]"#),
+        input(
+            r#"[{"jsonrpc":"2.0","id":7,"method":"roots/list"},{"jsonrpc":"2.0","id":2,"result":{}}]"#,
+        ),
         input(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#),
         Step::Wait(Duration::from_secs(10)),
         Step::Wait(Duration::from_secs(45)),
@@ -158,7 +165,11 @@ fn every_world_of_four_steps_of_a_server_that_is_ready_keeps_the_promises() {
     );
     let [hello, ready] = greeting();
     for rest in sequences(&server_steps(), 4) {
-        play(new_server(), &with_start(&[hello.clone(), ready.clone(), request.clone()], rest), PLAIN);
+        play(
+            new_server(),
+            &with_start(&[hello.clone(), ready.clone(), request.clone()], rest),
+            PLAIN,
+        );
     }
 }
 
@@ -169,14 +180,22 @@ fn every_world_of_three_steps_is_the_same_in_every_poll_order() {
         let script = with_start(&[welcome()], rest);
         let base = play(new_client(), &script, PLAIN);
         for polls in orders {
-            assert_eq!(base, play(new_client(), &script, Play { cut: Cut::Whole, polls }), "{polls:?}");
+            assert_eq!(
+                base,
+                play(new_client(), &script, Play { cut: Cut::Whole, polls }),
+                "{polls:?}"
+            );
         }
     }
     for rest in sequences(&server_steps(), 3) {
         let script = with_start(&greeting(), rest);
         let base = play(new_server(), &script, PLAIN);
         for polls in orders {
-            assert_eq!(base, play(new_server(), &script, Play { cut: Cut::Whole, polls }), "{polls:?}");
+            assert_eq!(
+                base,
+                play(new_server(), &script, Play { cut: Cut::Whole, polls }),
+                "{polls:?}"
+            );
         }
     }
 }
@@ -217,7 +236,8 @@ fn every_split_of_everything_at_once_shows_the_same() {
         .chain(server_steps().into_iter().filter(|step| matches!(step, Step::Input(_))))
         .collect();
     assert_chunk_free(new_server, &Script { steps });
-    let steps: Vec<Step> = client_steps().into_iter().filter(|step| matches!(step, Step::Input(_))).collect();
+    let steps: Vec<Step> =
+        client_steps().into_iter().filter(|step| matches!(step, Step::Input(_))).collect();
     assert_chunk_free(new_client, &Script { steps });
 }
 
@@ -249,7 +269,10 @@ fn the_rule_for_violations_is_chunk_free_as_well() {
             input("{}"),
             input("{}"),
             input("{}"),
-            Step::Apply(OwnedCommand::RespondError { incoming: 1.into(), error: ErrorObject::internal("x") }),
+            Step::Apply(OwnedCommand::RespondError {
+                incoming: 1.into(),
+                error: ErrorObject::internal("x"),
+            }),
         ]);
         assert_chunk_free(machine, &Script { steps: steps.clone() });
         assert_order_free(machine, &Script { steps });
@@ -260,8 +283,13 @@ fn the_rule_for_violations_is_chunk_free_as_well() {
 fn a_long_life_leaves_no_deadline_behind() {
     let mut steps = vec![welcome()];
     for id in 2..40 {
-        let options = CallOptions { timeout: Some(Duration::from_secs(id)), ..CallOptions::default() };
-        steps.push(Step::Apply(OwnedCommand::Call { method: "tools/list".into(), params: None, options }));
+        let options =
+            CallOptions { timeout: Some(Duration::from_secs(id)), ..CallOptions::default() };
+        steps.push(Step::Apply(OwnedCommand::Call {
+            method: "tools/list".into(),
+            params: None,
+            options,
+        }));
         steps.push(match id % 3 {
             0 => input(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)),
             1 => Step::Apply(OwnedCommand::Cancel { call: id.into(), reason: "".into() }),

@@ -8,18 +8,30 @@ const R3: Revision = Revision::V2025_06_18;
 const R4: Revision = Revision::V2025_11_25;
 
 fn server() -> ServerSolo {
-    ServerSolo::ready(server::Config::new("s", "1").capability(Capability::Tools), R3, r#"{"roots":{}}"#)
+    ServerSolo::ready(
+        server::Config::new("s", "1").capability(Capability::Tools),
+        R3,
+        r#"{"roots":{}}"#,
+    )
 }
 
 fn client() -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), R3, r#"{"tools":{}}"#)
+    ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY),
+        R3,
+        r#"{"tools":{}}"#,
+    )
 }
 
 #[test]
 fn a_request_with_the_wrong_jsonrpc_is_refused_under_its_id_json_01_t_13() {
-    for version in
-        [r#""jsonrpc":"1.0","#, r#""jsonrpc":2.0,"#, r#""jsonrpc":null,"#, r#""jsonrpc":"2.00","#, ""]
-    {
+    for version in [
+        r#""jsonrpc":"1.0","#,
+        r#""jsonrpc":2.0,"#,
+        r#""jsonrpc":null,"#,
+        r#""jsonrpc":"2.00","#,
+        "",
+    ] {
         let mut solo = server();
         solo.say(format!(r#"{{{version}"id":"q","method":"ping"}}"#));
         solo.expect_error("\"q\"", -32600);
@@ -113,8 +125,16 @@ fn a_result_type_that_writes_nothing_is_no_result_json_07_json_08() {
     use mcp_proto::{Instant, Session, StreamId};
     let now = Instant::ZERO;
     let mut server = Server::new(now, server::Config::new("s", "1").capability(Capability::Tools));
-    server.handle_message(now, StreamId::ONLY, mcp_harness::initialize("0", "2025-06-18", "{}").as_bytes());
-    server.handle_message(now, StreamId::ONLY, &br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#[..]);
+    server.handle_message(
+        now,
+        StreamId::ONLY,
+        mcp_harness::initialize("0", "2025-06-18", "{}").as_bytes(),
+    );
+    server.handle_message(
+        now,
+        StreamId::ONLY,
+        &br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#[..],
+    );
     let Some(Event::Request { incoming, .. }) = server.poll_event() else { panic!() };
     assert_eq!(server.respond(now, incoming, &Nothing), Err(Misuse::Unencodable));
     server.respond(now, incoming, &mcp_proto::schema::Empty::new()).unwrap();
@@ -152,7 +172,8 @@ fn error_data_comes_and_goes_as_it_is_json_09_json_10_json_18() {
 
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
-    let error = ErrorObject::new(42, "line\nbreak").with_data(Raw::from_text("{\"a\":\n 1e400}").unwrap());
+    let error =
+        ErrorObject::new(42, "line\nbreak").with_data(Raw::from_text("{\"a\":\n 1e400}").unwrap());
     solo.respond_error(1, &error).unwrap();
     solo.expect_lines(&[
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":42,"message":"line\nbreak","data":{"a":1e400}}}"#,
@@ -288,7 +309,9 @@ fn members_that_nobody_knows_are_kept_and_harmless_json_18() {
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","trace":1,"params":{"name":"a","x":{"y":1},"_meta":{"com.example/z":[1,2]}}}"#);
     let events = solo.take_events();
-    let [server::Event::Request { request, context, .. }] = &events[..] else { panic!("{events:?}") };
+    let [server::Event::Request { request, context, .. }] = &events[..] else {
+        panic!("{events:?}")
+    };
     assert_eq!(request.params.as_ref().unwrap().member("x").unwrap().as_str(), r#"{"y":1}"#);
     assert_eq!(context.meta.as_ref().unwrap().as_str(), r#"{"com.example/z":[1,2]}"#);
 }
@@ -306,7 +329,9 @@ fn an_error_message_is_one_short_sentence_whatever_was_asked_json_19() {
 #[test]
 fn bad_utf_8_costs_its_line_and_no_more_json_20_t_11() {
     let mut solo = server();
-    for bad in [&b"\xFF"[..], b"\xC3\x28", b"\xED\xA0\x80", b"\xF5\x80\x80\x80", b"\xC0\xAF", b"\x80"] {
+    for bad in
+        [&b"\xFF"[..], b"\xC3\x28", b"\xED\xA0\x80", b"\xF5\x80\x80\x80", b"\xC0\xAF", b"\x80"]
+    {
         let mut line = br#"{"jsonrpc":"2.0","id":1,"method":"ping","x":""#.to_vec();
         line.extend_from_slice(bad);
         line.extend_from_slice(b"\"}");
@@ -320,7 +345,9 @@ fn bad_utf_8_costs_its_line_and_no_more_json_20_t_11() {
 #[test]
 fn lone_surrogates_and_raw_controls_are_not_json_t_11() {
     let mut solo = server();
-    for bad in [r"\ud800", r"\udfff", r"\ud800A", r"\ud800\ud800", "\u{1}", "\t", r"\x41", r"\u12", r"\"] {
+    for bad in
+        [r"\ud800", r"\udfff", r"\ud800A", r"\ud800\ud800", "\u{1}", "\t", r"\x41", r"\u12", r"\"]
+    {
         solo.say(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","x":"{bad}"}}"#));
         solo.expect_error("null", -32700);
         solo.expect_events(&["violation NotJson"]);

@@ -7,16 +7,17 @@ use mcp_proto::schema::Level;
 use mcp_proto::server::Server;
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{
-    CallOptions, Capability, Endpoint, Filter, Instant, Limits, Raw, Revision, ViolationPolicy, client,
-    server,
+    CallOptions, Capability, Endpoint, Filter, Instant, Limits, Raw, Revision, ViolationPolicy,
+    client, server,
 };
 
-/// A client without a session may say what the protocol does not know: it was taken for one that speaks too early, and
-/// a strict server hung up.
+/// A client without a session may say what the protocol does not know: it was taken for one that
+/// speaks too early, and a strict server hung up.
 #[test]
 fn a_client_without_a_session_may_notify_of_what_no_revision_knows() {
     for revisions in [&Revision::ALL[..], &[Revision::V2026_07_28]] {
-        let server = server::Config::new("s", "1").capability(Capability::Tools).revisions(revisions);
+        let server =
+            server::Config::new("s", "1").capability(Capability::Tools).revisions(revisions);
         let mut pair =
             Pair::ready(client::Config::new("c", "1"), server.on_violation(ViolationPolicy::Close));
         let now = pair.now;
@@ -26,7 +27,8 @@ fn a_client_without_a_session_may_notify_of_what_no_revision_knows() {
     }
 }
 
-/// The allowance of errors grew by the clock and not from when it was first used: the first burst was one too long.
+/// The allowance of errors grew by the clock and not from when it was first used: the first burst
+/// was one too long.
 #[test]
 fn a_burst_of_errors_is_no_longer_for_coming_late_t_20() {
     let limits = Limits { error_replies_max: 2, ..Limits::default() };
@@ -42,8 +44,8 @@ fn a_burst_of_errors_is_no_longer_for_coming_late_t_20() {
     assert_eq!(heard, 2);
 }
 
-/// A server that closes ends a subscription with a result and a cancel; both may cross the client's own cancel, and the
-/// second was taken for a violation.
+/// A server that closes ends a subscription with a result and a cancel; both may cross the client's
+/// own cancel, and the second was taken for a violation.
 #[test]
 fn the_end_of_a_subscription_may_cross_its_cancel_t_101() {
     let server = server::Config::new("s", "1").capability(Capability::ToolsListChanged);
@@ -60,7 +62,8 @@ fn the_end_of_a_subscription_may_cross_its_cancel_t_101() {
     assert_eq!(pair.client_told(), ["call#2 Cancelled", "closed Peer"]);
 }
 
-/// Half a line showed the machine a time that it forgot again, when the other half came with an earlier one.
+/// Half a line showed the machine a time that it forgot again, when the other half came with an
+/// earlier one.
 #[test]
 fn time_does_not_go_back_inside_a_line_t_61() {
     let limits = Limits { ping_every: Some(Duration::from_secs(5)), ..Limits::default() };
@@ -77,10 +80,12 @@ fn time_does_not_go_back_inside_a_line_t_61() {
     assert_eq!(server.poll_timeout(), Some(Instant::from_millis(6000)));
 }
 
-/// A client without a session hears no log messages of no request, not even while its server waits for the last answers.
+/// A client without a session hears no log messages of no request, not even while its server waits
+/// for the last answers.
 #[test]
 fn nobody_hears_logs_of_a_server_that_drains_without_a_session_log_06() {
-    let server = server::Config::new("s", "1").capability(Capability::Tools).capability(Capability::Logging);
+    let server =
+        server::Config::new("s", "1").capability(Capability::Tools).capability(Capability::Logging);
     let mut pair = Pair::ready(client::Config::new("c", "1"), server);
     pair.call("tools/list", "{}").unwrap();
     let _open = pair.next_request();

@@ -84,10 +84,19 @@ fn long_lines_are_the_same_however_they_come_frm_07() {
     let script = Script { steps };
     let machine = || Stdio::new(Server::new(Instant::ZERO, config()));
     let base = play(machine(), &script, Play { cut: Cut::Steps, polls: Polls::OutboxFirst });
-    for cut in
-        [Cut::Whole, Cut::Bytes(1000), Cut::Bytes(4095), Cut::Bytes(4096), Cut::Bytes(65_536), Cut::Bytes(13)]
-    {
-        assert_eq!(base, play(machine(), &script, Play { cut, polls: Polls::OutboxFirst }), "{cut:?}");
+    for cut in [
+        Cut::Whole,
+        Cut::Bytes(1000),
+        Cut::Bytes(4095),
+        Cut::Bytes(4096),
+        Cut::Bytes(65_536),
+        Cut::Bytes(13),
+    ] {
+        assert_eq!(
+            base,
+            play(machine(), &script, Play { cut, polls: Polls::OutboxFirst }),
+            "{cut:?}"
+        );
     }
 }
 
@@ -172,8 +181,11 @@ fn a_whole_last_line_counts_and_half_of_one_is_reported_frm_12_t_22_t_23() {
 
 #[test]
 fn an_answer_in_the_last_line_completes_its_call_t_22() {
-    let mut solo =
-        ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), R3, r#"{"tools":{}}"#);
+    let mut solo = ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY),
+        R3,
+        r#"{"tools":{}}"#,
+    );
     solo.call("tools/list", "").unwrap();
     solo.call("tools/list", "").unwrap();
     solo.say_bytes(br#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
@@ -205,7 +217,9 @@ fn arrays_belong_to_one_revision_frm_14_frm_15() {
 fn pretty_printed_json_is_not_joined_t_18() {
     let mut solo = server();
     solo.say_bytes(b"{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"method\": \"ping\"\n}\n");
-    assert!(solo.take_lines().iter().all(|line| line.contains("-32700") || line.contains("-32600")));
+    assert!(
+        solo.take_lines().iter().all(|line| line.contains("-32700") || line.contains("-32600"))
+    );
     solo.take_events();
     solo.expect_alive();
 }
@@ -214,7 +228,8 @@ fn pretty_printed_json_is_not_joined_t_18() {
 fn a_chatty_server_is_not_answered_by_default_t_19() {
     let mut solo = ClientSolo::client(client::Config::new("c", "1").revisions(&Revision::LEGACY));
     solo.take_lines();
-    for chatter in ["Listening on stdio", "{\"level\":\"info\"}", "[1,2]", "\u{7f}ELF", "{", "\"", "7", "{}"]
+    for chatter in
+        ["Listening on stdio", "{\"level\":\"info\"}", "[1,2]", "\u{7f}ELF", "{", "\"", "7", "{}"]
     {
         solo.say(chatter);
         solo.expect_lines(&[]);
@@ -242,7 +257,8 @@ fn a_response_never_overtakes_what_was_sent_before_it_t_25() {
     solo.progress(1, &mcp_proto::Progress::new(1.0)).unwrap();
     solo.log(Level::Info, "2").unwrap();
     solo.respond(1, "{}").unwrap();
-    let kinds: Vec<bool> = solo.take_lines().iter().map(|line| line.contains("\"result\"")).collect();
+    let kinds: Vec<bool> =
+        solo.take_lines().iter().map(|line| line.contains("\"result\"")).collect();
     assert_eq!(kinds, [false, false, false, true]);
 }
 
@@ -310,8 +326,11 @@ fn a_hung_up_server_answers_what_is_open_and_closes_promptly_frm_20_t_24() {
 
 #[test]
 fn a_server_that_hangs_up_loses_every_call_frm_21_frm_22() {
-    let mut solo =
-        ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), R3, r#"{"tools":{}}"#);
+    let mut solo = ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY),
+        R3,
+        r#"{"tools":{}}"#,
+    );
     for _ in 0..3 {
         solo.call("tools/list", "").unwrap();
     }

@@ -14,7 +14,11 @@ fn client() -> ClientSolo {
 }
 
 fn server() -> ServerSolo {
-    ServerSolo::ready(server::Config::new("s", "1").capability(Capability::Tools), R3, r#"{"roots":{}}"#)
+    ServerSolo::ready(
+        server::Config::new("s", "1").capability(Capability::Tools),
+        R3,
+        r#"{"roots":{}}"#,
+    )
 }
 
 #[test]
@@ -26,7 +30,9 @@ fn no_id_is_used_twice_however_calls_end_id_01_id_06_t_48() {
         let id = solo.hear()["id"].as_u64().unwrap();
         match round % 4 {
             0 => solo.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)),
-            1 => solo.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":1,"message":"m"}}}}"#)),
+            1 => solo.say(format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":1,"message":"m"}}}}"#
+            )),
             2 => solo.cancel(call, "").unwrap(),
             _ => solo.wait(std::time::Duration::from_secs(60)),
         }
@@ -157,7 +163,9 @@ fn an_error_that_names_no_request_ends_no_call_id_08_t_03() {
     solo.call("tools/list", "").unwrap();
     solo.take_lines();
     for id in [r#""id":null,"#, ""] {
-        solo.say(format!(r#"{{"jsonrpc":"2.0",{id}"error":{{"code":-32700,"message":"parse error"}}}}"#));
+        solo.say(format!(
+            r#"{{"jsonrpc":"2.0",{id}"error":{{"code":-32700,"message":"parse error"}}}}"#
+        ));
         solo.expect_events(&["violation UnknownResponse"]);
     }
     solo.say(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
@@ -205,7 +213,9 @@ fn an_id_whose_spelling_differs_is_the_same_id_id_04_id_09() {
     solo.say(r#"{"jsonrpc":"2.0","id":"A","method":"tools/list"}"#);
     solo.say(r#"{"jsonrpc":"2.0","id":"\u0041","method":"tools/list"}"#);
     solo.expect_events(&["request#1 tools/list", "violation DuplicateId"]);
-    solo.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0041"}}"#);
+    solo.say(
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"\u0041"}}"#,
+    );
     solo.expect_events(&["request#1 cancelled"]);
 }
 

@@ -37,14 +37,19 @@ fn a_handler_asks_and_gets_its_request_again_with_answers_and_state() {
     solo.expect_events(&[]);
     solo.say(r#"{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"name":"Ada"}}}"#);
     let events = solo.take_events();
-    let [server::Event::Request { request, context, incoming }] = &events[..] else { panic!("{events:?}") };
+    let [server::Event::Request { request, context, incoming }] = &events[..] else {
+        panic!("{events:?}")
+    };
     assert_eq!(request.method, "tools/call");
     assert_eq!(request.params.as_ref().unwrap().member("name").unwrap().as_str(), "\"t\"");
     assert_eq!(context.state.as_deref(), Some("step 1"));
     assert!(context.wants_progress && context.meta.is_some());
     let answers = context.answers.as_ref().unwrap();
     assert_eq!(answers.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["who", "where"]);
-    assert_eq!(answers.decode::<ElicitResult>("who").unwrap().unwrap().action, ElicitAction::Accept);
+    assert_eq!(
+        answers.decode::<ElicitResult>("who").unwrap().unwrap().action,
+        ElicitAction::Accept
+    );
     assert!(answers.find("nobody").is_none());
     let incoming = *incoming;
     let now = solo.now;
@@ -86,7 +91,10 @@ fn only_three_methods_can_ask_and_every_one_of_them_can() {
 #[test]
 fn a_question_that_cannot_be_asked_asks_none_of_them() {
     let mut solo = server(r#"{"roots":{}}"#);
-    assert_eq!(solo.ask(1, &[("a", Question::Roots), ("b", form())], None), Err(Misuse::Undeclared));
+    assert_eq!(
+        solo.ask(1, &[("a", Question::Roots), ("b", form())], None),
+        Err(Misuse::Undeclared)
+    );
     let sample = Question::raw("sampling/createMessage", Raw::from_text("[]").unwrap());
     let mut with_sampling = server(r#"{"roots":{},"sampling":{}}"#);
     assert_eq!(
@@ -151,7 +159,11 @@ fn rounds_and_questions_are_bounded() {
     let roots = || ("a", Question::Roots);
     let three = [roots(), ("b", Question::Roots), ("c", Question::Roots)];
     assert_eq!(solo.ask(1, &three, None), Err(Misuse::Blocked));
-    assert_eq!(solo.ask(1, &[roots(), roots()], None), Err(Misuse::Unencodable), "keys are unique (STL-16)");
+    assert_eq!(
+        solo.ask(1, &[roots(), roots()], None),
+        Err(Misuse::Unencodable),
+        "keys are unique (STL-16)"
+    );
     assert_eq!(solo.ask(1, &[], None), Err(Misuse::Unencodable), "nothing is asked (STL-15)");
     for round in 1..=3 {
         solo.ask(round, &[roots()], None).unwrap();
@@ -183,7 +195,10 @@ fn questions_count_as_calls_in_flight() {
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
     solo.call("roots/list", "").unwrap();
     solo.take_lines();
-    assert_eq!(solo.ask(1, &[("a", Question::Roots), ("b", Question::Roots)], None), Err(Misuse::Blocked));
+    assert_eq!(
+        solo.ask(1, &[("a", Question::Roots), ("b", Question::Roots)], None),
+        Err(Misuse::Blocked)
+    );
     solo.expect_lines(&[]);
     solo.ask(1, &[("a", Question::Roots)], None).unwrap();
 }
@@ -224,7 +239,8 @@ fn a_server_that_closes_while_it_asks_takes_back_all_its_questions_or_none() {
     solo.ask(1, &[("a", Question::Roots), ("b", form()), ("c", Question::Roots)], None).unwrap();
     solo.take_lines();
     solo.close();
-    let cancels = solo.take_lines().iter().filter(|line| line.contains("notifications/cancelled")).count();
+    let cancels =
+        solo.take_lines().iter().filter(|line| line.contains("notifications/cancelled")).count();
     assert!(cancels == 0 || cancels == 3, "{cancels} of 3 questions were taken back");
 }
 
@@ -251,8 +267,11 @@ fn a_whole_conversation_between_two_peers_of_every_revision() {
             .unwrap();
         for _ in 0..2 {
             let (incoming, request) = pair.next_client_request();
-            let result =
-                if request.method == "roots/list" { r#"{"roots":[]}"# } else { r#"{"role":"assistant"}"# };
+            let result = if request.method == "roots/list" {
+                r#"{"roots":[]}"#
+            } else {
+                r#"{"role":"assistant"}"#
+            };
             let now = pair.now;
             pair.client.respond(now, incoming, &Raw::from_text(result).unwrap()).unwrap();
         }

@@ -5,7 +5,9 @@ use mcp_proto::{Capability, Close, Fault, Misuse, Revision, client, server};
 use serde_json::json;
 
 fn client() -> client::Config {
-    client::Config::new("demo", "1.0.0").revisions(&Revision::LEGACY).capability(Capability::RootsListChanged)
+    client::Config::new("demo", "1.0.0")
+        .revisions(&Revision::LEGACY)
+        .capability(Capability::RootsListChanged)
 }
 
 fn server() -> server::Config {
@@ -50,7 +52,8 @@ fn an_unknown_version_is_answered_with_the_newest_one_and_no_error_lif_04_lif_05
         solo.say(initialize("1", offered, "{}"));
         assert_eq!(solo.expect_result("1")["protocolVersion"], "2025-11-25", "{offered}");
     }
-    let mut solo = ServerSolo::server(server().revisions(&[Revision::V2025_03_26, Revision::V2024_11_05]));
+    let mut solo =
+        ServerSolo::server(server().revisions(&[Revision::V2025_03_26, Revision::V2024_11_05]));
     solo.say(initialize("1", "2025-06-18", "{}"));
     assert_eq!(solo.expect_result("1")["protocolVersion"], "2025-03-26");
 }
@@ -72,7 +75,8 @@ fn any_two_sets_of_revisions_agree_on_one_of_both_or_part_without_initialized_li
             let mut pair = Pair::new(client().revisions(&ours), server().revisions(&theirs));
             pair.drive();
             let offered = *ours.last().unwrap();
-            let answered = if theirs.contains(&offered) { offered } else { *theirs.last().unwrap() };
+            let answered =
+                if theirs.contains(&offered) { offered } else { *theirs.last().unwrap() };
             if ours.contains(&answered) {
                 assert_eq!(pair.client_told(), [format!("ready {answered} weather 1.0.0")]);
                 assert_eq!(pair.server_told(), [format!("ready {answered} demo 1.0.0")]);
@@ -172,7 +176,10 @@ fn a_refusal_hands_the_supported_versions_to_the_application_lif_14_lif_15() {
     let [client::Event::Closed(Close::Fault(Fault::Refused(error)))] = &events[..] else {
         panic!("{events:?}")
     };
-    assert_eq!(error.data.as_ref().unwrap().member("supported").unwrap().as_str(), r#"["2023-01-01"]"#);
+    assert_eq!(
+        error.data.as_ref().unwrap().member("supported").unwrap().as_str(),
+        r#"["2023-01-01"]"#
+    );
 }
 
 #[test]
@@ -248,7 +255,9 @@ fn what_a_client_says_too_early_is_ignored_t_27_t_28() {
     solo.say(INITIALIZED);
     solo.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
     solo.say(r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#);
-    solo.say(r#"{"jsonrpc":"2.0","method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#);
+    solo.say(
+        r#"{"jsonrpc":"2.0","method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#,
+    );
     solo.expect_lines(&[]);
     assert!(solo.take_told().iter().all(|event| event.starts_with("violation")));
     solo.greet(Revision::V2025_06_18, "{}");
@@ -277,7 +286,8 @@ fn a_version_of_this_client_that_it_did_not_offer_is_fine_t_30() {
 
 #[test]
 fn a_modern_version_is_no_answer_to_initialize_lif_19_t_31() {
-    let mut solo = ClientSolo::client(client().revisions(&Revision::ALL).expect(mcp_proto::Era::Legacy));
+    let mut solo =
+        ClientSolo::client(client().revisions(&Revision::ALL).expect(mcp_proto::Era::Legacy));
     assert_eq!(solo.hear()["params"]["protocolVersion"], "2025-11-25");
     solo.say(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2026-07-28","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#);
     solo.expect_lines(&[]);
@@ -287,7 +297,9 @@ fn a_modern_version_is_no_answer_to_initialize_lif_19_t_31() {
 #[test]
 fn capabilities_of_a_failed_handshake_do_not_count_t_42() {
     let mut solo = ServerSolo::server(server());
-    solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{"roots":{}}}}"#);
+    solo.say(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{"roots":{}}}}"#,
+    );
     solo.expect_error("1", -32602);
     solo.greet(Revision::V2025_06_18, "{}");
     assert_eq!(solo.call("roots/list", ""), Err(Misuse::Undeclared));
@@ -306,7 +318,9 @@ fn the_agreed_revision_is_obeyed_lif_11() {
 #[test]
 fn there_is_no_shutdown_message_lif_35_t_14() {
     let mut solo = ServerSolo::ready(server(), Revision::V2025_06_18, "{}");
-    for method in ["shutdown", "exit", "rpc.discover", "$/cancelRequest", "Tools/List", "tools/list "] {
+    for method in
+        ["shutdown", "exit", "rpc.discover", "$/cancelRequest", "Tools/List", "tools/list "]
+    {
         solo.say(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#));
         solo.expect_error("1", -32601);
         solo.say(format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#));
@@ -328,5 +342,8 @@ fn a_client_with_nothing_to_offer_is_closed_from_the_start_lif_19() {
     let config = client::Config::new("c", "1").revisions(&[]);
     let mut client = client::Client::new(mcp_proto::Instant::ZERO, config);
     let event = mcp_proto::Session::poll_event(&mut client);
-    assert!(matches!(event, Some(client::Event::Closed(Close::Fault(Fault::NothingToOffer)))), "{event:?}");
+    assert!(
+        matches!(event, Some(client::Event::Closed(Close::Fault(Fault::NothingToOffer)))),
+        "{event:?}"
+    );
 }

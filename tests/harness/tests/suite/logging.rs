@@ -5,7 +5,8 @@ use mcp_proto::schema::Level;
 use mcp_proto::{Capability, Limits, Misuse, Revision, server};
 
 fn server(revision: Revision) -> ServerSolo {
-    let config = server::Config::new("s", "1").capability(Capability::Logging).capability(Capability::Tools);
+    let config =
+        server::Config::new("s", "1").capability(Capability::Logging).capability(Capability::Tools);
     ServerSolo::ready(config, revision, "{}")
 }
 
@@ -88,14 +89,16 @@ fn a_message_has_level_logger_and_any_data() {
     let mut solo = server(Revision::V2025_06_18);
     let data = mcp_proto::Raw::from_text("[null,\n\"x\"]").unwrap();
     let now = solo.now;
-    mcp_harness::Role::log(&mut solo.machine, now, None, Level::Warning, Some("db\n"), &data).unwrap();
+    mcp_harness::Role::log(&mut solo.machine, now, None, Level::Warning, Some("db\n"), &data)
+        .unwrap();
     solo.poll();
     solo.expect_lines(&[r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"db\n","data":[null,"x"]}}"#]);
 }
 
 #[test]
 fn logging_is_allowed_between_welcome_and_initialized_d_24() {
-    let config = server::Config::new("s", "1").capability(Capability::Logging).revisions(&Revision::LEGACY);
+    let config =
+        server::Config::new("s", "1").capability(Capability::Logging).revisions(&Revision::LEGACY);
     let mut solo = ServerSolo::server(config);
     assert_eq!(solo.log(Level::Info, "1"), Err(Misuse::NotReady));
     solo.say(initialize("1", "2025-11-25", "{}"));
@@ -130,13 +133,15 @@ fn a_server_that_ends_says_nothing_to_a_client_that_asked_for_no_messages_log_05
         let config = config.capability(Capability::Logging).capability(Capability::Tools);
         let mut server = server::Server::new(Instant::ZERO, config);
         let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
-        let call =
-            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t",{meta}}}}}"#);
+        let call = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t",{meta}}}}}"#
+        );
         server.handle_message(Instant::ZERO, StreamId::ONLY, call.as_bytes());
         while server.poll_outgoing().is_some() {}
         server.close(Instant::ZERO);
         assert_eq!(!server.is_closed(), asked, "a request is open");
-        let _refused = server.log(Instant::ZERO, None, Level::Error, None, &Raw::new(&"bye").unwrap());
+        let _refused =
+            server.log(Instant::ZERO, None, Level::Error, None, &Raw::new(&"bye").unwrap());
         let text = Raw::from_text(r#"{"level":"error","data":"bye"}"#).unwrap();
         assert!(server.notify_raw(Instant::ZERO, "notifications/message", Some(&text)).is_err());
         assert!(!server.has_outgoing(), "{revisions:?}");
@@ -145,7 +150,8 @@ fn a_server_that_ends_says_nothing_to_a_client_that_asked_for_no_messages_log_05
 
 #[test]
 fn without_a_session_nobody_hears_what_belongs_to_no_request_not_even_while_a_server_ends_log_06() {
-    let config = server::Config::new("s", "1").capability(Capability::Logging).capability(Capability::Tools);
+    let config =
+        server::Config::new("s", "1").capability(Capability::Logging).capability(Capability::Tools);
     let mut solo = ServerSolo::server(config);
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#);
     solo.say_eof();

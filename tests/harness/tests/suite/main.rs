@@ -1,4 +1,5 @@
-//! How the core behaves, told in stories: one program, so that it links once and its stories run side by side.
+//! How the core behaves, told in stories: one program, so that it links once and its stories run
+//! side by side.
 
 mod allowances;
 mod backpressure;

@@ -1,4 +1,5 @@
-//! Golden transcripts of clients and servers of one or both eras that meet: every cell of the compatibility matrix.
+//! Golden transcripts of clients and servers of one or both eras that meet: every cell of the
+//! compatibility matrix.
 //!
 //! They are blessed like the [transcripts](../transcripts.rs) of one machine.
 

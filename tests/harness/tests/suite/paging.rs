@@ -18,13 +18,16 @@ fn a_cursor_is_echoed_to_the_letter_pag_01() {
         let now = mcp_proto::Instant::ZERO;
         let mut request = ListTools::new();
         request.cursor = next;
-        let mut machine =
-            client::Client::new(now, client::Config::new("c", "1").revisions(&mcp_proto::Revision::LEGACY));
+        let mut machine = client::Client::new(
+            now,
+            client::Config::new("c", "1").revisions(&mcp_proto::Revision::LEGACY),
+        );
         machine.handle_message(now, StreamId::ONLY, &br#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#[..]);
         machine.call(now, &request, CallOptions::default()).unwrap();
-        let sent = std::iter::from_fn(|| machine.poll_outgoing().map(|outgoing| outgoing.body.to_vec()))
-            .last()
-            .unwrap();
+        let sent =
+            std::iter::from_fn(|| machine.poll_outgoing().map(|outgoing| outgoing.body.to_vec()))
+                .last()
+                .unwrap();
         let sent: serde_json::Value = serde_json::from_slice(&sent).unwrap();
         assert_eq!(sent["params"]["cursor"], cursor);
     }

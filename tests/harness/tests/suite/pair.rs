@@ -1,11 +1,13 @@
-//! Both machines against each other, over links that are slow, chopped, full and cut; and a small simulation.
+//! Both machines against each other, over links that are slow, chopped, full and cut; and a small
+//! simulation.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mcp_harness::{Chunking, Pair, Role, Seed};
 use mcp_proto::{
-    CallError, CallOptions, Capability, Endpoint, Misuse, Progress, Question, Raw, Revision, client, server,
+    CallError, CallOptions, Capability, Endpoint, Misuse, Progress, Question, Raw, Revision,
+    client, server,
 };
 
 fn client_config() -> client::Config {
@@ -68,9 +70,12 @@ fn a_lost_connection_loses_calls_once() {
 
 #[test]
 fn both_sides_ping_and_neither_minds() {
-    let limits =
-        mcp_proto::Limits { ping_every: Some(Duration::from_secs(10)), ..mcp_proto::Limits::default() };
-    let mut pair = Pair::ready(client_config().limits(limits.clone()), server_config().limits(limits));
+    let limits = mcp_proto::Limits {
+        ping_every: Some(Duration::from_secs(10)),
+        ..mcp_proto::Limits::default()
+    };
+    let mut pair =
+        Pair::ready(client_config().limits(limits.clone()), server_config().limits(limits));
     pair.wait(Duration::from_secs(3600));
     assert!(pair.client_told().is_empty() && pair.server_told().is_empty());
     assert!(pair.client.lines_sent() > 700);
@@ -95,8 +100,8 @@ fn an_answer_and_a_timeout_that_cross_have_one_outcome_t_59() {
     }
 }
 
-/// A server and a client that do random things, each thing that the other may do; every call has one outcome, and at the
-/// end nothing is open.
+/// A server and a client that do random things, each thing that the other may do; every call has
+/// one outcome, and at the end nothing is open.
 #[test]
 fn a_thousand_random_moments_of_two_random_peers() {
     for seed in 0..40 {
@@ -118,7 +123,8 @@ fn a_thousand_random_moments_of_two_random_peers() {
                         timeout: Some(Duration::from_millis(random.next() % 400)),
                         ..CallOptions::default()
                     };
-                    let method = ["tools/list", "tools/call", "ping", "com.example/x"][random.below(4)];
+                    let method =
+                        ["tools/list", "tools/call", "ping", "com.example/x"][random.below(4)];
                     if let Ok(call) = pair.call_with(method, r#"{"name":"t"}"#, options) {
                         open.insert(call, 0);
                     }
@@ -136,7 +142,8 @@ fn a_thousand_random_moments_of_two_random_peers() {
                 5 if !to_answer.is_empty() => {
                     let incoming = to_answer[random.below(to_answer.len())];
                     let step = random.below(1000) as u32;
-                    let _maybe = pair.server.progress(now, incoming, &Progress::new(f64::from(step)));
+                    let _maybe =
+                        pair.server.progress(now, incoming, &Progress::new(f64::from(step)));
                 }
                 6 if !to_answer.is_empty() => {
                     let choice = random.below(to_answer.len());
@@ -151,9 +158,13 @@ fn a_thousand_random_moments_of_two_random_peers() {
                 }
                 7 => _ = pair.server.call_raw(now, "roots/list", None, CallOptions::default()),
                 8 if !to_answer_as_client.is_empty() => {
-                    let incoming = to_answer_as_client.swap_remove(random.below(to_answer_as_client.len()));
-                    let _maybe =
-                        pair.client.respond(now, incoming, &Raw::from_text(r#"{"roots":[]}"#).unwrap());
+                    let incoming =
+                        to_answer_as_client.swap_remove(random.below(to_answer_as_client.len()));
+                    let _maybe = pair.client.respond(
+                        now,
+                        incoming,
+                        &Raw::from_text(r#"{"roots":[]}"#).unwrap(),
+                    );
                 }
                 9 => {
                     let data = Raw::from_text("\"log\"").unwrap();

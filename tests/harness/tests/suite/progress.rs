@@ -11,7 +11,11 @@ fn wanted() -> CallOptions {
 }
 
 fn client() -> ClientSolo {
-    ClientSolo::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), R3, r#"{"tools":{}}"#)
+    ClientSolo::ready(
+        client::Config::new("c", "1").revisions(&Revision::LEGACY),
+        R3,
+        r#"{"tools":{}}"#,
+    )
 }
 
 fn server(revision: Revision) -> ServerSolo {
@@ -116,7 +120,8 @@ fn progress_grows_or_is_refused_prg_05_t_56() {
 fn numbers_are_written_so_that_they_read_back_prg_06() {
     let mut solo = server(R3);
     call_with_token(&mut solo, 1, "0");
-    let growing = [-1e300, -0.1, 0.0, 5e-324, 0.2, 0.3, 1.0, 9_007_199_254_740_993.0, 1e21, 1.797e308];
+    let growing =
+        [-1e300, -0.1, 0.0, 5e-324, 0.2, 0.3, 1.0, 9_007_199_254_740_993.0, 1e21, 1.797e308];
     for number in growing {
         solo.progress(1, &Progress::new(number).of(f64::INFINITY)).unwrap();
         let heard = solo.hear();
@@ -224,7 +229,9 @@ fn malformed_progress_is_reported_and_never_answered_prg_16() {
         r#"{"progressToken":2,"progress":1e999}"#,
         "[]",
     ] {
-        solo.say(format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}"#));
+        solo.say(format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{params}}}"#
+        ));
         solo.expect_events(&["violation BadNotification"]);
         solo.expect_lines(&[]);
     }

@@ -1,4 +1,5 @@
-//! Every golden scenario, recorded and done again; and what an application brings that no scenario has.
+//! Every golden scenario, recorded and done again; and what an application brings that no scenario
+//! has.
 
 use std::path::Path;
 

@@ -1,8 +1,9 @@
-//! One application, five revisions: what the applications of both sides see is the same whatever is spoken between them,
-//! but for the differences that a table tells, each with its reason.
+//! One application, five revisions: what the applications of both sides see is the same whatever is
+//! spoken between them, but for the differences that a table tells, each with its reason.
 //!
 //! The reference is what is seen in 2025-11-25, line by line, in `revisions/*.txt`; the table is in
-//! `revisions/differences.rs`. What the table does not tell must not differ, and what it tells must.
+//! `revisions/differences.rs`. What the table does not tell must not differ, and what it tells
+//! must.
 
 #![expect(
     clippy::expect_used,
@@ -72,8 +73,10 @@ fn server_config(spoken: Spoken) -> server::Config {
 /// Every way to come to speak each revision: who speaks what, and what they agree on.
 fn ways() -> impl Iterator<Item = (Spoken, Spoken, Revision)> {
     let each = Revision::ALL.into_iter();
-    each.flat_map(|only| [(Some(only), Some(only), only), (None, Some(only), only), (Some(only), None, only)])
-        .chain([(None, None, Revision::V2026_07_28)])
+    each.flat_map(|only| {
+        [(Some(only), Some(only), only), (None, Some(only), only), (Some(only), None, only)]
+    })
+    .chain([(None, None, Revision::V2026_07_28)])
 }
 
 /// Runs the script; what both applications saw, under a heading for each step.
@@ -102,16 +105,19 @@ fn run(
 /// What the table says is seen in `revision`. A row that does not fit the reference is out of date.
 fn expected(scenario: &Scenario, (client, _, revision): (Spoken, Spoken, Revision)) -> Vec<String> {
     let mut lines: Vec<String> = scenario.reference.lines().map(String::from).collect();
-    let is_seen =
-        |row: &&Difference| row.revisions.contains(&revision) && (client.is_some() || !row.client_alone);
+    let is_seen = |row: &&Difference| {
+        row.revisions.contains(&revision) && (client.is_some() || !row.client_alone)
+    };
     for row in scenario.differences.iter().filter(is_seen) {
         let heading = format!("# {}", row.step);
         let start = lines.iter().position(|line| *line == heading);
         let start = start.unwrap_or_else(|| panic!("no such step: {row:#?}")) + 1;
         let end = lines[start..].iter().position(|line| line.starts_with("# "));
         let end = end.map_or(lines.len(), |end| start + end);
-        let found = lines[start..end].windows(row.lines.len()).position(|window| window == row.lines);
-        let at = start + found.unwrap_or_else(|| panic!("the reference has no such lines: {row:#?}"));
+        let found =
+            lines[start..end].windows(row.lines.len()).position(|window| window == row.lines);
+        let at =
+            start + found.unwrap_or_else(|| panic!("the reference has no such lines: {row:#?}"));
         lines.splice(at..at + row.lines.len(), row.instead.iter().map(|line| (*line).to_owned()));
     }
     lines
@@ -158,16 +164,24 @@ fn applications_see_the_same_however_bytes_are_split_and_events_are_polled() {
     }
 }
 
-/// A row that changes nothing, or that another row makes up for, would hide that its difference is gone.
+/// A row that changes nothing, or that another row makes up for, would hide that its difference is
+/// gone.
 #[test]
 fn every_row_of_the_table_still_differs() {
     for scenario in [EVERYTHING, SERVER_CLOSES] {
         for row in scenario.differences {
-            assert!(!row.what.is_empty() && row.why.contains('('), "a row without a reason: {row:#?}");
-            assert!(!row.revisions.contains(&Revision::V2025_11_25), "the reference itself: {row:#?}");
+            assert!(
+                !row.what.is_empty() && row.why.contains('('),
+                "a row without a reason: {row:#?}"
+            );
+            assert!(
+                !row.revisions.contains(&Revision::V2025_11_25),
+                "the reference itself: {row:#?}"
+            );
             assert_ne!(row.lines, row.instead, "a row that says nothing: {row:#?}");
             for revision in row.revisions {
-                let seen = run(&scenario, (Some(*revision), Some(*revision), *revision), Course::Plain);
+                let seen =
+                    run(&scenario, (Some(*revision), Some(*revision), *revision), Course::Plain);
                 let heading = format!("# {}", row.step);
                 let start = seen.iter().position(|line| *line == heading).unwrap() + 1;
                 let step: Vec<&str> = seen[start..]
@@ -188,8 +202,10 @@ fn every_row_of_the_table_still_differs() {
 #[test]
 fn every_step_is_in_the_reference_once_and_is_seen() {
     for scenario in [EVERYTHING, SERVER_CLOSES] {
-        let steps: Vec<String> = scenario.steps.iter().map(|step| format!("# {}", step.0)).collect();
-        let headings: Vec<&str> = scenario.reference.lines().filter(|line| line.starts_with("# ")).collect();
+        let steps: Vec<String> =
+            scenario.steps.iter().map(|step| format!("# {}", step.0)).collect();
+        let headings: Vec<&str> =
+            scenario.reference.lines().filter(|line| line.starts_with("# ")).collect();
         assert_eq!(headings, steps);
         assert_eq!(steps.iter().collect::<BTreeSet<_>>().len(), steps.len());
     }

@@ -1,11 +1,12 @@
-//! Ends: whoever ends it and whenever, every call is completed, every request withdrawn, and nothing follows.
+//! Ends: whoever ends it and whenever, every call is completed, every request withdrawn, and
+//! nothing follows.
 
 use std::time::Duration;
 
 use mcp_harness::{ClientSolo, Pair, Role, ServerSolo, initialize};
 use mcp_proto::{
-    Capability, Close, Endpoint, ErrorObject, Fault, Instant, Limits, Misuse, Progress, Question, Raw,
-    Revision, ViolationPolicy, client, server,
+    Capability, Close, Endpoint, ErrorObject, Fault, Instant, Limits, Misuse, Progress, Question,
+    Raw, Revision, ViolationPolicy, client, server,
 };
 
 const R3: Revision = Revision::V2025_06_18;
@@ -32,9 +33,11 @@ fn assert_over<R: Role>(solo: &mut mcp_harness::Solo<R>) {
     assert_eq!(solo.machine.poll_timeout(), None);
     solo.take_lines();
     solo.take_events();
-    for line in
-        [r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "garbage", r#"{"jsonrpc":"2.0","id":2,"result":{}}"#]
-    {
+    for line in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+        "garbage",
+        r#"{"jsonrpc":"2.0","id":2,"result":{}}"#,
+    ] {
         solo.say(line);
     }
     solo.say_eof();
@@ -62,7 +65,8 @@ fn nothing_follows_closed_frm_20_frm_21() {
     ended[3].say_eof();
     ended.iter_mut().for_each(assert_over);
 
-    let mut ended = [server(), server(), ServerSolo::server(config()), ServerSolo::server(config())];
+    let mut ended =
+        [server(), server(), ServerSolo::server(config()), ServerSolo::server(config())];
     ended[0].close();
     ended[1].say_eof();
     ended[2].close();
@@ -141,7 +145,8 @@ fn what_was_answered_in_time_can_still_be_sent_after_closed_t_24() {
 
 #[test]
 fn a_closed_client_ends_its_server_and_the_other_way_round_lif_35() {
-    let mut pair = Pair::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), config());
+    let mut pair =
+        Pair::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), config());
     let now = pair.now;
     pair.client.close(now);
     pair.drive_until_quiet();
@@ -150,7 +155,8 @@ fn a_closed_client_ends_its_server_and_the_other_way_round_lif_35() {
         (vec!["closed Local".into()], vec!["closed Peer".into()])
     );
 
-    let mut pair = Pair::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), config());
+    let mut pair =
+        Pair::ready(client::Config::new("c", "1").revisions(&Revision::LEGACY), config());
     let now = pair.now;
     pair.server.close(now);
     pair.drive_until_quiet();
@@ -163,7 +169,8 @@ fn a_closed_client_ends_its_server_and_the_other_way_round_lif_35() {
 #[test]
 fn a_pipe_cut_at_any_moment_ends_both_cleanly() {
     for micros in (0..12_000).step_by(250) {
-        let mut pair = Pair::new(client::Config::new("c", "1").revisions(&Revision::LEGACY), config());
+        let mut pair =
+            Pair::new(client::Config::new("c", "1").revisions(&Revision::LEGACY), config());
         pair.shuffle(micros, 30);
         pair.wait(Duration::from_micros(micros));
         let _maybe = pair.call("tools/list", "{}");
@@ -190,7 +197,9 @@ fn the_first_violation_can_be_the_last() {
         let mut solo = ServerSolo::ready(config.clone(), Revision::V2025_03_26, "{}");
         solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
         solo.take_events();
-        solo.say_bytes(format!("{line}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}}\n").as_bytes());
+        solo.say_bytes(
+            format!("{line}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}}\n").as_bytes(),
+        );
         let told = solo.take_told();
         assert_eq!(told.len(), 3, "{told:?}");
         assert_eq!(told[1..], ["request#1 cancelled", "closed FirstViolation"]);

@@ -1,9 +1,12 @@
-//! Time: how long anything may take, and that time is only what the driver says it is. (TMO-01…10, 13, 14)
+//! Time: how long anything may take, and that time is only what the driver says it is. (TMO-01…10,
+//! 13, 14)
 
 use std::time::Duration;
 
 use mcp_harness::{ClientSolo, ServerSolo};
-use mcp_proto::{CallOptions, Capability, Endpoint, Instant, Limits, Misuse, Revision, client, server};
+use mcp_proto::{
+    CallOptions, Capability, Endpoint, Instant, Limits, Misuse, Revision, client, server,
+};
 
 const R3: Revision = Revision::V2025_06_18;
 
@@ -72,10 +75,18 @@ fn at_its_deadline_a_call_is_cancelled_and_over_tmo_02_tmo_13() {
 fn each_call_may_have_its_own_time_tmo_03() {
     let mut solo = client();
     solo.call_with("tools/list", "", options(5, 5)).unwrap();
-    solo.call_with("tools/list", "", CallOptions { timeout: Some(secs(7200)), ..CallOptions::default() })
-        .unwrap();
-    solo.call_with("tools/list", "", CallOptions { timeout: Some(Duration::ZERO), ..CallOptions::default() })
-        .unwrap();
+    solo.call_with(
+        "tools/list",
+        "",
+        CallOptions { timeout: Some(secs(7200)), ..CallOptions::default() },
+    )
+    .unwrap();
+    solo.call_with(
+        "tools/list",
+        "",
+        CallOptions { timeout: Some(Duration::ZERO), ..CallOptions::default() },
+    )
+    .unwrap();
     solo.wait(Duration::ZERO);
     solo.expect_events(&["call#4 TimedOut"]);
     solo.wait(secs(5));
@@ -128,7 +139,8 @@ fn progress_that_was_not_asked_for_gives_no_time_tmo_04() {
 #[test]
 fn the_default_cap_holds_against_endless_progress_tmo_05() {
     let mut solo = client();
-    solo.call_with("tools/list", "", CallOptions { progress: true, ..CallOptions::default() }).unwrap();
+    solo.call_with("tools/list", "", CallOptions { progress: true, ..CallOptions::default() })
+        .unwrap();
     for step in 1..=30 {
         solo.wait(secs(20));
         solo.say(progressed(step));
@@ -302,8 +314,11 @@ fn the_end_of_time_is_survived_t_61() {
 
 #[test]
 fn a_call_of_a_server_times_out_as_well_tmo_01_tmo_02() {
-    let mut solo =
-        ServerSolo::ready(server::Config::new("s", "1").capability(Capability::Tools), R3, r#"{"roots":{}}"#);
+    let mut solo = ServerSolo::ready(
+        server::Config::new("s", "1").capability(Capability::Tools),
+        R3,
+        r#"{"roots":{}}"#,
+    );
     let call = solo.call("roots/list", "").unwrap();
     solo.take_lines();
     solo.wait(secs(60));
@@ -315,7 +330,8 @@ fn a_call_of_a_server_times_out_as_well_tmo_01_tmo_02() {
 /// Whoever asks while it works cannot go on before it is answered.
 #[test]
 fn while_a_client_is_asked_its_calls_wait_up_to_their_cap_tmo_05() {
-    let config = client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Roots);
+    let config =
+        client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Roots);
     let mut solo = ClientSolo::ready(config, R3, r#"{"tools":{}}"#);
     solo.call_with("tools/list", "", options(5, 40)).unwrap();
     solo.call_with("tools/list", "", options(5, 20)).unwrap();

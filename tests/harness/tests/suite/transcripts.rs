@@ -1,8 +1,8 @@
-//! Golden transcripts: each is replayed as it is, with every split point of its input, byte by byte, and in other poll
-//! orders, and must always show what is written.
+//! Golden transcripts: each is replayed as it is, with every split point of its input, byte by
+//! byte, and in other poll orders, and must always show what is written.
 //!
-//! After an intended change, `MCP_HARNESS_BLESS=1 cargo test -p mcp-harness transcripts` rewrites them; read
-//! the difference before it is kept.
+//! After an intended change, `MCP_HARNESS_BLESS=1 cargo test -p mcp-harness transcripts` rewrites
+//! them; read the difference before it is kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};

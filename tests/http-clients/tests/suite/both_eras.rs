@@ -36,7 +36,8 @@ async fn tools_answer_fail_ask_and_tell_of_progress<R: OverHttp>() {
         assert_eq!(success(connection.call_tool("who", &json!({})).await), "Ada");
         assert_eq!(success(connection.call_tool("who_plain", &json!({})).await), "Ada");
         let mut heard = Vec::new();
-        let count = connection.call_tool("count", &json!({})).progress(|news| heard.push(news.progress));
+        let count =
+            connection.call_tool("count", &json!({})).progress(|news| heard.push(news.progress));
         assert_eq!(success(count.await), "100");
         assert_eq!(heard.last(), Some(&100.0));
         assert!(heard.is_sorted(), "{heard:?}");
@@ -48,7 +49,8 @@ async fn log_messages_come_where_they_were_asked_for<R: OverHttp>() {
     let served = Served::new(shop());
     for (client, _) in clients() {
         let (says, logged) = unbounded();
-        let client = client.on_notification(move |method, _| says.try_send(method.to_owned()).unwrap());
+        let client =
+            client.on_notification(move |method, _| says.try_send(method.to_owned()).unwrap());
         let connection = R::connect_http(client, served.remote()).await.unwrap();
         connection.set_log_level(Level::Info).await.unwrap();
         success(connection.call_tool("log", &json!({"times": 20})).await);
@@ -106,10 +108,14 @@ async fn a_hundred_calls_at_once_are_each_answered<R: OverHttp>() {
         for number in 0..100 {
             let text = number.to_string();
             let tool = ["echo", "echo_plain", "who", "count"][number % 4];
-            open.push((number, connection.call_tool(tool, &json!({"text": text})).start().await.unwrap()));
+            open.push((
+                number,
+                connection.call_tool(tool, &json!({"text": text})).start().await.unwrap(),
+            ));
         }
         for (number, pending) in open {
-            let expected = [&*number.to_string(), &*number.to_string(), "Ada", "100"][number % 4].to_owned();
+            let expected =
+                [&*number.to_string(), &*number.to_string(), "Ada", "100"][number % 4].to_owned();
             assert_eq!(success(pending.await), expected);
         }
         connection.closes().await.unwrap();
@@ -122,7 +128,8 @@ async fn a_connection_is_made_once_more_and_what_is_listened_to_goes_on_frm_22<R
     let served = Served::new(server);
     for (client, era) in clients() {
         let proxy = Proxy::new(served.address());
-        let remote = proxy.remote().reconnect(Duration::from_millis(50), Duration::from_millis(100));
+        let remote =
+            proxy.remote().reconnect(Duration::from_millis(50), Duration::from_millis(100));
         let connection = R::connect_http(client, remote).await.unwrap();
         let mut listening = connection.listen(&Filter::new().resource("note://one")).await.unwrap();
         let again = connection.reconnect().await.unwrap();

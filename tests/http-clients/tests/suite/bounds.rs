@@ -94,7 +94,8 @@ async fn a_response_that_is_too_long_fails_its_call_and_no_other<R: OverHttp>() 
 async fn heads_and_lines_without_end_fail_their_calls_and_no_other<R: OverHttp>() {
     let texts = ["endless head", "endless field"];
     each::<R>(&texts, |error| matches!(error, CallError::Lost)).await;
-    each::<R>(&["endless explanation"], |error| matches!(error, CallError::Http { status: 500 })).await;
+    each::<R>(&["endless explanation"], |error| matches!(error, CallError::Http { status: 500 }))
+        .await;
 }
 
 async fn what_drips_is_waited_for_as_long_as_the_call_says_tmo_01<R: OverHttp>() {
@@ -120,7 +121,9 @@ async fn what_drips_is_waited_for_as_long_as_the_call_says_tmo_01<R: OverHttp>()
     let connection = R::connect_http(modern_client(), site.remote()).await.unwrap();
     for text in ["head", "JSON", "events"] {
         let began = Instant::now();
-        let call = connection.call_tool("echo", &json!({"text": text})).timeout(Duration::from_millis(300));
+        let call = connection
+            .call_tool("echo", &json!({"text": text}))
+            .timeout(Duration::from_millis(300));
         assert_eq!(failed(call.await), CallError::TimedOut, "{text}");
         assert!(began.elapsed() < SOON / 2, "{text}: {:?}", began.elapsed());
         eventually("what drips is left", || site.open() == 0).await;

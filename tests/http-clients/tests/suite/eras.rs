@@ -28,7 +28,11 @@ async fn a_modern_server_is_known_by_its_answer_lif_25<R: OverHttp>() {
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
     connection.closes().await.unwrap();
     assert_eq!(site.words(), ["server/discover", "tools/call"]);
-    assert!(site.heard().iter().all(|request| request.field("mcp-protocol-version") == Some("2026-07-28")));
+    assert!(
+        site.heard()
+            .iter()
+            .all(|request| request.field("mcp-protocol-version") == Some("2026-07-28"))
+    );
 }
 
 async fn whatever_a_legacy_server_says_to_the_question_it_gets_initialize_lif_30<R: OverHttp>() {
@@ -45,7 +49,8 @@ async fn whatever_a_legacy_server_says_to_the_question_it_gets_initialize_lif_30
         |_, answer| answer.status(200, HTML, "<!doctype html>"),
         |_, answer| answer.status(202, &[], ""),
         |_, answer| {
-            let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}"#;
+            let error =
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}"#;
             answer.status(400, JSON, error);
         },
         |request, answer| {
@@ -94,7 +99,9 @@ async fn a_server_that_is_not_there_is_told_of_in_plain_words<R: OverHttp>() {
 }
 
 async fn what_is_no_http_is_no_server<R: OverHttp>() {
-    for garbage in ["SSH-2.0-OpenSSH_9.6\r\n", "\0\0\0\u{1}", "HTTP/9.9 200 OK\r\n\r\n", "\r\n\r\n\r\n\r\n"] {
+    for garbage in
+        ["SSH-2.0-OpenSSH_9.6\r\n", "\0\0\0\u{1}", "HTTP/9.9 200 OK\r\n\r\n", "\r\n\r\n\r\n\r\n"]
+    {
         let site = Site::new(move |_, answer| {
             answer.raw(garbage);
             answer.cut();
@@ -113,7 +120,10 @@ async fn a_server_that_says_nothing_is_waited_for_and_no_longer_tmo_06_tmo_15<R:
     let began = Instant::now();
     let error = R::connect_http(client().limits(quick()), site.remote()).await.unwrap_err();
     let waited = began.elapsed();
-    assert!(waited >= quick().probe_timeout + quick().handshake_timeout && waited < SOON, "{waited:?}");
+    assert!(
+        waited >= quick().probe_timeout + quick().handshake_timeout && waited < SOON,
+        "{waited:?}"
+    );
     let Error::Start { why, .. } = &error else { panic!("{error:?}") };
     assert_eq!(*why, Close::Fault(Fault::HandshakeTimedOut));
     assert_eq!(site.words(), ["server/discover", "initialize"]);

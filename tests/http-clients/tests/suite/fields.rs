@@ -14,7 +14,8 @@ rows! {
 
 async fn fields_of_ones_own_are_said_with_each_request<R: OverHttp>() {
     let site = Site::new(legacy);
-    let remote = site.remote().field("x-tenant", "one").unwrap().field("user-agent", "row").unwrap();
+    let remote =
+        site.remote().field("x-tenant", "one").unwrap().field("user-agent", "row").unwrap();
     let connection = R::connect_http(legacy_client(), remote).await.unwrap();
     success(connection.call_tool("echo", &json!({})).await);
     eventually("a stream is asked for", || site.of("GET").len() == 1).await;
@@ -29,7 +30,11 @@ async fn fields_of_ones_own_are_said_with_each_request<R: OverHttp>() {
         assert_eq!(request.field("host"), Some(&*format!("127.0.0.1:{}", site.port())));
         assert_eq!(request.path, "/mcp");
         let once = |name| request.fields.iter().filter(|(key, _)| key == name).count() <= 1;
-        assert!(["host", "content-length", "content-type", "accept", "mcp-session-id"].into_iter().all(once));
+        assert!(
+            ["host", "content-length", "content-type", "accept", "mcp-session-id"]
+                .into_iter()
+                .all(once)
+        );
     }
 }
 
@@ -48,9 +53,11 @@ async fn what_tools_ask_for_is_repeated_in_heads_and_tools_that_ask_wrongly_are_
         _ => modern(request, answer),
     });
     let (says, broken) = unbounded();
-    let client = modern_client().on_violation(move |violation| says.try_send(violation.to_string()).unwrap());
+    let client = modern_client()
+        .on_violation(move |violation| says.try_send(violation.to_string()).unwrap());
     let connection = R::connect_http(client, site.remote()).await.unwrap();
-    let tools: Vec<_> = connection.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
+    let tools: Vec<_> =
+        connection.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
     assert_eq!(tools, ["good"]);
     let violation = broken.recv().await.unwrap();
     assert!(violation.contains("bad, worse"), "{violation}");

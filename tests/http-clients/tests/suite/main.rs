@@ -1,7 +1,13 @@
-//! Clients over HTTP, each row on each runtime, against servers that are played by hand and our own.
+//! Clients over HTTP, each row on each runtime, against servers that are played by hand and our
+//! own.
 
 #![cfg(unix)]
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a row fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a row fails by panicking"
+)]
 
 mod both_eras;
 mod bounds;

@@ -57,11 +57,16 @@ async fn goes_on<R: OverHttp>(end: fn(&mut mcp_http_client_tests::Answer<'_>)) {
         site.of("GET").into_iter().filter(|get| get.field("last-event-id").is_some()).collect();
     assert_eq!(resumed.len(), 1);
     assert_eq!(resumed[0].field("last-event-id"), Some("e-1"));
-    assert_eq!(resumed[0].field("mcp-session-id"), site.of("tools/call")[0].field("mcp-session-id"));
+    assert_eq!(
+        resumed[0].field("mcp-session-id"),
+        site.of("tools/call")[0].field("mcp-session-id")
+    );
     connection.closes().await.unwrap();
 }
 
-async fn a_call_whose_stream_is_cut_off_goes_on_where_it_was_and_ends_once_http_17_sse_16<R: OverHttp>() {
+async fn a_call_whose_stream_is_cut_off_goes_on_where_it_was_and_ends_once_http_17_sse_16<
+    R: OverHttp,
+>() {
     goes_on::<R>(|answer| answer.cut()).await;
 }
 
@@ -105,11 +110,14 @@ const LANES: usize = 8;
 const LAST: usize = 1200;
 const STEP: usize = 29;
 
-async fn wherever_a_connection_is_cut_off_each_call_is_made_once_and_answered_at_most_once<R: OverHttp>() {
+async fn wherever_a_connection_is_cut_off_each_call_is_made_once_and_answered_at_most_once<
+    R: OverHttp,
+>() {
     let answered: usize = thread::scope(|scope| {
         let cut = |lane: usize| (1 + lane * STEP..LAST).step_by(LANES * STEP);
-        let lanes: Vec<_> =
-            (0..LANES).map(|lane| scope.spawn(move || R::block_on(cut_off::<R>(cut(lane))))).collect();
+        let lanes: Vec<_> = (0..LANES)
+            .map(|lane| scope.spawn(move || R::block_on(cut_off::<R>(cut(lane)))))
+            .collect();
         lanes.into_iter().map(|lane| lane.join().unwrap()).sum()
     });
     assert!(answered * 2 > LAST / STEP, "{answered} were answered");
@@ -122,8 +130,10 @@ async fn cut_off<R: OverHttp>(cuts: impl Iterator<Item = usize>) -> usize {
     let (mut made, mut answered) = (0, 0);
     for bytes in cuts {
         let proxy = Proxy::new(served.address());
-        let remote =
-            proxy.remote().reconnect(Duration::from_millis(50), Duration::from_millis(100)).without_stream();
+        let remote = proxy
+            .remote()
+            .reconnect(Duration::from_millis(50), Duration::from_millis(100))
+            .without_stream();
         let connection = R::connect_http(legacy_client(), remote).await.unwrap();
         proxy.cut_after(bytes);
         let text = format!("after {bytes}");

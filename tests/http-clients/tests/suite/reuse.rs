@@ -1,4 +1,5 @@
-//! Connections that are kept, closed by the server, and lost: what is sent again, and what never is.
+//! Connections that are kept, closed by the server, and lost: what is sent again, and what never
+//! is.
 
 use mcp_adapter::proto::CallError;
 use mcp_adapter_tests::{eventually, rows, success};
@@ -41,7 +42,11 @@ async fn a_server_that_closes_what_is_idle_costs_no_call<R: OverHttp>() {
     let site = Site::new(modern);
     let connection = R::connect_http(modern_client(), site.remote()).await.unwrap();
     for number in 0..50 {
-        assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on", "{number}");
+        assert_eq!(
+            success(connection.call_tool("echo", &json!({"text": "on"})).await),
+            "on",
+            "{number}"
+        );
         site.hang_up();
         eventually("they are closed", || site.open() == 0).await;
     }
@@ -72,7 +77,9 @@ async fn what_was_sent_is_not_sent_again<R: OverHttp>() {
             answer.cut();
         }
         "cut in JSON" => {
-            answer.raw("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{");
+            answer.raw(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{",
+            );
             answer.cut();
         }
         _ => modern(request, answer),

@@ -26,7 +26,9 @@ rows! {
 }
 
 /// A legacy server that forgets its first session once it is told to.
-fn forgetful(then: impl Fn(&Request, &mut Answer<'_>) + Send + Sync + 'static) -> (Site, Arc<AtomicBool>) {
+fn forgetful(
+    then: impl Fn(&Request, &mut Answer<'_>) + Send + Sync + 'static,
+) -> (Site, Arc<AtomicBool>) {
     let forgets = Arc::new(AtomicBool::new(false));
     let has_forgotten = Arc::clone(&forgets);
     let first = Mutex::new(None);
@@ -66,7 +68,9 @@ async fn a_forgotten_session_ends_what_is_open_and_is_opened_anew_once_http_34_t
     forgets.store(true, Ordering::SeqCst);
     let mut late = Vec::new();
     for _ in 0..3 {
-        late.push(connection.call_tool("echo", &json!({"text": "too late"})).start().await.unwrap());
+        late.push(
+            connection.call_tool("echo", &json!({"text": "too late"})).start().await.unwrap(),
+        );
     }
     for pending in open {
         assert_eq!(failed(pending.await), CallError::Lost);
@@ -116,7 +120,10 @@ async fn a_server_that_forgets_each_session_at_once_is_given_up_t_72<R: OverHttp
     let mut calls = 0;
     while connection.closed().is_none() {
         let outcome = connection.call_tool("echo", &json!({})).await;
-        assert!(matches!(outcome, Err(Error::Call(CallError::Lost) | Error::Misuse(_))), "{outcome:?}");
+        assert!(
+            matches!(outcome, Err(Error::Call(CallError::Lost) | Error::Misuse(_))),
+            "{outcome:?}"
+        );
         calls += 1;
         assert!(calls < 10);
     }
@@ -207,7 +214,10 @@ async fn without_ids_there_is_nothing_to_tell_t_80<R: OverHttp>() {
     });
     let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
     success(connection.call_tool("echo", &json!({})).await);
-    assert_eq!(failed(connection.call_tool("echo", &json!({})).await), CallError::Http { status: 404 });
+    assert_eq!(
+        failed(connection.call_tool("echo", &json!({})).await),
+        CallError::Http { status: 404 }
+    );
     success(connection.call_tool("echo", &json!({})).await);
     connection.closes().await.unwrap();
     assert!(site.heard().iter().all(|request| request.field(SESSION).is_none()));

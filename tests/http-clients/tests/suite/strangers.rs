@@ -58,7 +58,9 @@ async fn a_challenge_is_heard_and_the_call_fails_aut_11<R: OverHttp>() {
             let realm = r#"Bearer realm="shop", resource_metadata="http://a/b", Basic realm="x""#;
             answer.status(401, &[("www-authenticate", realm)], "");
         }
-        "403" => answer.status(403, &[("www-authenticate", r#"Bearer error="insufficient_scope""#)], ""),
+        "403" => {
+            answer.status(403, &[("www-authenticate", r#"Bearer error="insufficient_scope""#)], "")
+        }
         _ => modern(request, answer),
     });
     let (says, heard) = unbounded();
@@ -96,8 +98,11 @@ async fn each_request_asks_for_its_credentials_and_says_them<R: OverHttp>() {
     success(connection.call_tool("echo", &json!({})).await);
     eventually("a stream is asked for", || site.of("GET").len() == 1).await;
     connection.closes().await.unwrap();
-    let mut said: Vec<_> =
-        site.heard().iter().map(|request| request.field("authorization").unwrap().to_owned()).collect();
+    let mut said: Vec<_> = site
+        .heard()
+        .iter()
+        .map(|request| request.field("authorization").unwrap().to_owned())
+        .collect();
     said.sort();
     said.dedup();
     assert_eq!(said.len(), site.heard().len(), "each was asked for by itself");
@@ -118,5 +123,7 @@ async fn credentials_that_cannot_be_had_fail_what_needs_them<R: OverHttp>() {
         assert_eq!(failed(connection.call_tool("echo", &json!({})).await), CallError::Unsent);
     }
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-    assert!(site.heard().iter().all(|request| request.field("authorization") == Some("Bearer good")));
+    assert!(
+        site.heard().iter().all(|request| request.field("authorization") == Some("Bearer good"))
+    );
 }

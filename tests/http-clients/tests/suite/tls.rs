@@ -15,7 +15,8 @@ rows! {
 async fn who_is_trusted_is_spoken_to<R: OverHttp>() {
     let trust = Trust::new();
     let site = trust.site(modern);
-    let remote = Remote::new(&format!("https://localhost:{}/mcp", site.port())).unwrap().tls(trust.client());
+    let remote =
+        Remote::new(&format!("https://localhost:{}/mcp", site.port())).unwrap().tls(trust.client());
     let connection = R::connect_http(modern_client(), remote).await.unwrap();
     for _ in 0..10 {
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
@@ -24,7 +25,8 @@ async fn who_is_trusted_is_spoken_to<R: OverHttp>() {
     assert_eq!(site.accepted(), 1);
 
     let site = trust.site(legacy);
-    let remote = Remote::new(&format!("https://localhost:{}/mcp", site.port())).unwrap().tls(trust.client());
+    let remote =
+        Remote::new(&format!("https://localhost:{}/mcp", site.port())).unwrap().tls(trust.client());
     let connection = R::connect_http(legacy_client(), remote).await.unwrap();
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
     connection.closes().await.unwrap();
@@ -42,12 +44,15 @@ async fn who_is_not_trusted_is_told_nothing<R: OverHttp>() {
         (at("localhost").tls(stranger), "certificate"),
         (at("127.0.0.1").tls(trust.client()), "certificate"),
     ] {
-        let error = R::connect_http(modern_client().limits(quick()), remote).await.unwrap_err().to_string();
+        let error =
+            R::connect_http(modern_client().limits(quick()), remote).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
     assert!(site.heard().is_empty());
     // It speaks no TLS.
     let plain = mcp_http_client_tests::Site::new(modern);
-    let remote = Remote::new(&format!("https://localhost:{}/mcp", plain.port())).unwrap().tls(trust.client());
+    let remote = Remote::new(&format!("https://localhost:{}/mcp", plain.port()))
+        .unwrap()
+        .tls(trust.client());
     R::connect_http(modern_client().limits(quick()), remote).await.unwrap_err();
 }

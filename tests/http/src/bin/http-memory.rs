@@ -1,7 +1,9 @@
-//! What idle clients cost a server over HTTP, on each runtime: `cargo run --release -p mcp-http-tests --bin http-memory`.
+//! What idle clients cost a server over HTTP, on each runtime: `cargo run --release -p
+//! mcp-http-tests --bin http-memory`.
 //!
-//! It opens as many sessions and streams as a server may have, sees that the next is refused, and tells by how much the
-//! process has grown for each. What the system keeps for sockets is not in it. Linux only.
+//! It opens as many sessions and streams as a server may have, sees that the next is refused, and
+//! tells by how much the process has grown for each. What the system keeps for sockets is not in
+//! it. Linux only.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "it fails by panicking")]
 #![allow(clippy::print_stdout, reason = "it is what the program is for")]
@@ -12,8 +14,8 @@ use std::process::Command;
 
 use mcp_blocking::http::Http;
 use mcp_http_tests::{
-    Blocking, PATIENCE, Pending, Request, Runtime, Served, Session, Smol, Tokio, get, initialize, modern,
-    post, server,
+    Blocking, PATIENCE, Pending, Request, Runtime, Served, Session, Smol, Tokio, get, initialize,
+    modern, post, server,
 };
 use serde_json::json;
 
@@ -29,7 +31,8 @@ fn main() {
         // Each in a process of its own, whose size is all its own.
         None => {
             for runtime in [Blocking::NAME, Smol::NAME, Tokio::NAME] {
-                let status = Command::new(std::env::current_exe().unwrap()).arg(runtime).status().unwrap();
+                let status =
+                    Command::new(std::env::current_exe().unwrap()).arg(runtime).status().unwrap();
                 assert!(status.success(), "{runtime}: {status}");
             }
         }
@@ -40,7 +43,8 @@ fn measure<R: Runtime>() {
     let options = Http::new().sessions_max(SESSIONS).listeners_max(STREAMS);
     let served = Served::on::<R>(server(), options);
     let address = served.address;
-    let listen = modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
+    let listen =
+        modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
     // What is there only once is not counted.
     let mut connection = initialize().start(address);
     let mut ids = vec![opened(&mut connection)];
@@ -56,7 +60,8 @@ fn measure<R: Runtime>() {
     assert_eq!(initialize().send(address).status, 503, "the next is refused");
 
     let before = resident();
-    let standing: Vec<TcpStream> = ids.iter().take(STREAMS).map(|id| streaming(&get(id), address)).collect();
+    let standing: Vec<TcpStream> =
+        ids.iter().take(STREAMS).map(|id| streaming(&get(id), address)).collect();
     let each = (resident() - before) / STREAMS;
     println!("{}: {STREAMS} streams of sessions, {each} bytes each", R::NAME);
 

@@ -15,11 +15,16 @@ fn a_handler_that_panics_answers_with_an_error<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
     for name in ["panic", "panic_async"] {
-        let alone =
-            modern("tools/call", json!({"name": name, "arguments": {}})).send(served.address).answer();
+        let alone = modern("tools/call", json!({"name": name, "arguments": {}}))
+            .send(served.address)
+            .answer();
         let within = session.call(1, name, &json!({})).reply().answer();
         for answer in [alone, within] {
-            assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32603)), "{name}");
+            assert_eq!(
+                (&answer["id"], &answer["error"]["code"]),
+                (&json!(1), &json!(-32603)),
+                "{name}"
+            );
             assert!(!answer.to_string().contains("secret"));
         }
     }
@@ -39,7 +44,8 @@ fn many_connections_are_served_at_once<R: Runtime>() {
                     let says = format!("{number} {turn}");
                     let arguments = json!({"text": says});
                     let id = number * 10 + turn;
-                    let call = modern("tools/call", json!({"name": "echo", "arguments": arguments}));
+                    let call =
+                        modern("tools/call", json!({"name": "echo", "arguments": arguments}));
                     let (call, own, shared) = (
                         call.start(address),
                         own.call(id, "echo", &arguments),
@@ -61,7 +67,8 @@ fn many_connections_are_served_at_once<R: Runtime>() {
 fn a_connection_serves_one_request_after_another<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
-    let ping = |id: u64| session.within(post(&json!({"jsonrpc": "2.0", "id": id, "method": "ping"})));
+    let ping =
+        |id: u64| session.within(post(&json!({"jsonrpc": "2.0", "id": id, "method": "ping"})));
     let mut connection = ping(0).start(served.address);
     for id in 1..10 {
         let reply = connection.reply();

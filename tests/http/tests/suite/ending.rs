@@ -26,8 +26,9 @@ fn who_listens_is_told_that_it_is_over<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
     let mut standing = session.listen(None);
-    let mut alone = modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}))
-        .send(served.address);
+    let mut alone =
+        modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}))
+            .send(served.address);
     assert_eq!(alone.message().unwrap()["method"], "notifications/subscriptions/acknowledged");
     served.stop.stop();
     let result = alone.message().expect("a result");
@@ -67,7 +68,8 @@ fn what_never_ends_is_not_waited_for<R: Runtime>() {
     });
     let served = Served::on::<R>(server, Http::new());
     let session = Session::open(served.address);
-    let alone = modern("tools/call", json!({"name": "hang", "arguments": {}})).start(served.address);
+    let alone =
+        modern("tools/call", json!({"name": "hang", "arguments": {}})).start(served.address);
     let within = session.call(1, "hang", &json!({}));
     begun.recv_timeout(PATIENCE).unwrap();
     begun.recv_timeout(PATIENCE).unwrap();

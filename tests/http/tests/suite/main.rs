@@ -1,6 +1,11 @@
 //! One suite over real sockets, written once and run on each runtime.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a row fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a row fails by panicking"
+)]
 
 mod crowds;
 mod ending;

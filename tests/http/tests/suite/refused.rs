@@ -1,10 +1,13 @@
-//! What no server on anybody's machine may let in: from elsewhere, too long, too slow, or malformed.
+//! What no server on anybody's machine may let in: from elsewhere, too long, too slow, or
+//! malformed.
 
 use std::time::Duration;
 
 use mcp_adapter::proto::Limits;
 use mcp_blocking::http::Http;
-use mcp_http_tests::{Request, Runtime, Served, Session, get, initialize, modern, post, rows, server, text};
+use mcp_http_tests::{
+    Request, Runtime, Served, Session, get, initialize, modern, post, rows, server, text,
+};
 use serde_json::json;
 
 rows! {
@@ -33,7 +36,11 @@ fn names_that_lead_here_by_a_trick_are_refused<R: Runtime>() {
     let session = Session::open(served.address);
     for request in each(&session) {
         for host in [EVIL, "evil.example.com:80", "localhost.evil.example.com", "192.168.0.1"] {
-            assert_eq!(request.clone().field("Host", host).send(served.address).status, 403, "{host}");
+            assert_eq!(
+                request.clone().field("Host", host).send(served.address).status,
+                403,
+                "{host}"
+            );
         }
     }
     let call = modern("tools/call", json!({"name": "echo", "arguments": {"text": "x"}}));
@@ -46,7 +53,8 @@ fn pages_of_elsewhere_are_refused<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
     for request in each(&session) {
-        for origin in ["https://evil.example.com", "null", "http://localhost.evil.example.com", "*"] {
+        for origin in ["https://evil.example.com", "null", "http://localhost.evil.example.com", "*"]
+        {
             let mut refused = request.clone().field("Origin", origin).send(served.address);
             assert_eq!(refused.status, 403, "{origin}");
             assert_eq!(refused.json()["id"], json!(null));
@@ -61,18 +69,26 @@ fn who_is_named_is_let_in<R: Runtime>() {
     let options = Http::new().host("mcp.example.com").origin("https://app.example.com");
     let served = Served::on::<R>(server(), options);
     let request = initialize().field("Host", "mcp.example.com");
-    assert_eq!(request.clone().field("Origin", "https://app.example.com").send(served.address).status, 200);
-    assert_eq!(request.field("Origin", "https://other.example.com").send(served.address).status, 403);
+    assert_eq!(
+        request.clone().field("Origin", "https://app.example.com").send(served.address).status,
+        200
+    );
+    assert_eq!(
+        request.field("Origin", "https://other.example.com").send(served.address).status,
+        403
+    );
 }
 
 fn a_body_that_is_too_long_is_refused<R: Runtime>() {
     let limits = Limits { message_bytes_max: 1024, ..Limits::default() };
     let served = Served::on::<R>(server().limits(limits), Http::new());
     let session = Session::open(served.address);
-    let long = session.within(post(&json!({"jsonrpc": "2.0", "id": 1, "method": "x".repeat(1024)})));
+    let long =
+        session.within(post(&json!({"jsonrpc": "2.0", "id": 1, "method": "x".repeat(1024)})));
     assert_eq!(long.send(served.address).status, 413);
     // Nothing of it has to come.
-    let head = session.within(post(&json!({})).body(b"").field("Content-Length", "99999999999999999999"));
+    let head =
+        session.within(post(&json!({})).body(b"").field("Content-Length", "99999999999999999999"));
     assert!((400..=413).contains(&head.send(served.address).status));
     let chunked = session.within(post(&json!({})).body(b"").without("Content-Length"));
     let mut pending = chunked.field("Transfer-Encoding", "chunked").start(served.address);
@@ -97,9 +113,12 @@ fn a_body_that_takes_too_long_is_refused<R: Runtime>() {
 fn a_body_that_is_no_json_is_refused<R: Runtime>() {
     let served = Served::echo::<R>();
     let kind = |kind: &str| initialize().field("Content-Type", kind).send(served.address).status;
-    for other in
-        ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp"]
-    {
+    for other in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+        "application/jsonp",
+    ] {
         assert_eq!(kind(other), 415, "{other}");
     }
     assert_eq!(kind("Application/JSON; charset=utf-8"), 200);
@@ -119,7 +138,10 @@ fn a_head_that_is_malformed_is_refused<R: Runtime>() {
     // Twice is not one, whoever is in between: a line break in a value does no more than this.
     let ping = post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
     let twice = session.within(ping).field("Mcp-Session-Id", "a\r\nMcp-Session-Id: b");
-    assert_eq!(session.within(get("a")).field("X", "y\r\nHost: b").send(served.address).status, 400);
+    assert_eq!(
+        session.within(get("a")).field("X", "y\r\nHost: b").send(served.address).status,
+        400
+    );
     assert_eq!(twice.send(served.address).status, 400);
     assert_eq!(session.ping(), 200);
 }
@@ -150,6 +172,10 @@ fn nothing_is_at_other_paths_and_verbs<R: Runtime>() {
     assert_eq!(initialize().path("/mcp?a=b").send(served.address).status, 200);
     for verb in ["PUT", "OPTIONS", "PATCH"] {
         let refused = Request::new(verb).send(served.address);
-        assert_eq!((refused.status, refused.field("allow")), (405, Some("POST, GET, DELETE")), "{verb}");
+        assert_eq!(
+            (refused.status, refused.field("allow")),
+            (405, Some("POST, GET, DELETE")),
+            "{verb}"
+        );
     }
 }

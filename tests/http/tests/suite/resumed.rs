@@ -7,7 +7,9 @@ use mcp_adapter::Server;
 use mcp_adapter::proto::schema::{ReadResourceResult, Resource};
 use mcp_adapter::proto::{Limits, Progress};
 use mcp_blocking::http::Http;
-use mcp_http_tests::{PATIENCE, Pending, Runtime, Served, Session, modern, rows, server, text, tool};
+use mcp_http_tests::{
+    PATIENCE, Pending, Runtime, Served, Session, modern, rows, server, text, tool,
+};
 use serde_json::{Value, json};
 
 rows! {
@@ -88,7 +90,8 @@ fn a_call_that_is_cut_off_is_resumed_and_its_result_comes_once<R: Runtime>() {
     assert_eq!(session.listen(Some(&last)).message(), None, "and not once more");
     // Whoever lost all of that has it again, and in order.
     let mut again = session.listen(Some(&first));
-    let steps: Vec<u64> = std::iter::from_fn(|| again.message()).map(|message| step(&message)).collect();
+    let steps: Vec<u64> =
+        std::iter::from_fn(|| again.message()).map(|message| step(&message)).collect();
     assert_eq!(steps, [2, 3, 0]);
     let mut standing = session.listen(None);
     assert_eq!(session.delete(), 204);
@@ -116,8 +119,9 @@ fn changes_reach_who_listens_and_who_comes_back<R: Runtime>() {
     let served = Served::on::<R>(server, Http::new());
     let session = Session::open(served.address);
     let mut standing = session.listen(None);
-    let mut alone = modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}))
-        .send(served.address);
+    let mut alone =
+        modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}))
+            .send(served.address);
     assert_eq!(alone.message().unwrap()["method"], "notifications/subscriptions/acknowledged");
     changes.tools_list_changed().unwrap();
     for listening in [&mut standing, &mut alone] {
@@ -133,14 +137,16 @@ fn changes_reach_who_listens_and_who_comes_back<R: Runtime>() {
 
 fn whoever_reads_late_is_told_late_and_not_never<R: Runtime>() {
     let limits = Limits { outbox_bytes_max: 512 * 1024, ..Limits::default() };
-    let mut server = server()
-        .limits(limits)
-        .resource(Resource::new("note://one", "one"), |_, _| Err::<ReadResourceResult, _>("no".into()));
+    let mut server =
+        server().limits(limits).resource(Resource::new("note://one", "one"), |_, _| {
+            Err::<ReadResourceResult, _>("no".into())
+        });
     let changes = server.changes();
     let served = Served::on::<R>(server, Http::new());
     let uri = format!("note://{}", "x".repeat(8000));
     let filter = json!({"toolsListChanged": true, "resourceSubscriptions": [uri]});
-    let mut listening = modern("subscriptions/listen", json!({"notifications": filter})).send(served.address);
+    let mut listening =
+        modern("subscriptions/listen", json!({"notifications": filter})).send(served.address);
     assert_eq!(listening.message().unwrap()["method"], "notifications/subscriptions/acknowledged");
     // More than the sockets between the two hold, and than may wait.
     for _ in 0..3000 {

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use mcp_blocking::http::Http;
-use mcp_http_tests::{Request, Runtime, Served, Session, eventually, get, modern, post, rows, server};
+use mcp_http_tests::{
+    Request, Runtime, Served, Session, eventually, get, modern, post, rows, server,
+};
 use serde_json::json;
 
 rows! {
@@ -67,7 +69,8 @@ fn the_session_too_many_is_refused_until_another_ends<R: Runtime>() {
 
 fn the_listener_too_many_is_refused_until_another_is_gone<R: Runtime>() {
     let served = Served::on::<R>(server(), Http::new().listeners_max(1));
-    let listen = modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
+    let listen =
+        modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
     let listening = listen.send(served.address);
     assert_eq!((listening.status, listen.send(served.address).status), (200, 503));
     drop(listening);

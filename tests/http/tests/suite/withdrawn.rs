@@ -83,7 +83,8 @@ fn whoever_hangs_up_before_the_head_has_cancelled<R: Runtime>() {
     let (server, heard) = waiting_room();
     let served = Served::on::<R>(server, Http::new());
     for name in ["hang", "hang_plain"] {
-        let call = modern("tools/call", json!({"name": name, "arguments": {}})).start(served.address);
+        let call =
+            modern("tools/call", json!({"name": name, "arguments": {}})).start(served.address);
         assert_eq!(hear(&heard), "begun");
         drop(call);
         assert_eq!(hear(&heard), "over");
@@ -109,7 +110,8 @@ fn a_handler_that_sleeps_in_a_loop_ends_with_its_client<R: Runtime>() {
     for nap in [Duration::from_millis(1), Duration::ZERO] {
         let (server, heard) = sleeping_in_a_loop(nap);
         let served = Served::on::<R>(server, Http::new());
-        let call = modern("tools/call", json!({"name": "poll", "arguments": {}})).start(served.address);
+        let call =
+            modern("tools/call", json!({"name": "poll", "arguments": {}})).start(served.address);
         assert_eq!(hear(&heard), "begun");
         drop(call);
         assert_eq!(hear(&heard), "over");
@@ -148,7 +150,8 @@ fn in_a_session_it_takes_more_than_hanging_up<R: Runtime>() {
     drop(call);
     assert_eq!(session.ping(), 200);
     assert!(heard.try_recv().is_err(), "it goes on");
-    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
     let cancel = session.within(mcp_http_tests::post(&cancel)).send(served.address);
     assert_eq!(cancel.status, 202);
     assert_eq!(hear(&heard), "over");

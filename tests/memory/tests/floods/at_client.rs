@@ -12,7 +12,8 @@ use super::driver::{Peer, Report};
 const NOW: Instant = Instant::ZERO;
 
 fn client(limits: Limits) -> Stdio<Client> {
-    let config = Config::new("c", "1").capability(Capability::Roots).capability(Capability::ElicitationForm);
+    let config =
+        Config::new("c", "1").capability(Capability::Roots).capability(Capability::ElicitationForm);
     Stdio::new(Client::new(NOW, config.limits(limits)))
 }
 
@@ -75,7 +76,8 @@ fn read_on(client: &mut Stdio<Client>, event: Event) {
         let event = event;
         if let Event::Completed { call, .. } = event {
             let params = Raw::from_text(&format!(r#"{{"uri":"a:{call}"}}"#)).expect("it is JSON");
-            let _blocked = client.call_raw(NOW, "resources/read", Some(&params), CallOptions::default());
+            let _blocked =
+                client.call_raw(NOW, "resources/read", Some(&params), CallOptions::default());
         }
     });
 }
@@ -87,7 +89,14 @@ fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
 pub fn all(report: &mut Report) {
     let limits = report.limits.clone();
     let (lines, long) = (report.lines, limits.message_bytes_max - 300);
-    report.flood("client: garbage for the probe", Peer::Deaf, client, lines, |_, out| out.push(b'x'), ignore);
+    report.flood(
+        "client: garbage for the probe",
+        Peer::Deaf,
+        client,
+        lines,
+        |_, out| out.push(b'x'),
+        ignore,
+    );
     report.flood("client: millions of revisions", Peer::Deaf, client, 4, |index, out| {
         let names = vec!["\"\""; long / 3].join(",");
         let id = index / 2 + 1;
@@ -132,7 +141,10 @@ pub fn all(report: &mut Report) {
             make,
             lines / 10,
             |index, out| {
-                put(out, format_args!(r#"{{"jsonrpc":"2.0","id":"{index}","method":"roots/list"}}"#));
+                put(
+                    out,
+                    format_args!(r#"{{"jsonrpc":"2.0","id":"{index}","method":"roots/list"}}"#),
+                );
             },
             ignore,
         );
@@ -144,7 +156,10 @@ pub fn all(report: &mut Report) {
             |index, out| {
                 put(
                     out,
-                    format_args!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"content":[],"a":""#, index + 3),
+                    format_args!(
+                        r#"{{"jsonrpc":"2.0","id":{},"result":{{"content":[],"a":""#,
+                        index + 3
+                    ),
                 );
                 out.resize(out.len() + long, b'x');
                 put(out, format_args!(r#""}}}}"#));
@@ -158,7 +173,12 @@ pub fn all(report: &mut Report) {
             listens,
             lines / 10,
             |_, out| {
-                put(out, format_args!(r#"{{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}}"#));
+                put(
+                    out,
+                    format_args!(
+                        r#"{{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}}"#
+                    ),
+                );
             },
             ignore,
         );
@@ -198,7 +218,13 @@ pub fn all(report: &mut Report) {
                     ),
                 );
                 out.resize(out.len() + half, b'k');
-                put(out, format_args!("{}", if key { r#"":{"method":"roots/list"}}}}"# } else { r#""}}"# }));
+                put(
+                    out,
+                    format_args!(
+                        "{}",
+                        if key { r#"":{"method":"roots/list"}}}}"# } else { r#""}}"# }
+                    ),
+                );
             },
             ignore,
         );

@@ -63,11 +63,16 @@ pub fn all(report: &mut Report) {
         session,
         lines,
         |index, out| {
-            put(out, format_args!(r#"{{"jsonrpc":"2.0","method":"x/{index}","params":{{"a":1}}}}"#));
+            put(
+                out,
+                format_args!(r#"{{"jsonrpc":"2.0","method":"x/{index}","params":{{"a":1}}}}"#),
+            );
         },
         ignore,
     );
-    for (name, peer) in [("server: pings, unread", Peer::Deaf), ("server: pings, read", Peer::Reads)] {
+    for (name, peer) in
+        [("server: pings, unread", Peer::Deaf), ("server: pings, read", Peer::Reads)]
+    {
         report.flood(
             name,
             peer,
@@ -80,9 +85,10 @@ pub fn all(report: &mut Report) {
         );
     }
     let id = "\\u0041".repeat((limits.id_bytes_max - 10) / 6);
-    for (name, peer) in
-        [("server: requests, session, unread", Peer::Deaf), ("server: requests, session", Peer::Reads)]
-    {
+    for (name, peer) in [
+        ("server: requests, session, unread", Peer::Deaf),
+        ("server: requests, session", Peer::Reads),
+    ] {
         report.flood(name, peer, session, lines / 10, |index, out| {
             put(out, format_args!(r#"{{"jsonrpc":"2.0","id":"{id}{index}","method":"tools/list","params":{{"_meta":{{"progressToken":"{id}{index}"}}}}}}"#));
         }, ignore);
@@ -186,7 +192,9 @@ pub fn all(report: &mut Report) {
         |_, out| fill(out, long, b'"'),
         ignore,
     );
-    for (name, space) in [("server: long requests", b'x'), ("server: white space with a line break", b' ')] {
+    for (name, space) in
+        [("server: long requests", b'x'), ("server: white space with a line break", b' ')]
+    {
         report.flood(name, Peer::Reads, session, report.of(long), |index, out| {
             put(out, format_args!("{{\"jsonrpc\":\"2.0\",\"id\":{index},\r\"method\":\"tools/call\",\"params\":{{\"name\":\"a\",\"b\":"));
             let quote = if space == b'x' { "\"" } else { "" };

@@ -1,4 +1,5 @@
-//! A driver that heeds what a machine wants and an application that is as slow as it may be; knows no messages.
+//! A driver that heeds what a machine wants and an application that is as slow as it may be; knows
+//! no messages.
 
 use std::fmt;
 
@@ -36,8 +37,8 @@ impl Report {
         (self.bytes / bytes.max(1) as u64).clamp(2, 4096)
     }
 
-    /// Floods a machine with lines, in pieces of 64 KiB, for as long as it wants any; `hear` gets the events that it
-    /// makes room with.
+    /// Floods a machine with lines, in pieces of 64 KiB, for as long as it wants any; `hear` gets
+    /// the events that it makes room with.
     pub fn flood<M: Endpoint>(
         &mut self,
         name: &str,
@@ -82,7 +83,10 @@ impl Report {
     pub fn assert_below(&self, bytes_max: usize) {
         let wrong: Vec<&Row> =
             self.rows.iter().filter(|row| row.1 == 0 || row.2 == 0 || row.2 > bytes_max).collect();
-        assert!(wrong.is_empty(), "nothing came in, or more than {bytes_max} bytes were held: {wrong:#?}");
+        assert!(
+            wrong.is_empty(),
+            "nothing came in, or more than {bytes_max} bytes were held: {wrong:#?}"
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! What both sides did about each call, and what all of a world on HTTP shares; knows tags, and nothing of bytes.
+//! What both sides did about each call, and what all of a world on HTTP shares; knows tags, and
+//! nothing of bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -27,7 +28,8 @@ impl Shared {
     /// Something happened.
     pub(super) fn tell(&mut self, words: impl FnOnce() -> String) {
         if let Some(story) = &mut self.story {
-            let _infallible = writeln!(story, "{:>10.4} {}", self.now.as_nanos() as f64 / 1e9, words());
+            let _infallible =
+                writeln!(story, "{:>10.4} {}", self.now.as_nanos() as f64 / 1e9, words());
         }
     }
 
@@ -37,7 +39,8 @@ impl Shared {
     }
 }
 
-/// What became of one thing that was asked for, on both sides. It goes by a tag that its params carry.
+/// What became of one thing that was asked for, on both sides. It goes by a tag that its params
+/// carry.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Matter {
     pub(super) client: usize,
@@ -73,7 +76,8 @@ impl Books {
     /// A new matter.
     pub(super) fn open(&mut self, client: usize, method: &str) -> u64 {
         self.next += 1;
-        self.matters.insert(self.next, Matter { client, method: method.into(), ..Matter::default() });
+        self.matters
+            .insert(self.next, Matter { client, method: method.into(), ..Matter::default() });
         self.next
     }
 
@@ -104,7 +108,10 @@ impl Books {
         let Some(matter) = self.matters.get_mut(&tag) else { return Ok(()) };
         matter.sent += 1;
         if matter.sent > 1 + matter.asks - matter.legacy_asks {
-            return Err(format!("{tag} was sent {} times and asked about {}", matter.sent, matter.asks));
+            return Err(format!(
+                "{tag} was sent {} times and asked about {}",
+                matter.sent, matter.asks
+            ));
         }
         Ok(())
     }
@@ -114,7 +121,9 @@ impl Books {
     /// # Errors
     /// When nobody made it, or it came more often than it was sent or asked about.
     pub(super) fn deliver(&mut self, tag: u64, method: &str) -> Result<(), String> {
-        let Some(matter) = self.matters.get_mut(&tag) else { return Err(format!("nobody asked for {tag}")) };
+        let Some(matter) = self.matters.get_mut(&tag) else {
+            return Err(format!("nobody asked for {tag}"));
+        };
         if matter.method != method {
             return Err(format!("{tag} is {} and came as {method}", matter.method));
         }

@@ -1,5 +1,5 @@
-//! One client of a world: its machine, what its application does, and the exchanges that are its; knows nothing of the
-//! server.
+//! One client of a world: its machine, what its application does, and the exchanges that are its;
+//! knows nothing of the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,7 +79,8 @@ impl Client {
             moved = true;
             match todo {
                 Todo::Send(send) => {
-                    let body = Raw::from_text(std::str::from_utf8(&send.body).unwrap_or_default()).ok();
+                    let body =
+                        Raw::from_text(std::str::from_utf8(&send.body).unwrap_or_default()).ok();
                     let asks = body.as_ref().filter(|body| body.member("method").is_some());
                     let tag = tag_of(asks.and_then(|body| body.member("params")).as_ref());
                     let is_right = (send.verb == Verb::Post) == body.is_some();
@@ -94,7 +95,14 @@ impl Client {
                     }
                     let exchange = send.exchange;
                     shared.mark(&format!("http.verb {}", send.verb));
-                    let id = net.begin(shared.now, &shared.plan, &mut shared.coverage, self.index, send, tag);
+                    let id = net.begin(
+                        shared.now,
+                        &shared.plan,
+                        &mut shared.coverage,
+                        self.index,
+                        send,
+                        tag,
+                    );
                     shared.tell(|| {
                         let conn = &net.conns[&id];
                         let body = String::from_utf8_lossy(&conn.send.body);
@@ -130,7 +138,13 @@ impl Client {
     }
 
     /// Takes what came of an exchange, as far as it wants to.
-    fn take(&mut self, shared: &mut Shared, net: &mut Net, exchange: ExchangeId, id: ConnId) -> bool {
+    fn take(
+        &mut self,
+        shared: &mut Shared,
+        net: &mut Net,
+        exchange: ExchangeId,
+        id: ConnId,
+    ) -> bool {
         let now = shared.now;
         let mut moved = false;
         while let Some(conn) = net.conns.get_mut(&id)
@@ -229,7 +243,10 @@ impl Client {
                 shared.mark(&format!("http.call {end}"));
                 let is_over = self.http.is_closed();
                 if let Err(why) = outcome::check(shared, &open, &outcome, is_over, self.was_busy) {
-                    shared.breach(format!("client {}'s {call} ended with {outcome:?}: {why}", self.index));
+                    shared.breach(format!(
+                        "client {}'s {call} ended with {outcome:?}: {why}",
+                        self.index
+                    ));
                 }
             }
             Event::Progress { call, progress } => {
@@ -241,7 +258,8 @@ impl Client {
                 }
             }
             Event::Notification { method, params, .. } => {
-                let data = params.and_then(|params| params.member("data")).map(|data| data.to_string());
+                let data =
+                    params.and_then(|params| params.member("data")).map(|data| data.to_string());
                 shared.mark(&format!("http.heard {method}"));
                 if let Some(data) = data
                     && !self.heard.insert(data.clone())
@@ -257,7 +275,9 @@ impl Client {
                     shared.breach(format!("{incoming} came twice"));
                 }
             }
-            Event::RequestCancelled { incoming, .. } if self.requests.remove(&incoming).is_none() => {
+            Event::RequestCancelled { incoming, .. }
+                if self.requests.remove(&incoming).is_none() =>
+            {
                 shared.breach(format!("{incoming} was withdrawn and is not open"));
             }
             _ => {}
@@ -291,7 +311,8 @@ impl Client {
         self.is_busy = false;
         self.look(shared);
         if !self.is_closed || !self.calls.is_empty() {
-            shared.breach(format!("client {} was closed, and is not: {:?}", self.index, self.calls));
+            shared
+                .breach(format!("client {} was closed, and is not: {:?}", self.index, self.calls));
         }
         if !self.exchanges.is_empty() {
             shared.breach(format!("client {} is over and has {:?}", self.index, self.exchanges));

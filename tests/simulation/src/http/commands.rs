@@ -18,7 +18,8 @@ use crate::books::REFUSAL;
 use crate::case::Feature;
 
 impl Client {
-    /// The application's half of a step; false when there was nothing to do it to, or it was refused.
+    /// The application's half of a step; false when there was nothing to do it to, or it was
+    /// refused.
     pub(super) fn act(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) -> bool {
         let now = shared.now;
         let incoming = self.requests.keys().nth(random.below(self.requests.len())).copied();
@@ -30,7 +31,10 @@ impl Client {
                 {
                     open.is_unanswered = true;
                 }
-                let done = self.http.respond_error(now, incoming, &ErrorObject::new(REFUSAL, "no")).is_ok();
+                let done = self
+                    .http
+                    .respond_error(now, incoming, &ErrorObject::new(REFUSAL, "no"))
+                    .is_ok();
                 if done {
                     self.requests.remove(&incoming);
                 }
@@ -54,7 +58,9 @@ impl Client {
                 true
             }
             (Action::Listen, _) => {
-                let OwnedCommand::Listen { filter, options } = app::listen(random) else { return false };
+                let OwnedCommand::Listen { filter, options } = app::listen(random) else {
+                    return false;
+                };
                 let done = self.http.listen(now, &filter, options);
                 if let Ok(call) = done {
                     let open = OpenCall { is_listening: true, ..OpenCall::new(0, now) };
@@ -113,7 +119,8 @@ impl Client {
         };
         let params = app::params(method, tag, None);
         let limits = self.http.limits();
-        let least = options.timeout.unwrap_or_else(|| limits.call_timeout.min(limits.human_timeout));
+        let least =
+            options.timeout.unwrap_or_else(|| limits.call_timeout.min(limits.human_timeout));
         let wants_progress = options.progress;
         let done = self.http.call_raw(shared.now, method, Some(&params), options);
         shared.tell(|| format!("client {}: calls {method} {tag}: {done:?}", self.index));
@@ -126,7 +133,8 @@ impl Client {
 }
 
 impl Server {
-    /// The applications' half of a step; false when there was nothing to do it to, or it was refused.
+    /// The applications' half of a step; false when there was nothing to do it to, or it was
+    /// refused.
     pub(super) fn act(
         &mut self,
         shared: &mut Shared,
@@ -137,7 +145,9 @@ impl Server {
         let open: Vec<(u64, IncomingId, u64)> = self
             .hosts
             .iter()
-            .flat_map(|(key, host)| host.requests.iter().map(|(incoming, open)| (*key, *incoming, open.tag)))
+            .flat_map(|(key, host)| {
+                host.requests.iter().map(|(incoming, open)| (*key, *incoming, open.tag))
+            })
             .collect();
         let chosen = open.get(random.below(open.len())).copied();
         let keys: Vec<u64> = self.hosts.keys().copied().collect();
@@ -146,8 +156,10 @@ impl Server {
             Action::Change => return self.change(shared, random),
             Action::Restart => return self.restart(shared, net),
             Action::EndSession => {
-                let alone = self.hosts.iter().filter(|(_, host)| host.is_alone() && host.is_listening);
-                let keys: Vec<u64> = self.table.iter().chain(alone.map(|(key, _)| key)).copied().collect();
+                let alone =
+                    self.hosts.iter().filter(|(_, host)| host.is_alone() && host.is_listening);
+                let keys: Vec<u64> =
+                    self.table.iter().chain(alone.map(|(key, _)| key)).copied().collect();
                 let Some(key) = keys.get(random.below(keys.len())).copied() else { return false };
                 let name = self.hosts.get(&key).and_then(|host| host.key.clone());
                 name.and_then(|name| self.table.remove(&name));
@@ -201,7 +213,8 @@ impl Server {
         }
         let ids: Vec<ConnId> = net.conns.keys().copied().collect();
         for id in ids {
-            let Some(conn) = net.conns.get_mut(&id).filter(|conn| conn.stage != Stage::Coming) else {
+            let Some(conn) = net.conns.get_mut(&id).filter(|conn| conn.stage != Stage::Coming)
+            else {
                 continue;
             };
             let tag = conn.tag;

@@ -1,5 +1,5 @@
-//! One exchange as the network has it, from the client's request to the end of its response; knows bytes and times, and
-//! nothing of what they say.
+//! One exchange as the network has it, from the client's request to the end of its response; knows
+//! bytes and times, and nothing of what they say.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! How the server of a world answers: it waits for what its sessions have to say, and writes as much as is taken; knows
-//! nothing of what comes in.
+//! How the server of a world answers: it waits for what its sessions have to say, and writes as
+//! much as is taken; knows nothing of what comes in.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,8 @@ impl Server {
     pub(super) fn next_wake(&self, shared: &Shared, net: &Net) -> Option<Instant> {
         let hosts = self.hosts.values().filter_map(|host| host.session.poll_timeout());
         let due = hosts.chain(self.table.poll_timeout()).map(|due| shared.plan.wakes(due));
-        let stalled = net.conns.values().filter(|conn| conn.stage == Stage::Streaming && !conn.is_left);
+        let stalled =
+            net.conns.values().filter(|conn| conn.stage == Stage::Streaming && !conn.is_left);
         let stalls = stalled.map(|conn| conn.stalled_until).filter(|at| *at > shared.now);
         due.chain(stalls).min()
     }
@@ -27,7 +28,10 @@ impl Server {
         let now = shared.now;
         let mut moved = false;
         if self.table.poll_timeout().is_some_and(|due| shared.plan.wakes(due) <= now) {
-            let busy = self.hosts.iter_mut().filter_map(|(key, host)| host.session.is_busy().then_some(*key));
+            let busy = self
+                .hosts
+                .iter_mut()
+                .filter_map(|(key, host)| host.session.is_busy().then_some(*key));
             let busy: BTreeSet<u64> = busy.collect();
             let idle = self.table.expire(now, |key| busy.contains(key));
             for key in idle {
@@ -52,7 +56,8 @@ impl Server {
             moved = true;
         }
         moved |= host.look(shared);
-        let exchanges: Vec<_> = host.exchanges.iter().map(|(exchange, id)| (*exchange, *id)).collect();
+        let exchanges: Vec<_> =
+            host.exchanges.iter().map(|(exchange, id)| (*exchange, *id)).collect();
         for (exchange, id) in exchanges {
             let Some(host) = self.hosts.get_mut(&key) else { return true };
             let Some(conn) = net.conns.get(&id) else { continue };
@@ -115,7 +120,8 @@ impl Server {
         let mut moved = false;
         loop {
             let Some(host) = self.hosts.get_mut(&key) else { return true };
-            let Some(conn) = net.conns.get(&id).filter(|conn| conn.stage == Stage::Streaming) else {
+            let Some(conn) = net.conns.get(&id).filter(|conn| conn.stage == Stage::Streaming)
+            else {
                 return moved;
             };
             let is_heard = !conn.is_cut && !conn.is_left;
@@ -135,7 +141,13 @@ impl Server {
                     for kind in host.said.take_kinds() {
                         shared.mark(&format!("http.reached {kind}"));
                     }
-                    net.down(now, &shared.plan, &mut shared.coverage, id, Piece::Body(bytes.to_vec()));
+                    net.down(
+                        now,
+                        &shared.plan,
+                        &mut shared.coverage,
+                        id,
+                        Piece::Body(bytes.to_vec()),
+                    );
                 }
                 Frame::End => {
                     shared.tell(|| format!("   {id:?} ends"));

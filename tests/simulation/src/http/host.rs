@@ -1,12 +1,14 @@
-//! One session of the server, or one exchange that stands alone, with what its application does; knows nothing of the
-//! network.
+//! One session of the server, or one exchange that stands alone, with what its application does;
+//! knows nothing of the network.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_harness::{Said, Seed};
 use mcp_proto::http::{self, Session};
 use mcp_proto::server::Event;
-use mcp_proto::{Applied, CallId, CallOptions, ErrorObject, IncomingId, Misuse, OwnedCommand, Progress, Raw};
+use mcp_proto::{
+    Applied, CallId, CallOptions, ErrorObject, IncomingId, Misuse, OwnedCommand, Progress, Raw,
+};
 
 use super::books::Shared;
 use super::conn::ConnId;
@@ -42,7 +44,12 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub(super) fn new(session: Session, key: Option<String>, client: usize, is_listening: bool) -> Self {
+    pub(super) fn new(
+        session: Session,
+        key: Option<String>,
+        client: usize,
+        is_listening: bool,
+    ) -> Self {
         Self {
             session,
             key,
@@ -76,7 +83,10 @@ impl Host {
                 Event::Closed(_) => {
                     self.is_closed = true;
                     if !self.requests.is_empty() || !self.calls.is_empty() {
-                        shared.breach(format!("closed with {:?} and {:?}", self.requests, self.calls));
+                        shared.breach(format!(
+                            "closed with {:?} and {:?}",
+                            self.requests, self.calls
+                        ));
                     }
                 }
                 Event::Completed { call, .. } if !self.calls.remove(&call) => {
@@ -114,7 +124,8 @@ impl Host {
         self.over.push(incoming);
     }
 
-    /// What became of answering; stale requests must have been withdrawn, of which the event may not be looked at yet.
+    /// What became of answering; stale requests must have been withdrawn, of which the event may
+    /// not be looked at yet.
     fn is_done(&self, shared: &Shared, what: &str, done: Result<(), Misuse>) -> bool {
         match done {
             Ok(()) => true,
@@ -139,7 +150,8 @@ impl Host {
 
     pub(super) fn refuse(&mut self, shared: &mut Shared, incoming: IncomingId) -> bool {
         let Some(open) = self.requests.get(&incoming).cloned() else { return false };
-        let done = self.session.respond_error(shared.now, incoming, &ErrorObject::new(REFUSAL, "no"));
+        let done =
+            self.session.respond_error(shared.now, incoming, &ErrorObject::new(REFUSAL, "no"));
         shared.tell(|| format!("   server refuses {incoming}: {done:?}"));
         let is_done = self.is_done(shared, "a refusal", done);
         if is_done {
@@ -151,18 +163,29 @@ impl Host {
 
     /// What is over cannot be answered again.
     pub(super) fn answer_again(&mut self, shared: &Shared, random: &mut Seed) -> bool {
-        let Some(incoming) = self.over.get(random.below(self.over.len())).copied() else { return false };
+        let Some(incoming) = self.over.get(random.below(self.over.len())).copied() else {
+            return false;
+        };
         match self.session.respond(shared.now, incoming, &Raw::empty_object()) {
             Err(_) => true,
             Ok(()) => shared.breach(format!("{incoming} is over and was answered again")),
         }
     }
 
-    pub(super) fn apply(&mut self, shared: &Shared, command: &OwnedCommand) -> Result<Applied, Misuse> {
+    pub(super) fn apply(
+        &mut self,
+        shared: &Shared,
+        command: &OwnedCommand,
+    ) -> Result<Applied, Misuse> {
         self.session.apply(shared.now, command.try_into()?)
     }
 
-    pub(super) fn ask(&mut self, shared: &mut Shared, incoming: IncomingId, random: &mut Seed) -> bool {
+    pub(super) fn ask(
+        &mut self,
+        shared: &mut Shared,
+        incoming: IncomingId,
+        random: &mut Seed,
+    ) -> bool {
         let Some(open) = self.requests.get(&incoming).cloned() else { return false };
         let ask = app::ask(incoming.into(), random);
         let done = self.apply(shared, &ask);
@@ -181,7 +204,8 @@ impl Host {
             }
             Err(Misuse::Undeclared) => {
                 let OwnedCommand::RequestInput { questions, .. } = ask else { return false };
-                let done = self.apply(shared, &OwnedCommand::RefuseUndeclared { incoming, questions });
+                let done =
+                    self.apply(shared, &OwnedCommand::RefuseUndeclared { incoming, questions });
                 let is_done = self.is_done(shared, "a refusal", done.map(|_| ()));
                 if is_done {
                     shared.books.with(open.tag, |matter| matter.is_refused = true);
@@ -193,12 +217,18 @@ impl Host {
         }
     }
 
-    pub(super) fn progress(&mut self, shared: &mut Shared, incoming: IncomingId, random: &mut Seed) -> bool {
+    pub(super) fn progress(
+        &mut self,
+        shared: &mut Shared,
+        incoming: IncomingId,
+        random: &mut Seed,
+    ) -> bool {
         let Some(open) = self.requests.get_mut(&incoming) else { return false };
         let value = open.progress + random.below(5) as f64 - 0.5;
         let tag = open.tag;
         shared.books.with(tag, |matter| _ = matter.progress.insert(value.to_bits()));
-        let done = self.session.progress(shared.now, incoming, &Progress::new(value).message("so far"));
+        let done =
+            self.session.progress(shared.now, incoming, &Progress::new(value).message("so far"));
         shared.tell(|| format!("   server tells of {incoming}: {value}: {done:?}"));
         if done.is_ok() {
             open.progress = open.progress.max(value);
@@ -251,7 +281,9 @@ impl Host {
     pub(super) fn check_over(&mut self, shared: &mut Shared) {
         self.look(shared);
         if let Some((incoming, open)) = self.requests.first_key_value() {
-            shared.breach(format!("nobody hears the answer to {incoming} {open:?}, and it is still open"));
+            shared.breach(format!(
+                "nobody hears the answer to {incoming} {open:?}, and it is still open"
+            ));
         }
         if self.session.is_busy() {
             shared.breach("an exchange is over, and busy");
@@ -267,7 +299,8 @@ impl Host {
         for (stream, numbers) in self.said.ids() {
             let from = std::iter::once(0).chain(numbers);
             for last in from {
-                let Ok(id) = self.session.handle_get(shared.now, Some(&format!("{stream}-{last}"))) else {
+                let Ok(id) = self.session.handle_get(shared.now, Some(&format!("{stream}-{last}")))
+                else {
                     continue;
                 };
                 let _head = self.session.poll_reply(id);

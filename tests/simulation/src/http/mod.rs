@@ -1,5 +1,6 @@
-//! Worlds on HTTP: clients and a server with its sessions, joined by exchanges that are slow, reordered, cut, refused and
-//! lost; each seed draws one. Knows the public surface of `mcp_proto::http` and what it promises.
+//! Worlds on HTTP: clients and a server with its sessions, joined by exchanges that are slow,
+//! reordered, cut, refused and lost; each seed draws one. Knows the public surface of
+//! `mcp_proto::http` and what it promises.
 
 mod books;
 mod client;

@@ -1,5 +1,5 @@
-//! The network between clients and a server: exchanges whose requests overtake each other, and whose responses come in
-//! pieces, late, or not to their end; knows nothing of what they say.
+//! The network between clients and a server: exchanges whose requests overtake each other, and
+//! whose responses come in pieces, late, or not to their end; knows nothing of what they say.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -131,8 +131,12 @@ impl Net {
         id: ConnId,
         piece: Piece,
     ) {
-        let Some(conn) = self.conns.get_mut(&id).filter(|conn| !conn.is_cut && !conn.is_left) else { return };
-        let room = conn.cut_after.filter(|_| !self.is_calm).map(|bytes| bytes.saturating_sub(conn.sent));
+        let Some(conn) = self.conns.get_mut(&id).filter(|conn| !conn.is_cut && !conn.is_left)
+        else {
+            return;
+        };
+        let room =
+            conn.cut_after.filter(|_| !self.is_calm).map(|bytes| bytes.saturating_sub(conn.sent));
         let is_cut = match &piece {
             Piece::Head(..) => conn.cut_after == Some(0) && !self.is_calm,
             Piece::Body(bytes) => room.is_some_and(|room| room < bytes.len()),
@@ -196,7 +200,9 @@ impl Net {
 
     /// The server will notice that nobody is there.
     fn gone(&mut self, now: Instant, plan: &Plan, coverage: &mut Coverage, id: ConnId) {
-        let Some(conn) = self.conns.get_mut(&id).filter(|conn| conn.stage != Stage::Done) else { return };
+        let Some(conn) = self.conns.get_mut(&id).filter(|conn| conn.stage != Stage::Done) else {
+            return;
+        };
         let mut at = conn.last_up.max(now + plan.latency(&mut conn.random));
         let late = conn.random.next() % 50_000;
         if plan.has(Feature::LateGone) && !late.is_multiple_of(3) {

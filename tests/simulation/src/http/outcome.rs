@@ -1,4 +1,5 @@
-//! How a call over HTTP may end and come further, by what both sides and the network did about it; knows no machine.
+//! How a call over HTTP may end and come further, by what both sides and the network did about it;
+//! knows no machine.
 
 use std::time::Duration;
 
@@ -86,7 +87,9 @@ pub(super) fn check(
         }
         Err(CallError::Cancelled) => Err("nobody cancelled it".into()),
         Err(CallError::Withdrawn) if !call.is_listening => Err("it is no subscription".into()),
-        Err(CallError::Unanswered(_)) if !call.is_unanswered => Err("no question was refused".into()),
+        Err(CallError::Unanswered(_)) if !call.is_unanswered => {
+            Err("no question was refused".into())
+        }
         Err(error) if is_lost(error) => {
             let Some(matter) = matter.filter(|_| !is_over) else { return Ok(()) };
             let is_evicted = matches!(error, CallError::Http { status: 400 })
@@ -103,11 +106,15 @@ pub(super) fn check(
             }
             Ok(())
         }
-        Err(CallError::Invalid(why)) if !small && !matter.as_ref().is_some_and(|it| it.is_orphan) => {
+        Err(CallError::Invalid(why))
+            if !small && !matter.as_ref().is_some_and(|it| it.is_orphan) =>
+        {
             Err(format!("an honest answer is invalid: {why}"))
         }
         Err(CallError::Refused(error)) => match matter {
-            Some(matter) if error.code == REFUSAL && !matter.is_refused => Err("nobody refused it".into()),
+            Some(matter) if error.code == REFUSAL && !matter.is_refused => {
+                Err("nobody refused it".into())
+            }
             Some(matter) if matter.answered.is_some() && !matter.is_refused && !small => {
                 Err(format!("it was answered and came back as {error}"))
             }
@@ -117,10 +124,13 @@ pub(super) fn check(
             if shared.now.duration_since(call.started) < call.least {
                 return Err("it gave up too early".into());
             }
-            let slow =
-                was_busy || shared.plan.has(Feature::Stalls) || shared.plan.has(Feature::BusyApplications);
+            let slow = was_busy
+                || shared.plan.has(Feature::Stalls)
+                || shared.plan.has(Feature::BusyApplications);
             let Some(matter) = matter.filter(|_| !slow && !small) else { return Ok(()) };
-            let Some(answered) = matter.answered.filter(|_| !matter.is_orphan) else { return Ok(()) };
+            let Some(answered) = matter.answered.filter(|_| !matter.is_orphan) else {
+                return Ok(());
+            };
             let since = shared.now.duration_since(answered);
             if !matter.is_troubled && since > UNDER_WAY {
                 return Err(format!("it was answered {since:?} before"));

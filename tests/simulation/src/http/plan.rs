@@ -1,4 +1,5 @@
-//! What one seed draws of a world on HTTP before anything happens; knows nothing of what happens then.
+//! What one seed draws of a world on HTTP before anything happens; knows nothing of what happens
+//! then.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -123,7 +124,8 @@ impl Plan {
         let mut random = case.fork(1);
         let mut on = BTreeSet::new();
         for feature in features() {
-            let rare = matches!(feature, Feature::Restarts | Feature::Closes | Feature::BusyApplications);
+            let rare =
+                matches!(feature, Feature::Restarts | Feature::Closes | Feature::BusyApplications);
             if random.below(if rare { 5 } else { 2 }) == 0 {
                 on.insert(feature);
             }
@@ -166,7 +168,8 @@ impl Plan {
         if has(Feature::NoStream) {
             http = http.without_stream();
         }
-        let (clients, sessions, idle) = (2 + random.below(2), 1 + random.below(2), random.below(60_000));
+        let (clients, sessions, idle) =
+            (2 + random.below(2), 1 + random.below(2), random.below(60_000));
         let latency = random.below(400) as u64;
         Self {
             weights,
@@ -294,7 +297,8 @@ fn limits(random: &mut Seed, on: &BTreeSet<Feature>) -> Limits {
     if small {
         limits.input_rounds_max = rounds;
     }
-    let (few_bytes, calls, requests) = (random.below(2) == 0, random.below(1500), random.below(1500));
+    let (few_bytes, calls, requests) =
+        (random.below(2) == 0, random.below(1500), random.below(1500));
     if small && few_bytes {
         limits.calls_bytes_max = 100 + calls;
         limits.requests_bytes_max = 100 + requests;

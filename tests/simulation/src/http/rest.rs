@@ -1,5 +1,5 @@
-//! What the machines of a world on HTTP have room for once all is quiet: as much as in the beginning. It knows which
-//! bounds there are, and nothing of what happened before.
+//! What the machines of a world on HTTP have room for once all is quiet: as much as in the
+//! beginning. It knows which bounds there are, and nothing of what happened before.
 
 use std::time::Duration;
 
@@ -33,7 +33,8 @@ impl Client {
         if self.http.is_closed() || !self.calls.is_empty() || !self.requests.is_empty() {
             return;
         }
-        let (calls_max, bytes_max) = (self.http.limits().calls_max, self.http.limits().calls_bytes_max);
+        let (calls_max, bytes_max) =
+            (self.http.limits().calls_max, self.http.limits().calls_bytes_max);
         let opening = r#"{"name":"t","pad":""#;
         if let Some(pad) = bytes_max.checked_sub(opening.len() + 2).filter(|_| bytes_max <= LITTLE)
             && let Ok(params) = Raw::from_text(&format!("{opening}{}\"}}", "a".repeat(pad)))
@@ -63,7 +64,10 @@ impl Client {
                 shared.mark("http.rest client.calls");
             }
             Err(Misuse::Blocked) => {
-                shared.breach(format!("nothing is open and {what} of client {} is blocked", self.index));
+                shared.breach(format!(
+                    "nothing is open and {what} of client {} is blocked",
+                    self.index
+                ));
             }
             Err(_) => {}
         }
@@ -71,7 +75,8 @@ impl Client {
 }
 
 impl Host {
-    /// Has a session hear as much as it must have room for, and say something; nobody hears its answers.
+    /// Has a session hear as much as it must have room for, and say something; nobody hears its
+    /// answers.
     fn check_room_again(&mut self, shared: &mut Shared) {
         let is_quiet = !self.is_alone()
             && !self.has_asked
@@ -86,26 +91,30 @@ impl Host {
         if self.exchanges.is_empty() && self.session.is_busy() {
             shared.breach("nothing is open in a session, and it is busy");
         }
-        let (count, bytes) = (self.session.limits().requests_max, self.session.limits().requests_bytes_max);
+        let (count, bytes) =
+            (self.session.limits().requests_max, self.session.limits().requests_bytes_max);
         if let Some(pad) = bytes.checked_sub(r#"{"pad":""}"#.len()).filter(|_| bytes <= LITTLE) {
             let params = format!(r#"{{"pad":"{}"}}"#, "a".repeat(pad));
             let exchange = self.ask_again(shared, 0, &params);
             self.answer_again_and_end(shared, &[exchange]);
         }
         if count <= FEW && bytes > LITTLE {
-            let exchanges: Vec<_> = (0..count).map(|number| self.ask_again(shared, number, "{}")).collect();
+            let exchanges: Vec<_> =
+                (0..count).map(|number| self.ask_again(shared, number, "{}")).collect();
             self.answer_again_and_end(shared, &exchanges);
         }
         self.speak_again(shared);
     }
 
     fn ask_again(&mut self, shared: &mut Shared, number: usize, params: &str) -> http::ExchangeId {
-        let request =
-            format!(r#"{{"jsonrpc":"2.0","id":"rest{number}","method":"x/known","params":{params}}}"#);
+        let request = format!(
+            r#"{{"jsonrpc":"2.0","id":"rest{number}","method":"x/known","params":{params}}}"#
+        );
         let exchange = self.session.handle_post(shared.now, true, request.as_bytes());
         self.look(shared);
         if self.requests.len() != number + 1 {
-            shared.breach(format!("nothing is open and request {number} of a session does not fit"));
+            shared
+                .breach(format!("nothing is open and request {number} of a session does not fit"));
         }
         shared.mark("http.rest server.requests");
         exchange
@@ -114,7 +123,8 @@ impl Host {
     fn answer_again_and_end(&mut self, shared: &Shared, exchanges: &[http::ExchangeId]) {
         let open: Vec<IncomingId> = self.requests.keys().copied().collect();
         for incoming in open {
-            let done = self.session.respond_error(shared.now, incoming, &ErrorObject::new(REFUSAL, "no"));
+            let done =
+                self.session.respond_error(shared.now, incoming, &ErrorObject::new(REFUSAL, "no"));
             if done.is_err() {
                 shared.breach(format!("{incoming} is open and a refusal is {done:?}"));
             }
@@ -126,7 +136,8 @@ impl Host {
             };
             while reply.body == Body::Events
                 && !matches!(self.session.poll_frame(*exchange), Some(Frame::End) | None)
-            {}
+            {
+            }
             self.session.handle_gone(shared.now, *exchange);
         }
     }
@@ -159,7 +170,10 @@ impl Server {
     /// Sees that nobody is kept to whom nobody comes back.
     pub(super) fn check_expired(&self, shared: &Shared) {
         let is_idle = |host: &&Host| {
-            !host.has_asked && host.requests.is_empty() && host.calls.is_empty() && host.exchanges.is_empty()
+            !host.has_asked
+                && host.requests.is_empty()
+                && host.calls.is_empty()
+                && host.exchanges.is_empty()
         };
         if let Some(host) = self.hosts.values().find(is_idle) {
             shared.breach(format!("nobody came back to {:?} for long, and it is there", host.key));

@@ -1,4 +1,5 @@
-//! The server of a world: its sessions, what it lets in, and the driver that answers exchanges; knows no client.
+//! The server of a world: its sessions, what it lets in, and the driver that answers exchanges;
+//! knows no client.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,7 +33,9 @@ impl Server {
 
     /// A request came.
     pub(super) fn hear(&mut self, shared: &mut Shared, net: &mut Net, id: ConnId) {
-        let Some(conn) = net.conns.get(&id).filter(|conn| conn.stage == Stage::Coming) else { return };
+        let Some(conn) = net.conns.get(&id).filter(|conn| conn.stage == Stage::Coming) else {
+            return;
+        };
         let mut fields: Vec<(&str, &str)> =
             conn.send.fields.iter().map(|(name, value)| (&**name, &**value)).collect();
         fields.push(("Host", "localhost"));
@@ -40,10 +43,12 @@ impl Server {
             (conn.send.verb.name(), conn.send.body.clone(), conn.tag, conn.client);
         let outcome = match admit(&shared.plan.policy, verb, &fields) {
             Err(refusal) => Err(refusal),
-            Ok(Admitted::Post(head)) => match head.read(&shared.plan.policy, &fields, &body, &|_| None) {
-                Err(refusal) => Err(refusal),
-                Ok(post) => self.post(shared, net, id, post, &body, tag, client),
-            },
+            Ok(Admitted::Post(head)) => {
+                match head.read(&shared.plan.policy, &fields, &body, &|_| None) {
+                    Err(refusal) => Err(refusal),
+                    Ok(post) => self.post(shared, net, id, post, &body, tag, client),
+                }
+            }
             Ok(Admitted::Get(get)) => self.get(shared, net, id, &get),
             Ok(Admitted::Delete(key)) => match self.table.remove(&key) {
                 Some(host) => {
@@ -53,7 +58,11 @@ impl Server {
                         shared,
                         net,
                         id,
-                        Reply { status: 204, fields: Vec::new(), body: Body::Whole(Vec::new().into()) },
+                        Reply {
+                            status: 204,
+                            fields: Vec::new(),
+                            body: Body::Whole(Vec::new().into()),
+                        },
                     );
                     Ok(())
                 }
@@ -82,8 +91,7 @@ impl Server {
         match post {
             Post::Alone { revision, message } => {
                 let session = Session::alone(machine(), revision, settings);
-                let listens =
-                    matches!(&message, Posted::Request { method, .. } if **method == *"subscriptions/listen");
+                let listens = matches!(&message, Posted::Request { method, .. } if **method == *"subscriptions/listen");
                 shared.mark("http.era modern");
                 let host = self.add(Host::new(session, None, client, listens));
                 self.hand_over(shared, net, id, host, is_answered(&message), body, tag);
@@ -98,7 +106,8 @@ impl Server {
                 shared.mark("http.era legacy");
                 let host = self.add(Host::new(session, Some(key.clone()), client, true));
                 self.hand_over(shared, net, id, host, true, body, tag);
-                let is_open = self.hosts.get(&host).is_some_and(|host| host.session.peer().is_some());
+                let is_open =
+                    self.hosts.get(&host).is_some_and(|host| host.session.peer().is_some());
                 if is_open && self.table.insert(now, &key, host).is_err() {
                     shared.breach("there was room, and a session did not fit");
                 }
@@ -107,12 +116,17 @@ impl Server {
                 let echo = if let Posted::Request { id, .. } = &message { Some(id) } else { None };
                 let host = self.table.get(now, &session).copied();
                 let host = host.ok_or_else(|| Refusal::unknown_session(echo))?;
-                let Some(open) = self.hosts.get(&host) else { return Err(Refusal::unknown_session(echo)) };
+                let Some(open) = self.hosts.get(&host) else {
+                    return Err(Refusal::unknown_session(echo));
+                };
                 if !open.session.wants_input() {
                     shared.mark("http.reached server-full");
                     let Some(conn) = net.conns.get_mut(&id) else { return Ok(()) };
                     if now >= *conn.patience.get_or_insert(now + PATIENCE) {
-                        return Err(Refusal::new(503, "the session has more to do than it can hold"));
+                        return Err(Refusal::new(
+                            503,
+                            "the session has more to do than it can hold",
+                        ));
                     }
                     net.postpone(now, id);
                     return Ok(());
@@ -123,7 +137,13 @@ impl Server {
         Ok(())
     }
 
-    fn get(&mut self, shared: &mut Shared, net: &mut Net, id: ConnId, get: &Get) -> Result<(), Refusal> {
+    fn get(
+        &mut self,
+        shared: &mut Shared,
+        net: &mut Net,
+        id: ConnId,
+        get: &Get,
+    ) -> Result<(), Refusal> {
         let host = self.table.get(shared.now, &get.session).copied();
         let opened = host.and_then(|host| Some((host, self.hosts.get_mut(&host)?)));
         let (key, host) = opened.ok_or_else(|| Refusal::unknown_session(None))?;
@@ -147,10 +167,11 @@ impl Server {
                 Ok(())
             }
             Err(unresumable) => {
-                // The bound is far above all that is ever said, unless it is a small one. Whoever has given up since is
-                // overtaken by its own cancellation.
+                // The bound is far above all that is ever said, unless it is a small one. Whoever
+                // has given up since is overtaken by its own cancellation.
                 let is_heard = net.conns.get(&id).is_some_and(|conn| !conn.is_left);
-                if is_heard && !shared.plan.has(Feature::SmallReplays) && !host.session.is_closed() {
+                if is_heard && !shared.plan.has(Feature::SmallReplays) && !host.session.is_closed()
+                {
                     shared.breach(format!("{:?} is refused, and all is kept", get.last_event_id));
                 }
                 shared.mark("http.reached evicted");
@@ -189,7 +210,9 @@ impl Server {
 
     /// The server hears that a client is gone.
     pub(super) fn hear_gone(&mut self, shared: &mut Shared, net: &mut Net, id: ConnId) {
-        let Some(conn) = net.conns.get_mut(&id).filter(|conn| conn.stage != Stage::Done) else { return };
+        let Some(conn) = net.conns.get_mut(&id).filter(|conn| conn.stage != Stage::Done) else {
+            return;
+        };
         conn.stage = Stage::Done;
         let Some((key, exchange)) = conn.host.take() else { return };
         let Some(host) = self.hosts.get_mut(&key) else { return };
@@ -231,7 +254,10 @@ impl Server {
     /// Sees that nothing is left once no client is.
     pub(super) fn check_end(&self, shared: &Shared) {
         if let Some((key, host)) = self.hosts.first_key_value() {
-            shared.breach(format!("host {key} is left, with {:?} and {:?}", host.requests, host.exchanges));
+            shared.breach(format!(
+                "host {key} is left, with {:?} and {:?}",
+                host.requests, host.exchanges
+            ));
         }
         if let Some(key) = self.table.iter().next() {
             shared.breach(format!("host {key} is over, and the table has it"));

@@ -1,5 +1,5 @@
-//! Clients, a server, a network and virtual time: what a seed drew, step by step, to the end; knows nothing of what any of
-//! them says.
+//! Clients, a server, a network and virtual time: what a seed drew, step by step, to the end; knows
+//! nothing of what any of them says.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
@@ -40,10 +40,12 @@ impl World {
         for feature in &plan.on {
             coverage.mark(&format!("http.feature {feature:?}"));
         }
-        if let [Some(client), Some(server)] = [0, 1].map(|side: usize| plan.revisions[side].last()) {
+        if let [Some(client), Some(server)] = [0, 1].map(|side: usize| plan.revisions[side].last())
+        {
             coverage.mark(&format!("http.newest {client}/{server}"));
         }
-        let shared = Shared { plan, now: Instant::ZERO, books: Books::default(), coverage, story: None };
+        let shared =
+            Shared { plan, now: Instant::ZERO, books: Books::default(), coverage, story: None };
         let clients = (0..shared.plan.clients).map(|index| Client::new(index, &shared)).collect();
         let server = Server::new(&shared);
         Self { case: case.clone(), net: Net::new(case), shared, clients, server, taken: 0 }
@@ -66,7 +68,9 @@ impl World {
                 }
                 true
             }
-            _ if of_both && random.below(4) != 0 => self.server.act(shared, &mut self.net, action, random),
+            _ if of_both && random.below(4) != 0 => {
+                self.server.act(shared, &mut self.net, action, random)
+            }
             Action::Answer
             | Action::Call
             | Action::Cancel
@@ -91,7 +95,8 @@ impl World {
                     Packet::Request(id) => self.server.hear(&mut self.shared, &mut self.net, id),
                     Packet::Gone(id) => self.server.hear_gone(&mut self.shared, &mut self.net, id),
                     Packet::Down(id, piece) => {
-                        if let Some(conn) = self.net.conns.get_mut(&id).filter(|conn| !conn.is_left) {
+                        if let Some(conn) = self.net.conns.get_mut(&id).filter(|conn| !conn.is_left)
+                        {
                             conn.inbox.push_back(piece);
                         }
                     }
@@ -162,7 +167,8 @@ impl World {
         self.server.close(&mut self.shared);
         self.pass(Duration::from_secs(120));
         self.server.check_end(&self.shared);
-        if let Some((id, conn)) = self.net.conns.iter().find(|(_, conn)| conn.stage != Stage::Done) {
+        if let Some((id, conn)) = self.net.conns.iter().find(|(_, conn)| conn.stage != Stage::Done)
+        {
             self.shared.breach(format!("{id:?} is left: {conn:?}"));
         }
     }

@@ -1,4 +1,5 @@
-//! The HTTP connections to one server: opened on demand, kept while idle, and used by one exchange at a time.
+//! The HTTP connections to one server: opened on demand, kept while idle, and used by one exchange
+//! at a time.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -83,7 +84,8 @@ impl HttpConnections {
         if let Error::Start { why, http, .. } = &mut error {
             // What was answered was reached.
             let unreached = [CallError::Unsent, CallError::Lost];
-            let is_unreached = matches!(why, Close::Fault(Fault::Unopened(why)) if unreached.contains(why));
+            let is_unreached =
+                matches!(why, Close::Fault(Fault::Unopened(why)) if unreached.contains(why));
             let cause = self.cause.lock().unwrap_or_else(PoisonError::into_inner).take();
             let cause = cause.filter(|_| is_unreached);
             *http = Some(Box::new(HttpFailure { url: self.remote.url.clone(), cause }));

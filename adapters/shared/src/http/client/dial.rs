@@ -16,8 +16,9 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 
 /// What a runtime does for HTTP clients.
 pub trait Dial: Spawn {
-    /// Connects to a port of a host, by name or address. What is read asks the system each time it would wait: a server
-    /// that has closed what nobody used is to be noticed before anything is sent.
+    /// Connects to a port of a host, by name or address. What is read asks the system each time it
+    /// would wait: a server that has closed what nobody used is to be noticed before anything
+    /// is sent.
     fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Duplex>>>;
 
     /// Sleeps.

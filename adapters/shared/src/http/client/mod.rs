@@ -1,4 +1,5 @@
-//! Clients over Streamable HTTP, as far as they need no runtime: exchanges on connections that a runtime opens.
+//! Clients over Streamable HTTP, as far as they need no runtime: exchanges on connections that a
+//! runtime opens.
 
 mod connections;
 mod dial;

@@ -1,4 +1,5 @@
-//! Does what a client's session wants done over HTTP, until it is over; knows nothing of what is said.
+//! Does what a client's session wants done over HTTP, until it is over; knows nothing of what is
+//! said.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -40,7 +41,11 @@ async fn pump(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>) {
 }
 
 /// Does what is to be done until nothing is left of it, once the session is closed and `is_enough`.
-async fn steps(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>, is_enough: impl Fn() -> bool) {
+async fn steps(
+    link: &Arc<Link<Machine>>,
+    connections: &Arc<HttpConnections>,
+    is_enough: impl Fn() -> bool,
+) {
     loop {
         let next = link.next_step(|state| {
             let step = state.session.http()?.next_step()?;
@@ -62,7 +67,8 @@ async fn steps(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>, is
 fn start(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>, send: Send) {
     let id = send.exchange;
     let aborted = connections.begin(id);
-    // In the order in which things are to be said: the stream that hears of everything else comes before the first call.
+    // In the order in which things are to be said: the stream that hears of everything else comes
+    // before the first call.
     let reserved = connections.reserve();
     let (link, over) = (Arc::clone(link), Arc::clone(connections));
     let ran = async move {

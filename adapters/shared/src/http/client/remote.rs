@@ -1,4 +1,5 @@
-//! Where a server is, and what each request to it says besides the protocol; knows nothing of sessions.
+//! Where a server is, and what each request to it says besides the protocol; knows nothing of
+//! sessions.
 
 use std::fmt;
 use std::io;
@@ -48,8 +49,8 @@ impl Remote {
     /// The server at this URL, of the scheme `http`, or `https` with the feature `tls`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] when it is no such URL, or says a user and a password: those are for
-    /// [`authorization`](Self::authorization).
+    /// [`io::ErrorKind::InvalidInput`] when it is no such URL, or says a user and a password: those
+    /// are for [`authorization`](Self::authorization).
     pub fn new(url: &str) -> io::Result<Self> {
         let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("{why}: {url}"));
         let uri: Uri = url.parse().map_err(|_| bad("this is no URL"))?;
@@ -71,10 +72,15 @@ impl Remote {
         Ok(Self {
             #[cfg(feature = "tls")]
             is_secure,
-            url: format!("{}://{authority}{}", if is_secure { "https" } else { "http" }, uri.path()),
+            url: format!(
+                "{}://{authority}{}",
+                if is_secure { "https" } else { "http" },
+                uri.path()
+            ),
             host,
             port,
-            authority: HeaderValue::from_str(authority.as_str()).map_err(|_| bad("this is no host"))?,
+            authority: HeaderValue::from_str(authority.as_str())
+                .map_err(|_| bad("this is no host"))?,
             target: path.parse().map_err(|_| bad("this is no path"))?,
             fields: Vec::new(),
             authorize: None,
@@ -89,9 +95,11 @@ impl Remote {
     /// Says this with each request. The fields of the protocol cannot be set.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] when a name or a value cannot stand in a head, or the field is the protocol's.
+    /// [`io::ErrorKind::InvalidInput`] when a name or a value cannot stand in a head, or the field
+    /// is the protocol's.
     pub fn field(mut self, name: &str, value: &str) -> io::Result<Self> {
-        let bad = || io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` cannot be said"));
+        let bad =
+            || io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` cannot be said"));
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
         let ours = [
             "accept",
@@ -109,9 +117,13 @@ impl Remote {
         Ok(self)
     }
 
-    /// Has `authorize` say what stands in the field `Authorization` of each request, if anything. It is asked each time,
-    /// and must not wait. What cannot stand there is not said, and neither is the request.
-    pub fn authorization(mut self, authorize: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
+    /// Has `authorize` say what stands in the field `Authorization` of each request, if anything.
+    /// It is asked each time, and must not wait. What cannot stand there is not said, and
+    /// neither is the request.
+    pub fn authorization(
+        mut self,
+        authorize: impl Fn() -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
         self.authorize = Some(Arc::new(authorize));
         self
     }
@@ -122,8 +134,8 @@ impl Remote {
         self
     }
 
-    /// How long to wait before a stream is connected to again for the first time, 1 s, and at the most, 30 s, where the
-    /// server does not say. (T-86)
+    /// How long to wait before a stream is connected to again for the first time, 1 s, and at the
+    /// most, 30 s, where the server does not say. (T-86)
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
         self.reconnect = Some((min, max));
         self
@@ -145,7 +157,10 @@ impl Remote {
 
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remote").field("host", &self.host).field("port", &self.port).finish_non_exhaustive()
+        f.debug_struct("Remote")
+            .field("host", &self.host)
+            .field("port", &self.port)
+            .finish_non_exhaustive()
     }
 }
 
@@ -156,14 +171,19 @@ mod tests {
     #[test]
     fn a_url_is_taken_apart() {
         let remote = Remote::new("http://[::1]:8080/mcp?x=1").unwrap();
-        assert_eq!((&*remote.host, remote.port, remote.target.to_string()), ("::1", 8080, "/mcp?x=1".into()));
+        assert_eq!(
+            (&*remote.host, remote.port, remote.target.to_string()),
+            ("::1", 8080, "/mcp?x=1".into())
+        );
         assert_eq!(remote.authority, "[::1]:8080");
         assert_eq!(Remote::new("http://example.com").unwrap().port, 80);
     }
 
     #[test]
     fn what_is_no_url_of_a_server_is_refused() {
-        for url in ["", "mcp", "/mcp", "ftp://example.com/", "http://", "http://user:pass@example.com/"] {
+        for url in
+            ["", "mcp", "/mcp", "ftp://example.com/", "http://", "http://user:pass@example.com/"]
+        {
             assert!(Remote::new(url).is_err(), "{url}");
         }
     }
@@ -171,7 +191,8 @@ mod tests {
     #[test]
     fn the_fields_of_the_protocol_cannot_be_set() {
         let remote = || Remote::new("http://example.com").unwrap();
-        for name in ["Host", "Mcp-Session-Id", "mcp-protocol-version", "content-length", "a b", ""] {
+        for name in ["Host", "Mcp-Session-Id", "mcp-protocol-version", "content-length", "a b", ""]
+        {
             assert!(remote().field(name, "x").is_err(), "{name}");
         }
         assert!(remote().field("x-a", "a\r\nb").is_err());

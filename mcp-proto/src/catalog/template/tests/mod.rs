@@ -27,7 +27,10 @@ fn matched(pattern: &str, uri: &str) -> Option<String> {
 fn a_variable_is_a_text_or_a_list_and_not_both() {
     let variables = Variables::new().with("text", "a").with("list", Vec::from(["b".to_string()]));
     assert_eq!((variables.text("text"), variables.list("text")), (Some("a"), None));
-    assert_eq!((variables.text("list"), variables.list("list")), (None, Some(&["b".to_string()][..])));
+    assert_eq!(
+        (variables.text("list"), variables.list("list")),
+        (None, Some(&["b".to_string()][..]))
+    );
     assert_eq!((variables.text("none"), variables.list("none")), (None, None));
 }
 
@@ -264,7 +267,9 @@ fn work_is_each_step_that_is_come_to_and_each_that_is_tried_sec_18() {
 
 #[test]
 fn no_step_is_done_twice_for_one_character_sec_18() {
-    for (pattern, part) in [("{a}{b}", "x"), ("{a}{b}{c}", "x"), ("{+a}/{+b}", "/"), ("{/a*}{/b*}", "/x")] {
+    for (pattern, part) in
+        [("{a}{b}", "x"), ("{a}{b}{c}", "x"), ("{+a}/{+b}", "/"), ("{/a*}{/b*}", "/x")]
+    {
         let parts = 40;
         let steps = template(pattern).program.steps.len();
         // Each is come to and tried.
@@ -306,7 +311,8 @@ fn work_grows_with_the_uri_and_no_faster_sec_18() {
     }
 }
 
-/// An expression of a template that is to be made: an operator, and variables with the items that each has.
+/// An expression of a template that is to be made: an operator, and variables with the items that
+/// each has.
 type Made = (usize, Vec<(bool, Option<Vec<String>>)>);
 
 const OPERATORS: [&str; 8] = ["", "+", "#", ".", "/", ";", "?", "&"];
@@ -341,7 +347,8 @@ fn build(made: Vec<Made>, glue: &str) -> (String, Variables) {
             }
             // All that follows a list without names belongs to it.
             over |= explode && !named;
-            let value = if explode { Variable::List(items) } else { Variable::Text(items[0].clone()) };
+            let value =
+                if explode { Variable::List(items) } else { Variable::Text(items[0].clone()) };
             values = values.with(&name, value);
         }
         text.push_str(&format!("{{{}{}}}{glue}", OPERATORS[operator], names.join(",")));

@@ -13,8 +13,7 @@ fn read(result: &str, rounds: u32, limits: &Limits) -> Result<Round, CallError> 
     reader.read(&Raw::from_text(result).unwrap(), rounds)
 }
 
-const TWO: &str =
-    r#"{"requestState":"s","inputRequests":{"q":{"method":"roots/list"},"r":{"method":"roots/list"}}}"#;
+const TWO: &str = r#"{"requestState":"s","inputRequests":{"q":{"method":"roots/list"},"r":{"method":"roots/list"}}}"#;
 
 #[test]
 fn a_server_may_ask_as_often_and_as_much_as_the_limits_say_stl_22() {
@@ -42,14 +41,21 @@ fn a_round_asks_what_this_side_can_be_asked_or_gives_a_state_t_96() {
         (r#"{"requestState":5}"#, false),
         (r#"{"inputRequests":[]}"#, false),
         (r#"{"inputRequests":{"q":{"method":"tools/list"}}}"#, false),
-        (r#"{"inputRequests":{"q":{"method":"roots/list"},"\u0071":{"method":"roots/list"}}}"#, false),
+        (
+            r#"{"inputRequests":{"q":{"method":"roots/list"},"\u0071":{"method":"roots/list"}}}"#,
+            false,
+        ),
     ] {
         assert_eq!(read(result, 0, &Limits::default()).is_ok(), is_read, "{result}");
     }
     let capabilities = Capabilities::none().with(Capability::Sampling);
     let limits = Limits::default();
-    let reader =
-        Reader { limits: &limits, capabilities: &capabilities, revision: Revision::V2026_07_28, kept: 0 };
+    let reader = Reader {
+        limits: &limits,
+        capabilities: &capabilities,
+        revision: Revision::V2026_07_28,
+        kept: 0,
+    };
     assert!(reader.read(&Raw::from_text(TWO).unwrap(), 0).is_err(), "it has no roots");
 }
 

@@ -33,7 +33,11 @@ fn a_server_takes_the_offered_revision_or_names_its_newest_lif_03_lif_04_lif_33(
     ];
     for (offered, ours, wanted) in rows {
         let peer = negotiated(&format!(r#"{{"protocolVersion":{offered}}}"#), ours);
-        assert_eq!(peer.map(|peer| peer.revision).map_err(|error| error.code), *wanted, "{offered} {ours:?}");
+        assert_eq!(
+            peer.map(|peer| peer.revision).map_err(|error| error.code),
+            *wanted,
+            "{offered} {ours:?}"
+        );
     }
     assert!(negotiated("{}", ALL).is_err());
 }
@@ -93,7 +97,9 @@ fn a_welcome_is_what_a_client_reads() {
     let mut out = Vec::new();
     write_welcome(&server, Revision::V2025_06_18, &mut out).unwrap();
     let client = identity(Side::Client, ALL);
-    let Next::Agreed(peer) = read_welcome(&Raw::from_written(out), &client) else { panic!("no welcome") };
+    let Next::Agreed(peer) = read_welcome(&Raw::from_written(out), &client) else {
+        panic!("no welcome")
+    };
     assert_eq!((peer.revision, &*peer.info.name), (Revision::V2025_06_18, "n"));
     assert_eq!(peer.instructions.as_deref(), Some("be brief"));
     assert!(peer.has(crate::Capability::Tools));

@@ -63,7 +63,12 @@ fn each_answer_leads_to_one_next_step_lif_28_lif_29() {
     let rows: &[(&str, Outcome, &str, &str)] = &[
         // The answer; what follows where both eras are spoken, and where only the modern one is.
         ("its revision", discovered(r#"["2026-07-28"]"#), "agreed 2026-07-28", "agreed 2026-07-28"),
-        ("several", discovered(r#"["2024-11-05","2026-07-28"]"#), "agreed 2026-07-28", "agreed 2026-07-28"),
+        (
+            "several",
+            discovered(r#"["2024-11-05","2026-07-28"]"#),
+            "agreed 2026-07-28",
+            "agreed 2026-07-28",
+        ),
         ("an older one", discovered(r#"["2025-11-25"]"#), init, "no common revision 2025-11-25"),
         (
             "the best of several",

@@ -47,7 +47,10 @@ fn a_subscription_is_open_once_each_of_its_resources_is_settled_stl_35() {
     subscriptions.on_subscribed(&mut env, 11, true);
     assert_eq!((subscriptions.is_acknowledged(FIRST), told(&mut env)), (Some(false), vec![]));
     subscriptions.on_subscribed(&mut env, 10, false);
-    assert_eq!((subscriptions.is_acknowledged(FIRST), told(&mut env)), (Some(true), vec![(FIRST, 1)]));
+    assert_eq!(
+        (subscriptions.is_acknowledged(FIRST), told(&mut env)),
+        (Some(true), vec![(FIRST, 1)])
+    );
     subscriptions.check(&mut env, FIRST);
     assert_eq!(told(&mut env), vec![], "once");
 }
@@ -115,7 +118,8 @@ fn what_cannot_be_sent_is_as_good_as_refused() {
 #[test]
 fn an_acknowledgement_counts_once_within_what_was_asked_and_the_limits_stl_30() {
     let mut subscriptions = Subscriptions::default();
-    let limits = Limits { subscription_uris_max: 2, subscriptions_bytes_max: 5, ..Limits::default() };
+    let limits =
+        Limits { subscription_uris_max: 2, subscriptions_bytes_max: 5, ..Limits::default() };
     subscriptions.open(FIRST, filter(&["a:a", "a:b"]).tools());
     assert!(subscriptions.acknowledge(SECOND, Some(filter(&[])), &limits).is_err());
     assert!(subscriptions.acknowledge(FIRST, None, &limits).is_err());
@@ -126,7 +130,10 @@ fn an_acknowledgement_counts_once_within_what_was_asked_and_the_limits_stl_30() 
     assert_eq!(counts, Ok(filter(&["a:b"])));
     assert!(subscriptions.acknowledge(FIRST, Some(filter(&[])), &limits).is_err(), "once");
     subscriptions.open(SECOND, filter(&["a:a"]));
-    assert!(subscriptions.acknowledge(SECOND, Some(filter(&["a:a"])), &limits).is_err(), "3 + 3 bytes");
+    assert!(
+        subscriptions.acknowledge(SECOND, Some(filter(&["a:a"])), &limits).is_err(),
+        "3 + 3 bytes"
+    );
 }
 
 #[test]
@@ -135,7 +142,8 @@ fn a_change_is_for_the_subscriptions_that_cover_it_or_else_for_all_with_resource
     subscriptions.open(FIRST, filter(&["a:x"]).tools());
     subscriptions.open(SECOND, filter(&["a:y"]));
     subscriptions.open(CallId(3), Filter::new().prompts());
-    let receivers = |method, params: &str| subscriptions.receivers(method, &params_in(&message(params)));
+    let receivers =
+        |method, params: &str| subscriptions.receivers(method, &params_in(&message(params)));
     assert_eq!(receivers(MethodId::ToolsChanged, "{}"), [FIRST]);
     assert_eq!(receivers(MethodId::ResourcesChanged, "{}"), []);
     assert_eq!(receivers(MethodId::ResourceUpdated, r#"{"uri":"a:y/z"}"#), [SECOND]);

@@ -114,7 +114,8 @@ fn who_asked_may_leave_while_another_waits_for_the_answer() {
     assert_eq!(sent(&mut client), ["resources/unsubscribe"]);
 }
 
-/// A client without sessions that listens, with progress, to `a:b` and the tools; the call's id is 2.
+/// A client without sessions that listens, with progress, to `a:b` and the tools; the call's id is
+/// 2.
 fn modern() -> (Client, CallId) {
     let mut client = Client::new(NOW, Config::new("test", "1").revisions(&[Revision::V2026_07_28]));
     hears(
@@ -147,8 +148,11 @@ fn what_it_takes_to_listen_in_a_session_has_the_time_that_was_asked_for() {
     let options = CallOptions { timeout, timeout_max, ..CallOptions::default() };
     client.listen(NOW, &Filter::new().resource("a:b"), options).unwrap();
     assert_eq!(client.poll_timeout(), Some(NOW + Duration::from_secs(5)));
-    let capped =
-        CallOptions { timeout: None, timeout_max: Some(Duration::from_secs(7)), ..CallOptions::default() };
+    let capped = CallOptions {
+        timeout: None,
+        timeout_max: Some(Duration::from_secs(7)),
+        ..CallOptions::default()
+    };
     let mut client = self::client();
     client.listen(NOW, &Filter::new().resource("a:b"), capped).unwrap();
     assert_eq!(client.poll_timeout(), Some(NOW + Duration::from_secs(7)), "no longer than it may");
@@ -202,8 +206,8 @@ fn asked(client: &mut Client) -> Vec<(u64, String, String)> {
     asked
 }
 
-/// The server answers all that it is asked, as long as it is asked anything: what it was asked, with at most `at_once`
-/// requests open.
+/// The server answers all that it is asked, as long as it is asked anything: what it was asked,
+/// with at most `at_once` requests open.
 fn serve(client: &mut Client, at_once: usize) -> Vec<(String, String)> {
     let mut served = Vec::new();
     loop {
@@ -272,7 +276,8 @@ enum Step {
     Listen(u8),
     /// Cancels one of the calls that listen.
     Cancel(usize),
-    /// The server answers one of the requests that it has; it refuses to subscribe where that is false.
+    /// The server answers one of the requests that it has; it refuses to subscribe where that is
+    /// false.
     Answer(usize, bool),
 }
 
@@ -280,7 +285,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         (1..32_u8).prop_map(Step::Listen),
         any::<usize>().prop_map(Step::Cancel),
-        (any::<usize>(), prop::bool::weighted(0.8)).prop_map(|(which, is_ok)| Step::Answer(which, is_ok)),
+        (any::<usize>(), prop::bool::weighted(0.8))
+            .prop_map(|(which, is_ok)| Step::Answer(which, is_ok)),
     ];
     prop::collection::vec(step, 1..40)
 }
@@ -294,7 +300,8 @@ struct Model {
 }
 
 impl Model {
-    /// Reads what it is asked, refusing to subscribe unless `is_ok`, and answers one of all that are open.
+    /// Reads what it is asked, refusing to subscribe unless `is_ok`, and answers one of all that
+    /// are open.
     fn answer(&mut self, client: &mut Client, which: usize, is_ok: bool) {
         for (wire, method, uri) in asked(client) {
             let subscribes = method == "resources/subscribe";
@@ -404,7 +411,9 @@ fn whatever_answer_ends_a_subscription_what_crosses_it_is_no_violation_t_101() {
         acknowledged(&mut client, r#"{"toolsListChanged":true}"#);
         hears(
             &mut client,
-            &format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"resultType":"{kind}","requestState":""}}}}"#),
+            &format!(
+                r#"{{"jsonrpc":"2.0","id":2,"result":{{"resultType":"{kind}","requestState":""}}}}"#
+            ),
         );
         hears(
             &mut client,

@@ -82,7 +82,11 @@ fn the_part_that_is_offered_hangs_on_one_capability_each_stl_30_cap_12() {
         .with(Capability::ResourcesListChanged)
         .with(Capability::ResourcesSubscribe);
     assert_eq!(full().offered_by(&all), full());
-    assert_eq!(Filter::new().offered_by(&all), Filter::new(), "nothing that was not asked for (STL-31)");
+    assert_eq!(
+        Filter::new().offered_by(&all),
+        Filter::new(),
+        "nothing that was not asked for (STL-31)"
+    );
 }
 
 #[test]
@@ -101,7 +105,11 @@ fn a_part_is_what_lies_below_and_not_what_only_begins_alike_t_122() {
         ("file:///a", "FILE:///a", false),
     ] {
         assert_eq!(is_part(whole, uri), wanted, "{uri} of {whole}");
-        assert_eq!(Filter::new().resource("x").resource(whole).names_uri(uri), wanted, "{uri} of {whole}");
+        assert_eq!(
+            Filter::new().resource("x").resource(whole).names_uri(uri),
+            wanted,
+            "{uri} of {whole}"
+        );
     }
 }
 

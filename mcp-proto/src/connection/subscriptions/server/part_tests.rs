@@ -42,9 +42,12 @@ fn watched(env: &mut Env) -> Vec<String> {
 fn tagged(env: &mut Env) -> Vec<(String, String)> {
     let tag = |text: &str| {
         let start = text.find(r#"subscriptionId":""#).map(|at| at + 17);
-        start.map_or_else(String::new, |at| text[at..].chars().take_while(|char| *char != '"').collect())
+        start.map_or_else(String::new, |at| {
+            text[at..].chars().take_while(|char| *char != '"').collect()
+        })
     };
-    let method = |text: &str| text.split('"').nth(7).unwrap_or_default().rsplit('/').next().map(Into::into);
+    let method =
+        |text: &str| text.split('"').nth(7).unwrap_or_default().rsplit('/').next().map(Into::into);
     env.sent().iter().map(|text| (method(text).unwrap_or_default(), tag(text))).collect()
 }
 
@@ -59,7 +62,11 @@ fn the_first_message_of_a_subscription_says_what_it_covers_stl_29_stl_30() {
     let sent = env.sent();
     assert_eq!(sent.len(), 1);
     assert!(sent[0].contains(r#""resourceSubscriptions":["x:1","x:2"]"#), "{}", sent[0]);
-    assert!(sent[0].contains(r#""toolsListChanged":true"#) && !sent[0].contains("prompts"), "{}", sent[0]);
+    assert!(
+        sent[0].contains(r#""toolsListChanged":true"#) && !sent[0].contains("prompts"),
+        "{}",
+        sent[0]
+    );
     assert!(subscribers.has(&"a".into()) && !subscribers.has(&"b".into()));
     assert!(subscribe(&mut env, &mut subscribers, (1, "b"), "5").is_err());
 }
@@ -148,8 +155,9 @@ fn subscriptions_are_bounded_in_number_resources_and_bytes_sec_19() {
         ..Limits::default()
     };
     let (mut env, mut subscribers) = modern(limits);
-    let mut is_taken =
-        |env: &mut Env, id: &str, uris: &str| subscribe(env, &mut subscribers, (1, id), uris).is_ok();
+    let mut is_taken = |env: &mut Env, id: &str, uris: &str| {
+        subscribe(env, &mut subscribers, (1, id), uris).is_ok()
+    };
     assert!(!is_taken(&mut env, "a", r#"["x","y","z"]"#));
     assert!(!is_taken(&mut env, "a", r#"["x:12345"]"#));
     assert!(is_taken(&mut env, "a", r#"["x:1","x:2"]"#));
@@ -175,7 +183,10 @@ fn every_subscription_gets_its_last_message_when_the_server_closes_stl_36_t_102(
         let response = env.out.poll().unwrap();
         assert_eq!((response.route, response.last), (Route::Stream(StreamId(1)), has_streams));
         let text = core::str::from_utf8(response.body).unwrap();
-        assert!(text.contains(r#""id":"a","result""#) && text.contains(r#"subscriptionId":"a""#), "{text}");
+        assert!(
+            text.contains(r#""id":"a","result""#) && text.contains(r#"subscriptionId":"a""#),
+            "{text}"
+        );
         // Without a stream of its own the subscription is cancelled besides.
         let cancelled = tagged(&mut env);
         assert_eq!(cancelled, pairs(if has_streams { &[] } else { &[("cancelled", "")] }));

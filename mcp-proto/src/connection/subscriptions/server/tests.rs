@@ -58,8 +58,9 @@ fn what_is_listened_to_is_bounded_and_makes_room_when_it_is_not_any_more_sec_19(
     let mut is_accepted = |method: &str, name: &str| {
         let uri = name.repeat(60);
         let params = alloc::format!(r#"{{"uri":"{uri}"}}"#);
-        let line =
-            alloc::format!(r#"{{"jsonrpc":"2.0","id":1,"method":"resources/{method}","params":{params}}}"#);
+        let line = alloc::format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"resources/{method}","params":{params}}}"#
+        );
         while server.outbox().poll_message().is_some() {}
         server.handle_input(Instant::ZERO, line.as_bytes());
         server.handle_input(Instant::ZERO, b"\n");

@@ -1,5 +1,5 @@
-//! Whatever a server, a driver and an application do, in any order: every call ends once and in time, and nothing is
-//! left open.
+//! Whatever a server, a driver and an application do, in any order: every call ends once and in
+//! time, and nothing is left open.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,8 @@ enum Step {
     Close,
 }
 
-const HEADS: &[Head<'static>] = &[JSON, EVENTS, SESSION, PLAIN, &[("www-authenticate", "Bearer realm=x")]];
+const HEADS: &[Head<'static>] =
+    &[JSON, EVENTS, SESSION, PLAIN, &[("www-authenticate", "Bearer realm=x")]];
 
 const STATUSES: &[u16] =
     &[200, 200, 200, 200, 202, 204, 100, 302, 400, 401, 403, 404, 405, 429, 500, 501, 503, 0, 999];
@@ -97,7 +98,9 @@ impl Books {
                 Action::Send(send) => {
                     assert!(self.used.insert(send.exchange), "no id is used twice");
                     assert_eq!(send.body.is_empty(), send.verb != Verb::Post);
-                    assert!(send.fields.iter().all(|(_, value)| !value.contains(['\r', '\n', '\0'])));
+                    assert!(
+                        send.fields.iter().all(|(_, value)| !value.contains(['\r', '\n', '\0']))
+                    );
                     self.open.insert(send.exchange, send);
                 }
                 Action::Abort(exchange) => {
@@ -211,7 +214,9 @@ impl Books {
 fn right(send: &Send) -> String {
     let body = String::from_utf8_lossy(&send.body).into_owned();
     let Ok(body) = Raw::from_text(&body) else { return String::new() };
-    let (Some(id), Some(method)) = (body.member("id"), body.member("method")) else { return String::new() };
+    let (Some(id), Some(method)) = (body.member("id"), body.member("method")) else {
+        return String::new();
+    };
     let result = match &*method.to_text().unwrap_or_default() {
         "server/discover" => r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}"#,
         "initialize" => {

@@ -136,7 +136,8 @@ fn only_so_many_challenges_wait() {
         let send = it.post("tools/list");
         it.reply(&send, 401, PLAIN, "");
     }
-    let challenged = it.events().into_iter().filter(|event| event.starts_with("challenged")).count();
+    let challenged =
+        it.events().into_iter().filter(|event| event.starts_with("challenged")).count();
     assert_eq!(challenged, 64);
 }
 

@@ -215,7 +215,9 @@ fn told(event: &Event) -> String {
             format!("challenged {call:?} {status} {challenges:?}")
         }
         Event::Session(E::Closed(why)) => format!("closed: {why}"),
-        Event::Session(E::Completed { call, outcome: Ok(result) }) => format!("{call}: {}", result.as_str()),
+        Event::Session(E::Completed { call, outcome: Ok(result) }) => {
+            format!("{call}: {}", result.as_str())
+        }
         Event::Session(E::Completed { call, outcome: Err(error) }) => format!("{call}: {error:?}"),
         Event::Session(E::Listening { call, .. }) => format!("{call}: listening"),
         Event::Session(E::Notification { call, method, .. }) => format!("{call:?} {}", &**method),

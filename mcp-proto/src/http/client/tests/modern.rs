@@ -59,7 +59,8 @@ fn a_server_that_wants_to_be_asked_anew_is_asked_anew_lif_25() {
 #[test]
 fn a_server_that_refuses_what_it_supports_is_asked_twice_and_then_no_more_t_32_t_33() {
     let refusal = |send: &Send, supported: &str| {
-        let error = format!(r#"{{"code":-32022,"message":"no","data":{{"supported":{supported}}}}}"#);
+        let error =
+            format!(r#"{{"code":-32022,"message":"no","data":{{"supported":{supported}}}}}"#);
         format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id_of(send))
     };
     let mut it = Played::new(config());
@@ -222,14 +223,16 @@ fn each_round_of_a_call_is_an_exchange_of_its_own_stl_21() {
     for as_events in [false, true] {
         let send = it.post("tools/call");
         assert_eq!(send.field("mcp-name"), Some("t"));
-        let asks = r#"{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}"#;
+        let asks =
+            r#"{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}"#;
         let asks = result_of(&send, asks);
         if as_events {
             it.reply(&send, 200, EVENTS, &event(&asks));
         } else {
             it.reply(&send, 200, JSON, &asks);
         }
-        let Some(Event::Session(client::Event::Request { incoming, .. })) = it.http.poll_event() else {
+        let Some(Event::Session(client::Event::Request { incoming, .. })) = it.http.poll_event()
+        else {
             panic!()
         };
         it.http.respond(it.now, incoming, &Raw::from_text(r#"{"roots":[]}"#).unwrap()).unwrap();

@@ -23,7 +23,11 @@ fn what_refuses_the_probe_and_is_no_modern_error_is_legacy_lif_28_lif_30_t_73() 
         (405, PLAIN, "{}"),
         (406, PLAIN, "\u{fffd}"),
         (500, JSON, "[]"),
-        (200, JSON, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found"}}"#),
+        (
+            200,
+            JSON,
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found"}}"#,
+        ),
         (
             200,
             EVENTS,
@@ -83,7 +87,8 @@ fn whoever_is_not_let_in_is_told_so_and_asks_no_more_aut_11() {
     for status in [401, 403] {
         let mut it = Played::new(config());
         let probe = it.post("server/discover");
-        let head = [("WWW-Authenticate", r#"Bearer scope="a b""#), ("www-authenticate", "Basic realm=x")];
+        let head =
+            [("WWW-Authenticate", r#"Bearer scope="a b""#), ("www-authenticate", "Basic realm=x")];
         it.head(&probe, status, &head);
         let [challenged, closed] = &it.events()[..] else { panic!() };
         assert_eq!(challenged, &format!(r#"challenged None {status} ["Bearer a b", "Basic "]"#));
@@ -107,7 +112,8 @@ fn a_server_that_has_no_such_place_is_given_up_with_its_status_t_72() {
         it.reply(&probe, status, PLAIN, "");
         let initialize = it.post("initialize");
         it.reply(&initialize, status, PLAIN, "");
-        let why = "closed: the server could not be connected to: the server answered with HTTP status";
+        let why =
+            "closed: the server could not be connected to: the server answered with HTTP status";
         assert_eq!(it.events(), [format!("{why} {status}")]);
         it.idle();
         assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));

@@ -58,9 +58,13 @@ fn what_is_no_answer_fails_the_call_alone_http_62_t_74_t_91() {
             let (bystander, beside) = asked(&mut it);
             let body = body.replace("99", &id_of(&beside).to_string());
             it.reply(&send, *status, head, &body);
-            let events: Vec<_> = it.events().into_iter().filter(|event| event.starts_with("call#")).collect();
+            let events: Vec<_> =
+                it.events().into_iter().filter(|event| event.starts_with("call#")).collect();
             assert_eq!(events.len(), 1, "{status} {body:?}: {events:?}");
-            assert!(events[0].starts_with(&format!("{call}: Invalid")), "{status} {body:?}: {events:?}");
+            assert!(
+                events[0].starts_with(&format!("{call}: Invalid")),
+                "{status} {body:?}: {events:?}"
+            );
             assert!(!it.http.is_closed());
             let answer = result_of(&beside, "{}");
             it.reply(&beside, 200, JSON, &answer);

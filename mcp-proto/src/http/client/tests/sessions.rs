@@ -64,7 +64,8 @@ fn only_a_good_answer_to_the_first_names_the_session_http_60_t_79() {
         let body = result_of(&list, "{}");
         it.reply(&list, 200, &[JSON[0], ("mcp-session-id", "s-2")], &body);
     }
-    let strayed = it.events().into_iter().filter(|event| event.starts_with("broken HTTP exchange")).count();
+    let strayed =
+        it.events().into_iter().filter(|event| event.starts_with("broken HTTP exchange")).count();
     assert_eq!(strayed, 1, "it is told once");
 
     let mut it = Played::new(config());
@@ -87,7 +88,10 @@ fn a_forgotten_session_is_opened_anew_once_and_nothing_is_made_again_http_34_t_7
     assert!(it.http.call_raw(it.now, "tools/list", None, CallOptions::default()).is_err());
     sends.iter().for_each(|send| it.aborts(send));
     let initialize = it.post("initialize");
-    assert_eq!((initialize.field("mcp-session-id"), initialize.field("mcp-protocol-version")), (None, None));
+    assert_eq!(
+        (initialize.field("mcp-session-id"), initialize.field("mcp-protocol-version")),
+        (None, None)
+    );
     // The others say the same, too late.
     it.reply(&sends[1], 404, PLAIN, "");
     it.reply(&sends[2], 404, PLAIN, "");
@@ -134,7 +138,10 @@ fn a_404_to_the_first_request_of_the_new_session_is_the_end_t_72() {
     it.reply(&initialize, 404, PLAIN, &body);
     assert_eq!(
         it.events(),
-        [format!("{call}: Lost"), "closed: the server refused to be connected to: no (-32001)".into()]
+        [
+            format!("{call}: Lost"),
+            "closed: the server refused to be connected to: no (-32001)".into()
+        ]
     );
     it.idle();
     assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));

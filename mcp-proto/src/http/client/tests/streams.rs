@@ -34,7 +34,8 @@ fn until_next(it: &mut Played) -> (Duration, Send) {
 }
 
 #[test]
-fn a_stream_that_primes_and_ends_is_resumed_when_it_said_http_16_http_17_http_18_sse_16_sse_19_t_82() {
+fn a_stream_that_primes_and_ends_is_resumed_when_it_said_http_16_http_17_http_18_sse_16_sse_19_t_82()
+ {
     for seed in 0..200 {
         for revision in [Revision::V2025_03_26, Revision::V2025_11_25] {
             let mut it = Played::over(config(), Config::new(seed));
@@ -169,7 +170,8 @@ fn what_was_redelivered_is_not_told_twice_sse_25() {
     assert_eq!(resumed.field("last-event-id"), Some("3"));
     it.head(&resumed, 200, EVENTS);
     it.feed(&resumed, &(changed(2) + &changed(3) + &changed(4)));
-    let events: Vec<_> = it.events().into_iter().filter(|event| event.starts_with("None")).collect();
+    let events: Vec<_> =
+        it.events().into_iter().filter(|event| event.starts_with("None")).collect();
     assert_eq!(events, ["None x/1", "None x/2", "None x/3", "None x/4"]);
 }
 
@@ -197,7 +199,10 @@ fn an_answer_can_come_on_another_stream_than_its_own_t_85_t_88_t_89() {
     it.feed(&stream, &event(&result_of(&two, r#"{"of":"two"}"#)));
     it.feed(&stream, &event(&result_of(&two, r#"{"of":"two"}"#)));
     let events = it.events();
-    assert_eq!(events[..2], [format!(r#"{first}: {{"of":"one"}}"#), format!(r#"{second}: {{"of":"two"}}"#)]);
+    assert_eq!(
+        events[..2],
+        [format!(r#"{first}: {{"of":"one"}}"#), format!(r#"{second}: {{"of":"two"}}"#)]
+    );
     assert!(events[2].starts_with("unknown response"), "{events:?}");
     it.aborts(&two);
     it.idle();
@@ -209,7 +214,10 @@ fn only_messages_are_read_from_a_stream_sse_12_t_82() {
     let (mut it, stream) = ready_with_stream();
     it.feed(&stream, "event: ping\ndata: {}\n\nevent: endpoint\ndata: /x\n\ndata:\n\n: c\n\n");
     assert_eq!(it.events(), [""; 0]);
-    it.feed(&stream, "event: message\r\ndata: {\"jsonrpc\":\"2.0\",\r\ndata: \"method\":\"x/y\"}\r\n\r\n");
+    it.feed(
+        &stream,
+        "event: message\r\ndata: {\"jsonrpc\":\"2.0\",\r\ndata: \"method\":\"x/y\"}\r\n\r\n",
+    );
     assert_eq!(it.events(), ["None x/y"]);
 }
 
@@ -218,7 +226,10 @@ fn what_a_server_asks_for_is_answered_by_a_message_of_its_own_http_03() {
     let (mut it, stream) = ready_with_stream();
     it.feed(&stream, &event(r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#));
     let pong = it.send();
-    assert_eq!((pong.verb, &pong.body[..]), (Verb::Post, &br#"{"jsonrpc":"2.0","id":7,"result":{}}"#[..]));
+    assert_eq!(
+        (pong.verb, &pong.body[..]),
+        (Verb::Post, &br#"{"jsonrpc":"2.0","id":7,"result":{}}"#[..])
+    );
     it.reply(&pong, 202, PLAIN, "");
     it.idle();
     assert_eq!(it.exchanges(), 1);
@@ -279,7 +290,10 @@ fn the_stream_is_opened_again_ever_more_slowly_while_nothing_comes_of_it_http_28
     let (_, again) = until_next(&mut it);
     it.reply(&again, 200, EVENTS, &event(r#"{"jsonrpc":"2.0","method":"x/y"}"#));
     let (waited, _) = until_next(&mut it);
-    assert!(waited < Duration::from_secs(2), "what brings something is opened again soon: {waited:?}");
+    assert!(
+        waited < Duration::from_secs(2),
+        "what brings something is opened again soon: {waited:?}"
+    );
 }
 
 #[test]

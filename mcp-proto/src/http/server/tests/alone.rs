@@ -50,7 +50,8 @@ fn whoever_is_gone_has_cancelled_t_76_t_77() {
             it.hear(call);
         }
         it.session.handle_gone(it.now, call);
-        let Some(Event::RequestCancelled { incoming: cancelled, .. }) = it.session.poll_event() else {
+        let Some(Event::RequestCancelled { incoming: cancelled, .. }) = it.session.poll_event()
+        else {
             panic!("it was not cancelled");
         };
         assert_eq!(cancelled, incoming);
@@ -71,8 +72,10 @@ fn in_a_session_whoever_is_gone_comes_back_t_76() {
 
 #[test]
 fn who_listens_hears_what_of_first_then_changes_and_a_result_at_the_end_t_102() {
-    let (session, listen) =
-        alone(&modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}})));
+    let (session, listen) = alone(&modern(
+        "subscriptions/listen",
+        json!({"notifications": {"toolsListChanged": true}}),
+    ));
     let mut it = Played { session, now: Instant::ZERO, next_id: 2 };
     it.change();
     let heard = it.hear(listen);
@@ -87,8 +90,10 @@ fn who_listens_hears_what_of_first_then_changes_and_a_result_at_the_end_t_102() 
 
 #[test]
 fn who_listens_and_is_gone_is_told_nothing_more() {
-    let (session, listen) =
-        alone(&modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}})));
+    let (session, listen) = alone(&modern(
+        "subscriptions/listen",
+        json!({"notifications": {"toolsListChanged": true}}),
+    ));
     let mut it = Played { session, now: Instant::ZERO, next_id: 2 };
     it.hear(listen);
     it.session.handle_gone(it.now, listen);

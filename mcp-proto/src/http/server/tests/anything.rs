@@ -1,5 +1,6 @@
-//! Whatever happens to its streams: each request's answer reaches a client that resumes properly, exactly once; and where
-//! too little is kept for that, the client is told so, and has no gap in what it heard.
+//! Whatever happens to its streams: each request's answer reaches a client that resumes properly,
+//! exactly once; and where too little is kept for that, the client is told so, and has no gap in
+//! what it heard.
 
 use alloc::collections::BTreeMap;
 
@@ -190,7 +191,11 @@ impl World {
         let session = &mut self.it.session;
         let standing = self.streams[&0].exchange;
         assert_eq!(session.is_busy(), standing.is_some());
-        assert!(session.exchanges.iter().all(|(id, _)| Some(id) == standing), "{:?}", session.exchanges);
+        assert!(
+            session.exchanges.iter().all(|(id, _)| Some(id) == standing),
+            "{:?}",
+            session.exchanges
+        );
         assert!(session.streams.iter().all(|(id, stream)| id == UNSOLICITED || stream.is_done()));
     }
 }

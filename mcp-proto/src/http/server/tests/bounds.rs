@@ -146,7 +146,8 @@ fn one_slow_stream_never_blocks_another() {
         let (quick, second) = it.call();
         let long = crate::Raw::new(&"x".repeat(1000)).unwrap();
         let mut logged = 0;
-        while it.session.log(it.now, Some(first), crate::schema::Level::Error, None, &long).is_ok() {
+        while it.session.log(it.now, Some(first), crate::schema::Level::Error, None, &long).is_ok()
+        {
             logged += 1;
             assert!(logged < 100, "there is a bound");
             if is_routed {
@@ -156,7 +157,11 @@ fn one_slow_stream_never_blocks_another() {
         for number in 1..=10 {
             it.progress(first, number);
             it.progress(second, number);
-            assert_eq!(it.hear(quick).said(), [format!("progress {number}")], "routed: {is_routed}");
+            assert_eq!(
+                it.hear(quick).said(),
+                [format!("progress {number}")],
+                "routed: {is_routed}"
+            );
         }
         it.change();
         let get = it.get(None);
@@ -186,7 +191,11 @@ fn a_standing_stream_that_nobody_reads_never_blocks_another() {
         }
         for number in 1..=10 {
             it.progress(incoming, number);
-            assert_eq!(it.hear(quick).said(), [format!("progress {number}")], "routed: {is_routed}");
+            assert_eq!(
+                it.hear(quick).said(),
+                [format!("progress {number}")],
+                "routed: {is_routed}"
+            );
         }
         assert_eq!(it.hear(slow).messages.len(), told);
         it.change();

@@ -3,8 +3,13 @@
 use super::*;
 use crate::connection::Decoded;
 
-/// What a session makes of a body: the head of its response, its body, and what the application hears.
-fn outcome(limits: &Limits, body: &Bytes, is_read_before: bool) -> (Option<(u16, String)>, Vec<String>) {
+/// What a session makes of a body: the head of its response, its body, and what the application
+/// hears.
+fn outcome(
+    limits: &Limits,
+    body: &Bytes,
+    is_read_before: bool,
+) -> (Option<(u16, String)>, Vec<String>) {
     let mut it = Played::of(config().limits(limits.clone()), "2025-11-25", Settings::default());
     let exchange = if is_read_before {
         let message = Incoming::Owned(body.clone());
@@ -12,8 +17,10 @@ fn outcome(limits: &Limits, body: &Bytes, is_read_before: bool) -> (Option<(u16,
     } else {
         it.session.handle_post(it.now, true, body.clone())
     };
-    let heard = core::iter::from_fn(|| it.session.poll_event()).map(|event| format!("{event:?}")).collect();
-    let reply = it.session.poll_reply(exchange).map(|reply| (reply.status, format!("{:?}", reply.body)));
+    let heard =
+        core::iter::from_fn(|| it.session.poll_event()).map(|event| format!("{event:?}")).collect();
+    let reply =
+        it.session.poll_reply(exchange).map(|reply| (reply.status, format!("{:?}", reply.body)));
     (reply, heard)
 }
 
@@ -33,7 +40,8 @@ fn a_body_means_the_same_whoever_read_it_first() {
     ] {
         let body = Bytes::from(body);
         for limits in [&Limits::default(), &strict] {
-            let [now, before] = [false, true].map(|is_read_before| outcome(limits, &body, is_read_before));
+            let [now, before] =
+                [false, true].map(|is_read_before| outcome(limits, &body, is_read_before));
             assert_eq!(now, before, "{body:?} {limits:?}");
             let heard = now.1.iter().any(|event| event.starts_with("Request"));
             assert!(limits != &strict || heard != is_refused, "by its own limits: {body:?}");

@@ -185,11 +185,13 @@ impl Played {
         let Body::Whole(body) = reply.body else { panic!("{reply:?}") };
         let kind = ("content-type", "application/json".into());
         assert_eq!(reply.fields.contains(&kind), !body.is_empty());
-        let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };
+        let body =
+            if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };
         (reply.status, body)
     }
 
-    /// Has the response begin as an event stream, if it did not yet, and takes all that it says by now.
+    /// Has the response begin as an event stream, if it did not yet, and takes all that it says by
+    /// now.
     fn bytes(&mut self, id: ExchangeId) -> (Vec<u8>, bool) {
         if let Some(head) = self.session.poll_reply(id) {
             assert_eq!((head.status, &head.body), (200, &Body::Events));

@@ -32,7 +32,9 @@ fn whatever_comes_before_the_answer_makes_it_an_event_stream_http_19_http_13() {
         if early {
             assert_eq!(it.hear(call).said(), ["progress 1"]);
         }
-        it.session.log(it.now, Some(incoming), crate::schema::Level::Error, None, &"x".into_raw()).unwrap();
+        it.session
+            .log(it.now, Some(incoming), crate::schema::Level::Error, None, &"x".into_raw())
+            .unwrap();
         it.answer(incoming);
         let heard = it.hear(call);
         assert!(heard.is_over, "it ends after the answer");

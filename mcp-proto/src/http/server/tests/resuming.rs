@@ -59,8 +59,10 @@ fn step(it: &mut Played, incoming: IncomingId, number: usize) {
 #[test]
 fn a_stream_cut_anywhere_is_resumed_and_nothing_is_had_twice_sse_17_sse_18() {
     let mut cuts = 0;
-    // How far the call has come when the client has its bytes, when it is cut off, and when it is back.
-    for (begun, cut_off, back) in [(2, 2, 2), (2, 3, 3), (2, 2, 4), (2, 4, 4), (4, 4, 4), (3, 3, 4)] {
+    // How far the call has come when the client has its bytes, when it is cut off, and when it is
+    // back.
+    for (begun, cut_off, back) in [(2, 2, 2), (2, 3, 3), (2, 2, 4), (2, 4, 4), (4, 4, 4), (3, 3, 4)]
+    {
         let length = told(begun).3.len();
         for had in 0..=length {
             let (mut it, call, incoming, bytes) = told(begun);
@@ -180,7 +182,8 @@ fn what_never_was_cannot_be_resumed() {
     let last = Heard::read(&bytes).last_id.unwrap();
     let (path, number) = last.rsplit_once('-').unwrap();
     assert_eq!(number, "2");
-    for id in [format!("{path}-3"), format!("{path}-18446744073709551614"), "x".into(), "-".into()] {
+    for id in [format!("{path}-3"), format!("{path}-18446744073709551614"), "x".into(), "-".into()]
+    {
         assert_eq!(it.session.handle_get(it.now, Some(&id)), Err(Unresumable), "{id}");
     }
     let refusal = Refusal::from(Unresumable);
@@ -198,7 +201,10 @@ fn whoever_resumes_takes_the_place_of_who_read_before_http_27() {
     it.answer(incoming);
     assert_eq!(it.bytes(call), (Vec::new(), true));
     let heard = it.hear(get);
-    assert_eq!((heard.said(), heard.is_over), (alloc::vec!["progress 3".into(), "result 1".into()], true));
+    assert_eq!(
+        (heard.said(), heard.is_over),
+        (alloc::vec!["progress 3".into(), "result 1".into()], true)
+    );
 }
 
 #[test]

@@ -53,7 +53,11 @@ fn the_second_that_listens_takes_the_place_of_the_first_http_27() {
     assert_eq!(it.hear(second).said(), ["tools/list_changed"; 2]);
     it.session.handle_gone(it.now, first);
     it.change();
-    assert_eq!(it.hear(second).said(), ["tools/list_changed"], "that the first is gone changes nothing");
+    assert_eq!(
+        it.hear(second).said(),
+        ["tools/list_changed"],
+        "that the first is gone changes nothing"
+    );
 }
 
 #[test]
@@ -80,5 +84,8 @@ fn what_a_handler_asks_goes_along_with_what_it_handles_http_19_http_27() {
     let (call, incoming) = it.call();
     let questions = [("where", crate::Question::Roots)];
     it.session.request_input(it.now, incoming, &questions, None).unwrap();
-    assert_eq!((it.hear(call).said(), it.hear(get).said()), (Vec::from(["roots/list".into()]), Vec::new()));
+    assert_eq!(
+        (it.hear(call).said(), it.hear(get).said()),
+        (Vec::from(["roots/list".into()]), Vec::new())
+    );
 }

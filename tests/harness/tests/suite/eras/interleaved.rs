@@ -1,8 +1,10 @@
-//! Both eras over one pipe: a server that gets requests of a session and requests that stand alone, in any order, and
-//! never takes one for the other. (LIF-20, LIF-21, CAP-14, T-39, T-40)
+//! Both eras over one pipe: a server that gets requests of a session and requests that stand alone,
+//! in any order, and never takes one for the other. (LIF-20, LIF-21, CAP-14, T-39, T-40)
 
 use mcp_proto::server::{self, Event};
-use mcp_proto::{CallOptions, Capability, Context, IncomingId, Misuse, Progress, Question, Raw, Revision};
+use mcp_proto::{
+    CallOptions, Capability, Context, IncomingId, Misuse, Progress, Question, Raw, Revision,
+};
 use serde_json::{Value, json};
 
 use super::player::{PlayedServer, R4, R5, server};
@@ -32,7 +34,8 @@ pub(crate) fn legacy(id: &str, method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}}}}}"#)
 }
 
-/// A request that says by itself who makes it; `more` are further members of its `_meta`, `params` of its params.
+/// A request that says by itself who makes it; `more` are further members of its `_meta`, `params`
+/// of its params.
 pub(crate) fn modern_with(id: &str, method: &str, more: &str, params: &str) -> String {
     let comma = |text: &str| if text.is_empty() { String::new() } else { format!(",{text}") };
     let meta = format!(
@@ -61,7 +64,9 @@ fn initialize(id: &str) -> String {
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 pub(crate) fn cancel(id: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+    )
 }
 
 /// Opens a session; what came of it is looked at.
@@ -96,7 +101,8 @@ fn is_alone(context: &Context) -> bool {
     }
 }
 
-/// Has the server answer what it was just asked, and says whether the answer is of the modern revision.
+/// Has the server answer what it was just asked, and says whether the answer is of the modern
+/// revision.
 pub(crate) fn answer(server: &mut PlayedServer, incoming: IncomingId) -> bool {
     server.machine.respond(server.now, incoming, &raw(r#"{"content":[]}"#)).unwrap();
     server.poll();
@@ -135,7 +141,8 @@ fn requests_that_stand_alone_are_served_before_during_and_after_a_handshake_lif_
     assert_eq!(server.hear()["error"]["code"], -32600, "LIF-16");
 }
 
-/// Every order of three requests of each kind in which all are open at once: each is answered in its own way.
+/// Every order of three requests of each kind in which all are open at once: each is answered in
+/// its own way.
 #[test]
 fn answers_keep_to_the_era_of_their_request_in_every_order_lif_21_t_39() {
     for order in 0_u32..64 {
@@ -169,8 +176,10 @@ fn what_one_client_declared_is_not_the_others_t_39_cap_14() {
     let mut server = server(config());
     open(&mut server);
     let form = r#"{"message":"m","requestedSchema":{"type":"object","properties":{}}}"#;
-    let asks =
-        [("roots", Question::Roots, false), ("form", Question::raw("elicitation/create", raw(form)), true)];
+    let asks = [
+        ("roots", Question::Roots, false),
+        ("form", Question::raw("elicitation/create", raw(form)), true),
+    ];
     for (key, question, for_alone) in asks {
         for is_modern in [false, true] {
             let id = format!(r#""{key} {is_modern}""#);
@@ -180,12 +189,19 @@ fn what_one_client_declared_is_not_the_others_t_39_cap_14() {
                 legacy(&id, "tools/call", TOOL)
             });
             let (incoming, _) = request(&mut server);
-            let asked = server.machine.request_input(server.now, incoming, &[(key, question.clone())], None);
+            let asked = server.machine.request_input(
+                server.now,
+                incoming,
+                &[(key, question.clone())],
+                None,
+            );
             let wanted = if is_modern == for_alone { Ok(()) } else { Err(Misuse::Undeclared) };
             assert_eq!(asked, wanted, "{key} {is_modern}");
             server.poll();
             match (asked, is_modern) {
-                (Ok(()), true) => assert_eq!(server.hear()["result"]["resultType"], "input_required"),
+                (Ok(()), true) => {
+                    assert_eq!(server.hear()["result"]["resultType"], "input_required")
+                }
                 (Ok(()), false) => assert_eq!(server.hear()["method"], "roots/list"),
                 (Err(_), _) => server.expect_silence(),
             }
@@ -248,7 +264,11 @@ fn one_id_at_a_time_names_one_request_in_either_era_id_09() {
         let mut server = server(config());
         open(&mut server);
         let line = |is_modern: bool| {
-            if is_modern { modern("1", "tools/call", TOOL) } else { legacy("1", "tools/call", TOOL) }
+            if is_modern {
+                modern("1", "tools/call", TOOL)
+            } else {
+                legacy("1", "tools/call", TOOL)
+            }
         };
         server.say(line(first_is_modern));
         let (incoming, _) = request(&mut server);
@@ -280,7 +300,10 @@ fn a_cancel_ends_the_request_of_its_id_in_either_era_and_no_other_can_11_can_13_
 
     server.say(cancel("1"));
     let told = server.told();
-    assert!(matches!(told[..], [Event::RequestCancelled { incoming, .. }] if incoming == alone), "{told:?}");
+    assert!(
+        matches!(told[..], [Event::RequestCancelled { incoming, .. }] if incoming == alone),
+        "{told:?}"
+    );
     assert_eq!(server.machine.respond(server.now, alone, &Raw::empty_object()), Err(Misuse::Stale));
     server.say(cancel(r#""1""#));
     let told = server.told();
@@ -288,7 +311,10 @@ fn a_cancel_ends_the_request_of_its_id_in_either_era_and_no_other_can_11_can_13_
         matches!(told[..], [Event::RequestCancelled { incoming, .. }] if incoming == in_session),
         "{told:?}"
     );
-    assert_eq!(server.machine.respond(server.now, in_session, &Raw::empty_object()), Err(Misuse::Stale));
+    assert_eq!(
+        server.machine.respond(server.now, in_session, &Raw::empty_object()),
+        Err(Misuse::Stale)
+    );
     server.expect_silence();
 }
 
@@ -348,7 +374,10 @@ fn without_a_session_a_request_that_says_nothing_of_itself_learns_what_it_lacks_
         assert_eq!(error["code"], -32602, "{before}");
         assert_eq!(
             error["data"]["required"],
-            json!(["io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"])
+            json!([
+                "io.modelcontextprotocol/protocolVersion",
+                "io.modelcontextprotocol/clientCapabilities"
+            ])
         );
         let supported = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
         assert_eq!(error["data"]["supported"], json!(supported));
@@ -361,7 +390,8 @@ fn without_a_session_a_request_that_says_nothing_of_itself_learns_what_it_lacks_
 }
 
 #[test]
-fn a_request_that_stands_alone_and_says_it_badly_is_refused_in_a_session_too_stl_03_lif_24_cap_14() {
+fn a_request_that_stands_alone_and_says_it_badly_is_refused_in_a_session_too_stl_03_lif_24_cap_14()
+{
     let mut server = server(config());
     open(&mut server);
     let (version, capabilities) =
@@ -376,7 +406,11 @@ fn a_request_that_stands_alone_and_says_it_badly_is_refused_in_a_session_too_stl
     ] {
         server.say(legacy("9", "tools/call", &format!(r#""_meta":{meta},{TOOL}"#)));
         let line = server.hear();
-        assert_eq!((&line["id"], &line["error"]["code"]), (&json!(9), &json!(code)), "{meta}: {line}");
+        assert_eq!(
+            (&line["id"], &line["error"]["code"]),
+            (&json!(9), &json!(code)),
+            "{meta}: {line}"
+        );
         if code == -32022 {
             assert_eq!(line["error"]["data"]["requested"], meta[version], "LIF-24");
         }

@@ -1,4 +1,5 @@
-//! Clients and servers of every set of revisions against each other: what they come to speak, and by how many messages.
+//! Clients and servers of every set of revisions against each other: what they come to speak, and
+//! by how many messages.
 
 use bytes::Buf;
 use mcp_proto::client::{self, Client};
@@ -67,11 +68,13 @@ const MODERN: &[Revision] = &[Revision::V2026_07_28];
 const LEGACY: &[Revision] = &Revision::LEGACY;
 const DUAL: &[Revision] = &Revision::ALL;
 
-/// Who, whom, what comes of it (an error by its code), and the messages from the client and from the server.
+/// Who, whom, what comes of it (an error by its code), and the messages from the client and from
+/// the server.
 type Cell<'a> = (&'a [Revision], &'a [Revision], Result<Revision, i64>, usize, usize);
 
 #[test]
-fn clients_and_servers_of_one_or_both_eras_meet_in_the_best_they_share_lif_20_lif_26_lif_28_lif_32() {
+fn clients_and_servers_of_one_or_both_eras_meet_in_the_best_they_share_lif_20_lif_26_lif_28_lif_32()
+{
     let (r4, r5) = (Ok(Revision::V2025_11_25), Ok(Revision::V2026_07_28));
     let table: [Cell<'_>; 9] = [
         (MODERN, MODERN, r5, 1, 1),
@@ -93,24 +96,33 @@ fn clients_and_servers_of_one_or_both_eras_meet_in_the_best_they_share_lif_20_li
             Err(other) => panic!("{ours:?} to {theirs:?}: {other:?}"),
         };
         let counts = (connected.from_client, connected.from_server);
-        assert_eq!((found, counts), (outcome, (from_client, from_server)), "{ours:?} to {theirs:?}");
+        assert_eq!(
+            (found, counts),
+            (outcome, (from_client, from_server)),
+            "{ours:?} to {theirs:?}"
+        );
     }
 }
 
-/// Every set of revisions on both sides, against the rules of the negotiation written down once more.
+/// Every set of revisions on both sides, against the rules of the negotiation written down once
+/// more.
 #[test]
 fn every_set_of_revisions_against_every_other_lif_03_lif_04_lif_05_lif_06_lif_25() {
     let sets: Vec<Vec<Revision>> = (1_usize..32)
         .map(|set| (0..5).filter(|bit| set >> bit & 1 == 1).map(|bit| Revision::ALL[bit]).collect())
         .collect();
-    let newest = |set: &[Revision], era| set.iter().copied().filter(|revision| revision.era() == era).max();
+    let newest =
+        |set: &[Revision], era| set.iter().copied().filter(|revision| revision.era() == era).max();
     for ours in &sets {
         for theirs in &sets {
-            let both_modern = newest(ours, Era::Modern).is_some() && newest(theirs, Era::Modern).is_some();
+            let both_modern =
+                newest(ours, Era::Modern).is_some() && newest(theirs, Era::Modern).is_some();
             let found = connect(ours, theirs).outcome;
             let offered = (newest(ours, Era::Legacy), newest(theirs, Era::Legacy));
             match offered {
-                _ if both_modern => assert_eq!(found, Ok(Revision::V2026_07_28), "{ours:?} to {theirs:?}"),
+                _ if both_modern => {
+                    assert_eq!(found, Ok(Revision::V2026_07_28), "{ours:?} to {theirs:?}")
+                }
                 (Some(offer), Some(best)) => {
                     let answer = if theirs.contains(&offer) { offer } else { best };
                     let expected = if ours.contains(&answer) {
@@ -120,7 +132,10 @@ fn every_set_of_revisions_against_every_other_lif_03_lif_04_lif_05_lif_06_lif_25
                     };
                     assert_eq!(found, expected, "{ours:?} to {theirs:?}");
                 }
-                _ => assert!(matches!(found, Err(Fault::Refused(_))), "{ours:?} to {theirs:?}: {found:?}"),
+                _ => assert!(
+                    matches!(found, Err(Fault::Refused(_))),
+                    "{ours:?} to {theirs:?}: {found:?}"
+                ),
             }
         }
     }
@@ -136,7 +151,8 @@ fn a_server_without_sessions_names_what_it_speaks_when_it_refuses_initialize_lif
 
 #[test]
 fn no_revision_at_all_is_a_fault_before_anything_is_said() {
-    let mut client = Stdio::new(Client::new(Instant::ZERO, client::Config::new("c", "1").revisions(&[])));
+    let mut client =
+        Stdio::new(Client::new(Instant::ZERO, client::Config::new("c", "1").revisions(&[])));
     assert!(client.outbox().is_empty());
     assert!(matches!(client.closed(), Some(Close::Fault(Fault::NothingToOffer))));
 }

@@ -31,7 +31,8 @@ pub(crate) fn server(config: server::Config) -> PlayedServer {
 
 impl<M: Endpoint> Played<M> {
     fn new(machine: M) -> Self {
-        let mut played = Self { machine, now: Instant::ZERO, said: Vec::new(), heard: 0, events: Vec::new() };
+        let mut played =
+            Self { machine, now: Instant::ZERO, said: Vec::new(), heard: 0, events: Vec::new() };
         played.poll();
         played
     }
@@ -130,16 +131,19 @@ impl PlayedClient {
             [request] if request["method"] == "initialize" => {
                 Next::Initialize(text(&request["params"]["protocolVersion"]))
             }
-            [request] if request["method"] == "server/discover" => {
-                Next::Probe(text(&request["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"]))
-            }
+            [request] if request["method"] == "server/discover" => Next::Probe(text(
+                &request["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"],
+            )),
             other => panic!("{other:#?}"),
         }
     }
 
     /// How many requests it sent in all.
     pub(crate) fn requests(&self) -> usize {
-        self.said.iter().filter(|line| line.get("id").is_some() && line.get("method").is_some()).count()
+        self.said
+            .iter()
+            .filter(|line| line.get("id").is_some() && line.get("method").is_some())
+            .count()
     }
 
     /// The id of its latest request, in JSON.

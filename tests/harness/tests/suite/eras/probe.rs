@@ -1,10 +1,13 @@
-//! A client of both eras and a server that the test plays: what each answer to the first question leads to.
+//! A client of both eras and a server that the test plays: what each answer to the first question
+//! leads to.
 
 use std::time::Duration;
 
 use mcp_proto::{Close, Era, Limits, Revision, client};
 
-use super::player::{Next, R4, R5, client, discovered, error, fault, initialize, probe, ready, welcome};
+use super::player::{
+    Next, R4, R5, client, discovered, error, fault, initialize, probe, ready, welcome,
+};
 
 fn config() -> client::Config {
     client::Config::new("c", "1")
@@ -32,7 +35,8 @@ fn the_first_message_asks_a_server_of_unknown_era_what_it_is_lif_26_lif_32() {
 
 /// What answers the probe of a client of both eras, and what the client does then.
 #[test]
-fn each_answer_to_the_probe_leads_where_it_should_lif_25_lif_27_lif_28_lif_29_t_32_t_33_t_34_t_37() {
+fn each_answer_to_the_probe_leads_where_it_should_lif_25_lif_27_lif_28_lif_29_t_32_t_33_t_34_t_37()
+{
     let own = discovered(r#"["2026-07-28"]"#);
     let mixed = discovered(r#"["2026-07-28","2025-11-25"]"#);
     let legacy = discovered(r#"["2025-06-18","2025-11-25"]"#);
@@ -62,11 +66,31 @@ fn each_answer_to_the_probe_leads_where_it_should_lif_25_lif_27_lif_28_lif_29_t_
         assert_eq!(client.next(), next, "{result}");
     }
     let errors = [
-        (-32022, r#"{"supported":["2026-07-28"],"requested":"2026-07-28"}"#, fault("NoCommonRevision")),
-        (-32022, r#"{"supported":["2025-11-25","2026-07-28"],"requested":"2026-07-28"}"#, initialize(R4)),
-        (-32022, r#"{"supported":["2025-11-25","2025-06-18"],"requested":"2026-07-28"}"#, initialize(R4)),
-        (-32022, r#"{"supported":["2024-11-05"],"requested":"2026-07-28"}"#, initialize("2024-11-05")),
-        (-32022, r#"{"supported":["2099-01-01"],"requested":"2026-07-28"}"#, fault("NoCommonRevision")),
+        (
+            -32022,
+            r#"{"supported":["2026-07-28"],"requested":"2026-07-28"}"#,
+            fault("NoCommonRevision"),
+        ),
+        (
+            -32022,
+            r#"{"supported":["2025-11-25","2026-07-28"],"requested":"2026-07-28"}"#,
+            initialize(R4),
+        ),
+        (
+            -32022,
+            r#"{"supported":["2025-11-25","2025-06-18"],"requested":"2026-07-28"}"#,
+            initialize(R4),
+        ),
+        (
+            -32022,
+            r#"{"supported":["2024-11-05"],"requested":"2026-07-28"}"#,
+            initialize("2024-11-05"),
+        ),
+        (
+            -32022,
+            r#"{"supported":["2099-01-01"],"requested":"2026-07-28"}"#,
+            fault("NoCommonRevision"),
+        ),
         (-32022, r#"{"supported":[],"requested":"2026-07-28"}"#, fault("NoCommonRevision")),
         (-32022, r#"{"supported":[2026]}"#, fault("NoCommonRevision")),
         (-32022, "{}", fault("Refused")),
@@ -147,7 +171,10 @@ fn an_error_that_names_no_request_or_another_type_of_id_answers_the_probe_lif_28
 fn a_result_for_another_request_does_not_answer_the_probe_id_08() {
     let mut client = client(config());
     client.hear_all();
-    client.say(format!(r#"{{"jsonrpc":"2.0","id":"1","result":{}}}"#, discovered(r#"["2026-07-28"]"#)));
+    client.say(format!(
+        r#"{{"jsonrpc":"2.0","id":"1","result":{}}}"#,
+        discovered(r#"["2026-07-28"]"#)
+    ));
     assert_eq!(client.next(), Next::Nothing);
     client.answer(&discovered(r#"["2026-07-28"]"#));
     assert_eq!(client.next(), ready(R5));
@@ -227,7 +254,8 @@ fn a_server_that_was_only_slow_is_asked_once_more_lif_31() {
     crossed.hear_all();
     crossed.wait(probe_timeout());
     crossed.hear_all();
-    crossed.say(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{}}}"#, discovered(r#"["2026-07-28"]"#)));
+    crossed
+        .say(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{}}}"#, discovered(r#"["2026-07-28"]"#)));
     crossed.say(error("2", -32601, ""));
     assert_eq!(crossed.next(), probe(R5));
     crossed.answer(&discovered(r#"["2026-07-28"]"#));
@@ -253,9 +281,11 @@ fn an_expected_legacy_server_is_not_asked_and_found_out_if_it_is_not_lif_31() {
     assert_eq!(right.next(), ready("2025-06-18"));
     assert_eq!(right.requests(), 1);
 
-    for (code, data) in
-        [(-32022, r#"{"supported":["2026-07-28"],"requested":"2025-11-25"}"#), (-32601, ""), (-32602, "")]
-    {
+    for (code, data) in [
+        (-32022, r#"{"supported":["2026-07-28"],"requested":"2025-11-25"}"#),
+        (-32601, ""),
+        (-32602, ""),
+    ] {
         let mut wrong = client(config().expect(Era::Legacy));
         wrong.hear_all();
         wrong.refuse(code, data);

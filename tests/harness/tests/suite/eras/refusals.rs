@@ -1,4 +1,5 @@
-//! Servers that say the same to everything: whatever it is, a client comes to an end after a few messages.
+//! Servers that say the same to everything: whatever it is, a client comes to an end after a few
+//! messages.
 
 use std::time::Duration;
 
@@ -20,15 +21,15 @@ fn replies() -> Vec<String> {
         r#"["2099-01-01"]"#,
         "[]",
     ];
-    let codes =
-        [-32700, -32600, -32601, -32602, -32603, -32000, -32001, -32002, -32020, -32021, -32022, -1, 0];
+    let codes = [
+        -32700, -32600, -32601, -32602, -32603, -32000, -32001, -32002, -32020, -32021, -32022, -1,
+        0,
+    ];
     for id in ["ID", "null", "", r#""ID""#, "77"] {
         replies.extend(codes.map(|code| error(id, code, "")));
-        replies.extend(
-            versions.map(|names| {
-                error(id, -32022, &format!(r#"{{"supported":{names},"requested":"2026-07-28"}}"#))
-            }),
-        );
+        replies.extend(versions.map(|names| {
+            error(id, -32022, &format!(r#"{{"supported":{names},"requested":"2026-07-28"}}"#))
+        }));
         if id.is_empty() {
             continue;
         }
@@ -40,7 +41,9 @@ fn replies() -> Vec<String> {
             welcome("2025-11-25"),
             welcome("2099-01-01"),
         ]);
-        replies.extend(results.map(|result| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)));
+        replies.extend(
+            results.map(|result| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)),
+        );
     }
     replies
 }
@@ -76,7 +79,11 @@ fn exhaust(client: &mut PlayedClient, reply: &str, delay: Duration) {
         let (at, line) = due.remove(0);
         client.wait(at.duration_since(client.now));
         client.say(line);
-        assert!(client.requests() <= REQUESTS_MAX, "a loop: {reply} after {delay:?}: {:#?}", client.said);
+        assert!(
+            client.requests() <= REQUESTS_MAX,
+            "a loop: {reply} after {delay:?}: {:#?}",
+            client.said
+        );
     }
     client.wait(Duration::from_secs(600));
 }
@@ -91,12 +98,23 @@ fn a_server_that_says_the_same_to_everything_makes_no_client_loop_t_32_t_33_lif_
                 let what = || format!("{reply} after {delay} s to {config:?}: {:#?}", client.said);
                 assert!(client.requests() <= REQUESTS_MAX, "a loop: {}", what());
                 let is_ready = client.machine.peer().is_some();
-                assert!(is_ready != client.machine.closed().is_some(), "neither ready nor over: {}", what());
+                assert!(
+                    is_ready != client.machine.closed().is_some(),
+                    "neither ready nor over: {}",
+                    what()
+                );
                 let ends = |event: &&client::Event| {
                     matches!(event, client::Event::Ready(_) | client::Event::Closed(_))
                 };
-                assert_eq!(client.events.iter().filter(ends).count(), 1, "{:?} {}", client.events, what());
-                let is_cancel = |line: &serde_json::Value| line["method"] == "notifications/cancelled";
+                assert_eq!(
+                    client.events.iter().filter(ends).count(),
+                    1,
+                    "{:?} {}",
+                    client.events,
+                    what()
+                );
+                let is_cancel =
+                    |line: &serde_json::Value| line["method"] == "notifications/cancelled";
                 assert!(!client.said.iter().any(is_cancel), "{}", what());
             }
         }

@@ -1,23 +1,27 @@
-//! What a server tells of beside its answers, with both eras over one pipe: changes, log messages, progress and the end
-//! each reach those that they are for. (STL-31, STL-32, LOG-05, LOG-06)
+//! What a server tells of beside its answers, with both eras over one pipe: changes, log messages,
+//! progress and the end each reach those that they are for. (STL-31, STL-32, LOG-05, LOG-06)
 
 use mcp_proto::Change;
 use mcp_proto::schema::Level;
 use mcp_proto::server::Event;
 use serde_json::{Value, json};
 
-use super::interleaved::{TOOL, answer, cancel, config, legacy, modern, modern_with, open, raw, request};
+use super::interleaved::{
+    TOOL, answer, cancel, config, legacy, modern, modern_with, open, raw, request,
+};
 use super::player::{PlayedServer, server};
 
 #[test]
 fn a_change_is_told_to_the_session_untagged_and_to_each_subscription_tagged_stl_31_stl_32() {
     let mut server = server(config());
-    let filter = r#""notifications":{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}"#;
+    let filter =
+        r#""notifications":{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}"#;
     let changed = |server: &mut PlayedServer, change| {
         server.machine.changed(server.now, change).unwrap();
         server.poll();
-        let tag =
-            |line: Value| line["params"]["_meta"].get("io.modelcontextprotocol/subscriptionId").cloned();
+        let tag = |line: Value| {
+            line["params"]["_meta"].get("io.modelcontextprotocol/subscriptionId").cloned()
+        };
         server.hear_all().into_iter().map(tag).collect::<Vec<_>>()
     };
     // Before there is a session, there is no session to tell.
@@ -70,7 +74,8 @@ fn a_sessions_log_level_is_not_a_requests_and_the_reverse_log_05_log_06() {
         server.poll();
         server.hear_all().len()
     };
-    // For the request that wants much, for the one that wants nothing, for the session's, and for none.
+    // For the request that wants much, for the one that wants nothing, for the session's, and for
+    // none.
     assert_eq!(
         [Some(verbose), Some(quiet), Some(in_session), None].map(|it| logs(it, Level::Info)),
         [1, 0, 0, 0]
@@ -111,7 +116,10 @@ fn all_that_is_open_in_either_era_ends_with_the_connection_stl_36_can_15() {
     server.poll();
     let lines = server.hear_all();
     assert_eq!(lines.len(), 2, "{lines:#?}");
-    assert_eq!((&lines[0]["id"], &lines[0]["result"]["resultType"]), (&json!(1), &json!("complete")));
+    assert_eq!(
+        (&lines[0]["id"], &lines[0]["result"]["resultType"]),
+        (&json!(1), &json!("complete"))
+    );
     assert_eq!(lines[0]["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
     assert_eq!(lines[1]["method"], "notifications/cancelled");
     assert_eq!(lines[1]["params"]["requestId"], 1);

@@ -1,5 +1,5 @@
-//! The two applications of the differential, written once: they know tools, questions and changes, and nothing of
-//! revisions, eras, ids or lines.
+//! The two applications of the differential, written once: they know tools, questions and changes,
+//! and nothing of revisions, eras, ids or lines.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use mcp_proto::client::{self, Client};
 use mcp_proto::schema::{
-    AnyObject, CallToolResult, Decode, Elicit, ElicitResult, Encode, Level, ListToolsResult, LogMessage,
+    AnyObject, CallToolResult, Decode, Elicit, ElicitResult, Encode, Level, ListToolsResult,
+    LogMessage,
 };
 use mcp_proto::server::{self, Server};
 use mcp_proto::{
-    CallError, CallId, CallOptions, Capability, Change, Close, Context, ErrorObject, IncomingId, Instant,
-    Misuse, Progress, Question, Raw, Request, code,
+    CallError, CallId, CallOptions, Capability, Change, Close, Context, ErrorObject, IncomingId,
+    Instant, Misuse, Progress, Question, Raw, Request, code,
 };
 
 pub(crate) fn raw(text: &str) -> Raw {
@@ -115,7 +116,9 @@ impl ClientApplication {
             client::Event::RequestCancelled { reason, .. } => {
                 self.log.note(format_args!("a question was taken back: {reason:?}"));
             }
-            client::Event::Violation(violation) => self.log.note(format_args!("violation: {violation}")),
+            client::Event::Violation(violation) => {
+                self.log.note(format_args!("violation: {violation}"))
+            }
             client::Event::Closed(why) => self.log.note(closed(&why)),
             other => self.log.note(format_args!("{other:?}")),
         }
@@ -130,8 +133,9 @@ impl ClientApplication {
         request: &Request,
     ) {
         let name = self.name(call);
-        let about =
-            request.decode::<Elicit>().map_or_else(|_| String::new(), |form| format!(" {:?}", form.message));
+        let about = request
+            .decode::<Elicit>()
+            .map_or_else(|_| String::new(), |form| format!(" {:?}", form.message));
         self.log.note(format_args!("{}{name}{about}", request.method));
         let answer: &dyn Encode = match (&*request.method, self.manner) {
             ("elicitation/create", _) => {
@@ -187,7 +191,13 @@ impl ServerApplication {
         }
     }
 
-    fn refuse(&mut self, now: Instant, server: &mut Server, incoming: IncomingId, error: &ErrorObject) {
+    fn refuse(
+        &mut self,
+        now: Instant,
+        server: &mut Server,
+        incoming: IncomingId,
+        error: &ErrorObject,
+    ) {
         self.open.remove(&incoming);
         server.respond_error(now, incoming, error).unwrap();
     }
@@ -209,7 +219,9 @@ impl ServerApplication {
                 self.log.note(format_args!("{what}: {}", told(&outcome)));
                 self.say(now, server, incoming, what);
             }
-            server::Event::Violation(violation) => self.log.note(format_args!("violation: {violation}")),
+            server::Event::Violation(violation) => {
+                self.log.note(format_args!("violation: {violation}"))
+            }
             server::Event::Closed(why) => self.log.note(closed(&why)),
             server::Event::Watched { uri } => self.log.note(format_args!("watched: {uri}")),
             server::Event::Unwatched { uri } => self.log.note(format_args!("unwatched: {uri}")),
@@ -226,12 +238,14 @@ impl ServerApplication {
         context: &Context,
     ) {
         let member = |name: &str| request.params.as_ref().and_then(|params| params.member(name));
-        let text =
-            |name: &str| member(name).and_then(|value| value.to_text().map(String::from)).unwrap_or_default();
+        let text = |name: &str| {
+            member(name).and_then(|value| value.to_text().map(String::from)).unwrap_or_default()
+        };
         let tool = text("name");
         let name = if tool.is_empty() { request.method.to_string() } else { tool.clone() };
         self.open.insert(incoming, name.clone());
-        let arguments = member("arguments").map_or_else(String::new, |arguments| format!(" {arguments}"));
+        let arguments =
+            member("arguments").map_or_else(String::new, |arguments| format!(" {arguments}"));
         self.log.note(format_args!(
             "{name}{arguments} by {}{}",
             context.peer.info.name,
@@ -273,7 +287,8 @@ impl ServerApplication {
             }
             "count" => {
                 for step in 1..=3 {
-                    let progress = Progress::new(f64::from(step)).of(3.0).message(format!("step {step}"));
+                    let progress =
+                        Progress::new(f64::from(step)).of(3.0).message(format!("step {step}"));
                     let done = server.progress(now, incoming, &progress);
                     self.log.note(format_args!("progress {step}: {done:?}"));
                 }
@@ -303,7 +318,8 @@ impl ServerApplication {
                 );
             }
             "touch" => {
-                let what = arguments.unwrap().member("what").unwrap().to_text().unwrap().into_owned();
+                let what =
+                    arguments.unwrap().member("what").unwrap().to_text().unwrap().into_owned();
                 let change = match &*what {
                     "tools" => Change::Tools,
                     "prompts" => Change::Prompts,
@@ -338,7 +354,13 @@ impl ServerApplication {
     }
 
     /// Asks twice, and carries what it learned from the first answer to the second.
-    fn fill_in(&mut self, now: Instant, server: &mut Server, incoming: IncomingId, context: &Context) {
+    fn fill_in(
+        &mut self,
+        now: Instant,
+        server: &mut Server,
+        incoming: IncomingId,
+        context: &Context,
+    ) {
         let form = |message: &str| {
             let schema = raw(r#"{"type":"object","properties":{"word":{"type":"string"}}}"#);
             Question::from(Elicit::form(message, schema))
@@ -380,7 +402,13 @@ impl ServerApplication {
     }
 
     /// Calls the client in the middle of a request.
-    fn reach(&mut self, now: Instant, server: &mut Server, incoming: IncomingId, method: &'static str) {
+    fn reach(
+        &mut self,
+        now: Instant,
+        server: &mut Server,
+        incoming: IncomingId,
+        method: &'static str,
+    ) {
         match server.call_raw(now, method, None, CallOptions::default()) {
             Ok(call) => _ = self.calls.insert(call, (method, incoming)),
             Err(misuse) => {
@@ -417,7 +445,9 @@ fn told(outcome: &Result<Raw, CallError>) -> String {
                 return format!("tools {names:?}, next {:?}", page.next_cursor);
             }
             match CallToolResult::decode(result).ok().filter(|result| !result.content.is_empty()) {
-                Some(result) => format!("{:?}, is error {:?}", result.content[0].as_text(), result.is_error),
+                Some(result) => {
+                    format!("{:?}, is error {:?}", result.content[0].as_text(), result.is_error)
+                }
                 None => match result.member("roots") {
                     Some(roots) => format!("roots {roots}"),
                     None => "ok".into(),

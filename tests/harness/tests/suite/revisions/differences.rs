@@ -17,12 +17,14 @@ pub(crate) struct Difference {
 }
 
 const QUESTION_HAS_CALL: &str = "a question comes with the call that it belongs to";
-const BY_RESULT: &str = "it comes in that call's result; in a session nothing says so (STL-13, D-32)";
+const BY_RESULT: &str =
+    "it comes in that call's result; in a session nothing says so (STL-13, D-32)";
 const SESSIONS_ONLY: &str = "the core asks back by requests only in a session (STL-13, FRM-17)";
 const ONLY_IF_LISTENED_TO: &str = "a change of a list that nobody listens to is not told";
 const UNASKED: &str = "a session is told unasked, anyone else by subscription (STL-31, CAP-12)";
 const NO_FORMS: &str = "nobody declares forms: the request is refused";
-const SINCE_R3: &str = "our client declares elicitation since 2025-06-18 only (requirements §2.1, CAP-03)";
+const SINCE_R3: &str =
+    "our client declares elicitation since 2025-06-18 only (requirements §2.1, CAP-03)";
 
 /// The reference is what is seen in 2025-11-25.
 pub(crate) const EVERYTHING: &[Difference] = &[
@@ -243,7 +245,9 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         client_alone: false,
         step: "undeclared method",
         lines: &["client | completion/complete: Undeclared"],
-        instead: &["client | completion/complete: refused method not found: completion/complete (-32601)"],
+        instead: &[
+            "client | completion/complete: refused method not found: completion/complete (-32601)",
+        ],
     },
     Difference {
         what: "a server cannot call the client",

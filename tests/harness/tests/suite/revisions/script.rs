@@ -8,7 +8,8 @@ use mcp_proto::{CallOptions, Filter};
 use super::application::{Manner, raw};
 use super::wire::Wire;
 
-/// One step: what it is called, what the client's application does, and for how long nothing more is done.
+/// One step: what it is called, what the client's application does, and for how long nothing more
+/// is done.
 pub(crate) struct Step(pub(crate) &'static str, fn(&mut Wire), Duration);
 
 impl Step {
@@ -58,7 +59,11 @@ pub(crate) const EVERYTHING: &[Step] = &[
     Step("log for nothing", |wire| tool(wire, "mutter", "{}"), AT_ONCE),
     Step("error result", |wire| tool(wire, "fail", "{}"), AT_ONCE),
     Step("unknown tool", |wire| tool(wire, "juggle", "{}"), AT_ONCE),
-    Step("unknown resource", |wire| call(wire, "resources/read", r#"{"uri":"file:///none"}"#), AT_ONCE),
+    Step(
+        "unknown resource",
+        |wire| call(wire, "resources/read", r#"{"uri":"file:///none"}"#),
+        AT_ONCE,
+    ),
     Step("unknown method", |wire| call(wire, "com.example/juggle", "{}"), AT_ONCE),
     Step("undeclared method", |wire| call(wire, "completion/complete", "{}"), AT_ONCE),
     Step("time out", |wire| with(wire, "sleep", patient(5)), Duration::from_secs(10)),

@@ -1,5 +1,5 @@
-//! A client and a server in one process, with nothing between them but bytes in virtual time; knows nothing of what
-//! they say, nor of any revision.
+//! A client and a server in one process, with nothing between them but bytes in virtual time; knows
+//! nothing of what they say, nor of any revision.
 
 use std::time::Duration;
 
@@ -66,9 +66,11 @@ impl Wire {
         panic!("a storm: the two never come to rest");
     }
 
-    /// Lets time pass up to the next thing that is due, but not beyond `until`; false when that is reached.
+    /// Lets time pass up to the next thing that is due, but not beyond `until`; false when that is
+    /// reached.
     pub(crate) fn pass_time(&mut self, until: Instant) -> bool {
-        let due = [self.client.poll_timeout(), self.server.poll_timeout(), self.at_server.next_due()];
+        let due =
+            [self.client.poll_timeout(), self.server.poll_timeout(), self.at_server.next_due()];
         let Some(at) = due.into_iter().flatten().min().filter(|at| *at <= until) else {
             self.now = self.now.max(until);
             return false;
@@ -104,12 +106,26 @@ impl Wire {
             2 => {
                 let is_over = self.client.is_closed() && self.client.outbox().is_empty();
                 let to = &mut self.server;
-                give(self.now, &mut self.to_server, to, is_over, &mut self.has_ended[0], &mut self.course)
+                give(
+                    self.now,
+                    &mut self.to_server,
+                    to,
+                    is_over,
+                    &mut self.has_ended[0],
+                    &mut self.course,
+                )
             }
             3 => {
                 let is_over = self.server.is_closed() && self.server.outbox().is_empty();
                 let to = &mut self.client;
-                give(self.now, &mut self.to_client, to, is_over, &mut self.has_ended[1], &mut self.course)
+                give(
+                    self.now,
+                    &mut self.to_client,
+                    to,
+                    is_over,
+                    &mut self.has_ended[1],
+                    &mut self.course,
+                )
             }
             4 => match self.client.poll_event() {
                 Some(event) => {
