@@ -119,16 +119,16 @@ mod wire;
 
 pub use command::{Applied, Apply, OwnedChange, OwnedCommand, Payload};
 pub use connection::{
-    Answers, CallError, CallId, CallOptions, Change, Close, Context, Decoded, Fault, Filter,
-    Incoming, IncomingId, Method, Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route,
-    Session, StreamId, Violation, ViolationKind, ViolationPolicy,
+    Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, IncomingId,
+    Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, Session, StreamId, Violation,
+    ViolationKind, ViolationPolicy,
 };
 pub use endpoint::Endpoint;
 pub use error::{Misuse, Unencodable, code};
 pub use json::Raw;
 pub use limits::Limits;
-pub use method::MethodId;
+pub use method::{Method, MethodId};
 pub use revision::{Capability, Era, Revision, Rules, Side};
-pub use rpc::{ErrorObject, RequestId};
+pub use rpc::{Decoded, ErrorObject, Incoming, RequestId};
 pub use time::Instant;
 pub use wire::Outbox;

@@ -6,10 +6,11 @@ use alloc::sync::Arc;
 
 use super::ids::{CallId, IncomingId};
 use super::outcome::{CallError, Close, Progress};
-use super::peer::{Context, Method, Peer, Request, identity_cost};
+use super::peer::{Context, Peer, Request, identity_cost};
 use super::subscriptions::filter::Filter;
 use super::violations::Violation;
 use crate::json::Raw;
+use crate::method::Method;
 
 /// All events of either role; each role's public events are a part of these.
 #[derive(Debug)]

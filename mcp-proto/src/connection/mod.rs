@@ -8,7 +8,6 @@
 mod cache;
 mod commands;
 mod context;
-pub(crate) mod decoded;
 mod dispatch;
 mod eras;
 mod event;
@@ -32,7 +31,6 @@ mod subscriptions;
 mod transport;
 mod violations;
 
-pub use decoded::{Decoded, Incoming};
 pub(crate) use event::Event;
 pub(crate) use identity::Identity;
 pub use ids::{CallId, IncomingId, StreamId};
@@ -40,7 +38,7 @@ pub use input_required::question::{Answers, Question};
 pub(crate) use meta_writer::MetaWriter;
 pub use outbound::{Outgoing, OutgoingKind, Route};
 pub use outcome::{CallError, Close, Fault, Progress};
-pub use peer::{Context, Method, Peer, Request};
+pub use peer::{Context, Peer, Request};
 pub use pending_calls::CallOptions;
 pub use session::Session;
 pub(crate) use session::{sealed, session_over_connection};

@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::ids::{CallId, IncomingId, StreamId};
-use super::peer::Method;
 use crate::collections::SmallMap;
 use crate::error::Misuse;
 use crate::limits::Limits;
+use crate::method::Method;
 use crate::revision::Revision;
 use crate::time::{Instant, PERIOD_MIN};
 use crate::wire::Outbox;

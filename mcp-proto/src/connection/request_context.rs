@@ -117,7 +117,8 @@ fn read_context(
     params: &Params<'_>,
 ) -> Result<(Arc<Peer>, Option<Level>), ErrorObject> {
     let names = [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES, key::LOG_LEVEL, key::CLIENT_INFO];
-    let [version, capabilities, log_level, info] = names.map(|name| params.meta_member(name));
+    let [version, capabilities, log_level, info] =
+        find_each(params.meta.unwrap_or_default(), names);
     let Some(version) = version.and_then(unescape) else {
         return Err(missing_context(&identity.revisions));
     };

@@ -17,11 +17,12 @@ use super::input_required::question::{Answers, Question};
 use super::input_required::round::Round;
 use super::outbound::{Draft, OutgoingKind, Route};
 use super::outcome::{CallError, Progress};
-use super::peer::{Context, Method, Request, identity_cost};
+use super::peer::{Context, Request, identity_cost};
 use crate::collections::LazyBox;
 use crate::error::{Misuse, Unencodable};
 use crate::json::{Frame, Object, Raw, write_f64};
 use crate::limits::Limits;
+use crate::method::Method;
 use crate::revision::{MethodRule, Revision};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 
