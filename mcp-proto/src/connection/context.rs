@@ -148,6 +148,7 @@ impl Env {
         self.out.require_room(route, self.limits())
     }
 
+    #[inline]
     pub(super) fn emit(&mut self, event: Event) {
         self.events.push(event);
     }

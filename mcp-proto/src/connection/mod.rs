@@ -186,6 +186,7 @@ impl Connection {
     }
 
     /// Applies what the parts left to do.
+    #[inline]
     fn settle(&mut self) {
         while !self.env.effects.is_empty() {
             for effect in core::mem::take(&mut self.env.effects) {
@@ -241,11 +242,16 @@ impl Connection {
         }
     }
 
-    /// Handles the response to the request `id`, which is in flight.
-    fn on_response(&mut self, id: u64, kind: Option<&str>, outcome: Result<Raw, CallError>) {
+    /// Handles the response to a request that is in flight, given with its owner.
+    fn on_response(
+        &mut self,
+        request: (u64, Owner),
+        kind: Option<&str>,
+        outcome: Result<Raw, CallError>,
+    ) {
         let Self { env, calls, cache, .. } = self;
         let (now, bytes_max) = (env.now, env.limits().cache_bytes_max);
-        let answered = calls.on_response(env, id, kind, outcome, |call, outcome| {
+        let answered = calls.on_response(env, request, kind, outcome, |call, outcome| {
             if let Some(place) = call.take_cache_as() {
                 let is_first = call.retry().is_none_or(|retry| retry.rounds == 0);
                 cache.remember(place, outcome, is_first, now, bytes_max);
@@ -257,7 +263,6 @@ impl Connection {
                 Err(error) => self.calls.fail(&mut self.env, id, error),
             }
         }
-        self.settle();
     }
 
     /// Refuses a request that was delivered, or a question of the server.

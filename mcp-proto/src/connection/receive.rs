@@ -195,15 +195,16 @@ impl Connection {
         outcome: Result<Raw, CallError>,
     ) {
         let number = id.as_u64();
-        if let Some(number) = number.filter(|number| self.calls.is_in_flight(*number)) {
-            return self.on_response(number, kind, outcome);
+        let in_flight = number.and_then(|id| Some((id, self.calls.owner_in_flight(id)?)));
+        if let Some(in_flight) = in_flight {
+            return self.on_response(in_flight, kind, outcome);
         }
         if number.is_some_and(|number| self.calls.forget_retired(number)) {
             return;
         }
         // Some servers answer what they do not know under an id of their own making. (LIF-28)
         if let Some(probe) = self.calls.only_call(Owner::Probe).filter(|_| outcome.is_err()) {
-            return self.on_response(probe, None, outcome);
+            return self.on_response((probe, Owner::Probe), None, outcome);
         }
         let twin = id.as_text().and_then(|text| text.parse().ok());
         let detail = if twin.is_some_and(|twin| self.calls.is_open(twin)) {
@@ -219,12 +220,11 @@ impl Connection {
     fn on_orphan(&mut self, error: ErrorObject) {
         let is_opening = self.env.phase() == Phase::Opening && self.env.side == Side::Client;
         if is_opening && !self.lifecycle.takes_late_refusal() {
-            let opener = self
-                .calls
-                .only_call(Owner::Probe)
-                .or_else(|| self.calls.only_call(Owner::Handshake));
-            if let Some(id) = opener {
-                return self.on_response(id, None, Err(CallError::Refused(error)));
+            let opener = [Owner::Probe, Owner::Handshake]
+                .into_iter()
+                .find_map(|owner| Some((self.calls.only_call(owner)?, owner)));
+            if let Some(opener) = opener {
+                return self.on_response(opener, None, Err(CallError::Refused(error)));
             }
         }
         let detail = format!("an error without a request id: {}", error.code);

@@ -189,8 +189,9 @@ pub(super) fn ask(
     object.opt_str("requestState", state);
     object.end();
     env.terms.meta.finish_result(&mut result, 0, open.rule);
+    let to_answer = open.to_answer();
     inbound
-        .answer::<Raw>(env, incoming, None, |out, wire, _| {
+        .answer::<Raw>(env, incoming, to_answer, None, |out, wire, _| {
             rpc::response(out, wire, |out| {
                 out.extend_from_slice(&result);
                 Ok(())

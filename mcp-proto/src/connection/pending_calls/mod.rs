@@ -107,9 +107,9 @@ impl PendingCalls {
         self.table.get(id)
     }
 
-    /// Whether the peer owes an answer to the request `id`.
-    pub(crate) fn is_in_flight(&self, id: u64) -> bool {
-        self.table.get(id).is_some_and(Call::is_in_flight)
+    /// The owner of the request `id`, if the peer owes an answer to it.
+    pub(crate) fn owner_in_flight(&self, id: u64) -> Option<Owner> {
+        self.table.get(id).filter(|call| call.is_in_flight()).map(|call| call.owner)
     }
 
     /// Whether something more may come for a call that is over.
@@ -215,18 +215,18 @@ impl PendingCalls {
         self.table.wait_until(call.0, None);
     }
 
-    /// Handles the response to the request `id`, which is in flight. `kind` is its `resultType`.
+    /// Handles the response to the request `id` of `owner`, which is in flight. `kind` is its
+    /// `resultType`.
     pub(crate) fn on_response(
         &mut self,
         env: &mut Env,
-        id: u64,
+        (id, owner): (u64, Owner),
         kind: Option<&str>,
         outcome: Result<Raw, CallError>,
         remember: impl FnOnce(&mut Call, &Result<Raw, CallError>),
     ) -> Answered {
-        let Some(call) = self.table.get(id) else { return Answered::Done };
         let outcome = match outcome {
-            Ok(result) if call.owner.is_application() => match rules::result_kind(env, kind) {
+            Ok(result) if owner.is_application() => match rules::result_kind(env, kind) {
                 rules::ResultKind::Complete => Ok(result),
                 rules::ResultKind::InputRequired => {
                     return self.on_input_required(env, id, &result);
@@ -493,6 +493,7 @@ impl PendingCalls {
 
 /// A call is over: the application receives the outcome of its own calls at once, the router all
 /// others.
+#[inline]
 fn end(
     env: &mut Env,
     call: CallId,
