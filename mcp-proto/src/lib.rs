@@ -90,6 +90,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod cache;
 #[cfg(feature = "schema")]
 pub mod catalog;
 pub mod client;
@@ -102,7 +103,10 @@ mod error;
 pub mod http;
 mod json;
 mod limits;
+mod meta;
 mod method;
+mod permissions;
+mod queues;
 #[cfg(feature = "record")]
 pub mod record;
 mod revision;
@@ -111,10 +115,12 @@ pub mod schema;
 #[cfg(feature = "seal")]
 pub mod seal;
 pub mod server;
+mod session;
 pub mod stdio;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod time;
+mod vocabulary;
 mod wire;
 
 pub use command::{Applied, Apply, OwnedChange, OwnedCommand, Payload};

@@ -5,65 +5,50 @@
 //! and applies the [`Effect`]s that the part leaves to it. Parts never see each other. What differs
 //! between the eras is in [`eras`].
 
-mod cache;
 mod commands;
 mod context;
 mod dispatch;
 mod eras;
-mod event;
-mod identity;
-mod ids;
 mod inbound;
 mod input_required;
 mod keep_alive;
 mod lifecycle;
-mod meta_writer;
 mod opening;
-mod outbound;
-mod outcome;
-mod peer;
 mod pending_calls;
-mod permissions;
 mod receive;
-pub(crate) mod request_context;
-mod session;
 mod subscriptions;
 mod transport;
 mod violations;
 
-pub(crate) use event::Event;
-pub(crate) use identity::Identity;
-pub use ids::{CallId, IncomingId, StreamId};
-pub use input_required::question::{Answers, Question};
-pub(crate) use meta_writer::MetaWriter;
-pub use outbound::{Outgoing, OutgoingKind, Route};
-pub use outcome::{CallError, Close, Fault, Progress};
-pub use peer::{Context, Peer, Request};
-pub use pending_calls::CallOptions;
-pub use session::Session;
-pub(crate) use session::{sealed, session_over_connection};
-pub use subscriptions::filter::{Change, Filter};
-pub use violations::{Violation, ViolationKind, ViolationPolicy};
+pub(crate) use crate::meta::MetaWriter;
+pub use crate::session::Session;
+pub(crate) use crate::session::{sealed, session_over_connection};
+pub use crate::vocabulary::{
+    Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, IncomingId,
+    Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, StreamId, Violation,
+    ViolationKind, ViolationPolicy,
+};
+pub(crate) use crate::vocabulary::{Event, Identity};
 
 use alloc::sync::Arc;
 
+use crate::cache::Cache;
 use crate::collections::LazyBox;
 use crate::json::Raw;
 use crate::limits::Limits;
+use crate::meta::LastContext;
 use crate::method::MethodId;
 use crate::revision::{Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
 use crate::time::{Instant, sooner};
 
-use cache::Cache;
 use context::{Effect, Env};
 use inbound::{Inbound, Responded};
 use keep_alive::KeepAlive;
 use lifecycle::Lifecycle;
 use lifecycle::phase::{Phase, Trigger};
 use pending_calls::{Answered, Owner, PendingCalls};
-use request_context::LastContext;
 use subscriptions::client::Subscriptions;
 use subscriptions::server::Subscribers;
 

@@ -3,26 +3,24 @@
 use alloc::borrow::Cow;
 use alloc::format;
 
+use super::Connection;
 use super::dispatch::{self, ModernTarget, NotificationTarget, RequestTarget, SessionTarget};
 use super::eras::{self, modern, rules};
-use super::event::Event;
-use super::ids::StreamId;
 use super::inbound::{Destination, Origin, Sender};
 use super::lifecycle::handshake;
 use super::lifecycle::phase::{Phase, Trigger};
-use super::outcome::CallError;
 use super::pending_calls::Owner;
-use super::request_context::{self, keep_meta, missing_context};
-use super::violations::{ViolationKind, ViolationPolicy};
-use super::{Connection, permissions};
 use crate::error::code;
 use crate::json::{Cursor, Raw, elements, unescape};
 use crate::limits::Limits;
+use crate::meta::{keep_meta, missing_context, read_input};
 use crate::method::MethodId;
+use crate::permissions;
 use crate::revision::{Era, MethodRule, Side};
 use crate::rpc::{self, Decoded, ErrorObject, Malformed, Message, MethodName, Params, RequestId};
 use crate::schema::Level;
 use crate::time::Instant;
+use crate::vocabulary::{CallError, Event, StreamId, ViolationKind, ViolationPolicy};
 
 impl Connection {
     pub(crate) fn handle_decoded(&mut self, now: Instant, stream: StreamId, decoded: Decoded<'_>) {
@@ -355,7 +353,7 @@ impl Connection {
         if origin.to.batch.is_some() {
             return Err(ErrorObject::new(code::INVALID_REQUEST, "this revision has no batches"));
         }
-        let mut sender = self.contexts.read(&self.env, origin.frame, params)?;
+        let mut sender = self.contexts.read(&self.env.identity, origin.frame, params)?;
         let rule = method.id.and_then(|method| method.rule(sender.peer.revision));
         match target {
             ModernTarget::Discover => {
@@ -370,8 +368,7 @@ impl Connection {
         self.admit(rule, method, params)?;
         if rule.is_some_and(|rule| rule.may_ask) {
             let questions_max = self.limits().questions_max;
-            (sender.answers, sender.state) =
-                request_context::read_input(questions_max, origin.frame, params)?;
+            (sender.answers, sender.state) = read_input(questions_max, origin.frame, params)?;
         }
         self.deliver(origin, id, method, rule, params, sender);
         Ok(())

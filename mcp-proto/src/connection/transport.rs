@@ -4,12 +4,9 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::Connection;
-use super::ids::{CallId, StreamId};
-use super::outbound::{Outgoing, Route};
-use super::outcome::{CallError, Fault};
 use super::pending_calls::Owner;
-use super::violations::ViolationKind;
 use crate::time::Instant;
+use crate::vocabulary::{CallError, CallId, Fault, Outgoing, Route, StreamId, ViolationKind};
 use crate::wire::Outbox;
 
 impl Connection {

@@ -11,22 +11,21 @@ use alloc::vec::Vec;
 
 use super::context::Env;
 use super::eras::rules;
-use super::event::Event;
-use super::ids::{CallId, IncomingId, StreamId};
-use super::input_required::question::{Answers, Question};
 use super::input_required::round::Round;
-use super::outbound::{Draft, OutgoingKind, Route};
-use super::outcome::{CallError, Progress};
-use super::peer::{Context, Request, identity_cost};
 use crate::collections::LazyBox;
 use crate::error::{Misuse, Unencodable};
 use crate::json::{Frame, Object, Raw, write_f64};
 use crate::limits::Limits;
 use crate::method::Method;
+use crate::queues::Draft;
 use crate::revision::{MethodRule, Revision};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
+use crate::vocabulary::{
+    Answers, CallError, CallId, Context, Event, IncomingId, OutgoingKind, Progress, Question,
+    Request, Route, StreamId, identity_cost,
+};
 
-pub(crate) use super::request_context::Sender;
+pub(crate) use crate::meta::Sender;
 use batches::{BatchId, Batches};
 pub(crate) use request::{Asking, Destination, Open, RareRequest, ReplyTo};
 use table::RequestTable;

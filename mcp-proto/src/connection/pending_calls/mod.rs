@@ -8,26 +8,25 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::cache::Place;
 use super::context::{Effect, Env};
 use super::eras::rules;
-use super::event::Event;
-use super::ids::{CallId, IncomingId, StreamId};
 use super::input_required::round::{Input, InputWait, Reader, Retry, Round};
-use super::outbound::{Draft, OutgoingKind, Route};
-use super::outcome::{CallError, Progress};
-use super::violations::ViolationKind;
+use crate::cache::Place;
 use crate::collections::LazyBox;
 use crate::json::{Raw, unescape};
 use crate::method::{Method, MethodId};
+use crate::queues::Draft;
 use crate::revision::MethodRule;
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::time::Instant;
+use crate::vocabulary::{
+    CallError, CallId, Event, IncomingId, OutgoingKind, Progress, Route, StreamId, ViolationKind,
+    Wait,
+};
 
-pub use call::CallOptions;
 #[cfg(test)]
 pub(crate) use call::RareCall;
-pub(crate) use call::{Call, Owner, Wait};
+pub(crate) use call::{Call, Owner};
 use table::CallTable;
 
 /// How long a client pauses before it repeats a call for the second time in a row without having

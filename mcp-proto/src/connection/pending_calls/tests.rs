@@ -1,14 +1,14 @@
 //! The calls by themselves: each transition of the drawing in `call.rs`, and time.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
+use alloc::{format, vec};
 
 use super::call::CallState;
 use super::*;
-use crate::connection::context::for_test::{message, params_in};
 use crate::limits::Limits;
 use crate::revision::{Revision, Side};
+use crate::vocabulary::CallOptions;
+use crate::vocabulary::for_test::{message, params_in};
 
 const LEGACY: Revision = Revision::V2025_11_25;
 const MODERN: Revision = Revision::V2026_07_28;

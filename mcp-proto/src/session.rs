@@ -2,12 +2,10 @@
 
 use core::fmt;
 
-use super::ids::StreamId;
-use super::outbound::{Outgoing, Route};
-use super::violations::ViolationKind;
 use crate::limits::Limits;
 use crate::rpc::{Decoded, Incoming};
 use crate::time::Instant;
+use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 
 /// A connection as its transport sees it: whole messages and time in, messages and one deadline
 /// out.

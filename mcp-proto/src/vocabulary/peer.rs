@@ -3,12 +3,12 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-use super::input_required::question::Answers;
 use crate::json::{Raw, find};
 use crate::limits::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
 use crate::method::Method;
 use crate::revision::{Capability, Revision};
 use crate::schema::{Capabilities, Decode, DecodeError, Implementation, Level, key};
+use crate::vocabulary::Answers;
 
 /// Who is on the other side, as it said itself.
 #[derive(Clone, Debug, PartialEq)]
