@@ -22,7 +22,7 @@ mod violations;
 
 pub(crate) use crate::meta::MetaWriter;
 pub use crate::session::Session;
-pub(crate) use crate::session::{sealed, session_over_connection};
+pub(crate) use crate::session::session_over_connection;
 pub use crate::vocabulary::{
     Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, IncomingId,
     Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, StreamId, Violation,
@@ -228,6 +228,7 @@ impl Connection {
     }
 
     /// Handles the response to a request that is in flight, given with its owner.
+    #[inline]
     fn on_response(
         &mut self,
         request: (u64, Owner),

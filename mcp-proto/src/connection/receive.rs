@@ -37,6 +37,7 @@ impl Connection {
     }
 
     /// A parsed message is large: it is passed on by reference.
+    #[inline]
     fn on_decoded(&mut self, stream: StreamId, decoded: &Decoded<'_>) {
         let origin = Origin { to: Destination { stream, batch: None }, frame: decoded.frame };
         match &decoded.message {

@@ -87,7 +87,7 @@ impl<'a> Object<'a> {
 }
 
 /// The params of a request or notification.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Params<'a> {
     /// Absent, or an object: other forms are told apart by `malformed`.
     pub(crate) object: Option<Object<'a>>,
@@ -235,14 +235,19 @@ impl Member {
     }
 }
 
+/// The value of `params`, and what was found in it in the same pass.
+struct ScannedParams<'a> {
+    text: &'a [u8],
+    meta: Option<&'a [u8]>,
+    members: Members<'a, MEMBERS_MAX>,
+}
+
 #[derive(Default)]
 struct Envelope<'a> {
     jsonrpc: Option<&'a [u8]>,
     id: Option<&'a [u8]>,
     method: Option<&'a [u8]>,
-    params: Option<&'a [u8]>,
-    meta: Option<&'a [u8]>,
-    params_members: Members<'a, MEMBERS_MAX>,
+    params: Option<ScannedParams<'a>>,
     result: Option<&'a [u8]>,
     kind: Option<&'a [u8]>,
     error: Option<&'a [u8]>,
@@ -263,15 +268,15 @@ impl<'a> Envelope<'a> {
             let value = match member {
                 Some(Member::Params) => {
                     let (mut members, mut meta) = (Members::default(), None);
-                    let value = scan_members(scanner, |key, value| {
+                    let text = scan_members(scanner, |key, value| {
                         members.push(key, value);
                         if key_is(key, "_meta") {
                             meta = Some(value);
                         }
                     })?;
-                    self.meta = meta;
-                    self.params_members = members;
-                    value
+                    let earlier = self.params.replace(ScannedParams { text, meta, members });
+                    self.repeated |= earlier.is_some();
+                    return Ok(());
                 }
                 Some(Member::Result) => {
                     let mut kind = None;
@@ -289,10 +294,9 @@ impl<'a> Envelope<'a> {
                 Some(Member::Jsonrpc) => &mut self.jsonrpc,
                 Some(Member::Id) => &mut self.id,
                 Some(Member::Method) => &mut self.method,
-                Some(Member::Params) => &mut self.params,
                 Some(Member::Result) => &mut self.result,
                 Some(Member::Error) => &mut self.error,
-                None => return Ok(()),
+                Some(Member::Params) | None => return Ok(()),
             };
             let repeated = slot.replace(value).is_some();
             self.repeated |= repeated;
@@ -334,17 +338,17 @@ impl<'a> Envelope<'a> {
         if has_outcome {
             return invalid("a message has both a method and an outcome");
         }
-        let params = Params {
-            object: self.params.filter(|text| text.starts_with(b"{")).map(|text| Object {
-                text,
-                line_breaks: self.line_breaks,
-                kind: None,
-            }),
-            meta: self.meta,
-            members: self.params_members,
-            // `null` stands for absent. (T-09)
-            malformed: self.params.is_some_and(|text| !text.starts_with(b"{") && text != b"null"),
-        };
+        let params = self.params.map_or_else(Params::default, |params| {
+            let is_object = params.text.starts_with(b"{");
+            let object = Object { text: params.text, line_breaks: self.line_breaks, kind: None };
+            Params {
+                object: is_object.then_some(object),
+                meta: params.meta,
+                members: params.members,
+                // T-09: `null` counts as absent.
+                malformed: !is_object && params.text != b"null",
+            }
+        });
         match (self.id, id) {
             (None, _) => Ok(Message::Notification { method, params }),
             (Some(_), Some(id)) => Ok(Message::Request { id, method, params }),

@@ -107,6 +107,7 @@ impl PendingCalls {
     }
 
     /// The owner of the request `id`, if the peer owes an answer to it.
+    #[inline]
     pub(crate) fn owner_in_flight(&self, id: u64) -> Option<Owner> {
         self.table.get(id).filter(|call| call.is_in_flight()).map(|call| call.owner)
     }
@@ -216,6 +217,7 @@ impl PendingCalls {
 
     /// Handles the response to the request `id` of `owner`, which is in flight. `kind` is its
     /// `resultType`.
+    #[inline]
     pub(crate) fn on_response(
         &mut self,
         env: &mut Env,
