@@ -120,6 +120,7 @@ impl<V> IdMap<V> {
     }
 
     /// Returns the index of the chunk that begins with the key `start`.
+    #[inline]
     fn chunk_index(&self, start: u64) -> Option<usize> {
         // Without gaps the index follows from the first chunk.
         let ahead = start.checked_sub(self.chunks.front()?.start)? / CHUNK;
