@@ -45,6 +45,8 @@
 //! `Client::record` write down all that is said over byte streams, secrets included, to be printed
 //! and replayed.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod call;
 mod client;
 mod connection;

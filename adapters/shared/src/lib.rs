@@ -5,6 +5,8 @@
 //! and spawns. Programs use an adapter (`mcp-tokio`, `mcp-smol`, `mcp-blocking`), which gives the
 //! names of this crate again.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod alarms;
 mod answering;
 mod beside;

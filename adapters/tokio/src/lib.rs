@@ -84,6 +84,8 @@
 //! questions. With `record`, `Server::record` and `Client::record` write down all that is said over
 //! byte streams, secrets included, to be printed and replayed.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod client;
 mod drive;
 #[cfg(feature = "http")]
