@@ -7,12 +7,12 @@
 //! not there, and for the others it says which handler is meant, with the params read and checked.
 
 mod changed;
-mod find;
-mod found;
+mod error;
+mod lookup;
 mod quote;
-mod refused;
+mod resolved;
 mod table;
-mod template;
+mod uri_template;
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -20,12 +20,12 @@ use alloc::string::String;
 use core::fmt;
 
 pub use changed::Changed;
-pub use found::{Answer, Found, completion, no_resource};
-pub use refused::Refused;
+pub use error::Refused;
+pub use resolved::{Answer, Found, completion, no_resource};
 pub use table::Pages;
 use table::{Entry, Table};
-use template::Rank;
-pub use template::{TemplateError, UriTemplate, Variable, Variables};
+use uri_template::Rank;
+pub use uri_template::{TemplateError, UriTemplate, Variable, Variables};
 
 use crate::json::Raw;
 use crate::revision::Capability;

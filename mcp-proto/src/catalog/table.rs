@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-use super::refused::Refused;
+use super::error::Refused;
 use crate::revision::Revision;
 use crate::schema::Encode;
 

@@ -4,8 +4,8 @@
 use alloc::vec::Vec;
 
 use super::decode::{Decode, DecodeError, Encode};
+use super::members::Members;
 use super::meta::Meta;
-use super::open::Members;
 use crate::error::Unencodable;
 use crate::json::{Kind, Object, Raw, Reader, find, members};
 use crate::revision::{CAPABILITIES, Capability, CapabilityRule, Revision, Side};

@@ -2,11 +2,11 @@
 
 use alloc::string::String;
 
-use super::macros::{object, words};
-use super::open::List;
+use super::containers::List;
+use super::macros::{object, string_enum};
 use crate::revision::{R3, R5};
 
-words! {
+string_enum! {
     /// Who says something, or whom it is for.
     pub enum Role {
         /// The model.
@@ -41,7 +41,7 @@ impl Icon {
     }
 }
 
-words! {
+string_enum! {
     /// The background an icon is made for.
     pub enum Theme {
         /// A dark one.
@@ -63,7 +63,7 @@ object! {
     }
 }
 
-words! {
+string_enum! {
     /// How a result came about. (since 2026-07-28)
     pub enum ResultType {
         /// It is the answer.
@@ -82,7 +82,7 @@ impl Default for ResultType {
     }
 }
 
-words! {
+string_enum! {
     /// Who may share a cached result. (since 2026-07-28)
     pub enum CacheScope {
         /// Only whoever asked.

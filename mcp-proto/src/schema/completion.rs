@@ -4,11 +4,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::common::ResultType;
+use super::containers::{List, Map};
 use super::content::block_type;
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::{message, object};
 use super::meta::Meta;
-use super::open::{List, Map};
 use crate::error::Unencodable;
 use crate::json::{Raw, Reader};
 use crate::revision::{R3, R5, Revision};

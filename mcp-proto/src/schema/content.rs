@@ -5,10 +5,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::common::{Annotations, Icon};
+use super::containers::List;
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
 use super::meta::Meta;
-use super::open::List;
 use super::resources::ResourceContents;
 use crate::error::Unencodable;
 use crate::json::{Kind, Raw, Reader, Str};

@@ -4,9 +4,9 @@ use alloc::string::String;
 
 use super::capabilities::Capabilities;
 use super::common::{CacheScope, ResultType};
+use super::containers::List;
 use super::macros::{message, object};
 use super::meta::Meta;
-use super::open::List;
 use crate::revision::R5;
 
 object! {

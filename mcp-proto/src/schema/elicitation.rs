@@ -3,11 +3,11 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::containers::{AnyObject, Open};
 use super::decode::{Decode, DecodeError, Encode};
 use super::form::Form;
-use super::macros::{message, object, words};
+use super::macros::{message, object, string_enum};
 use super::meta::Meta;
-use super::open::{AnyObject, Open};
 use super::tasks::TaskRequest;
 use crate::error::Unencodable;
 use crate::json::{Raw, Reader, unescape};
@@ -106,7 +106,7 @@ impl Decode for AnyElicit {
     }
 }
 
-words! {
+string_enum! {
     /// What the user did.
     pub enum ElicitAction {
         /// Filled it in, or went there.

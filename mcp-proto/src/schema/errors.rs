@@ -2,9 +2,9 @@
 
 use alloc::string::String;
 
+use super::containers::{AnyObject, List};
 use super::elicitation::ElicitUrl;
 use super::macros::object;
-use super::open::{AnyObject, List};
 
 object! {
     /// The data of -32022: the request was made in a revision that the server does not speak. (since 2026-07-28,

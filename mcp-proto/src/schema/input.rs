@@ -2,9 +2,9 @@
 
 use alloc::string::String;
 
+use super::containers::{AnyObject, Map};
 use super::macros::object;
 use super::meta::Meta;
-use super::open::{AnyObject, Map};
 
 object! {
     /// A result that asks for input first. At least one of its two parts is there. (since 2026-07-28, STL-15)

@@ -4,9 +4,9 @@ use alloc::string::String;
 
 use super::capabilities::Capabilities;
 use super::common::{Icon, ResultType};
+use super::containers::List;
 use super::macros::{message, object};
 use super::meta::Meta;
-use super::open::List;
 use crate::revision::{R3, R4, R5};
 
 object! {

@@ -4,11 +4,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::containers::Open;
 use super::decode::{Decode, DecodeError, Encode};
 use super::lifecycle::Empty;
 use super::macros::{message, object};
 use super::meta::Meta;
-use super::open::Open;
 use crate::error::Unencodable;
 use crate::json::{Raw, Reader, write_str};
 use crate::revision::Revision;

@@ -239,7 +239,7 @@ macro_rules! object {
 }
 
 /// Declares a set of words that peers may add to: a word that is not in it is kept.
-macro_rules! words {
+macro_rules! string_enum {
     (
         $(#[$doc:meta])*
         pub enum $name:ident {
@@ -322,10 +322,10 @@ macro_rules! message {
 
 pub(crate) use message;
 pub(crate) use object;
-pub(crate) use words;
+pub(crate) use string_enum;
 
 use super::decode::Decode;
-use super::open::Members;
+use super::members::Members;
 use crate::json::{Raw, Reader};
 
 /// Reads an optional member; what is no `T` goes to `extra`.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
-use super::open::Members;
+use super::members::Members;
 use crate::error::Unencodable;
 use crate::json::{Raw, Reader};
 use crate::revision::Revision;

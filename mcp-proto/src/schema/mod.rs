@@ -17,6 +17,7 @@ mod capabilities;
 mod common;
 #[cfg(feature = "schema")]
 mod completion;
+mod containers;
 #[cfg(feature = "schema")]
 mod content;
 pub(crate) mod decode;
@@ -33,11 +34,11 @@ mod input;
 mod lifecycle;
 mod logging;
 pub(crate) mod macros;
+mod members;
 mod meta;
 mod meta_context;
 #[cfg(feature = "schema")]
-mod notices;
-mod open;
+mod notifications;
 #[cfg(feature = "schema")]
 mod prompts;
 #[cfg(feature = "schema")]
@@ -61,6 +62,7 @@ pub use completion::{
     Argument, Complete, CompleteResult, Completion, CompletionContext, PromptReference, Reference,
     ResourceReference,
 };
+pub use containers::{AnyObject, List, Map, Open};
 #[cfg(feature = "schema")]
 pub use content::{Audio, Content, EmbeddedResource, Image, ResourceLink, Text};
 pub use decode::{Decode, DecodeError, Encode, Json};
@@ -81,10 +83,10 @@ pub use form::{
 pub use input::{InputRequest, InputRequired};
 pub use lifecycle::{Empty, Implementation, Initialize, InitializeResult, Initialized, Ping};
 pub use logging::{Level, LogMessage, SetLevel};
+pub use members::Members;
 pub use meta::{Meta, RelatedTask, key};
 #[cfg(feature = "schema")]
-pub use notices::{Cancelled, ProgressMade};
-pub use open::{AnyObject, List, Map, Members, Open};
+pub use notifications::{Cancelled, ProgressMade};
 #[cfg(feature = "schema")]
 pub use prompts::{
     GetPrompt, GetPromptResult, ListPrompts, ListPromptsResult, Prompt, PromptArgument,

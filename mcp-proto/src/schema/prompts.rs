@@ -4,10 +4,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::common::{CacheScope, Icon, ResultType, Role};
+use super::containers::{List, Map};
 use super::content::Content;
 use super::macros::{message, object};
+use super::members::Members;
 use super::meta::Meta;
-use super::open::{List, Map, Members};
 use crate::revision::{R3, R4, R5};
 
 object! {

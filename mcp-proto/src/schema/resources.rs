@@ -4,11 +4,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::common::{Annotations, CacheScope, Icon, ResultType};
+use super::containers::List;
 use super::decode::{Decode, DecodeError, Encode};
 use super::lifecycle::Empty;
 use super::macros::{message, object};
+use super::members::Members;
 use super::meta::Meta;
-use super::open::{List, Members};
 use crate::error::Unencodable;
 use crate::json::{Reader, Str};
 use crate::revision::{R3, R4, R5, Revision};

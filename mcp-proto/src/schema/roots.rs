@@ -2,9 +2,9 @@
 
 use alloc::string::String;
 
+use super::containers::List;
 use super::macros::{message, object};
 use super::meta::Meta;
-use super::open::List;
 use crate::revision::{R3, R5};
 
 object! {

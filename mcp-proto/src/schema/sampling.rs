@@ -4,11 +4,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::common::Role;
+use super::containers::{AnyObject, List};
 use super::content::{Audio, Content, Image, Text, block_type};
 use super::decode::{Decode, DecodeError, Encode};
-use super::macros::{message, object, words};
+use super::macros::{message, object, string_enum};
 use super::meta::Meta;
-use super::open::{AnyObject, List};
 use super::tasks::TaskRequest;
 use super::tools::{Structured, Tool};
 use crate::error::Unencodable;
@@ -47,7 +47,7 @@ object! {
 
 message!(ServerRequest "sampling/createMessage": CreateMessage => CreateMessageResult);
 
-words! {
+string_enum! {
     /// Whose context a model is given.
     pub enum IncludeContext {
         /// That of all servers.
@@ -87,7 +87,7 @@ object! {
     }
 }
 
-words! {
+string_enum! {
     /// Why a model stopped.
     pub enum StopReason {
         /// It was done.
@@ -131,7 +131,7 @@ object! {
     }
 }
 
-words! {
+string_enum! {
     /// Whether a model uses tools. (since 2025-11-25)
     pub enum ToolChoiceMode {
         /// As it likes.

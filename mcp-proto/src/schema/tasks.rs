@@ -4,11 +4,12 @@
 use alloc::string::String;
 
 use super::common::ResultType;
+use super::containers::{AnyObject, List, Map};
 use super::input::InputRequest;
 use super::lifecycle::Empty;
-use super::macros::{message, object, words};
+use super::macros::{message, object, string_enum};
+use super::members::Members;
 use super::meta::Meta;
-use super::open::{AnyObject, List, Map, Members};
 use crate::json::Raw;
 use crate::revision::R5;
 
@@ -20,7 +21,7 @@ object! {
     }
 }
 
-words! {
+string_enum! {
     /// Where a task stands.
     pub enum TaskStatus {
         /// It was given up. Final.

@@ -5,11 +5,12 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 
 use super::common::{CacheScope, Icon, ResultType};
+use super::containers::{AnyObject, List};
 use super::content::Content;
 use super::decode::{Decode, DecodeError, Encode};
-use super::macros::{message, object, words};
+use super::macros::{message, object, string_enum};
+use super::members::Members;
 use super::meta::Meta;
-use super::open::{AnyObject, List, Members};
 use super::tasks::TaskRequest;
 use crate::error::Unencodable;
 use crate::json::{Raw, Reader, Str};
@@ -94,7 +95,7 @@ object! {
     }
 }
 
-words! {
+string_enum! {
     /// Whether a tool can be called as a task. (2025-11-25)
     pub enum TaskSupport {
         /// It cannot; the default.

@@ -1,8 +1,8 @@
 //! The catalogue: what can be added, what requests find, how lists are cut into pages.
 
-mod find;
+mod lookup;
 mod pages;
-mod register;
+mod registration;
 
 use alloc::vec::Vec;
 

@@ -4,12 +4,12 @@ use alloc::string::String;
 
 /// One character of a URI, and whether it stood percent-encoded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Unit {
+pub(super) struct UriChar {
     pub(super) char: char,
     pub(super) encoded: bool,
 }
 
-impl Unit {
+impl UriChar {
     /// Whether both mean the same. Only in ASCII does it matter how a character is written.
     pub(super) fn is(self, other: Self) -> bool {
         self.char == other.char && (self.encoded == other.encoded || !self.char.is_ascii())
@@ -27,12 +27,12 @@ impl Unit {
 
 /// Takes the first character of `text`; what is left is cut off. `None` at the end, and for a `%`
 /// that encodes none.
-pub(super) fn take(text: &mut &str) -> Option<Unit> {
+pub(super) fn take(text: &mut &str) -> Option<UriChar> {
     let mut chars = text.chars();
     let char = chars.next()?;
     if char != '%' {
         *text = chars.as_str();
-        return Some(Unit { char, encoded: false });
+        return Some(UriChar { char, encoded: false });
     }
     let mut bytes = [0; 4];
     let mut rest = *text;
@@ -48,7 +48,7 @@ pub(super) fn take(text: &mut &str) -> Option<Unit> {
     }
     let char = core::str::from_utf8(bytes.get(..length)?).ok()?.chars().next()?;
     *text = rest;
-    Some(Unit { char, encoded: true })
+    Some(UriChar { char, encoded: true })
 }
 
 /// Takes `%XX`.

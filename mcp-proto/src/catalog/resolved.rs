@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::quote::quoted;
-use super::template::Variables;
+use super::uri_template::Variables;
 use crate::error::Unencodable;
 use crate::json::{Object, Raw};
 use crate::revision::Revision;

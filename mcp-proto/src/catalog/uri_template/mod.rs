@@ -2,11 +2,11 @@
 //! resources.
 
 mod chars;
+mod compile;
 mod error;
 mod expand;
-mod machine;
+mod matcher;
 mod parse;
-mod program;
 mod variables;
 
 use alloc::boxed::Box;
@@ -15,9 +15,9 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
 
+use compile::Program;
 pub use error::TemplateError;
 use parse::{Expression, Part};
-use program::Program;
 pub use variables::{Variable, Variables};
 
 /// The longest template, in bytes.

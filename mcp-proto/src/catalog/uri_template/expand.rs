@@ -4,7 +4,7 @@
 use alloc::string::String;
 
 use super::chars;
-use super::parse::{Operator, Part, Spec};
+use super::parse::{Operator, Part, VariableSpec};
 use super::variables::{Variable, Variables};
 
 pub(super) fn expand(parts: &[Part], variables: &Variables) -> String {
@@ -29,7 +29,7 @@ pub(super) fn expand(parts: &[Part], variables: &Variables) -> String {
     out
 }
 
-impl Spec {
+impl VariableSpec {
     fn write(&self, operator: &Operator, value: &Variable, out: &mut String) {
         match value {
             Variable::Text(text) => self.write_named(operator, text, out),

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::template::TemplateError;
+use super::uri_template::TemplateError;
 
 /// Why nothing was added or removed.
 ///

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::chars::{self, Unit};
+use super::chars::{self, UriChar};
 use super::error::TemplateError;
 
 /// The most variables of a template.
@@ -13,19 +13,19 @@ pub(super) const VARIABLES_MAX: usize = 32;
 #[derive(Clone, Debug)]
 pub(super) enum Part {
     Expression(Expression),
-    Literal(Vec<Unit>),
+    Literal(Vec<UriChar>),
 }
 
 /// What stands in one pair of braces.
 #[derive(Clone, Debug)]
 pub(super) struct Expression {
     pub(super) operator: &'static Operator,
-    pub(super) variables: Vec<Spec>,
+    pub(super) variables: Vec<VariableSpec>,
 }
 
 /// One variable of an expression.
 #[derive(Clone, Debug)]
-pub(super) struct Spec {
+pub(super) struct VariableSpec {
     pub(super) name: Box<str>,
     /// It is a list, each of whose items stands for itself.
     pub(super) explode: bool,
@@ -105,7 +105,7 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part>, TemplateError> {
     Ok(parts)
 }
 
-fn units(literal: &str, at: usize) -> Result<Vec<Unit>, TemplateError> {
+fn units(literal: &str, at: usize) -> Result<Vec<UriChar>, TemplateError> {
     let mut units = Vec::new();
     let mut rest = literal;
     while !rest.is_empty() {
@@ -138,7 +138,7 @@ fn expression(inner: &str, at: usize) -> Result<Expression, TemplateError> {
     Ok(Expression { operator: operator.unwrap_or(SIMPLE), variables })
 }
 
-fn spec(text: &str, at: usize) -> Result<Spec, TemplateError> {
+fn spec(text: &str, at: usize) -> Result<VariableSpec, TemplateError> {
     let name = text.strip_suffix('*').unwrap_or(text);
     if let Some((name, _)) = name.split_once(':') {
         return Err(TemplateError {
@@ -149,7 +149,7 @@ fn spec(text: &str, at: usize) -> Result<Spec, TemplateError> {
     if !name.split('.').all(is_label) {
         return Err(TemplateError { at, reason: "not the name of a variable" });
     }
-    Ok(Spec { name: name.into(), explode: name.len() < text.len() })
+    Ok(VariableSpec { name: name.into(), explode: name.len() < text.len() })
 }
 
 /// One or more letters, digits, underscores and percent-encoded triples.

@@ -7,8 +7,8 @@
 
 use alloc::vec::Vec;
 
-use super::chars::{self, Unit};
-use super::program::{Program, Span, Step};
+use super::chars::{self, UriChar};
+use super::compile::{Instruction, Program, Span};
 
 /// A slot that notes no place.
 const NOWHERE: usize = usize::MAX;
@@ -22,9 +22,9 @@ impl Program {
     }
 
     fn run_as(&self, uri: &str, strict: bool, work: &mut usize) -> Option<Vec<Span>> {
-        let mut machine = Machine::new(self, work);
-        let mut now = Readings::new(self);
-        let mut next = Readings::new(self);
+        let mut machine = Matcher::new(self, work);
+        let mut now = Threads::new(self);
+        let mut next = Threads::new(self);
         machine.follow(0, 0, &mut now);
         let mut rest = uri;
         while !rest.is_empty() {
@@ -46,7 +46,7 @@ impl Program {
         let end = now
             .places
             .iter()
-            .position(|place| matches!(self.steps.get(*place), Some(Step::End)))?;
+            .position(|place| matches!(self.instructions.get(*place), Some(Instruction::End)))?;
         Some(spans(now.slots(end)?))
     }
 }
@@ -59,9 +59,9 @@ fn spans(slots: &[usize]) -> Vec<Span> {
     slots.chunks(2).map(span).collect()
 }
 
-/// Readings of the URI so far: the step that each has come to, best first, and what it noted on the
+/// Threads of the URI so far: the step that each has come to, best first, and what it noted on the
 /// way.
-struct Readings {
+struct Threads {
     places: Vec<usize>,
     noted: Vec<usize>,
     slots: usize,
@@ -70,9 +70,9 @@ struct Readings {
     round: usize,
 }
 
-impl Readings {
+impl Threads {
     fn new(program: &Program) -> Self {
-        let seen = alloc::vec![0; program.steps.len()];
+        let seen = alloc::vec![0; program.instructions.len()];
         Self { places: Vec::new(), noted: Vec::new(), slots: program.slots, seen, round: 1 }
     }
 
@@ -100,7 +100,7 @@ enum Task {
     Restore { slot: usize, noted: usize },
 }
 
-struct Machine<'a> {
+struct Matcher<'a> {
     program: &'a Program,
     /// What the reading noted that is being followed.
     slots: Vec<usize>,
@@ -108,22 +108,22 @@ struct Machine<'a> {
     work: &'a mut usize,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> Matcher<'a> {
     fn new(program: &'a Program, work: &'a mut usize) -> Self {
         Self { program, slots: alloc::vec![NOWHERE; program.slots], tasks: Vec::new(), work }
     }
 
-    fn takes(&mut self, place: usize, unit: Unit, strict: bool) -> bool {
+    fn takes(&mut self, place: usize, unit: UriChar, strict: bool) -> bool {
         *self.work += 1;
-        match self.program.steps.get(place) {
-            Some(Step::Literal(literal)) => literal.is(unit),
-            Some(Step::Value(class)) => class.has(unit, strict),
+        match self.program.instructions.get(place) {
+            Some(Instruction::Literal(literal)) => literal.is(unit),
+            Some(Instruction::Value(class)) => class.has(unit, strict),
             _ => false,
         }
     }
 
     /// Adds the steps that come next from `place`, when the URI was read up to `at`.
-    fn follow(&mut self, place: usize, at: usize, readings: &mut Readings) {
+    fn follow(&mut self, place: usize, at: usize, readings: &mut Threads) {
         self.tasks.push(Task::Visit(place));
         while let Some(task) = self.tasks.pop() {
             match task {
@@ -136,20 +136,20 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn visit(&mut self, place: usize, at: usize, readings: &mut Readings) {
+    fn visit(&mut self, place: usize, at: usize, readings: &mut Threads) {
         *self.work += 1;
-        match self.program.steps.get(place) {
-            Some(Step::Jump(to)) => self.tasks.push(Task::Visit(*to)),
-            Some(Step::Split(first, second)) => {
+        match self.program.instructions.get(place) {
+            Some(Instruction::Jump(to)) => self.tasks.push(Task::Visit(*to)),
+            Some(Instruction::Split(first, second)) => {
                 self.tasks.push(Task::Visit(*second));
                 self.tasks.push(Task::Visit(*first));
             }
-            Some(Step::Save(slot)) => {
+            Some(Instruction::Save(slot)) => {
                 let noted = self.note(*slot, at);
                 self.tasks.push(Task::Restore { slot: *slot, noted });
                 self.tasks.push(Task::Visit(place + 1));
             }
-            Some(Step::Value(_) | Step::Literal(_) | Step::End) => {
+            Some(Instruction::Value(_) | Instruction::Literal(_) | Instruction::End) => {
                 readings.places.push(place);
                 readings.noted.extend_from_slice(&self.slots);
             }

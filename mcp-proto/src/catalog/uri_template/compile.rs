@@ -6,16 +6,16 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::chars::{self, Unit};
-use super::parse::{Expression, Operator, Part, Spec};
+use super::chars::{self, UriChar};
+use super::parse::{Expression, Operator, Part, VariableSpec};
 
 /// One step of a program.
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum Instruction {
     /// Takes one character of a value.
-    Value(Class),
+    Value(CharClass),
     /// Takes this character.
-    Literal(Unit),
+    Literal(UriChar),
     /// Goes on at both places, and would rather have the first lead on.
     Split(usize, usize),
     /// Goes on elsewhere.
@@ -28,15 +28,15 @@ pub(super) enum Step {
 
 /// Which characters a value may have.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Class {
+pub(super) struct CharClass {
     operator: &'static Operator,
     /// The separator of the expression ends the value.
     separated: bool,
 }
 
-impl Class {
+impl CharClass {
     /// Whether `unit` is one of them; `strict`, whether an expansion writes it so.
-    pub(super) fn has(self, unit: Unit, strict: bool) -> bool {
+    pub(super) fn has(self, unit: UriChar, strict: bool) -> bool {
         if unit.encoded {
             return true;
         }
@@ -55,7 +55,7 @@ pub(super) type Span = Option<Range<usize>>;
 /// A template, ready to be run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
-    pub(super) steps: Vec<Step>,
+    pub(super) instructions: Vec<Instruction>,
     /// Two for each variable.
     pub(super) slots: usize,
 }
@@ -66,7 +66,7 @@ impl Program {
         for part in parts {
             match part {
                 Part::Literal(units) => {
-                    program.steps.extend(units.iter().copied().map(Step::Literal))
+                    program.instructions.extend(units.iter().copied().map(Instruction::Literal))
                 }
                 Part::Expression(expression) if expression.operator.named => {
                     program.named(expression)
@@ -74,7 +74,7 @@ impl Program {
                 Part::Expression(expression) => program.plain(expression),
             }
         }
-        program.steps.push(Step::End);
+        program.instructions.push(Instruction::End);
         program
     }
 
@@ -89,12 +89,12 @@ impl Program {
                 self.literal(mark);
             }
             let separated = variable.explode || at + 1 < expression.variables.len();
-            let class = Class { operator, separated };
+            let class = CharClass { operator, separated };
             let slot = self.slots;
             self.slots += 2;
-            self.steps.push(Step::Save(slot));
+            self.instructions.push(Instruction::Save(slot));
             if before.is_none() {
-                self.steps.push(Step::Value(class));
+                self.instructions.push(Instruction::Value(class));
             }
             self.values(class);
             if variable.explode {
@@ -103,7 +103,7 @@ impl Program {
                 self.values(class);
                 self.end_loop(items);
             }
-            self.steps.push(Step::Save(slot + 1));
+            self.instructions.push(Instruction::Save(slot + 1));
             before = Some(operator.separator);
         }
         for split in optional {
@@ -123,12 +123,12 @@ impl Program {
             for (variable, slot) in variables.iter().zip(slots.clone()) {
                 let split = self.begin_optional();
                 self.marked(operator, operator.first, variable, slot);
-                crossings.push(self.steps.len());
-                self.steps.push(Step::End);
+                crossings.push(self.instructions.len());
+                self.instructions.push(Instruction::End);
                 self.end_optional(split);
             }
-            crossings.push(self.steps.len());
-            self.steps.push(Step::End);
+            crossings.push(self.instructions.len());
+            self.instructions.push(Instruction::End);
         }
         let mut crossings = crossings.into_iter();
         for (at, (variable, slot)) in variables.iter().zip(slots).enumerate() {
@@ -145,7 +145,7 @@ impl Program {
     /// Has a step go on here.
     fn cross(&mut self, step: Option<usize>) {
         if let Some(step) = step {
-            self.set(step, Step::Jump(self.steps.len()));
+            self.set(step, Instruction::Jump(self.instructions.len()));
         }
     }
 
@@ -154,78 +154,84 @@ impl Program {
         &mut self,
         operator: &'static Operator,
         mark: Option<char>,
-        variable: &Spec,
+        variable: &VariableSpec,
         slot: usize,
     ) {
         if let Some(mark) = mark {
             self.literal(mark);
         }
-        let class = Class { operator, separated: true };
+        let class = CharClass { operator, separated: true };
         if !variable.explode {
             self.item(operator, class, variable, Some(slot));
             return;
         }
-        self.steps.push(Step::Save(slot));
+        self.instructions.push(Instruction::Save(slot));
         self.item(operator, class, variable, None);
         let items = self.begin_optional();
         self.literal(operator.separator);
         self.item(operator, class, variable, None);
         self.end_loop(items);
-        self.steps.push(Step::Save(slot + 1));
+        self.instructions.push(Instruction::Save(slot + 1));
     }
 
     /// `name=value`, or `name` alone where the operator has that for an empty value; `slot` is for
     /// the value.
-    fn item(&mut self, operator: &Operator, class: Class, variable: &Spec, slot: Option<usize>) {
+    fn item(
+        &mut self,
+        operator: &Operator,
+        class: CharClass,
+        variable: &VariableSpec,
+        slot: Option<usize>,
+    ) {
         let mut name = &*variable.name;
         while let Some(unit) = chars::take(&mut name) {
-            self.steps.push(Step::Literal(unit));
+            self.instructions.push(Instruction::Literal(unit));
         }
         // An empty value behind a bare name begins and ends where the name does.
         let bare = (!operator.always_equals).then(|| {
-            self.steps.extend(slot.map(Step::Save));
+            self.instructions.extend(slot.map(Instruction::Save));
             self.begin_optional()
         });
         self.literal('=');
-        self.steps.extend(slot.map(Step::Save));
+        self.instructions.extend(slot.map(Instruction::Save));
         self.values(class);
         if let Some(split) = bare {
             self.end_optional(split);
         }
-        self.steps.extend(slot.map(|slot| Step::Save(slot + 1)));
+        self.instructions.extend(slot.map(|slot| Instruction::Save(slot + 1)));
     }
 
     fn literal(&mut self, char: char) {
-        self.steps.push(Step::Literal(Unit { char, encoded: false }));
+        self.instructions.push(Instruction::Literal(UriChar { char, encoded: false }));
     }
 
     /// As many characters of the class as there are, or none.
-    fn values(&mut self, class: Class) {
+    fn values(&mut self, class: CharClass) {
         let split = self.begin_optional();
-        self.steps.push(Step::Value(class));
+        self.instructions.push(Instruction::Value(class));
         self.end_loop(split);
     }
 
     /// What follows, up to the end, may be left out.
     fn begin_optional(&mut self) -> usize {
-        let split = self.steps.len();
-        self.steps.push(Step::Split(split + 1, split + 1));
+        let split = self.instructions.len();
+        self.instructions.push(Instruction::Split(split + 1, split + 1));
         split
     }
 
     fn end_optional(&mut self, split: usize) {
-        let end = self.steps.len();
-        self.set(split, Step::Split(split + 1, end));
+        let end = self.instructions.len();
+        self.set(split, Instruction::Split(split + 1, end));
     }
 
     /// What was begun may come again.
     fn end_loop(&mut self, split: usize) {
-        self.steps.push(Step::Jump(split));
+        self.instructions.push(Instruction::Jump(split));
         self.end_optional(split);
     }
 
-    fn set(&mut self, at: usize, step: Step) {
-        if let Some(place) = self.steps.get_mut(at) {
+    fn set(&mut self, at: usize, step: Instruction) {
+        if let Some(place) = self.instructions.get_mut(at) {
             *place = step;
         }
     }

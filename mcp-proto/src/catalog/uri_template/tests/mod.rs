@@ -271,7 +271,7 @@ fn no_step_is_done_twice_for_one_character_sec_18() {
         [("{a}{b}", "x"), ("{a}{b}{c}", "x"), ("{+a}/{+b}", "/"), ("{/a*}{/b*}", "/x")]
     {
         let parts = 40;
-        let steps = template(pattern).program.steps.len();
+        let steps = template(pattern).program.instructions.len();
         // Each is come to and tried.
         let most = 2 * steps * (parts * part.len() + 1);
         let work = work(pattern, part, parts);
@@ -299,7 +299,7 @@ fn work_grows_with_the_uri_and_no_faster_sec_18() {
         &queries,
     ] {
         for part in ["/", "a", "a/", "%41", "/a,", ",", ";v0", ";v0=", "é", "?", "%"] {
-            let most = 2 * template(pattern).program.steps.len();
+            let most = 2 * template(pattern).program.instructions.len();
             let works = [500, 1000, 2000].map(|parts| work(pattern, part, parts));
             // Twice as much more URI is twice as much more work.
             let (first, second) = (works[1] - works[0], works[2] - works[1]);

@@ -5,8 +5,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Catalog;
-use super::found::{Answer, Found, completion, no_resource};
 use super::quote::{quoted, shortened};
+use super::resolved::{Answer, Found, completion, no_resource};
 use super::table::Table;
 use crate::connection::Request;
 use crate::json::Raw;
