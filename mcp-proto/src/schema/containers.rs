@@ -1,4 +1,4 @@
-//! What keeps types open: members, list elements and words that a type does not know.
+//! Lenient containers: one malformed part does not make the whole unreadable.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -11,30 +11,29 @@ use crate::error::Unencodable;
 use crate::json::{Kind, Object, Raw, Reader};
 use crate::revision::Revision;
 
-/// Bad parts of one list or map that are kept: enough to see what is wrong, and no more than a peer
-/// can make of it.
+/// Errors kept per list or map. Bounds what a peer can make it hold.
 const BROKEN_MAX: usize = 64;
 
-/// A list in which one bad element costs that element, and not the list.
+/// A list in which a malformed element does not invalidate the rest.
 ///
-/// It reads like a slice of the good ones. The bad ones are in [`broken`](Self::broken), each with
-/// its place and its text; they are not written out again.
+/// Dereferences to the well-formed elements. The malformed ones are in [`broken`](Self::broken)
+/// with their place and text; they are not written back.
 ///
 /// ```
 /// use mcp_proto::Raw;
 /// use mcp_proto::schema::{Decode, ListToolsResult};
 ///
-/// let raw = Raw::from_text(r#"{"tools":[{"name":"good","inputSchema":{}},{"title":"no name"}]}"#).unwrap();
+/// let text = r#"{"tools":[{"name":"good","inputSchema":{}},{"title":"no name"}]}"#;
+/// let raw = Raw::from_text(text).unwrap();
 /// let page = ListToolsResult::decode(&raw).unwrap();
 /// assert_eq!(page.tools.len(), 1);
 /// assert_eq!(page.tools.broken[0].pointer, "/1/name");
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct List<T> {
-    /// The good elements, in order.
+    /// The well-formed elements, in order.
     pub items: Vec<T>,
-    /// What is wrong with the others, the first 64 of them; each pointer begins with the element's
-    /// place in the list.
+    /// Errors of the first 64 malformed elements; each pointer begins with the element's index.
     pub broken: Vec<DecodeError>,
 }
 
@@ -108,7 +107,7 @@ impl<T: Decode> Decode for List<T> {
             let element = reader.clone();
             match T::read(reader) {
                 Ok(item) => {
-                    // Most lists are of one block of content, which is large.
+                    // Most lists hold a single content block, which is large.
                     if list.items.is_empty() {
                         list.items.reserve_exact(1);
                     }
@@ -131,33 +130,32 @@ impl<T: Decode> Decode for List<T> {
     }
 }
 
-/// Values of one type by name, in order; one bad value costs that value, and not the map.
+/// Values of one type by name, in order; a malformed value does not invalidate the rest.
 ///
-/// The bad ones are in [`broken`](Self::broken), each with its place and its text; they are not
-/// written out again.
+/// The malformed ones are in [`broken`](Self::broken) with their place and text; they are not
+/// written back.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Map<T> {
-    /// The good values with their names, in order.
+    /// The well-formed values with their names, in order.
     pub items: Vec<(Box<str>, T)>,
-    /// What is wrong with the others, the first 64 of them; each pointer begins with the value's
-    /// name.
+    /// Errors of the first 64 malformed values; each pointer begins with the value's name.
     pub broken: Vec<DecodeError>,
 }
 
 impl<T> Map<T> {
-    /// Nothing.
+    /// Creates an empty map.
     #[must_use]
     pub const fn new() -> Self {
         Self { items: Vec::new(), broken: Vec::new() }
     }
 
-    /// The value called `name`; the last one where the name is repeated.
+    /// Returns the value named `name`; the last one if the name repeats.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&T> {
         self.items.iter().rev().find(|(key, _)| **key == *name).map(|(_, value)| value)
     }
 
-    /// The same, with one more value; it takes the place of one of its name.
+    /// Returns the map with one more value, which replaces any value of that name.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<T>) -> Self {
         self.items.retain(|(key, _)| **key != *name);
@@ -165,7 +163,7 @@ impl<T> Map<T> {
         self
     }
 
-    /// The values with their names, in order.
+    /// Iterates over the names and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         self.items.iter().map(|(key, value)| (&**key, value))
     }
@@ -219,7 +217,8 @@ impl<T: Decode> Decode for Map<T> {
     }
 }
 
-/// A JSON object as text. It can be made of any text, and writing one that is no object fails.
+/// A JSON object as text. It can be constructed from any [`Raw`]; encoding fails if the text is not
+/// an object.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AnyObject(pub Raw);
 
@@ -253,17 +252,17 @@ impl Decode for AnyObject {
     }
 }
 
-/// A value of a known kind, or whatever else stood there.
+/// A value of a known type, or any other JSON.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Open<T> {
-    /// A value that the type knows.
+    /// A value that matches the type.
     Known(T),
-    /// Another one, as it came.
+    /// Any other value, verbatim.
     Other(Raw),
 }
 
 impl<T> Open<T> {
-    /// The value, if it is known.
+    /// Returns the value if it matches the type.
     pub const fn known(&self) -> Option<&T> {
         if let Self::Known(value) = self { Some(value) } else { None }
     }

@@ -1,5 +1,4 @@
-//! The restricted kind of JSON Schema that forms are made of: building one, filling in its
-//! defaults, checking answers.
+//! Elicitation forms, a restricted kind of JSON Schema: builder, defaults, validation.
 
 mod fields;
 
@@ -21,7 +20,9 @@ use crate::json::{Kind, Raw, Reader};
 use crate::revision::{R4, R5, Revision};
 
 object! {
-    /// A form: flat, with fields of a few kinds. (since 2025-06-18)
+    /// The schema of a form: a flat object with fields of a few types. (since 2025-06-18)
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>.
     ///
     /// ```
     /// use mcp_proto::Raw;
@@ -36,31 +37,31 @@ object! {
     /// assert_eq!(form.check(&bad).unwrap_err().pointer, "/age");
     /// ```
     pub struct Form tagged "type" = "object" {
-        /// The dialect of JSON Schema. (since 2025-11-25)
+        /// URI of the JSON Schema dialect. (since 2025-11-25)
         optional dialect: String = "$schema" in R4..=R5,
         /// The fields, by name.
         required properties: Map<Open<Field>> = "properties",
-        /// The names of the fields that must be filled in.
+        /// Names of the required fields.
         optional required: List<String> = "required",
     }
 }
 
 impl Form {
-    /// The same form with one more field, which must be filled in.
+    /// Returns the form with one more required field.
     #[must_use]
     pub fn field(mut self, name: &str, field: impl Into<Field>) -> Self {
         self.required.get_or_insert_default().push(name.to_owned());
         self.optional_field(name, field)
     }
 
-    /// The same form with one more field, which can be left empty.
+    /// Returns the form with one more optional field.
     #[must_use]
     pub fn optional_field(mut self, name: &str, field: impl Into<Field>) -> Self {
         self.properties = self.properties.with(name, Open::Known(field.into()));
         self
     }
 
-    /// `content` with the defaults of the fields that it leaves out.
+    /// Returns `content` completed with the defaults of absent fields.
     #[must_use]
     pub fn with_defaults(&self, content: &Raw) -> Raw {
         let mut filled: Map<Raw> = Map::decode(content).unwrap_or_default();
@@ -81,13 +82,12 @@ impl Form {
         }
     }
 
-    /// Checks what a user filled in: that nothing required is missing and that each field is what
-    /// it must be.
+    /// Checks the user's answers: all required fields are present and each value fits its field.
     ///
-    /// Fields that the form does not have are let through; formats are taken on trust.
+    /// Unknown fields are accepted; formats are not checked.
     ///
     /// # Errors
-    /// The first field that is wrong, and what it must be.
+    /// Returns the first missing or invalid field and what was expected there.
     pub fn check(&self, content: &Raw) -> Result<(), DecodeError> {
         let answers: Map<Raw> = Map::decode(content)?;
         let answers: BTreeMap<&str, &Raw> = answers.iter().collect();
@@ -109,15 +109,15 @@ impl Form {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Field {
-    /// For yes or no.
+    /// A yes-or-no field.
     Bool(BoolField),
-    /// For one of several words.
+    /// A field with one of several values.
     Choice(ChoiceField),
-    /// For some of several words. (since 2025-11-25)
+    /// A field with any of several values. (since 2025-11-25)
     Choices(ChoicesField),
-    /// For a number.
+    /// A numeric field.
     Number(NumberField),
-    /// For words.
+    /// A text field.
     Text(TextField),
 }
 
@@ -153,35 +153,35 @@ impl Field {
     }
 
     fn check(&self, answer: &Raw) -> Result<(), DecodeError> {
-        let expect = |good: bool, expected| {
-            if good { Ok(()) } else { Err(DecodeError::expected(expected, &Reader::new(answer))) }
+        let ensure = |holds: bool, expected| {
+            if holds { Ok(()) } else { Err(DecodeError::expected(expected, &Reader::new(answer))) }
         };
         match self {
             Self::Bool(_) => bool::decode(answer).map(|_| ()),
             Self::Choice(field) => {
-                expect(field.contains(&String::decode(answer)?), "one of the words to choose from")
+                ensure(field.contains(&String::decode(answer)?), "one of the offered values")
             }
             Self::Choices(field) => {
                 let chosen: Vec<String> = Vec::decode(answer)?;
-                expect(chosen.iter().all(|word| field.contains(word)), "words to choose from")?;
-                expect(
+                ensure(chosen.iter().all(|value| field.contains(value)), "offered values only")?;
+                ensure(
                     is_within(chosen.len(), field.min_items, field.max_items),
-                    "as many words as allowed",
+                    "an allowed number of values",
                 )
             }
             Self::Number(field) => {
                 let number = f64::decode(answer)?;
-                let whole = field.kind != NumberKind::Integer || i64::decode(answer).is_ok();
-                expect(whole, "a whole number")?;
-                let good = field.minimum.is_none_or(|least| number >= least)
+                let is_integer = field.kind != NumberKind::Integer || i64::decode(answer).is_ok();
+                ensure(is_integer, "an integer")?;
+                let within = field.minimum.is_none_or(|least| number >= least)
                     && field.maximum.is_none_or(|most| number <= most);
-                expect(good, "a number within its bounds")
+                ensure(within, "a number within the bounds")
             }
             Self::Text(field) => {
                 let characters = String::decode(answer)?.chars().count();
-                expect(
+                ensure(
                     is_within(characters, field.min_length, field.max_length),
-                    "as many characters as allowed",
+                    "an allowed number of characters",
                 )
             }
         }
@@ -209,11 +209,11 @@ impl Encode for Field {
     }
 }
 
-/// By its `type`, and by whether there is something to choose from.
+/// Chooses the variant by `type` and by the presence of `enum` or `oneOf`.
 impl Decode for Field {
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         if reader.kind() != Some(Kind::Object) {
-            return Err(DecodeError::expected("a field of a form", reader));
+            return Err(DecodeError::expected("a form field", reader));
         }
         let kind = reader.peek_member("type");
         let kind = kind.as_ref().and_then(Raw::to_text);
@@ -222,13 +222,13 @@ impl Decode for Field {
             reader.peek_member("enum").is_some() || reader.peek_member("oneOf").is_some()
         };
         let before = reader.clone();
-        let unknown = || DecodeError::expected("a kind of field that forms have", &before);
+        let unknown = || DecodeError::expected("a known type of form field", &before);
         Ok(match kind.as_deref() {
             Some("array") => Self::Choices(ChoicesField::read(reader)?),
             Some("boolean") => Self::Bool(BoolField::read(reader)?),
             Some("integer" | "number") => {
                 let field = NumberField::read(reader)?;
-                // A second `type` may have said something else.
+                // A duplicate `type` may contradict the first.
                 match field.kind {
                     NumberKind::Integer | NumberKind::Number => Self::Number(field),
                     _ => return Err(unknown()),

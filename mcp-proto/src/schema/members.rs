@@ -1,4 +1,4 @@
-//! `Members`: the members of a JSON object, kept as text.
+//! [`Members`]: the members of a JSON object, kept as text.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use crate::error::Unencodable;
 use crate::json::{Object, Raw, Reader, Str};
 use crate::revision::Revision;
 
-/// Members of an object, by name, in order: those that a type does not know, or a map of anything.
+/// The members of a JSON object in order: unknown ones, or all of a free-form map.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -21,61 +21,61 @@ use crate::revision::Revision;
 pub struct Members(Vec<(Str, Raw)>);
 
 impl Members {
-    /// No members.
+    /// Creates an empty set of members.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// The value of the member `name`; the last one where the name is repeated.
+    /// Returns the value of the member `name`; the last one if the name repeats.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Raw> {
         self.0.iter().rev().find(|(key, _)| *key == *name).map(|(_, value)| value)
     }
 
-    /// Sets the member `name`, in place of what it was.
+    /// Sets the member `name`, replacing any previous value.
     pub fn set(&mut self, name: &str, value: Raw) {
         self.remove(name);
         self.0.push((name.into(), value));
     }
 
-    /// Takes the member `name` out.
+    /// Removes the member `name` and returns its value.
     pub fn remove(&mut self, name: &str) -> Option<Raw> {
         let found = self.find(name).cloned();
         self.0.retain(|(key, _)| *key != *name);
         found
     }
 
-    /// The members in order.
+    /// Iterates over the members in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Raw)> {
         self.0.iter().map(|(key, value)| (&**key, value))
     }
 
-    /// How many there are.
+    /// Returns the number of members.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no members.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Keeps the value that comes next under `name`, which may be a key that `reader` showed.
+    /// Appends the next value of `reader` under `name`, a key that `reader` reported.
     pub(crate) fn keep(&mut self, name: &[u8], reader: &mut Reader<'_>) {
         let name = reader.keep_key(name);
         self.push(name, reader.raw());
     }
 
-    /// Adds a member, whether the name is there already or not: in constant time, as peers can send
-    /// many.
+    /// Appends a member without a check for duplicates, in constant time: a peer can send many
+    /// members.
     pub(crate) fn push(&mut self, name: Str, value: Raw) {
         self.0.push((name, value));
     }
 
-    /// Writes the members into an object, but for those that `written` says are there already.
+    /// Writes the members into `object`, except those for which `written` returns true.
     pub(crate) fn write(&self, object: &mut Object<'_>, mut written: impl FnMut(&str) -> bool) {
         for (key, value) in self.iter() {
             if !written(key) {

@@ -7,31 +7,31 @@ use crate::schema::containers::List;
 use crate::schema::macros::{object, string_enum};
 
 object! {
-    /// A field for words.
+    /// A text field.
     pub struct TextField tagged "type" = "string" {
-        /// A name for people.
+        /// Display name.
         optional title: String = "title",
-        /// What to fill in.
+        /// Description shown to the user.
         optional description: String = "description",
-        /// How many characters at least.
+        /// Minimum number of characters.
         optional min_length: i64 = "minLength",
-        /// How many characters at most.
+        /// Maximum number of characters.
         optional max_length: i64 = "maxLength",
-        /// What the words are.
+        /// Required format.
         optional format: TextFormat = "format",
-        /// What to fill in for those who do not. (since 2025-11-25)
+        /// Default value. (since 2025-11-25)
         optional default: String = "default" in R4..=R5,
     }
 }
 
 string_enum! {
-    /// What the words of a field are.
+    /// The format of a text field.
     pub enum TextFormat {
-        /// A day.
+        /// A date.
         Date = "date",
-        /// A moment.
+        /// A date and time.
         DateTime = "date-time",
-        /// An address for mail.
+        /// An e-mail address.
         Email = "email",
         /// A URI.
         Uri = "uri",
@@ -39,41 +39,41 @@ string_enum! {
 }
 
 object! {
-    /// A field for a number.
+    /// A numeric field.
     pub struct NumberField {
-        /// Whether it must be whole.
+        /// Whether the value must be an integer.
         required kind: NumberKind = "type",
-        /// A name for people.
+        /// Display name.
         optional title: String = "title",
-        /// What to fill in.
+        /// Description shown to the user.
         optional description: String = "description",
-        /// The least it may be.
+        /// Minimum value.
         optional minimum: f64 = "minimum",
-        /// The most it may be.
+        /// Maximum value.
         optional maximum: f64 = "maximum",
-        /// What to fill in for those who do not. (since 2025-11-25)
+        /// Default value. (since 2025-11-25)
         optional default: f64 = "default" in R4..=R5,
     }
 }
 
 string_enum! {
-    /// Whether a number must be whole.
+    /// The type of a numeric field.
     pub enum NumberKind {
-        /// It must.
+        /// Integers only.
         Integer = "integer",
-        /// It need not.
+        /// Any number.
         Number = "number",
     }
 }
 
 impl NumberField {
-    /// A whole number.
+    /// Creates a field for integers.
     #[must_use]
     pub fn integer() -> Self {
         Self::new(NumberKind::Integer)
     }
 
-    /// Any number.
+    /// Creates a field for any number.
     #[must_use]
     pub fn number() -> Self {
         Self::new(NumberKind::Number)
@@ -81,66 +81,67 @@ impl NumberField {
 }
 
 object! {
-    /// A field for yes or no.
+    /// A yes-or-no field.
     pub struct BoolField tagged "type" = "boolean" {
-        /// A name for people.
+        /// Display name.
         optional title: String = "title",
-        /// What to fill in.
+        /// Description shown to the user.
         optional description: String = "description",
-        /// What to fill in for those who do not.
+        /// Default value.
         optional default: bool = "default",
     }
 }
 
 object! {
-    /// A field for one of several words.
+    /// A field with one of several values.
     ///
-    /// Names for people can be given with each word (`options`, since 2025-11-25) or beside the words (`names`).
-    /// For a peer that only knows the latter, the former is written so.
+    /// Display names are part of each option (`options`, since 2025-11-25) or listed separately
+    /// (`names`). For a peer that knows only the latter, `options` are written as `values` and
+    /// `names`.
     pub struct ChoiceField tagged "type" = "string" {
-        /// A name for people.
+        /// Display name.
         optional title: String = "title",
-        /// What to choose.
+        /// Description shown to the user.
         optional description: String = "description",
-        /// The words.
+        /// The text.
         optional values: List<String> = "enum",
-        /// Names for people, in the order of the words.
+        /// Display names, in the order of `values`.
         optional names: List<String> = "enumNames",
-        /// The words with their names. (since 2025-11-25)
+        /// The values with their display names. (since 2025-11-25)
         optional options: List<ChoiceOption> = "oneOf",
-        /// What to choose for those who do not. (since 2025-11-25)
+        /// Default value. (since 2025-11-25)
         optional default: String = "default" in R4..=R5,
     }
 }
 
 object! {
-    /// A word to choose, with a name for people.
+    /// A value with its display name.
     pub struct ChoiceOption {
-        /// The word.
+        /// The value.
         required value: String = "const",
-        /// The name.
+        /// The display name.
         required title: String = "title",
     }
 }
 
 impl ChoiceField {
-    /// One of these words.
+    /// Creates a field with these values.
     pub fn of<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
         Self::new().values(values.into_iter().map(Into::into).collect::<List<String>>())
     }
 
-    /// One of these words, each with a name for people.
+    /// Creates a field with these values and display names.
     pub fn titled<S: Into<String>>(options: impl IntoIterator<Item = (S, S)>) -> Self {
         let options = options.into_iter().map(|(value, title)| ChoiceOption::new(value, title));
         Self::new().options(options.collect::<List<ChoiceOption>>())
     }
 
-    pub(super) fn contains(&self, word: &str) -> bool {
-        self.values.iter().flatten().any(|value| value == word)
-            || self.options.iter().flatten().any(|option| option.value == word)
+    pub(super) fn contains(&self, value: &str) -> bool {
+        self.values.iter().flatten().any(|known| known == value)
+            || self.options.iter().flatten().any(|option| option.value == value)
     }
 
-    /// The same choice as peers know it that have no words with names.
+    /// Returns the field without `options`, for peers that do not know them.
     pub(super) fn untitled(&self) -> Self {
         let mut untitled = self.clone();
         if let Some(options) = untitled.options.take() {
@@ -152,50 +153,50 @@ impl ChoiceField {
 }
 
 object! {
-    /// A field for some of several words. (since 2025-11-25)
+    /// A field with any of several values. (since 2025-11-25)
     pub struct ChoicesField tagged "type" = "array" {
-        /// A name for people.
+        /// Display name.
         optional title: String = "title",
-        /// What to choose.
+        /// Description shown to the user.
         optional description: String = "description",
-        /// How many at least.
+        /// Minimum number of values.
         optional min_items: i64 = "minItems",
-        /// How many at most.
+        /// Maximum number of values.
         optional max_items: i64 = "maxItems",
-        /// What there is to choose.
+        /// The values to choose from.
         required items: Choices = "items",
-        /// What to choose for those who do not.
+        /// Default value.
         optional default: List<String> = "default",
     }
 }
 
 object! {
-    /// What there is to choose. (since 2025-11-25)
+    /// The values of a [`ChoicesField`]. (since 2025-11-25)
     pub struct Choices {
-        /// `string`, where the words have no names.
+        /// `string`, if the values have no display names.
         optional kind: String = "type",
-        /// The words.
+        /// The text.
         optional values: List<String> = "enum",
-        /// The words with their names.
+        /// The values with their display names.
         optional options: List<ChoiceOption> = "anyOf",
     }
 }
 
 impl ChoicesField {
-    /// Some of these words.
+    /// Creates a field with these values.
     pub fn of<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
         let values: List<String> = values.into_iter().map(Into::into).collect();
         Self::new(Choices::new().kind("string").values(values))
     }
 
-    /// Some of these words, each with a name for people.
+    /// Creates a field with these values and display names.
     pub fn titled<S: Into<String>>(options: impl IntoIterator<Item = (S, S)>) -> Self {
         let options = options.into_iter().map(|(value, title)| ChoiceOption::new(value, title));
         Self::new(Choices::new().options(options.collect::<List<ChoiceOption>>()))
     }
 
-    pub(super) fn contains(&self, word: &str) -> bool {
-        self.items.values.iter().flatten().any(|value| value == word)
-            || self.items.options.iter().flatten().any(|option| option.value == word)
+    pub(super) fn contains(&self, value: &str) -> bool {
+        self.items.values.iter().flatten().any(|known| known == value)
+            || self.items.options.iter().flatten().any(|option| option.value == value)
     }
 }
