@@ -1,6 +1,6 @@
-//! Templates as small programs over the characters of a URI; knows nothing of how they are run.
+//! Compiles URI templates to programs for the matcher.
 //!
-//! A program has no loop that takes no character, so each step is done at most once for each
+//! Every loop of a program consumes a character, so each instruction runs at most once per
 //! character.
 
 use alloc::vec::Vec;
@@ -9,34 +9,35 @@ use core::ops::Range;
 use super::chars::{self, UriChar};
 use super::parse::{Expression, Operator, Part, VariableSpec};
 
-/// One step of a program.
+/// One instruction of a program.
 #[derive(Clone, Debug)]
 pub(super) enum Instruction {
-    /// Takes one character of a value.
+    /// Consumes one character of a value.
     Value(CharClass),
-    /// Takes this character.
+    /// Consumes this character.
     Literal(UriChar),
-    /// Goes on at both places, and would rather have the first lead on.
+    /// Continues at both targets, preferring the first.
     Split(usize, usize),
-    /// Goes on elsewhere.
+    /// Continues at the target.
     Jump(usize),
-    /// Notes where in the URI it is.
+    /// Saves the current position in a slot.
     Save(usize),
-    /// The template ends.
+    /// The end of the template.
     End,
 }
 
-/// Which characters a value may have.
+/// The characters allowed in a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CharClass {
     operator: &'static Operator,
-    /// The separator of the expression ends the value.
+    /// Whether the expression's separator ends the value.
     separated: bool,
 }
 
 impl CharClass {
-    /// Whether `unit` is one of them; `strict`, whether an expansion writes it so.
-    pub(super) fn has(self, unit: UriChar, strict: bool) -> bool {
+    /// Returns whether `unit` belongs to the class; if `strict`, only in the form that an expansion
+    /// writes.
+    pub(super) fn contains(self, unit: UriChar, strict: bool) -> bool {
         if unit.encoded {
             return true;
         }
@@ -49,19 +50,19 @@ impl CharClass {
     }
 }
 
-/// The place in a URI that a variable matched, if it is there.
+/// The range of a URI that a variable matched; `None` if the variable is absent.
 pub(super) type Span = Option<Range<usize>>;
 
-/// A template, ready to be run.
+/// A compiled template.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
     pub(super) instructions: Vec<Instruction>,
-    /// Two for each variable.
+    /// Number of slots: two per variable.
     pub(super) slots: usize,
 }
 
 impl Program {
-    pub(super) fn of(parts: &[Part]) -> Self {
+    pub(super) fn compile(parts: &[Part]) -> Self {
         let mut program = Self::default();
         for part in parts {
             match part {
@@ -71,29 +72,29 @@ impl Program {
                 Part::Expression(expression) if expression.operator.named => {
                     program.named(expression)
                 }
-                Part::Expression(expression) => program.plain(expression),
+                Part::Expression(expression) => program.positional(expression),
             }
         }
         program.instructions.push(Instruction::End);
         program
     }
 
-    /// Values one behind the other: each is there only if the one before it is.
-    fn plain(&mut self, expression: &Expression) {
+    /// Compiles positional values: each is optional and requires the previous one.
+    fn positional(&mut self, expression: &Expression) {
         let operator = expression.operator;
-        let mut before = operator.first;
+        let mut prefix = operator.prefix;
         let mut optional = Vec::new();
         for (at, variable) in expression.variables.iter().enumerate() {
-            if let Some(mark) = before {
+            if let Some(prefix) = prefix {
                 optional.push(self.begin_optional());
-                self.literal(mark);
+                self.literal(prefix);
             }
             let separated = variable.explode || at + 1 < expression.variables.len();
             let class = CharClass { operator, separated };
             let slot = self.slots;
             self.slots += 2;
             self.instructions.push(Instruction::Save(slot));
-            if before.is_none() {
+            if prefix.is_none() {
                 self.instructions.push(Instruction::Value(class));
             }
             self.values(class);
@@ -104,25 +105,24 @@ impl Program {
                 self.end_loop(items);
             }
             self.instructions.push(Instruction::Save(slot + 1));
-            before = Some(operator.separator);
+            prefix = Some(operator.separator);
         }
         for split in optional {
             self.end_optional(split);
         }
     }
 
-    /// Values behind their names: each may be absent for itself.
+    /// Compiles named values, each optional.
     fn named(&mut self, expression: &Expression) {
         let Expression { operator, variables } = expression;
         let slots = (self.slots..).step_by(2);
         self.slots += 2 * variables.len();
-        // Before the first that is there stands another mark: one track up to it, and one from it
-        // on.
+        // The first value present has a different prefix: one track before it, one after it.
         let mut crossings = Vec::new();
-        if operator.first != Some(operator.separator) {
+        if operator.prefix != Some(operator.separator) {
             for (variable, slot) in variables.iter().zip(slots.clone()) {
                 let split = self.begin_optional();
-                self.marked(operator, operator.first, variable, slot);
+                self.prefixed(operator, operator.prefix, variable, slot);
                 crossings.push(self.instructions.len());
                 self.instructions.push(Instruction::End);
                 self.end_optional(split);
@@ -133,32 +133,32 @@ impl Program {
         let mut crossings = crossings.into_iter();
         for (at, (variable, slot)) in variables.iter().zip(slots).enumerate() {
             if at > 0 {
-                self.cross(crossings.next());
+                self.land(crossings.next());
             }
             let split = self.begin_optional();
-            self.marked(operator, Some(operator.separator), variable, slot);
+            self.prefixed(operator, Some(operator.separator), variable, slot);
             self.end_optional(split);
         }
-        crossings.for_each(|crossing| self.cross(Some(crossing)));
+        crossings.for_each(|crossing| self.land(Some(crossing)));
     }
 
-    /// Has a step go on here.
-    fn cross(&mut self, step: Option<usize>) {
-        if let Some(step) = step {
-            self.set(step, Instruction::Jump(self.instructions.len()));
+    /// Patches an instruction to jump here.
+    fn land(&mut self, jump: Option<usize>) {
+        if let Some(jump) = jump {
+            self.set(jump, Instruction::Jump(self.instructions.len()));
         }
     }
 
-    /// A mark, a name, and the value or values behind it.
-    fn marked(
+    /// Compiles a prefix, a name, and its value or values.
+    fn prefixed(
         &mut self,
         operator: &'static Operator,
-        mark: Option<char>,
+        prefix: Option<char>,
         variable: &VariableSpec,
         slot: usize,
     ) {
-        if let Some(mark) = mark {
-            self.literal(mark);
+        if let Some(prefix) = prefix {
+            self.literal(prefix);
         }
         let class = CharClass { operator, separated: true };
         if !variable.explode {
@@ -174,8 +174,8 @@ impl Program {
         self.instructions.push(Instruction::Save(slot + 1));
     }
 
-    /// `name=value`, or `name` alone where the operator has that for an empty value; `slot` is for
-    /// the value.
+    /// Compiles `name=value`, or a bare `name` for an empty value if the operator allows it; `slot`
+    /// saves the value.
     fn item(
         &mut self,
         operator: &Operator,
@@ -184,10 +184,10 @@ impl Program {
         slot: Option<usize>,
     ) {
         let mut name = &*variable.name;
-        while let Some(unit) = chars::take(&mut name) {
+        while let Some(unit) = chars::pop_front(&mut name) {
             self.instructions.push(Instruction::Literal(unit));
         }
-        // An empty value behind a bare name begins and ends where the name does.
+        // The empty value of a bare name starts and ends after the name.
         let bare = (!operator.always_equals).then(|| {
             self.instructions.extend(slot.map(Instruction::Save));
             self.begin_optional()
@@ -205,14 +205,14 @@ impl Program {
         self.instructions.push(Instruction::Literal(UriChar { char, encoded: false }));
     }
 
-    /// As many characters of the class as there are, or none.
+    /// Matches zero or more characters of the class.
     fn values(&mut self, class: CharClass) {
         let split = self.begin_optional();
         self.instructions.push(Instruction::Value(class));
         self.end_loop(split);
     }
 
-    /// What follows, up to the end, may be left out.
+    /// Starts an optional part; ended by `end_optional` or `end_loop`.
     fn begin_optional(&mut self) -> usize {
         let split = self.instructions.len();
         self.instructions.push(Instruction::Split(split + 1, split + 1));
@@ -224,15 +224,15 @@ impl Program {
         self.set(split, Instruction::Split(split + 1, end));
     }
 
-    /// What was begun may come again.
+    /// Ends a part that may repeat.
     fn end_loop(&mut self, split: usize) {
         self.instructions.push(Instruction::Jump(split));
         self.end_optional(split);
     }
 
-    fn set(&mut self, at: usize, step: Instruction) {
+    fn set(&mut self, at: usize, instruction: Instruction) {
         if let Some(place) = self.instructions.get_mut(at) {
-            *place = step;
+            *place = instruction;
         }
     }
 }

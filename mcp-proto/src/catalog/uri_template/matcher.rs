@@ -1,71 +1,69 @@
-//! Running a template's program over a URI: all readings at once, one character after the other,
-//! never going back.
+//! Runs a compiled template over a URI, as a backtracking-free virtual machine.
 //!
-//! Knows programs, and nothing of what they stand for. At each character a step of the program is
-//! looked at once at most, whatever the URI; readings are kept in order of preference, and the
-//! first that comes to the end is taken.
+//! All possible matches advance in lockstep as threads, in order of preference; the first thread
+//! that reaches the end wins. Each instruction is visited at most once per character.
 
 use alloc::vec::Vec;
 
 use super::chars::{self, UriChar};
 use super::compile::{Instruction, Program, Span};
 
-/// A slot that notes no place.
-const NOWHERE: usize = usize::MAX;
+/// The value of an unset slot.
+const UNSET: usize = usize::MAX;
 
 impl Program {
-    /// The place of each variable, when all of `uri` matches. Adds what was looked at to `work`.
+    /// Matches all of `uri` and returns the span of each variable. Adds the number of visited
+    /// instructions to `work`.
     ///
-    /// What expansions write is looked for first, and only then what people write.
+    /// First accepts only characters that expansions write, then any.
     pub(super) fn run(&self, uri: &str, work: &mut usize) -> Option<Vec<Span>> {
         self.run_as(uri, true, work).or_else(|| self.run_as(uri, false, work))
     }
 
     fn run_as(&self, uri: &str, strict: bool, work: &mut usize) -> Option<Vec<Span>> {
-        let mut machine = Matcher::new(self, work);
-        let mut now = Threads::new(self);
+        let mut matcher = Matcher::new(self, work);
+        let mut current = Threads::new(self);
         let mut next = Threads::new(self);
-        machine.follow(0, 0, &mut now);
+        matcher.add_thread(0, 0, &mut current);
         let mut rest = uri;
         while !rest.is_empty() {
-            let unit = chars::take(&mut rest)?;
+            let unit = chars::pop_front(&mut rest)?;
             let at = uri.len() - rest.len();
             next.clear();
-            for (reading, place) in now.places.iter().enumerate() {
-                if machine.takes(*place, unit, strict) {
-                    machine.slots.clear();
-                    machine.slots.extend_from_slice(now.slots(reading)?);
-                    machine.follow(place + 1, at, &mut next);
+            for (thread, position) in current.positions.iter().enumerate() {
+                if matcher.accepts(*position, unit, strict) {
+                    matcher.slots.clear();
+                    matcher.slots.extend_from_slice(current.slots(thread)?);
+                    matcher.add_thread(position + 1, at, &mut next);
                 }
             }
-            core::mem::swap(&mut now, &mut next);
-            if now.places.is_empty() {
+            core::mem::swap(&mut current, &mut next);
+            if current.positions.is_empty() {
                 return None;
             }
         }
-        let end = now
-            .places
-            .iter()
-            .position(|place| matches!(self.instructions.get(*place), Some(Instruction::End)))?;
-        Some(spans(now.slots(end)?))
+        let end = current.positions.iter().position(|position| {
+            matches!(self.instructions.get(*position), Some(Instruction::End))
+        })?;
+        Some(spans(current.slots(end)?))
     }
 }
 
 fn spans(slots: &[usize]) -> Vec<Span> {
     let span = |pair: &[usize]| match *pair {
-        [start, end] if start != NOWHERE && end != NOWHERE => Some(start..end),
+        [start, end] if start != UNSET && end != UNSET => Some(start..end),
         _ => None,
     };
     slots.chunks(2).map(span).collect()
 }
 
-/// Threads of the URI so far: the step that each has come to, best first, and what it noted on the
-/// way.
+/// The threads after a prefix of the URI: the current instruction of each, best first, and its
+/// slots.
 struct Threads {
-    places: Vec<usize>,
-    noted: Vec<usize>,
+    positions: Vec<usize>,
+    saved: Vec<usize>,
     slots: usize,
-    /// The round in which each step was last come to.
+    /// The round in which each instruction was last added.
     seen: Vec<usize>,
     round: usize,
 }
@@ -73,91 +71,93 @@ struct Threads {
 impl Threads {
     fn new(program: &Program) -> Self {
         let seen = alloc::vec![0; program.instructions.len()];
-        Self { places: Vec::new(), noted: Vec::new(), slots: program.slots, seen, round: 1 }
+        Self { positions: Vec::new(), saved: Vec::new(), slots: program.slots, seen, round: 1 }
     }
 
     fn clear(&mut self) {
-        self.places.clear();
-        self.noted.clear();
+        self.positions.clear();
+        self.saved.clear();
         self.round += 1;
     }
 
-    fn slots(&self, reading: usize) -> Option<&[usize]> {
-        self.noted.get(reading * self.slots..(reading + 1) * self.slots)
+    fn slots(&self, thread: usize) -> Option<&[usize]> {
+        self.saved.get(thread * self.slots..(thread + 1) * self.slots)
     }
 
-    /// Whether this round comes to the step for the first time.
-    fn is_new(&mut self, place: usize) -> bool {
+    /// Marks the instruction as added; returns whether it is new in this round.
+    fn visit_once(&mut self, position: usize) -> bool {
         self.seen
-            .get_mut(place)
+            .get_mut(position)
             .is_some_and(|seen| core::mem::replace(seen, self.round) != self.round)
     }
 }
 
-/// What is left to do on the way to the steps that take a character.
-enum Task {
+/// A pending step in the search for instructions that consume a character.
+enum Pending {
     Visit(usize),
-    Restore { slot: usize, noted: usize },
+    Restore { slot: usize, saved: usize },
 }
 
 struct Matcher<'a> {
     program: &'a Program,
-    /// What the reading noted that is being followed.
+    /// The slots of the current thread.
     slots: Vec<usize>,
-    tasks: Vec<Task>,
+    pending: Vec<Pending>,
     work: &'a mut usize,
 }
 
 impl<'a> Matcher<'a> {
     fn new(program: &'a Program, work: &'a mut usize) -> Self {
-        Self { program, slots: alloc::vec![NOWHERE; program.slots], tasks: Vec::new(), work }
+        Self { program, slots: alloc::vec![UNSET; program.slots], pending: Vec::new(), work }
     }
 
-    fn takes(&mut self, place: usize, unit: UriChar, strict: bool) -> bool {
+    fn accepts(&mut self, position: usize, unit: UriChar, strict: bool) -> bool {
         *self.work += 1;
-        match self.program.instructions.get(place) {
-            Some(Instruction::Literal(literal)) => literal.is(unit),
-            Some(Instruction::Value(class)) => class.has(unit, strict),
+        match self.program.instructions.get(position) {
+            Some(Instruction::Literal(literal)) => literal.matches(unit),
+            Some(Instruction::Value(class)) => class.contains(unit, strict),
             _ => false,
         }
     }
 
-    /// Adds the steps that come next from `place`, when the URI was read up to `at`.
-    fn follow(&mut self, place: usize, at: usize, readings: &mut Threads) {
-        self.tasks.push(Task::Visit(place));
-        while let Some(task) = self.tasks.pop() {
-            match task {
-                Task::Restore { slot, noted } => {
-                    self.note(slot, noted);
+    /// Adds the consuming instructions reachable from `position`, at byte `at` of the URI.
+    fn add_thread(&mut self, position: usize, at: usize, threads: &mut Threads) {
+        self.pending.push(Pending::Visit(position));
+        while let Some(next) = self.pending.pop() {
+            match next {
+                Pending::Restore { slot, saved } => {
+                    self.save(slot, saved);
                 }
-                Task::Visit(place) if readings.is_new(place) => self.visit(place, at, readings),
-                Task::Visit(_) => {}
+                Pending::Visit(position) if threads.visit_once(position) => {
+                    self.visit(position, at, threads)
+                }
+                Pending::Visit(_) => {}
             }
         }
     }
 
-    fn visit(&mut self, place: usize, at: usize, readings: &mut Threads) {
+    fn visit(&mut self, position: usize, at: usize, threads: &mut Threads) {
         *self.work += 1;
-        match self.program.instructions.get(place) {
-            Some(Instruction::Jump(to)) => self.tasks.push(Task::Visit(*to)),
+        match self.program.instructions.get(position) {
+            Some(Instruction::Jump(to)) => self.pending.push(Pending::Visit(*to)),
             Some(Instruction::Split(first, second)) => {
-                self.tasks.push(Task::Visit(*second));
-                self.tasks.push(Task::Visit(*first));
+                self.pending.push(Pending::Visit(*second));
+                self.pending.push(Pending::Visit(*first));
             }
             Some(Instruction::Save(slot)) => {
-                let noted = self.note(*slot, at);
-                self.tasks.push(Task::Restore { slot: *slot, noted });
-                self.tasks.push(Task::Visit(place + 1));
+                let saved = self.save(*slot, at);
+                self.pending.push(Pending::Restore { slot: *slot, saved });
+                self.pending.push(Pending::Visit(position + 1));
             }
             Some(Instruction::Value(_) | Instruction::Literal(_) | Instruction::End) => {
-                readings.places.push(place);
-                readings.noted.extend_from_slice(&self.slots);
+                threads.positions.push(position);
+                threads.saved.extend_from_slice(&self.slots);
             }
             None => {}
         }
     }
 
-    fn note(&mut self, slot: usize, at: usize) -> usize {
-        self.slots.get_mut(slot).map_or(NOWHERE, |place| core::mem::replace(place, at))
+    fn save(&mut self, slot: usize, at: usize) -> usize {
+        self.slots.get_mut(slot).map_or(UNSET, |value| core::mem::replace(value, at))
     }
 }
