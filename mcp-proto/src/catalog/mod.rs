@@ -51,7 +51,7 @@ use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate
 ///     other => panic!("{other:?}"),
 /// }
 /// ```
-// STL-11: lists do not depend on the client. STL-12: their order is deterministic.
+// STL-11: lists do not depend on the connection. STL-12: their order is deterministic.
 pub struct Catalog<H> {
     tools: Table<Tool, H>,
     resources: Table<Resource, H>,
@@ -120,7 +120,7 @@ impl<H> Catalog<H> {
     }
 
     /// Sets how long lists may be cached, in milliseconds; 0 by default.
-    // STL-39: every page of a list has an equal lifetime.
+    // STL-39: list results carry a lifetime.
     #[must_use]
     pub const fn ttl_ms(mut self, ttl_ms: u64) -> Self {
         self.ttl_ms = ttl_ms;

@@ -6,7 +6,7 @@ use alloc::string::String;
 const NAME_CHARS_MAX: usize = 64;
 
 /// Returns a recognisable prefix of a peer's name, on one line.
-// JSON-19: an error quotes little of the input.
+// JSON-19: an error message is one short sentence.
 pub(super) fn quoted(name: &str) -> String {
     shortened(name, NAME_CHARS_MAX)
 }

@@ -82,7 +82,7 @@ impl Capabilities {
     }
 
     /// Returns whether an extension in `ours` is also declared by this peer.
-    // LIF-34, STL-48: an extension is active only if both sides declare it.
+    // LIF-34, STL-48: an extension applies only if both sides declare it.
     pub(crate) fn shares_extension(&self, ours: &Self) -> bool {
         ours.extensions.iter().any(|(id, _)| self.extension(id).is_some())
     }

@@ -31,7 +31,7 @@ object! {
 object! {
     /// The data of error -32042: the user must visit URLs before the request is retried.
     /// (2025-11-25)
-    // SEC-10: the URLs are sent as elicitations.
+    // SEC-10: used for URL elicitation only.
     pub struct UrlElicitationRequired {
         /// The URL elicitations to complete.
         required elicitations: List<ElicitUrl> = "elicitations",

@@ -11,9 +11,8 @@ object! {
     ///
     /// At least one of `input_requests` and `request_state` is present.
     ///
-    /// [Multi round-trip
-    /// requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
-    // STL-15: a result without either would not make progress.
+    /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>.
+    // STL-15: a result with neither is invalid.
     pub struct InputRequired tagged "resultType" = "input_required" {
         /// Input requests, by keys that the server chooses.
         optional input_requests: Map<InputRequest> = "inputRequests",
@@ -26,7 +25,7 @@ object! {
 
 object! {
     /// One input request: a server request without its envelope. (since 2026-07-28)
-    // STL-16: input requests have a method and params, and no id.
+    // STL-16: elicitation, sampling and roots requests only.
     pub struct InputRequest {
         /// The method.
         required method: String = "method",

@@ -40,7 +40,7 @@ object! {
 
 object! {
     /// Acknowledges a subscription. (since 2026-07-28)
-    // STL-29: the server states which notifications it will send.
+    // STL-29: precedes all other messages of the subscription.
     pub struct SubscriptionsAcknowledged {
         /// The requested notifications that the server will send.
         required notifications: SubscriptionFilter = "notifications",
@@ -53,7 +53,7 @@ message!(ServerNotification "notifications/subscriptions/acknowledged": Subscrip
 
 object! {
     /// The end of a subscription, closed by the server. (since 2026-07-28)
-    // STL-36: ends the subscription gracefully.
+    // STL-36: the last message of a subscription that ends gracefully.
     pub struct ListenResult {
         /// Metadata with the subscription's id.
         required meta: Meta = "_meta",

@@ -96,7 +96,7 @@ message!(ServerRequest "tasks/get": GetTask => Task);
 
 object! {
     /// Waits for the result of a task's request and returns it. (2025-11-25)
-    // TSK-13: the result has the type of the original request's result.
+    // TSK-13: exactly the result or error of the task's request.
     pub struct GetTaskPayload {
         /// The task's id.
         required task_id: String = "taskId",
@@ -169,14 +169,14 @@ object! {
         /// Suggested polling interval, in milliseconds.
         optional poll_interval_ms: i64 = "pollIntervalMs",
         /// Pending input requests, if the status is `input_required`.
-        // TSK-29: the client answers with `tasks/update`.
+        // TSK-29: all outstanding input requests.
         optional input_requests: Map<InputRequest> = "inputRequests",
         /// The result, if completed.
         strict result: AnyObject = "result",
         /// The error object, if failed.
         optional error: Raw = "error",
         /// Kind of this result; `task` in reply to the request that the task runs.
-        // TSK-27: marks a result that is delivered as a task.
+        // TSK-27: `task` only in the result that creates a task.
         stamped result_type: ResultType = "resultType" in R5..=R5,
         /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
