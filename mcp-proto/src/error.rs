@@ -21,6 +21,7 @@ pub enum Misuse {
     /// The connection is closing or closed.
     Closed,
     /// The handshake is not complete.
+    // LIF-09: a client sends only pings before the handshake ends.
     NotReady,
     /// The id refers to nothing pending: it was completed, answered or cancelled before. Ignore
     /// this error for ids that the peer can cancel; the event that reports it may not have been

@@ -90,7 +90,8 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// # let mut server = Stdio::new(Server::new(Instant::ZERO, config));
 /// # server.handle_input(Instant::ZERO, concat!(
 /// #     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":"#,
-/// #     r#"{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"demo","version":"1.0.0"}}}"#, "\n",
+/// #     r#"{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"#,
+/// #     r#""clientInfo":{"name":"demo","version":"1.0.0"}}}"#, "\n",
 /// #     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, "\n",
 /// #     r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"book"}}"#, "\n",
 /// # ).as_bytes());
@@ -228,7 +229,8 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 /// # let mut server = Stdio::new(Server::new(Instant::ZERO, config));
 /// # server.handle_input(Instant::ZERO, concat!(
 /// #     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":"#,
-/// #     r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"demo","version":"1.0.0"}}}"#, "\n",
+/// #     r#"{"protocolVersion":"2025-11-25","capabilities":{},"#,
+/// #     r#""clientInfo":{"name":"demo","version":"1.0.0"}}}"#, "\n",
 /// #     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, "\n",
 /// # ).as_bytes());
 /// # let mut id = 1;

@@ -51,7 +51,6 @@ impl Limits {
     /// Only what the peer causes is counted. What the application supplies is extra: its
     /// configuration, responses (which are never refused), the params of its calls and
     /// subscriptions, and events that it has taken.
-    /// makes calls with and listens to, and events that it took.
     ///
     /// ```
     /// use mcp_proto::Limits;

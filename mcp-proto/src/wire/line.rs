@@ -27,7 +27,7 @@ pub(crate) enum Line<'a> {
 const OWNED_BYTES_MIN: usize = 4096;
 
 /// Capacity retained between lines.
-const KEPT_BYTES_MAX: usize = 16 * 1024;
+const RETAINED_BYTES_MAX: usize = 16 * 1024;
 
 /// The incoming half of line framing.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ impl LineReader {
 
     fn drop_partial(&mut self) {
         self.partial.clear();
-        self.partial.shrink_to(KEPT_BYTES_MAX);
+        self.partial.shrink_to(RETAINED_BYTES_MAX);
     }
 }
 

@@ -39,7 +39,7 @@ pub struct Outbox {
 }
 
 /// Capacity that an empty outbox retains.
-const KEPT_BYTES_MAX: usize = 64 * 1024;
+const RETAINED_BYTES_MAX: usize = 64 * 1024;
 
 impl Outbox {
     /// Returns the number of queued bytes.
@@ -94,7 +94,7 @@ impl Outbox {
         if self.is_empty() {
             return;
         }
-        if chunk.capacity() > KEPT_BYTES_MAX {
+        if chunk.capacity() > RETAINED_BYTES_MAX {
             *chunk = Vec::new();
         }
         if self.sent > 0 {
@@ -199,14 +199,14 @@ impl Outbox {
             return;
         }
         if self.sent == self.buffer.len() {
-            if self.buffer.capacity() > KEPT_BYTES_MAX {
+            if self.buffer.capacity() > RETAINED_BYTES_MAX {
                 // `shrink_to` would return the pages one by one, and the next large message would
                 // request them again.
                 self.buffer = Vec::new();
             }
             self.buffer.clear();
             self.sent = 0;
-        } else if self.sent > KEPT_BYTES_MAX && self.sent > self.buffer.len() / 2 {
+        } else if self.sent > RETAINED_BYTES_MAX && self.sent > self.buffer.len() / 2 {
             // Each byte is moved at most once per byte sent.
             self.buffer.drain(..self.sent);
             self.buffer.shrink_to(self.buffer.len() * 2);

@@ -168,7 +168,7 @@ fn discarding_buffers_nothing_t_21() {
     let mut lines = Vec::new();
     for _ in 0..100_000 {
         lines.extend(read(&mut reader, [&chunk[..]]));
-        assert!(reader.partial.capacity() <= KEPT_BYTES_MAX);
+        assert!(reader.partial.capacity() <= RETAINED_BYTES_MAX);
     }
     assert_eq!(lines, [None]);
     assert_eq!(reader.finish(), None, "already reported");
@@ -210,7 +210,7 @@ fn an_assembled_long_line_takes_the_buffer_along() {
     // A blank line of equal length leaves no capacity behind, either.
     let blank = vec![b' '; 1 << 20];
     assert!(read(&mut reader, [&blank[..], b"\n"]).is_empty());
-    assert!(reader.partial.capacity() <= KEPT_BYTES_MAX);
+    assert!(reader.partial.capacity() <= RETAINED_BYTES_MAX);
 
     let mut rest = &b"abc"[..];
     assert_eq!(reader.next(&mut rest), None);

@@ -84,7 +84,7 @@ proptest! {
             prop_assert_eq!(outbox.sent_total(), taken);
             prop_assert!(outbox.chunk() == model.make_contiguous());
             // Sent bytes are reclaimed soon.
-            prop_assert!(outbox.sent <= KEPT_BYTES_MAX.max(outbox.len()));
+            prop_assert!(outbox.sent <= RETAINED_BYTES_MAX.max(outbox.len()));
         }
     }
 }
@@ -101,7 +101,7 @@ fn an_emptied_outbox_shrinks() {
     let mut outbox = Outbox::default();
     put(&mut outbox, 10 << 20);
     outbox.advance(usize::MAX);
-    assert!(outbox.is_empty() && outbox.buffer.capacity() <= KEPT_BYTES_MAX);
+    assert!(outbox.is_empty() && outbox.buffer.capacity() <= RETAINED_BYTES_MAX);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn an_outbox_that_never_empties_stays_small() {
     for _ in 0..200_000 {
         put(&mut outbox, 100);
         outbox.advance(101);
-        assert!(outbox.buffer.capacity() <= 4 * KEPT_BYTES_MAX);
+        assert!(outbox.buffer.capacity() <= 4 * RETAINED_BYTES_MAX);
     }
     assert_eq!(outbox.len(), 101);
 }
@@ -126,7 +126,7 @@ fn draining_a_long_queue_in_small_reads_takes_linear_time() {
         outbox.advance(16);
         reads += 1;
         assert!(
-            outbox.buffer.capacity() <= 4 * (KEPT_BYTES_MAX + outbox.len()),
+            outbox.buffer.capacity() <= 4 * (RETAINED_BYTES_MAX + outbox.len()),
             "the buffer shrinks while draining"
         );
     }
@@ -142,7 +142,7 @@ fn a_line_break_inside_a_message_panics_frm_02() {
 
 #[test]
 fn no_more_bytes_are_moved_than_taken() {
-    let half = 4 * KEPT_BYTES_MAX;
+    let half = 4 * RETAINED_BYTES_MAX;
     for read in [16, 1000, half] {
         let mut outbox = Outbox::default();
         put(&mut outbox, 2 * half);
@@ -163,12 +163,12 @@ fn no_more_bytes_are_moved_than_taken() {
 #[test]
 fn a_shrunk_queue_keeps_room_to_double() {
     let mut outbox = Outbox::default();
-    put(&mut outbox, 4 * KEPT_BYTES_MAX - 1);
-    outbox.advance(3 * KEPT_BYTES_MAX);
-    assert_eq!((outbox.len(), outbox.sent), (KEPT_BYTES_MAX, 0), "the rest moved to the front");
+    put(&mut outbox, 4 * RETAINED_BYTES_MAX - 1);
+    outbox.advance(3 * RETAINED_BYTES_MAX);
+    assert_eq!((outbox.len(), outbox.sent), (RETAINED_BYTES_MAX, 0), "the rest moved to the front");
     let room = outbox.buffer.capacity();
-    assert!(room <= 2 * KEPT_BYTES_MAX, "{room}");
-    put(&mut outbox, KEPT_BYTES_MAX - 1);
+    assert!(room <= 2 * RETAINED_BYTES_MAX, "{room}");
+    put(&mut outbox, RETAINED_BYTES_MAX - 1);
     assert_eq!(outbox.buffer.capacity(), room, "the buffer did not grow");
 }
 
@@ -188,25 +188,27 @@ fn taken_bytes_count_until_written() {
 
 #[test]
 fn a_large_buffer_is_handed_over_and_not_kept() {
-    for (room, is_kept) in
-        [(KEPT_BYTES_MAX, true), (KEPT_BYTES_MAX + 1, false), (4 * KEPT_BYTES_MAX, false)]
-    {
+    for (room, is_kept) in [
+        (RETAINED_BYTES_MAX, true),
+        (RETAINED_BYTES_MAX + 1, false),
+        (4 * RETAINED_BYTES_MAX, false),
+    ] {
         let mut outbox = Outbox::default();
         let mut chunk = Vec::with_capacity(room);
         put(&mut outbox, 9);
         outbox.take_all(&mut chunk);
         assert_eq!(chunk.len(), 10);
         // The chunk's buffer is used for the next messages.
-        assert_eq!(outbox.buffer.capacity() >= KEPT_BYTES_MAX, is_kept, "{room}");
-        assert!(outbox.buffer.capacity() <= KEPT_BYTES_MAX, "{room}");
+        assert_eq!(outbox.buffer.capacity() >= RETAINED_BYTES_MAX, is_kept, "{room}");
+        assert!(outbox.buffer.capacity() <= RETAINED_BYTES_MAX, "{room}");
     }
     let mut outbox = Outbox::default();
-    let mut chunk = Vec::with_capacity(KEPT_BYTES_MAX);
+    let mut chunk = Vec::with_capacity(RETAINED_BYTES_MAX);
     put(&mut outbox, 9);
     outbox.advance(1);
     outbox.take_all(&mut chunk);
     assert_eq!(
-        (chunk.len(), chunk.capacity() >= KEPT_BYTES_MAX),
+        (chunk.len(), chunk.capacity() >= RETAINED_BYTES_MAX),
         (9, true),
         "a partly taken message is copied"
     );
@@ -216,18 +218,18 @@ fn a_large_buffer_is_handed_over_and_not_kept() {
 fn a_returned_buffer_is_reused_only_if_the_outbox_is_empty() {
     let mut outbox = Outbox::default();
     let mut chunk = Vec::new();
-    put(&mut outbox, 2 * KEPT_BYTES_MAX);
+    put(&mut outbox, 2 * RETAINED_BYTES_MAX);
     outbox.take_all(&mut chunk);
     let room = chunk.as_ptr();
     outbox.reuse(mem::take(&mut chunk));
     assert!(outbox.is_empty() && outbox.chunk().is_empty());
-    put(&mut outbox, KEPT_BYTES_MAX);
+    put(&mut outbox, RETAINED_BYTES_MAX);
     outbox.take_all(&mut chunk);
-    assert_eq!((chunk.len(), chunk.as_ptr()), (KEPT_BYTES_MAX + 1, room));
+    assert_eq!((chunk.len(), chunk.as_ptr()), (RETAINED_BYTES_MAX + 1, room));
     put(&mut outbox, 9);
     outbox.reuse(mem::take(&mut chunk));
     assert_eq!(outbox.len(), 10, "queued bytes stay in place");
     outbox.advance(1);
-    outbox.reuse(Vec::with_capacity(KEPT_BYTES_MAX));
+    outbox.reuse(Vec::with_capacity(RETAINED_BYTES_MAX));
     assert_eq!(outbox.len(), 9);
 }
