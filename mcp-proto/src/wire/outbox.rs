@@ -107,8 +107,8 @@ impl Outbox {
         self.taken = chunk.len();
     }
 
-    /// Returns a buffer [taken](Self::take_all) and written for reuse: the next large message is
-    /// written into it instead of a new buffer. The next `take_all` hands it out again.
+    /// Takes back a buffer that was [taken](Self::take_all) and written, so that the next large
+    /// message needs no new buffer. The next `take_all` hands it out again.
     pub fn reuse(&mut self, mut buffer: Vec<u8>) {
         if self.is_empty() && self.sent == 0 && buffer.capacity() > self.buffer.capacity() {
             buffer.clear();
@@ -142,7 +142,7 @@ impl Outbox {
         self.len() + self.taken
     }
 
-    /// Returns the total number of bytes taken, without those reported as not yet written.
+    /// Returns the total number of bytes taken, without those not yet reported as written.
     pub(crate) fn written_total(&self) -> u64 {
         self.sent_total - self.taken as u64
     }
