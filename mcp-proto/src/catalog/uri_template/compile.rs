@@ -118,32 +118,32 @@ impl Program {
         let slots = (self.slots..).step_by(2);
         self.slots += 2 * variables.len();
         // The first value present has a different prefix: one track before it, one after it.
-        let mut crossings = Vec::new();
+        let mut jumps = Vec::new();
         if operator.prefix != Some(operator.separator) {
             for (variable, slot) in variables.iter().zip(slots.clone()) {
                 let split = self.begin_optional();
                 self.prefixed(operator, operator.prefix, variable, slot);
-                crossings.push(self.instructions.len());
+                jumps.push(self.instructions.len());
                 self.instructions.push(Instruction::End);
                 self.end_optional(split);
             }
-            crossings.push(self.instructions.len());
+            jumps.push(self.instructions.len());
             self.instructions.push(Instruction::End);
         }
-        let mut crossings = crossings.into_iter();
+        let mut jumps = jumps.into_iter();
         for (at, (variable, slot)) in variables.iter().zip(slots).enumerate() {
             if at > 0 {
-                self.land(crossings.next());
+                self.patch_jump(jumps.next());
             }
             let split = self.begin_optional();
             self.prefixed(operator, Some(operator.separator), variable, slot);
             self.end_optional(split);
         }
-        crossings.for_each(|crossing| self.land(Some(crossing)));
+        jumps.for_each(|jump| self.patch_jump(Some(jump)));
     }
 
     /// Patches an instruction to jump here.
-    fn land(&mut self, jump: Option<usize>) {
+    fn patch_jump(&mut self, jump: Option<usize>) {
         if let Some(jump) = jump {
             self.set(jump, Instruction::Jump(self.instructions.len()));
         }
