@@ -1,65 +1,68 @@
-//! The caller's mistakes, and the error codes of the wire; knows nothing of peers, calls or
-//! messages.
+//! [`Misuse`], the error of invalid commands, and the error codes of the wire.
 
 use core::fmt;
 
-/// The caller asked for something that cannot be done now; nothing was changed and nothing was
-/// sent.
+/// A command that cannot be carried out now; nothing was changed or sent.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config};
 /// use mcp_proto::{CallOptions, Instant, Misuse, Raw};
 ///
 /// let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
-/// let early = client.call_raw(Instant::ZERO, "tools/list", None, CallOptions::default());
-/// assert_eq!(early, Err(Misuse::NotReady)); // the peer has not answered `initialize` yet (LIF-09)
+/// let result = client.call_raw(Instant::ZERO, "tools/list", None, CallOptions::default());
+/// assert_eq!(result, Err(Misuse::NotReady)); // `initialize` is not answered yet
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Misuse {
-    /// A bound of [`Limits`](crate::Limits) is reached: drain the outbox or let calls end, then try
-    /// again.
+    /// A bound of [`Limits`](crate::Limits) is reached: drain the outbox or let calls complete,
+    /// then retry.
     Blocked,
     /// The connection is closing or closed.
     Closed,
-    /// The handshake is not over.
+    /// The handshake is not complete.
+    // LIF-09: a client sends only pings before the handshake ends.
     NotReady,
-    /// The id names nothing that is open: it was completed, answered or cancelled before. Where the
-    /// peer can cancel or hang up this is no mistake, since the event that says so may not have
-    /// been polled yet: ignore it there.
+    /// The id refers to nothing pending: it was completed, answered or cancelled before. Ignore
+    /// this error for ids that the peer can cancel; the event that reports it may not have been
+    /// polled yet.
     Stale,
-    /// The side that would have to offer the capability for this did not declare it. (CAP-03)
+    /// The side that would offer the required capability did not declare it.
+    // CAP-03: only declared capabilities are used.
     Undeclared,
-    /// The value cannot be written as the message needs it: not JSON, or not an object where one is
-    /// required.
+    /// The value cannot be encoded as the message requires: it is not JSON, or not a required
+    /// object.
     Unencodable,
-    /// The revision in force, or this role, has no such message, or the machine itself sends it.
+    /// The negotiated revision or this role does not define the message, or only the library sends
+    /// it.
     Unsupported,
 }
 
 impl fmt::Display for Misuse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Blocked => "a limit is reached; drain the outbox or let open calls end first",
+            Self::Blocked => {
+                "a limit of `Limits` is reached; drain the outbox or let calls complete"
+            }
             Self::Closed => "the connection is closed",
-            Self::NotReady => "the handshake is not over",
-            Self::Stale => "the id names nothing that is open",
-            Self::Undeclared => "the capability that this needs was not declared",
+            Self::NotReady => "the handshake is not complete",
+            Self::Stale => "the id refers to nothing pending",
+            Self::Undeclared => "the required capability was not declared",
             Self::Unencodable => "the value cannot be encoded as this message",
-            Self::Unsupported => "the protocol revision or the role has no such message",
+            Self::Unsupported => "the protocol revision or the role does not define this message",
         })
     }
 }
 
 impl core::error::Error for Misuse {}
 
-/// A value that cannot be written as JSON.
+/// The error for a value that cannot be encoded as JSON.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Unencodable;
 
 impl fmt::Display for Unencodable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the value cannot be written as JSON")
+        f.write_str("the value cannot be encoded as JSON")
     }
 }
 
@@ -71,28 +74,29 @@ impl From<Unencodable> for Misuse {
     }
 }
 
-/// Error codes of JSON-RPC and of MCP. (requirements §3.1)
+/// Error codes of JSON-RPC and MCP.
+// Requirements §3.1.
 pub mod code {
     /// The text is not JSON.
     pub const PARSE_ERROR: i64 = -32700;
     /// The JSON is not a valid message, or not one that may be sent now.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// No such method, or a capability that is not offered.
+    /// The method does not exist, or its capability is not offered.
     pub const METHOD_NOT_FOUND: i64 = -32601;
-    /// The method is known and its params are wrong.
+    /// The params of a known method are invalid.
     pub const INVALID_PARAMS: i64 = -32602;
     /// The receiver failed.
     pub const INTERNAL_ERROR: i64 = -32603;
-    /// No such resource, up to revision 2025-11-25.
+    /// The resource does not exist. (up to 2025-11-25)
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
-    /// A header differs from the body, is missing or malformed. (since 2026-07-28)
+    /// A header is missing, malformed or differs from the body. (since 2026-07-28)
     pub const HEADER_MISMATCH: i64 = -32020;
-    /// The request needs a capability that the client did not declare. (since 2026-07-28)
+    /// The request requires a capability that the client did not declare. (since 2026-07-28)
     pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
-    /// The server does not speak the revision of the request. (since 2026-07-28)
+    /// The server does not support the request's revision. (since 2026-07-28)
     pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
-    /// The user must go to a URL first. (2025-11-25)
+    /// The user must visit a URL first. (2025-11-25)
     pub const URL_ELICITATION_REQUIRED: i64 = -32042;
-    /// The user rejected a sampling. (up to 2025-11-25)
+    /// The user rejected a sampling request. (up to 2025-11-25)
     pub const USER_REJECTED: i64 = -1;
 }

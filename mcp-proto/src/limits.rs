@@ -1,5 +1,4 @@
-//! Every bound of a connection, with its default and what it costs; knows nothing of what is
-//! bounded.
+//! [`Limits`]: every bound of a connection, with its default and its cost.
 
 use core::time::Duration;
 
@@ -11,113 +10,134 @@ pub(crate) use memory::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
 
 /// Every bound of one connection: what a peer can make it hold, and how long anything can take.
 ///
-/// Sizes are in bytes of JSON text. A connection's memory is the sum of the costs below, and
-/// [`memory_max`](Self::memory_max) its ceiling; with the defaults an idle one costs well under 4
-/// KiB, and its buffers shrink again after use.
+/// Sizes are bytes of JSON text. A connection's memory is the sum of the costs below, with
+/// [`memory_max`](Self::memory_max) as the upper bound. With the defaults, an idle connection costs
+/// well under 4 KiB; its buffers shrink after use.
 ///
 /// ```
 /// use core::time::Duration;
 /// use mcp_proto::Limits;
 ///
-/// let limits = Limits { message_bytes_max: 64 << 10, call_timeout: Duration::from_secs(5), ..Limits::default() };
+/// let limits = Limits {
+///     message_bytes_max: 64 << 10,
+///     call_timeout: Duration::from_secs(5),
+///     ..Limits::default()
+/// };
 /// assert_eq!(limits.requests_max, 1024);
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// The longest message taken in, 16 MiB. A longer one is discarded up to its line end and
-    /// reported; the connection goes on. Costs up to twice this much while a message is
-    /// incomplete. (FRM-10)
+    /// Longest incoming message in bytes; 16 MiB. A longer one is discarded up to the end of its
+    /// line and reported; the connection continues. Costs up to twice this while a message is
+    /// incomplete.
+    // FRM-10: an overlong message does not end the connection.
     pub message_bytes_max: usize,
-    /// The deepest nesting of a message, 100; at most 128. Costs nothing. (T-12)
+    /// Deepest nesting of a message; 100, and at most 128. No cost.
+    // T-12: deeper messages are rejected.
     pub depth_max: u8,
-    /// The longest id and progress token, with quotes, 256. Costs up to twice this much per open
+    /// Longest id or progress token in bytes, with quotes; 256. Costs up to twice this per pending
     /// request.
     pub id_bytes_max: usize,
-    /// Our calls in flight, 4096; one more is [`Misuse::Blocked`](crate::Misuse::Blocked). What
-    /// the session asks by itself finds room all the same: a ping, and one resource at a time
-    /// to subscribe to. Costs about 250 bytes each.
+    /// Maximum number of our calls in flight; 4096. Further calls fail with
+    /// [`Misuse::Blocked`](crate::Misuse::Blocked), except those of the connection itself: a ping,
+    /// and one resource subscription at a time. Costs about 250 bytes each.
     pub calls_max: usize,
-    /// Bytes of params and states that are kept to make calls again with input, 64 MiB; one more
-    /// call is [`Misuse::Blocked`](crate::Misuse::Blocked). Only calls that can ask for input
-    /// keep theirs.
+    /// Bytes of params and states retained to repeat calls with input; 64 MiB. Further calls fail
+    /// with [`Misuse::Blocked`](crate::Misuse::Blocked). Applies only to calls that can be asked
+    /// for input.
     pub calls_bytes_max: usize,
-    /// Ended calls whose late answer is expected and ignored in silence, 256. Costs about 16 bytes
-    /// each. (T-44)
-    pub retired_max: usize,
-    /// The peer's requests in flight, 1024; the next is answered with an error. Costs about 400
-    /// bytes each, and their params. (SEC-18)
-    pub requests_max: usize,
-    /// Bytes of params that the peer's requests in flight may hold together, 64 MiB; the next
-    /// request is answered with an error.
-    pub requests_bytes_max: usize,
-    /// Messages in one batch, 128; a larger batch is answered with one error. (BAT-17)
-    pub batch_members_max: usize,
-    /// Events that wait to be polled, 1024; with more, `wants_input` is false. One `handle_input`
-    /// can pass the bound by as many events as its bytes hold. Costs about 200 bytes each.
-    pub events_max: usize,
-    /// Bytes of JSON that waiting events hold, 32 MiB; with more, `wants_input` is false.
-    pub events_bytes_max: usize,
-    /// Bytes waiting to be sent beyond which new calls, notifications and log messages are
-    /// [`Misuse::Blocked`](crate::Misuse::Blocked) and progress is thinned out, 1 MiB.
-    pub outbox_bytes_max: usize,
-    /// Bytes waiting to be sent beyond which nothing more is read, 64 MiB: answers are never
-    /// blocked, so a peer that asks and does not read must be held up itself.
-    pub replies_bytes_max: usize,
-    /// Error replies to texts that are no requests, in one burst, 16. (T-18, T-20)
-    pub error_replies_max: u32,
-    /// How often the burst gains one more error reply, 1 s.
-    pub error_reply_every: Duration,
-    /// Violations in a row, without one good message, that end the connection; none by default.
-    pub violations_max: Option<u32>,
-    /// Times that one request may ask for input, 16.
-    pub input_rounds_max: u32,
-    /// Questions that may be asked at a time, 16.
-    pub questions_max: usize,
-    /// Subscriptions to changes, 256: of those that a server holds the next is refused, for a
-    /// client one more is [`Misuse::Blocked`](crate::Misuse::Blocked). Costs about 200 bytes
+    /// Number of ended calls whose late responses are silently ignored; 256. Costs about 16 bytes
     /// each.
+    // T-44: a response can cross a cancellation.
+    pub retired_max: usize,
+    /// Maximum number of the peer's requests in flight; 1024. Further requests are answered with an
+    /// error. Costs about 400 bytes each, plus params.
+    // SEC-18: bounds the work that a peer can start.
+    pub requests_max: usize,
+    /// Bytes of params held by the peer's requests in flight; 64 MiB. Further requests are answered
+    /// with an error.
+    pub requests_bytes_max: usize,
+    /// Maximum number of messages in a batch; 128. A larger batch is answered with a single error.
+    // BAT-17: bounds the work of a batch.
+    pub batch_members_max: usize,
+    /// Number of queued events from which `wants_input` is false; 1024. One `handle_input` can
+    /// exceed it by the events in its bytes. Costs about 200 bytes each.
+    pub events_max: usize,
+    /// Bytes of JSON in queued events from which `wants_input` is false; 32 MiB.
+    pub events_bytes_max: usize,
+    /// Queued outgoing bytes from which new calls, notifications and log messages fail with
+    /// [`Misuse::Blocked`](crate::Misuse::Blocked) and progress notifications are dropped; 1 MiB.
+    pub outbox_bytes_max: usize,
+    /// Queued outgoing bytes from which no more input is read; 64 MiB. Responses are never refused,
+    /// so a peer that sends requests without reading must be slowed down.
+    pub replies_bytes_max: usize,
+    /// Error replies to invalid messages in a burst; 16.
+    // T-18, T-20: replies to input that is not JSON are rate-limited.
+    pub error_replies_max: u32,
+    /// Interval at which the burst regains one error reply; 1 s.
+    pub error_reply_every: Duration,
+    /// Consecutive violations, without a valid message in between, that end the connection;
+    /// unlimited by default.
+    pub violations_max: Option<u32>,
+    /// How often one request may ask for input; 16.
+    pub input_rounds_max: u32,
+    /// Maximum number of input requests asked at a time; 16.
+    pub questions_max: usize,
+    /// Maximum number of subscriptions to changes; 256. A server refuses further ones; on a client
+    /// they fail with [`Misuse::Blocked`](crate::Misuse::Blocked). Costs about 200 bytes each.
     pub subscriptions_max: usize,
-    /// Resources in one subscription, 256; a larger one is refused, by a client its
-    /// acknowledgement. Costs about 100 bytes each.
+    /// Maximum number of resources in one subscription; 256. A server refuses larger subscriptions,
+    /// a client larger acknowledgements. Costs about 100 bytes each.
     pub subscription_uris_max: usize,
-    /// Bytes of URIs that all subscriptions hold, 1 MiB; the next is refused.
+    /// Bytes of URIs in all subscriptions; 1 MiB. Further subscriptions are refused.
     pub subscriptions_bytes_max: usize,
-    /// Bytes in which the other side of a handshake says who it is and what it can, 1 MiB; with
-    /// more, it fails. Costs up to 24 times this much.
+    /// Bytes of the peer's identity and capabilities in a handshake; 1 MiB. A larger handshake
+    /// fails. Costs up to 24 times this.
     pub peer_bytes_max: usize,
-    /// Bytes of answers that a client keeps to use again, for as long as the server says that they
-    /// are good; 0, so none. (STL-42)
+    /// Bytes of results that a client caches for as long as the server allows; 0, which disables
+    /// the cache.
+    // STL-42: a result is fresh only for its `ttlMs`.
     pub cache_bytes_max: usize,
 
-    /// How long a call waits for an answer, or for further progress, 60 s. (TMO-01)
+    /// How long a call waits for a response or further progress; 60 s.
+    // TMO-01: every call has a timeout.
     pub call_timeout: Duration,
-    /// How long a call waits in all, whatever progress comes, 10 min. (TMO-05)
+    /// How long a call waits in total, regardless of progress; 10 min.
+    // TMO-05: progress does not extend a call forever.
     pub call_timeout_max: Duration,
-    /// As `call_timeout`, where a human answers, 10 min. (T-60)
+    /// Like `call_timeout`, for calls answered by a human; 10 min.
+    // T-60: a human needs longer than a program.
     pub human_timeout: Duration,
-    /// As `call_timeout_max`, where a human answers, 1 h.
+    /// Like `call_timeout_max`, for calls answered by a human; 1 h.
     pub human_timeout_max: Duration,
-    /// How long a client waits for the answer to `initialize`, 30 s. (TMO-06)
+    /// How long a client waits for the response to `initialize`; 30 s.
+    // TMO-06: a timeout of `initialize` closes and does not cancel.
     pub handshake_timeout: Duration,
-    /// How long a client waits for the answer that tells the server's era, 5 s; then it takes the
-    /// server for one that wants `initialize`. (TMO-15)
+    /// How long a client waits for the response to the probe of the server's era; 5 s. Then it
+    /// falls back to `initialize`.
+    // TMO-15: no answer to the probe means a legacy server.
     pub probe_timeout: Duration,
-    /// How often to ping, at most once a millisecond; not at all by default, and not where the
-    /// revision has no pings. (TMO-09)
+    /// Interval between pings, at least 1 ms; `None`, the default, disables them. Ignored in
+    /// revisions without pings.
+    // TMO-09: the ping frequency is configurable and not excessive.
     pub ping_every: Option<Duration>,
-    /// How long a ping may take, 10 s.
+    /// How long a ping waits for a response; 10 s.
     pub ping_timeout: Duration,
-    /// Pings in a row without an answer that end the connection, 3. (TMO-08)
+    /// Consecutive unanswered pings that end the connection; 3.
+    // TMO-08: unanswered pings are a connection failure.
     pub pings_missed_max: u32,
-    /// How long requests may still be answered once the peer hung up or the server was told to
-    /// close, 50 ms. (FRM-20)
+    /// How long requests can still be answered after the peer closed its side or the server was
+    /// asked to close; 50 ms.
+    // FRM-20: exit promptly at the end of input.
     pub drain_timeout: Duration,
-    /// How long a peer may leave more than `replies_bytes_max` unread, 60 s; then the connection
-    /// ends.
+    /// How long a peer may leave more than `replies_bytes_max` unread before the connection ends;
+    /// 60 s.
     pub stall_timeout: Duration,
-    /// How long a child process may take to exit once its stdin is closed, 2 s. (FRM-19)
+    /// How long a child process may take to exit after its stdin is closed; 2 s.
+    // FRM-19: the first step of a shutdown.
     pub exit_timeout: Duration,
-    /// How long it may take to exit once it was told to terminate, 2 s. (FRM-19)
+    /// How long a child process may take to exit after it was asked to terminate; 2 s.
+    // FRM-19: the second step.
     pub terminate_timeout: Duration,
 }
 

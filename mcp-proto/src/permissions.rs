@@ -129,14 +129,14 @@ pub(crate) fn incoming_request(
             let offered = rule.is_sent_by(side.other())
                 && !rule.internal
                 && match rule.needs {
-                    Some(needed) => ours.says(needed, side, said_in),
+                    Some(needed) => ours.declares_to(needed, side, said_in),
                     // There is no word for it in the revision. (CAP-19)
                     None => rule.offered_with.is_none_or(|capability| ours.has(capability)),
                 }
                 // Some mode of the method must be offered for the method to be.
                 && (rule.conditions.is_empty()
                     || rule.needs.is_some()
-                    || binding(rule).any(|condition| ours.says(condition.needs, side, said_in)));
+                    || binding(rule).any(|condition| ours.declares_to(condition.needs, side, said_in)));
             if !offered {
                 return Err(ErrorObject::method_not_found(method));
             }
@@ -151,7 +151,7 @@ pub(crate) fn incoming_request(
     check_text_params(rule, params)?;
     for condition in binding(rule) {
         if applies(condition.value, params.member(condition.member))
-            && !ours.says(condition.needs, side, said_in)
+            && !ours.declares_to(condition.needs, side, said_in)
         {
             return Err(ErrorObject::new(
                 code::INVALID_PARAMS,

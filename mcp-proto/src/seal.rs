@@ -1,17 +1,18 @@
-//! State that travels through a client and comes back unchanged, or not at all; knows no clock, no
-//! randomness and nothing of how requests travel.
+//! Seals request state that travels through the client, so that it returns unchanged or not at all.
 //!
-//! Between asking for input and the retry, a server's state lies with the client, as
-//! [`requestState`](crate::Context::state). Whatever comes back may be forged, changed, old, or
-//! meant for another user or another request. A [`Seal`] tells. (STL-23, STL-24)
+//! Between an input request and the retry, a server's state is held by the client as
+//! [`requestState`](crate::Context::state). The state that comes back may be forged, modified,
+//! expired, or issued to another user or for another request. A [`Seal`] detects this.
 //!
-//! **What a seal does.** A sealed text opens only as it was made, with the key it was made with,
-//! for the principal and the request it was made for, and before it expires.
+//! **What a seal guarantees.** A sealed text opens only unmodified, with the key that sealed it,
+//! for the principal and request it was sealed for, and before it expires.
 //!
-//! **What it does not.** It hides nothing: the client can read the state. It does not count: until
-//! it expires, the same text opens as often as the same request comes from the same principal;
-//! state that may be used only once needs a memory on the server. It says nothing of the answers
-//! that come with the state: those are the client's.
+//! **What a seal does not do.** It does not encrypt: the client can read the state. It does not
+//! prevent replay: until it expires, a sealed text opens for every equal request of its principal.
+//! State that must be used only once needs storage on the server. It does not cover the responses
+//! that accompany the state: those are the client's input.
+//!
+//! See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,47 +26,48 @@ use crate::connection::Request;
 use crate::json::{compact, key_is, members};
 use crate::rpc::ErrorObject;
 
-/// The shortest key, in bytes: as many as the authentication code has.
+/// Shortest key, in bytes: the length of the authentication code.
 pub const KEY_BYTES_MIN: usize = 32;
 
-/// The longest state that can be sealed, in bytes: 64 KiB. What is larger belongs on the server,
-/// under an id.
+/// Longest state that can be sealed, in bytes: 64 KiB. Keep larger state on the server, under an
+/// id.
 ///
-/// A sealed text is about a third longer, and a text longer than that is not looked at.
+/// A sealed text is about a third longer; longer texts are rejected unread.
 pub const STATE_BYTES_MAX: usize = 64 << 10;
 
-/// The most members that the params of a request may have so that state can be sealed for it: 64,
-/// those that a retry adds not counted.
+/// Maximum number of members in the params of a sealed request: 64, not counting those that a retry
+/// adds.
 ///
-/// The requests that can ask have a handful; without a bound, tiny members would cost many times
-/// their own bytes.
+/// Requests that can ask for input have few members. Without a bound, tiny members would cost many
+/// times their size.
 pub const MEMBERS_MAX: usize = 64;
 
-/// What every sealed text begins with: the version of its form.
+/// Prefix of every sealed text: the version of its format.
 const VERSION: &str = "v1.";
 
-/// Keeps these seals apart from whatever else is made with the same key, and from other versions.
+/// Separates seals from other uses of the key, and from other versions.
 const DOMAIN: &[u8] = b"mcp-proto sealed request state v1";
 
-/// The bytes of the expiry, which come first.
+/// Length of the expiry time, which comes first.
 const EXPIRY_BYTES: usize = 8;
 
-/// The bytes of the authentication code, which come next, before the state.
+/// Length of the authentication code, which follows the expiry time and precedes the state.
 const CODE_BYTES: usize = 32;
 
-/// No sealed text is longer: four characters stand for three bytes.
+/// Longest sealed text: base64 encodes three bytes as four characters.
 const SEALED_CHARS_MAX: usize =
     VERSION.len() + ((EXPIRY_BYTES + CODE_BYTES + STATE_BYTES_MAX) * 4).div_ceil(3);
 
-/// The members that a retry adds to its params, or changes. (STL-21)
+/// The members of the params that a retry adds or changes.
+// STL-21: a retry repeats the request with these.
 const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 
-/// Seals state with a secret key, and opens what it sealed: HMAC-SHA-256.
+/// Seals state with a secret key (HMAC-SHA-256), and opens sealed state.
 ///
-/// Servers that answer each other's retries share the key. Use it for nothing else.
+/// Servers that answer each other's retries share the key. Use the key for nothing else.
 ///
-/// Times are whole seconds since the Unix epoch, and the caller's: sealed state can outlive the
-/// process, which an [`Instant`](crate::Instant) cannot.
+/// Times are seconds since the Unix epoch, supplied by the caller: unlike an
+/// [`Instant`](crate::Instant), sealed state can outlive the process.
 ///
 /// ```
 /// use mcp_proto::seal::{Bound, Seal};
@@ -73,7 +75,7 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// # use mcp_proto::server::{Config, Event, Server};
 /// # use mcp_proto::{Capability, Endpoint, Instant, Question, stdio::Stdio};
 ///
-/// /// Books a table in two steps: the state to ask with, or the state of the first step once it is answered.
+/// /// Books a table in two steps: returns the state to ask with, then the opened state.
 /// fn book(
 ///     seal: &Seal, principal: &str, now: u64, request: &Request, context: &Context,
 /// ) -> Result<String, ErrorObject> {
@@ -87,8 +89,9 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// # let config = Config::new("demo", "1.0.0").capability(Capability::Tools);
 /// # let mut server = Stdio::new(Server::new(Instant::ZERO, config));
 /// # server.handle_input(Instant::ZERO, concat!(
-/// #     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","#,
-/// #     r#""capabilities":{"roots":{}},"clientInfo":{"name":"demo","version":"1.0.0"}}}"#, "\n",
+/// #     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":"#,
+/// #     r#"{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"#,
+/// #     r#""clientInfo":{"name":"demo","version":"1.0.0"}}}"#, "\n",
 /// #     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, "\n",
 /// #     r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"book"}}"#, "\n",
 /// # ).as_bytes());
@@ -97,19 +100,21 @@ const RETRY_MEMBERS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 /// #         break (incoming, request, context);
 /// #     }
 /// # };
-/// let seal = Seal::new(&[7; 32]).unwrap(); // 32 bytes from the system's randomness, kept secret
+/// let seal = Seal::new(&[7; 32]).unwrap(); // 32 random bytes, kept secret
 /// let now = 1_790_000_000;
 /// # let (incoming, request, context) = next(&mut server);
 /// let state = book(&seal, "ada", now, &request, &context).unwrap();
-/// # server.request_input(Instant::ZERO, incoming, &[("roots", Question::Roots)], Some(&state)).unwrap();
-/// # server.handle_input(Instant::ZERO, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"roots\":[]}}\n");
-/// // … `server.request_input(.., Some(&state))`; the client answers, and the request comes again.
+/// # let asked = [("roots", Question::Roots)];
+/// # server.request_input(Instant::ZERO, incoming, &asked, Some(&state)).unwrap();
+/// # let answer = concat!(r#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#, "\n");
+/// # server.handle_input(Instant::ZERO, answer.as_bytes());
+/// // … `server.request_input(.., Some(&state))`; the client answers, and the request is repeated.
 /// # let (_, request, context) = next(&mut server);
 /// assert_eq!(book(&seal, "ada", now + 20, &request, &context).unwrap(), "table 7 is held");
 /// assert!(book(&seal, "eve", now + 20, &request, &context).is_err());
 /// assert!(book(&seal, "ada", now + 600, &request, &context).is_err());
 ///
-/// // A new key: what the old one sealed still opens, until that key is left out.
+/// // A new key: state sealed with the old key still opens while that key is configured.
 /// let seal = Seal::new(&[8; 32]).unwrap().with_old_key(&[7; 32]).unwrap();
 /// assert_eq!(book(&seal, "ada", now + 20, &request, &context).unwrap(), "table 7 is held");
 /// ```
@@ -120,31 +125,31 @@ pub struct Seal {
 }
 
 impl Seal {
-    /// Seals and opens with `key`, which must be random and secret.
+    /// Creates a seal with `key`, which must be random and secret.
     ///
     /// # Errors
-    /// When the key is shorter than [`KEY_BYTES_MIN`].
+    /// Fails if the key is shorter than [`KEY_BYTES_MIN`].
     pub fn new(key: &[u8]) -> Result<Self, ShortKey> {
-        Ok(Self { key: keyed(key)?, old_keys: Vec::new() })
+        Ok(Self { key: hmac_key(key)?, old_keys: Vec::new() })
     }
 
-    /// Opens with `key` too, and never seals with it. Each call adds one more old key.
+    /// Adds a key that opens sealed state but does not seal. Can be called repeatedly.
     ///
     /// # Errors
-    /// When the key is shorter than [`KEY_BYTES_MIN`].
+    /// Fails if the key is shorter than [`KEY_BYTES_MIN`].
     pub fn with_old_key(mut self, key: &[u8]) -> Result<Self, ShortKey> {
-        self.old_keys.push(keyed(key)?);
+        self.old_keys.push(hmac_key(key)?);
         Ok(self)
     }
 
-    /// Seals `state`: the text opens for the same `bound` until `expires_at`, and from that second
-    /// on no more.
+    /// Seals `state`. The sealed text opens for an equal `bound` before `expires_at`.
     ///
-    /// The text is ASCII without quotes, blanks or escapes. The same arguments give the same text.
+    /// The text is ASCII without quotes, white space or escapes, and is determined by the
+    /// arguments.
     ///
     /// # Errors
-    /// When the state is longer than [`STATE_BYTES_MAX`], or the request has more members than
-    /// [`MEMBERS_MAX`].
+    /// Fails if the state is longer than [`STATE_BYTES_MAX`] or the request has more than
+    /// [`MEMBERS_MAX`] members.
     pub fn seal(
         &self,
         state: &str,
@@ -163,15 +168,15 @@ impl Seal {
         Ok(sealed)
     }
 
-    /// The state in `sealed`, if one of the keys sealed it for the same `bound` and it has not
-    /// expired at `now`.
+    /// Returns the state in `sealed` if one of the keys sealed it for an equal `bound` and it has
+    /// not expired at `now`.
     ///
-    /// The work is linear in the lengths of `sealed`, which is bounded, and of the request; the
-    /// codes are compared in constant time.
+    /// Time is linear in the lengths of `sealed`, which is bounded, and of the request.
+    /// Authentication codes are compared in constant time.
     ///
     /// # Errors
-    /// When it does not open: the [`ErrorObject`] made from the error is the answer to give.
-    /// (STL-23)
+    /// Returns why `sealed` does not open. Convert the error to an [`ErrorObject`] to answer with.
+    // STL-23: state is validated before use.
     pub fn open(&self, sealed: &str, bound: &Bound<'_>, now: u64) -> Result<String, Unsealed> {
         if sealed.len() > SEALED_CHARS_MAX {
             return Err(Unsealed::Broken);
@@ -186,7 +191,7 @@ impl Seal {
         if !sealed_by(&self.key) && !self.old_keys.iter().any(sealed_by) {
             return Err(Unsealed::Broken);
         }
-        // Only of what this server sealed is it said that it has expired.
+        // Report the expiry only of state that this server sealed.
         if now >= u64::from_be_bytes(*expiry) {
             return Err(Unsealed::Expired);
         }
@@ -194,27 +199,27 @@ impl Seal {
     }
 }
 
-/// Shows no key.
+/// Omits the keys.
 impl fmt::Debug for Seal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Seal").finish_non_exhaustive()
     }
 }
 
-fn keyed(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
+fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
     if key.len() < KEY_BYTES_MIN {
         return Err(ShortKey);
     }
     Hmac::new_from_slice(key).map_err(|_| ShortKey)
 }
 
-/// Whom and what a sealed text is for: it opens for nobody and nothing else. (STL-24)
+/// The principal and request that state is sealed for.
 ///
-/// Two requests are the same when they have the same method and the same members in their params,
-/// whatever the order of these members and the white space between tokens. The members that a retry
-/// adds do not count: `_meta`, `inputResponses` and `requestState`; with only these, params are the
-/// same as none. All else is compared as it is written: `1.0` is not `1`, `"\u0061"` is not `"a"`,
-/// and inside a member the order matters. A repeated member counts every time.
+/// Two requests are equal if their methods are equal and their params have equal members, in any
+/// order and with any white space between tokens. The members that a retry adds are ignored:
+/// `_meta`, `inputResponses` and `requestState`. Params with only these members equal absent
+/// params. Values are compared as written: `1.0` differs from `1`, `"\u0061"` from `"a"`, and the
+/// order inside a member matters. Every occurrence of a repeated member counts.
 ///
 /// ```
 /// use mcp_proto::seal::{Bound, Seal, Unsealed};
@@ -223,15 +228,18 @@ fn keyed(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 /// # let config = Config::new("demo", "1.0.0").capability(Capability::Tools);
 /// # let mut server = Stdio::new(Server::new(Instant::ZERO, config));
 /// # server.handle_input(Instant::ZERO, concat!(
-/// #     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","#,
-/// #     r#""capabilities":{},"clientInfo":{"name":"demo","version":"1.0.0"}}}"#, "\n",
+/// #     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":"#,
+/// #     r#"{"protocolVersion":"2025-11-25","capabilities":{},"#,
+/// #     r#""clientInfo":{"name":"demo","version":"1.0.0"}}}"#, "\n",
 /// #     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, "\n",
 /// # ).as_bytes());
 /// # let mut id = 1;
 /// # let mut request = |params: &str| loop {
 /// #     id += 1;
-/// #     let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#);
-/// #     server.handle_input(Instant::ZERO, format!("{line}\n").as_bytes());
+/// #     let line = format!(
+/// #         r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#
+/// #     ) + "\n";
+/// #     server.handle_input(Instant::ZERO, line.as_bytes());
 /// #     while let Some(event) = server.poll_event() {
 /// #         if let Event::Request { request, .. } = event { return request; }
 /// #     }
@@ -250,18 +258,19 @@ fn keyed(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 /// let bound = Bound { principal: "ada", request: &other };
 /// assert_eq!(seal.open(&sealed, &bound, 1_790_000_000), Err(Unsealed::Broken));
 /// ```
+// STL-24: state is bound to its principal and request.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound<'a> {
-    /// Who asks, as this side authenticated them, never as they name themselves; empty where all
+    /// The authenticated identity of the client, never a name that it claims; empty if all clients
     /// are one, as on stdio.
     pub principal: &'a str,
-    /// The request that is answered with questions; at the retry, the retry.
+    /// The request answered with input requests or, when opening, its retry.
     pub request: &'a Request,
 }
 
 impl Bound<'_> {
-    /// What is authenticated: all of it, and nothing can be read in two ways. `None` with too many
-    /// members.
+    /// Returns the authenticated bytes, an unambiguous encoding of everything bound. Returns `None`
+    /// if there are too many members.
     fn message(&self, expiry: &[u8; EXPIRY_BYTES], state: &[u8]) -> Option<Vec<u8>> {
         let params = self
             .request
@@ -269,14 +278,13 @@ impl Bound<'_> {
             .as_ref()
             .map(|params| compact(params.as_bytes()))
             .unwrap_or_default();
-        let counts = |key: &[u8]| !RETRY_MEMBERS.iter().any(|name| key_is(key, name));
-        let bound = members(&params).filter(|(key, _)| counts(key));
+        let is_bound = |key: &[u8]| !RETRY_MEMBERS.iter().any(|name| key_is(key, name));
+        let bound = members(&params).filter(|(key, _)| is_bound(key));
         let mut bound: Vec<(&[u8], &[u8])> = bound.take(MEMBERS_MAX + 1).collect();
         if bound.len() > MEMBERS_MAX {
             return None;
         }
-        // The sort is stable: repeated members keep their order, so that none can take another's
-        // place.
+        // The sort is stable, so that repeated members keep their order and cannot be swapped.
         bound.sort_by_key(|(key, _)| *key);
 
         let mut out = Vec::new();
@@ -293,7 +301,7 @@ impl Bound<'_> {
     }
 }
 
-/// Writes the length of `part` before it, so that no byte can move from one part to the next.
+/// Writes `part` with its length first, so that no byte can move between parts.
 fn write_part(out: &mut Vec<u8>, part: &[u8]) {
     out.extend_from_slice(&(part.len() as u64).to_be_bytes());
     out.extend_from_slice(part);
@@ -301,7 +309,7 @@ fn write_part(out: &mut Vec<u8>, part: &[u8]) {
 
 /// Why a sealed text does not open.
 ///
-/// It converts into the error to answer with, which tells the peer no more than this.
+/// Converts to the error to answer with, which reveals no more than this.
 ///
 /// ```
 /// use mcp_proto::seal::Unsealed;
@@ -313,10 +321,10 @@ fn write_part(out: &mut Vec<u8>, part: &[u8]) {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Unsealed {
-    /// It is genuine, and its time is over: the client may ask anew, without state.
+    /// The state is authentic but expired; the client can retry without state.
     Expired,
-    /// It was not sealed by this server, not for this principal or not for this request, or it was
-    /// changed. Which of these is not told.
+    /// The state was not sealed by this server, for this principal or for this request, or was
+    /// modified. The cause is not distinguished.
     Broken,
 }
 
@@ -337,7 +345,7 @@ impl From<Unsealed> for ErrorObject {
     }
 }
 
-/// A key that is too short to be safe.
+/// The error for a key shorter than [`KEY_BYTES_MIN`].
 ///
 /// ```
 /// use mcp_proto::seal::{Seal, ShortKey};
@@ -349,25 +357,34 @@ pub struct ShortKey;
 
 impl fmt::Display for ShortKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a key to seal with has at least {KEY_BYTES_MIN} bytes")
+        write!(f, "the key is shorter than {KEY_BYTES_MIN} bytes (`KEY_BYTES_MIN`)")
     }
 }
 
 impl core::error::Error for ShortKey {}
 
-/// A state that is too long to be sealed, or a request with too many members to seal one for it.
+/// The error for a state longer than [`STATE_BYTES_MAX`] or a request with more than
+/// [`MEMBERS_MAX`] members.
 ///
 /// ```
 /// use mcp_proto::seal::TooLarge;
 ///
-/// assert_eq!(TooLarge.to_string(), "the state is too long to be sealed, or the request has too many members");
+/// assert_eq!(
+///     TooLarge.to_string(),
+///     "the state exceeds 65536 bytes (`STATE_BYTES_MAX`) \
+///      or the request has more than 64 members (`MEMBERS_MAX`)",
+/// );
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TooLarge;
 
 impl fmt::Display for TooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the state is too long to be sealed, or the request has too many members")
+        write!(
+            f,
+            "the state exceeds {STATE_BYTES_MAX} bytes (`STATE_BYTES_MAX`) \
+             or the request has more than {MEMBERS_MAX} members (`MEMBERS_MAX`)"
+        )
     }
 }
 

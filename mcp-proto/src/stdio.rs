@@ -1,7 +1,8 @@
-//! A session on a byte stream: one message a line; and the steps by which a child process is ended.
+//! Connections on a byte stream, one message per line, and the shutdown of child processes.
 //!
-//! It knows lines and sessions, and neither pipes nor processes: the driver has those. The same
-//! framing serves Unix sockets and TCP. (FRM-01, FRM-18)
+//! The driver owns the pipes and the process. The framing also serves Unix sockets and TCP.
+
+// FRM-01: one message per line. FRM-18: over any byte stream.
 
 use core::ops::{Deref, DerefMut};
 
@@ -16,8 +17,8 @@ use crate::wire::{Line, LineReader, Outbox};
 
 /// A [`Client`](crate::client::Client) or a [`Server`](crate::server::Server) on a byte stream.
 ///
-/// It dereferences to the session, for what the application does; a driver uses its [`Endpoint`]
-/// half.
+/// Dereferences to the client or server for the application; a driver uses the [`Endpoint`]
+/// implementation.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -35,13 +36,14 @@ use crate::wire::{Line, LineReader, Outbox};
 pub struct Stdio<S> {
     session: S,
     lines: LineReader,
-    /// The latest time that bytes came: the session does not hear of bytes that end no line.
-    /// (T-61)
+    /// The latest time of any input. The session is not notified of incomplete lines, so their time
+    /// is kept here.
+    // T-61: time does not run backwards.
     now: Instant,
 }
 
 impl<S: Session> Stdio<S> {
-    /// Puts a session on a byte stream of its own.
+    /// Binds a client or server to its own byte stream.
     pub fn new(mut session: S) -> Self {
         session.use_lines();
         let line_bytes_max = session.limits().message_bytes_max;
@@ -79,10 +81,11 @@ impl<S: Apply> Endpoint for Stdio<S> {
         }
     }
 
-    /// A last line without its end counts if it is a whole message. (FRM-12, T-22)
+    /// Accepts an unterminated last line if it is a complete message.
+    // FRM-12, T-22: otherwise the line was truncated.
     fn handle_eof(&mut self, now: Instant) {
         match self.lines.finish() {
-            Some(Line::Owned(line)) if !is_whole(&line) => {
+            Some(Line::Owned(line)) if !is_complete_message(&line) => {
                 self.session.handle_violation(now, ViolationKind::Truncated);
             }
             Some(line) => Self::handle_line(&mut self.session, now, line),
@@ -130,25 +133,26 @@ impl<S> DerefMut for Stdio<S> {
     }
 }
 
-fn is_whole(line: &[u8]) -> bool {
+fn is_complete_message(line: &[u8]) -> bool {
     core::str::from_utf8(line).is_ok_and(|line| crate::json::Raw::from_text(line).is_ok())
 }
 
-/// What to do to a child process next, so that it ends. (FRM-19)
+/// A step in ending a child process.
+// FRM-19: close stdin, then terminate, then kill.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Ending {
-    /// Close its stdin, once the outbox is sent or cannot be.
+    /// Close its stdin, after the outbox is sent or cannot be sent.
     CloseInput,
     /// Ask it to terminate: SIGTERM to its process group.
     Terminate,
-    /// End it: SIGKILL to its process group. It is the last step.
+    /// Kill it: SIGKILL to its process group. The last step.
     Kill,
 }
 
-/// The steps by which a child process is ended: close its stdin, wait, terminate, wait, kill.
+/// The shutdown of a child process: close its stdin, wait, terminate, wait, kill.
 ///
-/// The driver starts it when the session is closed, whatever closed it, does what
-/// [`poll_step`](Self::poll_step) says, and stops once the child has exited.
+/// Create it when the connection is closed, for whatever reason. Perform the steps returned by
+/// [`poll_step`](Self::poll_step) until the child exits.
 ///
 /// ```
 /// use mcp_proto::stdio::{Ending, Shutdown};
@@ -165,41 +169,41 @@ pub enum Ending {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Shutdown {
-    /// The step that is due.
+    /// The step that is due now.
     due: Option<Ending>,
-    /// The step after it, and when.
+    /// The following step and its time.
     next: Option<(Ending, Instant)>,
-    kill_after: core::time::Duration,
+    kill_delay: core::time::Duration,
 }
 
 impl Shutdown {
-    /// Begins to end a child: the first step is due at once.
+    /// Starts the shutdown; the first step is due immediately.
     #[must_use]
     pub fn new(now: Instant, limits: &Limits) -> Self {
         Self {
             due: Some(Ending::CloseInput),
             next: Some((Ending::Terminate, now + limits.exit_timeout)),
-            kill_after: limits.terminate_timeout,
+            kill_delay: limits.terminate_timeout,
         }
     }
 
-    /// The step to do now, once.
+    /// Returns the step that is due, once.
     pub fn poll_step(&mut self) -> Option<Ending> {
         self.due.take()
     }
 
-    /// When the next step is due; `None` after the last.
+    /// Returns when the next step is due; `None` after the last step.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.next.map(|(_, at)| at)
     }
 
-    /// Time has passed.
+    /// Advances the shutdown to `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         let Some((step, _)) = self.next.filter(|(_, at)| *at <= now) else { return };
         self.due = Some(step);
         self.next = match step {
-            Ending::Terminate => Some((Ending::Kill, now + self.kill_after)),
+            Ending::Terminate => Some((Ending::Kill, now + self.kill_delay)),
             Ending::CloseInput | Ending::Kill => None,
         };
     }

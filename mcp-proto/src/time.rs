@@ -1,10 +1,10 @@
-//! Time as the driver tells it: this file knows arithmetic that cannot overflow, and no clock.
+//! [`Instant`]: time as supplied by the driver, with saturating arithmetic.
 
 use core::fmt;
 use core::ops::{Add, AddAssign};
 use core::time::Duration;
 
-/// Timers that set themselves again wait at least this long, so that no driver spins.
+/// Minimum period of repeating timers; keeps the driver from spinning.
 pub(crate) const PERIOD_MIN: Duration = Duration::from_millis(1);
 
 /// Returns the earlier of two deadlines.
@@ -15,10 +15,10 @@ pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Ins
     }
 }
 
-/// A moment, in nanoseconds since an epoch that the driver chose.
+/// A point in time, in nanoseconds since an epoch that the driver chooses.
 ///
-/// There is no `now()` and no conversion from `std::time::Instant`: the driver reads its own clock
-/// and says what time it is with every call. Arithmetic saturates at both ends. (TMO-14, T-61)
+/// There is no `now()` and no conversion from `std::time::Instant`: the driver reads its clock and
+/// passes the time with every call. Arithmetic saturates at both ends.
 ///
 /// ```
 /// use core::time::Duration;
@@ -29,40 +29,41 @@ pub(crate) fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Ins
 /// assert_eq!(start.duration_since(Instant::from_nanos(2_000)), Duration::ZERO);
 /// assert_eq!(Instant::MAX + Duration::from_secs(1), Instant::MAX);
 /// ```
+// TMO-14: the core reads no clock. T-61: no time overflows.
 #[derive(Clone, Copy, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Instant(u64);
 
 impl Instant {
-    /// The epoch itself.
+    /// The epoch.
     pub const ZERO: Self = Self(0);
-    /// The end of time, about 584 years after the epoch.
+    /// The latest instant, about 584 years after the epoch.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The moment `nanos` nanoseconds after the epoch.
+    /// Creates the instant `nanos` nanoseconds after the epoch.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// The moment `millis` milliseconds after the epoch; saturates.
+    /// Creates the instant `millis` milliseconds after the epoch; saturates.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis.saturating_mul(1_000_000))
     }
 
-    /// The moment that lies `elapsed` after the epoch; saturates.
+    /// Creates the instant `elapsed` after the epoch; saturates.
     #[must_use]
     pub fn from_elapsed(elapsed: Duration) -> Self {
         Self::ZERO + elapsed
     }
 
-    /// Nanoseconds since the epoch.
+    /// Returns the nanoseconds since the epoch.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// How long after `earlier` this moment lies; zero when it does not.
+    /// Returns the time elapsed since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub const fn duration_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
@@ -104,10 +105,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arithmetic_saturates_and_never_panics_t_61(nanos in any::<u64>(), secs in any::<u64>(), subsec in 0_u32..1_000_000_000) {
+        fn arithmetic_saturates_and_never_panics_t_61(
+            nanos in any::<u64>(), secs in any::<u64>(), subsec in 0_u32..1_000_000_000,
+        ) {
             let (at, by) = (Instant::from_nanos(nanos), Duration::new(secs, subsec));
-            let wanted = u128::from(nanos) + by.as_nanos();
-            prop_assert_eq!(u128::from((at + by).as_nanos()), wanted.min(u128::from(u64::MAX)));
+            let expected = u128::from(nanos) + by.as_nanos();
+            prop_assert_eq!(u128::from((at + by).as_nanos()), expected.min(u128::from(u64::MAX)));
             prop_assert!(at + by >= at);
             prop_assert_eq!((at + by).duration_since(at), by.min(Instant::MAX.duration_since(at)));
             prop_assert_eq!(at.duration_since(at + by), Duration::ZERO);
@@ -116,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_reads_as_seconds() {
+    fn an_instant_is_displayed_in_seconds() {
         assert_eq!(alloc::format!("{}", Instant::from_nanos(12_000_000_034)), "12.000000034s");
         assert_eq!(Instant::from_millis(u64::MAX), Instant::MAX);
     }

@@ -1,14 +1,14 @@
-//! Which of the lists a change concerns, and what tells clients of it; knows nothing of
-//! connections.
+//! [`Changed`]: the list affected by a change of the catalog.
 
 use crate::revision::Capability;
 use crate::schema::{
     PromptsListChanged, ResourcesListChanged, ServerNotification, ToolsListChanged,
 };
 
-/// The list that a change of the catalogue concerns.
+/// The list affected by a change of the catalog.
 ///
-/// A server that declared so tells its clients, after each change or once after several. (CAP-12)
+/// A server that declared `listChanged` notifies its clients after each change, or once after
+/// several.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Changed};
@@ -19,18 +19,19 @@ use crate::schema::{
 /// assert_eq!(changed, Changed::Prompts);
 /// assert_eq!(changed.method(), PromptsListChanged::METHOD);
 /// ```
+// CAP-12: see `Catalog::changing`.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Changed {
     /// The list of prompts.
     Prompts,
-    /// The list of resources, or that of their templates.
+    /// The list of resources or of resource templates.
     Resources,
     /// The list of tools.
     Tools,
 }
 
 impl Changed {
-    /// The notification that tells clients.
+    /// Returns the method of the notification for this list.
     #[must_use]
     pub const fn method(self) -> &'static str {
         match self {
@@ -40,7 +41,7 @@ impl Changed {
         }
     }
 
-    /// What a server declares that has the list.
+    /// Returns the capability that declares the list.
     pub(super) const fn capability(self) -> Capability {
         match self {
             Self::Prompts => Capability::Prompts,
@@ -49,7 +50,7 @@ impl Changed {
         }
     }
 
-    /// What a server declares that tells of changes.
+    /// Returns the capability that declares change notifications for the list.
     pub(super) const fn list_changed(self) -> Capability {
         match self {
             Self::Prompts => Capability::PromptsListChanged,

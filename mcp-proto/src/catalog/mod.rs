@@ -1,18 +1,16 @@
-//! Tools, resources and prompts by name, each with a handler: lists, pages, finds and checks; never
-//! calls.
+//! A catalog of tools, resources and prompts, each with a handler.
 //!
-//! A [`Catalog`] is a table. It knows what a request asks for, and nothing of connections, of time
-//! and of what a handler is: that is whatever the application says, a function, a number, a name.
-//! Give it each request; it answers those that ask for lists and refuses those that ask for what is
-//! not there, and for the others it says which handler is meant, with the params read and checked.
+//! A [`Catalog`] answers list requests itself, rejects requests for unknown entries, and resolves
+//! all others to a handler with decoded and checked params. It never calls a handler: the
+//! application chooses the type, such as a function, a number or a name.
 
 mod changed;
-mod find;
-mod found;
+mod error;
+mod lookup;
 mod quote;
-mod refused;
+mod resolved;
 mod table;
-mod template;
+mod uri_template;
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -20,22 +18,22 @@ use alloc::string::String;
 use core::fmt;
 
 pub use changed::Changed;
-pub use found::{Answer, Found, completion, no_resource};
-pub use refused::Refused;
+pub use error::Refused;
+pub use resolved::{Answer, Found, completion, no_resource};
 pub use table::Pages;
 use table::{Entry, Table};
-use template::Rank;
-pub use template::{TemplateError, UriTemplate, Variable, Variables};
+use uri_template::Rank;
+pub use uri_template::{TemplateError, UriTemplate, Variable, Variables};
 
 use crate::json::Raw;
 use crate::revision::Capability;
 use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate, Tool};
 
-/// What a server offers: tools, resources, resource templates and prompts, each with a handler of
-/// the type `H`.
+/// The tools, resources, resource templates and prompts of a server, each with a handler of type
+/// `H`.
 ///
-/// Lists are in the order in which things were added, the same for every client and every revision
-/// (STL-11, STL-12). Memory is what was added; peers add nothing.
+/// Lists are in insertion order, identical for every client and revision. Memory grows only with
+/// the entries added, never through peers.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Found};
@@ -53,12 +51,13 @@ use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate
 ///     other => panic!("{other:?}"),
 /// }
 /// ```
+// STL-11: lists do not depend on the connection. STL-12: their order is deterministic.
 pub struct Catalog<H> {
     tools: Table<Tool, H>,
     resources: Table<Resource, H>,
     templates: Table<ResourceTemplate, H>,
     prompts: Table<Prompt, H>,
-    /// The templates, the most specific first, then by number.
+    /// The parsed templates, most specific first, then in insertion order.
     patterns: BTreeMap<(Rank, u64), UriTemplate>,
     pages: Pages,
     changing: bool,
@@ -71,13 +70,13 @@ pub struct Catalog<H> {
 type Check = Box<dyn Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync>;
 
 impl<H> Catalog<H> {
-    /// A catalogue with nothing in it, and pages of the default length.
+    /// Creates an empty catalog with pages of the default size.
     #[must_use]
     pub fn new() -> Self {
         Self::with_pages(Pages::default())
     }
 
-    /// A catalogue with nothing in it.
+    /// Creates an empty catalog.
     #[must_use]
     pub const fn with_pages(pages: Pages) -> Self {
         Self {
@@ -95,49 +94,53 @@ impl<H> Catalog<H> {
         }
     }
 
-    /// Things will be added and removed while clients are there:
-    /// [`capabilities`](Self::capabilities) says that they are told. (CAP-12)
+    /// Declares `listChanged` in [`capabilities`](Self::capabilities): entries will be added or
+    /// removed while clients are connected.
+    // CAP-12: changes are notified only if declared.
     #[must_use]
     pub const fn changing(mut self) -> Self {
         self.changing = true;
         self
     }
 
-    /// What is added under a name, URI or pattern that is taken replaces what was there, and its
-    /// completions, in its place of the list; by default it is refused.
+    /// Lets an added entry replace an existing one with its name, URI or URI template; the new
+    /// entry takes its place in the list and drops its completions. By default such an entry is
+    /// rejected.
     #[must_use]
     pub const fn replacing(mut self) -> Self {
         self.replacing = true;
         self
     }
 
-    /// At most so many entries on a page, at least one; as many as [`Pages`] says by default.
+    /// Sets the maximum number of entries on a page, at least one; see [`Pages`] for the default.
     #[must_use]
     pub const fn entries_max(mut self, entries_max: usize) -> Self {
         self.pages.entries_max = entries_max;
         self
     }
 
-    /// Lists are good for `ttl_ms` milliseconds, on every page of every list alike; 0 by default.
-    /// (STL-39)
+    /// Sets how long lists may be cached, in milliseconds; 0 by default.
+    // STL-39: list results carry a lifetime.
     #[must_use]
     pub const fn ttl_ms(mut self, ttl_ms: u64) -> Self {
         self.ttl_ms = ttl_ms;
         self
     }
 
-    /// Lists may be shared between users, on every page of every list alike; by default they may
-    /// not. (STL-44)
+    /// Allows caches to share lists between users; by default they must not.
+    // STL-44: every page of a list has an equal scope.
     #[must_use]
     pub const fn public(mut self) -> Self {
         self.public = true;
         self
     }
 
-    /// Has `check` look at the arguments of every tool call, an object, before it is found.
+    /// Sets a check of the arguments of every tool call, always a JSON object, before the call is
+    /// resolved.
     ///
-    /// This is the place for a JSON Schema validator. What it says is the text of the tool's error,
-    /// for the model to mend (T-117): say nothing in it that the client should not know.
+    /// Use it for a JSON Schema validator. The error text is sent as the tool's error for the model
+    /// to correct: it must not contain anything that the client should not see.
+    // T-117: invalid arguments are a tool error.
     #[must_use]
     pub fn checking(
         mut self,
@@ -150,18 +153,19 @@ impl<H> Catalog<H> {
     /// Adds a tool at the end of the list.
     ///
     /// # Errors
-    /// [`Refused`]: there is one of its name, it has none, its input schema is not an object of `"type":"object"`, its
-    /// output schema is not an object, or it is too long.
+    /// Fails if a tool of this name exists, the name is empty, the input schema is not an object
+    /// with `"type":"object"`, the output schema is not an object, or the tool does not fit on a
+    /// page.
     pub fn add_tool(&mut self, tool: Tool, handler: H) -> Result<Changed, Refused> {
         if tool.name.is_empty() {
             return Err(Refused::Invalid("the name is empty"));
         }
         let kind = tool.input_schema.member("type");
         if kind.is_none_or(|kind| kind.to_text().as_deref() != Some("object")) {
-            return Err(Refused::Invalid("the input schema does not say `\"type\":\"object\"`"));
+            return Err(Refused::Invalid("the input schema lacks `\"type\":\"object\"`"));
         }
         if tool.output_schema.as_ref().is_some_and(|schema| !schema.is_object()) {
-            return Err(Refused::Invalid("the output schema is no object"));
+            return Err(Refused::Invalid("the output schema is not an object"));
         }
         let name = tool.name.clone();
         self.tools.add(&name, tool, handler, self.pages, self.replacing).map(|_| Changed::Tools)
@@ -170,7 +174,8 @@ impl<H> Catalog<H> {
     /// Adds a resource at the end of the list.
     ///
     /// # Errors
-    /// [`Refused`]: there is one of its URI, the URI has no scheme, or it is too long.
+    /// Fails if a resource of this URI exists, the URI has no scheme, or the resource does not fit
+    /// on a page.
     pub fn add_resource(&mut self, resource: Resource, handler: H) -> Result<Changed, Refused> {
         if !has_scheme(&resource.uri) {
             return Err(Refused::Invalid("the URI has no scheme"));
@@ -183,13 +188,13 @@ impl<H> Catalog<H> {
 
     /// Adds a resource template at the end of the list.
     ///
-    /// A resource of a URI goes before the templates that match it. Of these goes first the one
-    /// with the most literal characters; of those, the one with the fewest expressions of the
-    /// kind `{+x}` and `{#x}`; of those, the one with the fewest variables; and of those, the
-    /// one that was added first.
+    /// A read resolves to a resource of that URI if there is one, and otherwise to the most
+    /// specific matching template: the one with the most literal characters; then with the fewest
+    /// `{+x}` and `{#x}` expressions; then with the fewest variables; then the one added first.
     ///
     /// # Errors
-    /// [`Refused`]: there is one of its pattern, the pattern is not supported (see [`UriTemplate`]), or it is too long.
+    /// Fails if this template exists, is not supported (see [`UriTemplate`]) or does not fit on a
+    /// page.
     pub fn add_template(
         &mut self,
         template: ResourceTemplate,
@@ -205,14 +210,15 @@ impl<H> Catalog<H> {
     /// Adds a prompt at the end of the list.
     ///
     /// # Errors
-    /// [`Refused`]: there is one of its name, it has none, two of its arguments have one name, or it is too long.
+    /// Fails if a prompt of this name exists, the name is empty, its argument names are not unique,
+    /// or the prompt does not fit on a page.
     pub fn add_prompt(&mut self, prompt: Prompt, handler: H) -> Result<Changed, Refused> {
         if prompt.name.is_empty() {
             return Err(Refused::Invalid("the name is empty"));
         }
         let mut names = alloc::collections::BTreeSet::new();
         if !prompt.arguments.iter().flatten().all(|argument| names.insert(&*argument.name)) {
-            return Err(Refused::Invalid("two arguments have one name"));
+            return Err(Refused::Invalid("argument names are not unique"));
         }
         let name = prompt.name.clone();
         self.prompts
@@ -220,13 +226,13 @@ impl<H> Catalog<H> {
             .map(|_| Changed::Prompts)
     }
 
-    /// Has `handler` complete an argument of a prompt.
+    /// Sets the handler that completes an argument of a prompt.
     ///
-    /// It goes when the prompt is removed.
+    /// It is removed with the prompt.
     ///
     /// # Errors
-    /// [`Refused::Unknown`] when there is no such prompt or it has no such argument,
-    /// [`Refused::Duplicate`] when the argument has a handler.
+    /// Fails with [`Refused::Unknown`] if the prompt or its argument does not exist, and with
+    /// [`Refused::Duplicate`] if the argument has a handler.
     pub fn add_prompt_completion(
         &mut self,
         prompt: &str,
@@ -238,13 +244,13 @@ impl<H> Catalog<H> {
         entry.add_completion(argument, handler, is_known)
     }
 
-    /// Has `handler` complete a variable of a resource template, which is named by its pattern.
+    /// Sets the handler that completes a variable of the resource template `uri_template`.
     ///
-    /// It goes when the template is removed.
+    /// It is removed with the template.
     ///
     /// # Errors
-    /// [`Refused::Unknown`] when there is no such template or it has no such variable,
-    /// [`Refused::Duplicate`] when the variable has a handler.
+    /// Fails with [`Refused::Unknown`] if the template or its variable does not exist, and with
+    /// [`Refused::Duplicate`] if the variable has a handler.
     pub fn add_template_completion(
         &mut self,
         uri_template: &str,
@@ -256,70 +262,70 @@ impl<H> Catalog<H> {
         entry.add_completion(variable, handler, is_known)
     }
 
-    /// Takes a tool out, and hands its handler back.
+    /// Removes a tool and returns its handler.
     ///
     /// # Errors
-    /// [`Refused::Unknown`].
+    /// Fails with [`Refused::Unknown`] if there is no such tool.
     pub fn remove_tool(&mut self, name: &str) -> Result<(Changed, H), Refused> {
         self.tools.remove(name).map(|(_, handler)| (Changed::Tools, handler))
     }
 
-    /// Takes a resource out, and hands its handler back.
+    /// Removes a resource and returns its handler.
     ///
     /// # Errors
-    /// [`Refused::Unknown`].
+    /// Fails with [`Refused::Unknown`] if there is no such resource.
     pub fn remove_resource(&mut self, uri: &str) -> Result<(Changed, H), Refused> {
         self.resources.remove(uri).map(|(_, handler)| (Changed::Resources, handler))
     }
 
-    /// Takes a resource template out, named by its pattern, and hands its handler back.
+    /// Removes a resource template and returns its handler.
     ///
     /// # Errors
-    /// [`Refused::Unknown`].
+    /// Fails with [`Refused::Unknown`] if there is no such template.
     pub fn remove_template(&mut self, uri_template: &str) -> Result<(Changed, H), Refused> {
         let (number, handler) = self.templates.remove(uri_template)?;
         self.patterns.retain(|(_, other), _| *other != number);
         Ok((Changed::Resources, handler))
     }
 
-    /// Takes a prompt out, and hands its handler back.
+    /// Removes a prompt and returns its handler.
     ///
     /// # Errors
-    /// [`Refused::Unknown`].
+    /// Fails with [`Refused::Unknown`] if there is no such prompt.
     pub fn remove_prompt(&mut self, name: &str) -> Result<(Changed, H), Refused> {
         self.prompts.remove(name).map(|(_, handler)| (Changed::Prompts, handler))
     }
 
-    /// The tools, in the order of the list.
+    /// Iterates over the tools in list order.
     pub fn tools(&self) -> impl Iterator<Item = (&Tool, &H)> {
         self.tools.iter().map(Entry::pair)
     }
 
-    /// The tool of this name.
+    /// Returns the tool named `name`.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.find(name).map(|entry| entry.pair().0)
     }
 
-    /// The resources, in the order of the list.
+    /// Iterates over the resources in list order.
     pub fn resources(&self) -> impl Iterator<Item = (&Resource, &H)> {
         self.resources.iter().map(Entry::pair)
     }
 
-    /// The resource templates, in the order of the list.
+    /// Iterates over the resource templates in list order.
     pub fn templates(&self) -> impl Iterator<Item = (&ResourceTemplate, &H)> {
         self.templates.iter().map(Entry::pair)
     }
 
-    /// The prompts, in the order of the list.
+    /// Iterates over the prompts in list order.
     pub fn prompts(&self) -> impl Iterator<Item = (&Prompt, &H)> {
         self.prompts.iter().map(Entry::pair)
     }
 
-    /// What a server with this catalogue declares: what is in it, and whether it changes. (CAP-01)
+    /// Returns the capabilities that follow from the entries and from [`changing`](Self::changing).
     ///
-    /// Nothing is declared for a list that is empty. A server that fills one only later adds that
-    /// capability itself.
+    /// An empty list is not declared; add its capability separately if entries will follow later.
+    // CAP-01: a server declares what it offers.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
         let lists = [
@@ -390,7 +396,7 @@ impl<T, H> Entry<T, H> {
     }
 }
 
-/// Whether a URI begins with a scheme. (RFC 3986, section 3.1)
+/// Returns whether a URI begins with a scheme (RFC 3986, section 3.1).
 fn has_scheme(uri: &str) -> bool {
     let Some((scheme, _)) = uri.split_once(':') else { return false };
     scheme.starts_with(|first: char| first.is_ascii_alphabetic())

@@ -1,11 +1,12 @@
-//! Shortens the peer's text for error messages.
+//! Shortens a peer's text for error messages.
 
 use alloc::string::String;
 
-/// Characters of a name that an error message quotes.
+/// Longest quoted name, in characters.
 const NAME_CHARS_MAX: usize = 64;
 
-/// Returns enough of the peer's name to recognise it, on one line. (JSON-19)
+/// Returns a recognisable prefix of a peer's name, on one line.
+// JSON-19: an error message is one short sentence.
 pub(super) fn quoted(name: &str) -> String {
     shortened(name, NAME_CHARS_MAX)
 }

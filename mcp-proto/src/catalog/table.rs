@@ -1,9 +1,7 @@
-//! One list of the catalogue: entries in the order in which they were added, found by key, cut into
-//! pages.
+//! One list of the catalog: entries in insertion order, looked up by key and split into pages.
 //!
-//! Each entry has a number that grows with every one that is added and is never used again. A
-//! cursor names the last number of the page before it, so it stays right whatever is added and
-//! removed between two pages.
+//! Each entry has a unique, increasing number. A cursor contains the last number of the previous
+//! page, so it stays valid while entries are added and removed.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, btree_map};
@@ -11,11 +9,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Bound;
 
-use super::refused::Refused;
+use super::error::Refused;
 use crate::revision::Revision;
 use crate::schema::Encode;
 
-/// How long a page of a list may be.
+/// The maximum size of a page of a list.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Pages};
@@ -24,11 +22,11 @@ use crate::schema::Encode;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Pages {
-    /// Entries on a page, 1,000; at least one.
+    /// Maximum number of entries on a page; at least one. 1,000 by default.
     pub entries_max: usize,
-    /// Bytes of JSON of a page, that is of one list's result, 1 MiB. No entry can be added that
-    /// does not fit alone. The message around it has some hundred bytes more: stay under what
-    /// clients take in.
+    /// Maximum size of a page (the result of one list request) in bytes of JSON; 1 MiB by default.
+    /// An entry that does not fit on a page by itself cannot be added. The enclosing message adds a
+    /// few hundred bytes: keep the sum below the message limit of clients.
     pub bytes_max: usize,
 }
 
@@ -38,25 +36,25 @@ impl Default for Pages {
     }
 }
 
-/// What a page holds besides its entries: its own members, each as long as it can be.
-const FRAME_BYTES: usize = 256;
+/// Upper bound of a page's size without its entries.
+const ENVELOPE_BYTES_MAX: usize = 256;
 
 impl Pages {
-    /// Bytes that the entries of a page and the commas behind them may have.
-    const fn room(self) -> usize {
-        self.bytes_max.saturating_sub(FRAME_BYTES)
+    /// Returns the bytes available for entries and their separators.
+    const fn entries_bytes_max(self) -> usize {
+        self.bytes_max.saturating_sub(ENVELOPE_BYTES_MAX)
     }
 }
 
-/// A thing with its handlers.
+/// A catalog entry with its handlers.
 #[derive(Debug)]
 pub(super) struct Entry<T, H> {
     pub(super) item: T,
     pub(super) handler: H,
-    /// The handlers that complete its arguments, by their names.
+    /// Completion handlers, by argument name.
     pub(super) completions: BTreeMap<Box<str>, H>,
     number: u64,
-    /// Its length as JSON, in the revision that needs most, with a comma.
+    /// Upper bound of the encoded size over all revisions, with a comma.
     bytes: usize,
 }
 
@@ -64,19 +62,19 @@ pub(super) struct Entry<T, H> {
 pub(super) struct Table<T, H> {
     entries: BTreeMap<u64, Entry<T, H>>,
     numbers: BTreeMap<Box<str>, u64>,
-    /// What cursors of this list begin with.
-    sign: char,
-    /// The last number that was given.
-    last: u64,
+    /// Prefix of this list's cursors.
+    cursor_prefix: char,
+    /// The last number assigned.
+    last_number: u64,
 }
 
 impl<T: Encode, H> Table<T, H> {
-    pub(super) const fn new(sign: char) -> Self {
-        Self { entries: BTreeMap::new(), numbers: BTreeMap::new(), sign, last: 0 }
+    pub(super) const fn new(cursor_prefix: char) -> Self {
+        Self { entries: BTreeMap::new(), numbers: BTreeMap::new(), cursor_prefix, last_number: 0 }
     }
 
-    /// Adds an entry at the end, or in place of one with this key if it `replaces`, and says which
-    /// number it has.
+    /// Adds an entry at the end, or replaces the entry with this key if `replaces`. Returns its
+    /// number.
     pub(super) fn add(
         &mut self,
         key: &str,
@@ -85,16 +83,16 @@ impl<T: Encode, H> Table<T, H> {
         pages: Pages,
         replaces: bool,
     ) -> Result<u64, Refused> {
-        let bytes = bytes_of(&item)?;
-        if bytes > pages.room() {
+        let bytes = encoded_bytes_max(&item)?;
+        if bytes > pages.entries_bytes_max() {
             return Err(Refused::TooLong);
         }
         let number = match self.numbers.entry(key.into()) {
             btree_map::Entry::Occupied(_) if !replaces => return Err(Refused::Duplicate),
             btree_map::Entry::Occupied(place) => *place.get(),
             btree_map::Entry::Vacant(place) => {
-                self.last += 1;
-                *place.insert(self.last)
+                self.last_number += 1;
+                *place.insert(self.last_number)
             }
         };
         self.entries
@@ -118,7 +116,7 @@ impl<T, H> Table<T, H> {
         self.entries.get_mut(self.numbers.get(key)?)
     }
 
-    /// The entry that has this number.
+    /// Returns the entry with this number.
     pub(super) fn at(&self, number: u64) -> Option<&Entry<T, H>> {
         self.entries.get(&number)
     }
@@ -135,8 +133,9 @@ impl<T, H> Table<T, H> {
         self.entries.is_empty()
     }
 
-    /// The entries behind `cursor`, as many as a page may have, and the cursor of the next page if
-    /// there is one. `None` for a cursor that this list never gave. (PAG-05)
+    /// Returns the entries after `cursor` that fit on a page, and the cursor of the next page, if
+    /// any. Returns `None` for an invalid cursor.
+    // PAG-05: a cursor that this list never issued is invalid.
     pub(super) fn page(
         &self,
         cursor: Option<&str>,
@@ -146,12 +145,12 @@ impl<T, H> Table<T, H> {
         T: Clone,
     {
         let mut after = match cursor {
-            Some(cursor) => self.number(cursor)?,
+            Some(cursor) => self.parse_cursor(cursor)?,
             None => 0,
         };
         let mut rest = self.entries.range((Bound::Excluded(after), Bound::Unbounded)).peekable();
         let mut page = Vec::new();
-        let mut room = pages.room();
+        let mut room = pages.entries_bytes_max();
         while let Some((_, entry)) = rest.peek() {
             let is_full = page.len() >= pages.entries_max.max(1);
             let Some(left) = room.checked_sub(entry.bytes).filter(|_| !is_full) else { break };
@@ -160,26 +159,27 @@ impl<T, H> Table<T, H> {
             page.push(entry.item.clone());
             rest.next();
         }
-        let next = rest.peek().map(|_| alloc::format!("{}{after}", self.sign));
+        let next = rest.peek().map(|_| alloc::format!("{}{after}", self.cursor_prefix));
         Some((page, next))
     }
 
-    /// The number that a cursor names: one that was given, and written as cursors are.
-    fn number(&self, cursor: &str) -> Option<u64> {
-        let digits = cursor.strip_prefix(self.sign)?;
-        let number = digits.parse().ok().filter(|number| (1..=self.last).contains(number))?;
+    /// Parses a cursor; `None` unless this list could have issued it.
+    fn parse_cursor(&self, cursor: &str) -> Option<u64> {
+        let digits = cursor.strip_prefix(self.cursor_prefix)?;
+        let number =
+            digits.parse().ok().filter(|number| (1..=self.last_number).contains(number))?;
         (digits.starts_with(|first: char| matches!(first, '1'..='9'))).then_some(number)
     }
 }
 
-/// The longest that the item is as JSON, with a comma.
-fn bytes_of<T: Encode>(item: &T) -> Result<usize, Refused> {
+/// Returns the longest encoding of `item` over all revisions, with a comma.
+fn encoded_bytes_max<T: Encode>(item: &T) -> Result<usize, Refused> {
     let mut longest = 0;
     let mut out = Vec::new();
     for revision in Revision::ALL {
         out.clear();
         item.encode(revision, &mut out)
-            .map_err(|_| Refused::Invalid("it cannot be written as JSON"))?;
+            .map_err(|_| Refused::Invalid("the entry cannot be encoded as JSON"))?;
         longest = longest.max(out.len());
     }
     Ok(longest + 1)

@@ -233,7 +233,7 @@ pub(crate) fn write_revisions(
 pub(crate) fn missing_capabilities(needs: &Capabilities, revision: Revision) -> ErrorObject {
     let mut out = Vec::new();
     let mut data = Object::begin(&mut out);
-    needs.write_needed(data.key("requiredCapabilities"), Side::Client, revision);
+    needs.write_required(data.key("requiredCapabilities"), Side::Client, revision);
     data.end();
     let code = code::MISSING_CLIENT_CAPABILITY;
     ErrorObject::new(code, "the client did not declare what this needs")

@@ -1,39 +1,40 @@
-//! What many types share: who speaks, how things look, how long they keep.
+//! Types shared by several features: roles, icons, annotations, cache scope.
 
 use alloc::string::String;
 
-use super::macros::{object, words};
-use super::open::List;
+use super::containers::List;
+use super::macros::{object, string_enum};
 use crate::revision::{R3, R5};
 
-words! {
-    /// Who says something, or whom it is for.
+string_enum! {
+    /// The author or the audience of a message.
     pub enum Role {
         /// The model.
         Assistant = "assistant",
-        /// The person.
+        /// The user.
         User = "user",
     }
 }
 
 object! {
-    /// A picture that stands for something.
+    /// An icon for user interfaces.
     ///
-    /// Only `https:` and `data:` sources are fit to be shown; see [`Icon::is_safe`]. (SEC-11)
+    /// Display only icons with an `https:` or `data:` source; see [`Icon::is_safe`].
     pub struct Icon {
-        /// Where the picture is: a URI.
+        /// URI of the image.
         required src: String = "src",
-        /// What kind of picture it is.
+        /// Media type.
         optional mime_type: String = "mimeType",
-        /// The sizes it is fit for, as `48x48` or `any`.
+        /// Sizes the image suits, each as `48x48` or `any`.
         optional sizes: List<String> = "sizes",
-        /// The background it is made for.
+        /// Background theme the image is designed for.
         optional theme: Theme = "theme",
     }
 }
 
 impl Icon {
-    /// Whether the source is of a scheme that an icon may have: `https:` or `data:`. (SEC-11)
+    /// Returns whether the source has a safe scheme: `https:` or `data:`.
+    // SEC-11: other schemes could run scripts or read local files.
     #[must_use]
     pub fn is_safe(&self) -> bool {
         let scheme = self.src.split_once(':').map_or("", |(scheme, _)| scheme);
@@ -41,58 +42,62 @@ impl Icon {
     }
 }
 
-words! {
-    /// The background an icon is made for.
+string_enum! {
+    /// The background theme that an icon is designed for.
     pub enum Theme {
-        /// A dark one.
+        /// A dark background.
         Dark = "dark",
-        /// A light one.
+        /// A light background.
         Light = "light",
     }
 }
 
 object! {
-    /// Hints on how to use a piece of content.
+    /// Hints about how a client should use a piece of content.
     pub struct Annotations {
-        /// Whom it is for.
+        /// Intended audience.
         optional audience: List<Role> = "audience",
-        /// How much it matters, from 0 to 1.
+        /// Importance, from 0 to 1.
         optional priority: f64 = "priority",
-        /// When it last changed, in ISO 8601.
+        /// Time of the last change, in ISO 8601.
         optional last_modified: String = "lastModified" in R3..=R5,
     }
 }
 
-words! {
-    /// How a result came about. (since 2026-07-28)
+string_enum! {
+    /// The kind of a result. (since 2026-07-28)
     pub enum ResultType {
-        /// It is the answer.
+        /// The final result.
         Complete = "complete",
-        /// The server needs input first.
+        /// The server needs input before it can answer.
         InputRequired = "input_required",
-        /// The answer comes as a task. (extension)
+        /// The result will be delivered as a task. (extension)
         Task = "task",
     }
 }
 
-/// A result that does not say is complete. (JSON-21)
+/// Defaults to `Complete`.
+// JSON-21: a result without `resultType` is complete.
 impl Default for ResultType {
     fn default() -> Self {
         Self::Complete
     }
 }
 
-words! {
-    /// Who may share a cached result. (since 2026-07-28)
+string_enum! {
+    /// Which clients may share a cached result. (since 2026-07-28)
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>.
     pub enum CacheScope {
-        /// Only whoever asked.
+        /// Only the requesting user.
         Private = "private",
-        /// Everybody.
+        /// All users.
         Public = "public",
     }
 }
 
-/// A result that does not say is for whoever asked. (D-17)
+/// Defaults to `Private`.
+// D-17: a result without `cacheScope` is private.
 impl Default for CacheScope {
     fn default() -> Self {
         Self::Private

@@ -1,28 +1,30 @@
-//! Completing what a user has begun to type.
+//! Argument completion.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::common::ResultType;
+use super::containers::{List, Map};
 use super::content::block_type;
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::{message, object};
 use super::meta::Meta;
-use super::open::{List, Map};
 use crate::error::Unencodable;
 use crate::json::{Raw, Reader};
 use crate::revision::{R3, R5, Revision};
 
 object! {
-    /// Asks how an argument could go on.
+    /// Requests completions for an argument.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/completion>.
     pub struct Complete {
-        /// Whose argument.
+        /// The prompt or resource template that has the argument.
         required reference: Reference = "ref",
-        /// Which argument, and what is typed of it.
+        /// The argument and its partial value.
         required argument: Argument = "argument",
-        /// What else is known. (since 2025-06-18)
+        /// Arguments already resolved. (since 2025-06-18)
         optional context: CompletionContext = "context" in R3..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -30,50 +32,50 @@ object! {
 message!(ClientRequest "completion/complete": Complete => CompleteResult);
 
 object! {
-    /// An argument, as far as it is typed.
+    /// An argument with its partial value.
     pub struct Argument {
-        /// Its name.
+        /// The argument's name.
         required name: String = "name",
-        /// What is typed of it.
+        /// The partial value.
         required value: String = "value",
     }
 }
 
 object! {
-    /// What else is known when an argument is completed. (since 2025-06-18)
+    /// Context for a completion: arguments already resolved. (since 2025-06-18)
     pub struct CompletionContext {
-        /// The other arguments.
+        /// The resolved arguments.
         optional arguments: Map<String> = "arguments",
     }
 }
 
 object! {
-    /// A prompt, by its name.
+    /// A reference to a prompt by name.
     pub struct PromptReference tagged "type" = "ref/prompt" {
-        /// Its name.
+        /// The prompt's name.
         required name: String = "name",
-        /// A name for people.
+        /// Display name.
         optional title: String = "title" in R3..=R5,
     }
 }
 
 object! {
-    /// A resource or a template, by its URI.
+    /// A reference to a resource or resource template by URI.
     pub struct ResourceReference tagged "type" = "ref/resource" {
-        /// The URI, or the pattern.
+        /// The URI or URI template.
         required uri: String = "uri",
     }
 }
 
-/// Whose argument is completed.
+/// What a completion request refers to.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reference {
-    /// A prompt's.
+    /// A prompt.
     Prompt(PromptReference),
-    /// A resource template's.
+    /// A resource template.
     Resource(ResourceReference),
-    /// Another thing's, as it came.
+    /// A reference of an unknown type, verbatim.
     Other(Raw),
 }
 
@@ -110,13 +112,13 @@ impl Decode for Reference {
 }
 
 object! {
-    /// How an argument could go on.
+    /// The result of a completion request.
     pub struct CompleteResult {
-        /// How.
+        /// The completions.
         required completion: Completion = "completion",
-        /// How the result came about. (since 2026-07-28)
+        /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -128,19 +130,21 @@ impl From<Vec<String>> for CompleteResult {
 }
 
 object! {
-    /// What an argument could be.
+    /// Completions of an argument.
     pub struct Completion {
-        /// The best values first, at most 100. (SEC-20)
+        /// Suggested values, most relevant first; at most 100.
+        // SEC-20: longer lists are truncated.
         required values: List<String> = "values",
-        /// How many there are in all.
+        /// Total number of matches.
         optional total: i64 = "total",
-        /// There are more than these.
+        /// Whether there are more matches than `values`.
         optional has_more: bool = "hasMore",
     }
 }
 
 impl Completion {
-    /// As many of `values` as may be sent, and how many there are. (SEC-20)
+    /// Creates a completion from the first 100 of `values`, with their total count.
+    // SEC-20: at most 100 values are sent.
     #[must_use]
     pub fn of(mut values: Vec<String>) -> Self {
         let total = values.len();

@@ -1,99 +1,99 @@
-//! Content blocks: what tools return, prompts hold and models say.
+//! Content blocks of tool results, prompts and model messages.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::common::{Annotations, Icon};
+use super::containers::List;
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
 use super::meta::Meta;
-use super::open::List;
 use super::resources::ResourceContents;
 use crate::error::Unencodable;
 use crate::json::{Kind, Raw, Reader, Str};
 use crate::revision::{R3, R4, R5, Revision};
 
 object! {
-    /// Words.
+    /// Text.
     pub struct Text tagged "type" = "text" {
-        /// The words.
+        /// The text.
         required text: Str = "text",
-        /// How to use it.
+        /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
 object! {
-    /// A picture.
+    /// An image.
     pub struct Image tagged "type" = "image" {
-        /// The bytes, in base64.
+        /// The bytes, base64-encoded.
         required data: Str = "data",
-        /// What they are.
+        /// Media type.
         required mime_type: String = "mimeType",
-        /// How to use it.
+        /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
 object! {
-    /// Sound. (since 2025-03-26)
+    /// Audio. (since 2025-03-26)
     pub struct Audio tagged "type" = "audio" {
-        /// The bytes, in base64.
+        /// The bytes, base64-encoded.
         required data: Str = "data",
-        /// What they are.
+        /// Media type.
         required mime_type: String = "mimeType",
-        /// How to use it.
+        /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
 object! {
-    /// A resource, with what it holds.
+    /// An embedded resource with its contents.
     pub struct EmbeddedResource tagged "type" = "resource" {
-        /// The resource.
+        /// The resource's contents.
         required resource: ResourceContents = "resource",
-        /// How to use it.
+        /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
 object! {
-    /// A resource to be read. (since 2025-06-18)
+    /// A link to a resource. (since 2025-06-18)
     pub struct ResourceLink tagged "type" = "resource_link" {
-        /// What to read it by.
+        /// The resource's URI.
         required uri: String = "uri",
-        /// A name for machines.
+        /// Programmatic name.
         required name: String = "name",
-        /// A name for people.
+        /// Display name.
         optional title: String = "title",
-        /// What it is.
+        /// Description.
         optional description: String = "description",
-        /// What its bytes are.
+        /// Media type.
         optional mime_type: String = "mimeType",
-        /// How many bytes it has.
+        /// Size in bytes.
         optional size: u64 = "size",
-        /// Pictures of it.
+        /// Icons for user interfaces.
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// How to use it.
+        /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
-/// One block of content.
+/// One content block.
 ///
-/// A block of a type that is not known here is kept as it came (T-119). For a peer whose revision
-/// does not know a type, the block is written as words that say what it was (T-120).
+/// A block of an unknown type is kept verbatim. A block of a type that the peer's revision does not
+/// define is replaced by a text block that describes it.
 ///
 /// ```
 /// use mcp_proto::schema::Content;
@@ -101,25 +101,26 @@ object! {
 /// let block: Content = "sunny".into();
 /// assert_eq!(block.as_text(), Some("sunny"));
 /// ```
+// T-119: unknown block types survive. T-120: older peers receive text instead.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Content {
-    /// Sound. (since 2025-03-26)
+    /// Audio. (since 2025-03-26)
     Audio(Audio),
-    /// A picture.
+    /// An image.
     Image(Image),
-    /// A resource, with what it holds.
+    /// An embedded resource with its contents.
     Resource(EmbeddedResource),
-    /// A resource to be read. (since 2025-06-18)
+    /// A link to a resource. (since 2025-06-18)
     ResourceLink(ResourceLink),
-    /// Words.
+    /// Text.
     Text(Text),
-    /// A block of another type, as it came.
+    /// A block of an unknown type, verbatim.
     Other(Raw),
 }
 
 impl Content {
-    /// The words, if it is text.
+    /// Returns the text of a text block.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(&text.text) } else { None }
@@ -166,10 +167,10 @@ impl Encode for Content {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         match self {
             Self::Audio(audio) if !revision.has_content_type("audio") => {
-                stand_in(revision, out, alloc::format!("[audio: {}]", audio.mime_type))
+                write_placeholder(revision, out, alloc::format!("[audio: {}]", audio.mime_type))
             }
             Self::ResourceLink(link) if !revision.has_content_type("resource_link") => {
-                stand_in(revision, out, alloc::format!("[{}]({})", link.name, link.uri))
+                write_placeholder(revision, out, alloc::format!("[{}]({})", link.name, link.uri))
             }
             Self::Audio(block) => block.encode(revision, out),
             Self::Image(block) => block.encode(revision, out),
@@ -181,9 +182,13 @@ impl Encode for Content {
     }
 }
 
-/// Words in place of a block that the peer does not know.
-fn stand_in(revision: Revision, out: &mut Vec<u8>, words: String) -> Result<(), Unencodable> {
-    Text::new(words).encode(revision, out)
+/// Writes a text block in place of one that the peer's revision does not define.
+fn write_placeholder(
+    revision: Revision,
+    out: &mut Vec<u8>,
+    text: String,
+) -> Result<(), Unencodable> {
+    Text::new(text).encode(revision, out)
 }
 
 impl Decode for Content {
@@ -199,7 +204,7 @@ impl Decode for Content {
     }
 }
 
-/// The `type` of the object that comes next.
+/// Returns the `type` of the next object.
 pub(super) fn block_type<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, [u8]>, DecodeError> {
     if let Some(text) = reader.peek_text("type") {
         return Ok(text);

@@ -1,4 +1,4 @@
-//! How types and JSON text meet: the traits, the error that names the place, and the plain types.
+//! The traits [`Encode`] and [`Decode`], their error, and their implementations for basic types.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -13,14 +13,13 @@ use crate::revision::Revision;
 
 /// A value that can be written as JSON for a peer of a given revision.
 pub trait Encode {
-    /// Writes exactly one JSON value, on one line, that a peer of `revision` understands.
+    /// Writes exactly one JSON value, on one line, in a form that `revision` defines.
     ///
     /// # Errors
-    /// When the value has no form that such a peer understands. What was written is then discarded.
+    /// Fails if `revision` has no form for the value. The caller discards any partial output.
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable>;
 
-    /// Whether a peer of `revision` is sent this at all, where it is an optional member of
-    /// something.
+    /// Returns whether this value, as an optional member, is sent to a peer of `revision`.
     fn is_for(&self, revision: Revision) -> bool {
         let _ = revision;
         true
@@ -29,24 +28,23 @@ pub trait Encode {
 
 /// A value that can be read from JSON.
 pub trait Decode: Sized {
-    /// Takes one value. On an error, how much was taken is not said: whoever goes on keeps a copy
-    /// of the reader.
+    /// Reads one value. On error the reader's position is unspecified; clone the reader first to
+    /// resume.
     ///
     /// # Errors
-    /// When the value lacks what the type requires. Members that the type does not know never are
-    /// an error.
+    /// Fails if a required member is missing or malformed. Unknown members are never an error.
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 
-    /// Reads all of `raw`; parts that are kept as text share its bytes.
+    /// Decodes all of `raw`. Parts kept as text share its bytes.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Fails like [`read`](Self::read).
     fn decode(raw: &Raw) -> Result<Self, DecodeError> {
         Self::read(&mut Reader::new(raw))
     }
 }
 
-/// Why JSON could not be read as a type: where, what was expected there, and what stood there.
+/// A decoding error: where, what was expected, and what was found.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -60,26 +58,26 @@ pub trait Decode: Sized {
 pub struct DecodeError {
     /// The place, as a JSON pointer (RFC 6901).
     pub pointer: String,
-    /// What was expected there.
+    /// What was expected.
     pub expected: &'static str,
-    /// What stood there; `None` when nothing did.
+    /// The value found instead; `None` if the value is missing.
     pub found: Option<Raw>,
 }
 
 impl DecodeError {
-    /// What comes next in `reader` is not what was `expected`.
+    /// Creates an error: the next value of `reader` is not what was `expected`.
     #[must_use]
     pub fn expected(expected: &'static str, reader: &Reader<'_>) -> Self {
         Self { pointer: String::new(), expected, found: Some(reader.clone().raw()) }
     }
 
-    /// The member `name` is not there.
+    /// Creates an error: the member `name` is missing.
     #[must_use]
     pub fn missing(name: &str) -> Self {
         Self { pointer: String::new(), expected: "a value", found: None }.within(name)
     }
 
-    /// The same error, seen from one level further out.
+    /// Prefixes the pointer with `member`, an object key or array index.
     #[must_use]
     pub fn within(mut self, member: impl fmt::Display) -> Self {
         let member = member.to_string().replace('~', "~0").replace('/', "~1");
@@ -93,7 +91,7 @@ impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "expected {} at \"{}\", found ", self.expected, self.pointer)?;
         match &self.found {
-            // Enough to recognise it by.
+            // Quote only short values.
             Some(found) if found.as_bytes().len() <= 40 => found.fmt(f),
             Some(_) => f.write_str("another value"),
             None => f.write_str("nothing"),
@@ -116,7 +114,7 @@ impl Decode for Raw {
     }
 }
 
-/// Any `serde` value as JSON, the same for every revision.
+/// Any `serde` value as JSON, encoded identically for every revision.
 ///
 /// ```
 /// use mcp_proto::Revision;
@@ -136,7 +134,7 @@ impl<T: Serialize> Encode for Json<T> {
     }
 }
 
-macro_rules! plain {
+macro_rules! basic_types {
     ($($type:ty, $expected:literal, $read:expr, $write:expr;)*) => {$(
         impl Decode for $type {
             fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -155,18 +153,19 @@ macro_rules! plain {
     )*};
 }
 
-plain! {
+basic_types! {
     bool, "true or false", |reader| reader.bool(),
         |out, value| out.extend_from_slice(if *value { b"true" } else { b"false" });
     i64, "an integer", |reader| reader.integer(), |out, value| write_i64(out, *value);
-    u64, "an integer that is not negative", |reader| natural(reader), |out, value| write_u64(out, *value);
+    u64, "a non-negative integer", |reader| read_u64(reader), |out, value| write_u64(out, *value);
     f64, "a number", |reader| reader.float(), |out, value| write_f64(out, *value);
     String, "a string", |reader| reader.text().map(Into::into), |out, value| write_str(out, value);
     Str, "a string", |reader| reader.shared_text(), |out, value| write_text(out, value.as_bytes());
-    Box<str>, "a string", |reader| reader.text().map(Into::into), |out, value| write_str(out, value);
+    Box<str>, "a string", |reader| reader.text().map(Into::into),
+        |out, value| write_str(out, value);
 }
 
-fn natural(reader: &mut Reader<'_>) -> Option<u64> {
+fn read_u64(reader: &mut Reader<'_>) -> Option<u64> {
     let before = reader.clone();
     let number = reader.integer().and_then(|number| u64::try_from(number).ok());
     if number.is_none() {
@@ -192,7 +191,7 @@ impl<T: Encode> Encode for [T] {
     }
 }
 
-/// Every element must be good.
+/// Fails on the first malformed element.
 impl<T: Decode> Decode for Vec<T> {
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let mut all = Self::new();
@@ -220,7 +219,7 @@ impl<T: Decode> Decode for Box<T> {
     }
 }
 
-/// `null` for none.
+/// `None` is written as `null`.
 impl<T: Encode> Encode for Option<T> {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         match self {
@@ -230,7 +229,7 @@ impl<T: Encode> Encode for Option<T> {
     }
 }
 
-/// `null` for none.
+/// `null` is read as `None`.
 impl<T: Decode> Decode for Option<T> {
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         if reader.kind() == Some(Kind::Null) {
@@ -241,7 +240,7 @@ impl<T: Decode> Decode for Option<T> {
     }
 }
 
-/// Walks the object that comes next; keys are shown as bytes, as most are compared and forgotten.
+/// Reads the next value as an object and calls `member` with each key, as raw bytes.
 pub(crate) fn read_object(
     reader: &mut Reader<'_>,
     member: impl FnMut(&[u8], &mut Reader<'_>) -> Result<(), DecodeError>,

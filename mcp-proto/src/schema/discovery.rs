@@ -1,38 +1,41 @@
-//! Asking a server what it is. (since 2026-07-28)
+//! Server discovery. (since 2026-07-28)
 
 use alloc::string::String;
 
 use super::capabilities::Capabilities;
 use super::common::{CacheScope, ResultType};
+use super::containers::List;
 use super::macros::{message, object};
 use super::meta::Meta;
-use super::open::List;
 use crate::revision::R5;
 
 object! {
-    /// Asks a server what it is. (since 2026-07-28)
+    /// Requests the server's revisions and capabilities. (since 2026-07-28)
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2026-07-28/server/discover>.
     pub struct Discover {
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// What a server is. (since 2026-07-28, LIF-22)
+    /// The server's revisions and capabilities. (since 2026-07-28)
+    // LIF-22: what `server/discover` returns.
     pub struct DiscoverResult {
-        /// The names of the revisions that it speaks.
+        /// Names of the supported revisions.
         required supported_versions: List<String> = "supportedVersions",
-        /// What it can do.
+        /// The server's capabilities.
         required capabilities: Capabilities = "capabilities",
-        /// What a model should know before it uses the server.
+        /// Instructions for the model on using the server.
         optional instructions: String = "instructions",
-        /// How the result came about. (since 2026-07-28)
+        /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// For how many milliseconds the result is good. (since 2026-07-28)
+        /// How long the result may be cached, in milliseconds. (since 2026-07-28)
         stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
-        /// Who may share it. (since 2026-07-28)
+        /// Which clients may share a cached copy. (since 2026-07-28)
         stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }

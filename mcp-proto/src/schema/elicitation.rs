@@ -1,13 +1,13 @@
-//! Asking a client's user: through a form, or by sending them somewhere.
+//! Elicitation: asks the client's user through a form or a URL.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::containers::{AnyObject, Open};
 use super::decode::{Decode, DecodeError, Encode};
 use super::form::Form;
-use super::macros::{message, object, words};
+use super::macros::{message, object, string_enum};
 use super::meta::Meta;
-use super::open::{AnyObject, Open};
 use super::tasks::TaskRequest;
 use crate::error::Unencodable;
 use crate::json::{Raw, Reader, unescape};
@@ -15,22 +15,25 @@ use crate::revision::{R4, R5, Revision, UrlElicitation};
 
 object! {
     /// Asks the client's user to fill in a form. (since 2025-06-18)
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>.
     pub struct Elicit {
-        /// What the user is told.
+        /// Message shown to the user.
         required message: String = "message",
-        /// `form`, or nothing, which says the same. (since 2025-11-25, SEC-08)
+        /// `form`, the default. (since 2025-11-25)
+        // SEC-08: an elicitation without a mode is a form.
         optional mode: String = "mode" in R4..=R5,
-        /// The form. One that is not of the restricted kind is kept as it came.
+        /// The form; a schema that is not a valid form is kept verbatim.
         required requested_schema: Open<Form> = "requestedSchema",
-        /// Asks for it to be run as a task. (2025-11-25)
+        /// Requests execution as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 impl Elicit {
-    /// A form.
+    /// Creates a form elicitation.
     pub fn form(message: impl Into<String>, requested_schema: impl Into<Open<Form>>) -> Self {
         Self::new(message, requested_schema)
     }
@@ -48,23 +51,24 @@ impl From<Raw> for Open<Form> {
 message!(ServerRequest "elicitation/create": Elicit => ElicitResult);
 
 object! {
-    /// Asks the client to send its user to a URL. (since 2025-11-25)
+    /// Asks the client to direct its user to a URL. (since 2025-11-25)
     pub struct ElicitUrl tagged "mode" = "url" checked ElicitUrl::check {
-        /// What the user is told.
+        /// Message shown to the user.
         required message: String = "message",
-        /// Where to go. Shown in full, opened only with consent. (SEC-07)
+        /// The URL. Show it in full, and open it only with the user's consent.
+        // SEC-07: the URL comes from the server.
         required url: String = "url",
-        /// What its end is told by. (2025-11-25)
+        /// Id that the completion notification refers to. (2025-11-25)
         optional elicitation_id: String = "elicitationId" in R4..=R4,
-        /// Asks for it to be run as a task. (2025-11-25)
+        /// Requests execution as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 impl ElicitUrl {
-    /// Forms were there first, and the first revision with URLs wants an id with each.
+    /// Requires a revision that defines URL elicitation, and an id in the first such revision.
     fn check(&self, revision: Revision) -> Result<(), Unencodable> {
         let fits = match revision.rules().elicitation_urls {
             UrlElicitation::None => false,
@@ -77,13 +81,14 @@ impl ElicitUrl {
 
 message!(ServerRequest "elicitation/create": ElicitUrl => ElicitResult);
 
-/// Either way of asking a user, by its mode; without one it is a form. (SEC-08)
+/// A form or URL elicitation.
+// SEC-08: without a mode it is a form.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AnyElicit {
-    /// Through a form.
+    /// A form.
     Form(Elicit),
-    /// By sending them somewhere. (since 2025-11-25)
+    /// A URL. (since 2025-11-25)
     Url(ElicitUrl),
 }
 
@@ -106,43 +111,43 @@ impl Decode for AnyElicit {
     }
 }
 
-words! {
-    /// What the user did.
+string_enum! {
+    /// The user's action.
     pub enum ElicitAction {
-        /// Filled it in, or went there.
+        /// The user submitted the form or agreed to open the URL.
         Accept = "accept",
-        /// Went away without an answer.
+        /// The user dismissed the request without an answer.
         Cancel = "cancel",
-        /// Said no.
+        /// The user declined.
         Decline = "decline",
     }
 }
 
 object! {
-    /// What came of asking.
+    /// The outcome of an elicitation.
     pub struct ElicitResult {
-        /// What the user did.
+        /// The user's action.
         required action: ElicitAction = "action",
-        /// The fields of the form, when it was accepted.
+        /// The submitted fields, if the form was accepted.
         strict content: AnyObject = "content",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 impl ElicitResult {
-    /// The user filled in the form; `content` is an object of its fields.
+    /// Creates an accepted result; `content` is an object of the form's fields.
     pub fn accept(content: impl Into<AnyObject>) -> Self {
         Self::new(ElicitAction::Accept).content(content)
     }
 
-    /// The user said no.
+    /// Creates a declined result.
     #[must_use]
     pub fn decline() -> Self {
         Self::new(ElicitAction::Decline)
     }
 
-    /// The user went away.
+    /// Creates a cancelled result.
     #[must_use]
     pub fn cancel() -> Self {
         Self::new(ElicitAction::Cancel)
@@ -150,9 +155,9 @@ impl ElicitResult {
 }
 
 object! {
-    /// Says that the user is done with what they were sent away for. (2025-11-25)
+    /// Notifies the client that a URL elicitation is complete. (2025-11-25)
     pub struct ElicitationComplete {
-        /// Which elicitation.
+        /// The elicitation's id.
         required elicitation_id: String = "elicitationId",
     }
 }

@@ -1,29 +1,35 @@
-//! Answering a request with questions. (since 2026-07-28)
+//! Results that request input from the client. (since 2026-07-28)
 
 use alloc::string::String;
 
+use super::containers::{AnyObject, Map};
 use super::macros::object;
 use super::meta::Meta;
-use super::open::{AnyObject, Map};
 
 object! {
-    /// A result that asks for input first. At least one of its two parts is there. (since 2026-07-28, STL-15)
+    /// A result that requests input before the final result. (since 2026-07-28)
+    ///
+    /// At least one of `input_requests` and `request_state` is present.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>.
+    // STL-15: a result with neither is invalid.
     pub struct InputRequired tagged "resultType" = "input_required" {
-        /// What is asked, by keys of the server's choice.
+        /// Input requests, by keys that the server chooses.
         optional input_requests: Map<InputRequest> = "inputRequests",
-        /// What to send back along with the answers, to the letter.
+        /// State for the client to echo verbatim with its responses.
         optional request_state: String = "requestState",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// One question: a request of the server without an envelope. (since 2026-07-28, STL-16)
+    /// One input request: a server request without its envelope. (since 2026-07-28)
+    // STL-16: elicitation, sampling and roots requests only.
     pub struct InputRequest {
-        /// What is asked for.
+        /// The method.
         required method: String = "method",
-        /// With what.
+        /// The params.
         strict params: AnyObject = "params",
     }
 }

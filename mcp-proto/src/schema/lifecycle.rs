@@ -1,58 +1,63 @@
-//! Who is who, and the handshake.
+//! Implementation identity, the legacy handshake, and pings.
 
 use alloc::string::String;
 
 use super::capabilities::Capabilities;
 use super::common::{Icon, ResultType};
+use super::containers::List;
 use super::macros::{message, object};
 use super::meta::Meta;
-use super::open::List;
 use crate::revision::{R3, R4, R5};
 
 object! {
-    /// The name and version of an implementation, for people to read: behaviour must not hang on them. (STL-06)
+    /// The name and version of an implementation. Informative only: do not select behaviour by it.
+    // STL-06: identity is for display and logs.
     pub struct Implementation {
-        /// A name for machines.
+        /// Programmatic name.
         required name: String = "name",
-        /// Its version.
+        /// Version.
         required version: String = "version",
-        /// A name for people.
+        /// Display name.
         optional title: String = "title" in R3..=R5,
-        /// What it is.
+        /// Description.
         optional description: String = "description" in R4..=R5,
-        /// Pictures of it.
+        /// Icons for user interfaces.
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// Where to read about it: a URL.
+        /// URL of a website about it.
         optional website_url: String = "websiteUrl" in R4..=R5,
     }
 }
 
 object! {
-    /// Opens a session. (up to 2025-11-25, LIF-01)
+    /// Opens a session. (up to 2025-11-25)
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>.
+    // LIF-01: the first message of a legacy client.
     pub struct Initialize {
-        /// The revision that the client would speak.
+        /// The revision that the client proposes.
         required protocol_version: String = "protocolVersion",
-        /// What the client can do.
+        /// The client's capabilities.
         required capabilities: Capabilities = "capabilities",
-        /// Who it is.
+        /// The client's name and version.
         required client_info: Implementation = "clientInfo",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// What a server says to open a session. (up to 2025-11-25, LIF-07)
+    /// The server's answer to `initialize`. (up to 2025-11-25)
+    // LIF-07: the negotiated revision, the capabilities and the server's identity.
     pub struct InitializeResult {
-        /// The revision to speak.
+        /// The negotiated revision.
         required protocol_version: String = "protocolVersion",
-        /// What the server can do.
+        /// The server's capabilities.
         required capabilities: Capabilities = "capabilities",
-        /// Who it is.
+        /// The server's name and version.
         required server_info: Implementation = "serverInfo",
-        /// What a model should know before it uses the server.
+        /// Instructions for the model on using the server.
         optional instructions: String = "instructions",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -60,9 +65,10 @@ object! {
 message!(ClientRequest "initialize": Initialize => InitializeResult);
 
 object! {
-    /// Says that the client is all set. (up to 2025-11-25, LIF-08)
+    /// Tells the server that the client is ready. (up to 2025-11-25)
+    // LIF-08: sent once `initialize` is answered.
     pub struct Initialized {
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -70,9 +76,11 @@ object! {
 message!(ClientNotification "notifications/initialized": Initialized);
 
 object! {
-    /// Asks whether the peer is there; either side may. (up to 2025-11-25)
+    /// Checks that the peer is alive; either side may send it. (up to 2025-11-25)
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping>.
     pub struct Ping {
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -81,11 +89,11 @@ message!(ClientRequest "ping": Ping => Empty);
 message!(ServerRequest "ping": Ping => Empty);
 
 object! {
-    /// A result that says nothing but that it worked.
+    /// A result without content.
     pub struct Empty {
-        /// How the result came about. (since 2026-07-28)
+        /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }

@@ -1,21 +1,21 @@
-//! Log levels, and the request that sets one.
+//! Log levels and log messages.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::containers::Open;
 use super::decode::{Decode, DecodeError, Encode};
 use super::lifecycle::Empty;
 use super::macros::{message, object};
 use super::meta::Meta;
-use super::open::Open;
 use crate::error::Unencodable;
 use crate::json::{Raw, Reader, write_str};
 use crate::revision::Revision;
 
-/// How grave a log message is, least first. (RFC 5424)
+/// The severity of a log message, in increasing order. (RFC 5424)
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-#[expect(missing_docs, reason = "the names are RFC 5424's and say it all")]
+#[expect(missing_docs, reason = "the names are those of RFC 5424")]
 pub enum Level {
     Debug,
     Info,
@@ -28,7 +28,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// All levels, least first.
+    /// All levels, least severe first.
     pub const ALL: [Self; 8] = [
         Self::Debug,
         Self::Info,
@@ -40,7 +40,7 @@ impl Level {
         Self::Emergency,
     ];
 
-    /// The level's name on the wire.
+    /// Returns the level's name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,7 +55,8 @@ impl Level {
         }
     }
 
-    /// The level called `name`; `None` for any other word, `warn` among them. (LOG-04)
+    /// Returns the level named `name`; `None` for any other word, including `warn`.
+    // LOG-04: exactly the eight names of RFC 5424.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.name() == name)
@@ -86,11 +87,14 @@ impl Decode for Level {
 }
 
 object! {
-    /// Asks for log messages of a level and above. (up to 2025-11-25, LOG-02)
+    /// Requests log messages of a level and above. (up to 2025-11-25)
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging>.
+    // LOG-02: sets the minimum level.
     pub struct SetLevel {
-        /// The least level to send.
+        /// The minimum level.
         required level: Level = "level",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -100,13 +104,13 @@ message!(ClientRequest "logging/setLevel": SetLevel => Empty);
 object! {
     /// A log message.
     pub struct LogMessage {
-        /// How grave it is.
+        /// Severity.
         required level: Open<Level> = "level",
-        /// Who says it.
+        /// Name of the logger.
         optional logger: String = "logger",
-        /// What it says: anything.
+        /// The message or any other JSON value.
         required data: Raw = "data",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }

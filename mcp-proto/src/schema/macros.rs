@@ -1,26 +1,24 @@
-//! How a type is written down once and gets its reader, its writer and its builder: an object, a
-//! set of words.
+//! Macros that define a schema type with its decoder, encoder and builder.
 //!
-//! An object is a struct whose fields say how they stand in JSON:
+//! An object is a struct whose fields state their JSON form:
 //!
-//! - `required field: T = "key"`: the object is not one without it;
-//! - `optional field: T = "key"`: an `Option<T>`. A value that is no `T` is kept among the unknown
-//!   members, so it costs nothing but itself and is written out again;
-//! - `strict field: T = "key"`: an `Option<T>` that must be a `T` where it is there and not `null`,
-//!   because taking it for absent would lose something;
-//! - `stamped field: T = "key"`: always written, the type's default when nothing else was said;
-//! - `flag field: bool = "key"`: written when true. An explicit `false` is kept among the unknown
-//!   members;
-//! - `in A..=B` behind a field: revisions whose peers know it; to others it is not written;
-//! - `checked path` behind the struct's name: a function of the object and a revision that fails
-//!   where a peer of the revision could make nothing of it;
-//! - `tagged "key" = "word"` behind the struct's name: a member that always is there and says what
-//!   the object is.
+//! - `required field: T = "key"`: decoding fails without it;
+//! - `optional field: T = "key"`: an `Option<T>`. A value that is not a `T` is kept among the
+//!   unknown members and written back;
+//! - `strict field: T = "key"`: an `Option<T>` that must be a `T` unless absent or `null`, because
+//!   treating a malformed value as absent would lose information;
+//! - `stamped field: T = "key"`: always written, with the type's default if unset;
+//! - `flag field: bool = "key"`: written only when true. An explicit `false` is kept among the
+//!   unknown members;
+//! - `in A..=B` after a field: the revisions that define it; it is not written for others;
+//! - `checked path` after the struct's name: a function of the object and a revision that fails if
+//!   the object is invalid in that revision;
+//! - `tagged "key" = "value"` after the struct's name: a constant member that identifies the type.
 //!
-//! Every object has a `new` of what is required, a method that sets each optional field, and keeps
-//! what it does not know in `extra`.
+//! Every object has a `new` that takes the required fields and a setter for each optional field,
+//! and keeps unknown members in `extra`.
 
-/// Declares an object type; see the file's head.
+/// Declares an object type; see the module documentation.
 macro_rules! object {
     (
         $(#[$doc:meta])*
@@ -39,7 +37,7 @@ macro_rules! object {
                 $(#[$field_doc])*
                 pub $field: $crate::schema::macros::object!(@type $mode $type),
             )*
-            /// Members that this type does not know, kept as they came.
+            /// Unknown members, verbatim.
             pub extra: $crate::schema::Members,
         }
 
@@ -48,8 +46,8 @@ macro_rules! object {
         impl $name {
             $($crate::schema::macros::object!(@setter $mode $(#[$field_doc])* $field $type);)*
 
-            /// Writes the members into an object that is being written.
-            #[allow(dead_code, unused_variables, reason = "not every object stands inside another")]
+            /// Writes the members into an already started object.
+            #[allow(dead_code, unused_variables, reason = "only some objects are nested in others")]
             pub(crate) fn write_members(
                 &self,
                 revision: $crate::revision::Revision,
@@ -59,7 +57,9 @@ macro_rules! object {
                 $(object.str($tag, $word);)?
                 $(
                     if $crate::schema::macros::object!(@known revision $($range)?) {
-                        $crate::schema::macros::object!(@write $mode self.$field, revision, object, $key);
+                        $crate::schema::macros::object!(
+                            @write $mode self.$field, revision, object, $key
+                        );
                     }
                 )*
                 self.extra.write(object, |key| match key {
@@ -100,7 +100,9 @@ macro_rules! object {
                         return Ok(());
                     })?
                     $(if key == $key.as_bytes() {
-                        $crate::schema::macros::object!(@read $mode $type, reader, $field, extra, $key);
+                        $crate::schema::macros::object!(
+                            @read $mode $type, reader, $field, extra, $key
+                        );
                         return Ok(());
                     })*
                     extra.keep(key, reader);
@@ -116,7 +118,7 @@ macro_rules! object {
 
     (@new $name:ident; []; [$($init:tt)*];) => {
         impl $name {
-            /// One of which nothing is said.
+            /// Creates a value with all fields unset.
             #[must_use]
             pub fn new() -> Self {
                 Self { $($init)* extra: $crate::schema::Members::new() }
@@ -131,29 +133,55 @@ macro_rules! object {
     };
     (@new $name:ident; [$($args:tt)+]; [$($init:tt)*];) => {
         impl $name {
-            /// One of which no more is said than it needs.
+            /// Creates a value from its required fields.
             #[must_use]
             pub fn new($($args)+) -> Self {
                 Self { $($init)* extra: $crate::schema::Members::new() }
             }
         }
     };
-    (@new $name:ident; [$($args:tt)*]; [$($init:tt)*]; required $field:ident: $type:ty, $($rest:tt)*) => {
+    (
+        @new $name:ident; [$($args:tt)*]; [$($init:tt)*];
+        required $field:ident: $type:ty, $($rest:tt)*
+    ) => {
         $crate::schema::macros::object!(
-            @new $name; [$($args)* $field: impl Into<$type>,]; [$($init)* $field: $field.into(),]; $($rest)*
+            @new $name;
+            [$($args)* $field: impl Into<$type>,];
+            [$($init)* $field: $field.into(),];
+            $($rest)*
         );
     };
-    (@new $name:ident; [$($args:tt)*]; [$($init:tt)*]; optional $field:ident: $type:ty, $($rest:tt)*) => {
-        $crate::schema::macros::object!(@new $name; [$($args)*]; [$($init)* $field: None,]; $($rest)*);
+    (
+        @new $name:ident; [$($args:tt)*]; [$($init:tt)*];
+        optional $field:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::schema::macros::object!(
+            @new $name; [$($args)*]; [$($init)* $field: None,]; $($rest)*
+        );
     };
-    (@new $name:ident; [$($args:tt)*]; [$($init:tt)*]; strict $field:ident: $type:ty, $($rest:tt)*) => {
-        $crate::schema::macros::object!(@new $name; [$($args)*]; [$($init)* $field: None,]; $($rest)*);
+    (
+        @new $name:ident; [$($args:tt)*]; [$($init:tt)*];
+        strict $field:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::schema::macros::object!(
+            @new $name; [$($args)*]; [$($init)* $field: None,]; $($rest)*
+        );
     };
-    (@new $name:ident; [$($args:tt)*]; [$($init:tt)*]; flag $field:ident: $type:ty, $($rest:tt)*) => {
-        $crate::schema::macros::object!(@new $name; [$($args)*]; [$($init)* $field: false,]; $($rest)*);
+    (
+        @new $name:ident; [$($args:tt)*]; [$($init:tt)*];
+        flag $field:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::schema::macros::object!(
+            @new $name; [$($args)*]; [$($init)* $field: false,]; $($rest)*
+        );
     };
-    (@new $name:ident; [$($args:tt)*]; [$($init:tt)*]; stamped $field:ident: $type:ty, $($rest:tt)*) => {
-        $crate::schema::macros::object!(@new $name; [$($args)*]; [$($init)* $field: Default::default(),]; $($rest)*);
+    (
+        @new $name:ident; [$($args:tt)*]; [$($init:tt)*];
+        stamped $field:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::schema::macros::object!(
+            @new $name; [$($args)*]; [$($init)* $field: Default::default(),]; $($rest)*
+        );
     };
 
     (@type required $type:ty) => { $type };
@@ -192,7 +220,10 @@ macro_rules! object {
     (@is_set flag $value:expr) => { $value };
 
     (@read required $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {
-        $field = Some(<$type as $crate::schema::Decode>::read($reader).map_err(|error| error.within($key))?)
+        $field = Some(
+            <$type as $crate::schema::Decode>::read($reader)
+                .map_err(|error| error.within($key))?,
+        )
     };
     (@read stamped $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {
         $field = $crate::schema::macros::read_lenient($reader, &mut $extra, $key)
@@ -210,7 +241,8 @@ macro_rules! object {
     (@read flag $type:ty, $reader:ident, $field:ident, $extra:ident, $key:literal) => {{
         $field = $crate::schema::macros::read_lenient($reader, &mut $extra, $key);
         if $field == Some(false) {
-            $extra.push($crate::schema::Str::from_static($key), $crate::schema::macros::no());
+            let name = $crate::schema::Str::from_static($key);
+            $extra.push(name, $crate::schema::macros::explicit_false());
         }
     }};
 
@@ -227,36 +259,38 @@ macro_rules! object {
     (@setter optional $(#[$doc:meta])* $field:ident $type:ty) => {
         $(#[$doc])*
         ///
-        /// The same value, with this set.
+        /// Returns the value with this field set.
         #[must_use]
         pub fn $field(mut self, $field: impl Into<$type>) -> Self {
             self.$field = Some($field.into());
             self
         }
     };
-    (@setter strict $($rest:tt)*) => { $crate::schema::macros::object!(@setter optional $($rest)*); };
+    (@setter strict $($rest:tt)*) => {
+        $crate::schema::macros::object!(@setter optional $($rest)*);
+    };
     (@setter flag $(#[$doc:meta])* $field:ident $type:ty) => {};
 }
 
-/// Declares a set of words that peers may add to: a word that is not in it is kept.
-macro_rules! words {
+/// Declares an open string enum: an unknown value is kept in `Other`.
+macro_rules! string_enum {
     (
         $(#[$doc:meta])*
         pub enum $name:ident {
-            $($(#[$word_doc:meta])* $variant:ident = $word:literal),* $(,)?
+            $($(#[$value_doc:meta])* $variant:ident = $word:literal),* $(,)?
         }
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Eq, Hash, PartialEq)]
         #[non_exhaustive]
         pub enum $name {
-            $($(#[$word_doc])* $variant,)*
-            /// A word that is not known here, as it came.
+            $($(#[$value_doc])* $variant,)*
+            /// An unknown value, verbatim.
             Other(alloc::boxed::Box<str>),
         }
 
         impl $name {
-            /// The word on the wire.
+            /// Returns the value's name on the wire.
             #[must_use]
             pub fn name(&self) -> &str {
                 match self {
@@ -305,7 +339,7 @@ macro_rules! words {
     };
 }
 
-/// Declares the request or notification that a params type belongs to.
+/// Ties a params type to its request or notification.
 macro_rules! message {
     ($kind:ident $method:literal: $params:ty => $result:ty) => {
         impl $crate::schema::$kind for $params {
@@ -322,13 +356,13 @@ macro_rules! message {
 
 pub(crate) use message;
 pub(crate) use object;
-pub(crate) use words;
+pub(crate) use string_enum;
 
 use super::decode::Decode;
-use super::open::Members;
+use super::members::Members;
 use crate::json::{Raw, Reader};
 
-/// Reads an optional member; what is no `T` goes to `extra`.
+/// Reads an optional member. A value that is not a `T` is kept in `extra`.
 pub(crate) fn read_lenient<T: Decode>(
     reader: &mut Reader<'_>,
     extra: &mut Members,
@@ -345,7 +379,7 @@ pub(crate) fn read_lenient<T: Decode>(
     }
 }
 
-/// `false`, where it was said and means nothing.
-pub(crate) fn no() -> Raw {
+/// Returns an explicit `false`, to keep among the unknown members.
+pub(crate) fn explicit_false() -> Raw {
     Raw::literal(b"false")
 }

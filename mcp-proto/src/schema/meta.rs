@@ -1,21 +1,22 @@
-//! `_meta`: what travels along with messages and things, and the keys that the protocol reserves in
-//! it.
+//! `_meta`: protocol metadata of messages and objects, and its reserved keys.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::decode::{Decode, DecodeError, Encode};
 use super::macros::object;
-use super::open::Members;
+use super::members::Members;
 use crate::error::Unencodable;
 use crate::json::{Raw, Reader};
 use crate::revision::Revision;
 use crate::rpc::RequestId;
 
-/// The `_meta` of a message or of a thing: any members, of which the protocol reserves some.
+/// The `_meta` of a message or object.
 ///
-/// Unknown keys are kept and passed on, never refused. What a reserved key holds can be read typed;
-/// one that holds something else counts as absent there and is still in [`members`](Self::members).
+/// Unknown keys are preserved. Reserved keys have typed accessors; a reserved key with a malformed
+/// value reads as absent but is still in [`members`](Self::members).
+///
+/// See <https://modelcontextprotocol.io/specification/2026-07-28/basic>.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -32,36 +33,37 @@ pub struct Meta {
     pub members: Members,
 }
 
-/// The keys that the protocol reserves. (requirements §2.5)
+/// The reserved keys of `_meta`.
+// Requirements §2.5.
 pub mod key {
-    /// Request: the token to tell progress by.
+    /// Request: the progress token.
     pub const PROGRESS_TOKEN: &str = "progressToken";
-    /// Any message of a task: which task. (2025-11-25)
+    /// Any message of a task: the task it belongs to. (2025-11-25)
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
-    /// A task's creation: what to tell the model meanwhile. (2025-11-25)
+    /// Task creation: an interim response for the model. (2025-11-25)
     pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
-    /// Request: the revision it is made in. (since 2026-07-28)
+    /// Request: its protocol revision. (since 2026-07-28)
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    /// Request: what the client can do. (since 2026-07-28)
+    /// Request: the client's capabilities. (since 2026-07-28)
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// Request: who the client is. (since 2026-07-28)
+    /// Request: the client's name and version. (since 2026-07-28)
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// Request: the least grave log message that is wanted. (since 2026-07-28)
+    /// Request: the minimum level of log messages. (since 2026-07-28)
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    /// Result: who the server is. (since 2026-07-28)
+    /// Result: the server's name and version. (since 2026-07-28)
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-    /// Messages of a subscription: the id of the request that opened it. (since 2026-07-28)
+    /// Message of a subscription: the id of the request that opened it. (since 2026-07-28)
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
-    /// Anything: the trace it belongs to, in W3C's form.
+    /// Any message: the W3C trace context's `traceparent`.
     pub const TRACEPARENT: &str = "traceparent";
-    /// Anything: what vendors add to the trace.
+    /// Any message: the W3C trace context's `tracestate`.
     pub const TRACESTATE: &str = "tracestate";
-    /// Anything: what travels with the trace.
+    /// Any message: the W3C `baggage`.
     pub const BAGGAGE: &str = "baggage";
 }
 
 object! {
-    /// Which task a message belongs to. (2025-11-25)
+    /// The task that a message belongs to. (2025-11-25)
     pub struct RelatedTask {
         /// The task's id.
         required task_id: String = "taskId",
@@ -69,22 +71,22 @@ object! {
 }
 
 impl Meta {
-    /// Nothing.
+    /// Creates an empty `_meta`.
     #[must_use]
     pub const fn new() -> Self {
         Self { members: Members::new() }
     }
 
-    /// What `key` holds, read as `T`; `None` when it is absent or no `T`.
+    /// Returns the value of `key` as a `T`; `None` if it is absent or not a `T`.
     #[must_use]
     pub fn read<T: Decode>(&self, key: &str) -> Option<T> {
         self.members.find(key).and_then(|value| T::decode(value).ok())
     }
 
-    /// Sets `key` to `value`, written for a peer of `revision`.
+    /// Sets `key` to `value`, encoded for a peer of `revision`.
     ///
     /// # Errors
-    /// When the value cannot be written.
+    /// Fails if the value cannot be encoded.
     pub fn set<T: Encode>(
         &mut self,
         key: &str,
@@ -97,32 +99,34 @@ impl Meta {
         Ok(())
     }
 
-    /// The token to tell progress by.
+    /// Returns the progress token.
     #[must_use]
     pub fn progress_token(&self) -> Option<RequestId> {
         self.read(key::PROGRESS_TOKEN)
     }
 
-    /// The task that the message belongs to. (2025-11-25)
+    /// Returns the task that the message belongs to. (2025-11-25)
     #[must_use]
     pub fn related_task(&self) -> Option<RelatedTask> {
         self.read(key::RELATED_TASK)
     }
 
-    /// The name of the revision that the request is made in. (since 2026-07-28)
+    /// Returns the name of the request's protocol revision. (since 2026-07-28)
     #[must_use]
     pub fn protocol_version(&self) -> Option<String> {
         self.read(key::PROTOCOL_VERSION)
     }
 
-    /// The subscription that the message belongs to. (since 2026-07-28, ID-12)
+    /// Returns the subscription that the message belongs to. (since 2026-07-28)
+    // ID-12: a subscription is identified by the id of its request.
     #[must_use]
     pub fn subscription_id(&self) -> Option<RequestId> {
         self.read(key::SUBSCRIPTION_ID)
     }
 
-    /// Whether `key` is one that `_meta` may have: `name`, or `prefix/name` with a prefix of labels
-    /// between dots. (requirements §2.5)
+    /// Returns whether `key` is a valid `_meta` key: `name`, or `prefix/name` with dot-separated
+    /// labels in the prefix.
+    // Requirements §2.5.
     #[must_use]
     pub fn is_key(key: &str) -> bool {
         let (prefix, name) =
@@ -138,13 +142,14 @@ impl Meta {
         is_name && prefix.is_none_or(|prefix| prefix.split('.').all(is_label))
     }
 
-    /// Whether the protocol reserves the prefix of `key`, by the rule of any revision. (D-30)
+    /// Returns whether the protocol reserves the prefix of `key` in any revision.
+    // D-30: revisions differ in which label they compare.
     #[must_use]
     pub fn is_reserved(key: &str) -> bool {
         let Some((prefix, _)) = key.split_once('/') else { return false };
         let is_ours = |label: &&str| matches!(*label, "modelcontextprotocol" | "mcp");
         let labels: Vec<&str> = prefix.split('.').collect();
-        // The later rule: the second label. The earlier one: the last but one.
+        // Newer revisions compare the second label, older ones the second to last.
         labels.get(1).is_some_and(is_ours) || labels.iter().rev().nth(1).is_some_and(is_ours)
     }
 }

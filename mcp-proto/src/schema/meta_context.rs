@@ -1,4 +1,4 @@
-//! The members of `_meta` that say who sends a modern message, read as types.
+//! Typed accessors for the identity members of `_meta` in the modern era.
 
 use super::capabilities::Capabilities;
 use super::lifecycle::Implementation;
@@ -6,25 +6,25 @@ use super::logging::Level;
 use super::meta::{Meta, key};
 
 impl Meta {
-    /// What the client can do, for this request. (since 2026-07-28)
+    /// Returns the client's capabilities for this request. (since 2026-07-28)
     #[must_use]
     pub fn client_capabilities(&self) -> Option<Capabilities> {
         self.read(key::CLIENT_CAPABILITIES)
     }
 
-    /// Who the client is. (since 2026-07-28)
+    /// Returns the client's name and version. (since 2026-07-28)
     #[must_use]
     pub fn client_info(&self) -> Option<Implementation> {
         self.read(key::CLIENT_INFO)
     }
 
-    /// The least grave log message that is wanted. (since 2026-07-28)
+    /// Returns the minimum level of log messages that the client wants. (since 2026-07-28)
     #[must_use]
     pub fn log_level(&self) -> Option<Level> {
         self.read(key::LOG_LEVEL)
     }
 
-    /// Who the server is. (since 2026-07-28)
+    /// Returns the server's name and version. (since 2026-07-28)
     #[must_use]
     pub fn server_info(&self) -> Option<Implementation> {
         self.read(key::SERVER_INFO)

@@ -1,22 +1,23 @@
-//! MCP's own types: what they hold and how they stand in JSON; knows nothing of connections.
+//! MCP's protocol types and their JSON encoding.
 //!
-//! Every type is **open**: members, words, content and list elements that it does not know are kept
-//! or set aside, and never make the whole unreadable. What is required and missing is an error that
-//! names the place. Writing is **exact**: for a peer of an older revision, what it does not know is
-//! left out.
+//! Decoding is **lenient**: unknown members, enum values, content blocks and malformed list
+//! elements are kept or set aside, and never make the whole value unreadable. A missing required
+//! member is an error that carries its path. Encoding is **exact**: members that the peer's
+//! revision does not define are left out.
 //!
-//! Without the feature `schema` only what a session needs is here; everything else then travels as
-//! [`Raw`](crate::Raw).
+//! Without the feature `schema`, only the types that a connection needs are available; all other
+//! payloads are [`Raw`](crate::Raw).
 //!
-//! Texts and other contents that are read share the bytes of their message, as [`Raw`](crate::Raw)
-//! does: see [`Str`].
+//! Decoded text shares the bytes of its message, as [`Raw`](crate::Raw) does; see [`Str`].
 //!
-//! A type's documentation says in which revisions it exists where that is not all of them.
+//! Types and fields that do not exist in every revision name their revisions in their
+//! documentation.
 
 mod capabilities;
 mod common;
 #[cfg(feature = "schema")]
 mod completion;
+mod containers;
 #[cfg(feature = "schema")]
 mod content;
 pub(crate) mod decode;
@@ -33,11 +34,11 @@ mod input;
 mod lifecycle;
 mod logging;
 pub(crate) mod macros;
+mod members;
 mod meta;
 mod meta_context;
 #[cfg(feature = "schema")]
-mod notices;
-mod open;
+mod notifications;
 #[cfg(feature = "schema")]
 mod prompts;
 #[cfg(feature = "schema")]
@@ -61,6 +62,7 @@ pub use completion::{
     Argument, Complete, CompleteResult, Completion, CompletionContext, PromptReference, Reference,
     ResourceReference,
 };
+pub use containers::{AnyObject, List, Map, Open};
 #[cfg(feature = "schema")]
 pub use content::{Audio, Content, EmbeddedResource, Image, ResourceLink, Text};
 pub use decode::{Decode, DecodeError, Encode, Json};
@@ -81,10 +83,10 @@ pub use form::{
 pub use input::{InputRequest, InputRequired};
 pub use lifecycle::{Empty, Implementation, Initialize, InitializeResult, Initialized, Ping};
 pub use logging::{Level, LogMessage, SetLevel};
+pub use members::Members;
 pub use meta::{Meta, RelatedTask, key};
 #[cfg(feature = "schema")]
-pub use notices::{Cancelled, ProgressMade};
-pub use open::{AnyObject, List, Map, Members, Open};
+pub use notifications::{Cancelled, ProgressMade};
 #[cfg(feature = "schema")]
 pub use prompts::{
     GetPrompt, GetPromptResult, ListPrompts, ListPromptsResult, Prompt, PromptArgument,
@@ -116,31 +118,31 @@ pub use tools::{
     Tool, ToolAnnotations, ToolExecution, ToolsListChanged,
 };
 
-/// A request that clients send: ties a method to its params and its result.
+/// A client request: ties a method to its params and its result.
 pub trait ClientRequest: Encode {
-    /// The method's name on the wire.
+    /// The method name on the wire.
     const METHOD: &'static str;
-    /// What a server answers.
+    /// The server's result.
     type Result: Decode;
 }
 
-/// A request that servers send: ties a method to its params and its result.
+/// A server request: ties a method to its params and its result.
 pub trait ServerRequest: Encode {
-    /// The method's name on the wire.
+    /// The method name on the wire.
     const METHOD: &'static str;
-    /// What a client answers.
+    /// The client's result.
     type Result: Decode;
 }
 
-/// A notification that clients send.
+/// A notification sent by clients.
 pub trait ClientNotification: Encode {
-    /// The method's name on the wire.
+    /// The method name on the wire.
     const METHOD: &'static str;
 }
 
-/// A notification that servers send.
+/// A notification sent by servers.
 pub trait ServerNotification: Encode {
-    /// The method's name on the wire.
+    /// The method name on the wire.
     const METHOD: &'static str;
 }
 

@@ -1,71 +1,76 @@
-//! Prompts: listing them, and getting one filled in.
+//! Prompts: listing and retrieving them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::common::{CacheScope, Icon, ResultType, Role};
+use super::containers::{List, Map};
 use super::content::Content;
 use super::macros::{message, object};
+use super::members::Members;
 use super::meta::Meta;
-use super::open::{List, Map, Members};
 use crate::revision::{R3, R4, R5};
 
 object! {
-    /// A prompt, as it is listed.
+    /// A prompt as listed.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/prompts>.
     pub struct Prompt {
-        /// What to get it by.
+        /// Name that identifies the prompt.
         required name: String = "name",
-        /// A name for people.
+        /// Display name.
         optional title: String = "title" in R3..=R5,
-        /// What it is for.
+        /// Description.
         optional description: String = "description",
-        /// What it is filled in with.
+        /// Arguments that the prompt accepts.
         optional arguments: List<PromptArgument> = "arguments",
-        /// Pictures of it.
+        /// Icons for user interfaces.
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
 object! {
-    /// What a prompt is filled in with.
+    /// An argument of a prompt.
     pub struct PromptArgument {
-        /// What to give it by.
+        /// Name that identifies the argument.
         required name: String = "name",
-        /// A name for people.
+        /// Display name.
         optional title: String = "title" in R3..=R5,
-        /// What it is.
+        /// Description.
         optional description: String = "description",
-        /// The prompt cannot do without it.
+        /// Whether the argument is required.
         flag required: bool = "required",
     }
 }
 
 object! {
-    /// Asks for a page of the prompts.
+    /// Requests a page of the list of prompts.
     pub struct ListPrompts {
-        /// Where to go on: what the page before said, to the letter. (PAG-01)
+        /// The previous page's `next_cursor`, verbatim; `None` for the first page.
+        // PAG-01: cursors are opaque and are echoed verbatim.
         optional cursor: String = "cursor",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// A page of the prompts.
+    /// A page of the list of prompts.
     pub struct ListPromptsResult {
-        /// The prompts of this page.
+        /// The prompts on this page.
         required prompts: List<Prompt> = "prompts",
-        /// Where the next page begins; `None` on the last one, while an empty string goes on. (PAG-04)
+        /// Cursor of the next page; `None` on the last page. An empty string is a valid cursor.
+        // PAG-04: only an absent cursor ends the list.
         strict next_cursor: String = "nextCursor",
-        /// How the result came about. (since 2026-07-28)
+        /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// For how many milliseconds the result is good. (since 2026-07-28)
+        /// How long the result may be cached, in milliseconds. (since 2026-07-28)
         stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
-        /// Who may share it. (since 2026-07-28)
+        /// Which clients may share a cached copy. (since 2026-07-28)
         stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -73,31 +78,31 @@ object! {
 message!(ClientRequest "prompts/list": ListPrompts => ListPromptsResult);
 
 object! {
-    /// Asks for a prompt, filled in.
+    /// Requests a prompt with its arguments filled in.
     pub struct GetPrompt {
-        /// Which one.
+        /// The prompt's name.
         required name: String = "name",
-        /// What to fill in.
+        /// Description shown to the user.
         optional arguments: Map<String> = "arguments",
-        /// What the client answered to the server's questions. (since 2026-07-28)
+        /// Responses to the server's input requests, by key. (since 2026-07-28)
         optional input_responses: Members = "inputResponses" in R5..=R5,
-        /// The state that came with the questions, to the letter. (since 2026-07-28)
+        /// The server's request state, echoed verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// A prompt, filled in.
+    /// A prompt with its arguments filled in.
     pub struct GetPromptResult {
-        /// What it is for.
+        /// Description.
         optional description: String = "description",
-        /// What is said.
+        /// The messages of the prompt.
         required messages: List<PromptMessage> = "messages",
-        /// How the result came about. (since 2026-07-28)
+        /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -117,19 +122,19 @@ impl From<Vec<PromptMessage>> for GetPromptResult {
 }
 
 object! {
-    /// One thing that is said in a prompt.
+    /// A message of a prompt.
     pub struct PromptMessage {
-        /// Who says it.
+        /// The author.
         required role: Role = "role",
-        /// What: one block.
+        /// The content block.
         required content: Content = "content",
     }
 }
 
 object! {
-    /// Says that the list of prompts changed.
+    /// Notifies clients that the list of prompts changed.
     pub struct PromptsListChanged {
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }

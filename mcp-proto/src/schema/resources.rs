@@ -1,116 +1,119 @@
-//! Resources: listing them and their templates, reading one, and hearing of changes.
+//! Resources: listing, reading and subscribing to them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::common::{Annotations, CacheScope, Icon, ResultType};
+use super::containers::List;
 use super::decode::{Decode, DecodeError, Encode};
 use super::lifecycle::Empty;
 use super::macros::{message, object};
+use super::members::Members;
 use super::meta::Meta;
-use super::open::{List, Members};
 use crate::error::Unencodable;
 use crate::json::{Reader, Str};
 use crate::revision::{R3, R4, R5, Revision};
 
 object! {
-    /// A resource, as it is listed.
+    /// A resource as listed.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/resources>.
     pub struct Resource {
-        /// What to read it by.
+        /// URI that identifies the resource.
         required uri: String = "uri",
-        /// A name for machines.
+        /// Programmatic name.
         required name: String = "name",
-        /// A name for people.
+        /// Display name.
         optional title: String = "title" in R3..=R5,
-        /// What it is, for a model to read.
+        /// Description, for the model.
         optional description: String = "description",
-        /// What its bytes are.
+        /// Media type.
         optional mime_type: String = "mimeType",
-        /// How many bytes it has.
+        /// Size in bytes.
         optional size: u64 = "size",
-        /// Pictures of it.
+        /// Icons for user interfaces.
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// How to use it.
+        /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
 object! {
-    /// A pattern of resources, as it is listed.
+    /// A resource template as listed.
     pub struct ResourceTemplate {
-        /// The pattern of their URIs. (RFC 6570)
+        /// URI template (RFC 6570).
         required uri_template: String = "uriTemplate",
-        /// A name for machines.
+        /// Programmatic name.
         required name: String = "name",
-        /// A name for people.
+        /// Display name.
         optional title: String = "title" in R3..=R5,
-        /// What they are, for a model to read.
+        /// Description, for the model.
         optional description: String = "description",
-        /// What their bytes are, if it is the same for all.
+        /// Media type, if all matching resources share it.
         optional mime_type: String = "mimeType",
-        /// Pictures of them.
+        /// Icons for user interfaces.
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// How to use them.
+        /// Hints for the client.
         optional annotations: Annotations = "annotations",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
 object! {
-    /// What a resource holds, as words.
+    /// The contents of a text resource.
     pub struct TextResource {
-        /// Which resource.
+        /// The resource's URI.
         required uri: String = "uri",
-        /// What the words are.
+        /// Media type.
         optional mime_type: String = "mimeType",
-        /// The words.
+        /// The text.
         required text: Str = "text",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
 object! {
-    /// What a resource holds, as bytes.
+    /// The contents of a binary resource.
     pub struct BlobResource {
-        /// Which resource.
+        /// The resource's URI.
         required uri: String = "uri",
-        /// What the bytes are.
+        /// Media type.
         optional mime_type: String = "mimeType",
-        /// The bytes, in base64.
+        /// The bytes, base64-encoded.
         required blob: Str = "blob",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
-/// What a resource holds.
+/// The contents of a resource.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ResourceContents {
-    /// Bytes.
+    /// Binary contents.
     Blob(BlobResource),
-    /// Words.
+    /// Text.
     Text(TextResource),
 }
 
 impl ResourceContents {
-    /// Words.
+    /// Text.
     pub fn text(uri: impl Into<String>, text: impl Into<Str>) -> Self {
         let (uri, text) = (uri.into(), text.into());
         Self::Text(TextResource { uri, mime_type: None, text, meta: None, extra: Members::new() })
     }
 
-    /// Bytes, in base64.
+    /// Creates binary contents from base64-encoded bytes.
     pub fn blob(uri: impl Into<String>, blob: impl Into<Str>) -> Self {
         let (uri, blob) = (uri.into(), blob.into());
         Self::Blob(BlobResource { uri, mime_type: None, blob, meta: None, extra: Members::new() })
     }
 
-    /// The same, of this media type.
+    /// Sets the media type.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         match &mut self {
@@ -120,7 +123,7 @@ impl ResourceContents {
         self
     }
 
-    /// Which resource it is.
+    /// Returns the resource's URI.
     #[must_use]
     pub fn uri(&self) -> &str {
         match self {
@@ -139,7 +142,7 @@ impl Encode for ResourceContents {
     }
 }
 
-/// By what it has: `text`, or else `blob`.
+/// Reads binary contents if `blob` is present and `text` is absent, and text otherwise.
 impl Decode for ResourceContents {
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         if reader.peek_member("text").is_none() && reader.peek_member("blob").is_some() {
@@ -150,29 +153,31 @@ impl Decode for ResourceContents {
 }
 
 object! {
-    /// Asks for a page of the resources.
+    /// Requests a page of the list of resources.
     pub struct ListResources {
-        /// Where to go on: what the page before said, to the letter. (PAG-01)
+        /// The previous page's `next_cursor`, verbatim; `None` for the first page.
+        // PAG-01: cursors are opaque and are echoed verbatim.
         optional cursor: String = "cursor",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// A page of the resources.
+    /// A page of the list of resources.
     pub struct ListResourcesResult {
-        /// The resources of this page.
+        /// The resources on this page.
         required resources: List<Resource> = "resources",
-        /// Where the next page begins; `None` on the last one, while an empty string goes on. (PAG-04)
+        /// Cursor of the next page; `None` on the last page. An empty string is a valid cursor.
+        // PAG-04: only an absent cursor ends the list.
         strict next_cursor: String = "nextCursor",
-        /// How the result came about. (since 2026-07-28)
+        /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// For how many milliseconds the result is good. (since 2026-07-28)
+        /// How long the result may be cached, in milliseconds. (since 2026-07-28)
         stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
-        /// Who may share it. (since 2026-07-28)
+        /// Which clients may share a cached copy. (since 2026-07-28)
         stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -180,61 +185,66 @@ object! {
 message!(ClientRequest "resources/list": ListResources => ListResourcesResult);
 
 object! {
-    /// Asks for a page of the templates.
+    /// Requests a page of the list of resource templates.
     pub struct ListResourceTemplates {
-        /// Where to go on: what the page before said, to the letter. (PAG-01)
+        /// The previous page's `next_cursor`, verbatim; `None` for the first page.
+        // PAG-01: cursors are opaque and are echoed verbatim.
         optional cursor: String = "cursor",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// A page of the templates.
+    /// A page of the list of resource templates.
     pub struct ListResourceTemplatesResult {
-        /// The templates of this page.
+        /// The templates on this page.
         required resource_templates: List<ResourceTemplate> = "resourceTemplates",
-        /// Where the next page begins; `None` on the last one, while an empty string goes on. (PAG-04)
+        /// Cursor of the next page; `None` on the last page. An empty string is a valid cursor.
+        // PAG-04: only an absent cursor ends the list.
         strict next_cursor: String = "nextCursor",
-        /// How the result came about. (since 2026-07-28)
+        /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// For how many milliseconds the result is good. (since 2026-07-28)
+        /// How long the result may be cached, in milliseconds. (since 2026-07-28)
         stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
-        /// Who may share it. (since 2026-07-28)
+        /// Which clients may share a cached copy. (since 2026-07-28)
         stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
-message!(ClientRequest "resources/templates/list": ListResourceTemplates => ListResourceTemplatesResult);
+message!(
+    ClientRequest "resources/templates/list":
+    ListResourceTemplates => ListResourceTemplatesResult
+);
 
 object! {
     /// Reads a resource.
     pub struct ReadResource {
-        /// Which one.
+        /// The resource's URI.
         required uri: String = "uri",
-        /// What the client answered to the server's questions. (since 2026-07-28)
+        /// Responses to the server's input requests, by key. (since 2026-07-28)
         optional input_responses: Members = "inputResponses" in R5..=R5,
-        /// The state that came with the questions, to the letter. (since 2026-07-28)
+        /// The server's request state, echoed verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// What a resource holds: several parts if it is a folder of them.
+    /// The contents of a resource; several parts for a folder.
     pub struct ReadResourceResult {
         /// The parts.
         required contents: List<ResourceContents> = "contents",
-        /// How the result came about. (since 2026-07-28)
+        /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// For how many milliseconds the result is good. (since 2026-07-28)
+        /// How long the result may be cached, in milliseconds. (since 2026-07-28)
         stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
-        /// Who may share it. (since 2026-07-28)
+        /// Which clients may share a cached copy. (since 2026-07-28)
         stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -254,11 +264,11 @@ impl From<Vec<ResourceContents>> for ReadResourceResult {
 }
 
 object! {
-    /// Asks to hear of a resource's changes. (up to 2025-11-25)
+    /// Subscribes to changes of a resource. (up to 2025-11-25)
     pub struct Subscribe {
-        /// Which one.
+        /// The resource's URI.
         required uri: String = "uri",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -266,11 +276,11 @@ object! {
 message!(ClientRequest "resources/subscribe": Subscribe => Empty);
 
 object! {
-    /// Asks to hear no more of a resource's changes. (up to 2025-11-25)
+    /// Unsubscribes from changes of a resource. (up to 2025-11-25)
     pub struct Unsubscribe {
-        /// Which one.
+        /// The resource's URI.
         required uri: String = "uri",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -278,11 +288,12 @@ object! {
 message!(ClientRequest "resources/unsubscribe": Unsubscribe => Empty);
 
 object! {
-    /// Says that a resource changed. It may be a part of the one that was subscribed to. (T-122)
+    /// Notifies the client that a resource changed.
+    // T-122: it may be a sub-resource of the one subscribed to.
     pub struct ResourceUpdated {
-        /// Which one.
+        /// URI of the changed resource, possibly a sub-resource of the one subscribed to.
         required uri: String = "uri",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -290,9 +301,9 @@ object! {
 message!(ServerNotification "notifications/resources/updated": ResourceUpdated);
 
 object! {
-    /// Says that the list of resources changed.
+    /// Notifies clients that the list of resources changed.
     pub struct ResourcesListChanged {
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }

@@ -1,16 +1,18 @@
-//! Roots: where a server may look.
+//! Roots: the files and folders that a server may use.
 
 use alloc::string::String;
 
+use super::containers::List;
 use super::macros::{message, object};
 use super::meta::Meta;
-use super::open::List;
 use crate::revision::{R3, R5};
 
 object! {
-    /// Asks the client for its roots.
+    /// Requests the client's roots.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/client/roots>.
     pub struct ListRoots {
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -20,7 +22,7 @@ object! {
     pub struct ListRootsResult {
         /// The roots.
         required roots: List<Root> = "roots",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -28,19 +30,21 @@ object! {
 message!(ServerRequest "roots/list": ListRoots => ListRootsResult);
 
 object! {
-    /// A place where a server may look.
+    /// A root: a file or folder that the server may use.
     pub struct Root {
-        /// Where it is. (SEC-15)
+        /// URI of the root.
+        // SEC-15: see `is_file`.
         required uri: String = "uri",
-        /// A name for people.
+        /// Display name.
         optional name: String = "name",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
 impl Root {
-    /// Whether it is what a root must be: a `file:` URI. (SEC-15)
+    /// Returns whether the URI is a `file:` URI, as the protocol requires.
+    // SEC-15: other schemes are not roots.
     #[must_use]
     pub fn is_file(&self) -> bool {
         self.uri.starts_with("file://")
@@ -48,9 +52,9 @@ impl Root {
 }
 
 object! {
-    /// Says that the client's roots changed. (up to 2025-11-25)
+    /// Notifies the server that the client's roots changed. (up to 2025-11-25)
     pub struct RootsListChanged {
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }

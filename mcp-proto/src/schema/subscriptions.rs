@@ -1,19 +1,21 @@
-//! Hearing of changes. (since 2026-07-28)
+//! Subscriptions to change notifications. (since 2026-07-28)
 
 use alloc::string::String;
 
 use super::common::ResultType;
+use super::containers::List;
 use super::macros::{message, object};
 use super::meta::Meta;
-use super::open::List;
 use crate::revision::R5;
 
 object! {
-    /// Asks to hear of changes, for as long as the request is open. (since 2026-07-28)
+    /// Subscribes to change notifications until the request ends. (since 2026-07-28)
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>.
     pub struct Listen {
-        /// Of which.
+        /// Notifications to receive.
         required notifications: SubscriptionFilter = "notifications",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -21,27 +23,28 @@ object! {
 message!(ClientRequest "subscriptions/listen": Listen => ListenResult);
 
 object! {
-    /// Which changes to hear of. (since 2026-07-28)
+    /// The notifications of a subscription. (since 2026-07-28)
     pub struct SubscriptionFilter {
-        /// When the list of tools changed.
+        /// Changes of the list of tools.
         optional tools_list_changed: bool = "toolsListChanged",
-        /// When the list of prompts changed.
+        /// Changes of the list of prompts.
         optional prompts_list_changed: bool = "promptsListChanged",
-        /// When the list of resources changed.
+        /// Changes of the list of resources.
         optional resources_list_changed: bool = "resourcesListChanged",
-        /// When one of these resources changed: their URIs.
+        /// URIs of resources whose changes to report.
         optional resource_subscriptions: List<String> = "resourceSubscriptions",
-        /// When one of these tasks changed. (extension)
+        /// Ids of tasks whose changes to report. (extension)
         optional task_ids: List<String> = "taskIds",
     }
 }
 
 object! {
-    /// Says which changes will be heard of. (since 2026-07-28, STL-29)
+    /// Acknowledges a subscription. (since 2026-07-28)
+    // STL-29: precedes all other messages of the subscription.
     pub struct SubscriptionsAcknowledged {
-        /// Those of what was asked for that the server tells of.
+        /// The requested notifications that the server will send.
         required notifications: SubscriptionFilter = "notifications",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -49,11 +52,12 @@ object! {
 message!(ServerNotification "notifications/subscriptions/acknowledged": SubscriptionsAcknowledged);
 
 object! {
-    /// Says that no more will be heard, because the server ends the subscription. (since 2026-07-28, STL-36)
+    /// The end of a subscription, closed by the server. (since 2026-07-28)
+    // STL-36: the last message of a subscription that ends gracefully.
     pub struct ListenResult {
-        /// Which subscription.
+        /// Metadata with the subscription's id.
         required meta: Meta = "_meta",
-        /// How the result came about. (since 2026-07-28)
+        /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
     }
 }

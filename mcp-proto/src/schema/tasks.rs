@@ -1,43 +1,47 @@
-//! Tasks: requests whose answers are fetched later, as 2025-11-25 has them and as the extension has
-//! them.
+//! Tasks: requests whose results are fetched later, both in revision 2025-11-25 and as an
+//! extension.
 
 use alloc::string::String;
 
 use super::common::ResultType;
+use super::containers::{AnyObject, List, Map};
 use super::input::InputRequest;
 use super::lifecycle::Empty;
-use super::macros::{message, object, words};
+use super::macros::{message, object, string_enum};
+use super::members::Members;
 use super::meta::Meta;
-use super::open::{AnyObject, List, Map, Members};
 use crate::json::Raw;
 use crate::revision::R5;
 
 object! {
-    /// Asks for a request to be run as a task. (2025-11-25)
+    /// Asks the receiver to run a request as a task. (2025-11-25)
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks>.
     pub struct TaskRequest {
-        /// For how many milliseconds to keep its result.
+        /// Requested retention period of the result, in milliseconds.
         optional ttl: i64 = "ttl",
     }
 }
 
-words! {
-    /// Where a task stands.
+string_enum! {
+    /// The status of a task.
     pub enum TaskStatus {
-        /// It was given up. Final.
+        /// The task was cancelled. Final.
         Cancelled = "cancelled",
-        /// Its answer is there. Final.
+        /// The result is available. Final.
         Completed = "completed",
-        /// It failed. Final.
+        /// The task failed. Final.
         Failed = "failed",
-        /// It waits for input.
+        /// The task needs input.
         InputRequired = "input_required",
-        /// It goes on.
+        /// The task is running.
         Working = "working",
     }
 }
 
 impl TaskStatus {
-    /// Whether nothing comes after it. (TSK-10)
+    /// Returns whether the status is final.
+    // TSK-10: a final status never changes.
     #[must_use]
     pub const fn is_final(&self) -> bool {
         matches!(self, Self::Cancelled | Self::Completed | Self::Failed)
@@ -45,44 +49,44 @@ impl TaskStatus {
 }
 
 object! {
-    /// A task, as 2025-11-25 has it; also the result of getting and of cancelling one, and the notification of its
-    /// status. (2025-11-25)
+    /// A task of revision 2025-11-25: the result of `tasks/get` and `tasks/cancel`, and the params
+    /// of the status notification. (2025-11-25)
     pub struct Task {
-        /// What it is told by.
+        /// The task's id.
         required task_id: String = "taskId",
-        /// Where it stands.
+        /// Current status.
         required status: TaskStatus = "status",
-        /// The same in words.
+        /// Status message for display.
         optional status_message: String = "statusMessage",
-        /// When it began, in ISO 8601.
+        /// Creation time, in ISO 8601.
         required created_at: String = "createdAt",
-        /// When it last changed, in ISO 8601.
+        /// Time of the last change, in ISO 8601.
         required last_updated_at: String = "lastUpdatedAt",
-        /// For how many milliseconds from its creation it is kept; `None` for good.
+        /// Retention period from creation, in milliseconds; `None` for unlimited.
         required ttl: Option<i64> = "ttl",
-        /// How many milliseconds to wait between looking at it.
+        /// Suggested polling interval, in milliseconds.
         optional poll_interval: i64 = "pollInterval",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// The request runs as a task. (2025-11-25)
+    /// The result of a request that runs as a task. (2025-11-25)
     pub struct CreateTaskResult {
         /// The task.
         required task: Task = "task",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// Asks where a task stands.
+    /// Requests the status of a task.
     pub struct GetTask {
-        /// Which one.
+        /// The task's id.
         required task_id: String = "taskId",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -91,11 +95,12 @@ message!(ClientRequest "tasks/get": GetTask => Task);
 message!(ServerRequest "tasks/get": GetTask => Task);
 
 object! {
-    /// Waits for the answer to a task's request, and gets just that. (2025-11-25, TSK-13)
+    /// Waits for the result of a task's request and returns it. (2025-11-25)
+    // TSK-13: exactly the result or error of the task's request.
     pub struct GetTaskPayload {
-        /// Which one.
+        /// The task's id.
         required task_id: String = "taskId",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -104,23 +109,25 @@ message!(ClientRequest "tasks/result": GetTaskPayload => Members);
 message!(ServerRequest "tasks/result": GetTaskPayload => Members);
 
 object! {
-    /// Asks for a page of the tasks. (2025-11-25)
+    /// Requests a page of the list of tasks. (2025-11-25)
     pub struct ListTasks {
-        /// Where to go on: what the page before said, to the letter. (PAG-01)
+        /// The previous page's `next_cursor`, verbatim; `None` for the first page.
+        // PAG-01: cursors are opaque and are echoed verbatim.
         optional cursor: String = "cursor",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// A page of the tasks. (2025-11-25)
+    /// A page of the list of tasks. (2025-11-25)
     pub struct ListTasksResult {
-        /// The tasks of this page.
+        /// The tasks on this page.
         required tasks: List<Task> = "tasks",
-        /// Where the next page begins; `None` on the last one, while an empty string goes on. (PAG-04)
+        /// Cursor of the next page; `None` on the last page. An empty string is a valid cursor.
+        // PAG-04: only an absent cursor ends the list.
         strict next_cursor: String = "nextCursor",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -129,11 +136,11 @@ message!(ClientRequest "tasks/list": ListTasks => ListTasksResult);
 message!(ServerRequest "tasks/list": ListTasks => ListTasksResult);
 
 object! {
-    /// Gives a task up.
+    /// Cancels a task.
     pub struct CancelTask {
-        /// Which one.
+        /// The task's id.
         required task_id: String = "taskId",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -144,31 +151,34 @@ message!(ClientNotification "notifications/tasks/status": Task);
 message!(ServerNotification "notifications/tasks/status": Task);
 
 object! {
-    /// A task, as the extension has it: the result of getting one, and the notification of its status.
+    /// A task of the extension: the result of `tasks/get` and the params of the status
+    /// notification.
     pub struct DetailedTask {
-        /// What it is told by.
+        /// The task's id.
         required task_id: String = "taskId",
-        /// Where it stands.
+        /// Current status.
         required status: TaskStatus = "status",
-        /// The same in words.
+        /// Status message for display.
         optional status_message: String = "statusMessage",
-        /// When it began, in ISO 8601.
+        /// Creation time, in ISO 8601.
         required created_at: String = "createdAt",
-        /// When it last changed, in ISO 8601.
+        /// Time of the last change, in ISO 8601.
         required last_updated_at: String = "lastUpdatedAt",
-        /// For how many milliseconds from its creation it is kept; `None` for good.
+        /// Retention period from creation, in milliseconds; `None` for unlimited.
         required ttl_ms: Option<i64> = "ttlMs",
-        /// How many milliseconds to wait between looking at it.
+        /// Suggested polling interval, in milliseconds.
         optional poll_interval_ms: i64 = "pollIntervalMs",
-        /// What it asks, when it waits for input. (TSK-29)
+        /// Pending input requests, if the status is `input_required`.
+        // TSK-29: all outstanding input requests.
         optional input_requests: Map<InputRequest> = "inputRequests",
-        /// Its answer, when it is completed.
+        /// The result, if completed.
         strict result: AnyObject = "result",
-        /// How it failed, when it did: an error object.
+        /// The error object, if failed.
         optional error: Raw = "error",
-        /// How this result came about: `task` where it is the answer to the request that it runs. (TSK-27)
+        /// Kind of this result; `task` in reply to the request that the task runs.
+        // TSK-27: `task` only in the result that creates a task.
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -176,13 +186,13 @@ object! {
 message!(ServerNotification "notifications/tasks": DetailedTask);
 
 object! {
-    /// Answers what a task asks. (extension)
+    /// Sends responses to a task's input requests. (extension)
     pub struct UpdateTask {
-        /// Which one.
+        /// The task's id.
         required task_id: String = "taskId",
-        /// The answers, by the keys of the questions.
+        /// The responses, by the keys of the input requests.
         required input_responses: Members = "inputResponses",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }

@@ -1,4 +1,4 @@
-//! How types hold against what they do not know: the rest survives, and an error names the place.
+//! Lenient decoding, exact encoding, and the paths in decoding errors.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -24,55 +24,61 @@ fn encoded<T: Encode + ?Sized>(value: &T, revision: Revision) -> Value {
     serde_json::from_slice(&out).unwrap()
 }
 
-/// Reads, writes again for the newest revision but one, and compares.
-fn goes_round<T: Decode + Encode>(value: &Value) {
+/// Decodes `value`, encodes it for 2025-11-25 and compares.
+fn assert_round_trip<T: Decode + Encode>(value: &Value) {
     let read: T = decoded(value).unwrap();
     assert_eq!(&encoded(&read, Revision::V2025_11_25), value);
 }
 
 #[test]
-fn unknown_members_words_and_content_survive_json_18_t_119() {
-    goes_round::<Tool>(&json!({
+fn unknown_members_enum_values_and_content_round_trip_json_18_t_119() {
+    assert_round_trip::<Tool>(&json!({
         "name": "x", "inputSchema": {"type": "object", "x-vendor": [1]}, "vendor": {"a": null},
-        "annotations": {"readOnlyHint": true, "mood": "good"}, "icons": [{"src": "data:,", "glow": 1}],
+        "annotations": {"readOnlyHint": true, "mood": "good"},
+        "icons": [{"src": "data:,", "glow": 1}],
     }));
-    goes_round::<CallToolResult>(&json!({
+    assert_round_trip::<CallToolResult>(&json!({
         "content": [
-            {"type": "text", "text": "a", "annotations": {"audience": ["robot", "user"], "priority": 0.6}},
+            {
+                "type": "text", "text": "a",
+                "annotations": {"audience": ["robot", "user"], "priority": 0.6},
+            },
             {"type": "hologram", "beams": 3},
             {"type": "image", "data": "", "mimeType": "image/png", "alt": "x"},
         ],
         "tools": [], "isError": false,
     }));
-    goes_round::<CreateMessageResult>(&json!({
-        "role": "oracle", "content": {"type": "text", "text": "a"}, "model": "m", "stopReason": "boredom",
+    assert_round_trip::<CreateMessageResult>(&json!({
+        "role": "oracle", "content": {"type": "text", "text": "a"}, "model": "m",
+        "stopReason": "boredom",
     }));
-    goes_round::<Task>(&json!({
+    assert_round_trip::<Task>(&json!({
         "taskId": "1", "status": "dreaming", "createdAt": "", "lastUpdatedAt": "", "ttl": null,
     }));
-    goes_round::<LogMessage>(&json!({"level": "shouting", "data": null}));
-    goes_round::<Complete>(&json!({
+    assert_round_trip::<LogMessage>(&json!({"level": "shouting", "data": null}));
+    assert_round_trip::<Complete>(&json!({
         "ref": {"type": "ref/tool", "name": "x"}, "argument": {"name": "a", "value": "b"},
     }));
 }
 
 #[test]
-fn an_optional_member_of_another_type_costs_itself_and_is_kept() {
+fn a_mistyped_optional_member_reads_as_absent_and_is_kept() {
     let tool: Tool =
         decoded(&json!({"name": "x", "title": 5, "inputSchema": {}, "icons": "none"})).unwrap();
     assert_eq!((tool.title.as_deref(), tool.icons.as_ref()), (None, None));
     assert_eq!(tool.extra.find("title").unwrap().as_str(), "5");
     let written = encoded(&tool, Revision::V2025_11_25);
     assert_eq!(written, json!({"name": "x", "inputSchema": {}, "title": 5, "icons": "none"}));
-    // What is set later takes its place.
+    // A value set later replaces the kept one.
     let written = encoded(&tool.title("X"), Revision::V2025_11_25);
     assert_eq!(written["title"], "X");
 }
 
 #[test]
-fn one_bad_element_costs_that_element() {
+fn a_malformed_element_does_not_invalidate_the_list() {
     let page: ListToolsResult = decoded(&json!({"tools": [
-        {"name": "a", "inputSchema": {}}, {"name": 5, "inputSchema": {}}, "c", {"name": "d", "inputSchema": {}},
+        {"name": "a", "inputSchema": {}}, {"name": 5, "inputSchema": {}}, "c",
+        {"name": "d", "inputSchema": {}},
     ]}))
     .unwrap();
     let names: Vec<&str> = page.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -84,7 +90,7 @@ fn one_bad_element_costs_that_element() {
 }
 
 #[test]
-fn an_error_names_the_place_and_what_stood_there() {
+fn an_error_names_the_place_and_the_value_found() {
     let at = |error: DecodeError| {
         (error.pointer, error.expected, error.found.map(|found| found.to_string()))
     };
@@ -94,9 +100,10 @@ fn an_error_names_the_place_and_what_stood_there() {
         ("/messages".into(), "an array", found("5"))
     );
     assert_eq!(
-        at(decoded::<Complete>(
-            &json!({"ref": {"type": "ref/prompt", "name": 1}, "argument": {"name": "", "value": ""}})
-        )
+        at(decoded::<Complete>(&json!({
+            "ref": {"type": "ref/prompt", "name": 1},
+            "argument": {"name": "", "value": ""},
+        }))
         .unwrap_err()),
         ("/ref/name".into(), "a string", found("1"))
     );
@@ -113,7 +120,7 @@ fn an_error_names_the_place_and_what_stood_there() {
 }
 
 #[test]
-fn structured_content_of_null_is_not_none_t_107() {
+fn null_structured_content_is_distinct_from_absence_t_107() {
     let null: CallToolResult = decoded(&json!({"content": [], "structuredContent": null})).unwrap();
     assert_eq!(
         null.structured_content.as_ref().map(|raw| raw.as_str().to_string()),
@@ -122,12 +129,12 @@ fn structured_content_of_null_is_not_none_t_107() {
     let none: CallToolResult = decoded(&json!({"content": []})).unwrap();
     assert!(none.structured_content.is_none());
     assert_eq!(encoded(&null, Revision::V2026_07_28)["structuredContent"], Value::Null);
-    // Peers of revisions that want an object there get none of it.
+    // Omitted for peers whose revision requires an object.
     assert_eq!(encoded(&null, Revision::V2025_11_25), json!({"content": []}));
 }
 
 #[test]
-fn an_older_peer_is_sent_nothing_newer_than_itself_t_120() {
+fn an_older_peer_is_sent_nothing_newer_than_its_revision_t_120() {
     let tool = Tool::new("x", Raw::empty_object())
         .title("X")
         .output_schema(raw(&json!({"type": "object"})))
@@ -162,7 +169,7 @@ fn an_older_peer_is_sent_nothing_newer_than_itself_t_120() {
 }
 
 #[test]
-fn several_blocks_go_only_to_peers_that_know_lists_of_them_t_118() {
+fn block_lists_are_sent_only_to_revisions_that_define_them_t_118() {
     let mut out = Vec::new();
     let one = SamplingContent::from(Vec::from([SamplingBlock::from("a")]));
     assert_eq!(encoded(&one, Revision::V2025_06_18), json!({"type": "text", "text": "a"}));
@@ -173,7 +180,7 @@ fn several_blocks_go_only_to_peers_that_know_lists_of_them_t_118() {
 }
 
 #[test]
-fn the_modern_revision_is_stamped_and_the_others_are_not() {
+fn stamped_members_are_written_for_the_modern_revision_only() {
     let page = ListToolsResult::new(Vec::new());
     let stamped =
         json!({"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"});
@@ -181,13 +188,13 @@ fn the_modern_revision_is_stamped_and_the_others_are_not() {
     for revision in Revision::LEGACY {
         assert_eq!(encoded(&page, revision), json!({"tools": []}));
     }
-    // A result of an older server does not say, and is complete. (JSON-21)
+    // JSON-21: a result without `resultType` is complete.
     let old: ListToolsResult = decoded(&json!({"tools": []})).unwrap();
     assert_eq!(old.result_type, ResultType::Complete);
 }
 
 #[test]
-fn what_must_be_an_object_is_not_written_as_anything_else() {
+fn encoding_a_non_object_where_an_object_is_required_fails() {
     for text in ["[]", "null", "7"] {
         let mut out = Vec::new();
         let not_an_object = Raw::from_text(text).unwrap();
@@ -204,7 +211,7 @@ fn what_must_be_an_object_is_not_written_as_anything_else() {
 }
 
 #[test]
-fn arguments_that_are_no_object_are_an_error_and_not_none_json_16() {
+fn arguments_other_than_an_object_or_null_are_an_error_json_16() {
     for arguments in [json!([]), json!("x"), json!(7)] {
         let error = decoded::<CallTool>(&json!({"name": "x", "arguments": arguments})).unwrap_err();
         assert_eq!((error.pointer.as_str(), error.expected), ("/arguments", "an object"));
@@ -215,13 +222,13 @@ fn arguments_that_are_no_object_are_an_error_and_not_none_json_16() {
 }
 
 #[test]
-fn a_flood_of_bad_elements_keeps_the_first_of_them() {
+fn errors_of_malformed_elements_are_bounded() {
     let page: ListToolsResult = decoded(&json!({"tools": Vec::from([1; 1000])})).unwrap();
     assert_eq!((page.tools.len(), page.tools.broken.len()), (0, 64));
 }
 
 #[test]
-fn a_form_of_many_fields_is_checked_in_linear_work() {
+fn checking_a_form_takes_linear_time() {
     let field = json!({"type": "boolean", "default": true});
     let fields: serde_json::Map<String, Value> =
         (0..100_000).map(|index| (alloc::format!("f{index}"), field.clone())).collect();
@@ -231,21 +238,21 @@ fn a_form_of_many_fields_is_checked_in_linear_work() {
 }
 
 #[test]
-fn log_levels_are_eight_words_in_order_log_04() {
+fn log_levels_are_eight_names_in_order_log_04() {
     let mut last = None;
     for level in Level::ALL {
         assert_eq!(Level::from_name(level.name()), Some(level));
         assert!(last < Some(level));
         last = Some(level);
     }
-    for word in ["warn", "Warning", "trace", ""] {
-        assert_eq!(Level::from_name(word), None);
-        assert!(decoded::<Level>(&json!(word)).is_err());
+    for name in ["warn", "Warning", "trace", ""] {
+        assert_eq!(Level::from_name(name), None);
+        assert!(decoded::<Level>(&json!(name)).is_err());
     }
 }
 
 #[test]
-fn icons_are_shown_from_safe_places_only_sec_11() {
+fn only_https_and_data_icons_are_safe_sec_11() {
     for src in ["https://a/b.png", "HTTPS://a", "data:image/png;base64,"] {
         assert!(Icon::new(src).is_safe(), "{src}");
     }
@@ -279,11 +286,12 @@ fn meta_keys_have_a_grammar_and_reserved_prefixes() {
 }
 
 #[test]
-fn reserved_keys_read_typed_and_anything_else_counts_as_absent() {
+fn malformed_reserved_keys_read_as_absent() {
     let meta: Meta = decoded(&json!({
         "progressToken": "1", "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
-        "io.modelcontextprotocol/logLevel": "warn", "io.modelcontextprotocol/related-task": {"taskId": "t"},
+        "io.modelcontextprotocol/logLevel": "warn",
+        "io.modelcontextprotocol/related-task": {"taskId": "t"},
     }))
     .unwrap();
     assert_eq!(meta.progress_token(), Some("1".into()));
@@ -295,7 +303,7 @@ fn reserved_keys_read_typed_and_anything_else_counts_as_absent() {
 }
 
 #[test]
-fn a_field_whose_types_contradict_each_other_is_none() {
+fn a_field_with_contradicting_types_is_rejected() {
     let read = |text| Field::decode(&Raw::from_text(text).unwrap());
     assert!(matches!(read(r#"{"type":"number","type":"integer"}"#), Ok(Field::Number(_))));
     for text in [
@@ -343,7 +351,7 @@ fn a_form_checks_answers_and_fills_in_defaults() {
 }
 
 #[test]
-fn a_choice_is_written_as_the_peer_knows_choices() {
+fn a_choice_is_written_in_the_form_of_the_peers_revision() {
     let form =
         Form::new(Map::new()).field("c", ChoiceField::titled([("r", "Red"), ("g", "Green")]));
     let field = |revision| encoded(&form, revision)["properties"]["c"].clone();
@@ -356,7 +364,7 @@ fn a_choice_is_written_as_the_peer_knows_choices() {
 }
 
 #[test]
-fn json_of_any_serde_value_stands_on_one_line() {
+fn json_of_any_serde_value_is_one_line() {
     let pretty = serde_json::value::RawValue::from_string("{\n \"a\": 1\r\n}".into()).unwrap();
     let mut out = Vec::new();
     Json(pretty).encode(Revision::V2025_11_25, &mut out).unwrap();
@@ -364,7 +372,7 @@ fn json_of_any_serde_value_stands_on_one_line() {
 }
 
 #[test]
-fn a_flood_of_unknown_members_costs_linear_work() {
+fn decoding_many_unknown_members_takes_linear_time() {
     let many = |count: usize| {
         let members: Vec<String> =
             (0..count).map(|index| alloc::format!("\"u{index}\":0")).collect();
@@ -394,12 +402,12 @@ proptest! {
     }
 
     #[test]
-    fn members_that_a_type_does_not_know_go_round(more in testing::object()) {
+    fn unknown_members_round_trip(more in testing::object()) {
         let mut value = json!({"uri": "a:b", "name": "n"});
         for (key, member) in more {
             value.as_object_mut().unwrap().entry(key).or_insert(member);
         }
-        // Compared as text says it: parsing rounds.
+        // Compare with the reparsed text, because parsing rounds numbers.
         let text = raw(&value);
         let resource = Resource::decode(&text).unwrap();
         prop_assert_eq!(encoded(&resource, Revision::V2025_11_25), text.parse::<Value>().unwrap());

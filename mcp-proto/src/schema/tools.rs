@@ -1,44 +1,47 @@
-//! Tools: listing them, calling one, and what comes back.
+//! Tools: listing and calling them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
 
 use super::common::{CacheScope, Icon, ResultType};
+use super::containers::{AnyObject, List};
 use super::content::Content;
 use super::decode::{Decode, DecodeError, Encode};
-use super::macros::{message, object, words};
+use super::macros::{message, object, string_enum};
+use super::members::Members;
 use super::meta::Meta;
-use super::open::{AnyObject, List, Members};
 use super::tasks::TaskRequest;
 use crate::error::Unencodable;
 use crate::json::{Raw, Reader, Str};
 use crate::revision::{R2, R3, R4, R5, Revision};
 
 object! {
-    /// Asks for a page of the tools.
+    /// Requests a page of the list of tools.
     pub struct ListTools {
-        /// Where to go on: what the page before said, to the letter. (PAG-01)
+        /// The previous page's `next_cursor`, verbatim; `None` for the first page.
+        // PAG-01: cursors are opaque and are echoed verbatim.
         optional cursor: String = "cursor",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 object! {
-    /// A page of the tools.
+    /// A page of the list of tools.
     pub struct ListToolsResult {
-        /// The tools of this page.
+        /// The tools on this page.
         required tools: List<Tool> = "tools",
-        /// Where the next page begins; `None` on the last one, while an empty string goes on. (PAG-04)
+        /// Cursor of the next page; `None` on the last page. An empty string is a valid cursor.
+        // PAG-04: only an absent cursor ends the list.
         strict next_cursor: String = "nextCursor",
-        /// How the result came about. (since 2026-07-28)
+        /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// For how many milliseconds the result is good. (since 2026-07-28)
+        /// How long the result may be cached, in milliseconds. (since 2026-07-28)
         stamped ttl_ms: u64 = "ttlMs" in R5..=R5,
-        /// Who may share it. (since 2026-07-28)
+        /// Which clients may share a cached copy. (since 2026-07-28)
         stamped cache_scope: CacheScope = "cacheScope" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -46,62 +49,66 @@ object! {
 message!(ClientRequest "tools/list": ListTools => ListToolsResult);
 
 object! {
-    /// A tool, as it is listed.
+    /// A tool as listed.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/server/tools>.
     pub struct Tool {
-        /// What it is called by.
+        /// Name that identifies the tool.
         required name: Str = "name",
-        /// A name for people.
+        /// Display name.
         optional title: Str = "title" in R3..=R5,
-        /// What it does, for a model to read.
+        /// Description, for the model.
         optional description: Str = "description",
-        /// The JSON Schema of its arguments, an object, verbatim.
+        /// JSON Schema of the arguments, verbatim.
         required input_schema: AnyObject = "inputSchema",
-        /// The JSON Schema of its structured results, verbatim.
+        /// JSON Schema of the structured result, verbatim.
         optional output_schema: OutputSchema = "outputSchema" in R3..=R5,
-        /// Hints on what it does to the world.
+        /// Hints about the tool's behaviour.
         optional annotations: ToolAnnotations = "annotations" in R2..=R5,
-        /// Pictures of it.
+        /// Icons for user interfaces.
         optional icons: List<Icon> = "icons" in R4..=R5,
-        /// How it is run. (2025-11-25)
+        /// How the tool can be executed. (2025-11-25)
         optional execution: ToolExecution = "execution" in R4..=R4,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta" in R3..=R5,
     }
 }
 
 object! {
-    /// Hints on what a tool does to the world. They come from the server and are to be trusted as far as it is.
-    /// (since 2025-03-26, SEC-04)
+    /// Hints about a tool's behaviour. (since 2025-03-26)
+    ///
+    /// The hints come from the server: trust them no more than the server itself.
+    // SEC-04: annotations are untrusted.
     pub struct ToolAnnotations {
-        /// A name for people.
+        /// Display name.
         optional title: String = "title",
-        /// It changes nothing.
+        /// The tool does not modify its environment.
         optional read_only: bool = "readOnlyHint",
-        /// What it changes may be lost.
+        /// The tool may destroy data.
         optional destructive: bool = "destructiveHint",
-        /// Doing it again changes nothing more.
+        /// Repeating a call has no further effect.
         optional idempotent: bool = "idempotentHint",
-        /// It deals with the world outside.
+        /// The tool interacts with external systems.
         optional open_world: bool = "openWorldHint",
     }
 }
 
 object! {
-    /// How a tool is run. (2025-11-25)
+    /// How a tool can be executed. (2025-11-25)
     pub struct ToolExecution {
-        /// Whether it can be called as a task.
+        /// Whether the tool can be called as a task.
         optional task_support: TaskSupport = "taskSupport",
     }
 }
 
-words! {
+string_enum! {
     /// Whether a tool can be called as a task. (2025-11-25)
     pub enum TaskSupport {
-        /// It cannot; the default.
+        /// Never; the default.
         Forbidden = "forbidden",
-        /// It can.
+        /// At the client's choice.
         Optional = "optional",
-        /// It must.
+        /// Always.
         Required = "required",
     }
 }
@@ -109,17 +116,17 @@ words! {
 object! {
     /// Calls a tool.
     pub struct CallTool {
-        /// Which one.
+        /// The tool's name.
         required name: Str = "name",
-        /// Its arguments, an object.
+        /// The arguments, a JSON object.
         strict arguments: AnyObject = "arguments",
-        /// Asks for the call to be run as a task. (2025-11-25)
+        /// Requests execution as a task. (2025-11-25)
         optional task: TaskRequest = "task" in R4..=R4,
-        /// What the client answered to the server's questions. (since 2026-07-28)
+        /// Responses to the server's input requests, by key. (since 2026-07-28)
         optional input_responses: Members = "inputResponses" in R5..=R5,
-        /// The state that came with the questions, to the letter. (since 2026-07-28)
+        /// The server's request state, echoed verbatim. (since 2026-07-28)
         optional request_state: String = "requestState" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
@@ -127,7 +134,7 @@ object! {
 message!(ClientRequest "tools/call": CallTool => CallToolResult);
 
 object! {
-    /// What a tool returned, or how it failed.
+    /// The result of a tool call, successful or not.
     ///
     /// ```
     /// use mcp_proto::schema::CallToolResult;
@@ -137,21 +144,22 @@ object! {
     /// assert!(!result.is_error);
     /// ```
     pub struct CallToolResult {
-        /// What it says.
+        /// The output.
         required content: List<Content> = "content",
-        /// The same for machines; `null` differs from none. (T-107)
+        /// Structured result. An explicit `null` is distinct from absence.
+        // T-107: `null` is a value.
         optional structured_content: Structured = "structuredContent" in R3..=R5,
-        /// The tool ran and failed; `content` says how.
+        /// Whether the tool failed; `content` then describes the failure.
         flag is_error: bool = "isError",
-        /// How the result came about. (since 2026-07-28)
+        /// Kind of result. (since 2026-07-28)
         stamped result_type: ResultType = "resultType" in R5..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
-/// Declares JSON text that not every revision takes in every form.
-macro_rules! text_for_some {
+/// Declares a JSON value that some revisions accept only in a restricted form.
+macro_rules! restricted_json {
     ($(#[$doc:meta])* $name:ident, $is_for:expr) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Eq, PartialEq)]
@@ -190,25 +198,25 @@ macro_rules! text_for_some {
     };
 }
 
-text_for_some!(
-    /// A result for machines: any JSON, of which peers before 2026-07-28 are sent objects only.
+restricted_json!(
+    /// A structured result: any JSON; peers before 2026-07-28 are sent objects only.
     Structured,
     Raw::is_object
 );
 
-text_for_some!(
-    /// The JSON Schema of structured results: any, of which peers before 2026-07-28 are sent those of objects only.
+restricted_json!(
+    /// JSON Schema of structured results; peers before 2026-07-28 are sent schemas of objects only.
     OutputSchema,
     |schema| schema.member("type").is_some_and(|kind| kind.to_text().as_deref() == Some("object"))
 );
 
 impl CallToolResult {
-    /// A result of one block of text.
+    /// Creates a successful result of one text block.
     pub fn text(text: impl Into<Str>) -> Self {
         Self::new(Vec::from([Content::from(text.into())]))
     }
 
-    /// A failure that says `text`.
+    /// Creates a failed result of one text block.
     pub fn error(text: impl Into<Str>) -> Self {
         let mut result = Self::text(text);
         result.is_error = true;
@@ -241,9 +249,9 @@ impl From<Vec<Content>> for CallToolResult {
 }
 
 object! {
-    /// Says that the list of tools changed.
+    /// Notifies clients that the list of tools changed.
     pub struct ToolsListChanged {
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }

@@ -1,4 +1,4 @@
-//! What opens, what does not, and that the form of sealed text stays as it is.
+//! What opens and what does not, and the stability of the format.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -34,8 +34,8 @@ fn ada(request: &Request) -> Bound<'_> {
     Bound { principal: "ada", request }
 }
 
-/// Whether what was sealed for one call of Ada's opens for the other.
-fn same(sealed_for: &Request, opened_for: &Request) -> bool {
+/// Returns whether state sealed for one call of Ada's opens for another.
+fn opens_for(sealed_for: &Request, opened_for: &Request) -> bool {
     let sealed = seal().seal("state", &ada(sealed_for), LATER).unwrap();
     match seal().open(&sealed, &ada(opened_for), NOW) {
         Ok(state) => state == "state",
@@ -47,7 +47,7 @@ fn same(sealed_for: &Request, opened_for: &Request) -> bool {
 }
 
 #[test]
-fn what_is_sealed_opens_unchanged_stl_23() {
+fn sealed_state_opens_unchanged_stl_23() {
     let request = call(PARAMS);
     for state in
         ["", "a", "ab", "abc", "{\"step\":2}\n", "é\0\u{1f600}", &"x".repeat(STATE_BYTES_MAX)]
@@ -59,23 +59,23 @@ fn what_is_sealed_opens_unchanged_stl_23() {
     }
 }
 
-/// Computed apart from this code, with Python's `hmac`. When this fails, the form has changed:
-/// texts that clients hold open no more, and `VERSION` and `DOMAIN` must change too.
+/// The expected text was computed independently, with Python's `hmac`. If this fails, the format
+/// has changed: texts held by clients no longer open, and `VERSION` and `DOMAIN` must change, too.
 #[test]
-fn the_form_of_sealed_text_is_fixed_stl_23() {
+fn the_format_is_stable_stl_23() {
     let request = call(PARAMS);
     let sealed = seal().seal("step 2: é", &ada(&request), LATER).unwrap();
     assert_eq!(sealed, "v1.AAAAAGqxPdjCeF04T5bn60YghYODA4xJjOLX2GRDef3OUnpZTI71I3N0ZXAgMjogw6k");
 }
 
 #[test]
-fn any_changed_missing_or_added_byte_breaks_it_stl_23() {
+fn any_changed_missing_or_added_byte_breaks_the_seal_stl_23() {
     let request = call(PARAMS);
     let broken = |text: &[u8]| {
         let Ok(text) = core::str::from_utf8(text) else { return };
         assert_eq!(seal().open(text, &ada(&request), NOW), Err(Unsealed::Broken), "{text}");
     };
-    // Three lengths: in two of them the last character of the text holds bits that mean nothing.
+    // Three lengths: for two of them, the last character of the text has unused bits.
     for state in ["", "a", "ab"] {
         let sealed = seal().seal(state, &ada(&request), LATER).unwrap().into_bytes();
         for at in 0..sealed.len() {
@@ -100,7 +100,7 @@ fn any_changed_missing_or_added_byte_breaks_it_stl_23() {
 }
 
 #[test]
-fn another_key_does_not_open_it_stl_23() {
+fn another_key_does_not_open_the_seal_stl_23() {
     let request = call(PARAMS);
     let sealed = seal().seal("state", &ada(&request), LATER).unwrap();
     for key in [[0; 32], [1; 32]] {
@@ -110,7 +110,7 @@ fn another_key_does_not_open_it_stl_23() {
 }
 
 #[test]
-fn another_principal_does_not_open_it_stl_24() {
+fn another_principal_does_not_open_the_seal_stl_24() {
     let request = call(PARAMS);
     let sealed = seal().seal("state", &ada(&request), LATER).unwrap();
     for principal in ["", "eve", "ad", "adaa", "Ada", "ada\0", "adatools/call"] {
@@ -120,11 +120,11 @@ fn another_principal_does_not_open_it_stl_24() {
 }
 
 #[test]
-fn another_request_does_not_open_it_stl_24() {
+fn another_request_does_not_open_the_seal_stl_24() {
     let first = call(PARAMS);
-    assert!(same(&first, &first));
-    assert!(!same(&first, &request("prompts/get", Some(PARAMS))), "another method");
-    assert!(!same(&first, &request("tools/call", None)), "no params");
+    assert!(opens_for(&first, &first));
+    assert!(!opens_for(&first, &request("prompts/get", Some(PARAMS))), "another method");
+    assert!(!opens_for(&first, &request("tools/call", None)), "no params");
     for params in [
         "{}",
         r#"{"name":"book"}"#,
@@ -135,8 +135,8 @@ fn another_request_does_not_open_it_stl_24() {
         r#"{"name":"book","Arguments":{"seats":2,"note":"a b"}}"#,
         r#"{"book":"name","arguments":{"seats":2,"note":"a b"}}"#,
     ] {
-        assert!(!same(&first, &call(params)), "{params}");
-        assert!(!same(&call(params), &first), "{params}");
+        assert!(!opens_for(&first, &call(params)), "{params}");
+        assert!(!opens_for(&call(params), &first), "{params}");
     }
 }
 
@@ -148,32 +148,35 @@ fn values_are_compared_as_they_are_written_stl_24() {
         r#"{"name":"book","arguments":{"seats":2.0,"note":"a b"}}"#,
         r#"{"name":"book","arguments":{"note":"a b","seats":2}}"#,
     ] {
-        assert!(!same(&first, &call(params)), "{params}");
+        assert!(!opens_for(&first, &call(params)), "{params}");
     }
 }
 
 #[test]
-fn what_a_retry_adds_and_how_it_orders_members_does_not_matter_stl_21_stl_24() {
+fn members_added_by_a_retry_and_their_order_are_ignored_stl_21_stl_24() {
     let first = call(PARAMS);
     for params in [
         r#"{"arguments":{"seats":2,"note":"a b"},"name":"book"}"#,
         r#"{ "name" : "book" , "arguments" : { "seats" : 2 , "note" : "a b" } }"#,
         "{\n  \"name\": \"book\",\n  \"arguments\": {\"seats\": 2, \"note\": \"a b\"}\n}",
-        r#"{"_meta":{"progressToken":1},"name":"book","inputResponses":{"a":{}},"arguments":{"seats":2,"note":"a b"},"requestState":"v1.x"}"#,
+        concat!(
+            r#"{"_meta":{"progressToken":1},"name":"book","inputResponses":{"a":{}},"#,
+            r#""arguments":{"seats":2,"note":"a b"},"requestState":"v1.x"}"#,
+        ),
         r#"{"_met\u0061":1,"_meta":2,"name":"book","arguments":{"seats":2,"note":"a b"}}"#,
     ] {
-        assert!(same(&first, &call(params)), "{params}");
-        assert!(same(&call(params), &first), "{params}");
+        assert!(opens_for(&first, &call(params)), "{params}");
+        assert!(opens_for(&call(params), &first), "{params}");
     }
     let inside = call(r#"{"name":"book","arguments":{"seats":2,"note":"a b","_meta":1}}"#);
-    assert!(!same(&first, &inside), "only the params' own members are left out");
+    assert!(!opens_for(&first, &inside), "only top-level members of the params are ignored");
 }
 
 #[test]
-fn a_retry_of_a_request_without_params_has_params_stl_21() {
+fn a_retry_may_add_params_to_a_request_without_params_stl_21() {
     let first = request("tools/call", None);
     for params in ["{}", r#"{"inputResponses":{},"requestState":"x"}"#] {
-        assert!(same(&first, &call(params)) && same(&call(params), &first), "{params}");
+        assert!(opens_for(&first, &call(params)) && opens_for(&call(params), &first), "{params}");
     }
 }
 
@@ -181,14 +184,14 @@ fn a_retry_of_a_request_without_params_has_params_stl_21() {
 fn a_repeated_member_cannot_take_the_place_of_another_stl_24() {
     let once = call(r#"{"name":"book"}"#);
     let twice = call(r#"{"name":"steal","name":"book"}"#);
-    assert!(!same(&once, &twice));
-    assert!(!same(&once, &call(r#"{"name":"book","name":"book"}"#)));
-    assert!(!same(&twice, &call(r#"{"name":"book","name":"steal"}"#)));
-    assert!(same(&twice, &twice));
+    assert!(!opens_for(&once, &twice));
+    assert!(!opens_for(&once, &call(r#"{"name":"book","name":"book"}"#)));
+    assert!(!opens_for(&twice, &call(r#"{"name":"book","name":"steal"}"#)));
+    assert!(opens_for(&twice, &twice));
 }
 
 #[test]
-fn it_opens_until_the_second_it_expires_stl_24() {
+fn a_seal_opens_until_the_second_of_its_expiry_stl_24() {
     let request = call(PARAMS);
     for (expires_at, now, opens) in [
         (LATER, 0, true),
@@ -208,7 +211,7 @@ fn it_opens_until_the_second_it_expires_stl_24() {
 }
 
 #[test]
-fn only_what_is_genuine_is_called_expired_stl_23() {
+fn only_authentic_state_is_reported_as_expired_stl_23() {
     let (first, other) = (call(PARAMS), call("{}"));
     let sealed = seal().seal("state", &ada(&first), LATER).unwrap();
     assert_eq!(seal().open(&sealed, &ada(&other), LATER), Err(Unsealed::Broken));
@@ -217,7 +220,7 @@ fn only_what_is_genuine_is_called_expired_stl_23() {
 }
 
 #[test]
-fn an_old_key_opens_and_does_not_seal_stl_23() {
+fn an_old_key_opens_but_does_not_seal_stl_23() {
     let request = call(PARAMS);
     let opens = |seal: &Seal, sealed: &str| seal.open(sealed, &ada(&request), NOW).is_ok();
     let [oldest, old, new] = [1, 2, 3].map(|key| Seal::new(&[key; 32]).unwrap());
@@ -230,11 +233,11 @@ fn an_old_key_opens_and_does_not_seal_stl_23() {
     assert!(opens(&new, &sealed) && !opens(&old, &sealed) && !opens(&oldest, &sealed));
 
     let sealed = old.seal("state", &ada(&request), LATER).unwrap();
-    assert!(!opens(&new, &sealed), "the old key was left out");
+    assert!(!opens(&new, &sealed), "the old key is no longer configured");
 }
 
 #[test]
-fn keys_have_a_least_length_and_are_not_shown_stl_23() {
+fn short_keys_are_rejected_and_keys_are_not_printed_stl_23() {
     for bytes in 0..KEY_BYTES_MIN {
         assert_eq!(Seal::new(&vec![7; bytes]).unwrap_err(), ShortKey);
         assert_eq!(seal().with_old_key(&vec![7; bytes]).unwrap_err(), ShortKey);
@@ -246,11 +249,11 @@ fn keys_have_a_least_length_and_are_not_shown_stl_23() {
 }
 
 #[test]
-fn long_state_is_refused_and_long_text_is_not_looked_at_stl_23() {
+fn long_state_and_long_text_are_rejected_stl_23() {
     let request = call(PARAMS);
     let state = "x".repeat(STATE_BYTES_MAX + 1);
     assert_eq!(seal().seal(&state, &ada(&request), LATER), Err(TooLarge));
-    // Right in everything but its length.
+    // Valid in everything but its length.
     let expiry = LATER.to_be_bytes();
     let message = ada(&request).message(&expiry, state.as_bytes()).unwrap();
     let code = seal().key.chain_update(message).finalize().into_bytes();
@@ -260,7 +263,7 @@ fn long_state_is_refused_and_long_text_is_not_looked_at_stl_23() {
 }
 
 #[test]
-fn a_request_with_too_many_members_is_refused_stl_23() {
+fn requests_with_too_many_members_are_rejected_stl_23() {
     let params = |members: usize| {
         let mut params: Map<String, Value> =
             (0..members).map(|at| (at.to_string(), Value::Null)).collect();
@@ -268,14 +271,14 @@ fn a_request_with_too_many_members_is_refused_stl_23() {
         call(&Value::Object(params).to_string())
     };
     let (most, more) = (params(MEMBERS_MAX), params(MEMBERS_MAX + 1));
-    assert!(same(&most, &most));
+    assert!(opens_for(&most, &most));
     assert_eq!(seal().seal("state", &ada(&more), LATER), Err(TooLarge));
     let sealed = seal().seal("state", &ada(&most), LATER).unwrap();
     assert_eq!(seal().open(&sealed, &ada(&more), NOW), Err(Unsealed::Broken));
 }
 
 #[test]
-fn the_error_to_answer_with_is_minus_32602_and_tells_nothing_more_stl_23() {
+fn the_error_is_invalid_params_and_reveals_no_details_stl_23() {
     for (unsealed, message) in [
         (Unsealed::Expired, "the request state has expired"),
         (Unsealed::Broken, "the request state is not valid for this request"),
@@ -284,7 +287,7 @@ fn the_error_to_answer_with_is_minus_32602_and_tells_nothing_more_stl_23() {
     }
 }
 
-/// Text that is not sealed: anything, and what looks like it.
+/// Text that is not sealed, including look-alikes.
 fn forged() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
@@ -294,8 +297,8 @@ fn forged() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The members that count, as the tree that `serde_json` makes of the params has them.
-fn counted(mut params: Map<String, Value>) -> Map<String, Value> {
+/// The members that are bound, as parsed by `serde_json`.
+fn bound_members(mut params: Map<String, Value>) -> Map<String, Value> {
     params.retain(|name, _| !RETRY_MEMBERS.contains(&name.as_str()));
     params
 }
@@ -307,25 +310,25 @@ proptest! {
     }
 
     #[test]
-    fn requests_are_the_same_when_the_members_that_count_are_stl_24(
+    fn requests_are_equal_if_their_bound_members_are_stl_24(
         first in testing::object(), second in testing::object(), meta in testing::value(),
     ) {
         let request = |params: &Map<String, Value>| call(&serde_json::to_string(params).unwrap());
-        let is_same = counted(first.clone()) == counted(second.clone());
-        prop_assert_eq!(same(&request(&first), &request(&second)), is_same);
+        let is_equal = bound_members(first.clone()) == bound_members(second.clone());
+        prop_assert_eq!(opens_for(&request(&first), &request(&second)), is_equal);
 
-        // Line breaks between tokens would be gone before a request has its params; blanks are not.
+        // Framing removes line breaks between tokens, but not other white space.
         let spaced = serde_json::to_string_pretty(&first).unwrap().replace('\n', " ");
-        prop_assert!(same(&request(&first), &call(&spaced)));
+        prop_assert!(opens_for(&request(&first), &call(&spaced)));
         let mut retry = first.clone();
         retry.insert("_meta".into(), meta.clone());
         retry.insert("inputResponses".into(), meta.clone());
         retry.insert("requestState".into(), meta);
-        prop_assert!(same(&request(&first), &request(&retry)));
+        prop_assert!(opens_for(&request(&first), &request(&retry)));
     }
 
     #[test]
-    fn no_byte_can_move_between_what_is_bound_stl_24(
+    fn no_byte_can_move_between_bound_parts_stl_24(
         text in "[ab]{0,6}", cuts in any::<[u8; 3]>(), others in any::<[u8; 3]>(),
     ) {
         let (parts, others) = (cut(&text, cuts), cut(&text, others));
@@ -333,7 +336,7 @@ proptest! {
     }
 }
 
-/// `text` in four parts.
+/// Splits `text` into four parts.
 fn cut(text: &str, cuts: [u8; 3]) -> [&str; 4] {
     let mut cuts = cuts.map(|cut| usize::from(cut) % (text.len() + 1));
     cuts.sort_unstable();
@@ -341,7 +344,7 @@ fn cut(text: &str, cuts: [u8; 3]) -> [&str; 4] {
     [&text[..one], &text[one..two], &text[two..three], &text[three..]]
 }
 
-/// What is authenticated of these.
+/// The authenticated bytes for these values.
 fn message(&[principal, method, state, key]: &[&str; 4]) -> Vec<u8> {
     let request = request(method, Some(&format!("{{\"{key}\":0}}")));
     Bound { principal, request: &request }.message(&[0; 8], state.as_bytes()).unwrap()

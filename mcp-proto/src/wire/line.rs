@@ -1,78 +1,80 @@
-//! Cuts a byte stream into lines; knows nothing of what a line says.
+//! Splits a byte stream into lines.
 //!
-//! A line ends at LF and at nothing else (FRM-13). One CR before it is dropped, blank lines are
-//! skipped (FRM-08), and so is one UTF-8 byte order mark at the start of the stream (FRM-09). A
-//! line longer than the limit is discarded up to its LF in constant memory, and reported once
-//! (FRM-10, T-21).
+//! Only LF ends a line. One CR before it is dropped. Blank lines are skipped, and one UTF-8 byte
+//! order mark at the start of the stream is dropped. A line over the limit is discarded up to its
+//! LF in constant memory, and reported once.
+
+// FRM-13: only LF ends a line. FRM-08: CR and blank lines. FRM-09: the byte order mark. FRM-10,
+// T-21: overlong lines.
 
 use alloc::vec::Vec;
 use core::mem;
 
 use bytes::Bytes;
 
-/// What `LineReader::next` found.
+/// A line returned by `LineReader::next`.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Line<'a> {
-    /// A line without its end, never blank; valid until the next call.
+    /// A line without its terminator, never blank; valid until the next call.
     Borrowed(&'a [u8]),
-    /// As `Borrowed`, for a long line that was put together from pieces: its bytes can be kept.
+    /// A long line assembled from several inputs, which owns its buffer.
     Owned(Bytes),
-    /// A line passed the limit; its bytes are being dropped.
+    /// A line over the limit, discarded.
     TooLong,
 }
 
-/// Lines at least this long are handed over with their buffer.
+/// Lines of at least this length are returned with their buffer.
 const OWNED_BYTES_MIN: usize = 4096;
 
-/// What a reader keeps of its buffer between lines.
-const KEPT_BYTES_MAX: usize = 16 * 1024;
+/// Capacity retained between lines.
+const RETAINED_BYTES_MAX: usize = 16 * 1024;
 
-/// The reading half of line framing.
+/// The incoming half of line framing.
 #[derive(Debug)]
 pub(crate) struct LineReader {
-    /// The beginning of a line whose end has not come.
+    /// The start of an unterminated line.
     partial: Vec<u8>,
     line_bytes_max: usize,
-    state: State,
-    /// The line that was handed out last lies in `partial` and is used up.
-    taken: bool,
+    state: LineState,
+    /// Whether the line returned last is still in `partial`.
+    lent: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum State {
-    /// No line has ended and no byte was judged: a byte order mark may still come.
+enum LineState {
+    /// At the start of the stream, where a byte order mark may come.
     Start,
     Line,
-    /// Dropping bytes up to the next LF.
+    /// Discarding bytes up to the next LF.
     Discarding,
 }
 
 impl LineReader {
     pub(crate) fn new(line_bytes_max: usize) -> Self {
-        Self { partial: Vec::new(), line_bytes_max, state: State::Start, taken: false }
+        Self { partial: Vec::new(), line_bytes_max, state: LineState::Start, lent: false }
     }
 
-    /// Takes the next line from the front of `input`; `None` once all of it is used up.
+    /// Takes the next line from the front of `input`; `None` when the input is exhausted.
     ///
-    /// Every byte is looked at once, however the stream is split.
+    /// Each byte is scanned once, however the stream is split.
     pub(crate) fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Option<Line<'s>> {
-        self.forget_taken();
+        self.release_lent();
         loop {
             let Some(end) = memchr::memchr(b'\n', input) else {
                 let rest = mem::take(input);
-                return self.hold(rest).then_some(Line::TooLong);
+                return self.buffer(rest).then_some(Line::TooLong);
             };
             let piece = input.get(..end).unwrap_or_default();
             *input = input.get(end + 1..).unwrap_or_default();
-            if self.state == State::Discarding {
-                self.state = State::Line;
+            if self.state == LineState::Discarding {
+                self.state = LineState::Line;
                 continue;
             }
             if self.partial.len() + piece.len()
                 > self.line_bytes_max.saturating_add(TRIMMED_BYTES_MAX)
             {
                 self.drop_partial();
-                self.state = State::Line;
+                self.state = LineState::Line;
                 return Some(Line::TooLong);
             }
             if self.partial.is_empty() {
@@ -85,22 +87,23 @@ impl LineReader {
                 }
                 continue;
             }
-            self.add(piece);
+            self.extend_partial(piece);
             return match self.take_partial() {
-                Taken::Blank => continue,
-                Taken::TooLong => Some(Line::TooLong),
-                Taken::Owned(line) => Some(Line::Owned(line)),
-                Taken::Borrowed(start, end) => {
+                CompletedLine::Blank => continue,
+                CompletedLine::TooLong => Some(Line::TooLong),
+                CompletedLine::Owned(line) => Some(Line::Owned(line)),
+                CompletedLine::Borrowed(start, end) => {
                     Some(Line::Borrowed(self.partial.get(start..end).unwrap_or_default()))
                 }
             };
         }
     }
 
-    /// The stream ended: takes the last line, which has no LF, if there is one. (FRM-12)
+    /// Takes the unterminated last line at the end of the stream, if any.
+    // FRM-12: the caller decides whether it counts.
     pub(crate) fn finish(&mut self) -> Option<Line<'static>> {
-        self.forget_taken();
-        if self.state == State::Discarding {
+        self.release_lent();
+        if self.state == LineState::Discarding {
             return None;
         }
         let partial = mem::take(&mut self.partial);
@@ -111,23 +114,23 @@ impl LineReader {
         (!is_blank(line)).then(|| Line::Owned(Bytes::copy_from_slice(line)))
     }
 
-    /// Keeps the beginning of a line; true when it just passed the limit.
-    fn hold(&mut self, rest: &[u8]) -> bool {
-        if self.state == State::Discarding {
+    /// Buffers the start of a line; returns whether it just exceeded the limit.
+    fn buffer(&mut self, rest: &[u8]) -> bool {
+        if self.state == LineState::Discarding {
             return false;
         }
         if self.partial.len() + rest.len() > self.line_bytes_max.saturating_add(TRIMMED_BYTES_MAX) {
             self.drop_partial();
-            self.state = State::Discarding;
+            self.state = LineState::Discarding;
             return true;
         }
-        self.add(rest);
+        self.extend_partial(rest);
         false
     }
 
-    /// Adds a piece. Long lines get room for a quarter more and not, as is usual, for as much
-    /// again: they are kept.
-    fn add(&mut self, piece: &[u8]) {
+    /// Appends to the partial line. Long lines grow by a quarter rather than by half or double,
+    /// because they are retained.
+    fn extend_partial(&mut self, piece: &[u8]) {
         let len = self.partial.len();
         if len >= OWNED_BYTES_MIN && self.partial.capacity() - len < piece.len() {
             self.partial.reserve_exact(piece.len().max(len / 4));
@@ -135,7 +138,7 @@ impl LineReader {
         self.partial.extend_from_slice(piece);
     }
 
-    fn take_partial(&mut self) -> Taken {
+    fn take_partial(&mut self) -> CompletedLine {
         let whole = mem::take(&mut self.partial);
         let line = self.trim(&whole);
         let start =
@@ -145,38 +148,38 @@ impl LineReader {
         if too_long || end == 0 {
             self.partial = whole;
             self.drop_partial();
-            return if too_long { Taken::TooLong } else { Taken::Blank };
+            return if too_long { CompletedLine::TooLong } else { CompletedLine::Blank };
         }
         if end - start >= OWNED_BYTES_MIN {
-            return Taken::Owned(Bytes::from(whole).slice(start..end));
+            return CompletedLine::Owned(Bytes::from(whole).slice(start..end));
         }
         self.partial = whole;
-        self.taken = true;
-        Taken::Borrowed(start, end)
+        self.lent = true;
+        CompletedLine::Borrowed(start, end)
     }
 
-    /// Drops the CR of CRLF, and a byte order mark at the start of the stream.
+    /// Drops the CR of a CRLF, and a byte order mark at the start of the stream.
     fn trim<'a>(&mut self, line: &'a [u8]) -> &'a [u8] {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if mem::replace(&mut self.state, State::Line) == State::Start {
+        if mem::replace(&mut self.state, LineState::Line) == LineState::Start {
             return line.strip_prefix(BOM).unwrap_or(line);
         }
         line
     }
 
-    fn forget_taken(&mut self) {
-        if mem::take(&mut self.taken) {
+    fn release_lent(&mut self) {
+        if mem::take(&mut self.lent) {
             self.drop_partial();
         }
     }
 
     fn drop_partial(&mut self) {
         self.partial.clear();
-        self.partial.shrink_to(KEPT_BYTES_MAX);
+        self.partial.shrink_to(RETAINED_BYTES_MAX);
     }
 }
 
-enum Taken {
+enum CompletedLine {
     Blank,
     Borrowed(usize, usize),
     Owned(Bytes),
@@ -185,7 +188,7 @@ enum Taken {
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// What may be dropped from a line before its length counts: a byte order mark and a CR.
+/// Bytes that can be dropped from a line before its length counts: a byte order mark and a CR.
 const TRIMMED_BYTES_MAX: usize = BOM.len() + 1;
 
 fn is_blank(line: &[u8]) -> bool {

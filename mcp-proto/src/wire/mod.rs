@@ -1,4 +1,4 @@
-//! Bytes on a stream: lines in, whole messages out.
+//! Line framing: incoming lines and the queue of outgoing bytes.
 
 mod line;
 mod outbox;

@@ -1,15 +1,15 @@
-//! Bytes that wait to be sent: whole messages in, any number of bytes out.
+//! [`Outbox`]: the queue of outgoing bytes.
 
 use alloc::vec::Vec;
 use core::mem;
 
 use bytes::{Buf, Bytes};
 
-/// The bytes that a machine wants sent, oldest first: always whole messages, each one line.
+/// The bytes to send, oldest first: complete messages, one per line.
 ///
-/// The driver reads it through [`Buf`]: it writes what [`chunk`](Buf::chunk) shows and then
-/// [`advance`](Buf::advance)s by as many bytes as it wrote. Taking bytes never fails and never
-/// loses any.
+/// The driver reads it through [`Buf`]: it writes the bytes of [`chunk`](Buf::chunk) and then calls
+/// [`advance`](Buf::advance) with the number of bytes written. Taking bytes never fails or loses
+/// any.
 ///
 /// ```
 /// use bytes::Buf;
@@ -30,40 +30,39 @@ use bytes::{Buf, Bytes};
 #[derive(Debug, Default)]
 pub struct Outbox {
     buffer: Vec<u8>,
-    /// Bytes at the front of the buffer that were sent.
+    /// Number of sent bytes at the front of the buffer.
     sent: usize,
-    /// Bytes sent in all.
+    /// Total bytes sent.
     sent_total: u64,
-    /// Bytes that were taken from here as a whole and are not written yet.
+    /// Bytes handed out by `take_all` but not yet written.
     taken: usize,
 }
 
-/// What an empty outbox keeps of its buffer.
-const KEPT_BYTES_MAX: usize = 64 * 1024;
+/// Capacity that an empty outbox retains.
+const RETAINED_BYTES_MAX: usize = 64 * 1024;
 
 impl Outbox {
-    /// Bytes that wait.
+    /// Returns the number of queued bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.buffer.len() - self.sent
     }
 
-    /// Whether nothing waits.
+    /// Returns whether no bytes are queued.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes taken so far, since the beginning.
+    /// Returns the total number of bytes taken.
     #[must_use]
     pub fn sent_total(&self) -> u64 {
         self.sent_total
     }
 
-    /// Takes the oldest message whole, without its line end: the seam for transports that carry
-    /// messages.
+    /// Takes the oldest message without its line terminator, for message-based transports.
     ///
-    /// `None` when nothing waits. Do not mix it with [`Buf::advance`] in the middle of a message.
+    /// Returns `None` if the queue is empty. Do not mix it with [`Buf::advance`] within a message.
     pub fn poll_message(&mut self) -> Option<Bytes> {
         let waiting = self.chunk();
         let end = memchr::memchr(b'\n', waiting)?;
@@ -72,13 +71,12 @@ impl Outbox {
         Some(message)
     }
 
-    /// Takes all that waits, in exchange for the buffer of `chunk`, whose bytes are forgotten:
-    /// nothing is copied, unless a part of it was taken before.
+    /// Takes all queued bytes by swapping buffers with `chunk`, whose content is discarded. Copies
+    /// only if the front message was partly taken before.
     ///
-    /// What was taken counts as waiting until it is [`written`](Self::written), or this is called
-    /// anew. A buffer that a large message needed is freed once there is something else to
-    /// take: freed at once, its pages would go back to the system after each of many large
-    /// messages.
+    /// The bytes still count as queued until they are [`written`](Self::written) or this is called
+    /// again. A buffer that grew for a large message is freed only when more data is taken: freeing
+    /// it at once would return its pages to the system after each of many large messages.
     ///
     /// ```
     /// use mcp_proto::client::{Client, Config};
@@ -96,7 +94,7 @@ impl Outbox {
         if self.is_empty() {
             return;
         }
-        if chunk.capacity() > KEPT_BYTES_MAX {
+        if chunk.capacity() > RETAINED_BYTES_MAX {
             *chunk = Vec::new();
         }
         if self.sent > 0 {
@@ -109,9 +107,8 @@ impl Outbox {
         self.taken = chunk.len();
     }
 
-    /// Takes a buffer back that was [taken](Self::take_all) and is written: the next message that
-    /// needs a large one is written into it, and not into another one beside it. It is handed
-    /// out with whatever is taken next.
+    /// Takes back a buffer that was [taken](Self::take_all) and written, so that the next large
+    /// message needs no new buffer. The next `take_all` hands it out again.
     pub fn reuse(&mut self, mut buffer: Vec<u8>) {
         if self.is_empty() && self.sent == 0 && buffer.capacity() > self.buffer.capacity() {
             buffer.clear();
@@ -119,7 +116,7 @@ impl Outbox {
         }
     }
 
-    /// So many bytes of what was taken last are written, and leave room for others.
+    /// Reports that `bytes` of the bytes taken last are written and no longer count as queued.
     pub fn written(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_sub(bytes);
     }
@@ -140,30 +137,29 @@ impl Outbox {
         }
     }
 
-    /// Bytes that wait here, or were taken as a whole and are not written yet.
+    /// Returns the number of bytes queued, or taken but not yet written.
     pub(crate) fn waiting(&self) -> usize {
         self.len() + self.taken
     }
 
-    /// Bytes that were taken and, where that is told, written.
+    /// Returns the total number of bytes taken, without those not yet reported as written.
     pub(crate) fn written_total(&self) -> u64 {
         self.sent_total - self.taken as u64
     }
 
-    /// Bytes ever appended: the position after the last one.
+    /// Returns the total number of bytes appended: the position of the end of the queue.
     pub(crate) fn produced(&self) -> u64 {
         self.sent_total + self.len() as u64
     }
 
-    /// Drops what was appended after the position `mark`, as far as it was not taken.
+    /// Removes the bytes appended after position `mark`, unless already taken.
     pub(crate) fn truncate(&mut self, mark: u64) {
         let dropped = usize::try_from(self.produced().saturating_sub(mark)).unwrap_or(usize::MAX);
         self.buffer.truncate(self.buffer.len() - dropped.min(self.len()));
     }
 
-    /// Appends what `write` writes to the buffer that it is given, with the offset at which it
-    /// begins. What it writes holds line breaks at its end only; on an error nothing is
-    /// appended.
+    /// Appends the output of `write`, which receives the buffer and its length. The output may
+    /// contain line breaks only at its end. On error nothing is appended.
     #[inline]
     pub(crate) fn try_append<T, E>(
         &mut self,
@@ -184,12 +180,12 @@ impl Outbox {
                 .trim_ascii_end()
                 .iter()
                 .all(|byte| !matches!(byte, b'\n' | b'\r')),
-            "a message holds a line break"
+            "message contains a line break"
         );
         written
     }
 
-    /// Appends what `write` writes.
+    /// Appends the output of `write`.
     pub(crate) fn append(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let Ok(()) = self.try_append(|out, _| {
             write(out);
@@ -197,21 +193,21 @@ impl Outbox {
         });
     }
 
-    /// Gives back the space of what was taken.
+    /// Reclaims the space of sent bytes.
     pub(crate) fn compact(&mut self) {
         if self.sent == 0 {
             return;
         }
         if self.sent == self.buffer.len() {
-            if self.buffer.capacity() > KEPT_BYTES_MAX {
-                // To shrink it would give its pages back one by one, for the next large message to
-                // ask for them anew.
+            if self.buffer.capacity() > RETAINED_BYTES_MAX {
+                // `shrink_to` would return the pages one by one, and the next large message would
+                // request them again.
                 self.buffer = Vec::new();
             }
             self.buffer.clear();
             self.sent = 0;
-        } else if self.sent > KEPT_BYTES_MAX && self.sent > self.buffer.len() / 2 {
-            // Each byte is moved at most once for each byte sent.
+        } else if self.sent > RETAINED_BYTES_MAX && self.sent > self.buffer.len() / 2 {
+            // Each byte is moved at most once per byte sent.
             self.buffer.drain(..self.sent);
             self.buffer.shrink_to(self.buffer.len() * 2);
             self.sent = 0;
@@ -228,7 +224,7 @@ impl Buf for Outbox {
         self.buffer.get(self.sent..).unwrap_or_default()
     }
 
-    /// Takes `count` bytes; more than there are takes them all.
+    /// Takes up to `count` bytes.
     fn advance(&mut self, count: usize) {
         self.take(count);
         self.compact();

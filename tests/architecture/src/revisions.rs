@@ -73,7 +73,7 @@ mod tests {
             "pub enum Revision {} pub(crate) use Revision::{V2025_11_25 as R4, V2026_07_28 as R5};";
         let files = planted(&[
             ("mcp-proto/src/revision.rs", table),
-            ("mcp-proto/src/schema/notices.rs", text),
+            ("mcp-proto/src/schema/notifications.rs", text),
         ]);
         branches(&files).iter().map(ToString::to_string).collect()
     }

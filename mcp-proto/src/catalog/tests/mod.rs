@@ -1,8 +1,8 @@
-//! The catalogue: what can be added, what requests find, how lists are cut into pages.
+//! The catalog: registration, lookups and pages.
 
-mod find;
+mod lookup;
 mod pages;
-mod register;
+mod registration;
 
 use alloc::vec::Vec;
 
@@ -32,7 +32,7 @@ fn prompt(name: &str, arguments: &[(&str, bool)]) -> Prompt {
     Prompt::new(name).arguments(arguments.collect::<Vec<_>>())
 }
 
-/// One of each, with its name as handler.
+/// A catalog with entries of each kind, whose handlers are their names.
 fn catalog() -> Catalog<&'static str> {
     let mut catalog = Catalog::new();
     catalog.add_tool(tool("today"), "today").unwrap();
@@ -45,20 +45,20 @@ fn catalog() -> Catalog<&'static str> {
     catalog
 }
 
-/// What is found, in words.
-fn found(
+/// Describes what a request resolves to.
+fn lookup(
     catalog: &Catalog<&'static str>,
     method: &str,
     params: Value,
     revision: Revision,
 ) -> String {
     match catalog.find_raw(method, Some(&raw(&params)), revision) {
-        Ok(found) => shown(found, revision),
+        Ok(found) => describe(found, revision),
         Err(error) => alloc::format!("error {error}"),
     }
 }
 
-fn shown(found: Found<'_, &'static str>, revision: Revision) -> String {
+fn describe(found: Found<'_, &'static str>, revision: Revision) -> String {
     use alloc::format;
     match found {
         Found::Answer(answer) => format!("answer {}", encoded(&answer, revision)),
@@ -85,6 +85,6 @@ fn encoded(value: &dyn Encode, revision: Revision) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn refusal(catalog: &Catalog<&'static str>, method: &str, params: Value) -> ErrorObject {
+fn lookup_error(catalog: &Catalog<&'static str>, method: &str, params: Value) -> ErrorObject {
     catalog.find_raw(method, Some(&raw(&params)), R4).unwrap_err()
 }

@@ -1,5 +1,4 @@
-//! Pages: their bounds, their cursors, and what holds while the catalogue changes between two of
-//! them.
+//! Pages: bounds, cursors, and changes of the catalog between pages.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +24,7 @@ fn tools_page(
     }
 }
 
-/// The names on each page.
+/// The tool names on each page.
 fn walk(catalog: &Catalog<&'static str>) -> Vec<Vec<String>> {
     let mut pages = Vec::new();
     let mut cursor = None;
@@ -40,7 +39,7 @@ fn walk(catalog: &Catalog<&'static str>) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn lists_are_in_the_order_of_adding_and_stay_so_stl_12() {
+fn lists_keep_insertion_order_stl_12() {
     let mut catalog = with_pages(2, 1 << 20);
     for name in ["c", "a", "e", "b", "d"] {
         catalog.add_tool(tool(name), "").unwrap();
@@ -59,7 +58,7 @@ fn lists_are_in_the_order_of_adding_and_stay_so_stl_12() {
 }
 
 #[test]
-fn each_list_has_pages_and_is_written_for_the_peers_revision_pag_06() {
+fn every_list_is_paged_and_encoded_for_the_peers_revision_pag_06() {
     let mut catalog = with_pages(1, 1 << 20).ttl_ms(7).public();
     let schema = raw(&json!({"type": "object"}));
     catalog.add_tool(Tool::new("t", schema).title("T"), "").unwrap();
@@ -72,7 +71,10 @@ fn each_list_has_pages_and_is_written_for_the_peers_revision_pag_06() {
         (
             "tools/list",
             r#"{"tools":[{"name":"t","inputSchema":{"type":"object"}}],"nextCursor":"t1"}"#,
-            r#"{"tools":[{"name":"t","title":"T","inputSchema":{"type":"object"}}],"nextCursor":"t1","#,
+            concat!(
+                r#"{"tools":[{"name":"t","title":"T","inputSchema":{"type":"object"}}],"#,
+                r#""nextCursor":"t1","#,
+            ),
         ),
         (
             "resources/list",
@@ -90,14 +92,14 @@ fn each_list_has_pages_and_is_written_for_the_peers_revision_pag_06() {
             r#"{"prompts":[{"name":"p","title":"P"}],"#,
         ),
     ] {
-        let answer = |revision| found(&catalog, method, json!({}), revision);
+        let answer = |revision| lookup(&catalog, method, json!({}), revision);
         assert_eq!(answer(Revision::V2024_11_05), alloc::format!("answer {old}"));
         assert_eq!(answer(Revision::V2026_07_28), alloc::format!("answer {new}{cached}}}"));
     }
 }
 
 #[test]
-fn a_cursor_that_is_none_of_the_lists_is_refused_pag_05() {
+fn invalid_cursors_are_rejected_pag_05() {
     let mut catalog = with_pages(1, 1 << 20);
     for name in ["a", "b", "c"] {
         catalog.add_tool(tool(name), "").unwrap();
@@ -125,15 +127,15 @@ fn a_cursor_that_is_none_of_the_lists_is_refused_pag_05() {
         assert_eq!(error.code, code::INVALID_PARAMS, "{bad}");
     }
     for bad in [json!(1), json!({}), json!(["t1"]), json!(false)] {
-        let error = refusal(&catalog, "tools/list", json!({"cursor": bad}));
+        let error = lookup_error(&catalog, "tools/list", json!({"cursor": bad}));
         assert_eq!(error.code, code::INVALID_PARAMS);
     }
-    let first = found(&catalog, "tools/list", json!({}), R4);
-    assert_eq!(found(&catalog, "tools/list", json!({"cursor": null}), R4), first);
+    let first = lookup(&catalog, "tools/list", json!({}), R4);
+    assert_eq!(lookup(&catalog, "tools/list", json!({"cursor": null}), R4), first);
 }
 
 #[test]
-fn a_cursor_stays_right_when_what_it_names_is_removed() {
+fn a_cursor_stays_valid_when_its_entry_is_removed() {
     let mut catalog = with_pages(2, 1 << 20);
     for name in ["a", "b", "c", "d"] {
         catalog.add_tool(tool(name), "").unwrap();
@@ -150,7 +152,7 @@ fn a_cursor_stays_right_when_what_it_names_is_removed() {
 }
 
 #[test]
-fn a_page_has_as_many_entries_as_the_catalogue_was_told() {
+fn entries_max_bounds_a_page() {
     let mut catalog = Catalog::new().replacing().entries_max(2);
     for name in ["a", "b", "c", "a"] {
         catalog.add_tool(tool(name), "").unwrap();
@@ -159,7 +161,7 @@ fn a_page_has_as_many_entries_as_the_catalogue_was_told() {
 }
 
 #[test]
-fn a_page_of_no_entries_is_one_of_one() {
+fn a_page_holds_at_least_one_entry() {
     let mut catalog = with_pages(0, 1 << 20);
     catalog.add_tool(tool("a"), "").unwrap();
     catalog.add_tool(tool("b"), "").unwrap();
@@ -167,7 +169,7 @@ fn a_page_of_no_entries_is_one_of_one() {
 }
 
 #[test]
-fn what_does_not_fit_on_a_page_alone_is_refused() {
+fn an_entry_larger_than_a_page_is_rejected() {
     let mut catalog = with_pages(10, 1000);
     let sized = |bytes: usize| tool("x").description("d".repeat(bytes));
     let frame = encoded(&sized(0), R4).len();
@@ -177,16 +179,18 @@ fn what_does_not_fit_on_a_page_alone_is_refused() {
     assert_eq!(with_pages(10, 0).add_prompt(Prompt::new("x"), ""), Err(Refused::TooLong));
 }
 
+type Model = BTreeMap<u8, String>;
+
 proptest! {
     #[test]
-    fn a_page_is_never_longer_than_its_bounds(
+    fn a_page_never_exceeds_its_bounds(
         sizes in proptest::collection::vec((0_usize..300, any::<bool>()), 0..40),
         entries_max in 1_usize..9,
         bytes_max in 700_usize..2000,
     ) {
         let mut catalog = with_pages(entries_max, bytes_max).ttl_ms(u64::MAX);
         for (at, (size, quotes)) in sizes.iter().enumerate() {
-            // Some grow when they are written.
+            // Quotes grow when encoded.
             let text = if *quotes { "\"" } else { "d" }.repeat(*size);
             let _too_long = catalog.add_tool(tool(&alloc::format!("n{at}")).title(text), "");
         }
@@ -208,18 +212,21 @@ proptest! {
         prop_assert_eq!(seen, catalog.tools().count());
     }
 
-    /// Against a model: what was there during the whole walk is seen exactly once, nothing is seen twice, and nothing
-    /// that was not there is seen. Things of one name are told apart by their titles.
+    /// Against a model: entries present during the whole walk are seen exactly once, and removed
+    /// entries are not seen. Titles distinguish entries that share a name.
     #[test]
-    fn a_walk_misses_and_repeats_nothing_whatever_changes_meanwhile_pag_05(
+    fn a_walk_is_complete_and_free_of_duplicates_despite_changes_pag_05(
         start in proptest::collection::vec(0_u8..12, 0..12),
-        steps in proptest::collection::vec(proptest::collection::vec((any::<bool>(), 0_u8..12), 0..6), 0..12),
+        steps in proptest::collection::vec(
+            proptest::collection::vec((any::<bool>(), 0_u8..12), 0..6),
+            0..12,
+        ),
         entries_max in 1_usize..5,
     ) {
         let mut catalog = with_pages(entries_max, 1 << 20);
-        let mut model: BTreeMap<u8, String> = BTreeMap::new();
+        let mut model: Model = BTreeMap::new();
         let mut count = 0;
-        let mut change = |catalog: &mut Catalog<&'static str>, model: &mut BTreeMap<u8, String>, add: bool, n: u8| {
+        let mut change = |catalog: &mut Catalog<&'static str>, model: &mut Model, add, n: u8| {
             let name = alloc::format!("n{n}");
             if add {
                 count += 1;

@@ -1,4 +1,4 @@
-//! What is declared is what is read, whoever declares it in whatever revision.
+//! Declarations round-trip for both sides and every revision.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,8 +25,8 @@ fn all() -> Vec<Capability> {
     all
 }
 
-/// What of `capabilities` a peer of `revision` can be told by `side`.
-fn sayable(capabilities: &Capabilities, side: Side, revision: Revision) -> Vec<Capability> {
+/// The subset of `capabilities` that `side` can declare to a peer of `revision`.
+fn declarable(capabilities: &Capabilities, side: Side, revision: Revision) -> Vec<Capability> {
     let has = |capability: &Capability| {
         let row =
             CAPABILITIES.iter().find(|rule| rule.side == side && rule.capability == *capability);
@@ -42,13 +42,13 @@ fn written(capabilities: &Capabilities, side: Side, revision: Revision) -> Raw {
     Raw::from_text(core::str::from_utf8(&out).unwrap()).unwrap()
 }
 
-/// What `declared` comes to.
+/// The capabilities read from `declared`.
 fn read(declared: &Value, side: Side, revision: Revision) -> Vec<Capability> {
     let capabilities = Capabilities::declared(&raw(declared), side, revision);
     all().into_iter().filter(|capability| capabilities.has(*capability)).collect()
 }
 
-/// No object of `value` has a member twice.
+/// Asserts that no object in `value` repeats a member.
 fn assert_no_repeats(value: &Raw) {
     let mut keys: Vec<Vec<u8>> = members(value.as_bytes()).map(|(key, _)| key.to_vec()).collect();
     let count = keys.len();
@@ -64,30 +64,39 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
-    fn what_is_declared_is_what_is_read_for_every_side_and_revision(
-        declared in subsequence(all(), 0..=all().len()), experimental in proptest::option::of(object()),
+    fn declarations_round_trip_for_every_side_and_revision(
+        declared in subsequence(all(), 0..=all().len()),
+        experimental in proptest::option::of(object()),
         side in select(&[Side::Client, Side::Server][..]), revision in select(&Revision::ALL[..]),
     ) {
-        let mut ours = declared.iter().fold(Capabilities::none(), |ours, capability| ours.with(*capability));
+        let mut ours = declared.iter().copied().fold(Capabilities::none(), Capabilities::with);
         if let Some(experimental) = &experimental {
             ours = ours.with_experimental(experimental.clone());
         }
         let text = written(&ours, side, revision);
         prop_assert_eq!(text.member("experimental"), experimental);
-        prop_assert_eq!(read(&text.parse().unwrap(), side, revision), sayable(&ours, side, revision), "{}", text);
+        let read = read(&text.parse().unwrap(), side, revision);
+        prop_assert_eq!(read, declarable(&ours, side, revision), "{}", text);
         assert_no_repeats(&written(&ours.with_experimental(Raw::empty_object()), side, revision));
-        // What a revision does not have is not mentioned to its peers.
+        // Capabilities that a revision does not define are not declared to its peers.
         for (name, _) in text.parse::<Map<String, Value>>().unwrap() {
             let known = CAPABILITIES.iter().any(|rule| {
-                rule.side == side && rule.path[0] == name && rule.since <= revision && revision <= rule.until
+                rule.side == side
+                    && rule.path[0] == name
+                    && rule.since <= revision
+                    && revision <= rule.until
             });
             prop_assert!(known || name == "experimental", "{} to {}", name, revision);
         }
     }
 
     #[test]
-    fn unknown_capabilities_change_nothing_cap_18(more in testing::object(), side in select(&[Side::Client, Side::Server][..])) {
-        let known = json!({"tools": {"listChanged": true, "more": 1}, "roots": {}, "elicitation": {}});
+    fn unknown_capabilities_change_nothing_cap_18(
+        more in testing::object(), side in select(&[Side::Client, Side::Server][..]),
+    ) {
+        let known = json!({
+            "tools": {"listChanged": true, "more": 1}, "roots": {}, "elicitation": {},
+        });
         let mut declared = known.clone();
         for (key, value) in more {
             declared.as_object_mut().unwrap().entry(key).or_insert(value);
@@ -122,7 +131,7 @@ fn presence_declares_and_false_null_and_absence_do_not_t_41() {
     assert_eq!(
         read(&json!({"tools": {}}), Side::Client, Revision::V2025_11_25),
         [],
-        "a client has no tools"
+        "clients cannot declare tools"
     );
 }
 
@@ -140,9 +149,17 @@ fn elicitation_without_modes_means_forms_cap_08_t_43() {
         assert_eq!(read(json!({"url": null}), revision), [Form]);
         assert_eq!(read(json!(false), revision), []);
     }
-    assert_eq!(read(json!({"url": {}}), Revision::V2025_06_18), [Form], "there were no modes");
+    assert_eq!(
+        read(json!({"url": {}}), Revision::V2025_06_18),
+        [Form],
+        "the revision has no modes"
+    );
     for older in [Revision::V2024_11_05, Revision::V2025_03_26] {
-        assert_eq!(read(json!({}), older), [Form], "who declares it can do it");
+        assert_eq!(
+            read(json!({}), older),
+            [Form],
+            "the declaration counts although the revision does not define it"
+        );
         assert_eq!(read(json!({"form": {}, "url": {}}), older), [Form]);
         assert_eq!(read(json!(false), older), []);
     }
@@ -154,7 +171,7 @@ fn elicitation_without_modes_means_forms_cap_08_t_43() {
 }
 
 #[test]
-fn a_part_declares_the_whole() {
+fn a_sub_capability_declares_its_parent() {
     for rule in CAPABILITIES {
         let with = Capabilities::none().with(rule.capability);
         for whole in CAPABILITIES
@@ -173,7 +190,7 @@ fn a_part_declares_the_whole() {
 }
 
 #[test]
-fn the_modern_revision_hears_nothing_of_tasks_cap_20() {
+fn tasks_are_not_declared_in_the_modern_revision_cap_20() {
     let all = all().into_iter().fold(Capabilities::none(), Capabilities::with);
     for side in [Side::Client, Side::Server] {
         assert_eq!(written(&all, side, Revision::V2026_07_28).member("tasks"), None);

@@ -1,4 +1,4 @@
-//! Lines against a model, for every way to split a stream.
+//! Line splitting against a model, for every way to split a stream.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,11 +8,12 @@ use proptest::sample::select;
 
 use super::*;
 
-/// A line of the model; `None` is one that passed the limit.
-type Found = Option<Vec<u8>>;
+/// A line of the model; `None` for one over the limit.
+type ModelLine = Option<Vec<u8>>;
 
-/// What the lines of a whole stream are, said in the words of the requirements. (FRM-07…13)
-fn model(stream: &[u8], max: usize) -> Vec<Found> {
+/// The lines of a whole stream, as the requirements state them.
+// FRM-07…13.
+fn model(stream: &[u8], max: usize) -> Vec<ModelLine> {
     let mut lines = Vec::new();
     for (at, line) in stream.split(|byte| *byte == b'\n').enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -26,7 +27,7 @@ fn model(stream: &[u8], max: usize) -> Vec<Found> {
     lines
 }
 
-fn found(line: Line<'_>) -> Found {
+fn model_line(line: Line<'_>) -> ModelLine {
     match line {
         Line::Borrowed(line) => Some(line.to_vec()),
         Line::Owned(line) => Some(line.to_vec()),
@@ -34,25 +35,25 @@ fn found(line: Line<'_>) -> Found {
     }
 }
 
-fn read<'a>(reader: &mut LineReader, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Found> {
+fn read<'a>(reader: &mut LineReader, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<ModelLine> {
     let mut lines = Vec::new();
     for mut chunk in chunks {
         while let Some(line) = reader.next(&mut chunk) {
-            lines.push(found(line));
+            lines.push(model_line(line));
         }
-        assert!(chunk.is_empty(), "all of the input is used up");
+        assert!(chunk.is_empty(), "the whole input is consumed");
     }
     lines
 }
 
-fn read_all<'a>(max: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Found> {
+fn read_all<'a>(max: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<ModelLine> {
     let mut reader = LineReader::new(max);
     let mut lines = read(&mut reader, chunks);
-    lines.extend(reader.finish().map(found));
+    lines.extend(reader.finish().map(model_line));
     lines
 }
 
-/// Pieces of streams in which line ends, marks and blanks are common.
+/// Pieces of streams, rich in line ends, byte order marks and blanks.
 const SCRAPS: &[&[u8]] = &[
     b"\n",
     b"\n",
@@ -80,10 +81,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2048))]
 
     #[test]
-    fn any_split_of_any_stream_gives_the_same_lines_frm_07(
-        stream in stream(), max in 0_usize..20, sizes in proptest::collection::vec(0_usize..9, 1..40),
+    fn lines_do_not_depend_on_how_the_stream_is_split_frm_07(
+        stream in stream(),
+        max in 0_usize..20,
+        sizes in proptest::collection::vec(0_usize..9, 1..40),
     ) {
-        let wanted = model(&stream, max);
+        let expected = model(&stream, max);
         let mut rest = &stream[..];
         let mut chunks = Vec::new();
         for size in sizes.iter().cycle().take(stream.len() * 40 + 1) {
@@ -92,27 +95,33 @@ proptest! {
             rest = after;
         }
         chunks.push(rest);
-        prop_assert_eq!(&read_all(max, chunks), &wanted);
-        prop_assert_eq!(&read_all(max, [&stream[..]]), &wanted);
-        prop_assert_eq!(&read_all(max, stream.chunks(1)), &wanted);
+        prop_assert_eq!(&read_all(max, chunks), &expected);
+        prop_assert_eq!(&read_all(max, [&stream[..]]), &expected);
+        prop_assert_eq!(&read_all(max, stream.chunks(1)), &expected);
         prop_assert_eq!(read_all(usize::MAX, stream.chunks(2)), model(&stream, usize::MAX));
         for at in 0..=stream.len() {
-            prop_assert_eq!(&read_all(max, [&stream[..at], &stream[at..]]), &wanted, "split at {}", at);
+            let halves = [&stream[..at], &stream[at..]];
+            prop_assert_eq!(&read_all(max, halves), &expected, "split at {}", at);
         }
     }
 
     #[test]
-    fn long_lines_come_whole_whatever_their_length_and_pieces(
-        lengths in proptest::collection::vec(prop_oneof![0_usize..40, 4090_usize..4100, 0_usize..20_000], 1..6),
-        size in 1_usize..6000, max in prop_oneof![Just(4096_usize), Just(usize::MAX), 0_usize..20_000],
+    fn long_lines_are_assembled_from_pieces(
+        lengths in proptest::collection::vec(
+            prop_oneof![0_usize..40, 4090_usize..4100, 0_usize..20_000],
+            1..6,
+        ),
+        size in 1_usize..6000,
+        max in prop_oneof![Just(4096_usize), Just(usize::MAX), 0_usize..20_000],
     ) {
-        let stream: Vec<u8> = lengths.iter().flat_map(|length| [vec![b'x'; *length], b"\r\n".to_vec()].concat()).collect();
+        let line = |length: &usize| [vec![b'x'; *length], b"\r\n".to_vec()].concat();
+        let stream: Vec<u8> = lengths.iter().flat_map(line).collect();
         prop_assert_eq!(read_all(max, stream.chunks(size)), model(&stream, max));
     }
 }
 
 #[test]
-fn a_line_may_be_as_long_as_the_limit_with_everything_that_is_dropped_from_it_frm_10() {
+fn the_limit_applies_to_the_trimmed_line_frm_10() {
     for stream in ["\u{feff}abc\r\n", "abc\r\n", "abc\n", "\u{feff}abc\n", "\u{feff}abc", "abc\r"] {
         let (fits, too_long) = (vec![Some(b"abc".to_vec())], vec![None]);
         for size in 1..10 {
@@ -130,7 +139,7 @@ fn crlf_blank_lines_and_one_byte_order_mark_are_dropped_frm_08_frm_09() {
     assert_eq!(lines("{1}\r\n\n \t\r\n{2}\n"), [b"{1}", b"{2}"]);
     assert_eq!(lines("\u{feff}{}\n\u{feff}{}"), ["{}".as_bytes(), "\u{feff}{}".as_bytes()]);
     assert_eq!(lines("\u{feff}\u{feff}"), ["\u{feff}".as_bytes()]);
-    assert_eq!(lines("\n\u{feff}"), ["\u{feff}".as_bytes()], "only at the start of the stream");
+    assert_eq!(lines("\n\u{feff}"), ["\u{feff}".as_bytes()], "not at the start of the stream");
     assert_eq!(lines("a\r\r\n"), [b"a\r"], "only one CR");
 }
 
@@ -141,7 +150,7 @@ fn only_lf_ends_a_line_frm_13() {
 }
 
 #[test]
-fn a_line_too_long_is_reported_once_and_the_next_one_is_read_frm_10_frm_11() {
+fn an_overlong_line_is_reported_once_and_skipped_frm_10_frm_11() {
     let stream =
         [vec![b'x'; 100_000], b"\n{}\n".to_vec(), vec![b'y'; 11], b"\n[]".to_vec()].concat();
     for size in [1, 7, 4096, 200_000] {
@@ -153,28 +162,28 @@ fn a_line_too_long_is_reported_once_and_the_next_one_is_read_frm_10_frm_11() {
 }
 
 #[test]
-fn discarding_holds_nothing_t_21() {
+fn discarding_buffers_nothing_t_21() {
     let mut reader = LineReader::new(1000);
     let chunk = [b'x'; 512];
     let mut lines = Vec::new();
     for _ in 0..100_000 {
         lines.extend(read(&mut reader, [&chunk[..]]));
-        assert!(reader.partial.capacity() <= KEPT_BYTES_MAX);
+        assert!(reader.partial.capacity() <= RETAINED_BYTES_MAX);
     }
     assert_eq!(lines, [None]);
-    assert_eq!(reader.finish(), None, "it was reported already");
+    assert_eq!(reader.finish(), None, "already reported");
 }
 
 #[test]
-fn a_byte_at_a_time_costs_no_more_than_the_bytes() {
-    // Were the line looked at anew with every byte, this would take hours.
+fn single_byte_inputs_take_linear_time() {
+    // Rescanning the line for every byte would take hours.
     let line = vec![b'x'; 2 << 20];
     let stream = [&line[..], b"\n"].concat();
     assert_eq!(read_all(usize::MAX, stream.chunks(1)), [Some(line)]);
 }
 
 #[test]
-fn a_long_line_in_pieces_takes_room_for_a_quarter_more_and_no_more_sec_19() {
+fn a_long_line_overallocates_by_at_most_a_quarter_sec_19() {
     let mut reader = LineReader::new(1 << 20);
     let piece = [b'x'; 1000];
     let mut rooms = Vec::new();
@@ -185,28 +194,28 @@ fn a_long_line_in_pieces_takes_room_for_a_quarter_more_and_no_more_sec_19() {
         rooms.push(room);
     }
     rooms.dedup();
-    assert!(rooms.len() < 30, "it is copied too often: {rooms:?}");
+    assert!(rooms.len() < 30, "copied too often: {rooms:?}");
 }
 
 #[test]
-fn a_long_line_from_pieces_is_handed_over_and_the_buffer_shrinks_after_it() {
+fn an_assembled_long_line_takes_the_buffer_along() {
     let mut reader = LineReader::new(usize::MAX);
     let long = vec![b'x'; 1 << 20];
     assert!(read(&mut reader, [&long[..]]).is_empty());
     let mut rest = &b"\r\n"[..];
-    let Some(Line::Owned(line)) = reader.next(&mut rest) else { panic!("not handed over") };
+    let Some(Line::Owned(line)) = reader.next(&mut rest) else { panic!("expected an owned line") };
     assert_eq!(line, long);
     assert_eq!(reader.partial.capacity(), 0);
 
-    // A blank line as long leaves nothing behind either.
+    // A blank line of equal length leaves no capacity behind, either.
     let blank = vec![b' '; 1 << 20];
     assert!(read(&mut reader, [&blank[..], b"\n"]).is_empty());
-    assert!(reader.partial.capacity() <= KEPT_BYTES_MAX);
+    assert!(reader.partial.capacity() <= RETAINED_BYTES_MAX);
 
     let mut rest = &b"abc"[..];
     assert_eq!(reader.next(&mut rest), None);
     let mut rest = &b"d\nnext"[..];
-    assert_eq!(reader.next(&mut rest), Some(Line::Borrowed(b"abcd")), "a short one is lent");
+    assert_eq!(reader.next(&mut rest), Some(Line::Borrowed(b"abcd")), "short lines are borrowed");
     assert_eq!(rest, b"next");
 }
 
@@ -222,7 +231,7 @@ fn the_end_of_the_stream_ends_the_last_line_once_frm_12() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_what_makes_a_line_long() {
+fn a_byte_order_mark_does_not_count_as_line_length() {
     for (length, is_handed_over) in [(OWNED_BYTES_MIN - 1, false), (OWNED_BYTES_MIN, true)] {
         let line = vec![b'x'; length];
         let mut reader = LineReader::new(usize::MAX);
@@ -237,7 +246,7 @@ fn a_byte_order_mark_is_no_part_of_what_makes_a_line_long() {
 }
 
 #[test]
-fn a_piece_that_just_fits_takes_no_more_room_sec_19() {
+fn a_piece_that_fits_does_not_grow_the_buffer_sec_19() {
     let mut reader = LineReader::new(1 << 20);
     assert_eq!(reader.next(&mut &[b'x'; OWNED_BYTES_MIN][..]), None);
     assert_eq!(reader.next(&mut &[b'x'; OWNED_BYTES_MIN / 8][..]), None);

@@ -1,10 +1,9 @@
-//! Making URIs from templates and values, and reading a value back from its place. (RFC 6570,
-//! section 3)
+//! Expands templates to URIs, and decodes matched values (RFC 6570, section 3).
 
 use alloc::string::String;
 
 use super::chars;
-use super::parse::{Operator, Part, Spec};
+use super::parse::{Operator, Part, VariableSpec};
 use super::variables::{Variable, Variables};
 
 pub(super) fn expand(parts: &[Part], variables: &Variables) -> String {
@@ -13,14 +12,14 @@ pub(super) fn expand(parts: &[Part], variables: &Variables) -> String {
         match part {
             Part::Literal(units) => units.iter().for_each(|unit| unit.write(&mut out)),
             Part::Expression(expression) => {
-                let mut before = expression.operator.first;
+                let mut prefix = expression.operator.prefix;
                 for variable in &expression.variables {
                     let Some(value) = variables.find(&variable.name) else { continue };
                     if matches!(value, Variable::List(list) if list.is_empty()) {
                         continue;
                     }
-                    out.extend(before);
-                    before = Some(expression.operator.separator);
+                    out.extend(prefix);
+                    prefix = Some(expression.operator.separator);
                     variable.write(expression.operator, value, &mut out);
                 }
             }
@@ -29,7 +28,7 @@ pub(super) fn expand(parts: &[Part], variables: &Variables) -> String {
     out
 }
 
-impl Spec {
+impl VariableSpec {
     fn write(&self, operator: &Operator, value: &Variable, out: &mut String) {
         match value {
             Variable::Text(text) => self.write_named(operator, text, out),
@@ -62,12 +61,12 @@ impl Spec {
         chars::encode(text, operator.reserved, out);
     }
 
-    /// Reads what the variable stands for from the place in a URI that it matched.
-    pub(super) fn read(&self, operator: &Operator, place: &str) -> Option<Variable> {
+    /// Decodes the variable's value from the part of a URI that it matched.
+    pub(super) fn decode(&self, operator: &Operator, span: &str) -> Option<Variable> {
         if !self.explode {
-            return chars::decode(place).map(Variable::Text);
+            return chars::decode(span).map(Variable::Text);
         }
-        let items = place.split(operator.separator).map(|item| {
+        let items = span.split(operator.separator).map(|item| {
             let item = if operator.named { item.strip_prefix(&*self.name)? } else { item };
             let item = if operator.named { item.strip_prefix('=').unwrap_or(item) } else { item };
             chars::decode(item)

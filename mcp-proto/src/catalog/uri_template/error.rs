@@ -1,19 +1,19 @@
-//! Why a text is no URI template.
+//! Errors of URI templates.
 
 use core::fmt;
 
-/// Why a text is no template, or none that is supported.
+/// Why a URI template is invalid or not supported.
 ///
 /// ```
 /// use mcp_proto::catalog::UriTemplate;
 ///
 /// let error = UriTemplate::parse("note:///{name:3}").unwrap_err();
-/// assert_eq!(error.to_string(), "a prefix cannot be matched back (at byte 13)");
+/// assert_eq!(error.to_string(), "prefix modifiers are not supported (at byte 13)");
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct TemplateError {
-    /// Where, in bytes from the start.
+    /// Byte offset of the error.
     pub at: usize,
     /// What is wrong there.
     pub reason: &'static str,

@@ -1,5 +1,4 @@
-//! What either side says about a request that is under way: that it is no longer wanted, and how
-//! far it has come.
+//! Notifications about a request in flight: cancellation and progress.
 
 use alloc::string::String;
 
@@ -10,19 +9,22 @@ use crate::revision::{R2, R5, Revision};
 use crate::rpc::RequestId;
 
 object! {
-    /// Says that a request's answer is no longer wanted.
+    /// Withdraws a request.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation>.
     pub struct Cancelled checked Cancelled::check {
-        /// Which request. One revision's schema leaves it open; without it, it says nothing. (D-05)
+        /// The request's id. Without it the notification has no effect.
+        // D-05: the id is optional in one revision's schema.
         optional request_id: RequestId = "requestId",
-        /// Why.
+        /// Reason, for logs or display.
         optional reason: String = "reason",
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }
 
 impl Cancelled {
-    /// Only one revision has a form for it without an id.
+    /// Requires the id in all revisions but the one that makes it optional.
     fn check(&self, revision: Revision) -> Result<(), Unencodable> {
         if self.request_id.is_some() || revision.rules().cancelled_without_id {
             Ok(())
@@ -36,17 +38,19 @@ message!(ClientNotification "notifications/cancelled": Cancelled);
 message!(ServerNotification "notifications/cancelled": Cancelled);
 
 object! {
-    /// Says how far a request has come.
+    /// Reports progress of a request.
+    ///
+    /// See <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress>.
     pub struct ProgressMade {
-        /// The token that the request came with.
+        /// The progress token of the request.
         required progress_token: RequestId = "progressToken",
-        /// How far. Grows.
+        /// Progress so far; increases with every notification.
         required progress: f64 = "progress",
-        /// Out of how much.
+        /// Total, if known.
         optional total: f64 = "total",
-        /// A sentence for people. (since 2025-03-26)
+        /// Message for display. (since 2025-03-26)
         optional message: String = "message" in R2..=R5,
-        /// What travels along.
+        /// Protocol metadata (`_meta`).
         optional meta: Meta = "_meta",
     }
 }

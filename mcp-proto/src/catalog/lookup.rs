@@ -1,12 +1,11 @@
-//! From a request to what it asks for, or to the error that refuses it; knows nothing of what
-//! handlers do.
+//! Resolves a request to its handler, or to the result or error to answer with.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Catalog;
-use super::found::{Answer, Found, completion, no_resource};
 use super::quote::{quoted, shortened};
+use super::resolved::{Answer, Found, completion, no_resource};
 use super::table::Table;
 use crate::connection::Request;
 use crate::json::Raw;
@@ -18,29 +17,31 @@ use crate::schema::{
     ListResourcesResult, ListTools, ListToolsResult, Members, Prompt, ReadResource, Reference,
 };
 
-/// The longest error message about a place in the params.
-const SENTENCE_CHARS_MAX: usize = 256;
+/// Longest error message about malformed params, in characters.
+const MESSAGE_CHARS_MAX: usize = 256;
 
 impl<H> Catalog<H> {
-    /// Says what `request` asks for: send the [`Answer`], or have the handler make one.
+    /// Resolves `request`: to an [`Answer`] to send, or to the handler that produces one.
     ///
-    /// `revision` is the peer's, [`Context::peer`](crate::Context::peer) has it. A list costs
-    /// copies of the entries on its page; a read that names no resource costs one try of each
-    /// template, down to the one that matches.
+    /// `revision` is the peer's; see [`Context::peer`](crate::Context::peer). A list copies the
+    /// entries on its page. A read that matches no resource tries the templates in order until one
+    /// matches.
     ///
     /// # Errors
-    /// What to answer instead: `-32602` when the params are wrong, there is no such tool or prompt,
-    /// a required argument is missing, or a cursor is none of the list's (T-117, PAG-05); the
-    /// revision's code for a resource that does not exist, with its URI (STL-46).
+    /// Returns the error to answer with: `-32602` for malformed params, an unknown tool or prompt,
+    /// a missing required argument, or an invalid cursor; for an unknown resource, the revision's
+    /// code with the URI.
+    // T-117: an unknown tool is a protocol error. PAG-05: so is an invalid cursor. STL-46: the code
+    // for unknown resources depends on the revision.
     pub fn find(&self, request: &Request, revision: Revision) -> Result<Found<'_, H>, ErrorObject> {
         self.find_raw(&request.method, request.params.as_ref(), revision)
     }
 
-    /// As [`find`](Self::find), with the parts of a request; absent params count as an empty
+    /// Like [`find`](Self::find), from a method and params. Absent params are read as an empty
     /// object.
     ///
     /// # Errors
-    /// As [`find`](Self::find).
+    /// Fails like [`find`](Self::find).
     pub fn find_raw(
         &self,
         method: &str,
@@ -48,10 +49,10 @@ impl<H> Catalog<H> {
         revision: Revision,
     ) -> Result<Found<'_, H>, ErrorObject> {
         match method {
-            CallTool::METHOD => self.find_tool(read(params)?),
-            ReadResource::METHOD => self.find_resource(read(params)?, revision),
-            GetPrompt::METHOD => self.find_prompt(read(params)?),
-            Complete::METHOD => self.find_completion(read(params)?),
+            CallTool::METHOD => self.find_tool(decode_params(params)?),
+            ReadResource::METHOD => self.find_resource(decode_params(params)?, revision),
+            GetPrompt::METHOD => self.find_prompt(decode_params(params)?),
+            Complete::METHOD => self.find_completion(decode_params(params)?),
             _ => Ok(self.list(method, params)?.map_or(Found::Other, Found::Answer)),
         }
     }
@@ -84,18 +85,18 @@ impl<H> Catalog<H> {
 
     fn find_prompt(&self, get: GetPrompt) -> Result<Found<'_, H>, ErrorObject> {
         let entry = self.prompts.find(&get.name).ok_or_else(|| unknown("prompt", &get.name))?;
-        refuse_kept(&get.extra, "arguments", "an object")?;
+        reject_mistyped(&get.extra, "arguments", "an object")?;
         let arguments = get.arguments.as_ref();
         if let Some(broken) = arguments.and_then(|arguments| arguments.broken.first()) {
-            return Err(wrong(&broken.clone().within("arguments")));
+            return Err(invalid_params(&broken.clone().within("arguments")));
         }
-        let is_there =
+        let is_present =
             |name: &str| arguments.is_some_and(|arguments| arguments.find(name).is_some());
         let required = entry.item.arguments.iter().flatten().filter(|argument| argument.required);
         let missing: Vec<&str> =
-            required.map(|argument| &*argument.name).filter(|name| !is_there(name)).collect();
+            required.map(|argument| &*argument.name).filter(|name| !is_present(name)).collect();
         if !missing.is_empty() {
-            let message = alloc::format!("required arguments are missing: {}", missing.join(", "));
+            let message = alloc::format!("missing required arguments: {}", missing.join(", "));
             return Err(ErrorObject::invalid_params(message));
         }
         Ok(Found::Prompt { prompt: &entry.item, handler: &entry.handler, get })
@@ -115,12 +116,12 @@ impl<H> Catalog<H> {
                 Some(entry) => {
                     (entry.completions.get(argument), self.has_variable(&resource.uri, argument))
                 }
-                // A resource has nothing that could be completed, and asking is no mistake.
+                // Resources have no arguments to complete; the request is still valid.
                 None if self.resources.find(&resource.uri).is_some() => (None, true),
                 None => return Err(unknown("resource template", &resource.uri)),
             },
             Reference::Other(_) => {
-                return Err(ErrorObject::invalid_params("no such kind of reference"));
+                return Err(ErrorObject::invalid_params("unknown reference type"));
             }
         };
         match handler {
@@ -130,13 +131,13 @@ impl<H> Catalog<H> {
         }
     }
 
-    /// A page of the list that `method` asks for; `None` when it asks for no list.
+    /// Returns the page that `method` requests; `None` if it is not a list method.
     fn list(&self, method: &str, params: Option<&Raw>) -> Result<Option<Answer>, ErrorObject> {
         macro_rules! page {
-            ($table:ident, $asked:ty, $page:ty, $answer:path) => {{
-                let asked: $asked = read(params)?;
+            ($table:ident, $request:ty, $page:ty, $answer:path) => {{
+                let request: $request = decode_params(params)?;
                 let (items, next_cursor) =
-                    self.page(&self.$table, asked.cursor.as_deref(), &asked.extra)?;
+                    self.page(&self.$table, request.cursor.as_deref(), &request.extra)?;
                 let mut page = <$page>::new(items);
                 page.next_cursor = next_cursor;
                 page.ttl_ms = self.ttl_ms;
@@ -168,9 +169,9 @@ impl<H> Catalog<H> {
         cursor: Option<&str>,
         extra: &Members,
     ) -> Result<(Vec<T>, Option<String>), ErrorObject> {
-        refuse_kept(extra, "cursor", "a string")?;
+        reject_mistyped(extra, "cursor", "a string")?;
         let page = table.page(cursor, self.pages);
-        page.ok_or_else(|| ErrorObject::invalid_params("the cursor is none of this list's"))
+        page.ok_or_else(|| ErrorObject::invalid_params("invalid cursor"))
     }
 }
 
@@ -180,19 +181,20 @@ impl Prompt {
     }
 }
 
-fn read<T: Decode>(params: Option<&Raw>) -> Result<T, ErrorObject> {
-    params.map_or_else(|| T::decode(&Raw::empty_object()), T::decode).map_err(|error| wrong(&error))
+fn decode_params<T: Decode>(params: Option<&Raw>) -> Result<T, ErrorObject> {
+    params
+        .map_or_else(|| T::decode(&Raw::empty_object()), T::decode)
+        .map_err(|error| invalid_params(&error))
 }
 
-fn wrong(error: &crate::schema::DecodeError) -> ErrorObject {
-    let sentence = error.to_string();
-    // The place may have names of the peer's in it.
-    ErrorObject::invalid_params(shortened(&sentence, SENTENCE_CHARS_MAX))
+fn invalid_params(error: &crate::schema::DecodeError) -> ErrorObject {
+    let message = error.to_string();
+    // The path can contain names that the peer chose.
+    ErrorObject::invalid_params(shortened(&message, MESSAGE_CHARS_MAX))
 }
 
-/// Refuses a member that has another type than it must; reading set it aside. `null` counts as
-/// absent.
-fn refuse_kept(extra: &Members, name: &str, expected: &str) -> Result<(), ErrorObject> {
+/// Rejects a member that decoding kept in `extra` because of its type; `null` counts as absent.
+fn reject_mistyped(extra: &Members, name: &str, expected: &str) -> Result<(), ErrorObject> {
     match extra.find(name) {
         Some(value) if value.as_str() != "null" => {
             Err(ErrorObject::invalid_params(alloc::format!("expected {expected} at \"/{name}\"")))

@@ -1,10 +1,10 @@
-//! Why the catalogue was not changed; knows nothing of peers.
+//! Errors of changes to the catalog.
 
 use core::fmt;
 
-use super::template::TemplateError;
+use super::uri_template::TemplateError;
 
-/// Why nothing was added or removed.
+/// Why an entry was not added or removed.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Refused};
@@ -18,26 +18,26 @@ use super::template::TemplateError;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Refused {
-    /// There is one of this name, URI or pattern.
+    /// An entry with this name, URI or URI template exists.
     Duplicate,
-    /// What was to be added is not well formed: the sentence says why.
+    /// The entry is malformed, for the given reason.
     Invalid(&'static str),
-    /// The pattern is no URI template, or none that is supported.
+    /// The URI template is invalid or not supported.
     Template(TemplateError),
-    /// As JSON it is longer than a page may be: see [`Pages`](super::Pages).
+    /// The entry does not fit on a page: see [`Pages`](super::Pages).
     TooLong,
-    /// There is none of this name, URI or pattern, or it has no such argument.
+    /// No entry has this name, URI or URI template, or it has no such argument.
     Unknown,
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Duplicate => "it is in the catalogue already",
+            Self::Duplicate => "already in the catalog",
             Self::Invalid(reason) => reason,
-            Self::Template(error) => return write!(f, "the URI template is not usable: {error}"),
-            Self::TooLong => "it is longer than a page may be",
-            Self::Unknown => "it is not in the catalogue",
+            Self::Template(error) => return write!(f, "unsupported URI template: {error}"),
+            Self::TooLong => "entry exceeds the page size (`Pages::bytes_max`)",
+            Self::Unknown => "not in the catalog",
         })
     }
 }

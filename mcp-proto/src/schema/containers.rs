@@ -1,4 +1,4 @@
-//! What keeps types open: members, list elements and words that a type does not know.
+//! Lenient containers: one malformed part does not make the whole unreadable.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -8,131 +8,32 @@ use core::slice;
 
 use super::decode::{Decode, DecodeError, Encode, read_object};
 use crate::error::Unencodable;
-use crate::json::{Kind, Object, Raw, Reader, Str};
+use crate::json::{Kind, Object, Raw, Reader};
 use crate::revision::Revision;
 
-/// Members of an object, by name, in order: those that a type does not know, or a map of anything.
-///
-/// ```
-/// use mcp_proto::Raw;
-/// use mcp_proto::schema::{Decode, Tool};
-///
-/// let raw = Raw::from_text(r#"{"name":"x","inputSchema":{"type":"object"},"vendor":7}"#).unwrap();
-/// let tool = Tool::decode(&raw).unwrap();
-/// assert_eq!(tool.extra.find("vendor").unwrap().as_str(), "7");
-/// ```
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Members(Vec<(Str, Raw)>);
-
-impl Members {
-    /// No members.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self(Vec::new())
-    }
-
-    /// The value of the member `name`; the last one where the name is repeated.
-    #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Raw> {
-        self.0.iter().rev().find(|(key, _)| *key == *name).map(|(_, value)| value)
-    }
-
-    /// Sets the member `name`, in place of what it was.
-    pub fn set(&mut self, name: &str, value: Raw) {
-        self.remove(name);
-        self.0.push((name.into(), value));
-    }
-
-    /// Takes the member `name` out.
-    pub fn remove(&mut self, name: &str) -> Option<Raw> {
-        let found = self.find(name).cloned();
-        self.0.retain(|(key, _)| *key != *name);
-        found
-    }
-
-    /// The members in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Raw)> {
-        self.0.iter().map(|(key, value)| (&**key, value))
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Keeps the value that comes next under `name`, which may be a key that `reader` showed.
-    pub(crate) fn keep(&mut self, name: &[u8], reader: &mut Reader<'_>) {
-        let name = reader.keep_key(name);
-        self.push(name, reader.raw());
-    }
-
-    /// Adds a member, whether the name is there already or not: in constant time, as peers can send
-    /// many.
-    pub(crate) fn push(&mut self, name: Str, value: Raw) {
-        self.0.push((name, value));
-    }
-
-    /// Writes the members into an object, but for those that `written` says are there already.
-    pub(crate) fn write(&self, object: &mut Object<'_>, mut written: impl FnMut(&str) -> bool) {
-        for (key, value) in self.iter() {
-            if !written(key) {
-                object.raw(key, value.as_bytes());
-            }
-        }
-    }
-}
-
-impl Encode for Members {
-    fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-        let mut object = Object::begin(out);
-        self.write(&mut object, |_| false);
-        object.end();
-        Ok(())
-    }
-}
-
-impl Decode for Members {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let mut members = Self::new();
-        read_object(reader, |key, reader| {
-            members.keep(key, reader);
-            Ok(())
-        })?;
-        Ok(members)
-    }
-}
-
-/// Bad parts of one list or map that are kept: enough to see what is wrong, and no more than a peer
-/// can make of it.
+/// Errors kept per list or map. Bounds what a peer can make it hold.
 const BROKEN_MAX: usize = 64;
 
-/// A list in which one bad element costs that element, and not the list.
+/// A list in which a malformed element does not invalidate the rest.
 ///
-/// It reads like a slice of the good ones. The bad ones are in [`broken`](Self::broken), each with
-/// its place and its text; they are not written out again.
+/// Dereferences to the well-formed elements. The malformed ones are in [`broken`](Self::broken)
+/// with their place and text; they are not written back.
 ///
 /// ```
 /// use mcp_proto::Raw;
 /// use mcp_proto::schema::{Decode, ListToolsResult};
 ///
-/// let raw = Raw::from_text(r#"{"tools":[{"name":"good","inputSchema":{}},{"title":"no name"}]}"#).unwrap();
+/// let text = r#"{"tools":[{"name":"good","inputSchema":{}},{"title":"no name"}]}"#;
+/// let raw = Raw::from_text(text).unwrap();
 /// let page = ListToolsResult::decode(&raw).unwrap();
 /// assert_eq!(page.tools.len(), 1);
 /// assert_eq!(page.tools.broken[0].pointer, "/1/name");
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct List<T> {
-    /// The good elements, in order.
+    /// The well-formed elements, in order.
     pub items: Vec<T>,
-    /// What is wrong with the others, the first 64 of them; each pointer begins with the element's
-    /// place in the list.
+    /// Errors of the first 64 malformed elements; each pointer begins with the element's index.
     pub broken: Vec<DecodeError>,
 }
 
@@ -206,7 +107,7 @@ impl<T: Decode> Decode for List<T> {
             let element = reader.clone();
             match T::read(reader) {
                 Ok(item) => {
-                    // Most lists are of one block of content, which is large.
+                    // Most lists hold a single content block, which is large.
                     if list.items.is_empty() {
                         list.items.reserve_exact(1);
                     }
@@ -229,33 +130,32 @@ impl<T: Decode> Decode for List<T> {
     }
 }
 
-/// Values of one type by name, in order; one bad value costs that value, and not the map.
+/// Values of one type by name, in order; a malformed value does not invalidate the rest.
 ///
-/// The bad ones are in [`broken`](Self::broken), each with its place and its text; they are not
-/// written out again.
+/// The malformed ones are in [`broken`](Self::broken) with their place and text; they are not
+/// written back.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Map<T> {
-    /// The good values with their names, in order.
+    /// The well-formed values with their names, in order.
     pub items: Vec<(Box<str>, T)>,
-    /// What is wrong with the others, the first 64 of them; each pointer begins with the value's
-    /// name.
+    /// Errors of the first 64 malformed values; each pointer begins with the value's name.
     pub broken: Vec<DecodeError>,
 }
 
 impl<T> Map<T> {
-    /// Nothing.
+    /// Creates an empty map.
     #[must_use]
     pub const fn new() -> Self {
         Self { items: Vec::new(), broken: Vec::new() }
     }
 
-    /// The value called `name`; the last one where the name is repeated.
+    /// Returns the value named `name`; the last one if the name repeats.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&T> {
         self.items.iter().rev().find(|(key, _)| **key == *name).map(|(_, value)| value)
     }
 
-    /// The same, with one more value; it takes the place of one of its name.
+    /// Returns the map with one more value, which replaces any value of that name.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<T>) -> Self {
         self.items.retain(|(key, _)| **key != *name);
@@ -263,7 +163,7 @@ impl<T> Map<T> {
         self
     }
 
-    /// The values with their names, in order.
+    /// Iterates over the names and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         self.items.iter().map(|(key, value)| (&**key, value))
     }
@@ -317,7 +217,8 @@ impl<T: Decode> Decode for Map<T> {
     }
 }
 
-/// A JSON object as text. It can be made of any text, and writing one that is no object fails.
+/// A JSON object as text. It can be constructed from any [`Raw`]; encoding fails if the text is not
+/// an object.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct AnyObject(pub Raw);
 
@@ -351,17 +252,17 @@ impl Decode for AnyObject {
     }
 }
 
-/// A value of a known kind, or whatever else stood there.
+/// A value of a known type, or any other JSON.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Open<T> {
-    /// A value that the type knows.
+    /// A value that matches the type.
     Known(T),
-    /// Another one, as it came.
+    /// Any other value, verbatim.
     Other(Raw),
 }
 
 impl<T> Open<T> {
-    /// The value, if it is known.
+    /// Returns the value if it matches the type.
     pub const fn known(&self) -> Option<&T> {
         if let Self::Known(value) = self { Some(value) } else { None }
     }

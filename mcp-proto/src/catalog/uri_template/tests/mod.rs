@@ -1,4 +1,4 @@
-//! Templates: the examples of RFC 6570, what is matched and what is not, and how much work that is.
+//! URI templates: the examples of RFC 6570, matching, and its cost.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,7 +13,7 @@ fn template(text: &str) -> UriTemplate {
     UriTemplate::parse(text).unwrap()
 }
 
-/// What matching gives, as `name=value` and `name=[item|item]`.
+/// The result of a match, as `name=value` and `name=[item|item]`.
 fn matched(pattern: &str, uri: &str) -> Option<String> {
     let variables = template(pattern).match_uri(uri)?;
     let shown = variables.iter().map(|(name, value)| match value {
@@ -24,7 +24,7 @@ fn matched(pattern: &str, uri: &str) -> Option<String> {
 }
 
 #[test]
-fn a_variable_is_a_text_or_a_list_and_not_both() {
+fn text_and_list_accessors_are_exclusive() {
     let variables = Variables::new().with("text", "a").with("list", Vec::from(["b".to_string()]));
     assert_eq!((variables.text("text"), variables.list("text")), (Some("a"), None));
     assert_eq!(
@@ -35,12 +35,12 @@ fn a_variable_is_a_text_or_a_list_and_not_both() {
 }
 
 #[test]
-fn templates_are_the_same_exactly_if_their_texts_are() {
+fn templates_are_equal_if_their_texts_are() {
     assert_eq!(template("file:///{path}"), template("file:///{path}"));
     assert_ne!(template("file:///{path}"), template("file:///{+path}"));
 }
 
-/// The variables of RFC 6570, section 3.2, but for the associative array.
+/// The variables of RFC 6570, section 3.2, without the associative array.
 fn rfc() -> Variables {
     let list = |items: &[&str]| items.iter().map(ToString::to_string).collect::<Vec<String>>();
     Variables::new()
@@ -62,7 +62,7 @@ fn rfc() -> Variables {
 }
 
 #[test]
-fn expansion_is_that_of_rfc_6570_sections_3_2_2_to_3_2_9() {
+fn expansion_follows_rfc_6570_sections_3_2_2_to_3_2_9() {
     for (pattern, uri) in [
         ("{count}", "one,two,three"),
         ("{count*}", "one,two,three"),
@@ -130,7 +130,7 @@ fn expansion_is_that_of_rfc_6570_sections_3_2_2_to_3_2_9() {
 }
 
 #[test]
-fn matching_takes_an_expansion_apart() {
+fn matching_inverts_expansion() {
     for (pattern, uri, variables) in [
         ("file:///{name}.txt", "file:///my%20notes.txt", "name=my notes"),
         ("file:///{+path}", "file:///a/b%20c/d.txt", "path=a/b c/d.txt"),
@@ -170,7 +170,7 @@ fn matching_takes_an_expansion_apart() {
 }
 
 #[test]
-fn what_no_expansion_gives_does_not_match() {
+fn a_uri_that_no_expansion_yields_does_not_match() {
     for (pattern, uri) in [
         ("file:///{name}", "file:///"),
         ("file:///{name}", "file:///a/b"),
@@ -206,25 +206,25 @@ fn what_no_expansion_gives_does_not_match() {
 }
 
 #[test]
-fn what_is_not_supported_is_refused_with_its_place() {
+fn unsupported_templates_are_rejected_with_the_place() {
     for (pattern, at, reason) in [
-        ("a{", 1, "a brace is not closed"),
-        ("a{b", 1, "a brace is not closed"),
-        ("a}b", 1, "a character that no URI has"),
-        ("a b", 1, "a character that no URI has"),
-        ("a%", 1, "a `%` that encodes no character"),
-        ("a%FFb", 1, "a `%` that encodes no character"),
-        ("{}", 1, "not the name of a variable"),
-        ("{+}", 2, "not the name of a variable"),
-        ("{a,}", 3, "not the name of a variable"),
-        ("{a b}", 1, "not the name of a variable"),
-        ("{a..b}", 1, "not the name of a variable"),
-        ("{=a}", 1, "not the name of a variable"),
-        ("{|a}", 1, "not the name of a variable"),
-        ("{{a}}", 1, "not the name of a variable"),
-        ("{a**}", 1, "not the name of a variable"),
-        ("x{a,b:3}", 5, "a prefix cannot be matched back"),
-        ("{a}/{a}", 0, "a variable occurs twice"),
+        ("a{", 1, "unclosed brace"),
+        ("a{b", 1, "unclosed brace"),
+        ("a}b", 1, "character not allowed in a URI"),
+        ("a b", 1, "character not allowed in a URI"),
+        ("a%", 1, "invalid percent-encoding"),
+        ("a%FFb", 1, "invalid percent-encoding"),
+        ("{}", 1, "invalid variable name"),
+        ("{+}", 2, "invalid variable name"),
+        ("{a,}", 3, "invalid variable name"),
+        ("{a b}", 1, "invalid variable name"),
+        ("{a..b}", 1, "invalid variable name"),
+        ("{=a}", 1, "invalid variable name"),
+        ("{|a}", 1, "invalid variable name"),
+        ("{{a}}", 1, "invalid variable name"),
+        ("{a**}", 1, "invalid variable name"),
+        ("x{a,b:3}", 5, "prefix modifiers are not supported"),
+        ("{a}/{a}", 0, "repeated variable"),
     ] {
         assert_eq!(UriTemplate::parse(pattern), Err(TemplateError { at, reason }), "{pattern}");
     }
@@ -251,28 +251,28 @@ fn the_more_specific_template_ranks_first() {
     assert_eq!(template("a/{x}").rank(), template("b/{y*}").rank());
 }
 
-/// What matching looks at, for a URI of `parts` copies of `part`.
+/// The work to match a URI of `parts` copies of `part`.
 fn work(pattern: &str, part: &str, parts: usize) -> usize {
     let mut work = 0;
     let _matched = template(pattern).program.run(&part.repeat(parts), &mut work);
     work
 }
 
-/// What the next test bounds must be all of the work, or it would bound nothing.
+/// The following test bounds `work`; this one checks that `work` counts everything.
 #[test]
-fn work_is_each_step_that_is_come_to_and_each_that_is_tried_sec_18() {
-    // Two letters and the end are come to; each letter is tried once.
+fn work_counts_visits_and_attempts_sec_18() {
+    // Three visits (two letters and the end), and one attempt per letter.
     assert_eq!(work("ab", "ab", 1), 5);
 }
 
 #[test]
-fn no_step_is_done_twice_for_one_character_sec_18() {
+fn no_instruction_runs_twice_per_character_sec_18() {
     for (pattern, part) in
         [("{a}{b}", "x"), ("{a}{b}{c}", "x"), ("{+a}/{+b}", "/"), ("{/a*}{/b*}", "/x")]
     {
         let parts = 40;
-        let steps = template(pattern).program.steps.len();
-        // Each is come to and tried.
+        let steps = template(pattern).program.instructions.len();
+        // Each instruction is visited and tried once.
         let most = 2 * steps * (parts * part.len() + 1);
         let work = work(pattern, part, parts);
         assert!(work <= most, "{pattern}: {work} of {most}");
@@ -280,7 +280,7 @@ fn no_step_is_done_twice_for_one_character_sec_18() {
 }
 
 #[test]
-fn work_grows_with_the_uri_and_no_faster_sec_18() {
+fn work_is_linear_in_the_uri_sec_18() {
     let many: String = (0..VARIABLES_MAX).map(|n| format!("{{v{n}}}")).collect();
     let open: String = (0..VARIABLES_MAX).map(|n| format!("{{+v{n}}}")).collect();
     let paths: String = (0..VARIABLES_MAX).map(|n| format!("{{/v{n}*}}")).collect();
@@ -299,34 +299,33 @@ fn work_grows_with_the_uri_and_no_faster_sec_18() {
         &queries,
     ] {
         for part in ["/", "a", "a/", "%41", "/a,", ",", ";v0", ";v0=", "é", "?", "%"] {
-            let most = 2 * template(pattern).program.steps.len();
+            let most = 2 * template(pattern).program.instructions.len();
             let works = [500, 1000, 2000].map(|parts| work(pattern, part, parts));
-            // Twice as much more URI is twice as much more work.
+            // Twice the additional input at most doubles the additional work.
             let (first, second) = (works[1] - works[0], works[2] - works[1]);
             assert!(second <= 2 * first + most, "{pattern} {part}: {works:?}");
-            // Both ways of reading, and what is looked at for each character.
+            // Two passes, with a bounded number of instructions per character.
             let chars = 2000 * part.chars().count() + 1;
             assert!(works[2] <= 2 * chars * most, "{pattern} {part}: {works:?}");
         }
     }
 }
 
-/// An expression of a template that is to be made: an operator, and variables with the items that
-/// each has.
-type Made = (usize, Vec<(bool, Option<Vec<String>>)>);
+/// A generated expression: an operator, and its variables with their optional items.
+type Generated = (usize, Vec<(bool, Option<Vec<String>>)>);
 
 const OPERATORS: [&str; 8] = ["", "+", "#", ".", "/", ";", "?", "&"];
 
-fn made(item: &'static str) -> impl Strategy<Value = Vec<Made>> {
+fn generated(item: &'static str) -> impl Strategy<Value = Vec<Generated>> {
     let items = proptest::option::of(proptest::collection::vec(item, 1..4));
     let variables = proptest::collection::vec((any::<bool>(), items), 1..4);
     proptest::collection::vec((0..OPERATORS.len(), variables), 1..4)
 }
 
-/// The template, with `glue` around its expressions, and values that it can be matched back to.
-fn build(made: Vec<Made>, glue: &str) -> (String, Variables) {
+/// The template, with `glue` around its expressions, and values that it must match.
+fn build(generated: Vec<Generated>, glue: &str) -> (String, Variables) {
     let (mut text, mut values, mut count) = (String::from(glue), Variables::new(), 0);
-    for (operator, variables) in made {
+    for (operator, variables) in generated {
         let named = operator >= 5;
         let (mut names, mut over) = (Vec::new(), false);
         for (at, (explode, items)) in variables.into_iter().enumerate() {
@@ -335,7 +334,7 @@ fn build(made: Vec<Made>, glue: &str) -> (String, Variables) {
             names.push(format!("{name}{}", if explode { "*" } else { "" }));
             let must = at == 0 && operator < 2;
             let Some(mut items) = items.or_else(|| must.then(|| Vec::from(["q".into()]))) else {
-                // Of values without names, none is there behind one that is not.
+                // A positional value requires the previous one.
                 over |= !named;
                 continue;
             };
@@ -345,7 +344,7 @@ fn build(made: Vec<Made>, glue: &str) -> (String, Variables) {
             if must && items[0].is_empty() {
                 items[0].push('q');
             }
-            // All that follows a list without names belongs to it.
+            // A positional list takes all remaining values.
             over |= explode && !named;
             let value =
                 if explode { Variable::List(items) } else { Variable::Text(items[0].clone()) };
@@ -358,16 +357,16 @@ fn build(made: Vec<Made>, glue: &str) -> (String, Variables) {
 
 proptest! {
     #[test]
-    fn matching_gives_back_what_was_expanded(made in made("[a-yé ~/?#&=;:@!'<|_-]{0,4}")) {
-        let (text, values) = build(made, "z");
+    fn matching_returns_the_expanded_values(generated in generated("[a-yé ~/?#&=;:@!'<|_-]{0,4}")) {
+        let (text, values) = build(generated, "z");
         let pattern = template(&text);
         let uri = pattern.expand(&values);
         prop_assert_eq!(pattern.match_uri(&uri), Some(values), "{} {}", text, uri);
     }
 
     #[test]
-    fn whatever_is_matched_expands_to_the_same(made in made("[a-cé ._~-]{0,3}")) {
-        let (text, values) = build(made, "");
+    fn a_match_expands_to_the_matched_uri(generated in generated("[a-cé ._~-]{0,3}")) {
+        let (text, values) = build(generated, "");
         let pattern = template(&text);
         let uri = pattern.expand(&values);
         let again = pattern.match_uri(&uri).map(|values| pattern.expand(&values));
@@ -375,14 +374,16 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_parsed_or_refused_and_any_uri_matched_or_not(
+    fn parsing_and_matching_never_panic(
         text in "[{}+#./;?&,*:%a-c0-9é ]{0,24}",
         uri in "[+#./;?&,=%a-c0-9é ]{0,24}",
     ) {
         if let Ok(pattern) = UriTemplate::parse(&text) {
             prop_assert_eq!(pattern.as_str(), &text);
             let variables = pattern.match_uri(&uri).unwrap_or_default();
-            prop_assert!(variables.iter().all(|(name, _)| pattern.names().any(|known| known == name)));
+            for (name, _) in variables.iter() {
+                prop_assert!(pattern.names().any(|known| known == name));
+            }
         }
     }
 }

@@ -1,42 +1,42 @@
-//! The characters of URIs: which are which, and how they stand percent-encoded.
+//! URI characters: classes and percent-encoding.
 
 use alloc::string::String;
 
-/// One character of a URI, and whether it stood percent-encoded.
+/// One character of a URI, decoded, and whether it was percent-encoded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Unit {
+pub(super) struct UriChar {
     pub(super) char: char,
     pub(super) encoded: bool,
 }
 
-impl Unit {
-    /// Whether both mean the same. Only in ASCII does it matter how a character is written.
-    pub(super) fn is(self, other: Self) -> bool {
+impl UriChar {
+    /// Returns whether both match. Encoded and literal forms differ only for ASCII characters.
+    pub(super) fn matches(self, other: Self) -> bool {
         self.char == other.char && (self.encoded == other.encoded || !self.char.is_ascii())
     }
 
-    /// Writes the character as it stands in URIs: what stood encoded stays so.
+    /// Writes the character for use in a URI; an encoded character stays encoded.
     pub(super) fn write(self, out: &mut String) {
         if !self.encoded && (is_unreserved(self.char) || is_reserved(self.char)) {
             out.push(self.char);
         } else {
-            percent(self.char, out);
+            write_encoded(self.char, out);
         }
     }
 }
 
-/// Takes the first character of `text`; what is left is cut off. `None` at the end, and for a `%`
-/// that encodes none.
-pub(super) fn take(text: &mut &str) -> Option<Unit> {
+/// Removes the first character from `text`. Returns `None` at the end and for an invalid `%`
+/// sequence.
+pub(super) fn pop_front(text: &mut &str) -> Option<UriChar> {
     let mut chars = text.chars();
     let char = chars.next()?;
     if char != '%' {
         *text = chars.as_str();
-        return Some(Unit { char, encoded: false });
+        return Some(UriChar { char, encoded: false });
     }
     let mut bytes = [0; 4];
     let mut rest = *text;
-    let first = triple(&mut rest)?;
+    let first = pop_encoded_byte(&mut rest)?;
     let length = match first {
         0..=0x7F => 1,
         0x80..=0xDF => 2,
@@ -44,15 +44,15 @@ pub(super) fn take(text: &mut &str) -> Option<Unit> {
         0xF0..=0xFF => 4,
     };
     for (at, byte) in bytes.iter_mut().take(length).enumerate() {
-        *byte = if at == 0 { first } else { triple(&mut rest)? };
+        *byte = if at == 0 { first } else { pop_encoded_byte(&mut rest)? };
     }
     let char = core::str::from_utf8(bytes.get(..length)?).ok()?.chars().next()?;
     *text = rest;
-    Some(Unit { char, encoded: true })
+    Some(UriChar { char, encoded: true })
 }
 
-/// Takes `%XX`.
-fn triple(text: &mut &str) -> Option<u8> {
+/// Removes a percent-encoded byte, `%XX`, from the front of `text`.
+fn pop_encoded_byte(text: &mut &str) -> Option<u8> {
     let mut digits = text.strip_prefix('%')?.chars();
     let high = digits.next()?.to_digit(16)?;
     let low = digits.next()?.to_digit(16)?;
@@ -60,22 +60,22 @@ fn triple(text: &mut &str) -> Option<u8> {
     u8::try_from(high * 16 + low).ok()
 }
 
-/// The text that `encoded` stands for; `None` when a `%` in it encodes nothing.
+/// Percent-decodes `encoded`; `None` if a `%` sequence is invalid.
 pub(super) fn decode(mut encoded: &str) -> Option<String> {
     let mut out = String::with_capacity(encoded.len());
     while !encoded.is_empty() {
-        out.push(take(&mut encoded)?.char);
+        out.push(pop_front(&mut encoded)?.char);
     }
     Some(out)
 }
 
-/// Writes `text` percent-encoded, but for what is unreserved; with `reserved`, also but for what is
-/// reserved or encoded already.
+/// Percent-encodes all but unreserved characters; with `reserved`, reserved characters and
+/// percent-encoded triples are copied, too.
 pub(super) fn encode(mut text: &str, reserved: bool, out: &mut String) {
     while let Some(char) = text.chars().next() {
         let before = text;
         let mut rest = text;
-        if reserved && triple(&mut rest).is_some() {
+        if reserved && pop_encoded_byte(&mut rest).is_some() {
             text = rest;
             out.extend(before.chars().take(3));
             continue;
@@ -84,21 +84,21 @@ pub(super) fn encode(mut text: &str, reserved: bool, out: &mut String) {
         if is_unreserved(char) || reserved && is_reserved(char) {
             out.push(char);
         } else {
-            percent(char, out);
+            write_encoded(char, out);
         }
     }
 }
 
-fn percent(char: char, out: &mut String) {
+fn write_encoded(char: char, out: &mut String) {
     for byte in char.encode_utf8(&mut [0; 4]).bytes() {
         out.push('%');
-        out.push(digit(byte >> 4));
-        out.push(digit(byte & 15));
+        out.push(hex_digit(byte >> 4));
+        out.push(hex_digit(byte & 15));
     }
 }
 
-fn digit(half: u8) -> char {
-    char::from_digit(half.into(), 16).unwrap_or('0').to_ascii_uppercase()
+fn hex_digit(nibble: u8) -> char {
+    char::from_digit(nibble.into(), 16).unwrap_or('0').to_ascii_uppercase()
 }
 
 pub(super) fn is_unreserved(char: char) -> bool {

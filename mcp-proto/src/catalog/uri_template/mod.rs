@@ -1,12 +1,11 @@
-//! URI templates (RFC 6570): patterns that URIs are made from and taken apart by; knows nothing of
-//! resources.
+//! URI templates (RFC 6570): parsing, expansion and matching.
 
 mod chars;
+mod compile;
 mod error;
 mod expand;
-mod machine;
+mod matcher;
 mod parse;
-mod program;
 mod variables;
 
 use alloc::boxed::Box;
@@ -15,23 +14,23 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt;
 
+use compile::Program;
 pub use error::TemplateError;
 use parse::{Expression, Part};
-use program::Program;
 pub use variables::{Variable, Variables};
 
-/// The longest template, in bytes.
+/// Longest template, in bytes.
 const TEMPLATE_BYTES_MAX: usize = 1024;
 
-/// The longest URI that is taken apart, in bytes.
+/// Longest URI to match, in bytes.
 const URI_BYTES_MAX: usize = 64 << 10;
 
-/// A URI template, parsed and ready to be matched.
+/// A parsed URI template, ready for matching.
 ///
-/// Supported are levels 1 to 3 of RFC 6570, with all eight operators (`{x}`, `{+x}`, `{#x}`,
-/// `{.x}`, `{/x}`, `{;x}`, `{?x}`, `{&x}`) and several variables in one expression, and of level 4
-/// the `*` for lists. Refused are what cannot be matched back: a prefix (`{x:3}`) and a variable
-/// that occurs twice. A template has at most 1,024 bytes and 32 variables.
+/// Supports levels 1 to 3 of RFC 6570, with all eight operators (`{x}`, `{+x}`, `{#x}`, `{.x}`,
+/// `{/x}`, `{;x}`, `{?x}`, `{&x}`) and several variables per expression, and of level 4 the `*`
+/// modifier for lists. Prefix modifiers (`{x:3}`) and repeated variables are rejected, because they
+/// cannot be matched. A template has at most 1,024 bytes and 32 variables.
 ///
 /// ```
 /// use mcp_proto::catalog::{UriTemplate, Variables};
@@ -52,81 +51,82 @@ pub struct UriTemplate {
 }
 
 impl UriTemplate {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// When the text is no template, or one that is not supported; says where and why.
+    /// Fails if the text is not a valid template or not supported, with the place and the reason.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         if text.len() > TEMPLATE_BYTES_MAX {
             return Err(TemplateError {
                 at: TEMPLATE_BYTES_MAX,
-                reason: "the template is too long",
+                reason: "template exceeds 1024 bytes",
             });
         }
         let parts = parse::parts(text)?;
-        let program = Program::of(&parts);
+        let program = Program::compile(&parts);
         Ok(Self { text: text.into(), parts, program })
     }
 
-    /// The template as it was written.
+    /// Returns the template's text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The names of the variables, in order.
+    /// Iterates over the names of the variables in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.expressions()
             .flat_map(|expression| expression.variables.iter().map(|variable| &*variable.name))
     }
 
-    /// Takes `uri` apart: the values that expand to it, percent-decoded; `None` when there are
-    /// none.
+    /// Matches `uri` and returns the percent-decoded values that expand to it, or `None`.
     ///
-    /// - The whole URI must match, and it may have no more than 64 KiB.
-    /// - A variable of `{x}` and `{+x}` has at least one character, unless another stands before it
-    ///   in its braces. All others may be absent, in the order of the template; those with names,
-    ///   each for itself.
-    /// - Where several readings are possible, earlier variables get as much as they can. A raw `/`,
-    ///   `?` or `#` never is part of a value but in `{+x}`, `{#x}`, `{?x}` and `{&x}` (there `/`
-    ///   and `?`), and a raw separator of the expression only in its last variable.
-    /// - Characters that an expansion would have encoded, such as a raw space, are taken only if
-    ///   the URI does not match without.
-    /// - A `%` without two digits, or one that does not decode to UTF-8, matches nothing.
+    /// - The whole URI must match. It must not exceed 64 KiB.
+    /// - A variable of `{x}` or `{+x}` matches at least one character, unless another variable
+    ///   precedes it in the expression. All other variables are optional: positional ones in order,
+    ///   named ones independently.
+    /// - If several matches are possible, earlier variables match as much as they can. A literal
+    ///   `/`, `?` or `#` is not part of a value, except in `{+x}` and `{#x}`, and, for `/` and `?`,
+    ///   in `{?x}` and `{&x}`. The expression's separator occurs only in its last variable.
+    /// - Characters that an expansion would encode, such as a literal space, are accepted only if
+    ///   there is no match without them.
+    /// - An invalid `%` sequence, or one that does not decode to UTF-8, matches nothing.
     ///
-    /// **The values are the peer's.** Decoded, `..%2F..` is `../..`: check a value before it
-    /// becomes part of a path. (SEC-02)
+    /// **The values come from the peer.** Decoded, `..%2F..` is `../..`: validate a value before
+    /// using it in a path.
     ///
-    /// Linear in the length of the URI: each character costs at most the size of the template times
-    /// its variables, whatever stands there. (SEC-18)
+    /// The time is linear in the length of the URI: each character costs at most the size of the
+    /// template times its number of variables.
+    // SEC-02: values are untrusted. SEC-18: no template or URI causes backtracking.
     #[must_use]
     pub fn match_uri(&self, uri: &str) -> Option<Variables> {
         if uri.len() > URI_BYTES_MAX {
             return None;
         }
         let spans = self.program.run(uri, &mut 0)?;
-        let specs = self.expressions().flat_map(|expression| {
+        let declared = self.expressions().flat_map(|expression| {
             expression.variables.iter().map(move |variable| (expression.operator, variable))
         });
         let mut variables = Variables::new();
-        for ((operator, variable), span) in specs.zip(spans) {
+        for ((operator, variable), span) in declared.zip(spans) {
             if let Some(range) = span {
-                let value = variable.read(operator, uri.get(range)?)?;
+                let value = variable.decode(operator, uri.get(range)?)?;
                 variables.push(&variable.name, value);
             }
         }
         Some(variables)
     }
 
-    /// Makes a URI: each variable is encoded as its expression says, and absent ones are left out.
+    /// Expands the template: each variable is encoded as its expression requires; absent variables
+    /// are omitted.
     ///
-    /// `{+x}` and `{#x}` take percent-encoded triples in a value as they are, as RFC 6570 says.
+    /// `{+x}` and `{#x}` copy percent-encoded triples in a value, as RFC 6570 requires.
     #[must_use]
     pub fn expand(&self, variables: &Variables) -> String {
         expand::expand(&self.parts, variables)
     }
 
-    /// Orders templates by how specific they are: less is more specific.
+    /// Returns the sort key of templates by specificity, most specific first.
     pub(super) fn rank(&self) -> Rank {
         let literals = self.parts.iter().map(|part| match part {
             Part::Literal(units) => units.len(),
@@ -162,8 +162,8 @@ impl fmt::Display for UriTemplate {
     }
 }
 
-/// How specific a template is: most literal characters first, then fewest `{+x}` and `{#x}`, then
-/// fewest variables.
+/// The specificity of a template: most literal characters first, then fewest `{+x}` and `{#x}`,
+/// then fewest variables.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Rank {
     literals: Reverse<usize>,

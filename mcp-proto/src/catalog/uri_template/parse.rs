@@ -1,55 +1,55 @@
-//! Templates as text: literals, and expressions with their operators; knows nothing of values.
+//! Parses templates into literals and expressions.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::chars::{self, Unit};
+use super::chars::{self, UriChar};
 use super::error::TemplateError;
 
-/// The most variables of a template.
+/// Maximum number of variables in a template.
 pub(super) const VARIABLES_MAX: usize = 32;
 
-/// A piece of a template.
+/// A part of a template.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
     Expression(Expression),
-    Literal(Vec<Unit>),
+    Literal(Vec<UriChar>),
 }
 
-/// What stands in one pair of braces.
+/// An expression: operator and variables.
 #[derive(Clone, Debug)]
 pub(super) struct Expression {
     pub(super) operator: &'static Operator,
-    pub(super) variables: Vec<Spec>,
+    pub(super) variables: Vec<VariableSpec>,
 }
 
 /// One variable of an expression.
 #[derive(Clone, Debug)]
-pub(super) struct Spec {
+pub(super) struct VariableSpec {
     pub(super) name: Box<str>,
-    /// It is a list, each of whose items stands for itself.
+    /// Whether the value is a list whose items are expanded separately.
     pub(super) explode: bool,
 }
 
-/// What an operator does. (RFC 6570, appendix A)
+/// The behaviour of an operator (RFC 6570, appendix A).
 #[derive(Debug)]
 pub(super) struct Operator {
-    /// What stands before the first value that is there; nothing for a value without a mark.
-    pub(super) first: Option<char>,
-    /// What stands between values.
+    /// Prefix of the first value present, if any.
+    pub(super) prefix: Option<char>,
+    /// Separator between values.
     pub(super) separator: char,
-    /// Values stand behind their names.
+    /// Whether names precede values.
     pub(super) named: bool,
-    /// The `=` behind a name stays where the value is empty.
+    /// Whether a name is followed by `=` even if the value is empty.
     pub(super) always_equals: bool,
-    /// Reserved characters are not encoded.
+    /// Whether reserved characters are copied rather than encoded.
     pub(super) reserved: bool,
-    /// Raw characters that no value has.
+    /// Literal characters that a value cannot contain.
     pub(super) excluded: &'static str,
 }
 
 const SIMPLE: &Operator = &Operator {
-    first: None,
+    prefix: None,
     separator: ',',
     named: false,
     always_equals: false,
@@ -58,22 +58,22 @@ const SIMPLE: &Operator = &Operator {
 };
 
 const RESERVED: &Operator = &Operator { reserved: true, excluded: "", ..*SIMPLE };
-const FRAGMENT: &Operator = &Operator { first: Some('#'), ..*RESERVED };
-const LABEL: &Operator = &Operator { first: Some('.'), separator: '.', ..*SIMPLE };
-const PATH: &Operator = &Operator { first: Some('/'), separator: '/', ..*SIMPLE };
+const FRAGMENT: &Operator = &Operator { prefix: Some('#'), ..*RESERVED };
+const LABEL: &Operator = &Operator { prefix: Some('.'), separator: '.', ..*SIMPLE };
+const PATH: &Operator = &Operator { prefix: Some('/'), separator: '/', ..*SIMPLE };
 const PARAMETER: &Operator =
-    &Operator { first: Some(';'), separator: ';', named: true, excluded: "/?#;", ..*SIMPLE };
+    &Operator { prefix: Some(';'), separator: ';', named: true, excluded: "/?#;", ..*SIMPLE };
 const QUERY: &Operator = &Operator {
-    first: Some('?'),
+    prefix: Some('?'),
     separator: '&',
     named: true,
     always_equals: true,
     excluded: "&#",
     ..*SIMPLE
 };
-const CONTINUATION: &Operator = &Operator { first: Some('&'), ..*QUERY };
+const CONTINUATION: &Operator = &Operator { prefix: Some('&'), ..*QUERY };
 
-const SIGNS: &[(char, &Operator)] = &[
+const OPERATORS: &[(char, &Operator)] = &[
     ('+', RESERVED),
     ('#', FRAGMENT),
     ('.', LABEL),
@@ -83,7 +83,7 @@ const SIGNS: &[(char, &Operator)] = &[
     ('&', CONTINUATION),
 ];
 
-/// Takes a template apart.
+/// Parses a template into its parts.
 pub(super) fn parts(text: &str) -> Result<Vec<Part>, TemplateError> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -91,7 +91,7 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part>, TemplateError> {
         let at = text.len() - rest.len();
         if let Some(inner) = rest.strip_prefix('{') {
             let Some((inner, after)) = inner.split_once('}') else {
-                return Err(TemplateError { at, reason: "a brace is not closed" });
+                return Err(TemplateError { at, reason: "unclosed brace" });
             };
             parts.push(Part::Expression(expression(inner, at + 1)?));
             rest = after;
@@ -105,15 +105,15 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part>, TemplateError> {
     Ok(parts)
 }
 
-fn units(literal: &str, at: usize) -> Result<Vec<Unit>, TemplateError> {
+fn units(literal: &str, at: usize) -> Result<Vec<UriChar>, TemplateError> {
     let mut units = Vec::new();
     let mut rest = literal;
     while !rest.is_empty() {
         let at = at + literal.len() - rest.len();
-        match chars::take(&mut rest) {
+        match chars::pop_front(&mut rest) {
             Some(unit) if unit.encoded || is_literal(unit.char) => units.push(unit),
-            Some(_) => return Err(TemplateError { at, reason: "a character that no URI has" }),
-            None => return Err(TemplateError { at, reason: "a `%` that encodes no character" }),
+            Some(_) => return Err(TemplateError { at, reason: "character not allowed in a URI" }),
+            None => return Err(TemplateError { at, reason: "invalid percent-encoding" }),
         }
     }
     Ok(units)
@@ -125,10 +125,11 @@ fn is_literal(char: char) -> bool {
 }
 
 fn expression(inner: &str, at: usize) -> Result<Expression, TemplateError> {
-    let sign = inner.chars().next().unwrap_or_default();
-    let operator = SIGNS.iter().find(|(known, _)| *known == sign).map(|(_, operator)| *operator);
+    let symbol = inner.chars().next().unwrap_or_default();
+    let operator =
+        OPERATORS.iter().find(|(known, _)| *known == symbol).map(|(_, operator)| *operator);
     let list =
-        if operator.is_some() { inner.strip_prefix(sign).unwrap_or_default() } else { inner };
+        if operator.is_some() { inner.strip_prefix(symbol).unwrap_or_default() } else { inner };
     let mut at = at + inner.len() - list.len();
     let mut variables = Vec::new();
     for variable in list.split(',') {
@@ -138,25 +139,25 @@ fn expression(inner: &str, at: usize) -> Result<Expression, TemplateError> {
     Ok(Expression { operator: operator.unwrap_or(SIMPLE), variables })
 }
 
-fn spec(text: &str, at: usize) -> Result<Spec, TemplateError> {
+fn spec(text: &str, at: usize) -> Result<VariableSpec, TemplateError> {
     let name = text.strip_suffix('*').unwrap_or(text);
     if let Some((name, _)) = name.split_once(':') {
         return Err(TemplateError {
             at: at + name.len(),
-            reason: "a prefix cannot be matched back",
+            reason: "prefix modifiers are not supported",
         });
     }
     if !name.split('.').all(is_label) {
-        return Err(TemplateError { at, reason: "not the name of a variable" });
+        return Err(TemplateError { at, reason: "invalid variable name" });
     }
-    Ok(Spec { name: name.into(), explode: name.len() < text.len() })
+    Ok(VariableSpec { name: name.into(), explode: name.len() < text.len() })
 }
 
-/// One or more letters, digits, underscores and percent-encoded triples.
+/// Returns whether `label` is one or more letters, digits, underscores and percent-encoded triples.
 fn is_label(mut label: &str) -> bool {
     let is_empty = label.is_empty();
     while !label.is_empty() {
-        match chars::take(&mut label) {
+        match chars::pop_front(&mut label) {
             Some(unit) if unit.encoded || unit.char.is_ascii_alphanumeric() || unit.char == '_' => {
             }
             _ => return false,
@@ -171,13 +172,13 @@ fn check_names(parts: &[Part]) -> Result<(), TemplateError> {
         let Part::Expression(expression) = part else { continue };
         for variable in &expression.variables {
             if names.contains(&&*variable.name) {
-                return Err(TemplateError { at: 0, reason: "a variable occurs twice" });
+                return Err(TemplateError { at: 0, reason: "repeated variable" });
             }
             names.push(&variable.name);
         }
     }
     if names.len() > VARIABLES_MAX {
-        return Err(TemplateError { at: 0, reason: "the template has too many variables" });
+        return Err(TemplateError { at: 0, reason: "template has more than 32 variables" });
     }
     Ok(())
 }

@@ -1,15 +1,15 @@
-//! The values of a template's variables, by name; knows nothing of templates.
+//! The values of template variables.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What a variable stands for.
+/// The value of a variable.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Variable {
-    /// Several texts, in order; an empty list counts as absent.
+    /// An ordered list of texts; an empty list counts as absent.
     List(Vec<String>),
-    /// One text.
+    /// A single text.
     Text(String),
 }
 
@@ -31,7 +31,7 @@ impl From<Vec<String>> for Variable {
     }
 }
 
-/// The values of variables, by name, in order.
+/// The values of variables by name, in order.
 ///
 /// ```
 /// use mcp_proto::catalog::Variables;
@@ -45,13 +45,13 @@ impl From<Vec<String>> for Variable {
 pub struct Variables(Vec<(Box<str>, Variable)>);
 
 impl Variables {
-    /// No values.
+    /// Creates an empty set of values.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// The same, with one more value; it takes the place of one of its name.
+    /// Returns the values with one more, which replaces any value of that name.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Variable>) -> Self {
         self.0.retain(|(known, _)| **known != *name);
@@ -59,13 +59,13 @@ impl Variables {
         self
     }
 
-    /// What `name` stands for; `None` when it is absent.
+    /// Returns the value of `name`; `None` if it is absent.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Variable> {
         self.0.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
     }
 
-    /// The text that `name` stands for; `None` when it is absent or a list.
+    /// Returns the text of `name`; `None` if it is absent or a list.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.find(name)? {
@@ -74,7 +74,7 @@ impl Variables {
         }
     }
 
-    /// The list that `name` stands for; `None` when it is absent or a text.
+    /// Returns the list of `name`; `None` if it is absent or a text.
     #[must_use]
     pub fn list(&self, name: &str) -> Option<&[String]> {
         match self.find(name)? {
@@ -83,12 +83,12 @@ impl Variables {
         }
     }
 
-    /// The values with their names, in order.
+    /// Iterates over the names and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Variable)> {
         self.0.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Adds a value whose name is not there.
+    /// Appends a value whose name must not be present.
     pub(super) fn push(&mut self, name: &str, value: Variable) {
         self.0.push((name.into(), value));
     }

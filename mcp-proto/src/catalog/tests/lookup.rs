@@ -1,4 +1,4 @@
-//! What each request finds, and how what is not there is refused.
+//! Lookups: what requests resolve to, and the errors for unknown entries.
 
 use alloc::string::ToString;
 
@@ -11,48 +11,48 @@ use crate::method::Method;
 use crate::schema::{CompleteResult, Decode, Map};
 
 #[test]
-fn a_request_finds_its_handler() {
+fn a_request_resolves_to_its_handler() {
     let catalog = catalog();
-    let found = |method, params| found(&catalog, method, params, R4);
-    assert_eq!(found("tools/call", json!({"name": "today"})), "tool today today {}");
+    let lookup = |method, params| lookup(&catalog, method, params, R4);
+    assert_eq!(lookup("tools/call", json!({"name": "today"})), "tool today today {}");
     assert_eq!(
-        found("tools/call", json!({"name": "today", "arguments": {"a": [1]}})),
+        lookup("tools/call", json!({"name": "today", "arguments": {"a": [1]}})),
         r#"tool today today {"a":[1]}"#
     );
     assert_eq!(
-        found("tools/call", json!({"name": "today", "arguments": null})),
+        lookup("tools/call", json!({"name": "today", "arguments": null})),
         "tool today today {}"
     );
     assert_eq!(
-        found("prompts/get", json!({"name": "greet", "arguments": {"who": ""}})),
+        lookup("prompts/get", json!({"name": "greet", "arguments": {"who": ""}})),
         "prompt greet greet"
     );
     for method in ["ping", "tools", "resources/subscribe", "logging/setLevel", "x", ""] {
-        assert_eq!(found(method, json!({"name": "today"})), "other");
+        assert_eq!(lookup(method, json!({"name": "today"})), "other");
     }
 }
 
 #[test]
-fn an_incoming_request_is_found_as_its_parts_are() {
+fn find_resolves_a_request_like_find_raw() {
     let catalog = catalog();
     let request = |params| Request { method: Method::from("tools/list"), params };
-    let answer = shown(catalog.find(&request(None), R4).unwrap(), R4);
+    let answer = describe(catalog.find(&request(None), R4).unwrap(), R4);
     assert_eq!(answer, r#"answer {"tools":[{"name":"today","inputSchema":{"type":"object"}}]}"#);
     let params = raw(&json!({"_meta": {"x": 1}}));
-    assert_eq!(shown(catalog.find(&request(Some(params)), R4).unwrap(), R4), answer);
+    assert_eq!(describe(catalog.find(&request(Some(params)), R4).unwrap(), R4), answer);
 }
 
 #[test]
-fn unknown_tools_and_prompts_are_wrong_params_t_117() {
+fn unknown_tools_and_prompts_are_invalid_params_t_117() {
     let catalog = catalog();
-    let error = refusal(&catalog, "tools/call", json!({"name": "tomorrow"}));
+    let error = lookup_error(&catalog, "tools/call", json!({"name": "tomorrow"}));
     assert_eq!((error.code, &*error.message), (code::INVALID_PARAMS, "no tool `tomorrow`"));
-    let error = refusal(&catalog, "prompts/get", json!({"name": "part"}));
+    let error = lookup_error(&catalog, "prompts/get", json!({"name": "part"}));
     assert_eq!((error.code, &*error.message), (code::INVALID_PARAMS, "no prompt `part`"));
 }
 
 #[test]
-fn params_that_do_not_decode_are_wrong_params() {
+fn malformed_params_are_invalid_params() {
     let mut catalog = catalog();
     catalog.add_prompt(Prompt::new("hello"), "hello").unwrap();
     for (method, params) in [
@@ -74,29 +74,29 @@ fn params_that_do_not_decode_are_wrong_params() {
             json!({"ref": {"name": "greet"}, "argument": {"name": "who", "value": ""}}),
         ),
     ] {
-        let error = refusal(&catalog, method, params.clone());
+        let error = lookup_error(&catalog, method, params.clone());
         assert_eq!(error.code, code::INVALID_PARAMS, "{method} {params}: {error}");
     }
     let null = json!({"name": "hello", "arguments": null});
-    assert_eq!(found(&catalog, "prompts/get", null, R4), "prompt hello hello");
+    assert_eq!(lookup(&catalog, "prompts/get", null, R4), "prompt hello hello");
     assert_eq!(catalog.find_raw("tools/call", None, R4).unwrap_err().code, code::INVALID_PARAMS);
 }
 
 #[test]
-fn a_prompt_without_what_it_requires_is_refused_and_says_what() {
+fn missing_required_prompt_arguments_are_named_in_the_error() {
     let mut catalog = catalog();
     let many = prompt("many", &[("a", true), ("b", false), ("c", true), ("d", true)]);
     catalog.add_prompt(many, "many").unwrap();
     for params in [json!({"name": "many"}), json!({"name": "many", "arguments": {"b": "x"}})] {
-        let error = refusal(&catalog, "prompts/get", params);
-        assert_eq!(&*error.message, "required arguments are missing: a, c, d");
+        let error = lookup_error(&catalog, "prompts/get", params);
+        assert_eq!(&*error.message, "missing required arguments: a, c, d");
     }
     let all = json!({"name": "many", "arguments": {"d": "", "c": "", "a": "", "more": ""}});
-    assert_eq!(found(&catalog, "prompts/get", all, R4), "prompt many many");
+    assert_eq!(lookup(&catalog, "prompts/get", all, R4), "prompt many many");
 }
 
 #[test]
-fn a_resource_goes_before_templates_and_the_more_specific_template_first() {
+fn resources_precede_templates_and_specific_templates_precede_general_ones() {
     let mut catalog = catalog();
     let mut add = |pattern: &'static str| {
         catalog.add_template(ResourceTemplate::new(pattern, pattern), "").unwrap();
@@ -111,15 +111,15 @@ fn a_resource_goes_before_templates_and_the_more_specific_template_first() {
         ("file:///a/b", "template tree tree path=Text(\"a/b\")"),
         ("file:///", "template {+any}  any=Text(\"file:///\")"),
     ] {
-        assert_eq!(found(&catalog, "resources/read", json!({"uri": uri}), R4), expected);
+        assert_eq!(lookup(&catalog, "resources/read", json!({"uri": uri}), R4), expected);
     }
     catalog.remove_template("file:///{x}.txt").unwrap();
-    let found = found(&catalog, "resources/read", json!({"uri": "file:///a.txt"}), R4);
+    let found = lookup(&catalog, "resources/read", json!({"uri": "file:///a.txt"}), R4);
     assert_eq!(found, "template file:///{y}.txt  y=Text(\"a\")");
 }
 
 #[test]
-fn an_unknown_resource_is_refused_with_its_uri_and_the_revisions_code_stl_46() {
+fn the_error_for_an_unknown_resource_has_its_uri_and_the_revisions_code_stl_46() {
     let catalog = catalog();
     for revision in Revision::ALL {
         let params = raw(&json!({"uri": "x:\"a\n"}));
@@ -135,13 +135,13 @@ fn an_unknown_resource_is_refused_with_its_uri_and_the_revisions_code_stl_46() {
     );
     assert_eq!(modern.unwrap_err().code, code::INVALID_PARAMS);
     assert_eq!(
-        refusal(&catalog, "resources/read", json!({"uri": "x:"})).code,
+        lookup_error(&catalog, "resources/read", json!({"uri": "x:"})).code,
         code::RESOURCE_NOT_FOUND
     );
 }
 
 #[test]
-fn an_error_quotes_little_of_what_the_peer_said() {
+fn errors_quote_little_of_the_params() {
     let catalog = catalog();
     let long = "x\n".repeat(100_000);
     for (method, params) in [
@@ -151,7 +151,7 @@ fn an_error_quotes_little_of_what_the_peer_said() {
         ("completion/complete", complete(json!({"type": "ref/prompt", "name": long}), "who")),
         ("completion/complete", complete(json!({"type": "ref/prompt", "name": "greet"}), &long)),
     ] {
-        let error = refusal(&catalog, method, params);
+        let error = lookup_error(&catalog, method, params);
         assert!(error.message.len() < 300 && !error.message.contains('\n'), "{method}");
     }
 }
@@ -161,20 +161,20 @@ fn complete(reference: Value, argument: &str) -> Value {
 }
 
 #[test]
-fn a_completion_is_found_by_its_reference_and_argument() {
+fn a_completion_resolves_by_reference_and_argument() {
     let catalog = catalog();
-    let ask = |reference, argument: &str| {
-        found(&catalog, "completion/complete", complete(reference, argument), R4)
+    let lookup = |reference, argument: &str| {
+        lookup(&catalog, "completion/complete", complete(reference, argument), R4)
     };
     let prompt = |name: &str| json!({"type": "ref/prompt", "name": name});
     let resource = |uri: &str| json!({"type": "ref/resource", "uri": uri});
-    assert_eq!(ask(prompt("greet"), "who"), "completion complete who");
-    assert_eq!(ask(resource("file:///{name}"), "name"), "completion complete name");
-    // Nobody completes these, and asking is no mistake.
-    let nothing = r#"answer {"completion":{"values":[],"total":0,"hasMore":false}}"#;
-    assert_eq!(ask(prompt("greet"), "how"), nothing);
-    assert_eq!(ask(resource("file:///{+path}"), "path"), nothing);
-    assert_eq!(ask(resource("file:///readme"), "x"), nothing);
+    assert_eq!(lookup(prompt("greet"), "who"), "completion complete who");
+    assert_eq!(lookup(resource("file:///{name}"), "name"), "completion complete name");
+    // These have no completion handler; the request is valid.
+    let empty = r#"answer {"completion":{"values":[],"total":0,"hasMore":false}}"#;
+    assert_eq!(lookup(prompt("greet"), "how"), empty);
+    assert_eq!(lookup(resource("file:///{+path}"), "path"), empty);
+    assert_eq!(lookup(resource("file:///readme"), "x"), empty);
     for (reference, argument) in [
         (prompt("part"), "who"),
         (prompt("greet"), "when"),
@@ -183,30 +183,30 @@ fn a_completion_is_found_by_its_reference_and_argument() {
         (resource("file:///a"), "name"),
         (json!({"type": "ref/tool", "name": "today"}), "x"),
     ] {
-        let error = refusal(&catalog, "completion/complete", complete(reference, argument));
+        let error = lookup_error(&catalog, "completion/complete", complete(reference, argument));
         assert_eq!(error.code, code::INVALID_PARAMS);
     }
 }
 
 #[test]
-fn a_completion_has_a_hundred_values_at_most_sec_20() {
-    let made = |count: usize, total| {
+fn completions_are_truncated_to_100_values_sec_20() {
+    let counts = |count: usize, total| {
         let values = (0..count).map(|n| alloc::format!("{n}")).collect();
         let CompleteResult { completion, .. } = completion(values, total);
         (completion.values.len(), completion.total, completion.has_more)
     };
-    assert_eq!(made(0, None), (0, Some(0), Some(false)));
-    assert_eq!(made(100, None), (100, Some(100), Some(false)));
-    assert_eq!(made(101, None), (100, Some(101), Some(true)));
-    assert_eq!(made(101, Some(5000)), (100, Some(5000), Some(true)));
-    assert_eq!(made(3, Some(4)), (3, Some(4), Some(true)));
-    assert_eq!(made(3, Some(3)), (3, Some(3), Some(false)));
-    assert_eq!(made(3, Some(2)), (3, Some(3), Some(false)));
-    assert_eq!(made(3, Some(u64::MAX)), (3, Some(i64::MAX), Some(true)));
+    assert_eq!(counts(0, None), (0, Some(0), Some(false)));
+    assert_eq!(counts(100, None), (100, Some(100), Some(false)));
+    assert_eq!(counts(101, None), (100, Some(101), Some(true)));
+    assert_eq!(counts(101, Some(5000)), (100, Some(5000), Some(true)));
+    assert_eq!(counts(3, Some(4)), (3, Some(4), Some(true)));
+    assert_eq!(counts(3, Some(3)), (3, Some(3), Some(false)));
+    assert_eq!(counts(3, Some(2)), (3, Some(3), Some(false)));
+    assert_eq!(counts(3, Some(u64::MAX)), (3, Some(i64::MAX), Some(true)));
 }
 
 #[test]
-fn arguments_that_do_not_pass_the_check_are_the_tools_error_t_117() {
+fn arguments_that_fail_the_check_are_a_tool_error_t_117() {
     let mut catalog = catalog().checking(|tool, arguments| {
         let cities: Map<String> = Map::decode(arguments).map_err(|error| error.to_string())?;
         cities.find("city").map(drop).ok_or_else(|| alloc::format!("`{}` needs a city", tool.name))
@@ -214,14 +214,17 @@ fn arguments_that_do_not_pass_the_check_are_the_tools_error_t_117() {
     catalog.add_tool(tool("other"), "other").unwrap();
     let call = |arguments| json!({"name": "today", "arguments": arguments});
     assert_eq!(
-        found(&catalog, "tools/call", call(json!({"city": "Oslo"})), R4),
+        lookup(&catalog, "tools/call", call(json!({"city": "Oslo"})), R4),
         r#"tool today today {"city":"Oslo"}"#
     );
     let failed =
         r#"answer {"content":[{"type":"text","text":"`today` needs a city"}],"isError":true}"#;
-    assert_eq!(found(&catalog, "tools/call", call(json!({})), R4), failed);
-    // Absent counts as empty, and what is no object is not a matter for the check.
-    assert_eq!(found(&catalog, "tools/call", json!({"name": "today"}), R4), failed);
-    assert_eq!(refusal(&catalog, "tools/call", call(json!([]))).code, code::INVALID_PARAMS);
-    assert_eq!(refusal(&catalog, "tools/call", json!({"name": "x"})).code, code::INVALID_PARAMS);
+    assert_eq!(lookup(&catalog, "tools/call", call(json!({})), R4), failed);
+    // Absent arguments are checked as `{}`; other types are rejected before the check.
+    assert_eq!(lookup(&catalog, "tools/call", json!({"name": "today"}), R4), failed);
+    assert_eq!(lookup_error(&catalog, "tools/call", call(json!([]))).code, code::INVALID_PARAMS);
+    assert_eq!(
+        lookup_error(&catalog, "tools/call", json!({"name": "x"})).code,
+        code::INVALID_PARAMS
+    );
 }

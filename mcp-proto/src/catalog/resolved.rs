@@ -1,11 +1,11 @@
-//! What a request asks the catalogue for, once it is found; knows nothing of how it was found.
+//! The results of a lookup: a handler with decoded params, or the catalog's own answer.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::quote::quoted;
-use super::template::Variables;
+use super::uri_template::Variables;
 use crate::error::Unencodable;
 use crate::json::{Object, Raw};
 use crate::revision::Revision;
@@ -16,9 +16,9 @@ use crate::schema::{
     ReadResource, Resource, ResourceTemplate, Tool,
 };
 
-/// What a request asks for, and who is to answer.
+/// What a request resolved to.
 ///
-/// The params are read and checked; the URI and the name are in them.
+/// The params are decoded and checked; they contain the URI or name.
 ///
 /// ```
 /// use mcp_proto::catalog::{Catalog, Found};
@@ -27,7 +27,11 @@ use crate::schema::{
 ///
 /// type Handler = fn(&CallTool) -> CallToolResult;
 ///
-/// fn serve(catalog: &Catalog<Handler>, method: &str, params: &Raw) -> Result<Box<dyn Encode>, ErrorObject> {
+/// fn serve(
+///     catalog: &Catalog<Handler>,
+///     method: &str,
+///     params: &Raw,
+/// ) -> Result<Box<dyn Encode>, ErrorObject> {
 ///     Ok(match catalog.find_raw(method, Some(params), Revision::V2025_11_25)? {
 ///         Found::Answer(answer) => Box::new(answer),
 ///         Found::Tool { handler, call, .. } => Box::new(handler(&call)),
@@ -37,7 +41,8 @@ use crate::schema::{
 ///
 /// let mut catalog: Catalog<Handler> = Catalog::new();
 /// let schema = Raw::from_text(r#"{"type":"object"}"#).unwrap();
-/// catalog.add_tool(Tool::new("echo", schema), |call| CallToolResult::text(call.name.clone())).unwrap();
+/// let echo: Handler = |call| CallToolResult::text(call.name.clone());
+/// catalog.add_tool(Tool::new("echo", schema), echo).unwrap();
 ///
 /// let mut out = Vec::new();
 /// let call = Raw::from_text(r#"{"name":"echo"}"#).unwrap();
@@ -49,61 +54,61 @@ use crate::schema::{
 /// ```
 #[non_exhaustive]
 pub enum Found<'a, H> {
-    /// The catalogue's own answer: send it.
+    /// The catalog's own answer, ready to send.
     Answer(Answer),
-    /// An argument is to be completed: answer with what [`completion`] makes.
+    /// An argument completion: answer with the result of [`completion`].
     Completion {
-        /// Who completes this argument.
+        /// Handler of this argument's completions.
         handler: &'a H,
-        /// The params.
+        /// The decoded params.
         complete: Complete,
     },
-    /// The catalogue does not know the method.
+    /// A method that the catalog does not handle.
     Other,
-    /// A prompt is to be filled in. Every argument that it requires is there.
+    /// A prompt request; all required arguments are present.
     Prompt {
-        /// Which one.
+        /// The prompt.
         prompt: &'a Prompt,
-        /// Who fills it in.
+        /// Its handler.
         handler: &'a H,
-        /// The params.
+        /// The decoded params.
         get: GetPrompt,
     },
-    /// A resource is to be read.
+    /// A read of a resource.
     Resource {
-        /// Which one.
+        /// The resource.
         resource: &'a Resource,
-        /// Who reads it.
+        /// Its handler.
         handler: &'a H,
-        /// The params.
+        /// The decoded params.
         read: ReadResource,
     },
-    /// A resource is to be read whose URI matches a template.
+    /// A read of a URI that matches a resource template.
     ///
-    /// Whether it exists is for the handler to find out, and whether the values are safe. (SEC-02)
+    /// The handler must check that the resource exists and that the values are safe.
+    // SEC-02: the values come from the peer.
     Template {
-        /// Which template: the most specific one, see
-        /// [`add_template`](super::Catalog::add_template).
+        /// The most specific matching template; see [`add_template`](super::Catalog::add_template).
         template: &'a ResourceTemplate,
-        /// Who reads such resources.
+        /// Its handler.
         handler: &'a H,
-        /// What its variables stand for in the URI.
+        /// Values of the template's variables in the URI.
         variables: Variables,
-        /// The params.
+        /// The decoded params.
         read: ReadResource,
     },
-    /// A tool is to be called.
+    /// A tool call.
     Tool {
-        /// Which one.
+        /// The tool.
         tool: &'a Tool,
-        /// Who runs it.
+        /// Its handler.
         handler: &'a H,
-        /// The params. The arguments are there, `{}` where the client gave none.
+        /// The decoded params; `arguments` is always present, `{}` by default.
         call: CallTool,
     },
 }
 
-/// Without the handler, which may be anything.
+/// Omits the handler, whose type need not implement `Debug`.
 impl<H> fmt::Debug for Found<'_, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -125,21 +130,22 @@ impl<H> fmt::Debug for Found<'_, H> {
     }
 }
 
-/// An answer that the catalogue gives by itself.
+/// An answer that the catalog produces itself.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Answer {
-    /// A tool's error: the arguments did not pass the check. (T-117)
+    /// A tool error: the arguments failed the check.
+    // T-117: invalid arguments are a tool error.
     Call(CallToolResult),
-    /// No completions, for an argument that nobody completes.
+    /// An empty completion: the argument has no completion handler.
     Complete(CompleteResult),
-    /// A page of the prompts.
+    /// A page of the list of prompts.
     Prompts(ListPromptsResult),
-    /// A page of the resources.
+    /// A page of the list of resources.
     Resources(ListResourcesResult),
-    /// A page of the resource templates.
+    /// A page of the list of resource templates.
     Templates(ListResourceTemplatesResult),
-    /// A page of the tools.
+    /// A page of the list of tools.
     Tools(ListToolsResult),
 }
 
@@ -156,10 +162,9 @@ impl Encode for Answer {
     }
 }
 
-/// The result of a completion: the first 100 of `values`, the best first, and whether there are
-/// more. (SEC-20)
+/// Creates a completion result from the first 100 of `values`, most relevant first.
 ///
-/// `total` is how many there are in all, where the handler knows of more than it gives.
+/// Pass `total` if there are more matches than `values`.
 ///
 /// ```
 /// use mcp_proto::catalog::completion;
@@ -168,6 +173,7 @@ impl Encode for Answer {
 /// assert_eq!(result.completion.total, Some(7));
 /// assert_eq!(result.completion.has_more, Some(true));
 /// ```
+// SEC-20: at most 100 values are sent.
 #[must_use]
 pub fn completion(values: Vec<String>, total: Option<u64>) -> CompleteResult {
     let given = values.len() as u64;
@@ -178,11 +184,10 @@ pub fn completion(values: Vec<String>, total: Option<u64>) -> CompleteResult {
     CompleteResult::new(completion)
 }
 
-/// The error for a resource that does not exist, as peers of `revision` know it: with its URI.
-/// (STL-46)
+/// Creates the error for an unknown resource, with its URI, for a peer of `revision`.
 ///
-/// A catalogue makes it where nothing matches; a handler of a template, where something matches
-/// that is not there.
+/// A catalog returns it if nothing matches the URI; a template's handler returns it if the matching
+/// resource does not exist.
 ///
 /// ```
 /// use mcp_proto::Revision;
@@ -192,6 +197,7 @@ pub fn completion(values: Vec<String>, total: Option<u64>) -> CompleteResult {
 /// assert_eq!(error.code, -32602);
 /// assert_eq!(error.data.unwrap().as_str(), r#"{"uri":"file:///nowhere"}"#);
 /// ```
+// STL-46: the code depends on the revision.
 #[must_use]
 pub fn no_resource(uri: &str, revision: Revision) -> ErrorObject {
     let mut data = Vec::new();

@@ -1,0 +1,202 @@
+//! The field types of a form.
+
+use alloc::string::String;
+
+use crate::revision::{R4, R5};
+use crate::schema::containers::List;
+use crate::schema::macros::{object, string_enum};
+
+object! {
+    /// A text field.
+    pub struct TextField tagged "type" = "string" {
+        /// Display name.
+        optional title: String = "title",
+        /// Description shown to the user.
+        optional description: String = "description",
+        /// Minimum number of characters.
+        optional min_length: i64 = "minLength",
+        /// Maximum number of characters.
+        optional max_length: i64 = "maxLength",
+        /// Required format.
+        optional format: TextFormat = "format",
+        /// Default value. (since 2025-11-25)
+        optional default: String = "default" in R4..=R5,
+    }
+}
+
+string_enum! {
+    /// The format of a text field.
+    pub enum TextFormat {
+        /// A date.
+        Date = "date",
+        /// A date and time.
+        DateTime = "date-time",
+        /// An e-mail address.
+        Email = "email",
+        /// A URI.
+        Uri = "uri",
+    }
+}
+
+object! {
+    /// A numeric field.
+    pub struct NumberField {
+        /// Whether the value must be an integer.
+        required kind: NumberKind = "type",
+        /// Display name.
+        optional title: String = "title",
+        /// Description shown to the user.
+        optional description: String = "description",
+        /// Minimum value.
+        optional minimum: f64 = "minimum",
+        /// Maximum value.
+        optional maximum: f64 = "maximum",
+        /// Default value. (since 2025-11-25)
+        optional default: f64 = "default" in R4..=R5,
+    }
+}
+
+string_enum! {
+    /// The type of a numeric field.
+    pub enum NumberKind {
+        /// Integers only.
+        Integer = "integer",
+        /// Any number.
+        Number = "number",
+    }
+}
+
+impl NumberField {
+    /// Creates a field for integers.
+    #[must_use]
+    pub fn integer() -> Self {
+        Self::new(NumberKind::Integer)
+    }
+
+    /// Creates a field for any number.
+    #[must_use]
+    pub fn number() -> Self {
+        Self::new(NumberKind::Number)
+    }
+}
+
+object! {
+    /// A yes-or-no field.
+    pub struct BoolField tagged "type" = "boolean" {
+        /// Display name.
+        optional title: String = "title",
+        /// Description shown to the user.
+        optional description: String = "description",
+        /// Default value.
+        optional default: bool = "default",
+    }
+}
+
+object! {
+    /// A field with one of several values.
+    ///
+    /// Display names are part of each option (`options`, since 2025-11-25) or listed separately
+    /// (`names`). For a peer that knows only the latter, `options` are written as `values` and
+    /// `names`.
+    pub struct ChoiceField tagged "type" = "string" {
+        /// Display name.
+        optional title: String = "title",
+        /// Description shown to the user.
+        optional description: String = "description",
+        /// The text.
+        optional values: List<String> = "enum",
+        /// Display names, in the order of `values`.
+        optional names: List<String> = "enumNames",
+        /// The values with their display names. (since 2025-11-25)
+        optional options: List<ChoiceOption> = "oneOf",
+        /// Default value. (since 2025-11-25)
+        optional default: String = "default" in R4..=R5,
+    }
+}
+
+object! {
+    /// A value with its display name.
+    pub struct ChoiceOption {
+        /// The value.
+        required value: String = "const",
+        /// The display name.
+        required title: String = "title",
+    }
+}
+
+impl ChoiceField {
+    /// Creates a field with these values.
+    pub fn of<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
+        Self::new().values(values.into_iter().map(Into::into).collect::<List<String>>())
+    }
+
+    /// Creates a field with these values and display names.
+    pub fn titled<S: Into<String>>(options: impl IntoIterator<Item = (S, S)>) -> Self {
+        let options = options.into_iter().map(|(value, title)| ChoiceOption::new(value, title));
+        Self::new().options(options.collect::<List<ChoiceOption>>())
+    }
+
+    pub(super) fn contains(&self, value: &str) -> bool {
+        self.values.iter().flatten().any(|known| known == value)
+            || self.options.iter().flatten().any(|option| option.value == value)
+    }
+
+    /// Returns the field without `options`, for peers that do not know them.
+    pub(super) fn untitled(&self) -> Self {
+        let mut untitled = self.clone();
+        if let Some(options) = untitled.options.take() {
+            untitled.values = Some(options.iter().map(|option| option.value.clone()).collect());
+            untitled.names = Some(options.iter().map(|option| option.title.clone()).collect());
+        }
+        untitled
+    }
+}
+
+object! {
+    /// A field with any of several values. (since 2025-11-25)
+    pub struct ChoicesField tagged "type" = "array" {
+        /// Display name.
+        optional title: String = "title",
+        /// Description shown to the user.
+        optional description: String = "description",
+        /// Minimum number of values.
+        optional min_items: i64 = "minItems",
+        /// Maximum number of values.
+        optional max_items: i64 = "maxItems",
+        /// The values to choose from.
+        required items: Choices = "items",
+        /// Default value.
+        optional default: List<String> = "default",
+    }
+}
+
+object! {
+    /// The values of a [`ChoicesField`]. (since 2025-11-25)
+    pub struct Choices {
+        /// `string`, if the values have no display names.
+        optional kind: String = "type",
+        /// The text.
+        optional values: List<String> = "enum",
+        /// The values with their display names.
+        optional options: List<ChoiceOption> = "anyOf",
+    }
+}
+
+impl ChoicesField {
+    /// Creates a field with these values.
+    pub fn of<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Self {
+        let values: List<String> = values.into_iter().map(Into::into).collect();
+        Self::new(Choices::new().kind("string").values(values))
+    }
+
+    /// Creates a field with these values and display names.
+    pub fn titled<S: Into<String>>(options: impl IntoIterator<Item = (S, S)>) -> Self {
+        let options = options.into_iter().map(|(value, title)| ChoiceOption::new(value, title));
+        Self::new(Choices::new().options(options.collect::<List<ChoiceOption>>()))
+    }
+
+    pub(super) fn contains(&self, value: &str) -> bool {
+        self.items.values.iter().flatten().any(|known| known == value)
+            || self.items.options.iter().flatten().any(|option| option.value == value)
+    }
+}
