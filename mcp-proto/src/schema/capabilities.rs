@@ -201,7 +201,7 @@ fn write_level(
 /// What counts when a peer of `revision` declares it.
 fn heard(side: Side, revision: Revision) -> impl Iterator<Item = &'static CapabilityRule> {
     CAPABILITIES.iter().filter(move |rule| {
-        rule.side == side && rule.heard_since <= revision && revision <= rule.until
+        rule.side == side && rule.accepted_since <= revision && revision <= rule.until
     })
 }
 
