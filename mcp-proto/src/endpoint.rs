@@ -67,7 +67,7 @@ pub trait Endpoint {
     /// back.
     fn wants_input(&self) -> bool;
 
-    /// Returns whether the connection is closed and its last event queued. The outbox may still hold
-    /// bytes to send.
+    /// Returns whether the connection is closed and its last event queued. The outbox may still
+    /// hold bytes to send.
     fn is_closed(&self) -> bool;
 }

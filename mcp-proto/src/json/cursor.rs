@@ -116,7 +116,8 @@ impl<'a> Cursor<'a> {
         Ok(key)
     }
 
-    /// Consumes an object. Calls `member` with each key, including quotes; it must consume the value.
+    /// Consumes an object. Calls `member` with each key, including quotes; it must consume the
+    /// value.
     ///
     /// The object counts as one level of nesting, as in [`value`](Self::value).
     #[inline]

@@ -48,8 +48,8 @@ impl Raw {
     /// Validates `text` and removes line breaks.
     ///
     /// # Errors
-    /// Fails if the text is not exactly one JSON value, is nested deeper than 128 levels, or contains
-    /// an unpaired surrogate.
+    /// Fails if the text is not exactly one JSON value, is nested deeper than 128 levels, or
+    /// contains an unpaired surrogate.
     pub fn from_text(text: &str) -> Result<Self, Unencodable> {
         let mut scanner = Cursor::new(text, DEPTH_CEILING);
         let value = scanner.value().map_err(|_| Unencodable)?;
@@ -100,8 +100,8 @@ impl Raw {
         unescape(&self.0)
     }
 
-    /// Returns the last member called `name`, or `None` if the value is not an object or has no such
-    /// member.
+    /// Returns the last member called `name`, or `None` if the value is not an object or has no
+    /// such member.
     ///
     /// Scans the value once, in linear time. The result shares its bytes.
     #[must_use]
@@ -201,8 +201,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns `part` as a slice of `source`, or a copy if it lies outside. Like `Bytes::slice_ref`, but
-/// checks the position only once.
+/// Returns `part` as a slice of `source`, or a copy if it lies outside. Like `Bytes::slice_ref`,
+/// but checks the position only once.
 #[inline]
 pub(super) fn shared_part(source: &Bytes, part: &[u8]) -> Bytes {
     let start = part.as_ptr().addr().wrapping_sub(source.as_ptr().addr());

@@ -87,8 +87,8 @@ impl Str {
         self.len() == 0
     }
 
-    /// Creates text that shares `part`, a slice of `source` between two quotation marks. The slice is
-    /// UTF-8 because a quotation mark is never part of another character.
+    /// Creates text that shares `part`, a slice of `source` between two quotation marks. The slice
+    /// is UTF-8 because a quotation mark is never part of another character.
     #[inline]
     pub(super) fn part_of(source: &Bytes, part: &[u8]) -> Self {
         debug_assert!(core::str::from_utf8(part).is_ok(), "the part is not UTF-8");

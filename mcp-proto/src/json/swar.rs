@@ -74,14 +74,14 @@ const fn is_special(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
-/// Sets the high bit of each special byte. A borrow can set a wrong bit only above a correct one, so
-/// the lowest set bit is always correct.
+/// Sets the high bit of each special byte. A borrow can set a wrong bit only above a correct one,
+/// so the lowest set bit is always correct.
 #[inline]
 const fn hits(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
-    // Flipping this bit maps the quote to 0x20 and control bytes to control bytes, so one comparison
-    // finds both.
+    // Flipping this bit maps the quote to 0x20 and control bytes to control bytes, so one
+    // comparison finds both.
     let control_or_quote = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let slash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
     // All special bytes are below 0x80, so one mask serves for all.

@@ -124,8 +124,8 @@ impl<M: Endpoint, K: Sink> Recorded<M, K> {
         self.flush();
     }
 
-    /// Writes the buffered entries to the sink. Called before input is handled, so that the recording
-    /// of an endpoint that panics includes the cause.
+    /// Writes the buffered entries to the sink. Called before input is handled, so that the
+    /// recording of an endpoint that panics includes the cause.
     fn flush(&mut self) {
         if !self.entries.is_empty() {
             self.sink.write(&self.entries);

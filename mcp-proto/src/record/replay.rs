@@ -62,8 +62,8 @@ impl Recording<'_> {
     /// Repeats all recorded inputs on `machine` and compares every byte sent, every event and every
     /// command result with the recording.
     ///
-    /// `machine` must be unused, created at [`began`](Self::began) with a configuration equal to the
-    /// recorded one.
+    /// `machine` must be unused, created at [`began`](Self::began) with a configuration equal to
+    /// the recorded one.
     ///
     /// # Errors
     /// Fails at the first difference and leaves the machine in that state.

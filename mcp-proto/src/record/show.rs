@@ -21,9 +21,9 @@ impl<'a> Recording<'a> {
     /// Returns a printable form of the recording: one line per message in either direction, event
     /// and command, each with its time.
     ///
-    /// Without `payloads`, a line contains only types, methods, ids, error codes and lengths, and no
-    /// arguments, results, states, error messages or URIs. With `payloads`, it contains every byte
-    /// sent and received, including secrets.
+    /// Without `payloads`, a line contains only types, methods, ids, error codes and lengths, and
+    /// no arguments, results, states, error messages or URIs. With `payloads`, it contains every
+    /// byte sent and received, including secrets.
     #[must_use]
     pub const fn show(&self, payloads: bool) -> Shown<'a> {
         Shown::new(*self, payloads)

@@ -10,8 +10,8 @@ use super::*;
 
 mod columns;
 
-/// Requirements §2.1 and §2.2 without extensions: kind, method, and its senders in R1 to R5: `c` for
-/// the client, `s` for the server, `b` for both, `-` for neither.
+/// Requirements §2.1 and §2.2 without extensions: kind, method, and its senders in R1 to R5: `c`
+/// for the client, `s` for the server, `b` for both, `-` for neither.
 const TABLE: &[(char, &str, &str)] = &[
     ('r', "initialize", "cccc-"),
     ('r', "ping", "bbbb-"),

@@ -22,8 +22,8 @@ pub enum Chunking {
 
 /// One direction of a pipe, with the faults of a byte stream.
 ///
-/// Like a byte stream, a link delays and splits bytes, stalls, fills up, breaks and is closed by its
-/// sender. It does not reorder or repeat bytes, and loses them only when it breaks.
+/// Like a byte stream, a link delays and splits bytes, stalls, fills up, breaks and is closed by
+/// its sender. It does not reorder or repeat bytes, and loses them only when it breaks.
 ///
 /// ```
 /// use bytes::Buf;
@@ -55,8 +55,8 @@ pub struct Link {
     pub capacity: usize,
     /// While set, no bytes arrive and the pipe fills up.
     pub is_stalled: bool,
-    /// The number of bytes after which the link breaks. These bytes still arrive, followed by the end
-    /// of the stream. Default: never.
+    /// The number of bytes after which the link breaks. These bytes still arrive, followed by the
+    /// end of the stream. Default: never.
     pub bytes_max: Option<u64>,
     /// Whether sent bytes are lost.
     is_cut: bool,
@@ -112,8 +112,8 @@ impl Link {
         }
     }
 
-    /// Takes as many bytes from the outbox as fit and passes them to `witness`. Returns whether there
-    /// were any.
+    /// Takes as many bytes from the outbox as fit and passes them to `witness`. Returns whether
+    /// there were any.
     pub fn send(
         &mut self,
         now: Instant,

@@ -1,9 +1,9 @@
 //! A test kit for MCP peers: a client and a server in memory, virtual time, failing pipes, and a
 //! checker for the messages on the wire.
 //!
-//! [`Pair`] connects a client and a server by two [`Link`]s in virtual time. Nothing sleeps, and all
-//! randomness comes from a seed, so failures are reproducible. A [`Watch`] checks the messages in
-//! both directions. A failure reports the seed and the [`Transcript`].
+//! [`Pair`] connects a client and a server by two [`Link`]s in virtual time. Nothing sleeps, and
+//! all randomness comes from a seed, so failures are reproducible. A [`Watch`] checks the messages
+//! in both directions. A failure reports the seed and the [`Transcript`].
 //!
 //! A test of a server:
 //!

@@ -37,8 +37,8 @@ type Describe<E> = fn(&<E as Endpoint>::Event) -> String;
 ///
 /// Nothing happens by itself. [`step`](Self::step) does what is possible at the current time,
 /// [`drive`](Self::drive) continues until no bytes are in flight, [`wait`](Self::wait) advances the
-/// time by a duration, and [`drive_until_quiet`](Self::drive_until_quiet) also fires all timers. The
-/// events of a side go to its handler, if it has one ([`serve`](Self::serve),
+/// time by a duration, and [`drive_until_quiet`](Self::drive_until_quiet) also fires all timers.
+/// The events of a side go to its handler, if it has one ([`serve`](Self::serve),
 /// [`attend`](Self::attend)). Otherwise they are queued, and the test acts as the application: it
 /// calls the methods of [`client`](Self::client) and [`server`](Self::server) with
 /// [`now`](Self::now).
@@ -146,8 +146,8 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         self.on_client_event = Some(Box::new(application));
     }
 
-    /// Makes both links split the bytes at random and delay them by up to 20 ms. Failures report the
-    /// seed.
+    /// Makes both links split the bytes at random and delay them by up to 20 ms. Failures report
+    /// the seed.
     ///
     /// No bytes are lost, so the behavior of a correct peer does not change.
     pub fn shuffle(&mut self, seed: u64) {
@@ -264,8 +264,8 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
 
     /// Closes the connection from the client's side and checks the end state.
     ///
-    /// All requests except cancelled ones and subscriptions must be answered, and both sides must be
-    /// closed. Use it only with links that have not lost any bytes.
+    /// All requests except cancelled ones and subscriptions must be answered, and both sides must
+    /// be closed. Use it only with links that have not lost any bytes.
     pub fn finish(&mut self) {
         self.drive();
         let must_be_answered =

@@ -122,8 +122,8 @@ impl Watch {
         outcome
     }
 
-    /// Registers a line from another source in the stream of `side`. The line itself is not checked,
-    /// and the other side may respond to it.
+    /// Registers a line from another source in the stream of `side`. The line itself is not
+    /// checked, and the other side may respond to it.
     pub fn stray(&mut self, side: Side, line: &[u8]) {
         self.is_disturbed = true;
         let state = self.state(side);
@@ -365,7 +365,8 @@ impl Watch {
         }
     }
 
-    /// Checks a method of the protocol: the revision of the session must define it, for this sender.
+    /// Checks a method of the protocol: the revision of the session must define it, for this
+    /// sender.
     fn check_table(&self, side: Side, method: &str, is_request: bool) -> Result<(), String> {
         let Some(revision) = self
             .session

@@ -170,14 +170,18 @@ proptest! {
     }
 
     #[test]
-    fn random_fragments_are_accepted_exactly_if_serde_accepts_them(fragments in proptest::collection::vec(select(FRAGMENTS), 0..12)) {
+    fn random_fragments_are_accepted_exactly_if_serde_accepts_them(
+        fragments in proptest::collection::vec(select(FRAGMENTS), 0..12),
+    ) {
         assert_agrees(&fragments.concat());
         assert_agrees(&format!("\"{}\"", fragments.concat()));
         assert_agrees(&format!("[{}]", fragments.join(",")));
     }
 
     #[test]
-    fn random_bytes_are_accepted_exactly_if_serde_accepts_them(bytes in proptest::collection::vec(any::<u8>(), 0..32)) {
+    fn random_bytes_are_accepted_exactly_if_serde_accepts_them(
+        bytes in proptest::collection::vec(any::<u8>(), 0..32),
+    ) {
         assert_agrees(&String::from_utf8_lossy(&bytes));
         // Callers pass only UTF-8, but invalid bytes must not cause a panic either.
         let mut cursor = Cursor::over(&bytes, DEPTH_CEILING);
@@ -186,7 +190,9 @@ proptest! {
     }
 
     #[test]
-    fn numbers_out_of_range_are_accepted_t_12(number in "-?(0|[1-9][0-9]{0,400})(\\.[0-9]{1,40})?([eE][+-]?[0-9]{1,12})?") {
+    fn numbers_out_of_range_are_accepted_t_12(
+        number in "-?(0|[1-9][0-9]{0,400})(\\.[0-9]{1,40})?([eE][+-]?[0-9]{1,12})?",
+    ) {
         prop_assert!(serde_json::from_str::<&RawValue>(&number).is_ok());
         prop_assert_eq!(scan(&number, 0), Ok(&*number));
     }
@@ -218,7 +224,8 @@ proptest! {
 
     #[test]
     fn error_positions_are_within_the_text(text in testing::text(), cut in any::<Index>()) {
-        let end = (0..=cut.index(text.len() + 1)).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+        let mut ends = (0..=cut.index(text.len() + 1)).rev();
+        let end = ends.find(|at| text.is_char_boundary(*at)).unwrap();
         if let Err(error) = scan(&text[..end], DEPTH_CEILING) {
             prop_assert!(error.at <= end);
             prop_assert!(error.kind != SyntaxErrorKind::End || error.at == end);

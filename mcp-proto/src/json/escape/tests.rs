@@ -32,7 +32,9 @@ proptest! {
     }
 
     #[test]
-    fn invalid_text_never_panics(inner in "(\\\\u[dD][89abcdefAB][0-9a-f]{2}|\\\\u?|\"|[a-f0-9]|é){0,12}") {
+    fn invalid_text_never_panics(
+        inner in "(\\\\u[dD][89abcdefAB][0-9a-f]{2}|\\\\u?|\"|[a-f0-9]|é){0,12}",
+    ) {
         let _any = unescape(alloc::format!("\"{inner}\"").as_bytes());
         let _any = key_is(inner.as_bytes(), "a");
     }

@@ -63,9 +63,11 @@ proptest! {
     ) {
         let replaced = [&REPLACED[..1], &more[..]].concat();
         let out = inserted(Some(&object), &replaced);
-        prop_assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), model(&object, &replaced), "{}", out);
+        let parsed = serde_json::from_str::<Value>(&out).unwrap();
+        prop_assert_eq!(parsed, model(&object, &replaced), "{}", out);
         // No member is duplicated.
-        let (metas, rest): (Vec<_>, Vec<_>) = members(out.as_bytes()).partition(|(key, _)| key_is(key, "_meta"));
+        let (metas, rest): (Vec<_>, Vec<_>) =
+            members(out.as_bytes()).partition(|(key, _)| key_is(key, "_meta"));
         prop_assert_eq!(metas.len(), 1);
         let tokens = members(metas[0].1).filter(|(key, _)| key_is(key, "progressToken")).count();
         prop_assert_eq!(tokens, 1);

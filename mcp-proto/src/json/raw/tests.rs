@@ -44,7 +44,8 @@ proptest! {
         prop_assert!(!raw.as_str().contains(['\n', '\r']));
         prop_assert_eq!(raw.as_str() == text, !has_line_breaks);
         prop_assert!(!has_line_breaks || is_dense(raw.as_str()));
-        prop_assert_eq!(raw.parse::<Value>().unwrap(), serde_json::from_str::<Value>(&text).unwrap());
+        let parsed = serde_json::from_str::<Value>(&text).unwrap();
+        prop_assert_eq!(raw.parse::<Value>().unwrap(), parsed);
         prop_assert_eq!(Raw::from_text(raw.as_str()).unwrap(), raw);
     }
 
@@ -81,7 +82,9 @@ proptest! {
 
     #[test]
     fn only_large_parts_share_the_message(
-        before in 0_usize..9000, length in prop_oneof![2_usize..9000, 4095_usize..4098], after in 0_usize..9000,
+        before in 0_usize..9000,
+        length in prop_oneof![2_usize..9000, 4095_usize..4098],
+        after in 0_usize..9000,
         shared in any::<bool>(),
     ) {
         let part = format!("\"{}\"", "x".repeat(length - 2));
@@ -94,7 +97,9 @@ proptest! {
     }
 
     #[test]
-    fn truncated_or_trailing_text_is_rejected(text in testing::object_text(), cut in any::<Index>()) {
+    fn truncated_or_trailing_text_is_rejected(
+        text in testing::object_text(), cut in any::<Index>(),
+    ) {
         let end = cut.index(text.len());
         if text.is_char_boundary(end) {
             prop_assert!(Raw::from_text(&text[..end]).is_err());

@@ -26,10 +26,12 @@ proptest! {
 
     #[test]
     fn integers_are_written_in_decimal(unsigned in any::<u64>(), shift in 0_u32..64) {
-        let signed = (unsigned >> shift).cast_signed();
-        prop_assert_eq!(written(|out| write_u64(out, unsigned >> shift)), (unsigned >> shift).to_string());
-        prop_assert_eq!(written(|out| write_i64(out, signed)), signed.to_string());
-        prop_assert_eq!(written(|out| write_i64(out, signed.wrapping_neg())), signed.wrapping_neg().to_string());
+        let unsigned = unsigned >> shift;
+        prop_assert_eq!(written(|out| write_u64(out, unsigned)), unsigned.to_string());
+        let signed = unsigned.cast_signed();
+        for signed in [signed, signed.wrapping_neg()] {
+            prop_assert_eq!(written(|out| write_i64(out, signed)), signed.to_string());
+        }
     }
 }
 

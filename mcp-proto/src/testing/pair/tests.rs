@@ -1,4 +1,5 @@
-//! The end of a pair, inserted lines, and breaking links. `tests/testing.rs` checks failure messages.
+//! The end of a pair, inserted lines, and breaking links. `tests/testing.rs` checks failure
+//! messages.
 
 use super::*;
 use crate::connection::{CallError, CallId, CallOptions};

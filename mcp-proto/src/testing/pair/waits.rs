@@ -10,8 +10,8 @@ use crate::json::Raw;
 use crate::server;
 
 impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
-    /// Drives until a call of the client completes and returns its outcome. Drops all earlier events
-    /// of the client.
+    /// Drives until a call of the client completes and returns its outcome. Drops all earlier
+    /// events of the client.
     ///
     /// # Errors
     /// Returns the error the call failed with.
