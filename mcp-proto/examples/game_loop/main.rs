@@ -1,8 +1,8 @@
 //! A server inside a game: driven once per frame, with a bounded amount of work and no blocking.
 //!
 //! Run it with `cargo run --example game_loop -p mcp-proto`. Frames are virtual, 16 ms each, so the
-//! output is reproducible; a real game passes its own clock. A client in this program is driven in
-//! the same way, over two pipes that transfer a few bytes per frame.
+//! output is reproducible; a real game passes its own clock. The client is driven once per frame,
+//! too, over two pipes that transfer a few bytes per frame.
 
 mod game;
 mod pilot;

@@ -26,7 +26,7 @@ impl<K: Ord, V, const N: usize> SmallMap<K, V, N> {
         self.inline.iter().position(|slot| slot.as_ref().is_some_and(|(held, _)| held == key))
     }
 
-    /// Inserts a value, replacing any value of the same key.
+    /// Inserts a value, replacing the existing value of the key.
     pub(crate) fn insert(&mut self, key: K, value: V) {
         let slot = self.slot(&key).or_else(|| {
             let is_spilled = !self.spilled.is_empty() && self.spilled.contains_key(&key);

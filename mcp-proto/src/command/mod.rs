@@ -32,8 +32,8 @@ pub(crate) type Questions<'a> = Cow<'a, [(&'a str, Question)]>;
 /// The application's interface to a [`Client`](crate::client::Client) or a
 /// [`Server`](crate::server::Server).
 ///
-/// This trait is sealed. [`Session`] is the transport's interface to the same types. Code generic
-/// over the role builds an [`OwnedCommand`] and converts it.
+/// This trait is sealed. Transports use [`Session`] instead. Code generic over the role builds an
+/// [`OwnedCommand`] and converts it.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};

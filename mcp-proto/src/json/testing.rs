@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Number, Value};
 
-/// Characters that are special in JSON or boundary cases of UTF-8 and UTF-16.
+/// Characters that are special in JSON or boundary cases of its encodings.
 const SPECIAL_CHARACTERS: &[char] = &[
     '"',
     '\\',
