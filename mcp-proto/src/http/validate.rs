@@ -14,14 +14,12 @@ use super::fields::Fields;
 use super::param_headers::Mirror;
 use super::policy::Policy;
 use super::refusal::Refusal;
-use crate::connection::Decoded;
-use crate::connection::decoded::Content;
-use crate::connection::request_context::{missing_context, supported};
 use crate::error::code;
 use crate::json::{Cursor, Frame, Raw, elements, find, unescape};
+use crate::meta::{missing_context, supported};
 use crate::method::MethodId;
 use crate::revision::{Era, Revision, Side, named_by};
-use crate::rpc::{ErrorObject, Malformed, Message, Params, RequestId};
+use crate::rpc::{Decoded, ErrorObject, Malformed, Message, Params, RequestId};
 use crate::schema::key;
 
 /// Where a POST goes.
@@ -150,19 +148,11 @@ impl Head {
             return Err(too_long());
         }
         let decoded = Decoded::of(body, policy.limits());
-        let post = match decoded.content() {
-            Content::Array => self.array(policy, body.bytes())?,
-            Content::Message(message) => self.sort(policy, fields, message, schema_of)?,
-            Content::Malformed(malformed) => {
-                let id = match malformed {
-                    Malformed::Invalid { id, answerable: true, .. } => id.as_ref(),
-                    Malformed::Invalid { .. } | Malformed::Parse(_) => None,
-                };
-                return Err(self.refuse(400, id, &malformed.to_error()));
-            }
-            Content::NotUtf8(_) => {
-                let error = ErrorObject::new(code::PARSE_ERROR, "parse error: invalid UTF-8");
-                return Err(self.refuse(400, None, &error));
+        let post = match &decoded.message {
+            Ok(message) => self.sort(policy, fields, message, schema_of)?,
+            Err(Malformed::Array) => self.array(policy, body.bytes())?,
+            Err(malformed) => {
+                return Err(self.refuse(400, malformed.request_id(), &malformed.to_error()));
             }
         };
         Ok((post, decoded))
@@ -180,16 +170,16 @@ impl Head {
             Message::Request { id, method, params } if modern => {
                 let checks = Checks { policy, fields, head: self, schema_of };
                 let revision = checks
-                    .request(method, params)
+                    .request(&method.text, params)
                     .map_err(|(status, error)| self.refuse(status, Some(id), &error))?;
-                Ok(Post::Alone { revision, message: asked(id, method) })
+                Ok(Post::Alone { revision, message: asked(id, &method.text) })
             }
             Message::Notification { method, params } if modern => {
                 let checks = Checks { policy, fields, head: self, schema_of };
                 let revision = checks
-                    .notification(method, params)
+                    .notification(&method.text, params)
                     .map_err(|(status, error)| self.refuse(status, None, &error))?;
-                Ok(Post::Alone { revision, message: told(method) })
+                Ok(Post::Alone { revision, message: told(&method.text) })
             }
             // (HTTP-07, T-94)
             _ if modern => {
@@ -199,11 +189,13 @@ impl Head {
                 );
                 Err(self.refuse(400, None, &error))
             }
-            Message::Request { id, method, .. } if method == "initialize" => {
+            Message::Request { id, method, .. } if method.id == Some(MethodId::Initialize) => {
                 Ok(Post::Opening { id: id.clone() })
             }
-            Message::Request { id, method, .. } => self.within(policy, Some(id), asked(id, method)),
-            Message::Notification { method, .. } => self.within(policy, None, told(method)),
+            Message::Request { id, method, .. } => {
+                self.within(policy, Some(id), asked(id, &method.text))
+            }
+            Message::Notification { method, .. } => self.within(policy, None, told(&method.text)),
             Message::Response { .. } | Message::BrokenResponse { .. } | Message::OrphanError(_) => {
                 self.within(policy, None, Posted::Response)
             }

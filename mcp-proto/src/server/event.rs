@@ -6,9 +6,10 @@ use core::fmt;
 
 use crate::command::summary::{closed, completed, name, request};
 use crate::connection::{
-    self, CallError, CallId, Close, Context, IncomingId, Method, Peer, Progress, Request, Violation,
+    self, CallError, CallId, Close, Context, IncomingId, Peer, Progress, Request, Violation,
 };
 use crate::json::Raw;
+use crate::method::Method;
 
 /// An event of a server, in the order of its cause. Each event is delivered once.
 #[derive(Debug)]

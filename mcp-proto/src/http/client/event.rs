@@ -6,8 +6,7 @@ use alloc::vec::Vec;
 
 use crate::client;
 use crate::connection::CallId;
-use crate::http::Fields;
-use crate::http::field;
+use crate::http::{Fields, field};
 
 /// What a client's application hears over HTTP.
 #[derive(Debug)]

@@ -9,10 +9,10 @@ use bytes::Bytes;
 
 use super::action::ExchangeId;
 use super::tools::Tools;
-use crate::connection::{Method, Outgoing, OutgoingKind};
+use crate::connection::{Outgoing, OutgoingKind};
 use crate::http::param_headers::standard_of;
 use crate::json::{Frame, find, unescape};
-use crate::method::MethodId;
+use crate::method::{Method, MethodId};
 use crate::revision::Revision;
 
 /// Header fields in the making.

@@ -11,11 +11,10 @@ use super::action::{ExchangeId, Failure};
 use super::event::{Event, challenges};
 use super::exchanges::{Errand, Exchange, Kind, Purpose, Stage};
 use super::stream::Stream;
-use crate::connection::decoded::Content;
-use crate::connection::{CallError, Decoded, Incoming, Session, StreamId};
+use crate::connection::{CallError, Session, StreamId};
 use crate::http::Fields;
 use crate::http::field::{is_media_type, visible};
-use crate::rpc::{self, Message};
+use crate::rpc::{self, Decoded, Incoming, Message};
 use crate::time::Instant;
 
 /// The longest id of a session that is taken.
@@ -243,10 +242,8 @@ impl Http {
     fn refused(&mut self, now: Instant, errand: Errand, status: u16, body: Bytes) {
         let body = Incoming::Owned(body);
         let decoded = Decoded::read(&body, self.client.limits());
-        match decoded.content() {
-            Content::Message(
-                Message::Response { outcome: Err(_), .. } | Message::OrphanError(_),
-            ) => {
+        match &decoded.message {
+            Ok(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
                 self.decoded(now, errand, decoded, true);
             }
             _ => self.client.handle_unanswered(now, errand.wire, CallError::Http { status }),
@@ -270,19 +267,15 @@ impl Http {
         let wire = errand.wire;
         let mut failed = None;
         let mut without = None;
-        match decoded.content() {
-            Content::Message(Message::Response { id, .. } | Message::BrokenResponse { id, .. })
+        match &decoded.message {
+            Ok(Message::Response { id, .. } | Message::BrokenResponse { id, .. })
                 if id.as_u64() != Some(wire) && (alone || !errand.in_era_of_sessions) =>
             {
                 failed = Some(CallError::Invalid("the answer is to another request".into()));
             }
             // It can only be about what was asked.
-            Content::Message(Message::OrphanError(error)) => {
-                failed = Some(CallError::Refused(error.clone()))
-            }
-            Content::Message(Message::Response { outcome: Ok(result), .. })
-                if errand.kind == Kind::ListTools =>
-            {
+            Ok(Message::OrphanError(error)) => failed = Some(CallError::Refused(error.clone())),
+            Ok(Message::Response { outcome: Ok(result), .. }) if errand.kind == Kind::ListTools => {
                 without = self.tools.learn(result.text);
             }
             _ => {}

@@ -9,8 +9,9 @@ use super::action::ExchangeId;
 use super::exchanges::{Errand, Exchange, Kind, Purpose, Stage};
 use super::reply::too_long;
 use super::stream::Stream;
-use crate::connection::{CallError, Incoming, Session, StreamId, ViolationKind};
+use crate::connection::{CallError, Session, StreamId, ViolationKind};
 use crate::http::sse::Found;
+use crate::rpc::Incoming;
 use crate::time::Instant;
 
 impl Http {

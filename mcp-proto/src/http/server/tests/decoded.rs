@@ -1,7 +1,7 @@
 //! Bodies that were read before they came to a session.
 
 use super::*;
-use crate::connection::Decoded;
+use crate::rpc::Decoded;
 
 /// What a session makes of a body: the head of its response, its body, and what the application
 /// hears.
