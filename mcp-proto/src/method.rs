@@ -35,7 +35,7 @@ macro_rules! methods {
                 Self::from_bytes(name.as_bytes())
             }
 
-            /// Returns the method called `name`, which need not be UTF-8.
+            /// Like [`from_name`](Self::from_name), for bytes that may be invalid UTF-8.
             pub(crate) fn from_bytes(name: &[u8]) -> Option<Self> {
                 Some(match name {
                     $(name if name == $request_name.as_bytes() => Self::$request,)+
