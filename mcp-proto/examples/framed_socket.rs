@@ -1,12 +1,10 @@
-//! A transport of your own: messages in frames over one socket, with several streams, and no
-//! adapter.
+//! A custom transport: framed messages over one socket, with several streams.
 //!
-//! A frame is a stream's number and one message, as a WebSocket or a message queue would carry
-//! them. Each request travels on a stream of its own, and so does everything that belongs to it;
-//! what belongs to no request travels on stream 0. Closing a stream cancels what was asked for on
-//! it.
+//! A frame consists of a stream number and one message, as in a WebSocket or a message queue. Each
+//! request and the messages related to it have a stream of their own; all other messages use stream
+//! 0. Closing a stream cancels its request.
 //!
-//! The whole transport is [`Framed`]: it uses the public [`Session`] seam and nothing else.
+//! [`Framed`] is the whole transport. It uses only the public trait [`Session`].
 //!
 //! `cargo run --example framed_socket`
 
@@ -22,36 +20,36 @@ use mcp_proto::{
     ViolationKind,
 };
 
-/// What a frame does to its stream.
+/// A message that leaves its stream open.
 const MESSAGE: u8 = 0;
-/// The message is the last on its stream.
+/// The last message on its stream.
 const LAST: u8 = 1;
-/// No message: the stream is closed.
+/// The end of a stream, without a message.
 const CLOSE: u8 = 2;
 
-/// The longest payload that is read.
+/// The longest accepted payload.
 const PAYLOAD_BYTES_MAX: usize = 1 << 20;
 
-/// Kind, stream and length.
-const HEAD_BYTES: usize = 1 + 8 + 4;
+/// The length of a frame header: kind, stream and payload length.
+const HEADER_BYTES: usize = 1 + 8 + 4;
 
-/// A connection over a framed socket: bytes in, bytes out.
+/// A connection over a framed socket.
 struct Framed<S> {
     session: S,
-    /// Bytes of a frame that is not complete.
+    /// The incomplete last frame.
     input: Vec<u8>,
     output: VecDeque<u8>,
-    /// The stream of the next request: the client counts up from 1.
-    next: u64,
+    /// The stream of the next request; the client counts from 1.
+    next_stream: u64,
 }
 
 impl<S: Session> Framed<S> {
     fn new(mut session: S) -> Self {
         session.use_streams();
-        Self { session, input: Vec::new(), output: VecDeque::new(), next: 1 }
+        Self { session, input: Vec::new(), output: VecDeque::new(), next_stream: 1 }
     }
 
-    /// Takes bytes in, split anywhere.
+    /// Handles received bytes, split at any position.
     fn handle_input(&mut self, now: Instant, bytes: &[u8]) {
         self.input.extend_from_slice(bytes);
         while let Some((kind, stream, payload)) = self.next_frame(now) {
@@ -64,31 +62,31 @@ impl<S: Session> Framed<S> {
     }
 
     fn next_frame(&mut self, now: Instant) -> Option<(u8, StreamId, Vec<u8>)> {
-        let head: [u8; HEAD_BYTES] = self.input.get(..HEAD_BYTES)?.try_into().ok()?;
-        let stream = StreamId(u64::from_be_bytes(head[1..9].try_into().ok()?));
-        let length = u32::from_be_bytes(head[9..].try_into().ok()?) as usize;
+        let header: [u8; HEADER_BYTES] = self.input.get(..HEADER_BYTES)?.try_into().ok()?;
+        let stream = StreamId(u64::from_be_bytes(header[1..9].try_into().ok()?));
+        let length = u32::from_be_bytes(header[9..].try_into().ok()?) as usize;
         if length > PAYLOAD_BYTES_MAX {
-            // Nothing after it can be read.
+            // The start of the next frame is unknown.
             self.input.clear();
             self.session.handle_violation(now, ViolationKind::TooLong);
             self.session.handle_eof(now);
             return None;
         }
-        let payload = self.input.get(HEAD_BYTES..HEAD_BYTES + length)?.to_vec();
-        self.input.drain(..HEAD_BYTES + length);
-        Some((head[0], stream, payload))
+        let payload = self.input.get(HEADER_BYTES..HEADER_BYTES + length)?.to_vec();
+        self.input.drain(..HEADER_BYTES + length);
+        Some((header[0], stream, payload))
     }
 
-    /// Writes frames for the messages that the session wants sent.
+    /// Writes a frame for each message of the session.
     fn flush(&mut self) {
         while let Some(outgoing) = self.session.poll_outgoing() {
             let (stream, opens) = match (outgoing.route, &outgoing.kind) {
                 (Route::Stream(stream), _) => (stream, false),
-                (Route::Any, OutgoingKind::Request { .. }) => (StreamId(self.next), true),
+                (Route::Any, OutgoingKind::Request { .. }) => (StreamId(self.next_stream), true),
                 (Route::Any, _) => (StreamId(0), false),
             };
             let kind = match outgoing.kind {
-                // The peer asks again on another stream for what was left open, or not at all.
+                // The response, if still open, is sent when the peer asks on another stream.
                 OutgoingKind::EndOfStream => CLOSE,
                 _ if outgoing.last => LAST,
                 _ => MESSAGE,
@@ -98,11 +96,11 @@ impl<S: Session> Framed<S> {
             self.output.extend(stream.0.to_be_bytes());
             self.output.extend(length.to_be_bytes());
             self.output.extend(outgoing.body);
-            self.next += u64::from(opens);
+            self.next_stream += u64::from(opens);
         }
     }
 
-    /// Closes a stream: what was asked for on it is cancelled at the peer.
+    /// Closes a stream, which cancels its request at the peer.
     fn close_stream(&mut self, stream: StreamId) {
         self.output.push_back(CLOSE);
         self.output.extend(stream.0.to_be_bytes());
@@ -110,8 +108,8 @@ impl<S: Session> Framed<S> {
     }
 }
 
-/// Carries what one side wrote to the other, in pieces of `piece` bytes.
-fn carry<A: Session, B: Session>(
+/// Moves the output of one side to the other, in pieces of `piece` bytes.
+fn transfer<A: Session, B: Session>(
     now: Instant,
     piece: usize,
     from: &mut Framed<A>,
@@ -124,61 +122,61 @@ fn carry<A: Session, B: Session>(
     }
 }
 
-/// What the run shows: the texts of the completed calls, in the order of their completion, and the
-/// requests that the server saw cancelled.
+/// The results of a run: the texts of the completed calls in order of completion, and the numbers
+/// of progress notifications and cancelled requests.
 #[derive(Debug, Default, Eq, PartialEq)]
-struct Shown {
+struct Summary {
     results: Vec<String>,
     progress: usize,
     cancelled: usize,
 }
 
-/// Three calls on three streams: the second is answered first, the third is abandoned.
-fn run(piece: usize) -> Result<Shown, Box<dyn Error>> {
+/// Makes three calls on three streams. The second is answered first, the third is cancelled.
+fn run(piece: usize) -> Result<Summary, Box<dyn Error>> {
     let now = Instant::ZERO;
     let config = server::Config::new("weather", "1.0.0").capability(Capability::Tools);
     let mut client = Framed::new(Client::new(now, client::Config::new("demo", "1.0.0")));
     let mut server = Framed::new(Server::new(now, config));
-    let mut shown = Shown::default();
+    let mut summary = Summary::default();
 
-    // server/discover and its answer
-    carry(now, piece, &mut client, &mut server);
-    carry(now, piece, &mut server, &mut client);
+    // `server/discover` and its response.
+    transfer(now, piece, &mut client, &mut server);
+    transfer(now, piece, &mut server, &mut client);
 
     let options = CallOptions { progress: true, ..CallOptions::default() };
     for city in ["Oslo", "Rome", "Kyoto"] {
         client.session.call(now, &CallTool::new(city), options.clone())?;
     }
-    let abandoned = StreamId(client.next + 2);
-    carry(now, piece, &mut client, &mut server);
+    let cancelled_stream = StreamId(client.next_stream + 2);
+    transfer(now, piece, &mut client, &mut server);
     let mut open = Vec::new();
     while let Some(event) = server.session.poll_event() {
         if let server::Event::Request { incoming, request, .. } = event {
             open.push((incoming, request.decode::<CallTool>()?.name));
         }
     }
-    client.close_stream(abandoned);
-    carry(now, piece, &mut client, &mut server);
+    client.close_stream(cancelled_stream);
+    transfer(now, piece, &mut client, &mut server);
     while let Some(event) = server.session.poll_event() {
-        shown.cancelled += usize::from(matches!(event, server::Event::RequestCancelled { .. }));
+        summary.cancelled += usize::from(matches!(event, server::Event::RequestCancelled { .. }));
     }
     for (incoming, city) in open.iter().take(2).rev() {
         server.session.progress(now, *incoming, &Progress::new(0.5))?;
         let result = CallToolResult::text(format!("sunny in {city}"));
         server.session.respond(now, *incoming, &result)?;
     }
-    carry(now, piece, &mut server, &mut client);
+    transfer(now, piece, &mut server, &mut client);
     while let Some(event) = client.session.poll_event() {
         match event {
             client::Event::Completed { outcome, .. } => {
                 let result = CallToolResult::decode(&outcome?)?;
-                shown.results.extend(result.content[0].as_text().map(String::from));
+                summary.results.extend(result.content[0].as_text().map(String::from));
             }
-            client::Event::Progress { .. } => shown.progress += 1,
+            client::Event::Progress { .. } => summary.progress += 1,
             _ => {}
         }
     }
-    Ok(shown)
+    Ok(summary)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -191,9 +189,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_stream_carries_its_own_request_in_any_pieces() {
+    fn calls_complete_however_the_bytes_are_split() {
         for piece in [1, 2, 13, 14, 100, usize::MAX] {
-            let expected = Shown {
+            let expected = Summary {
                 results: vec!["sunny in Rome".into(), "sunny in Oslo".into()],
                 progress: 2,
                 cancelled: 1,
@@ -203,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_too_long_ends_the_connection() {
+    fn a_too_long_frame_closes_the_connection() {
         let config = server::Config::new("weather", "1.0.0");
         let mut server = Framed::new(Server::new(Instant::ZERO, config));
-        let mut head = vec![MESSAGE];
-        head.extend(1_u64.to_be_bytes());
-        head.extend(u32::MAX.to_be_bytes());
-        server.handle_input(Instant::ZERO, &head);
+        let mut header = vec![MESSAGE];
+        header.extend(1_u64.to_be_bytes());
+        header.extend(u32::MAX.to_be_bytes());
+        server.handle_input(Instant::ZERO, &header);
         assert!(server.session.is_closed());
     }
 }

@@ -1,9 +1,8 @@
-//! A whole session of a client and a server in one thread: bytes are handed over directly, time is
-//! moved by hand.
+//! A client and a server in one thread, without IO: the driver moves bytes directly from one to the
+//! other and advances a virtual clock.
 //!
-//! Run it with `cargo run --example in_process -p mcp-proto`. The same server serves a client of
-//! the era with sessions and one of the era without; neither its code nor the client's asks which
-//! it is.
+//! Run it with `cargo run --example in_process -p mcp-proto`. It runs once in each era, legacy and
+//! modern, with identical code for the client and the server.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -34,14 +33,14 @@ fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-// ---- the driver: all there is to do when both sides are in one thread ----
+// ---- The driver. ----
 
-fn carry(now: Instant, from: &mut impl Endpoint, to: &mut impl Endpoint) {
+fn transfer(now: Instant, from: &mut impl Endpoint, to: &mut impl Endpoint) {
     let outbox = from.outbox();
     while outbox.has_remaining() {
-        let taken = outbox.chunk().len();
+        let count = outbox.chunk().len();
         to.handle_input(now, outbox.chunk());
-        outbox.advance(taken);
+        outbox.advance(count);
     }
 }
 
@@ -56,29 +55,30 @@ impl Pair {
     fn new(revision: Revision) -> Result<Self, Box<dyn Error>> {
         let tools = tools()?;
         let now = Instant::ZERO;
-        let offers = server::Config::new("counter", "1.0.0").capabilities(tools.capabilities());
-        let wants = client::Config::new("demo", "1.0.0")
+        let server_config =
+            server::Config::new("counter", "1.0.0").capabilities(tools.capabilities());
+        let client_config = client::Config::new("demo", "1.0.0")
             .capability(Capability::ElicitationForm)
             .revisions(&[revision]);
-        let client = Stdio::new(Client::new(now, wants));
-        Ok(Self { now, client, server: Stdio::new(Server::new(now, offers)), tools })
+        let client = Stdio::new(Client::new(now, client_config));
+        Ok(Self { now, client, server: Stdio::new(Server::new(now, server_config)), tools })
     }
 
-    /// Has both sides talk until neither has anything to say.
+    /// Exchanges messages until neither side has any to send.
     fn settle(&mut self, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
         loop {
-            carry(self.now, &mut self.client, &mut self.server);
+            transfer(self.now, &mut self.client, &mut self.server);
             while let Some(event) = self.server.poll_event() {
                 self.serve(event, out)?;
             }
-            carry(self.now, &mut self.server, &mut self.client);
+            transfer(self.now, &mut self.server, &mut self.client);
             if self.client.outbox().is_empty() {
                 return Ok(());
             }
         }
     }
 
-    /// Nothing happens until the next deadline: it is now.
+    /// Advances the time to the next deadline.
     fn skip_to_deadline(&mut self) {
         let deadlines = [self.client.poll_timeout(), self.server.poll_timeout()];
         if let Some(next) = deadlines.into_iter().flatten().min() {
@@ -89,9 +89,9 @@ impl Pair {
     }
 }
 
-// ---- the server ----
+// ---- The server. ----
 
-/// What a tool does. A catalogue holds any type of handler; this one is data.
+/// The handler of a tool. A catalog accepts handlers of any type; here they are plain data.
 enum Task {
     Count,
     Greet,
@@ -120,7 +120,7 @@ impl Pair {
                 self.answer(incoming, &request, &context)?;
             }
             server::Event::RequestCancelled { reason, .. } => {
-                writeln!(out, "   server: woken up, {}", reason.unwrap_or_default())?;
+                writeln!(out, "   server: cancelled, {}", reason.unwrap_or_default())?;
             }
             server::Event::Closed(why) => writeln!(out, "   server: {why}")?,
             _ => {}
@@ -144,8 +144,8 @@ impl Pair {
                 server.respond(now, incoming, &CallToolResult::text("three"))?;
             }
             Ok(Found::Tool { handler: Task::Greet, .. }) => {
-                // The request comes a second time, with the answer. Nothing is kept here in
-                // between.
+                // The request is delivered a second time, with the answer. The server stores
+                // nothing in the meantime.
                 let name = context
                     .answers
                     .as_ref()
@@ -184,12 +184,12 @@ impl Pair {
     }
 }
 
-// ---- the client ----
+// ---- The client. ----
 
 fn session(revision: Revision, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let mut pair = Pair::new(revision)?;
     pair.settle(out)?;
-    let peer = pair.client.peer().ok_or("the server did not say who it is")?;
+    let peer = pair.client.peer().ok_or("the handshake is incomplete")?;
     writeln!(out, "{} {}, revision {}", peer.info.name, peer.info.version, peer.revision)?;
 
     let list = pair.client.call(pair.now, &ListTools::new(), CallOptions::default())?;
@@ -212,7 +212,7 @@ fn session(revision: Revision, out: &mut dyn Write) -> Result<(), Box<dyn Error>
     let options = CallOptions { timeout: Some(Duration::from_secs(5)), ..CallOptions::default() };
     let sleep = pair.client.call(pair.now, &CallTool::new("sleep"), options)?;
     print_result("sleep", pair.finish(sleep, out)?, out)?;
-    writeln!(out, "   {} passed, and no time at all", pair.now)?;
+    writeln!(out, "   {} of virtual time passed", pair.now)?;
 
     pair.client.close(pair.now);
     pair.server.handle_eof(pair.now);
@@ -220,7 +220,7 @@ fn session(revision: Revision, out: &mut dyn Write) -> Result<(), Box<dyn Error>
 }
 
 impl Pair {
-    /// Goes on until `call` is over, and answers what the server asks meanwhile.
+    /// Runs until `call` completes, and answers requests of the server in the meantime.
     fn finish(
         &mut self,
         call: CallId,
@@ -232,7 +232,7 @@ impl Pair {
             while let Some(event) = self.client.poll_event() {
                 is_idle = false;
                 match event {
-                    client::Event::Completed { call: done, outcome } if done == call => {
+                    client::Event::Completed { call: completed, outcome } if completed == call => {
                         return Ok(outcome);
                     }
                     client::Event::Progress { progress, .. } => {
@@ -273,7 +273,7 @@ fn print_result(
 }
 
 #[test]
-fn both_eras_have_the_same_session() {
+fn both_eras_behave_identically() {
     let mut out = Vec::new();
     run(&mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
@@ -285,10 +285,10 @@ fn both_eras_have_the_same_session() {
         "count: three",
         "server asks \"Who are you?\", user says Ada",
         "greet: Good morning, Ada.",
-        "server: woken up, the user is impatient",
+        "server: cancelled, the user is impatient",
         "sleep: the call was cancelled",
         "sleep: no answer came in time",
-        "5.000000000s passed",
+        "5.000000000s of virtual time passed",
         "server: the peer hung up",
     ] {
         assert!(modern.contains(line), "{line:?} is missing in\n{modern}");

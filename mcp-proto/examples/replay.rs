@@ -1,8 +1,8 @@
-//! Records a session, prints the recording, and does it all again: nothing comes out differently.
+//! Records a session, prints the recording and replays it.
 //!
-//! Run it with `cargo run --example replay -p mcp-proto --features record`; `-- --payloads` prints
-//! what was said too. A program that records in earnest gives a function that writes to a file
-//! where this one gives a vector.
+//! Run it with `cargo run --example replay -p mcp-proto --features record`; add `-- --payloads` to
+//! print the payloads too. A real program would pass a closure that writes to a file instead of a
+//! `Vec`.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     run(payloads, &mut io::stdout().lock())
 }
 
-// ---- the machines: whoever replays makes them as they were made ----
+// ---- The endpoints: a replay creates them with the recorded configuration. ----
 
 fn new_client(now: Instant) -> Stdio<Client> {
     Stdio::new(Client::new(now, client::Config::new("demo", "1.0.0")))
@@ -34,18 +34,18 @@ fn new_server(now: Instant) -> Stdio<Server> {
     ))
 }
 
-// ---- a session, recorded on both sides ----
+// ---- A session, recorded on both sides. ----
 
 fn record() -> Result<[Vec<u8>; 2], Box<dyn Error>> {
     let mut now = Instant::ZERO;
     let mut client = Recorded::new(new_client(now), now, Vec::new());
     let mut server = Recorded::new(new_server(now), now, Vec::new());
-    carry(now, &mut client, &mut server);
-    carry(now, &mut server, &mut client);
+    transfer(now, &mut client, &mut server);
+    transfer(now, &mut server, &mut client);
     let options = CallOptions { progress: true, ..CallOptions::default() };
     let call = CallTool::new("open").arguments(Raw::from_text(r#"{"combination":"12-34-56"}"#)?);
     client.apply(now, client::Command::call(&call, options))?;
-    carry(now, &mut client, &mut server);
+    transfer(now, &mut client, &mut server);
     while let Some(event) = server.poll_event() {
         if let server::Event::Request { incoming, .. } = event {
             let progress = &Progress::new(1.0).of(2.0);
@@ -55,7 +55,7 @@ fn record() -> Result<[Vec<u8>; 2], Box<dyn Error>> {
             server.apply(now, server::Command::respond(incoming, &result))?;
         }
     }
-    carry(now, &mut server, &mut client);
+    transfer(now, &mut server, &mut client);
     while client.poll_event().is_some() {}
     client.apply(now, client::Command::Close)?;
     server.handle_eof(now);
@@ -63,38 +63,38 @@ fn record() -> Result<[Vec<u8>; 2], Box<dyn Error>> {
     Ok([client.into_sink(), server.into_sink()])
 }
 
-fn carry(now: Instant, from: &mut impl Endpoint, to: &mut impl Endpoint) {
+fn transfer(now: Instant, from: &mut impl Endpoint, to: &mut impl Endpoint) {
     let outbox = from.outbox();
     while outbox.has_remaining() {
-        let taken = outbox.chunk().len();
+        let count = outbox.chunk().len();
         to.handle_input(now, outbox.chunk());
-        outbox.advance(taken);
+        outbox.advance(count);
     }
 }
 
-// ---- what can be done with recordings ----
+// ---- Printing and replaying. ----
 
 fn run(payloads: bool, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let [client, server] = record()?;
     let recording = Recording::read(&client)?;
-    writeln!(out, "the client, in {} bytes:\n{}", client.len(), recording.show(payloads))?;
-    let same = recording.replay(&mut new_client(recording.began()))?;
+    writeln!(out, "client, {} bytes:\n{}", client.len(), recording.show(payloads))?;
+    let replayed = recording.replay(&mut new_client(recording.began()))?;
     writeln!(
         out,
-        "again: {} entries, {} events, {} bytes out\n",
-        same.entries, same.events, same.bytes_out
+        "replayed: {} entries, {} events, {} bytes out\n",
+        replayed.entries, replayed.events, replayed.bytes_out
     )?;
 
     let recording = Recording::read(&server)?;
-    writeln!(out, "the server, in {} bytes:\n{}", server.len(), recording.show(payloads))?;
-    let same = recording.replay(&mut new_server(recording.began()))?;
+    writeln!(out, "server, {} bytes:\n{}", server.len(), recording.show(payloads))?;
+    let replayed = recording.replay(&mut new_server(recording.began()))?;
     writeln!(
         out,
-        "again: {} entries, {} events, {} bytes out\n",
-        same.entries, same.events, same.bytes_out
+        "replayed: {} entries, {} events, {} bytes out\n",
+        replayed.entries, replayed.events, replayed.bytes_out
     )?;
 
-    // A server that offers less does something else.
+    // A server with another configuration behaves differently.
     let other = Stdio::new(Server::new(recording.began(), server::Config::new("vault", "1.0.0")));
     if let Err(diverged) = recording.replay(&mut { other }) {
         writeln!(out, "another server: {diverged}")?;
@@ -121,8 +121,8 @@ fn the_recording_is_printed_and_replays() {
     ] {
         assert!(text.contains(line), "{line:?} in\n{text}");
     }
-    assert_eq!(text.matches("again: ").count(), 2);
-    // Nothing that was said is printed unless that is asked for.
+    assert_eq!(text.matches("replayed: ").count(), 2);
+    // Payloads are printed only on request.
     for secret in ["12-34-56", "crowns"] {
         assert!(!text.contains(secret), "{text}");
         assert!(printed(true).contains(secret));

@@ -1,150 +1,50 @@
-//! The client's half of the protocol, as an application sees it.
+//! The client role: configuration, connection, commands and events.
+//!
+//! A [`Client`] is one connection to a server. Create it from a [`Config`], drive it through
+//! [`Stdio`](crate::stdio::Stdio), the module `http`, or the trait
+//! [`Session`](crate::Session), and poll its [`Event`]s.
 
-mod summary;
+mod config;
+mod event;
+mod exchanges;
 
-use alloc::borrow::Cow;
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+pub use self::config::Config;
+pub use self::event::Event;
 pub use crate::command::client::Command;
 use crate::command::{Applied, Apply, OwnedCommand};
 use crate::connection::{
-    self, CallError, CallId, CallOptions, Close, Connection, Fault, Filter, Identity, IncomingId,
-    MetaWriter, Peer, Progress, Request, Violation, ViolationPolicy, session_over_connection,
+    CallId, CallOptions, Close, Connection, Filter, IncomingId, MetaWriter, Peer, Progress,
+    session_over_connection,
 };
 use crate::error::Misuse;
-use crate::json::Raw;
 use crate::limits::Limits;
-use crate::method::Method;
-use crate::revision::{Era, Revision, Side};
+use crate::revision::Side;
 use crate::rpc::ErrorObject;
-use crate::schema::{Capabilities, ClientRequest, Encode, Implementation, Level};
+use crate::schema::{ClientRequest, Encode, Level};
 use crate::time::Instant;
 
-/// What a client is.
+/// A client's connection to one server, without framing.
 ///
-/// ```
-/// use mcp_proto::client::Config;
-/// use mcp_proto::{Capability, Revision};
+/// The methods come in four groups:
 ///
-/// let config = Config::new("demo", "1.0.0").capability(Capability::Roots).revisions(&[Revision::V2025_06_18]);
-/// ```
-#[derive(Clone, Debug)]
-pub struct Config(Identity);
-
-impl Config {
-    /// A client that speaks every revision, and offers nothing.
-    pub fn new(name: &str, version: &str) -> Self {
-        Self(Identity {
-            info: Implementation::new(name, version),
-            capabilities: Capabilities::none(),
-            instructions: None,
-            revisions: Revision::ALL.to_vec(),
-            also_served: Vec::new(),
-            limits: Limits::default(),
-            policy: ViolationPolicy::Ignore,
-            takes_modern_welcome: false,
-            expected: None,
-            tells_info: true,
-        })
-    }
-
-    /// Who to say we are, in place of the name and version.
-    #[must_use]
-    pub fn info(mut self, info: Implementation) -> Self {
-        self.0.info = info;
-        self
-    }
-
-    /// Declares that servers may ask for this. (CAP-02)
-    #[must_use]
-    pub fn capability(mut self, capability: crate::Capability) -> Self {
-        self.0.capabilities = self.0.capabilities.with(capability);
-        self
-    }
-
-    /// Declares these capabilities in place of those declared so far.
-    #[must_use]
-    pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.0.capabilities = capabilities;
-        self
-    }
-
-    /// Speaks these revisions only.
-    #[must_use]
-    pub fn revisions(mut self, revisions: &[Revision]) -> Self {
-        self.0.revisions = revisions.to_vec();
-        self.0.revisions.sort_unstable();
-        self
-    }
-
-    /// Expects a server of this era, as it was the last time: one of the legacy era is not asked
-    /// first which it is of. If it is of the other after all, that is found out. (LIF-31)
-    #[must_use]
-    pub const fn expect(mut self, era: Era) -> Self {
-        self.0.expected = Some(era);
-        self
-    }
-
-    /// Takes an answer to `initialize` that names a revision without sessions, if this side speaks
-    /// it, and goes on in that one; otherwise such a server is one that cannot be spoken to.
-    /// Some servers answer so to whatever they are asked. (T-31)
-    #[must_use]
-    pub const fn take_modern_welcome(mut self) -> Self {
-        self.0.takes_modern_welcome = true;
-        self
-    }
-
-    /// Does not tell servers the name and version with each request. A session's handshake always
-    /// tells them. (STL-02)
-    #[must_use]
-    pub const fn without_info(mut self) -> Self {
-        self.0.tells_info = false;
-        self
-    }
-
-    /// Has servers' requests of a method that no revision knows delivered instead of refused.
-    #[must_use]
-    pub fn serve(mut self, method: &str) -> Self {
-        self.0.also_served.push(method.into());
-        self
-    }
-
-    /// The bounds of the connection.
-    #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.0.limits = limits;
-        self
-    }
-
-    /// What to do about violations; by default nothing beyond reporting them.
-    #[must_use]
-    pub const fn on_violation(mut self, policy: ViolationPolicy) -> Self {
-        self.0.policy = policy;
-        self
-    }
-}
-
-/// A client's connection: the session, without framing.
-///
-/// Four kinds of methods:
-///
-/// - **what the driver brings**: [`handle_message`](crate::Session::handle_message),
-///   [`handle_eof`](crate::Session::handle_eof),
-///   [`handle_timeout`](crate::Session::handle_timeout), each with the time; they cannot fail;
-/// - **what the application does**: [`call`](Self::call), [`notify`](Self::notify_raw),
-///   [`respond`](Self::respond), [`cancel`](Self::cancel), [`close`](Self::close); they fail with
-///   [`Misuse`] and then changed nothing;
-/// - **what is handed over**: [`poll_event`](crate::Session::poll_event),
-///   [`poll_outgoing`](crate::Session::poll_outgoing),
-///   [`poll_timeout`](crate::Session::poll_timeout); in any order, as often as one likes, each in
-///   O(1);
-/// - **what is the case**: [`peer`](Self::peer), [`is_closed`](crate::Session::is_closed),
+/// - **inputs** from the driver: [`handle_message`](crate::Session::handle_message),
+///   [`handle_eof`](crate::Session::handle_eof) and
+///   [`handle_timeout`](crate::Session::handle_timeout). Each takes the current time and cannot
+///   fail.
+/// - **commands** from the application: [`call`](Self::call), [`notify_raw`](Self::notify_raw),
+///   [`respond`](Self::respond), [`cancel`](Self::cancel) and [`close`](Self::close). A command
+///   that fails with [`Misuse`] has no effect.
+/// - **outputs**: [`poll_event`](crate::Session::poll_event),
+///   [`poll_outgoing`](crate::Session::poll_outgoing) and
+///   [`poll_timeout`](crate::Session::poll_timeout). Poll them in any order; each is O(1).
+/// - **queries**: [`peer`](Self::peer), [`is_closed`](crate::Session::is_closed) and
 ///   [`wants_input`](crate::Session::wants_input).
 ///
-/// Nothing waits for a later call: whatever a call causes is there when it returns. Over a byte
-/// stream, wrap it in [`Stdio`](crate::stdio::Stdio).
+/// Inputs and commands take full effect before they return. To run the client over a byte stream,
+/// wrap it in [`Stdio`](crate::stdio::Stdio).
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config, Event};
@@ -154,14 +54,16 @@ impl Config {
 /// let now = Instant::ZERO;
 /// let mut client = Client::new(now, Config::new("demo", "1.0.0"));
 /// assert!(client.poll_outgoing().is_some()); // server/discover
-/// let server = br#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],
-///     "capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}}"#;
+/// let server = br#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete",
+///     "supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},
+///     "ttlMs":0,"cacheScope":"private"}}"#;
 /// client.handle_message(now, StreamId::ONLY, &server[..]);
 /// assert!(matches!(client.poll_event(), Some(Event::Ready(_))));
 ///
 /// let call = client.call(now, &CallTool::new("today"), CallOptions::default()).unwrap();
-/// let answer = br#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"sunny"}]}}"#;
-/// client.handle_message(now, StreamId::ONLY, &answer[..]);
+/// let response =
+///     br#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"sunny"}]}}"#;
+/// client.handle_message(now, StreamId::ONLY, &response[..]);
 /// let Some(Event::Completed { call: done, outcome }) = client.poll_event() else { panic!() };
 /// assert_eq!(done, call);
 /// let result = CallToolResult::decode(&outcome.unwrap()).unwrap();
@@ -173,29 +75,33 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that has just connected: the question which era the server is of waits in the
-    /// outbox, or `initialize`, and its deadline runs. (LIF-01, LIF-26)
+    /// Creates a client and queues its first request: `server/discover`, which finds out the
+    /// server's era, or `initialize` if the era is known. Its timeout starts at `now`.
+    ///
+    /// See [Versioning](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning)
+    /// and [Lifecycle](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle).
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Self {
         let meta = Arc::new(MetaWriter::of(&config.0, Side::Client));
         let mut connection = Connection::new(Side::Client, now, Arc::new(config.0), meta);
+        // LIF-01, LIF-26: the client sends the first message.
         connection.open();
         Self { connection }
     }
 
-    /// The server, once it has said who it is.
+    /// Returns the server's description, once the handshake or discovery is complete.
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         self.connection.peer()
     }
 
-    /// Applies a command. Every method that commands the client builds one and calls this.
+    /// Applies a command. The command methods of this type build a [`Command`] and call this.
     ///
     /// # Errors
-    /// [`Misuse`], and nothing was changed or sent.
+    /// Fails with [`Misuse`] and has no effect.
     #[expect(
         clippy::inline_always,
-        reason = "each method folds the match to one arm: 2 % of a response"
+        reason = "each caller compiles to one arm of the match; saves 2 % per response"
     )]
     #[inline(always)]
     pub fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
@@ -235,10 +141,10 @@ impl Client {
         }
     }
 
-    /// Calls a method of the server. The answer comes as [`Event::Completed`], exactly once.
+    /// Sends a request to the server. The call ends with exactly one [`Event::Completed`].
     ///
     /// # Errors
-    /// [`Misuse`], and nothing was sent.
+    /// Fails with [`Misuse`] and sends nothing.
     pub fn call<R: ClientRequest>(
         &mut self,
         now: Instant,
@@ -248,10 +154,10 @@ impl Client {
         self.apply(now, Command::call(request, options)).and_then(Applied::into_call)
     }
 
-    /// Calls a method by name, one that no revision knows as well as any that may be sent.
+    /// Sends a request by method name. Methods that no revision defines are allowed.
     ///
     /// # Errors
-    /// [`Misuse`], and nothing was sent.
+    /// Fails with [`Misuse`] and sends nothing.
     pub fn call_raw(
         &mut self,
         now: Instant,
@@ -263,14 +169,18 @@ impl Client {
         self.apply(now, Command::Call { method, params, options }).and_then(Applied::into_call)
     }
 
-    /// Listens to changes, for as long as the call is open: [`Event::Listening`] says of what the
-    /// server will tell, [`Event::Notification`] with this call tells of it. Cancel the call to
-    /// end it.
+    /// Subscribes to changes for as long as the call is open.
     ///
-    /// In a session the resources are subscribed to a few at a time, however many there are.
+    /// [`Event::Listening`] lists the changes the server will report; each one arrives as an
+    /// [`Event::Notification`] with this call. [Cancel](Self::cancel) the call to unsubscribe.
+    ///
+    /// A modern client sends one `subscriptions/listen` request. In a legacy session resources are
+    /// subscribed to individually, a few at a time. See
+    /// [Subscriptions](
+    /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions).
     ///
     /// # Errors
-    /// [`Misuse`], and nothing was sent.
+    /// Fails with [`Misuse`] and sends nothing.
     pub fn listen(
         &mut self,
         now: Instant,
@@ -280,11 +190,15 @@ impl Client {
         self.apply(now, Command::Listen { filter, options }).and_then(Applied::into_call)
     }
 
-    /// Wants log messages of `level` and above. Where each request says so for itself, all from now
-    /// on do, and the call is completed at once. (LOG-02, LOG-05)
+    // LOG-02: `logging/setLevel` in a session; LOG-05: modern requests carry the level in `_meta`.
+    /// Sets the least severe level of log messages that the server may send.
+    ///
+    /// In the modern era each later request carries the level, and the call completes immediately.
+    /// See [Logging](
+    /// https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging).
     ///
     /// # Errors
-    /// [`Misuse::Undeclared`] when the server sends none.
+    /// Fails with [`Misuse::Undeclared`] if the server does not declare logging.
     pub fn set_log_level(
         &mut self,
         now: Instant,
@@ -294,33 +208,42 @@ impl Client {
         self.apply(now, Command::SetLogLevel { level, options }).and_then(Applied::into_call)
     }
 
-    /// What to connect with once more, when the server went away instead of saying which era it is
-    /// of: some end at the first message that they do not know. `None` when that is not what
-    /// happened. (T-36)
+    // T-36: a legacy server may end at the first request it does not know.
+    /// Returns a configuration to reconnect with after the server closed the connection in response
+    /// to the era probe.
+    ///
+    /// Some legacy servers exit at the first unknown request; this configuration speaks only legacy
+    /// revisions. Returns `None` in all other cases.
     #[must_use]
     pub fn fallback(&self) -> Option<Config> {
         self.connection.fallback().map(Config)
     }
 
-    /// What is listened to, with the calls that do; once the connection is over, what was at its
-    /// end: after a reconnection, what to listen to anew. (STL-38)
+    // STL-38: a client subscribes again after it has reconnected.
+    /// Returns the open subscriptions and the changes each covers.
+    ///
+    /// After the connection has closed, returns those that were open at its end, to be renewed on
+    /// the next connection.
     pub fn listening(&self) -> impl Iterator<Item = (CallId, &Filter)> {
         self.connection.listening()
     }
 
-    /// Cancels a call: the server is told, and the call completes with [`CallError::Cancelled`] at
-    /// once.
+    /// Cancels a call: notifies the server and completes the call immediately with
+    /// [`CallError::Cancelled`](crate::CallError::Cancelled).
+    ///
+    /// See [Cancellation](
+    /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation).
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when the call is over.
+    /// Fails with [`Misuse::Stale`] if the call has completed.
     pub fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
         self.apply(now, Command::Cancel { call, reason }).map(Applied::into_done)
     }
 
-    /// Sends a notification by name.
+    /// Sends a notification by method name.
     ///
     /// # Errors
-    /// [`Misuse`], and nothing was sent.
+    /// Fails with [`Misuse`] and sends nothing.
     pub fn notify_raw(
         &mut self,
         now: Instant,
@@ -330,17 +253,17 @@ impl Client {
         self.apply(now, Command::Notify { method, params: params.into() }).map(Applied::into_done)
     }
 
-    /// Why the connection is over, once it is: known before [`Event::Closed`] is polled.
+    /// Returns the reason the connection closed. Available before [`Event::Closed`] is polled.
     #[must_use]
     pub fn closed(&self) -> Option<&Close> {
         self.connection.closed()
     }
 
-    /// Answers a request of the server with a result, which must be an object.
+    /// Responds to a request of the server with a result, which must encode as a JSON object.
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is
-    /// still open.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
+    /// [`Misuse::Unencodable`] if the result cannot be encoded; the request then remains open.
     pub fn respond(
         &mut self,
         now: Instant,
@@ -350,10 +273,10 @@ impl Client {
         self.apply(now, Command::respond(incoming, result)).map(Applied::into_done)
     }
 
-    /// Answers a request of the server with an error.
+    /// Responds to a request of the server with an error.
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
     pub fn respond_error(
         &mut self,
         now: Instant,
@@ -363,11 +286,14 @@ impl Client {
         self.apply(now, Command::RespondError { incoming, error }).map(Applied::into_done)
     }
 
-    /// Tells the server how far its request has come, if it wants to hear of it.
+    /// Sends a progress notification for a request of the server, if the server asked for progress.
+    ///
+    /// See [Progress](
+    /// https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress).
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled, [`Misuse::Unencodable`] when the number
-    /// does not grow.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
+    /// [`Misuse::Unencodable`] if the value does not exceed the previous one.
     pub fn progress(
         &mut self,
         now: Instant,
@@ -377,75 +303,14 @@ impl Client {
         self.apply(now, Command::Progress { incoming, progress }).map(Applied::into_done)
     }
 
-    /// Ends the connection: every open call completes with [`CallError::Lost`], then comes
-    /// [`Event::Closed`].
+    // LIF-35: the protocol has no message that ends a connection.
+    /// Closes the connection: every open call completes with
+    /// [`CallError::Lost`](crate::CallError::Lost), then [`Event::Closed`] follows.
     ///
-    /// The protocol has no message for it (LIF-35): what waits in the outbox can still be sent,
-    /// then the driver closes the transport.
+    /// The protocol has no closing message. The driver may still send the queued output and then
+    /// closes the transport.
     pub fn close(&mut self, now: Instant) {
         let _done = self.apply(now, Command::Close);
-    }
-}
-
-/// What a transport does that carries each message in an exchange of its own, as HTTP does.
-///
-/// A request is named by its id on the wire,
-/// [`OutgoingKind::Request`](crate::OutgoingKind::Request): a call that is repeated with input is
-/// another request each time.
-impl Client {
-    /// Declares that each message travels by itself: two requests can reach two servers. To be
-    /// called before the first message is taken. From then on
-    /// [`drain_ended`](Self::drain_ended) reports requests that have ended.
-    pub fn use_exchanges(&mut self) {
-        self.connection.use_exchanges();
-    }
-
-    /// Moves the ids of requests that have ended since the last time to `ended`: their exchanges
-    /// have no purpose any more.
-    pub fn drain_ended(&mut self, ended: &mut Vec<u64>) {
-        self.connection.drain_ended(ended);
-    }
-
-    /// Returns whether the server owes an answer to the request `id`.
-    #[must_use]
-    pub fn is_in_flight(&self, id: u64) -> bool {
-        self.connection.is_in_flight(id)
-    }
-
-    /// Returns the application's call that the request `id` belongs to, if it made it.
-    #[must_use]
-    pub fn call_of(&self, id: u64) -> Option<CallId> {
-        self.connection.call_of(id)
-    }
-
-    /// Returns the revision that is spoken: the one agreed on, or the one that is tried.
-    #[must_use]
-    pub fn revision(&self) -> Revision {
-        self.connection.revision()
-    }
-
-    /// Ends the request `id` with an error: its exchange is over, and no answer can come. Ignored
-    /// when the request has ended.
-    pub fn handle_unanswered(&mut self, now: Instant, id: u64, why: CallError) {
-        self.connection.handle_unanswered(now, id, why);
-    }
-
-    /// Reports a rule of the transport that the server broke, as [`Event::Violation`].
-    pub fn report(&mut self, now: Instant, detail: impl Into<Cow<'static, str>>) {
-        self.connection.report(now, detail.into());
-    }
-
-    /// Ends the connection: the transport cannot go on.
-    pub fn fail(&mut self, now: Instant, fault: Fault) {
-        self.connection.fail(now, fault);
-    }
-
-    /// Ends the session, which the server has forgotten, and opens another one: calls complete with
-    /// [`CallError::Lost`], requests are cancelled, and [`Event::Ready`] follows. Nothing is
-    /// repeated by itself, and messages that were not taken are dropped. Ignored where there is
-    /// no session.
-    pub fn handle_session_lost(&mut self, now: Instant) {
-        self.connection.handle_session_lost(now);
     }
 }
 
@@ -468,91 +333,4 @@ impl Apply for Client {
     fn peer(&self) -> Option<&Arc<Peer>> {
         self.peer()
     }
-}
-
-impl Event {
-    fn from_connection(event: connection::Event) -> Option<Self> {
-        Some(match event {
-            connection::Event::Closed(why) => Self::Closed(why),
-            connection::Event::Completed { call, outcome } => Self::Completed { call, outcome },
-            connection::Event::Listening { call, filter } => Self::Listening { call, filter },
-            connection::Event::Notification { call, method, params } => {
-                Self::Notification { call, method, params }
-            }
-            connection::Event::Progress { call, progress } => Self::Progress { call, progress },
-            connection::Event::Ready(peer) => Self::Ready(peer),
-            connection::Event::Request { incoming, call, request, .. } => {
-                Self::Request { incoming, call, request }
-            }
-            connection::Event::RequestCancelled { incoming, reason } => {
-                Self::RequestCancelled { incoming, reason: reason.and_then(text) }
-            }
-            connection::Event::Violation(violation) => Self::Violation(violation),
-            connection::Event::Unwatched { .. } | connection::Event::Watched { .. } => return None,
-        })
-    }
-}
-
-fn text(raw: Raw) -> Option<Box<str>> {
-    raw.to_text().map(Into::into)
-}
-
-/// What a client's application hears, in the order in which it came about.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Event {
-    /// The connection is over. Nothing comes after it.
-    Closed(Close),
-    /// A call has ended. Nothing comes after it for this call.
-    Completed {
-        /// Which one.
-        call: CallId,
-        /// The result, or why there is none.
-        outcome: Result<Raw, CallError>,
-    },
-    /// A subscription is open.
-    Listening {
-        /// Which call.
-        call: CallId,
-        /// Of what the server will tell, which can be less than it was asked for.
-        filter: Filter,
-    },
-    /// The server tells of something.
-    Notification {
-        /// The call that it belongs to, where that can be known.
-        call: Option<CallId>,
-        /// What it tells of.
-        method: Method,
-        /// The params, an object.
-        params: Option<Raw>,
-    },
-    /// A call has come further.
-    Progress {
-        /// Which one.
-        call: CallId,
-        /// How far.
-        progress: Progress,
-    },
-    /// The server has said who it is: calls can be made. Over HTTP it comes again when the server
-    /// forgot the session: another one is open then.
-    Ready(Arc<Peer>),
-    /// The server asks for something: answer it with [`Client::respond`] or
-    /// [`Client::respond_error`].
-    Request {
-        /// What to answer by.
-        incoming: IncomingId,
-        /// The call that it belongs to, where that can be known.
-        call: Option<CallId>,
-        /// What it asks for.
-        request: Request,
-    },
-    /// The server no longer wants an answer; none can be given.
-    RequestCancelled {
-        /// To which request.
-        incoming: IncomingId,
-        /// Why, if it said so.
-        reason: Option<Box<str>>,
-    },
-    /// The server broke a rule that the connection survived.
-    Violation(Violation),
 }

@@ -1,80 +1,245 @@
-//! The Model Context Protocol as a state machine without IO.
+//! A sans-IO implementation of the [Model Context Protocol](https://modelcontextprotocol.io) (MCP).
 //!
-//! Bytes, events and time go in; bytes, events and one deadline come out. There is no socket, no
-//! thread, no clock, no async runtime and no randomness in this crate: it runs under any runtime
-//! and under none, in a fuzzer and in a simulator, and does the same every time.
+//! MCP connects AI applications to servers that provide tools, resources and prompts. This crate
+//! implements both sides of the protocol, in all five revisions, as state machines without IO:
+//! bytes, commands and the current time go in; bytes, events and one deadline come out. It opens no
+//! sockets, starts no threads, reads no clock and uses no randomness. It therefore runs on any
+//! async runtime or none, in `no_std` environments with an allocator, inside a game loop, a fuzzer
+//! or a simulator, and behaves identically everywhere.
 //!
-//! Three machines, each usable alone:
+//! For a ready-made event loop use an adapter: `mcp-blocking` (threads), `mcp-tokio` or `mcp-smol`.
 //!
-//! - **framing** cuts bytes into messages: [`stdio`];
-//! - a **connection** gives messages their meaning: [`client::Client`], [`server::Server`];
-//! - a **binding** joins the two: [`stdio::Stdio`] is a connection on a byte stream. A transport of
-//!   your own uses the trait [`Session`]: whole messages in, [`Outgoing`] out.
+//! # A server
+//!
+//! This server offers one tool over stdin and stdout. [`catalog::Catalog`] answers list requests
+//! and finds the handler of a call; a handler can be of any type, here it is the result.
+//!
+//! ```no_run
+//! use std::io::{self, Read, Write};
+//!
+//! use bytes::Buf;
+//! use mcp_proto::catalog::{Catalog, Found};
+//! use mcp_proto::schema::{CallToolResult, Tool};
+//! use mcp_proto::server::{Config, Event, Server};
+//! use mcp_proto::stdio::Stdio;
+//! use mcp_proto::{Endpoint, ErrorObject, Instant, Misuse, Raw};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let mut tools = Catalog::new();
+//!     let input = Raw::from_text(r#"{"type":"object"}"#)?;
+//!     tools.add_tool(Tool::new("today", input).description("Today's weather"), "sunny")?;
+//!
+//!     let epoch = std::time::Instant::now();
+//!     let clock = || Instant::from_elapsed(epoch.elapsed());
+//!     let config = Config::new("weather", "1.0.0").capabilities(tools.capabilities());
+//!     let mut server = Stdio::new(Server::new(clock(), config));
+//!     let mut buffer = [0; 4096];
+//!     while !server.is_closed() {
+//!         match io::stdin().read(&mut buffer)? {
+//!             0 => server.handle_eof(clock()),
+//!             count => server.handle_input(clock(), &buffer[..count]),
+//!         }
+//!         while let Some(event) = server.poll_event() {
+//!             let Event::Request { incoming, request, context } = event else { continue };
+//!             let now = clock();
+//!             let responded = match tools.find(&request, context.peer.revision) {
+//!                 Ok(Found::Answer(list)) => server.respond(now, incoming, &list),
+//!                 Ok(Found::Tool { handler, .. }) => {
+//!                     server.respond(now, incoming, &CallToolResult::text(*handler))
+//!                 }
+//!                 Ok(_) => {
+//!                     let error = ErrorObject::method_not_found(&request.method);
+//!                     server.respond_error(now, incoming, &error)
+//!                 }
+//!                 Err(error) => server.respond_error(now, incoming, &error),
+//!             };
+//!             match responded {
+//!                 Ok(()) | Err(Misuse::Stale) => {} // `Stale`: the client cancelled the request
+//!                 Err(misuse) => return Err(misuse.into()),
+//!             }
+//!         }
+//!         while server.outbox().has_remaining() {
+//!             let count = io::stdout().write(server.outbox().chunk())?;
+//!             server.outbox().advance(count);
+//!         }
+//!         io::stdout().flush()?;
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # A client
+//!
+//! This client starts a server, calls its tool and closes the connection.
+//!
+//! ```no_run
+//! use std::io::{Read, Write};
+//! use std::process::{Command, Stdio as Pipe};
+//!
+//! use bytes::Buf;
+//! use mcp_proto::client::{Client, Config, Event};
+//! use mcp_proto::schema::{CallTool, CallToolResult, Decode};
+//! use mcp_proto::stdio::Stdio;
+//! use mcp_proto::{CallOptions, Endpoint, Instant};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let mut command = Command::new("weather");
+//!     let mut child = command.stdin(Pipe::piped()).stdout(Pipe::piped()).spawn()?;
+//!     let mut input = child.stdin.take().ok_or("no stdin")?;
+//!     let mut output = child.stdout.take().ok_or("no stdout")?;
+//!
+//!     let epoch = std::time::Instant::now();
+//!     let clock = || Instant::from_elapsed(epoch.elapsed());
+//!     let mut client = Stdio::new(Client::new(clock(), Config::new("demo", "1.0.0")));
+//!     let mut buffer = [0; 4096];
+//!     while !client.is_closed() {
+//!         while client.outbox().has_remaining() {
+//!             let count = input.write(client.outbox().chunk())?;
+//!             client.outbox().advance(count);
+//!         }
+//!         match output.read(&mut buffer)? {
+//!             0 => client.handle_eof(clock()),
+//!             count => client.handle_input(clock(), &buffer[..count]),
+//!         }
+//!         while let Some(event) = client.poll_event() {
+//!             match event {
+//!                 Event::Ready(_) => {
+//!                     let request = CallTool::new("today");
+//!                     client.call(clock(), &request, CallOptions::default())?;
+//!                 }
+//!                 Event::Completed { outcome, .. } => {
+//!                     let result = CallToolResult::decode(&outcome?)?;
+//!                     println!("{:?}", result.content[0].as_text());
+//!                     client.close(clock());
+//!                 }
+//!                 _ => {}
+//!             }
+//!         }
+//!     }
+//!     drop(input);
+//!     child.wait()?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Driving a connection
+//!
+//! A connection is built in layers, each of which can be used alone:
+//!
+//! - **framing** cuts a byte stream into messages: module [`stdio`];
+//! - a **connection** interprets the messages: [`client::Client`] or [`server::Server`];
+//! - a **binding** joins the two: [`stdio::Stdio`] for byte streams, module `http` for Streamable
+//!   HTTP. Other transports use the trait [`Session`]: whole messages in, [`Outgoing`] messages
+//!   out.
+//!
+//! A driver of a byte stream repeats four steps, all of them methods of [`Endpoint`]:
+//!
+//! 1. Send the bytes in [`outbox`](Endpoint::outbox).
+//! 2. Handle the events from [`poll_event`](Endpoint::poll_event).
+//! 3. Wait for input, if [`wants_input`](Endpoint::wants_input), for the socket to become writable,
+//!    and for the deadline in [`poll_timeout`](Endpoint::poll_timeout).
+//! 4. Call [`handle_input`](Endpoint::handle_input), [`handle_eof`](Endpoint::handle_eof) or
+//!    [`handle_timeout`](Endpoint::handle_timeout).
+//!
+//! The programs above block while reading and so never reach a deadline; a complete driver waits
+//! for both. In one process, a driver only moves bytes from one outbox to the other:
 //!
 //! ```
+//! use bytes::Buf;
 //! use mcp_proto::client::{self, Client};
 //! use mcp_proto::schema::{CallTool, CallToolResult, Decode};
 //! use mcp_proto::server::{self, Server};
 //! use mcp_proto::stdio::Stdio;
 //! use mcp_proto::{CallOptions, Capability, Endpoint, Instant};
 //!
-//! let now = Instant::ZERO;
-//! let mut client = Stdio::new(Client::new(now, client::Config::new("demo", "1.0.0")));
-//! let mut server = Stdio::new(Server::new(
-//!     now,
-//!     server::Config::new("weather", "1.0.0").capability(Capability::Tools),
-//! ));
-//!
-//! // The whole driver of a pair in one process: carry the bytes from one outbox to the other.
-//! fn carry(now: Instant, from: &mut impl Endpoint, to: &mut impl Endpoint) {
-//!     use bytes::Buf;
+//! fn transfer(now: Instant, from: &mut impl Endpoint, to: &mut impl Endpoint) {
 //!     let outbox = from.outbox();
 //!     while outbox.has_remaining() {
-//!         let taken = outbox.chunk().len();
+//!         let count = outbox.chunk().len();
 //!         to.handle_input(now, outbox.chunk());
-//!         outbox.advance(taken);
+//!         outbox.advance(count);
 //!     }
 //! }
-//! carry(now, &mut client, &mut server); // initialize
-//! carry(now, &mut server, &mut client); // its answer
+//!
+//! let now = Instant::ZERO;
+//! let config = server::Config::new("weather", "1.0.0").capability(Capability::Tools);
+//! let mut client = Stdio::new(Client::new(now, client::Config::new("demo", "1.0.0")));
+//! let mut server = Stdio::new(Server::new(now, config));
+//! transfer(now, &mut client, &mut server); // `server/discover`
+//! transfer(now, &mut server, &mut client);
+//!
 //! let call = client.call(now, &CallTool::new("today"), CallOptions::default()).unwrap();
-//! carry(now, &mut client, &mut server);
+//! transfer(now, &mut client, &mut server);
 //! while let Some(event) = server.poll_event() {
 //!     if let server::Event::Request { incoming, .. } = event {
 //!         server.respond(now, incoming, &CallToolResult::text("sunny")).unwrap();
 //!     }
 //! }
-//! carry(now, &mut server, &mut client);
+//! transfer(now, &mut server, &mut client);
 //! while let Some(event) = client.poll_event() {
-//!     if let client::Event::Completed { outcome, .. } = event {
+//!     if let client::Event::Completed { call: completed, outcome } = event {
+//!         assert_eq!(completed, call);
 //!         let result = CallToolResult::decode(&outcome.unwrap()).unwrap();
 //!         assert_eq!(result.content[0].as_text(), Some("sunny"));
 //!     }
 //! }
 //! ```
 //!
-//! # Your own event loop
-//!
-//! The directory `examples` of this crate has whole programs without any adapter: a session in one
-//! thread (`in_process`), a server that a game drives once a frame (`game_loop`), a daemon on
+//! The directory `examples` contains complete programs without an adapter: a client and a server in
+//! one thread (`in_process`), a server driven once per frame of a game (`game_loop`), a daemon on
 //! `poll(2)` with many clients (`poll_loop`), a proxy between clients and servers of any era
-//! (`proxy`), and a transport of whole messages with several streams (`framed_socket`). `cargo run
-//! --example in_process` runs one.
+//! (`proxy`), a custom transport with several streams (`framed_socket`), and the replay of a
+//! recording (`replay`). Run one with `cargo run --example in_process`.
 //!
-//! # Tests and recordings
+//! # Feature flags
 //!
-//! With the feature `testing`, the module `testing` joins a client and a server in memory, in
-//! virtual time, over pipes that fail as they are told to, and listens to both. With the feature
-//! `record`, the module `record` takes down what is done to a machine, and does it again bit for
-//! bit; the example `replay` shows it.
+//! | flag | default | adds |
+//! |---|---|---|
+//! | `schema` | yes | types of all requests and results (otherwise JSON text); [`catalog`] |
+//! | `std` | yes | `std` support of `serde_json` and `bytes`; not needed by the protocol |
+//! | `http` | no | module `http`: Streamable HTTP without IO |
+//! | `http-types` | no | conversions from the header maps of the crate `http` |
+//! | `record` | no | module `record`: recording and deterministic replay of connections |
+//! | `seal` | no | module `seal`: authenticates state that a server stores at the client |
+//! | `testing` | no | module `testing`: virtual time, fault injection and a protocol checker |
 //!
-//! # What holds, always
+//! # Protocol revisions
 //!
-//! Every call ends exactly once. Every request is answered at most once, and exactly once unless it
-//! was cancelled or the connection ended. Any split of the input gives the same events and the same
-//! output, and so does any order of polling. What a peer can make a connection hold is a function
-//! of [`Limits`]. The outbox is whole messages, each one line of valid JSON. Time going backwards
-//! counts as no time passing. After `Closed` nothing comes.
+//! The client and the server agree on a [`Revision`] automatically. Applications use identical
+//! types and methods in both eras.
+//!
+//! | revision | era | notable features |
+//! |---|---|---|
+//! | [2024-11-05] | legacy | tools, resources, prompts, sampling, roots, logging |
+//! | [2025-03-26] | legacy | batches, audio content, progress messages, completions capability |
+//! | [2025-06-18] | legacy | elicitation forms, resource links, `MCP-Protocol-Version` header |
+//! | [2025-11-25] | legacy | tasks, URL elicitation, tools in sampling, resumable HTTP streams |
+//! | [2026-07-28] | modern | no handshake or sessions, input requests in results, caching |
+//!
+//! # Guarantees
+//!
+//! - Every call completes exactly once.
+//! - Every request is answered at most once, and exactly once unless it is cancelled or the
+//!   connection ends.
+//! - Events and output do not depend on how the input is split, or on the order of polling.
+//! - The memory a peer can occupy is bounded by [`Limits`].
+//! - The outbox contains only whole messages, each one line of valid JSON.
+//! - A clock that goes backwards is treated as if no time had passed.
+//! - `Closed` is the last event.
+//!
+//! # Links
+//!
+//! - [Specification](https://modelcontextprotocol.io/specification/2026-07-28)
+//! - [Repository](https://github.com/mcp-proto/mcp-proto)
+//! - [Architecture](https://github.com/mcp-proto/mcp-proto/blob/main/mcp-proto/ARCHITECTURE.md)
+//! - [Examples](https://github.com/mcp-proto/mcp-proto/tree/main/mcp-proto/examples)
+//! - [Changelog](https://github.com/mcp-proto/mcp-proto/blob/main/CHANGELOG.md)
+//!
+//! [2024-11-05]: https://modelcontextprotocol.io/specification/2024-11-05
+//! [2025-03-26]: https://modelcontextprotocol.io/specification/2025-03-26
+//! [2025-06-18]: https://modelcontextprotocol.io/specification/2025-06-18
+//! [2025-11-25]: https://modelcontextprotocol.io/specification/2025-11-25
+//! [2026-07-28]: https://modelcontextprotocol.io/specification/2026-07-28
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -83,7 +248,7 @@
 #![warn(clippy::indexing_slicing, clippy::string_slice)]
 #![cfg_attr(
     not(feature = "schema"),
-    allow(dead_code, reason = "some tables and helpers serve its types alone")
+    allow(dead_code, reason = "some tables and helpers are used only by its types")
 )]
 #![cfg_attr(test, allow(clippy::indexing_slicing, clippy::string_slice))]
 

@@ -1,4 +1,4 @@
-//! The protocol's methods by name: each name is looked up once, when a message is decoded.
+//! The methods of the protocol: [`MethodId`] and its wire names.
 
 mod name;
 
@@ -7,10 +7,14 @@ use core::fmt;
 pub use name::Method;
 
 macro_rules! methods {
-    (requests { $($request:ident = $request_name:literal,)+ } notifications { $($notice:ident = $notice_name:literal,)+ }) => {
-        /// A method of the protocol, in whichever revisions have it.
+    (
+        requests { $($request:ident = $request_name:literal,)+ }
+        notifications { $($notice:ident = $notice_name:literal,)+ }
+    ) => {
+        /// A request or notification method defined by some revision of the protocol.
         ///
-        /// A request and a notification never share a name. Methods of extensions have no id.
+        /// Names are unique across requests and notifications. Extension methods have no
+        /// `MethodId`.
         ///
         /// ```
         /// use mcp_proto::MethodId;
@@ -25,13 +29,13 @@ macro_rules! methods {
         pub enum MethodId { $($request,)+ $($notice,)+ }
 
         impl MethodId {
-            /// Returns the method called `name` on the wire.
+            /// Returns the method with this wire name.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::from_bytes(name.as_bytes())
             }
 
-            /// Returns the method called `name`, which need not be UTF-8.
+            /// Like [`from_name`](Self::from_name), for bytes that may be invalid UTF-8.
             pub(crate) fn from_bytes(name: &[u8]) -> Option<Self> {
                 Some(match name {
                     $(name if name == $request_name.as_bytes() => Self::$request,)+
@@ -40,7 +44,7 @@ macro_rules! methods {
                 })
             }
 
-            /// Returns the method's name on the wire.
+            /// Returns the method's wire name.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -49,7 +53,7 @@ macro_rules! methods {
                 }
             }
 
-            /// Returns whether it is a request rather than a notification.
+            /// Returns true for a request, false for a notification.
             #[must_use]
             pub const fn is_request(self) -> bool {
                 matches!(self, $(Self::$request)|+)
@@ -63,42 +67,42 @@ macro_rules! methods {
 
 methods! {
     requests {
-    CallTool = "tools/call",
-    CancelTask = "tasks/cancel",
-    Complete = "completion/complete",
-    CreateMessage = "sampling/createMessage",
-    Discover = "server/discover",
-    Elicit = "elicitation/create",
-    GetPrompt = "prompts/get",
-    GetTask = "tasks/get",
-    GetTaskResult = "tasks/result",
-    Initialize = "initialize",
-    ListPrompts = "prompts/list",
-    ListResourceTemplates = "resources/templates/list",
-    ListResources = "resources/list",
-    ListRoots = "roots/list",
-    ListTasks = "tasks/list",
-    ListTools = "tools/list",
-    Listen = "subscriptions/listen",
-    Ping = "ping",
-    ReadResource = "resources/read",
-    SetLogLevel = "logging/setLevel",
-    Subscribe = "resources/subscribe",
-    Unsubscribe = "resources/unsubscribe",
+        CallTool = "tools/call",
+        CancelTask = "tasks/cancel",
+        Complete = "completion/complete",
+        CreateMessage = "sampling/createMessage",
+        Discover = "server/discover",
+        Elicit = "elicitation/create",
+        GetPrompt = "prompts/get",
+        GetTask = "tasks/get",
+        GetTaskResult = "tasks/result",
+        Initialize = "initialize",
+        ListPrompts = "prompts/list",
+        ListResourceTemplates = "resources/templates/list",
+        ListResources = "resources/list",
+        ListRoots = "roots/list",
+        ListTasks = "tasks/list",
+        ListTools = "tools/list",
+        Listen = "subscriptions/listen",
+        Ping = "ping",
+        ReadResource = "resources/read",
+        SetLogLevel = "logging/setLevel",
+        Subscribe = "resources/subscribe",
+        Unsubscribe = "resources/unsubscribe",
     }
     notifications {
-    Acknowledged = "notifications/subscriptions/acknowledged",
-    Cancelled = "notifications/cancelled",
-    ElicitationComplete = "notifications/elicitation/complete",
-    Initialized = "notifications/initialized",
-    LogMessage = "notifications/message",
-    Progress = "notifications/progress",
-    PromptsChanged = "notifications/prompts/list_changed",
-    ResourceUpdated = "notifications/resources/updated",
-    ResourcesChanged = "notifications/resources/list_changed",
-    RootsChanged = "notifications/roots/list_changed",
-    TaskStatus = "notifications/tasks/status",
-    ToolsChanged = "notifications/tools/list_changed",
+        Acknowledged = "notifications/subscriptions/acknowledged",
+        Cancelled = "notifications/cancelled",
+        ElicitationComplete = "notifications/elicitation/complete",
+        Initialized = "notifications/initialized",
+        LogMessage = "notifications/message",
+        Progress = "notifications/progress",
+        PromptsChanged = "notifications/prompts/list_changed",
+        ResourceUpdated = "notifications/resources/updated",
+        ResourcesChanged = "notifications/resources/list_changed",
+        RootsChanged = "notifications/roots/list_changed",
+        TaskStatus = "notifications/tasks/status",
+        ToolsChanged = "notifications/tools/list_changed",
     }
 }
 

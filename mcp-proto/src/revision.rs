@@ -1,20 +1,24 @@
-//! What the five protocol revisions say: every difference between them is a row here, and nowhere
-//! else.
+//! The differences between the five protocol revisions, as tables.
 //!
-//! Three tables: one row a revision, a capability, and a method in a span of revisions. The
-//! rest of the crate asks these tables; it never compares revisions.
+//! [`Rules`] has one row per revision, `CAPABILITIES` one per capability, and `METHODS` one per
+//! method and range of revisions. The rest of the crate looks rules up here and never compares
+//! revisions.
 
+mod capabilities;
 mod methods;
 
 use core::fmt;
 
+pub use capabilities::Capability;
+pub(crate) use capabilities::{CAPABILITIES, CapabilityRule};
 #[cfg(test)]
 pub(crate) use methods::QUESTIONS;
 pub(crate) use methods::{Condition, ConditionValue, METHODS, MethodRule, Patience};
 
-/// A revision of the protocol, oldest first.
+/// A revision of the protocol. Older revisions compare as less.
 ///
-/// On the wire it is an opaque date that is compared for equality only.
+/// On the wire a revision is an opaque date, compared only for equality. See
+/// [Versioning](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning).
 ///
 /// ```
 /// use mcp_proto::Revision;
@@ -48,23 +52,23 @@ impl Revision {
         Self::V2026_07_28,
     ];
 
-    /// The revisions that open a session with `initialize`, oldest first.
+    /// The revisions of the legacy era, oldest first.
     pub const LEGACY: [Self; 4] =
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25];
 
-    /// The revision that peers call `name`.
+    /// Returns the revision with this wire name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|revision| revision.name() == name)
     }
 
-    /// The date that peers know the revision by.
+    /// Returns the wire name, a date such as `2025-06-18`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.rules().name
     }
 
-    /// Whether it has a handshake and sessions, or neither.
+    /// Returns the era the revision belongs to.
     #[must_use]
     pub const fn era(self) -> Era {
         self.rules().era
@@ -75,12 +79,12 @@ impl Revision {
         self.era() == era
     }
 
-    /// Returns whether each request carries its own context, without a handshake.
+    /// Returns whether the revision belongs to the modern era.
     pub(crate) const fn is_modern(self) -> bool {
         matches!(self.era(), Era::Modern)
     }
 
-    /// What holds under this revision.
+    /// Returns the rules of this revision.
     #[must_use]
     pub const fn rules(self) -> &'static Rules {
         match self {
@@ -99,16 +103,16 @@ impl fmt::Display for Revision {
     }
 }
 
-/// Whether a revision has sessions.
+/// A family of revisions with a common connection model.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Era {
-    /// A handshake opens a session, and both sides ask: up to 2025-11-25.
+    /// Up to 2025-11-25: a handshake opens a session, and both sides send requests.
     Legacy,
-    /// Every request stands alone, and only clients ask: from 2026-07-28.
+    /// From 2026-07-28: each request carries its own context, and only clients send requests.
     Modern,
 }
 
-/// The spec's word.
+/// Writes the term of the specification.
 impl fmt::Display for Era {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -118,50 +122,56 @@ impl fmt::Display for Era {
     }
 }
 
-/// What holds under one revision.
+/// The rules of one revision: one row of the table.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Rules {
-    /// The revision's date.
+    /// The wire name, a date.
     pub name: &'static str,
-    /// Whether there are sessions.
+    /// The era.
     pub era: Era,
-    /// Whether an array of messages is received. (BAT-01, BAT-12)
+    // BAT-01, BAT-12: only 2025-03-26 has batches.
+    /// Whether JSON-RPC batches are accepted.
     pub batches: bool,
-    /// An error that answers a text without a readable id says `"id":null`; otherwise it has no
-    /// id. (D-01)
+    // D-01: the schema allows an error without an `id` only since 2025-11-25.
+    /// Whether an error response to a message with an unreadable id carries `"id":null`. Otherwise
+    /// it has no `id` member.
     pub unknown_id_is_null: bool,
-    /// Whether a progress notification has a `message`. (PRG-07)
+    // PRG-07: 2024-11-05 has no `message`.
+    /// Whether progress notifications have a `message`.
     pub progress_message: bool,
-    /// The code for a resource that does not exist. (STL-46)
+    // STL-46: the code changed with 2026-07-28.
+    /// The error code for a resource that does not exist.
     pub resource_not_found: i64,
-    /// The code for a request that needs a capability of the client which it did not declare.
-    /// (CAP-15)
+    // CAP-15: legacy revisions have no code of their own.
+    /// The error code for a request that requires a capability the client did not declare.
     pub missing_capability: i64,
-    /// Whether servers send requests, and clients responses. (STL-13, FRM-16, FRM-17)
+    // STL-13, FRM-16, FRM-17: modern servers ask within results.
+    /// Whether servers send requests, and clients responses.
     pub servers_ask: bool,
-    /// Whether an event stream over HTTP begins with an event that has an id and no message, so
-    /// that it can be closed early and resumed. (HTTP-15, HTTP-16)
+    // HTTP-15, HTTP-16: a stream that begins with an event id can be resumed.
+    /// Whether an HTTP event stream begins with an empty event that has an id, so that the server
+    /// can close the stream early and the client can resume it.
     pub streams_are_primed: bool,
-    /// Whether each HTTP request after the first says the revision in a header field. (HTTP-36,
-    /// HTTP-39)
+    // HTTP-36, HTTP-39: the `MCP-Protocol-Version` header.
+    /// Whether each HTTP request after the first carries the `MCP-Protocol-Version` header.
     pub version_header: bool,
-    /// Whether one message of a conversation with a model can hold several blocks.
+    /// Whether a sampling message can hold several content blocks.
     pub(crate) content_lists: bool,
-    /// Whether the structured content of a result can be any JSON, and not only an object.
+    /// Whether `structuredContent` can be any JSON value rather than only an object.
     pub(crate) any_structured_content: bool,
-    /// Whether capabilities name extensions.
+    /// Whether capabilities have an `extensions` member.
     pub(crate) extensions: bool,
-    /// Whether forms offer titled choices, and several at a time.
+    /// Whether forms have titled and multiple choices.
     pub(crate) titled_choices: bool,
-    /// Whether `elicitation` declares modes; before, it stands alone and means forms.
+    /// Whether the `elicitation` capability lists modes. Earlier, its presence means forms.
     pub(crate) elicitation_modes: bool,
-    /// Whether a cancellation may name no request.
+    /// Whether `requestId` is optional in a cancellation.
     pub(crate) cancelled_without_id: bool,
-    /// How a request to visit a URL is identified.
+    /// How URL elicitations are identified.
     pub(crate) elicitation_urls: UrlElicitation,
-    /// The codes of errors that travel with an HTTP status other than 200, and that status.
-    /// (HTTP-40…42, requirements §3.2)
+    // HTTP-40…42, requirements §3.2: other errors are sent with status 200.
+    /// Error codes that require an HTTP status other than 200, each with its status.
     pub http_statuses: &'static [(i64, u16)],
 }
 
@@ -268,28 +278,28 @@ const RULES: [Rules; 5] = [
     },
 ];
 
-/// How a revision identifies a request to send the user to a URL.
+/// How a revision identifies a URL elicitation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum UrlElicitation {
-    /// There is no such request.
+    /// The revision has no URL elicitation.
     None,
-    /// Each has an id.
+    /// By its `elicitationId`.
     WithId,
-    /// By the request that it stands in.
+    /// By its key within the result that contains it.
     Plain,
 }
 
 /// One side of a connection.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Side {
-    /// The side that opens the session and calls tools.
+    /// The side that opens the connection and calls tools.
     Client,
-    /// The side that offers them.
+    /// The side that provides tools, resources and prompts.
     Server,
 }
 
 impl Side {
-    /// The other side.
+    /// Returns the opposite side.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -299,155 +309,36 @@ impl Side {
     }
 }
 
-/// Something that one side declares it can do. (requirements §2.3)
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-#[non_exhaustive]
-pub enum Capability {
-    /// Server: completes arguments.
-    Completions,
-    /// Client: asks its user through a form.
-    ElicitationForm,
-    /// Client: sends its user to a URL.
-    ElicitationUrl,
-    /// Server: sends log messages.
-    Logging,
-    /// Server: has prompts.
-    Prompts,
-    /// Server: says when the list of prompts changed.
-    PromptsListChanged,
-    /// Server: has resources.
-    Resources,
-    /// Server: says when the list of resources changed.
-    ResourcesListChanged,
-    /// Server: says when a resource changed.
-    ResourcesSubscribe,
-    /// Client: has roots.
-    Roots,
-    /// Client: says when its roots changed.
-    RootsListChanged,
-    /// Client: samples a model.
-    Sampling,
-    /// Client: samples with context of servers.
-    SamplingContext,
-    /// Client: samples with tools.
-    SamplingTools,
-    /// Both: runs requests as tasks. (2025-11-25)
-    Tasks,
-    /// Both: cancels tasks.
-    TasksCancel,
-    /// Client: runs elicitations as tasks.
-    TasksElicitation,
-    /// Both: lists tasks.
-    TasksList,
-    /// Client: runs samplings as tasks.
-    TasksSampling,
-    /// Server: runs tool calls as tasks.
-    TasksToolsCall,
-    /// Server: has tools.
-    Tools,
-    /// Server: says when the list of tools changed.
-    ToolsListChanged,
-}
-
-/// Where a capability stands in the capability object, and in which revisions.
-#[derive(Debug)]
-pub(crate) struct CapabilityRule {
-    pub(crate) capability: Capability,
-    pub(crate) side: Side,
-    /// Members from the root down.
-    pub(crate) path: &'static [&'static str],
-    /// Written as `true` instead of as an object.
-    pub(crate) flag: bool,
-    pub(crate) since: Revision,
-    pub(crate) until: Revision,
-    /// From when on it counts if a peer declares it. Capability objects are open, and who declares
-    /// more than its revision knows can do more.
-    pub(crate) heard_since: Revision,
-}
-
-impl CapabilityRule {
-    const fn heard_since(mut self, revision: Revision) -> Self {
-        self.heard_since = revision;
-        self
-    }
-}
-
-use Capability as C;
+#[cfg(test)]
+use Revision::V2024_11_05 as R1;
 pub(crate) use Revision::{
-    V2024_11_05 as R1, V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4, V2026_07_28 as R5,
+    V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4, V2026_07_28 as R5,
 };
-use Side::{Client, Server};
-
-const fn object(
-    capability: C,
-    side: Side,
-    path: &'static [&'static str],
-    since: Revision,
-    until: Revision,
-) -> CapabilityRule {
-    CapabilityRule { capability, side, path, flag: false, since, until, heard_since: since }
-}
-
-const fn flag(
-    capability: C,
-    side: Side,
-    path: &'static [&'static str],
-    since: Revision,
-    until: Revision,
-) -> CapabilityRule {
-    CapabilityRule { capability, side, path, flag: true, since, until, heard_since: since }
-}
-
-/// Parents stand before their children, and what shares a parent stands together.
-pub(crate) const CAPABILITIES: &[CapabilityRule] = &[
-    object(C::Completions, Server, &["completions"], R2, R5),
-    object(C::ElicitationForm, Client, &["elicitation", "form"], R3, R5).heard_since(R1),
-    object(C::ElicitationUrl, Client, &["elicitation", "url"], R4, R5),
-    object(C::Logging, Server, &["logging"], R1, R5),
-    object(C::Prompts, Server, &["prompts"], R1, R5),
-    flag(C::PromptsListChanged, Server, &["prompts", "listChanged"], R1, R5),
-    object(C::Resources, Server, &["resources"], R1, R5),
-    flag(C::ResourcesListChanged, Server, &["resources", "listChanged"], R1, R5),
-    flag(C::ResourcesSubscribe, Server, &["resources", "subscribe"], R1, R5),
-    object(C::Roots, Client, &["roots"], R1, R5),
-    flag(C::RootsListChanged, Client, &["roots", "listChanged"], R1, R4),
-    object(C::Sampling, Client, &["sampling"], R1, R5),
-    object(C::SamplingContext, Client, &["sampling", "context"], R4, R5),
-    object(C::SamplingTools, Client, &["sampling", "tools"], R4, R5),
-    object(C::Tasks, Client, &["tasks"], R4, R4),
-    object(C::TasksCancel, Client, &["tasks", "cancel"], R4, R4),
-    object(C::TasksList, Client, &["tasks", "list"], R4, R4),
-    object(C::TasksElicitation, Client, &["tasks", "requests", "elicitation", "create"], R4, R4),
-    object(C::TasksSampling, Client, &["tasks", "requests", "sampling", "createMessage"], R4, R4),
-    object(C::Tasks, Server, &["tasks"], R4, R4),
-    object(C::TasksCancel, Server, &["tasks", "cancel"], R4, R4),
-    object(C::TasksList, Server, &["tasks", "list"], R4, R4),
-    object(C::TasksToolsCall, Server, &["tasks", "requests", "tools", "call"], R4, R4),
-    object(C::Tools, Server, &["tools"], R1, R5),
-    flag(C::ToolsListChanged, Server, &["tools", "listChanged"], R1, R5),
-];
 
 impl Revision {
-    /// Whether this is one of the revisions of `range`.
+    /// Returns whether the revision lies in `range`.
     pub(crate) fn is_in(self, range: &core::ops::RangeInclusive<Self>) -> bool {
         range.contains(&self)
     }
 }
 
-/// Types of content that the first revision lacks, and the first that has them. (requirements §2.4)
+// Requirements §2.4.
+/// Content types added after the first revision, each with the revision that added it.
 const CONTENT_TYPES: &[(&str, Revision)] =
     &[("audio", R2), ("resource_link", R3), ("tool_result", R4), ("tool_use", R4)];
 
 impl Revision {
-    /// Whether a peer of this revision may be sent content of the type `name`; a type of no
-    /// revision may. (T-120)
+    // T-120: a peer receives only content types its revision defines.
+    /// Returns whether content of type `name` may be sent to a peer of this revision. Types that no
+    /// revision defines are always allowed.
     pub(crate) fn has_content_type(self, name: &str) -> bool {
         CONTENT_TYPES.iter().all(|(later, since)| *later != name || *since <= self)
     }
 }
 
-/// The member of the params that `Mcp-Name` repeats; the last ones are of the extension for tasks.
-/// (HTTP-44, requirements §2.6)
+// HTTP-44, requirements §2.6: the `Mcp-Name` header repeats a member of the params.
+/// Methods whose requests carry the `Mcp-Name` header, each with the params member it repeats. The
+/// `tasks/` methods belong to the tasks extension.
 #[cfg(feature = "http")]
 const NAMES: &[(&str, &str)] = &[
     ("tools/call", "name"),
@@ -458,7 +349,7 @@ const NAMES: &[(&str, &str)] = &[
     ("tasks/cancel", "taskId"),
 ];
 
-/// The member of the params of `method` that `Mcp-Name` repeats, if any does.
+/// Returns the params member that the `Mcp-Name` header repeats for `method`.
 #[cfg(feature = "http")]
 pub(crate) fn named_by(method: &str) -> Option<&'static str> {
     NAMES.iter().find(|(name, _)| *name == method).map(|(_, member)| *member)

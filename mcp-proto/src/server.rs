@@ -1,147 +1,37 @@
-//! The server's half of the protocol, as an application sees it.
+//! The server role: configuration, connection, commands and events.
+//!
+//! A [`Server`] is one connection to a client; one [`Config`] serves any number of them. Drive it
+//! through [`Stdio`](crate::stdio::Stdio), the module `http`, or the trait
+//! [`Session`](crate::Session), and poll its [`Event`]s.
 
-mod summary;
+mod config;
+mod event;
 
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+pub use self::config::Config;
+pub use self::event::Event;
 pub use crate::command::server::Command;
 use crate::command::{Applied, Apply, OwnedCommand};
 use crate::connection::{
-    self, CallError, CallId, CallOptions, Change, Close, Connection, Context, Identity, IncomingId,
-    MetaWriter, Peer, Progress, Question, Request, Violation, ViolationPolicy,
+    CallId, CallOptions, Change, Close, Connection, IncomingId, Peer, Progress, Question,
     session_over_connection,
 };
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::limits::Limits;
-use crate::method::Method;
-use crate::revision::{Revision, Side};
+use crate::revision::Side;
 use crate::rpc::ErrorObject;
-use crate::schema::{Capabilities, Encode, Implementation, Level, ServerRequest};
+use crate::schema::{Encode, Level, ServerRequest};
 use crate::time::Instant;
 
-/// What a server is.
+/// A server's connection to one client, without framing.
 ///
-/// ```
-/// use mcp_proto::server::Config;
-/// use mcp_proto::Capability;
-///
-/// let config = Config::new("weather", "1.0.0").capability(Capability::Tools).instructions("Ask for a city.");
-/// ```
-///
-/// Cheap to clone: all connections share one copy of the configuration.
-#[derive(Clone, Debug)]
-pub struct Config {
-    identity: Arc<Identity>,
-    /// Derived from the identity, for the messages of all connections.
-    meta: Arc<MetaWriter>,
-}
-
-impl Config {
-    /// A server that speaks every revision, and offers nothing.
-    pub fn new(name: &str, version: &str) -> Self {
-        let identity = Identity {
-            info: Implementation::new(name, version),
-            capabilities: Capabilities::none(),
-            instructions: None,
-            revisions: Revision::ALL.to_vec(),
-            also_served: Vec::new(),
-            limits: Limits::default(),
-            policy: ViolationPolicy::Reply,
-            takes_modern_welcome: false,
-            expected: None,
-            tells_info: true,
-        };
-        let meta = MetaWriter::of(&identity, Side::Server);
-        Self { identity: Arc::new(identity), meta: Arc::new(meta) }
-    }
-
-    fn with(mut self, change: impl FnOnce(&mut Identity)) -> Self {
-        change(Arc::make_mut(&mut self.identity));
-        self.meta = Arc::new(MetaWriter::of(&self.identity, Side::Server));
-        self
-    }
-
-    /// Who to say we are, in place of the name and version.
-    #[must_use]
-    pub fn info(self, info: Implementation) -> Self {
-        self.with(|identity| identity.info = info)
-    }
-
-    /// Offers this: requests for it are delivered instead of refused. (CAP-01)
-    #[must_use]
-    pub fn capability(self, capability: crate::Capability) -> Self {
-        self.with(|identity| {
-            let capabilities = core::mem::replace(&mut identity.capabilities, Capabilities::none());
-            identity.capabilities = capabilities.with(capability);
-        })
-    }
-
-    /// Offers these capabilities in place of those offered so far.
-    #[must_use]
-    pub fn capabilities(self, capabilities: Capabilities) -> Self {
-        self.with(|identity| identity.capabilities = capabilities)
-    }
-
-    /// What a model should know before it uses the server.
-    #[must_use]
-    pub fn instructions(self, instructions: &str) -> Self {
-        self.with(|identity| identity.instructions = Some(instructions.into()))
-    }
-
-    /// Speaks these revisions only.
-    #[must_use]
-    pub fn revisions(self, revisions: &[Revision]) -> Self {
-        self.with(|identity| {
-            identity.revisions = revisions.to_vec();
-            identity.revisions.sort_unstable();
-        })
-    }
-
-    /// Has clients' requests of a method that no revision knows delivered instead of refused.
-    #[must_use]
-    pub fn serve(self, method: &str) -> Self {
-        self.with(|identity| identity.also_served.push(method.into()))
-    }
-
-    /// The bounds of the connection.
-    #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
-        self.with(|identity| identity.limits = limits)
-    }
-
-    /// What to do about violations; by default they are answered where that helps, and reported.
-    #[must_use]
-    pub fn on_violation(self, policy: ViolationPolicy) -> Self {
-        self.with(|identity| identity.policy = policy)
-    }
-
-    /// Returns the revisions that the server speaks, oldest first.
-    #[must_use]
-    pub fn spoken(&self) -> &[Revision] {
-        &self.identity.revisions
-    }
-
-    /// Returns the methods that are served although no revision has them.
-    pub fn also_served(&self) -> impl Iterator<Item = &str> {
-        self.identity.also_served.iter().map(|method| &**method)
-    }
-
-    /// Returns the bounds of the connection.
-    #[must_use]
-    pub fn bounds(&self) -> &Limits {
-        &self.identity.limits
-    }
-}
-
-/// A server's connection: the session, without framing.
-///
-/// Its methods come in the same four kinds as those of [`Client`](crate::client::Client). Pings,
-/// `initialize` and `logging/setLevel` are answered here; what the tables of the revision in force
-/// do not know, or what was not offered, is refused here. Over a byte stream, wrap it in
-/// [`Stdio`](crate::stdio::Stdio).
+/// The methods come in four groups, as those of [`Client`](crate::client::Client). The server
+/// answers `initialize`, `server/discover`, `ping` and `logging/setLevel` itself. It refuses
+/// requests that the negotiated revision does not define or whose capability is not declared. To
+/// run the server over a byte stream, wrap it in [`Stdio`](crate::stdio::Stdio).
 ///
 /// ```
 /// use mcp_proto::server::{Config, Event, Server};
@@ -149,20 +39,29 @@ impl Config {
 /// use mcp_proto::{Capability, Instant, Session, StreamId};
 ///
 /// let now = Instant::ZERO;
-/// let mut server = Server::new(now, Config::new("weather", "1.0.0").capability(Capability::Tools));
-/// let mut tell = |server: &mut Server, text: &str| server.handle_message(now, StreamId::ONLY, text.as_bytes());
-/// tell(&mut server, r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",
-///     "capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#);
-/// tell(&mut server, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+/// let config = Config::new("weather", "1.0.0").capability(Capability::Tools);
+/// let mut server = Server::new(now, config);
+/// let mut send = |server: &mut Server, message: &str| {
+///     server.handle_message(now, StreamId::ONLY, message.as_bytes());
+/// };
+/// send(&mut server, r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{
+///     "protocolVersion":"2025-06-18","capabilities":{},
+///     "clientInfo":{"name":"c","version":"1"}}}"#);
+/// send(&mut server, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
 /// assert!(matches!(server.poll_event(), Some(Event::Ready(_))));
-/// tell(&mut server, r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"today"}}"#);
 ///
+/// let request = r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"today"}}"#;
+/// send(&mut server, request);
 /// let Some(Event::Request { incoming, request, .. }) = server.poll_event() else { panic!() };
 /// assert_eq!(request.method, "tools/call");
 /// server.respond(now, incoming, &CallToolResult::text("sunny")).unwrap();
-/// server.poll_outgoing(); // the answer to initialize
-/// let answer = server.poll_outgoing().unwrap().body;
-/// assert_eq!(answer, br#"{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"sunny"}]}}"#);
+///
+/// server.poll_outgoing(); // the response to `initialize`
+/// let response = server.poll_outgoing().unwrap().body;
+/// assert_eq!(
+///     response,
+///     br#"{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"sunny"}]}}"#
+/// );
 /// ```
 #[derive(Debug)]
 pub struct Server {
@@ -170,38 +69,40 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that waits for a client's first message.
+    /// Creates a server that waits for a client's first message.
     #[must_use]
     pub fn new(now: Instant, config: Config) -> Self {
         Self { connection: Connection::new(Side::Server, now, config.identity, config.meta) }
     }
 
-    /// The client of the session, once there is one. Requests bring who makes them in their
-    /// [`Context`].
+    /// Returns the client's description, once a legacy session is established.
+    ///
+    /// Every request carries its own in its [`Context`](crate::Context), in both eras.
     #[must_use]
     pub fn peer(&self) -> Option<&Arc<Peer>> {
         self.connection.peer()
     }
 
-    /// Why the connection is over, once it is: known before [`Event::Closed`] is polled.
+    /// Returns the reason the connection closed. Available before [`Event::Closed`] is polled.
     #[must_use]
     pub fn closed(&self) -> Option<&Close> {
         self.connection.closed()
     }
 
-    /// The least grave log message that the client wants, once it has said so. (LOG-02)
+    // LOG-02: `logging/setLevel` sets the threshold of a session.
+    /// Returns the least severe level of log messages the client of a legacy session has asked for.
     #[must_use]
     pub fn log_level(&self) -> Option<Level> {
         self.connection.log_level()
     }
 
-    /// Applies a command. Every method that commands the server builds one and calls this.
+    /// Applies a command. The command methods of this type build a [`Command`] and call this.
     ///
     /// # Errors
-    /// [`Misuse`], and nothing was changed or sent.
+    /// Fails with [`Misuse`] and has no effect.
     #[expect(
         clippy::inline_always,
-        reason = "each method folds the match to one arm: 2 % of a response"
+        reason = "each caller compiles to one arm of the match; saves 2 % per response"
     )]
     #[inline(always)]
     pub fn apply(&mut self, now: Instant, command: Command<'_>) -> Result<Applied, Misuse> {
@@ -248,11 +149,11 @@ impl Server {
         }
     }
 
-    /// Answers a request with a result, which must be an object.
+    /// Responds to a request with a result, which must encode as a JSON object.
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`], and it is
-    /// still open.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
+    /// [`Misuse::Unencodable`] if the result cannot be encoded; the request then remains open.
     pub fn respond(
         &mut self,
         now: Instant,
@@ -262,10 +163,10 @@ impl Server {
         self.apply(now, Command::respond(incoming, result)).map(Applied::into_done)
     }
 
-    /// Answers a request with an error.
+    /// Responds to a request with an error.
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
     pub fn respond_error(
         &mut self,
         now: Instant,
@@ -275,16 +176,29 @@ impl Server {
         self.apply(now, Command::RespondError { incoming, error }).map(Applied::into_done)
     }
 
-    /// Answers a request with questions: it is over for the application, and comes again as a new
-    /// [`Event::Request`] with the answers and with `state` in its [`Context`].
+    /// Responds to a request by asking the client for input.
     ///
-    /// If the client cannot answer, the request fails for it and does not come again.
+    /// The request ends for the application and is delivered again as a new [`Event::Request`],
+    /// with the answers and `state` in its [`Context`](crate::Context). It is not delivered again
+    /// if the client fails to answer.
+    ///
+    /// Works in both eras: a modern client receives an `input_required` result, a legacy client one
+    /// request per question. Each question has a key, unique within the request. See
+    /// [Multi Round-Trip Requests](
+    /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr).
     ///
     /// # Errors
-    /// [`Misuse::Unsupported`] for a method that cannot ask: `tools/call`, `resources/read` and
-    /// `prompts/get` can. [`Misuse::Undeclared`] when the client did not declare what answering
-    /// takes. [`Misuse::Blocked`] for more questions or rounds than allowed. The request is
-    /// still open then.
+    /// The request remains open after any error except [`Misuse::Stale`].
+    ///
+    /// - [`Misuse::Unsupported`]: the method is not `tools/call`, `resources/read` or
+    ///   `prompts/get`.
+    /// - [`Misuse::Undeclared`]: the client lacks a capability; see
+    ///   [`refuse_undeclared`](Self::refuse_undeclared).
+    /// - [`Misuse::Blocked`]: more questions than [`Limits::questions_max`], more rounds than
+    ///   [`Limits::input_rounds_max`], or no room for further calls or messages.
+    /// - [`Misuse::Unencodable`]: neither questions nor state, a repeated key, or a question that
+    ///   cannot be encoded.
+    /// - [`Misuse::Stale`]: the request was answered or cancelled.
     pub fn request_input(
         &mut self,
         now: Instant,
@@ -297,13 +211,15 @@ impl Server {
             .map(Applied::into_done)
     }
 
-    /// Refuses a request that would have to ask what its client did not declare: after
-    /// [`request_input`](Self::request_input) failed with [`Misuse::Undeclared`]. The error says
-    /// what is missing. (CAP-15)
+    // CAP-15: the error lists the capabilities that the client lacks.
+    /// Responds with an error that lists the client capabilities these questions require.
+    ///
+    /// For requests whose [`request_input`](Self::request_input) failed with
+    /// [`Misuse::Undeclared`].
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled; [`Misuse::Unencodable`] when a question
-    /// cannot be written.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
+    /// [`Misuse::Unencodable`] if a question cannot be encoded.
     pub fn refuse_undeclared(
         &mut self,
         now: Instant,
@@ -314,21 +230,28 @@ impl Server {
         self.apply(now, Command::RefuseUndeclared { incoming, questions }).map(Applied::into_done)
     }
 
-    /// Tells every client that listens that something changed; nobody listening is fine. (CAP-12)
+    // CAP-12: changes are reported only if the server declares that it does.
+    /// Reports a change to every subscriber. Does nothing without subscribers.
+    ///
+    /// See [Subscriptions](
+    /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions).
     ///
     /// # Errors
-    /// [`Misuse::Undeclared`] when such changes were not declared, [`Misuse::Blocked`] when too
-    /// much waits to be sent; nobody was told then.
+    /// Fails with [`Misuse::Undeclared`] if the capability for such changes is not declared, and
+    /// with [`Misuse::Blocked`] if the outbound queue is full. Nothing is sent in either case.
     pub fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
         self.apply(now, Command::Changed { change }).map(Applied::into_done)
     }
 
-    /// Tells the client how far its request has come, if it wants to hear of it. While the client
-    /// does not read, the latest progress of each request is kept and the rest is left out.
+    /// Sends a progress notification for a request, if the client asked for progress.
+    ///
+    /// While the client does not read, only the latest progress of each request is queued. See
+    /// [Progress](
+    /// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress).
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled, [`Misuse::Unencodable`] when the number
-    /// does not grow.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled, and with
+    /// [`Misuse::Unencodable`] if the value does not exceed the previous one.
     pub fn progress(
         &mut self,
         now: Instant,
@@ -338,12 +261,16 @@ impl Server {
         self.apply(now, Command::Progress { incoming, progress }).map(Applied::into_done)
     }
 
-    /// Sends a log message, for a request or for none, unless the client does not want it: it may
-    /// have asked for graver ones only; and one that makes requests without a session hears
-    /// only of requests that ask for messages. (LOG-01…07)
+    // LOG-01…07: the capability, the thresholds of both eras, and the content of log messages.
+    /// Sends a log message, optionally tied to a request, unless its level is below the client's
+    /// threshold.
+    ///
+    /// A modern client receives log messages only for requests that ask for them. See
+    /// [Logging](
+    /// https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging).
     ///
     /// # Errors
-    /// [`Misuse`], and nothing was sent.
+    /// Fails with [`Misuse`] and sends nothing.
     pub fn log(
         &mut self,
         now: Instant,
@@ -355,13 +282,13 @@ impl Server {
         self.apply(now, Command::Log { incoming, level, logger, data }).map(Applied::into_done)
     }
 
-    /// Calls a method of the client. The answer comes as [`Event::Completed`], exactly once.
+    /// Sends a request to the client. The call ends with exactly one [`Event::Completed`].
     ///
-    /// Only clients of revisions up to 2025-11-25 can be called;
-    /// [`request_input`](Self::request_input) asks every client.
+    /// Only legacy sessions allow requests from the server;
+    /// [`request_input`](Self::request_input) works in both eras.
     ///
     /// # Errors
-    /// [`Misuse`], and nothing was sent.
+    /// Fails with [`Misuse`] and sends nothing.
     pub fn call<R: ServerRequest>(
         &mut self,
         now: Instant,
@@ -371,10 +298,10 @@ impl Server {
         self.apply(now, Command::call(request, options)).and_then(Applied::into_call)
     }
 
-    /// Calls a method of the client by name.
+    /// Sends a request to the client by method name.
     ///
     /// # Errors
-    /// [`Misuse`], and nothing was sent.
+    /// Fails with [`Misuse`] and sends nothing.
     pub fn call_raw(
         &mut self,
         now: Instant,
@@ -386,19 +313,22 @@ impl Server {
         self.apply(now, Command::Call { method, params, options }).and_then(Applied::into_call)
     }
 
-    /// Cancels a call: the client is told, and the call completes with [`CallError::Cancelled`] at
-    /// once.
+    /// Cancels a call: notifies the client and completes the call immediately with
+    /// [`CallError::Cancelled`](crate::CallError::Cancelled).
+    ///
+    /// See [Cancellation](
+    /// https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation).
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when the call is over.
+    /// Fails with [`Misuse::Stale`] if the call has completed.
     pub fn cancel(&mut self, now: Instant, call: CallId, reason: &str) -> Result<(), Misuse> {
         self.apply(now, Command::Cancel { call, reason }).map(Applied::into_done)
     }
 
-    /// Sends a notification by name.
+    /// Sends a notification by method name.
     ///
     /// # Errors
-    /// [`Misuse`], and nothing was sent.
+    /// Fails with [`Misuse`] and sends nothing.
     pub fn notify_raw(
         &mut self,
         now: Instant,
@@ -408,18 +338,20 @@ impl Server {
         self.apply(now, Command::Notify { method, params: params.into() }).map(Applied::into_done)
     }
 
-    /// Over HTTP, closes the response on which the answer to a request would come: the client
-    /// fetches it over another one, after the time that it was told. Where that cannot be,
-    /// nothing happens. (HTTP-15)
+    // HTTP-15: a server may disconnect an event stream before the response to the request.
+    /// Closes the HTTP event stream of a request without answering the request.
+    ///
+    /// The client reconnects after the retry delay it was given and receives the response there.
+    /// Does nothing if the stream cannot be resumed.
     ///
     /// # Errors
-    /// [`Misuse::Stale`] when it was answered or cancelled.
+    /// Fails with [`Misuse::Stale`] if the request was answered or cancelled.
     pub fn hang_up(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
         self.apply(now, Command::EndStream { incoming }).map(Applied::into_done)
     }
 
-    /// Ends the connection: requests may be answered for [`Limits::drain_timeout`] more, then comes
-    /// [`Event::Closed`]. With nothing open, it comes at once.
+    /// Closes the connection once the open requests are answered, or after
+    /// [`Limits::drain_timeout`]. [`Event::Closed`] follows.
     pub fn close(&mut self, now: Instant) {
         let _done = self.apply(now, Command::Close);
     }
@@ -444,89 +376,4 @@ impl Apply for Server {
     fn peer(&self) -> Option<&Arc<Peer>> {
         self.peer()
     }
-}
-
-impl Event {
-    fn from_connection(event: connection::Event) -> Option<Self> {
-        Some(match event {
-            connection::Event::Closed(why) => Self::Closed(why),
-            connection::Event::Completed { call, outcome } => Self::Completed { call, outcome },
-            connection::Event::Notification { method, params, .. } => {
-                Self::Notification { method, params }
-            }
-            connection::Event::Progress { call, progress } => Self::Progress { call, progress },
-            connection::Event::Ready(peer) => Self::Ready(peer),
-            connection::Event::Request { incoming, request, context, .. } => {
-                Self::Request { incoming, request, context }
-            }
-            connection::Event::RequestCancelled { incoming, reason } => Self::RequestCancelled {
-                incoming,
-                reason: reason.and_then(|reason| reason.to_text().map(Into::into)),
-            },
-            connection::Event::Violation(violation) => Self::Violation(violation),
-            connection::Event::Unwatched { uri } => Self::Unwatched { uri },
-            connection::Event::Watched { uri } => Self::Watched { uri },
-            connection::Event::Listening { .. } => return None,
-        })
-    }
-}
-
-/// What a server's application hears, in the order in which it came about.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Event {
-    /// The connection is over. Nothing comes after it.
-    Closed(Close),
-    /// A call of ours has ended. Nothing comes after it for this call.
-    Completed {
-        /// Which one.
-        call: CallId,
-        /// The result, or why there is none.
-        outcome: Result<Raw, CallError>,
-    },
-    /// The client tells of something.
-    Notification {
-        /// What it tells of.
-        method: Method,
-        /// The params, an object.
-        params: Option<Raw>,
-    },
-    /// A call of ours has come further.
-    Progress {
-        /// Which one.
-        call: CallId,
-        /// How far.
-        progress: Progress,
-    },
-    /// The client's session is open: it can be called and notified. Clients without sessions never
-    /// cause it.
-    Ready(Arc<Peer>),
-    /// The client asks for something: answer it.
-    Request {
-        /// What to answer by.
-        incoming: IncomingId,
-        /// What it asks for.
-        request: Request,
-        /// Who asks, and what has been asked of them.
-        context: Context,
-    },
-    /// The client no longer wants an answer; none can be given.
-    RequestCancelled {
-        /// To which request.
-        incoming: IncomingId,
-        /// Why, if it said so.
-        reason: Option<Box<str>>,
-    },
-    /// Nobody listens to changes of this resource any more.
-    Unwatched {
-        /// Which one.
-        uri: Box<str>,
-    },
-    /// The client broke a rule that the connection survived.
-    Violation(Violation),
-    /// Somebody listens to changes of this resource: tell of them with [`Server::changed`].
-    Watched {
-        /// Which one.
-        uri: Box<str>,
-    },
 }

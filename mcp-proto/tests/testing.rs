@@ -1,7 +1,6 @@
-//! A ten-line server and a client that answers questions, tested with what the crate offers for it
-//! and nothing else.
+//! Tests of a ten-line server and of a client that answers questions, written with the test kit.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +17,7 @@ use mcp_proto::{
     Side,
 };
 
-// ---- the server under test: ten lines ----
+// ---- The server under test. ----
 
 fn serve(server: &mut Stdio<Server>, now: Instant, event: server::Event) {
     let server::Event::Request { incoming, request, .. } = event else { return };
@@ -29,7 +28,7 @@ fn serve(server: &mut Stdio<Server>, now: Instant, event: server::Event) {
     .unwrap();
 }
 
-// ---- its tests ----
+// ---- Its tests. ----
 
 fn pair(revision: Revision) -> Pair {
     let client = client::Config::new("test", "1").revisions(&[revision]);
@@ -40,7 +39,7 @@ fn pair(revision: Revision) -> Pair {
 }
 
 #[test]
-fn it_answers_in_every_revision_however_the_pipe_behaves() {
+fn calls_are_answered_in_every_revision_over_any_pipe() {
     for revision in Revision::ALL {
         for seed in 0..50 {
             let mut pair = pair(revision);
@@ -59,7 +58,7 @@ fn it_answers_in_every_revision_however_the_pipe_behaves() {
 }
 
 #[test]
-fn it_survives_what_others_print_between() {
+fn inserted_lines_do_not_disturb_the_connection() {
     let mut pair = pair(Revision::V2025_11_25);
     pair.to_server.chunking = Chunking::Bytes(1);
     pair.drive();
@@ -70,7 +69,7 @@ fn it_survives_what_others_print_between() {
     );
     let call = pair.client.call(pair.now, &CallTool::new("today"), CallOptions::default()).unwrap();
     pair.outcome(call).unwrap();
-    // What the client did not ask, it reports and ignores.
+    // The client reports and ignores a response to an unknown request.
     pair.finish();
     assert!(pair.to_string().contains(r#""id":"x","result""#), "{pair}");
 }
@@ -90,14 +89,14 @@ fn a_call_is_lost_with_the_pipe_and_times_out_with_a_stall() {
     assert!(pair.client.is_closed());
 }
 
-/// How a test that fails says so.
+/// Returns the panic message of a failing test.
 fn failure(test: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(test)).unwrap_err();
     payload.downcast_ref::<String>().unwrap().clone()
 }
 
 #[test]
-fn a_server_that_forgets_a_request_is_found_out_with_seed_and_transcript() {
+fn an_unanswered_request_is_reported_with_seed_and_transcript() {
     let failure = failure(|| {
         let mut pair = pair(Revision::V2025_06_18);
         pair.serve(|_, _, _| ());
@@ -106,15 +105,17 @@ fn a_server_that_forgets_a_request_is_found_out_with_seed_and_transcript() {
         pair.client.call(pair.now, &CallTool::new("today"), CallOptions::default()).unwrap();
         pair.finish();
     });
-    for part in
-        ["tools/call, number 2 of the client, was not answered", "seed 12", "client → {\"jsonrpc\""]
-    {
+    for part in [
+        "request 2 of the client (tools/call) was not answered",
+        "seed 12",
+        "client → {\"jsonrpc\"",
+    ] {
         assert!(failure.contains(part), "{part} in {failure}");
     }
 }
 
 #[test]
-fn a_call_that_does_not_end_is_told_with_seed_and_transcript() {
+fn an_incomplete_call_is_reported_with_seed_and_transcript() {
     let failure = failure(|| {
         let mut pair = pair(Revision::V2025_06_18);
         pair.serve(|_, _, _| ());
@@ -124,14 +125,18 @@ fn a_call_that_does_not_end_is_told_with_seed_and_transcript() {
             pair.client.call(pair.now, &CallTool::new("today"), CallOptions::default()).unwrap();
         let _never = pair.outcome(call);
     });
-    for part in
-        ["call#2 did not end", "seed 77", "client → {\"jsonrpc\"", "tools/call", "server ! Request"]
-    {
+    for part in [
+        "call#2 did not complete",
+        "seed 77",
+        "client → {\"jsonrpc\"",
+        "tools/call",
+        "server ! Request",
+    ] {
         assert!(failure.contains(part), "{part} in {failure}");
     }
 }
 
-/// A client's application is tested the same way, with the server's in the test's hands.
+/// Tests a client; the test acts as the server.
 #[test]
 fn a_client_that_answers_questions() {
     fn attend(client: &mut Stdio<Client>, now: Instant, event: client::Event) {

@@ -1,5 +1,4 @@
-//! The game: a world, tools that change it, and the server's machine; some tools answer in a later
-//! frame.
+//! The game: a world, tools that change it, and a server. Some tools respond in a later frame.
 
 use std::error::Error;
 
@@ -26,16 +25,16 @@ impl World {
     }
 }
 
-/// What a tool does to the world.
-type Command = fn(&mut World, &CallTool) -> Reply;
+/// The handler of a tool.
+type Handler = fn(&mut World, &CallTool) -> Reply;
 
 enum Reply {
     Now(CallToolResult),
-    /// Once the ship is there.
+    /// Responds when the ship arrives.
     OnArrival,
 }
 
-/// Requests that are answered in a later frame.
+/// A request that is answered in a later frame.
 struct Flight {
     incoming: IncomingId,
     start: i64,
@@ -43,14 +42,14 @@ struct Flight {
 
 pub(crate) struct Game {
     pub(crate) machine: Stdio<Server>,
-    commands: Catalog<Command>,
+    commands: Catalog<Handler>,
     flights: Vec<Flight>,
 }
 
 impl Game {
     pub(crate) fn new() -> Result<Self, Box<dyn Error>> {
         let schema = |text: &str| Raw::from_text(text);
-        let mut commands: Catalog<Command> = Catalog::new();
+        let mut commands: Catalog<Handler> = Catalog::new();
         let sky = schema(r#"{"type":"object","properties":{"color":{"type":"string"}}}"#)?;
         commands.add_tool(Tool::new("paint_sky", sky), paint_sky)?;
         let course = schema(r#"{"type":"object","properties":{"to":{"type":"integer"}}}"#)?;
@@ -71,7 +70,7 @@ impl Game {
         for _ in 0..EVENTS_PER_FRAME {
             match self.machine.poll_event() {
                 Some(Event::Request { incoming, request, context }) => {
-                    self.command(now, incoming, &request, context.peer.revision, world)?;
+                    self.on_request(now, incoming, &request, context.peer.revision, world)?;
                 }
                 Some(Event::RequestCancelled { incoming, .. }) => {
                     world.course = world.at;
@@ -82,16 +81,15 @@ impl Game {
             }
         }
         for flight in &self.flights {
-            // Whoever asked may have cancelled, and the event of it waits for the next frame: then
-            // both fail, and nothing is lost.
+            // Fails harmlessly if the client has cancelled and the event is due in the next frame.
             if world.at == world.course {
                 let arrived = CallToolResult::text(format!("arrived at {}", world.at));
-                let _stale = self.machine.respond(now, flight.incoming, &arrived);
+                let _ignored = self.machine.respond(now, flight.incoming, &arrived);
             } else {
                 let flown = (world.at - flight.start).unsigned_abs() as f64;
                 let whole = (world.course - flight.start).unsigned_abs() as f64;
                 let progress = Progress::new(flown).of(whole);
-                let _stale = self.machine.progress(now, flight.incoming, &progress);
+                let _ignored = self.machine.progress(now, flight.incoming, &progress);
             }
         }
         self.flights.retain(|_| world.at != world.course);
@@ -99,7 +97,7 @@ impl Game {
         Ok(())
     }
 
-    fn command(
+    fn on_request(
         &mut self,
         now: Instant,
         incoming: IncomingId,
@@ -108,7 +106,7 @@ impl Game {
         world: &mut World,
     ) -> Result<(), Box<dyn Error>> {
         let machine = &mut self.machine;
-        let answered = match self.commands.find(request, revision) {
+        let responded = match self.commands.find(request, revision) {
             Ok(Found::Answer(answer)) => machine.respond(now, incoming, &answer),
             Ok(Found::Tool { handler, call, .. }) => match handler(world, &call) {
                 Reply::Now(result) => machine.respond(now, incoming, &result),
@@ -124,7 +122,7 @@ impl Game {
             ),
             Err(error) => machine.respond_error(now, incoming, &error),
         };
-        match answered {
+        match responded {
             Ok(()) | Err(Misuse::Stale) => Ok(()),
             Err(misuse) => Err(misuse.into()),
         }

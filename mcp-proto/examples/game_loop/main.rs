@@ -1,9 +1,8 @@
-//! A server inside a game: it is driven once a frame, does a bounded amount of work there, and
-//! never waits.
+//! A server inside a game: driven once per frame, with a bounded amount of work and no blocking.
 //!
-//! Run it with `cargo run --example game_loop -p mcp-proto`. Frames are virtual here, 16 ms each,
-//! so that the output is the same every time; a real game passes its own clock. A client in the
-//! same program is driven the same way, over two pipes of a few bytes a frame.
+//! Run it with `cargo run --example game_loop -p mcp-proto`. Frames are virtual, 16 ms each, so the
+//! output is reproducible; a real game passes its own clock. The client is driven once per frame,
+//! too, over two pipes that transfer a few bytes per frame.
 
 mod game;
 mod pilot;
@@ -19,7 +18,7 @@ use mcp_proto::{Endpoint, Instant};
 use pilot::Pilot;
 
 const FRAME: Duration = Duration::from_millis(16);
-/// What a frame spends on the protocol at most, so that drawing is never late.
+/// The limits of the protocol work per frame, so that drawing is never late.
 const BYTES_PER_FRAME: usize = 256;
 const EVENTS_PER_FRAME: usize = 4;
 
@@ -27,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     run(&mut io::stdout().lock())
 }
 
-/// The game's loop. Where a real one draws and waits for the next frame, this one only counts.
+/// The game loop. A real one would draw and wait for the next frame.
 fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let mut world = World::default();
     let mut game = Game::new()?;
@@ -49,16 +48,16 @@ fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-// ---- the driver: one call a frame, for either role ----
+// ---- The driver: runs once per frame, for either role. ----
 
-/// A pipe that takes and gives what there is, like a socket that does not block.
+/// A pipe that behaves like a nonblocking socket.
 #[derive(Default)]
 struct Pipe {
     bytes: VecDeque<u8>,
     is_shut: bool,
 }
 
-/// Takes in what came and what time it is. The rest of the bytes waits for the next frame.
+/// Handles input and timeouts. Excess bytes wait for the next frame.
 fn begin_frame(now: Instant, machine: &mut impl Endpoint, from: &mut Pipe) {
     if machine.wants_input() {
         let count = from.bytes.len().min(BYTES_PER_FRAME);
@@ -68,11 +67,11 @@ fn begin_frame(now: Instant, machine: &mut impl Endpoint, from: &mut Pipe) {
     if from.is_shut && from.bytes.is_empty() && !machine.is_closed() {
         machine.handle_eof(now);
     }
-    // Too early is harmless.
+    // An early call is harmless.
     machine.handle_timeout(now);
 }
 
-/// Sends what fits into the pipe.
+/// Sends as many bytes as fit into the pipe.
 fn end_frame(machine: &mut impl Endpoint, to: &mut Pipe) {
     let room = BYTES_PER_FRAME.saturating_sub(to.bytes.len());
     let outbox = machine.outbox();
@@ -83,7 +82,7 @@ fn end_frame(machine: &mut impl Endpoint, to: &mut Pipe) {
 }
 
 #[test]
-fn the_ship_flies_and_stops_where_it_is_told() {
+fn the_ship_flies_and_stops_when_cancelled() {
     let mut out = Vec::new();
     run(&mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
@@ -97,11 +96,11 @@ fn the_ship_flies_and_stops_where_it_is_told() {
     ] {
         assert!(text.contains(line), "{line:?} is missing in\n{text}");
     }
-    // It went back, and the cancellation stopped it on the way.
+    // The cancellation stopped the ship on its way back.
     let last = text.lines().last().unwrap();
     let at: i64 = last.split(['t', ',']).find_map(|part| part.trim().parse().ok()).unwrap();
     assert!((1..=15).contains(&at), "{last}");
-    let mut again = Vec::new();
-    run(&mut again).unwrap();
-    assert_eq!(text.as_bytes(), again);
+    let mut second = Vec::new();
+    run(&mut second).unwrap();
+    assert_eq!(text.as_bytes(), second);
 }

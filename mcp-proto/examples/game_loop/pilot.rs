@@ -1,4 +1,4 @@
-//! The client: it paints the sky and flies twice, driven by the same frames as the game.
+//! The client: it paints the sky and flies twice, driven once per frame like the game.
 
 use std::error::Error;
 use std::io;
@@ -13,8 +13,9 @@ use crate::{EVENTS_PER_FRAME, Pipe, begin_frame, end_frame};
 
 pub(crate) struct Pilot {
     pub(crate) machine: Stdio<Client>,
-    /// The last call, and what is left to do after it.
+    /// The latest flight.
     flight: Option<CallId>,
+    /// The number of completed flights.
     legs: u32,
 }
 
@@ -29,23 +30,23 @@ impl Pilot {
         now: Instant,
         from: &mut Pipe,
         to: &mut Pipe,
-        mut say: impl FnMut(String) -> io::Result<()>,
+        mut print: impl FnMut(String) -> io::Result<()>,
     ) -> Result<(), Box<dyn Error>> {
         begin_frame(now, &mut self.machine, from);
         for _ in 0..EVENTS_PER_FRAME {
             match self.machine.poll_event() {
                 Some(Event::Ready(peer)) => {
-                    say(format!("aboard {} {}", peer.info.name, peer.info.version))?;
+                    print(format!("aboard {} {}", peer.info.name, peer.info.version))?;
                     self.call(now, "paint_sky", &json!({"color": "green"}))?;
                     self.flight = Some(self.call(now, "fly", &json!({"to": 20}))?);
                 }
                 Some(Event::Progress { call, progress }) => {
-                    say(format!(
+                    print(format!(
                         "flown {} of {}",
                         progress.progress,
                         progress.total.unwrap_or_default()
                     ))?;
-                    // The second flight is cancelled on the way.
+                    // Cancel the second flight on the way.
                     if self.legs == 1 && progress.progress >= 5.0 {
                         self.machine.cancel(now, call, "that is far enough")?;
                     }
@@ -54,14 +55,16 @@ impl Pilot {
                     match outcome {
                         Ok(result) => {
                             let result = CallToolResult::decode(&result)?;
-                            say(result
-                                .content
-                                .first()
-                                .and_then(|text| text.as_text())
-                                .unwrap_or("?")
-                                .into())?;
+                            print(
+                                result
+                                    .content
+                                    .first()
+                                    .and_then(|text| text.as_text())
+                                    .unwrap_or("?")
+                                    .into(),
+                            )?;
                         }
-                        Err(error) => say(error.to_string())?,
+                        Err(error) => print(error.to_string())?,
                     }
                     if self.flight == Some(call) {
                         self.next_leg(now)?;

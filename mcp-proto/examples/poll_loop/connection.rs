@@ -1,5 +1,5 @@
-//! The driver: a machine of either role on a socket that does not block, and the one place where
-//! the program waits.
+//! The driver: an endpoint of either role on a nonblocking socket, and a wait function based on
+//! `poll(2)`.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,61 +10,67 @@ use mcp_proto::{Endpoint, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// What is read at a time: no connection keeps the others waiting for longer than this takes.
+/// The number of bytes read at a time, so that no connection starves the others.
 const READ_BYTES: usize = 4096;
 
 pub(crate) struct Connection<E> {
     socket: UnixStream,
     pub(crate) machine: E,
-    /// Nothing more comes.
+    /// Whether the input has ended.
     is_ended: bool,
+    /// Whether reading is paused.
     is_paused: bool,
-    /// How often reading stopped because too much waited to be sent.
+    /// How often reading was paused because too much output was queued.
     pub(crate) pauses: usize,
-    /// The most bytes that waited to be sent.
-    pub(crate) waited_max: usize,
+    /// The largest number of queued output bytes.
+    pub(crate) queued_max: usize,
 }
 
-/// What the loop needs of a connection, whatever its role.
-pub(crate) trait Link {
+/// A connection of either role, as seen by the event loop.
+pub(crate) trait Pollable {
+    /// Returns the socket.
     fn fd(&self) -> BorrowedFd<'_>;
-    /// What to wait for; nothing while it only waits for time.
+    /// Returns the socket events to wait for; empty if only the deadline matters.
     fn interest(&mut self) -> PollFlags;
+    /// Returns when to call `advance` at the latest.
     fn deadline(&self) -> Option<Instant>;
-    /// Goes on, with what there is on the socket.
+    /// Handles the deadline and the socket events in `ready`.
     fn advance(&mut self, now: Instant, ready: PollFlags) -> io::Result<()>;
 }
 
-/// Waits until a connection can go on or a deadline is there, and has all that can go on do so.
+/// Waits for socket events or a deadline, then advances all connections.
 pub(crate) fn wait(
     clock: impl Fn() -> Instant,
-    links: &mut [&mut dyn Link],
+    connections: &mut [&mut dyn Pollable],
     timer: Option<Instant>,
 ) -> io::Result<()> {
-    let interests: Vec<PollFlags> = links.iter_mut().map(|link| link.interest()).collect();
-    let deadline = links.iter().filter_map(|link| link.deadline()).chain(timer).min();
+    let interests: Vec<PollFlags> =
+        connections.iter_mut().map(|connection| connection.interest()).collect();
+    let deadline =
+        connections.iter().filter_map(|connection| connection.deadline()).chain(timer).min();
     let timeout = deadline.map(|deadline| deadline.duration_since(clock()));
-    // One further away than the system can count is as good as none.
+    // A timeout that exceeds the range of `Timespec` is treated as infinite.
     let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
 
-    // A socket that nothing is wanted of would report its end again and again: it is left out.
+    // A socket without interest is left out: it would report its end repeatedly.
     let wanted = |index: &usize| !interests[*index].is_empty();
-    let watched: Vec<usize> = (0..links.len()).filter(wanted).collect();
-    let watch = |index: &usize| PollFd::from_borrowed_fd(links[*index].fd(), interests[*index]);
+    let watched: Vec<usize> = (0..connections.len()).filter(wanted).collect();
+    let watch =
+        |index: &usize| PollFd::from_borrowed_fd(connections[*index].fd(), interests[*index]);
     let mut fds: Vec<PollFd<'_>> = watched.iter().map(watch).collect();
     match poll(&mut fds, timeout.as_ref()) {
         Ok(_) | Err(Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
-    let mut ready = vec![PollFlags::empty(); links.len()];
+    let mut ready = vec![PollFlags::empty(); connections.len()];
     for (index, fd) in watched.into_iter().zip(&fds) {
         ready[index] = fd.revents();
     }
     drop(fds);
 
     let now = clock();
-    for (link, ready) in links.iter_mut().zip(ready) {
-        link.advance(now, ready)?;
+    for (connection, ready) in connections.iter_mut().zip(ready) {
+        connection.advance(now, ready)?;
     }
     Ok(())
 }
@@ -72,10 +78,10 @@ pub(crate) fn wait(
 impl<E: Endpoint> Connection<E> {
     pub(crate) fn new(socket: UnixStream, machine: E) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
-        Ok(Self { socket, machine, is_ended: false, is_paused: false, pauses: 0, waited_max: 0 })
+        Ok(Self { socket, machine, is_ended: false, is_paused: false, pauses: 0, queued_max: 0 })
     }
 
-    /// The machine is done, and all it had to say is sent: drop the connection.
+    /// Returns whether the connection is closed and all output is sent.
     pub(crate) fn is_over(&mut self) -> bool {
         self.machine.is_closed() && self.machine.outbox().is_empty()
     }
@@ -85,7 +91,7 @@ impl<E: Endpoint> Connection<E> {
         match self.socket.read(&mut buffer) {
             Ok(0) => self.end(now),
             Ok(count) => self.machine.handle_input(now, &buffer[..count]),
-            Err(error) => self.survive(now, error)?,
+            Err(error) => self.on_io_error(now, error)?,
         }
         Ok(())
     }
@@ -94,20 +100,20 @@ impl<E: Endpoint> Connection<E> {
         while self.machine.outbox().has_remaining() {
             match self.socket.write(self.machine.outbox().chunk()) {
                 Ok(count) => self.machine.outbox().advance(count),
-                Err(error) => return self.survive(now, error),
+                Err(error) => return self.on_io_error(now, error),
             }
         }
         Ok(())
     }
 
-    /// Not now is no error, and a peer that is gone is none of the daemon's.
-    fn survive(&mut self, now: Instant, error: io::Error) -> io::Result<()> {
+    /// Ignores transient errors and treats a lost peer as the end of the input.
+    fn on_io_error(&mut self, now: Instant, error: io::Error) -> io::Result<()> {
         match error.kind() {
             ErrorKind::Interrupted | ErrorKind::WouldBlock => {}
             ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
                 self.end(now);
-                let waiting = self.machine.outbox().len();
-                self.machine.outbox().advance(waiting);
+                let queued = self.machine.outbox().len();
+                self.machine.outbox().advance(queued);
             }
             _ => return Err(error),
         }
@@ -121,7 +127,7 @@ impl<E: Endpoint> Connection<E> {
     }
 }
 
-impl<E: Endpoint> Link for Connection<E> {
+impl<E: Endpoint> Pollable for Connection<E> {
     fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
@@ -132,9 +138,9 @@ impl<E: Endpoint> Link for Connection<E> {
         self.pauses += usize::from(is_paused && !self.is_paused);
         self.is_paused = is_paused;
         interest.set(PollFlags::IN, !self.is_ended && !is_paused);
-        let waiting = self.machine.outbox().len();
-        self.waited_max = self.waited_max.max(waiting);
-        interest.set(PollFlags::OUT, waiting > 0);
+        let queued = self.machine.outbox().len();
+        self.queued_max = self.queued_max.max(queued);
+        interest.set(PollFlags::OUT, queued > 0);
         interest
     }
 
@@ -143,7 +149,7 @@ impl<E: Endpoint> Link for Connection<E> {
     }
 
     fn advance(&mut self, now: Instant, ready: PollFlags) -> io::Result<()> {
-        // Too early is harmless.
+        // An early call is harmless.
         self.machine.handle_timeout(now);
         if ready.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) && !self.is_ended {
             self.read(now)?;

@@ -1,5 +1,4 @@
-//! The server's side: one machine for each connection, one catalogue for all of them, and timers of
-//! the daemon's own.
+//! The daemon: one server per connection, a shared catalog of tools, and timers.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -15,9 +14,9 @@ use mcp_proto::{
     Endpoint, ErrorObject, IncomingId, Instant, Limits, Misuse, Raw, Request, Revision,
 };
 
-use super::connection::{Connection, Link};
+use super::connection::{Connection, Pollable};
 
-/// Handlers are functions here: a tool answers at once, at a later time, or never.
+/// The handler of a tool, which answers immediately, later or never.
 type Handler = fn(&CallTool) -> Answer;
 
 enum Answer {
@@ -26,8 +25,8 @@ enum Answer {
     Now(String),
 }
 
-/// When to answer whom with what. The connection's number is not used again, and neither is the
-/// request's.
+/// Delayed answers by time, connection and request. Neither connection numbers nor request ids are
+/// reused.
 type Timers = BTreeMap<(Instant, u64, IncomingId), String>;
 
 pub(crate) struct Daemon {
@@ -58,7 +57,7 @@ impl Daemon {
         now: Instant,
         socket: UnixStream,
     ) -> Result<(), Box<dyn Error>> {
-        // Whoever has this much to read is not read from.
+        // Stop reading from a client with this many unread bytes.
         let limits = Limits { replies_bytes_max: 64 << 10, ..Limits::default() };
         let config =
             Config::new("clock", "1.0.0").capabilities(self.tools.capabilities()).limits(limits);
@@ -72,22 +71,27 @@ impl Daemon {
         self.connections.is_empty()
     }
 
-    /// When the daemon itself has something to do.
+    /// Returns the time of the next delayed answer.
     pub(crate) fn timer(&self) -> Option<Instant> {
         self.timers.keys().next().map(|(at, ..)| *at)
     }
 
-    pub(crate) fn links(&mut self) -> impl Iterator<Item = &mut dyn Link> {
-        self.connections.values_mut().map(|connection| connection as &mut dyn Link)
+    pub(crate) fn connections(&mut self) -> impl Iterator<Item = &mut dyn Pollable> {
+        self.connections.values_mut().map(|connection| connection as &mut dyn Pollable)
     }
 
-    /// Does all there is to do now.
-    pub(crate) fn act(&mut self, now: Instant, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    /// Sends due answers and handles all events.
+    pub(crate) fn process(
+        &mut self,
+        now: Instant,
+        out: &mut dyn Write,
+    ) -> Result<(), Box<dyn Error>> {
         while let Some(timer) = self.timers.first_entry().filter(|timer| timer.key().0 <= now) {
             let ((_, number, incoming), text) = timer.remove_entry();
             if let Some(connection) = self.connections.get_mut(&number) {
-                // Whoever cancelled, or is gone, wants no answer.
-                let _stale = connection.machine.respond(now, incoming, &CallToolResult::text(text));
+                // Fails if the client has cancelled the request.
+                let _ignored =
+                    connection.machine.respond(now, incoming, &CallToolResult::text(text));
             }
         }
         for (number, connection) in &mut self.connections {
@@ -96,11 +100,11 @@ impl Daemon {
                 match event {
                     Event::Request { incoming, request, context } => {
                         let revision = context.peer.revision;
-                        match answer(&self.tools, machine, now, incoming, &request, revision) {
+                        match respond(&self.tools, machine, now, incoming, &request, revision) {
                             Ok(Some((wait, text))) => {
                                 self.timers.insert((now + wait, *number, incoming), text);
                             }
-                            // Whoever cancelled, or is gone, wants no answer.
+                            // `Stale`: the client has cancelled the request.
                             Ok(None) | Err(Misuse::Stale) => {}
                             Err(misuse) => return Err(misuse.into()),
                         }
@@ -109,16 +113,16 @@ impl Daemon {
                         let reason = reason.unwrap_or_default();
                         writeln!(
                             out,
-                            "daemon: {incoming} of {number} is not wanted any more: {reason}"
+                            "daemon: {incoming} of connection {number} was cancelled: {reason}"
                         )?;
                         self.timers
                             .retain(|(_, of, request), _| (*of, *request) != (*number, incoming));
                     }
                     Event::Closed(why) => {
-                        let (waited, pauses) = (connection.waited_max, connection.pauses);
+                        let (queued, pauses) = (connection.queued_max, connection.pauses);
                         writeln!(
                             out,
-                            "daemon: {why}; {waited} bytes waited at most, {pauses} pauses"
+                            "daemon: {why}; at most {queued} bytes queued, {pauses} pauses"
                         )?;
                     }
                     _ => {}
@@ -130,8 +134,8 @@ impl Daemon {
     }
 }
 
-/// Answers a request, unless that has to wait.
-fn answer(
+/// Answers a request, or returns the delay and the text of a delayed answer.
+fn respond(
     tools: &Catalog<Handler>,
     machine: &mut Stdio<Server>,
     now: Instant,

@@ -1,10 +1,8 @@
-//! A daemon with one thread and `poll(2)`: it serves several clients at a time over sockets,
-//! without any runtime.
+//! A daemon with one thread and `poll(2)` that serves several clients over sockets.
 //!
-//! Run it with `cargo run --example poll_loop -p mcp-proto`. The clients are in the same program
-//! and in the same loop, at the other ends of socket pairs: one waits for a timer, one asks for
-//! more than it can read at once, and one gives up. `connection.rs` is all that there is of a
-//! driver.
+//! Run it with `cargo run --example poll_loop -p mcp-proto`. The clients are part of this program
+//! and share its event loop, at the other ends of socket pairs: one waits for a timer, one requests
+//! more data than it reads at once, and one times out. `connection.rs` contains the whole driver.
 
 #[cfg(unix)]
 mod connection;
@@ -20,14 +18,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 #[cfg(not(unix))]
 fn main() -> Result<(), &'static str> {
-    Err("socket pairs and poll(2) are Unix's")
+    Err("this example requires Unix")
 }
 
 #[cfg(unix)]
 fn run(out: &mut dyn std::io::Write) -> Result<(), Box<dyn std::error::Error>> {
     use std::os::unix::net::UnixStream;
 
-    use connection::{Link, wait};
+    use connection::{Pollable, wait};
     use daemon::Daemon;
     use visitor::Visitor;
 
@@ -36,30 +34,31 @@ fn run(out: &mut dyn std::io::Write) -> Result<(), Box<dyn std::error::Error>> {
     let mut daemon = Daemon::new()?;
     let mut visitors = Vec::new();
     for plan in visitor::PLANS {
-        let (here, there) = UnixStream::pair()?;
-        daemon.accept(clock(), here)?;
-        visitors.push(Visitor::new(clock(), there, plan)?);
+        let (server_end, client_end) = UnixStream::pair()?;
+        daemon.accept(clock(), server_end)?;
+        visitors.push(Visitor::new(clock(), client_end, plan)?);
     }
     loop {
         let now = clock();
-        daemon.act(now, out)?;
+        daemon.process(now, out)?;
         for visitor in &mut visitors {
-            visitor.act(now, out)?;
+            visitor.process(now, out)?;
         }
         visitors.retain_mut(|visitor| !visitor.connection.is_over());
         if daemon.is_idle() && visitors.is_empty() {
             return Ok(());
         }
         let deadline = daemon.timer();
-        let served = daemon.links();
-        let visiting = visitors.iter_mut().map(|visitor| &mut visitor.connection as &mut dyn Link);
+        let served = daemon.connections();
+        let visiting =
+            visitors.iter_mut().map(|visitor| &mut visitor.connection as &mut dyn Pollable);
         wait(clock, &mut served.chain(visiting).collect::<Vec<_>>(), deadline)?;
     }
 }
 
 #[cfg(all(test, unix))]
 #[test]
-fn one_thread_serves_them_all() {
+fn one_thread_serves_all_clients() {
     let mut out = Vec::new();
     run(&mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
@@ -69,18 +68,18 @@ fn one_thread_serves_them_all() {
         "Bob: 200 calls, 3276800 bytes",
         "Eve: no answer came in time",
         "daemon: request#",
-        "is not wanted any more: timed out",
+        "was cancelled: timed out",
         "daemon: the peer hung up",
     ] {
         assert!(text.contains(line), "{line:?} is missing in\n{text}");
     }
-    // Bob's 3 MiB never waited at once: he was not read from while he did not read. Who hangs up
-    // last is chance.
+    // Bob's 3 MiB were never queued at once: the daemon stopped reading from him while he did not
+    // read. The order of the last lines is random.
     let numbers = |line: &str| -> Vec<usize> {
         line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
     };
-    let ends = text.lines().filter(|line| line.contains("waited at most")).map(numbers);
+    let ends = text.lines().filter(|line| line.contains("bytes queued")).map(numbers);
     let most = ends.max_by_key(|numbers| numbers.get(1).copied()).unwrap_or_default();
-    let [waited_max, pauses] = most[..] else { panic!("{text}") };
-    assert!(waited_max < 1 << 20 && pauses > 0, "{text}");
+    let [queued_max, pauses] = most[..] else { panic!("{text}") };
+    assert!(queued_max < 1 << 20 && pauses > 0, "{text}");
 }

@@ -1,5 +1,5 @@
-//! The clients: each connects, makes all calls of its plan at once, tells what comes of them, and
-//! leaves.
+//! The clients: each connects, makes all calls of its plan at once, prints the results and
+//! disconnects.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -51,8 +51,12 @@ impl Visitor {
         })
     }
 
-    /// Does all there is to do now.
-    pub(crate) fn act(&mut self, now: Instant, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    /// Handles all events.
+    pub(crate) fn process(
+        &mut self,
+        now: Instant,
+        out: &mut dyn Write,
+    ) -> Result<(), Box<dyn Error>> {
         let name = self.plan.name;
         while let Some(event) = self.connection.machine.poll_event() {
             match event {
@@ -72,7 +76,7 @@ impl Visitor {
                 }
                 Event::Completed { outcome, .. } => {
                     self.answers += 1;
-                    self.hear(outcome, out)?;
+                    self.on_outcome(outcome, out)?;
                     if self.answers == self.plan.calls {
                         writeln!(out, "{name}: {} calls, {} bytes", self.answers, self.bytes)?;
                         self.connection.machine.close(now);
@@ -85,7 +89,7 @@ impl Visitor {
         Ok(())
     }
 
-    fn hear(
+    fn on_outcome(
         &mut self,
         outcome: Result<Raw, CallError>,
         out: &mut dyn Write,

@@ -1,4 +1,4 @@
-//! Sessions through the proxy in one process, with a client and a server of each era.
+//! Demonstrates the proxy in one process, with clients and servers of each era.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ pub(crate) fn run(out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let eras = [Revision::V2025_06_18, Revision::V2026_07_28];
     for (client, server) in eras.into_iter().flat_map(|client| eras.map(|server| (client, server)))
     {
-        writeln!(out, "a client of {client}, a server of {server}")?;
+        writeln!(out, "client {client}, server {server}")?;
         for line in session(client, server, Box::new(io::stderr()))? {
             writeln!(out, "   {line}")?;
         }
@@ -36,8 +36,8 @@ struct Demo {
     client: Stdio<Client>,
     proxy: Proxy,
     server: Stdio<Server>,
-    /// What the two ends saw.
-    seen: Vec<String>,
+    /// The events of the client and the server.
+    log: Vec<String>,
 }
 
 fn session(
@@ -46,21 +46,21 @@ fn session(
     trace: Box<dyn Write>,
 ) -> Result<Vec<String>, Box<dyn Error>> {
     let now = Instant::ZERO;
-    let wants = client::Config::new("demo", "1.0.0")
+    let client_config = client::Config::new("demo", "1.0.0")
         .capability(Capability::ElicitationForm)
         .capability(Capability::Roots)
         .revisions(&[client]);
-    let offers = server::Config::new("shop", "1.0.0")
+    let server_config = server::Config::new("shop", "1.0.0")
         .capability(Capability::ToolsListChanged)
         .capability(Capability::ResourcesSubscribe)
         .capability(Capability::Logging)
         .revisions(&[server]);
     let mut demo = Demo {
         now,
-        client: Stdio::new(Client::new(now, wants)),
+        client: Stdio::new(Client::new(now, client_config)),
         proxy: Proxy::new(Trace::new(trace)),
-        server: Stdio::new(Server::new(now, offers)),
-        seen: Vec::new(),
+        server: Stdio::new(Server::new(now, server_config)),
+        log: Vec::new(),
     };
     demo.settle()?;
     let options = CallOptions { progress: true, ..CallOptions::default() };
@@ -85,18 +85,18 @@ fn session(
         demo.server.handle_eof(now);
     }
     demo.settle()?;
-    Ok(demo.seen)
+    Ok(demo.log)
 }
 
 impl Demo {
-    /// Has all three talk until none has anything to say.
+    /// Exchanges messages until no side has any to send.
     fn settle(&mut self) -> Result<(), Box<dyn Error>> {
         loop {
             while let Some(event) = self.client.poll_event() {
-                self.client_hears(event)?;
+                self.on_client_event(event)?;
             }
             while let Some(event) = self.server.poll_event() {
-                self.server_hears(event)?;
+                self.on_server_event(event)?;
             }
             let (client, server) = (self.client.outbox().len(), self.server.outbox().len());
             let (down, up) =
@@ -119,11 +119,11 @@ impl Demo {
         }
     }
 
-    fn client_hears(&mut self, event: client::Event) -> Result<(), Box<dyn Error>> {
+    fn on_client_event(&mut self, event: client::Event) -> Result<(), Box<dyn Error>> {
         use client::Event;
         let line = match event {
             Event::Ready(peer) => {
-                format!("client: this is {} {}", peer.info.name, peer.info.version)
+                format!("client: connected to {} {}", peer.info.name, peer.info.version)
             }
             Event::Progress { progress, .. } => format!("client: progress {}", progress.progress),
             Event::Notification { method, params, .. } if method == "notifications/message" => {
@@ -147,23 +147,27 @@ impl Demo {
                     let text = result.content.first().and_then(|content| content.as_text());
                     format!("client: {}", text.unwrap_or("?"))
                 }
-                // What the other era adds to a result does not come through.
+                // Only modern clients receive the cache lifetime of a result.
                 Err(_) if result.member("tools").is_some() => {
                     let is_modern = result.member("ttlMs").is_some();
                     format!(
                         "client: tools, {}",
-                        if is_modern { "good for a time" } else { "good until told" }
+                        if is_modern {
+                            "with a cache lifetime"
+                        } else {
+                            "without a cache lifetime"
+                        }
                     )
                 }
                 Err(_) => return Ok(()),
             },
             _ => return Ok(()),
         };
-        self.seen.push(line);
+        self.log.push(line);
         Ok(())
     }
 
-    fn server_hears(&mut self, event: server::Event) -> Result<(), Box<dyn Error>> {
+    fn on_server_event(&mut self, event: server::Event) -> Result<(), Box<dyn Error>> {
         use server::Event;
         match event {
             Event::Request { incoming, request, context } if request.method == "tools/list" => {
@@ -188,13 +192,13 @@ impl Demo {
                 }
             }
             Event::RequestCancelled { reason, .. } => {
-                self.seen.push(format!("server: cancelled, {}", reason.unwrap_or_default()));
+                self.log.push(format!("server: cancelled, {}", reason.unwrap_or_default()));
             }
             Event::Watched { uri } => {
                 self.server.changed(self.now, Change::Resource(&uri))?;
                 self.server.changed(self.now, Change::Tools)?;
             }
-            Event::Closed(why) => self.seen.push(format!("server: {why}")),
+            Event::Closed(why) => self.log.push(format!("server: {why}")),
             _ => {}
         }
         Ok(())
@@ -221,18 +225,18 @@ impl Demo {
 }
 
 #[test]
-fn all_eras_talk_to_all() {
-    // Those before have no forms.
+fn all_eras_work_together() {
+    // Earlier revisions have no forms.
     let revisions = [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
     for client in revisions {
         for server in revisions {
-            let seen = session(client, server, Box::new(io::sink())).unwrap();
+            let log = session(client, server, Box::new(io::sink())).unwrap();
             let wanted = [
-                "client: this is shop 1.0.0",
+                "client: connected to shop 1.0.0",
                 if client == Revision::V2026_07_28 {
-                    "client: tools, good for a time"
+                    "client: tools, with a cache lifetime"
                 } else {
-                    "client: tools, good until told"
+                    "client: tools, without a cache lifetime"
                 },
                 "client: notifications/resources/updated",
                 "client: notifications/tools/list_changed",
@@ -244,11 +248,11 @@ fn all_eras_talk_to_all() {
                 "client: the call was cancelled",
                 "server: cancelled, too slow",
                 "client: no tool `steal` (-32602)",
-                // What it listened with.
+                // The call of the subscription.
                 "client: the connection ended before the answer came",
                 "server: the peer hung up",
             ];
-            assert_eq!(seen, wanted, "a client of {client}, a server of {server}");
+            assert_eq!(log, wanted, "client {client}, server {server}");
         }
     }
 }

@@ -1,24 +1,26 @@
-//! A proxy between a client and a server that shows all they say, and lets those of different eras
-//! talk.
+//! A proxy between a client and a server that prints their messages and translates between eras.
 //!
-//! `cargo run --example proxy -p mcp-proto -- COMMAND ARGUMENT…` starts a server, serves its own
-//! stdin and stdout, and writes to stderr what passes. Without a command, it shows sessions in one
-//! process between a client and a server of each era.
+//! `cargo run --example proxy -p mcp-proto -- COMMAND ARGUMENT…` starts a server, serves a client
+//! on its own stdin and stdout, and prints all messages to stderr. Without a command, it
+//! demonstrates sessions in one process between clients and servers of each era.
 //!
-//! What does not pass from a server of the old era to a client of the new one: a question or a log
-//! message while none or several calls are under way, since nothing says to which it belongs; and
-//! the result of a call that ends while its client answers a question. What passes between no two:
-//! experimental capabilities, extensions, and methods that no revision knows. Pings, and
-//! subscriptions to the lists, are each side's own.
+//! From a legacy server to a modern client, the proxy cannot relay:
+//!
+//! - requests and log messages while no call or several calls are open, because it cannot tell
+//!   which call they belong to;
+//! - the result of a call that completes while its client answers a question.
+//!
+//! It never relays experimental capabilities, extensions, and methods that no revision defines.
+//! Pings and subscriptions to lists are handled separately on each side.
 
-mod across;
 mod demo;
 #[cfg(unix)]
 mod pipes;
-#[cfg_attr(not(unix), expect(dead_code, reason = "the demo has no pipes and no clock"))]
+#[cfg_attr(not(unix), expect(dead_code, reason = "the demo uses neither pipes nor a clock"))]
 mod proxy;
 mod relay;
 mod trace;
+mod translation;
 
 use std::error::Error;
 use std::io;
@@ -38,5 +40,5 @@ fn serve(command: std::process::Command) -> Result<(), Box<dyn Error>> {
 
 #[cfg(not(unix))]
 fn serve(_: std::process::Command) -> Result<(), Box<dyn Error>> {
-    Err("waiting for several pipes at once is Unix's poll(2)".into())
+    Err("the proxy requires Unix".into())
 }

@@ -1,9 +1,9 @@
-//! The proxy on pipes: its own stdin and stdout, and those of the server that it starts; one thread
-//! and `poll(2)`.
+//! The driver: the proxy's own stdin and stdout and the pipes of the server it starts, on one
+//! thread with `poll(2)`.
 //!
-//! Nothing is set not to block, since others may share these pipes: reading waits for `poll` to say
-//! that there is something, and no more is written at a time than a pipe that has room takes at
-//! once.
+//! The pipes stay in blocking mode because other processes may share them. The driver reads only
+//! when `poll` reports input, and writes at most as many bytes as a writable pipe accepts without
+//! blocking.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -20,10 +20,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::proxy::Proxy;
 use crate::trace::Trace;
 
-/// What a pipe with any room takes at once, by POSIX.
+/// The number of bytes a writable pipe accepts without blocking: POSIX guarantees 512.
 const WRITE_BYTES: usize = 512;
 
-/// Serves a client on `input` and `output` by a server that it starts, until either is gone.
+/// Starts a server and relays between it and a client on `input` and `output`, until both sides are
+/// closed.
 pub(crate) fn serve(
     mut command: Command,
     input: &impl AsFd,
@@ -34,18 +35,19 @@ pub(crate) fn serve(
     let clock = || Instant::from_elapsed(epoch.elapsed());
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let child_input = child.stdin.take();
-    let child_output = child.stdout.take().ok_or("the server has no stdout")?;
+    let child_output = child.stdout.take().ok_or("the server process has no stdout")?;
     let mut proxy = Proxy::new(Trace::new(trace));
-    let mut links = [
-        Link { side: Side::Client, from: input.as_fd(), is_ended: false },
-        Link { side: Side::Server, from: child_output.as_fd(), is_ended: false },
+    let mut sources = [
+        Source { side: Side::Client, from: input.as_fd(), is_ended: false },
+        Source { side: Side::Server, from: child_output.as_fd(), is_ended: false },
     ];
-    let relayed = relay(&mut proxy, &mut links, output, child_input.as_ref(), clock);
+    let relayed = relay(&mut proxy, &mut sources, output, child_input.as_ref(), clock);
     end(&mut child, child_input, clock)?;
     relayed
 }
 
-struct Link<'a> {
+/// The input from one side.
+struct Source<'a> {
     side: Side,
     from: BorrowedFd<'a>,
     is_ended: bool,
@@ -53,12 +55,12 @@ struct Link<'a> {
 
 fn relay(
     proxy: &mut Proxy,
-    links: &mut [Link<'_>; 2],
+    sources: &mut [Source<'_>; 2],
     output: &impl AsFd,
     child_input: Option<&ChildStdin>,
     clock: impl Fn() -> Instant,
 ) -> Result<(), Box<dyn Error>> {
-    let child_input = child_input.ok_or("the server has no stdin")?.as_fd();
+    let child_input = child_input.ok_or("the server process has no stdin")?.as_fd();
     let to = |side| if side == Side::Client { output.as_fd() } else { child_input };
     loop {
         let is_done = |side| proxy.is_closed(side) && !proxy.has_output(side);
@@ -66,12 +68,12 @@ fn relay(
             return Ok(());
         }
         let mut wanted = Vec::new();
-        for link in links.iter() {
-            if !link.is_ended && proxy.wants_input(link.side) {
-                wanted.push((link.side, PollFlags::IN, link.from));
+        for source in sources.iter() {
+            if !source.is_ended && proxy.wants_input(source.side) {
+                wanted.push((source.side, PollFlags::IN, source.from));
             }
-            if proxy.has_output(link.side) {
-                wanted.push((link.side, PollFlags::OUT, to(link.side)));
+            if proxy.has_output(source.side) {
+                wanted.push((source.side, PollFlags::OUT, to(source.side)));
             }
         }
         let mut fds: Vec<PollFd<'_>> =
@@ -88,23 +90,23 @@ fn relay(
             if polled.revents().is_empty() {
                 continue;
             }
-            let is_alive = if *flags == PollFlags::IN {
+            let is_open = if *flags == PollFlags::IN {
                 read(proxy, now, *side, *fd)?
             } else {
                 write(proxy, *side, *fd)?
             };
-            if !is_alive {
-                links
+            if !is_open {
+                sources
                     .iter_mut()
-                    .filter(|link| link.side == *side)
-                    .for_each(|link| link.is_ended = true);
+                    .filter(|source| source.side == *side)
+                    .for_each(|source| source.is_ended = true);
                 proxy.handle_eof(now, *side);
             }
         }
     }
 }
 
-/// Whether more can come.
+/// Reads once. Returns false at the end of the input.
 fn read(proxy: &mut Proxy, now: Instant, side: Side, from: BorrowedFd<'_>) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     match rustix::io::read(from, &mut buffer) {
@@ -116,25 +118,25 @@ fn read(proxy: &mut Proxy, now: Instant, side: Side, from: BorrowedFd<'_>) -> io
     Ok(true)
 }
 
-/// Whether more can be sent.
+/// Writes once. Returns false if the reader is gone.
 fn write(proxy: &mut Proxy, side: Side, to: BorrowedFd<'_>) -> io::Result<bool> {
-    let mut is_alive = true;
+    let mut is_open = true;
     proxy.send(side, |bytes| {
         match rustix::io::write(to, &bytes[..bytes.len().min(WRITE_BYTES)]) {
             Ok(count) => Ok(count),
             Err(Errno::INTR | Errno::AGAIN) => Ok(0),
-            // Nobody reads it: it is as good as sent.
+            // The reader is gone: discard the output.
             Err(Errno::PIPE) => {
-                is_alive = false;
+                is_open = false;
                 Ok(bytes.len())
             }
             Err(error) => Err(error.into()),
         }
     })?;
-    Ok(is_alive)
+    Ok(is_open)
 }
 
-/// Ends the server by the steps that the protocol has for it.
+/// Stops the server in the steps that the protocol prescribes.
 fn end(
     child: &mut Child,
     child_input: Option<ChildStdin>,
@@ -145,8 +147,7 @@ fn end(
     while child.try_wait()?.is_none() {
         match shutdown.poll_step() {
             Some(Ending::CloseInput) => drop(child_input.take()),
-            // It may have exited since; it is not waited for yet, so that its number is nobody
-            // else's.
+            // Safe even if the process has exited: it is not yet reaped, so its id is not reused.
             Some(Ending::Terminate) => drop(kill_process(Pid::from_child(child), Signal::TERM)),
             Some(Ending::Kill) => child.kill()?,
             None => std::thread::sleep(Duration::from_millis(5)),
@@ -163,16 +164,24 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::process::Command;
 
-    /// A server of the old era in shell: it counts on the ids that the proxy gives.
+    /// A legacy server as a shell script. It relies on the request ids that the proxy chooses.
     const SERVER: &str = r#"
-        while read -r line; do case "$line" in
-            *server/discover*) echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}' ;;
-            *'"initialize"'*) echo '{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"1"}}}' ;;
-            *tools/call*) echo '{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"done"}]}}' ;;
-        esac; done"#;
+        while read -r line; do
+            case "$line" in
+                *server/discover*)
+                    id=1 body='"error":{"code":-32601,"message":"unknown"}' ;;
+                *'"initialize"'*)
+                    body='"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},'
+                    id=2 body="$body"'"serverInfo":{"name":"sh","version":"1"}}' ;;
+                *tools/call*)
+                    id=3 body='"result":{"content":[{"type":"text","text":"done"}]}' ;;
+                *) continue ;;
+            esac
+            echo '{"jsonrpc":"2.0","id":'"$id,$body}"
+        done"#;
 
     #[test]
-    fn a_server_in_another_process_is_proxied() {
+    fn the_proxy_relays_to_a_server_in_another_process() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let proxy = std::thread::spawn(move || {
             let mut command = Command::new("sh");
@@ -180,17 +189,15 @@ mod tests {
             super::serve(command, &theirs, &theirs, Box::new(std::io::sink()))
                 .map_err(|error| error.to_string())
         });
-        let request = r#"{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{"name":"x","_meta":{
-            "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+        let request = r#"{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{
+            "name":"x","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
         writeln!(&ours, "{}", request.replace('\n', "")).unwrap();
-        let mut answer = String::new();
-        BufReader::new(&ours).read_line(&mut answer).unwrap();
-        assert!(
-            answer.starts_with(
-                r#"{"jsonrpc":"2.0","id":"mine","result":{"content":[{"type":"text","text":"done"}]"#
-            ),
-            "{answer}"
-        );
+        let mut response = String::new();
+        BufReader::new(&ours).read_line(&mut response).unwrap();
+        let expected =
+            r#"{"jsonrpc":"2.0","id":"mine","result":{"content":[{"type":"text","text":"done"}]"#;
+        assert!(response.starts_with(expected), "{response}");
         ours.shutdown(Shutdown::Write).unwrap();
         proxy.join().unwrap().unwrap();
     }

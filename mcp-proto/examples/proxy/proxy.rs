@@ -1,5 +1,4 @@
-//! The proxy as a driver sees it: two sides, with bytes and time in, bytes and one deadline out; it
-//! does no IO itself.
+//! [`Proxy`]: the proxy as a sans-IO state machine with two sides.
 
 use std::io;
 
@@ -8,34 +7,36 @@ use mcp_proto::client::{self, Client};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Endpoint, Instant, Outbox, Side};
 
-use crate::across::declared;
 use crate::relay::Relay;
 use crate::trace::Trace;
+use crate::translation::declared_capabilities;
 
-/// The longest first message of a client.
+/// The longest accepted first message of a client.
 const FIRST_BYTES_MAX: usize = 1 << 20;
 
-/// With more than this to be sent to one side, nothing is read from the other: well below what the
-/// machines take.
-const WAITING_BYTES_MAX: usize = 1 << 19;
+/// The proxy stops reading from one side while more bytes are queued for the other. Well below the
+/// limits of the connections.
+const QUEUED_BYTES_MAX: usize = 1 << 19;
 
 pub(crate) struct Proxy {
     state: State,
     trace: Trace,
 }
 
-/// A server answers `initialize` at once, and a client sends it at once. So the client's first
-/// message is looked at, to know what the client can do; then the server is asked what it is; and
-/// only then is the message handed in.
+/// The phases of a proxied session.
+///
+/// A server responds to `initialize` immediately, before the proxy knows the capabilities of the
+/// real server. The proxy therefore holds back the client's first message, reads the client's
+/// capabilities from it, connects to the server, and handles the message only afterwards.
 enum State {
-    /// What the client said so far.
+    /// Collects the first message of the client.
     Greeting(Vec<u8>),
-    Connecting {
-        first: Vec<u8>,
-        server: Box<Stdio<Client>>,
-    },
+    /// Connects to the server.
+    Connecting { first: Vec<u8>, server: Box<Stdio<Client>> },
+    /// Relays messages.
     Relaying(Box<Relay>),
-    Over,
+    /// Both sides are closed.
+    Closed,
 }
 
 impl Proxy {
@@ -49,19 +50,19 @@ impl Proxy {
             (State::Greeting(first), Side::Client) => {
                 first.extend(bytes);
                 if let Some(end) = first.iter().position(|byte| *byte == b'\n') {
-                    let config =
-                        client::Config::new("proxy", "1.0.0").capabilities(declared(&first[..end]));
+                    let config = client::Config::new("proxy", "1.0.0")
+                        .capabilities(declared_capabilities(&first[..end]));
                     let server = Box::new(Stdio::new(Client::new(now, config)));
                     self.state = State::Connecting { first: std::mem::take(first), server };
                 } else if first.len() > FIRST_BYTES_MAX {
-                    self.state = State::Over;
+                    self.state = State::Closed;
                 }
             }
             (State::Connecting { first, .. }, Side::Client) => first.extend(bytes),
             (State::Connecting { server, .. }, Side::Server) => server.handle_input(now, bytes),
             (State::Relaying(relay), Side::Client) => relay.client.handle_input(now, bytes),
             (State::Relaying(relay), Side::Server) => relay.server.handle_input(now, bytes),
-            (State::Greeting(_) | State::Over, _) => {}
+            (State::Greeting(_) | State::Closed, _) => {}
         }
         self.settle(now);
     }
@@ -71,8 +72,8 @@ impl Proxy {
             (State::Relaying(relay), Side::Client) => relay.client.handle_eof(now),
             (State::Relaying(relay), Side::Server) => relay.server.handle_eof(now),
             (state, _) => {
-                self.trace.note("hung up before anything could be passed on");
-                *state = State::Over;
+                self.trace.note("disconnected before the proxy was connected");
+                *state = State::Closed;
             }
         }
         self.settle(now);
@@ -80,7 +81,7 @@ impl Proxy {
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         match &mut self.state {
-            State::Greeting(_) | State::Over => {}
+            State::Greeting(_) | State::Closed => {}
             State::Connecting { server, .. } => server.handle_timeout(now),
             State::Relaying(relay) => {
                 relay.client.handle_timeout(now);
@@ -92,7 +93,7 @@ impl Proxy {
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match &self.state {
-            State::Greeting(_) | State::Over => None,
+            State::Greeting(_) | State::Closed => None,
             State::Connecting { server, .. } => server.poll_timeout(),
             State::Relaying(relay) => {
                 relay.client.poll_timeout().into_iter().chain(relay.server.poll_timeout()).min()
@@ -100,8 +101,8 @@ impl Proxy {
         }
     }
 
-    /// Whether to read from a side. What fills up on one side holds up the other, so that neither
-    /// end can make the proxy hold more than its limits.
+    /// Returns whether to read from a side. Output queued for one side stops input from the other,
+    /// so that memory use is bounded.
     pub(crate) fn wants_input(&mut self, side: Side) -> bool {
         match (&mut self.state, side) {
             (State::Greeting(_), side) => side == Side::Client,
@@ -109,21 +110,21 @@ impl Proxy {
                 side == Side::Server && server.wants_input()
             }
             (State::Relaying(relay), Side::Client) => {
-                relay.client.wants_input() && relay.server.outbox().len() < WAITING_BYTES_MAX
+                relay.client.wants_input() && relay.server.outbox().len() < QUEUED_BYTES_MAX
             }
             (State::Relaying(relay), Side::Server) => {
-                relay.server.wants_input() && relay.client.outbox().len() < WAITING_BYTES_MAX
+                relay.server.wants_input() && relay.client.outbox().len() < QUEUED_BYTES_MAX
             }
-            (State::Over, _) => false,
+            (State::Closed, _) => false,
         }
     }
 
-    /// Whether bytes wait to be sent to a side.
+    /// Returns whether output is queued for a side.
     pub(crate) fn has_output(&mut self, side: Side) -> bool {
         self.outbox(side).is_some_and(|outbox| outbox.has_remaining())
     }
 
-    /// Has `write` send once what waits for a side, as far as it will.
+    /// Calls `write` once with the output for a side and removes as many bytes as it returns.
     pub(crate) fn send(
         &mut self,
         side: Side,
@@ -141,14 +142,13 @@ impl Proxy {
         Ok(())
     }
 
-    /// Whether a side is over, for the driver to close what it has of it once the last bytes are
-    /// sent.
+    /// Returns whether a side is closed. The driver closes its pipes once all output is sent.
     pub(crate) fn is_closed(&self, side: Side) -> bool {
         match (&self.state, side) {
             (State::Greeting(_) | State::Connecting { .. }, _) => false,
             (State::Relaying(relay), Side::Client) => relay.client.is_closed(),
             (State::Relaying(relay), Side::Server) => relay.server.is_closed(),
-            (State::Over, _) => true,
+            (State::Closed, _) => true,
         }
     }
 
@@ -166,8 +166,8 @@ impl Proxy {
             match server.poll_event() {
                 Some(client::Event::Ready(peer)) => self.connect(now, &peer),
                 Some(client::Event::Closed(why)) => {
-                    self.trace.note(&format!("the server's side: {why}"));
-                    self.state = State::Over;
+                    self.trace.note(&format!("server: {why}"));
+                    self.state = State::Closed;
                 }
                 _ => {}
             }
@@ -178,7 +178,7 @@ impl Proxy {
     }
 
     fn connect(&mut self, now: Instant, peer: &mcp_proto::Peer) {
-        let state = std::mem::replace(&mut self.state, State::Over);
+        let state = std::mem::replace(&mut self.state, State::Closed);
         if let State::Connecting { first, server } = state {
             self.trace
                 .note(&format!("{} {}, {}", peer.info.name, peer.info.version, peer.revision));

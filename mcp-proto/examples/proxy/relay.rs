@@ -1,9 +1,7 @@
-//! The machine of the proxy: a server to the client and a client to the server, and what is under
-//! way between them.
+//! [`Relay`]: a server facing the client, a client facing the server, and the calls between them.
 //!
-//! No id and no progress token passes from one side to the other: each machine has its own, and the
-//! relay knows which handle here belongs to which handle there. It knows neither pipes nor how
-//! messages look.
+//! Ids and progress tokens are separate on each side; the relay maps the handles of one side to
+//! those of the other.
 
 mod to_client;
 mod to_server;
@@ -21,35 +19,36 @@ use mcp_proto::{
 
 use crate::trace::Trace;
 
-/// Who waits has patience of their own, and cancels; the proxy only sees to it that nothing is kept
-/// for ever.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(3600);
+/// The timeout of relayed calls. The original caller has its own timeout and cancels; this one only
+/// prevents leaks.
+const CALL_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(3600);
 
-/// A call of the client's that is under way at the server.
-struct Passing {
+/// A call of the client that is open at the server.
+struct RelayedCall {
     method: Box<str>,
-    /// The client's.
+    /// The revision of the client.
     revision: Revision,
-    /// What to answer by; `None` while the client answers questions, after which it asks anew.
+    /// The request to respond to; `None` while the client answers questions before it retries.
     incoming: Option<IncomingId>,
-    /// Questions of the server that are to be put to the client as one.
-    waiting: Vec<(IncomingId, Request)>,
-    /// Those that were.
-    asked: Vec<IncomingId>,
+    /// Questions of the server to be sent to the client together.
+    unsent_questions: Vec<(IncomingId, Request)>,
+    /// Questions sent to the client.
+    sent_questions: Vec<IncomingId>,
 }
 
 pub(crate) struct Relay {
     pub(crate) client: Stdio<Server>,
     pub(crate) server: Stdio<Client>,
-    calls: BTreeMap<CallId, Passing>,
-    /// Our calls to the client, and the requests of the server that they are made for.
+    calls: BTreeMap<CallId, RelayedCall>,
+    /// Calls to the client, each with the request of the server it relays.
     questions: BTreeMap<CallId, IncomingId>,
+    /// Subscriptions at the server by resource.
     watches: BTreeMap<Box<str>, CallId>,
     log_level: Option<Level>,
 }
 
 impl Relay {
-    /// Begins once the server has said what it is: that is what the client is told.
+    /// Creates a relay once the server is connected. The client sees the server's description.
     pub(crate) fn new(now: Instant, mut server: Stdio<Client>, peer: &Peer) -> Self {
         let mut config = server::Config::new("", "").info(peer.info.clone());
         if let Some(instructions) = &peer.instructions {
@@ -69,29 +68,29 @@ impl Relay {
         Self { client, server, calls, questions, watches, log_level: None }
     }
 
-    /// Passes on all there is.
+    /// Relays all pending events.
     pub(crate) fn settle(&mut self, now: Instant, trace: &mut Trace) {
         loop {
             let mut is_idle = true;
             while let Some(event) = self.client.poll_event() {
                 is_idle = false;
-                self.of_client(now, event, trace);
+                self.on_client_event(now, event, trace);
             }
             while let Some(event) = self.server.poll_event() {
                 is_idle = false;
-                self.of_server(now, event, trace);
+                self.on_server_event(now, event, trace);
             }
-            self.ask(now, trace);
-            // A session's level changes without an event.
-            self.want_logs(now, self.client.log_level());
+            self.send_questions(now, trace);
+            // Changes of a legacy client's log level cause no event.
+            self.set_log_level(now, self.client.log_level());
             if is_idle {
                 return;
             }
         }
     }
 
-    /// The call that a message of the server belongs to. In a session nothing says so: if there is
-    /// one, it is that.
+    /// Returns the only open call, if there is exactly one. Legacy messages do not name the call
+    /// they belong to.
     fn only_call(&self) -> Option<CallId> {
         let mut calls = self.calls.keys();
         let only = calls.next();
@@ -99,30 +98,30 @@ impl Relay {
     }
 
     fn call_of(&self, incoming: IncomingId) -> Option<CallId> {
-        let found = self.calls.iter().find(|(_, passing)| passing.incoming == Some(incoming));
+        let found = self.calls.iter().find(|(_, relayed)| relayed.incoming == Some(incoming));
         found.map(|(call, _)| *call)
     }
 }
 
-fn patient(parent: Option<IncomingId>) -> CallOptions {
-    CallOptions { timeout: Some(PATIENCE), parent, ..CallOptions::default() }
+fn relay_options(parent: Option<IncomingId>) -> CallOptions {
+    CallOptions { timeout: Some(CALL_TIMEOUT), parent, ..CallOptions::default() }
 }
 
-/// How a call failed, for whoever made it.
-fn told(error: CallError) -> ErrorObject {
+/// Converts the error of a call for the original caller.
+fn call_error(error: CallError) -> ErrorObject {
     match error {
         CallError::Refused(error) | CallError::Unanswered(error) => error,
         error => ErrorObject::internal(error.to_string()),
     }
 }
 
-/// What the other side cannot be sent.
-fn refused(misuse: Misuse) -> ErrorObject {
-    ErrorObject::internal(format!("not passed on: {misuse}"))
+/// Converts the error for a request that cannot be relayed.
+fn misuse_error(misuse: Misuse) -> ErrorObject {
+    ErrorObject::internal(format!("cannot be relayed: {misuse}"))
 }
 
-fn lost(way: &str, done: Result<(), Misuse>, trace: &mut Trace) {
-    if let Err(misuse) = done {
-        trace.note(&format!("not passed on {way}: {misuse}"));
+fn note_failure(direction: &str, relayed: Result<(), Misuse>, trace: &mut Trace) {
+    if let Err(misuse) = relayed {
+        trace.note(&format!("not relayed {direction}: {misuse}"));
     }
 }

@@ -1,14 +1,15 @@
-//! What passes through the proxy, as lines for people: between whom, what it is, and how it begins.
+//! [`Trace`]: prints one line per message: direction, id, method and the beginning of its content.
 
 use std::io::Write;
 
 use mcp_proto::{Raw, Side};
 
-/// What is shown of a message, and what is kept of one that is incomplete.
+/// The printed length of a message.
 const SHOWN_CHARS: usize = 160;
-const KEPT_BYTES: usize = 64 << 10;
+/// The buffered length of an incomplete message.
+const LINE_BYTES_MAX: usize = 64 << 10;
 
-/// Sees all bytes and writes a line for each message. It changes nothing, and fails in silence.
+/// Prints a line for each message. Ignores write errors.
 pub(crate) struct Trace {
     out: Box<dyn Write>,
     from_client: Vec<u8>,
@@ -24,37 +25,46 @@ impl Trace {
     }
 
     pub(crate) fn note(&mut self, note: &str) {
-        let _unseen = writeln!(self.out, "                 ({note})");
+        let _ignored = writeln!(self.out, "                 ({note})");
     }
 
     pub(crate) fn received(&mut self, side: Side, bytes: &[u8]) {
         match side {
-            Side::Client => see(&mut self.from_client, "client > proxy ", bytes, &mut *self.out),
-            Side::Server => see(&mut self.from_server, "proxy  < server", bytes, &mut *self.out),
+            Side::Client => {
+                trace_lines(&mut self.from_client, "client > proxy ", bytes, &mut *self.out)
+            }
+            Side::Server => {
+                trace_lines(&mut self.from_server, "proxy  < server", bytes, &mut *self.out)
+            }
         }
     }
 
     pub(crate) fn sent(&mut self, side: Side, bytes: &[u8]) {
         match side {
-            Side::Client => see(&mut self.to_client, "client < proxy ", bytes, &mut *self.out),
-            Side::Server => see(&mut self.to_server, "proxy  > server", bytes, &mut *self.out),
+            Side::Client => {
+                trace_lines(&mut self.to_client, "client < proxy ", bytes, &mut *self.out)
+            }
+            Side::Server => {
+                trace_lines(&mut self.to_server, "proxy  > server", bytes, &mut *self.out)
+            }
         }
     }
 }
 
-fn see(line: &mut Vec<u8>, way: &str, bytes: &[u8], out: &mut dyn Write) {
+fn trace_lines(line: &mut Vec<u8>, direction: &str, bytes: &[u8], out: &mut dyn Write) {
     for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let room = KEPT_BYTES.saturating_sub(line.len());
+        let room = LINE_BYTES_MAX.saturating_sub(line.len());
         line.extend(piece.iter().take(room));
         if piece.ends_with(b"\n") {
-            let _unseen = writeln!(out, "{way}  {}", describe(&String::from_utf8_lossy(line)));
+            let _ignored =
+                writeln!(out, "{direction}  {}", describe(&String::from_utf8_lossy(line)));
             line.clear();
         }
     }
 }
 
 fn describe(line: &str) -> String {
-    let Ok(message) = Raw::from_text(line.trim()) else { return shortened(line.trim()) };
+    let Ok(message) = Raw::from_text(line.trim()) else { return truncated(line.trim()) };
     let id = message.member("id").map_or_else(|| "-".into(), |id| id.to_string());
     let method = message.member("method").and_then(|method| Some(method.to_text()?.into_owned()));
     let part = ["params", "result", "error"]
@@ -65,12 +75,12 @@ fn describe(line: &str) -> String {
         (None, Some((name, _))) => (*name).into(),
         (None, None) => "?".into(),
     };
-    let said =
-        part.map_or_else(String::new, |(_, value)| format!(" {}", shortened(value.as_str())));
-    format!("{id:>4} {what}{said}")
+    let content =
+        part.map_or_else(String::new, |(_, value)| format!(" {}", truncated(value.as_str())));
+    format!("{id:>4} {what}{content}")
 }
 
-fn shortened(text: &str) -> String {
+fn truncated(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into(),
@@ -78,14 +88,14 @@ fn shortened(text: &str) -> String {
 }
 
 #[test]
-fn each_message_is_one_line() {
+fn each_message_is_printed_on_one_line() {
     let mut line = Vec::new();
     let mut out = Vec::new();
     for bytes in [
         &b"{\"jsonrpc\":\"2.0\",\"id\":7,\"meth"[..],
         b"od\":\"tools/list\"}\nnoise\n{\"id\":7,\"result\":{}}\n",
     ] {
-        see(&mut line, ">", bytes, &mut out);
+        trace_lines(&mut line, ">", bytes, &mut out);
     }
     assert_eq!(
         String::from_utf8(out).unwrap(),

@@ -208,7 +208,8 @@ mod tests {
                         }
                     }
                     Step::Remove(index) => {
-                        let key = map.keys().nth(index % map.len().max(1)).copied().unwrap_or_default();
+                        let key = map.keys().nth(index % map.len().max(1));
+                        let key = key.copied().unwrap_or_default();
                         prop_assert_eq!(ids.remove(key), map.remove(&key));
                     }
                     Step::RemoveOther(key) => prop_assert_eq!(ids.remove(key), map.remove(&key)),

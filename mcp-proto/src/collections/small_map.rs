@@ -26,7 +26,7 @@ impl<K: Ord, V, const N: usize> SmallMap<K, V, N> {
         self.inline.iter().position(|slot| slot.as_ref().is_some_and(|(held, _)| held == key))
     }
 
-    /// Inserts a value, replacing any value of the same key.
+    /// Inserts a value, replacing the existing value of the key.
     pub(crate) fn insert(&mut self, key: K, value: V) {
         let slot = self.slot(&key).or_else(|| {
             let is_spilled = !self.spilled.is_empty() && self.spilled.contains_key(&key);
@@ -64,17 +64,17 @@ impl<K: Ord, V, const N: usize> SmallMap<K, V, N> {
         Some(removed)
     }
 
-    #[allow(dead_code, reason = "only HTTP goes through all of them")]
+    #[allow(dead_code, reason = "used only by HTTP")]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.inline.iter().flatten().map(|(key, value)| (key, value)).chain(&self.spilled)
     }
 
-    #[allow(dead_code, reason = "only HTTP goes through all of them")]
+    #[allow(dead_code, reason = "used only by HTTP")]
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, value)| value)
     }
 
-    #[allow(dead_code, reason = "only HTTP goes through all of them")]
+    #[allow(dead_code, reason = "used only by HTTP")]
     pub(crate) fn is_empty(&self) -> bool {
         self.spilled.is_empty() && self.inline.iter().all(Option::is_none)
     }
@@ -96,7 +96,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn behaves_like_a_map(steps in prop::collection::vec((0_u8..6, any::<bool>(), any::<u8>()), 0..60)) {
+        fn behaves_like_a_map(
+            steps in prop::collection::vec((0_u8..6, any::<bool>(), any::<u8>()), 0..60),
+        ) {
             let (mut small, mut map) = (SmallMap::<u8, u8, 2>::default(), BTreeMap::new());
             for (key, is_added, value) in steps {
                 if is_added {

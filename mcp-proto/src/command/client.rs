@@ -7,8 +7,9 @@ use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{ClientRequest, Encode, Level};
 
-/// Everything an application can do to a client. [`Client::apply`](crate::client::Client::apply)
-/// applies it; each variant is documented at the method that builds it.
+/// A command to a client, applied with [`Client::apply`](crate::client::Client::apply).
+///
+/// Each variant is documented at the method that builds it.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};
@@ -26,23 +27,23 @@ pub enum Command<'a> {
         method: &'a str,
         /// The params, an object.
         params: Payload<'a>,
-        /// How to make the call.
+        /// The options of the call.
         options: CallOptions,
     },
     /// [`Client::cancel`](crate::client::Client::cancel).
     Cancel {
         /// The call to cancel.
         call: CallId,
-        /// The reason that the server is given; may be empty.
+        /// The reason sent to the server; may be empty.
         reason: &'a str,
     },
     /// [`Client::close`](crate::client::Client::close).
     Close,
     /// [`Client::listen`](crate::client::Client::listen).
     Listen {
-        /// The changes to listen to.
+        /// The changes to subscribe to.
         filter: &'a Filter,
-        /// How to make the call.
+        /// The options of the call.
         options: CallOptions,
     },
     /// [`Client::notify_raw`](crate::client::Client::notify_raw).
@@ -77,23 +78,23 @@ pub enum Command<'a> {
     SetLogLevel {
         /// The least severe level to receive.
         level: Level,
-        /// How to make the call.
+        /// The options of the call.
         options: CallOptions,
     },
 }
 
 impl<'a> Command<'a> {
-    /// Makes a typed call.
+    /// Creates a command that sends a typed request.
     pub const fn call<R: ClientRequest>(request: &'a R, options: CallOptions) -> Self {
         Self::Call { method: R::METHOD, params: Payload::Value(request), options }
     }
 
-    /// Responds with a result.
+    /// Creates a command that responds with a result.
     pub const fn respond(incoming: IncomingId, result: &'a dyn Encode) -> Self {
         Self::Respond { incoming, result: Payload::Value(result) }
     }
 
-    /// The request that the command responds to or reports on.
+    /// Returns the incoming request this command refers to.
     #[must_use]
     pub const fn incoming(&self) -> Option<IncomingId> {
         match self {
@@ -104,11 +105,10 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Makes a command that borrows nothing.
+    /// Converts the command to its owned form.
     ///
-    /// Values are encoded for `revision` now. A value that cannot be encoded becomes `null`:
-    /// applying the command then fails with [`Misuse::Unencodable`], as applying this one
-    /// would.
+    /// Values are encoded for `revision`. A value that cannot be encoded becomes `null`; applying
+    /// the owned command then fails with [`Misuse::Unencodable`], just as applying this one does.
     #[must_use]
     pub fn into_owned(self, revision: Revision) -> OwnedCommand {
         match self {
@@ -142,7 +142,7 @@ impl<'a> Command<'a> {
 impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
     type Error = Misuse;
 
-    /// Fails with [`Misuse::Unsupported`] for a command of servers only.
+    /// Fails with [`Misuse::Unsupported`] for commands that only servers have.
     fn try_from(owned: &'a OwnedCommand) -> Result<Self, Misuse> {
         Ok(match owned {
             OwnedCommand::Call { method, params, options } => {

@@ -1,9 +1,9 @@
 //! Commands: everything an application can do to a client or a server, as data.
 //!
 //! [`client::Command`](crate::client::Command) and [`server::Command`](crate::server::Command)
-//! borrow what they hold, so that the methods of [`Client`](crate::client::Client) and
-//! [`Server`](crate::server::Server) build them for free. [`OwnedCommand`] is either of them on its
-//! own: to queue, send to another thread, record or replay.
+//! borrow their contents, so that the methods of [`Client`](crate::client::Client) and
+//! [`Server`](crate::server::Server) build them without allocating. [`OwnedCommand`] is the owned
+//! form of both, to queue, send to another thread, record or replay.
 
 pub(crate) mod client;
 mod owned;
@@ -26,14 +26,14 @@ use crate::revision::{Revision, Side};
 use crate::schema::Encode;
 use crate::time::Instant;
 
-/// Questions to a client with the keys of their answers.
+/// Input requests to a client, each with its key.
 pub(crate) type Questions<'a> = Cow<'a, [(&'a str, Question)]>;
 
-/// The application's half of a role: [`Client`](crate::client::Client) or
-/// [`Server`](crate::server::Server), and nothing else.
+/// The application's interface to a [`Client`](crate::client::Client) or a
+/// [`Server`](crate::server::Server).
 ///
-/// [`Session`] is the transport's half. Code that serves both roles builds an [`OwnedCommand`] and
-/// converts it.
+/// This trait is sealed. Transports use [`Session`] instead. Code generic over the role builds an
+/// [`OwnedCommand`] and converts it.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -48,38 +48,38 @@ pub(crate) type Questions<'a> = Cow<'a, [(&'a str, Question)]>;
 /// assert_eq!(close(&mut server), Ok(Applied::Done));
 /// ```
 pub trait Apply: Session<Event: fmt::Display> {
-    /// The role.
+    /// Which side of the connection this is.
     const SIDE: Side;
 
-    /// The commands of the role. Converting a command that the role lacks fails with
+    /// The commands of the role. Converting a command of the other role fails with
     /// [`Misuse::Unsupported`].
     type Command<'a>: TryFrom<&'a OwnedCommand, Error = Misuse> + Clone + fmt::Debug;
 
     /// Applies a command.
     ///
     /// # Errors
-    /// [`Misuse`], and nothing was changed or sent.
+    /// Fails with [`Misuse`] and has no effect.
     fn apply(&mut self, now: Instant, command: Self::Command<'_>) -> Result<Applied, Misuse>;
 
-    /// Encodes a command for the revision in force, so that it borrows nothing.
+    /// Converts a command to its owned form, encoding its values for the negotiated revision.
     fn to_owned_command(&self, command: Self::Command<'_>) -> OwnedCommand;
 
-    /// The peer, once known.
+    /// Returns the peer, once known.
     fn peer(&self) -> Option<&Arc<Peer>>;
 }
 
-/// The effect of a command.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Applied {
-    /// A call was made; its outcome follows as an event.
+    /// The command started a call; its outcome follows as an event.
     Call(CallId),
-    /// The command has no handle.
+    /// The command is complete.
     Done,
 }
 
 impl Applied {
-    /// The call, for a command that makes one.
+    /// Returns the call, if the command started one.
     #[must_use]
     pub const fn call(self) -> Option<CallId> {
         match self {
@@ -88,22 +88,22 @@ impl Applied {
         }
     }
 
-    /// The call of a command that makes one.
+    /// Returns the call of a command that always starts one.
     pub(crate) fn into_call(self) -> Result<CallId, Misuse> {
         self.call().ok_or(Misuse::Unsupported)
     }
 
-    /// The effect of a command that has no handle.
+    /// Converts the result of a command that returns no value.
     pub(crate) const fn done((): ()) -> Self {
         Self::Done
     }
 
-    /// Drops the handle.
+    /// Discards the result of a command that returns no value.
     pub(crate) const fn into_done(self) {}
 }
 
-/// Converts handles to and from their numbers, for commands that cross a file or a foreign function
-/// interface. A number that no handle has names a call or a request that is over.
+/// Converts handles to and from integers, for commands that cross a file or a foreign function
+/// interface. An unknown integer acts as the handle of a completed call or request.
 macro_rules! numbers {
     ($($handle:ident)+) => {
         $(
@@ -124,22 +124,22 @@ macro_rules! numbers {
 
 numbers! { CallId IncomingId }
 
-/// The params or the result that a command carries.
+/// The params or the result of a command.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Payload<'a> {
     /// No params.
     #[default]
     Empty,
-    /// A value, encoded for the revision in force when the command is applied.
+    /// A value, encoded for the negotiated revision when the command is applied.
     Value(&'a dyn Encode),
-    /// JSON text, sent as it is in every revision.
+    /// JSON text, sent unchanged in every revision.
     Json(Raw),
 }
 
 impl Payload<'_> {
-    /// Encodes the payload now. A value that cannot be encoded becomes `null`, which no message
-    /// accepts either.
+    /// Encodes the payload. A value that cannot be encoded becomes `null`, which every message
+    /// rejects as params or result.
     pub(crate) fn into_raw(self, revision: Revision) -> Option<Raw> {
         match self {
             Self::Empty => None,
@@ -187,7 +187,8 @@ impl<'a> From<&'a Option<Raw>> for Payload<'a> {
     }
 }
 
-/// The JSON that `write` writes: `None` for nothing, `null` where it fails or writes no JSON.
+/// Returns the JSON that `write` writes: `None` if it writes nothing, `null` if it fails or writes
+/// invalid JSON.
 fn encoded(write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodable>) -> Option<Raw> {
     let mut text = Vec::new();
     if write(&mut text).is_err() {

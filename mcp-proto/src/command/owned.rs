@@ -1,4 +1,4 @@
-//! A command of either role that borrows nothing.
+//! The owned form of the commands of both roles.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -8,12 +8,13 @@ use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
 
-/// A command of either role that borrows nothing: it can be cloned, queued, sent to another thread,
-/// recorded and replayed.
+/// An owned command of either role, to queue, send to another thread, record or replay.
 ///
-/// It converts to the role's own command by reference; a command that the role lacks is
-/// [`Misuse::Unsupported`](crate::Misuse::Unsupported). Params and results are JSON text, written
-/// for one revision: apply the command to a connection of that revision.
+/// A reference converts to [`client::Command`](crate::client::Command) or
+/// [`server::Command`](crate::server::Command); the conversion fails with
+/// [`Misuse::Unsupported`](crate::Misuse::Unsupported) for a command of the other role. Params and
+/// results are JSON text encoded for one revision, so apply the command to a connection of that
+/// revision.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Command, Config};
@@ -33,17 +34,17 @@ use crate::schema::Level;
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are those of `client::Command` and `server::Command`")]
 pub enum OwnedCommand {
-    /// Makes a call.
+    /// Sends a request.
     Call { method: Box<str>, params: Option<Raw>, options: CallOptions },
     /// Cancels a call.
     Cancel { call: CallId, reason: Box<str> },
     /// Server: reports a change.
     Changed { change: OwnedChange },
-    /// Ends the connection.
+    /// Closes the connection.
     Close,
-    /// Server: ends the stream that a response would be sent on.
+    /// Server: closes the stream of a request before the response.
     EndStream { incoming: IncomingId },
-    /// Client: listens to changes.
+    /// Client: subscribes to changes.
     Listen { filter: Filter, options: CallOptions },
     /// Server: sends a log message.
     Log { incoming: Option<IncomingId>, level: Level, logger: Option<Box<str>>, data: Raw },
@@ -51,9 +52,9 @@ pub enum OwnedCommand {
     Notify { method: Box<str>, params: Option<Raw> },
     /// Reports the progress of a request.
     Progress { incoming: IncomingId, progress: Progress },
-    /// Server: refuses a request because its client lacks a capability.
+    /// Server: refuses a request because the client lacks a capability.
     RefuseUndeclared { incoming: IncomingId, questions: Vec<(Box<str>, Question)> },
-    /// Server: responds with questions.
+    /// Server: asks the client for input.
     RequestInput {
         incoming: IncomingId,
         questions: Vec<(Box<str>, Question)>,
@@ -67,17 +68,17 @@ pub enum OwnedCommand {
     SetLogLevel { level: Level, options: CallOptions },
 }
 
-/// A [`Change`] that borrows nothing.
+/// The owned form of [`Change`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OwnedChange {
-    /// The list of prompts.
+    /// The list of prompts changed.
     Prompts,
-    /// The resource with this URI.
+    /// The resource with this URI changed.
     Resource(Box<str>),
-    /// The list of resources.
+    /// The list of resources changed.
     Resources,
-    /// The list of tools.
+    /// The list of tools changed.
     Tools,
 }
 

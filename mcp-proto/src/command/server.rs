@@ -12,8 +12,9 @@ use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{Encode, Level, ServerRequest};
 
-/// Everything an application can do to a server. [`Server::apply`](crate::server::Server::apply)
-/// applies it; each variant is documented at the method that builds it.
+/// A command to a server, applied with [`Server::apply`](crate::server::Server::apply).
+///
+/// Each variant is documented at the method that builds it.
 ///
 /// ```
 /// use mcp_proto::server::{Command, Config, Server};
@@ -33,14 +34,14 @@ pub enum Command<'a> {
         method: &'a str,
         /// The params, an object.
         params: Payload<'a>,
-        /// How to make the call.
+        /// The options of the call.
         options: CallOptions,
     },
     /// [`Server::cancel`](crate::server::Server::cancel).
     Cancel {
         /// The call to cancel.
         call: CallId,
-        /// The reason that the client is given; may be empty.
+        /// The reason sent to the client; may be empty.
         reason: &'a str,
     },
     /// [`Server::changed`](crate::server::Server::changed).
@@ -57,7 +58,7 @@ pub enum Command<'a> {
     },
     /// [`Server::log`](crate::server::Server::log).
     Log {
-        /// The client's request that the message belongs to.
+        /// The client's request the message refers to, if any.
         incoming: Option<IncomingId>,
         /// The severity.
         level: Level,
@@ -84,16 +85,16 @@ pub enum Command<'a> {
     RefuseUndeclared {
         /// The client's request.
         incoming: IncomingId,
-        /// The questions that the client cannot be asked, with the keys of their answers.
+        /// The questions the client cannot answer, each with its key.
         questions: Cow<'a, [(&'a str, Question)]>,
     },
     /// [`Server::request_input`](crate::server::Server::request_input).
     RequestInput {
         /// The client's request.
         incoming: IncomingId,
-        /// The questions, with the keys of their answers.
+        /// The questions, each with its key.
         questions: Cow<'a, [(&'a str, Question)]>,
-        /// The state that comes back with the answers.
+        /// Opaque state, returned with the answers.
         state: Option<&'a str>,
     },
     /// [`Server::respond`](crate::server::Server::respond).
@@ -113,17 +114,17 @@ pub enum Command<'a> {
 }
 
 impl<'a> Command<'a> {
-    /// Makes a typed call.
+    /// Creates a command that sends a typed request.
     pub const fn call<R: ServerRequest>(request: &'a R, options: CallOptions) -> Self {
         Self::Call { method: R::METHOD, params: Payload::Value(request), options }
     }
 
-    /// Responds with a result.
+    /// Creates a command that responds with a result.
     pub const fn respond(incoming: IncomingId, result: &'a dyn Encode) -> Self {
         Self::Respond { incoming, result: Payload::Value(result) }
     }
 
-    /// The request that the command responds to or reports on.
+    /// Returns the incoming request this command refers to.
     #[must_use]
     pub const fn incoming(&self) -> Option<IncomingId> {
         match self {
@@ -138,11 +139,11 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Makes a command that borrows nothing.
+    /// Converts the command to its owned form.
     ///
-    /// Values and questions are encoded for `revision` now. A value that cannot be encoded becomes
-    /// `null`: applying the command then fails with [`Misuse::Unencodable`], as applying this
-    /// one would.
+    /// Values and questions are encoded for `revision`. A value that cannot be encoded becomes
+    /// `null`; applying the owned command then fails with [`Misuse::Unencodable`], just as applying
+    /// this one does.
     #[must_use]
     pub fn into_owned(self, revision: Revision) -> OwnedCommand {
         match self {
@@ -188,7 +189,7 @@ impl<'a> Command<'a> {
 impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
     type Error = Misuse;
 
-    /// Fails with [`Misuse::Unsupported`] for a command of clients only.
+    /// Fails with [`Misuse::Unsupported`] for commands that only clients have.
     fn try_from(owned: &'a OwnedCommand) -> Result<Self, Misuse> {
         Ok(match owned {
             OwnedCommand::Call { method, params, options } => {
@@ -228,7 +229,7 @@ impl<'a> TryFrom<&'a OwnedCommand> for Command<'a> {
     }
 }
 
-/// Encodes questions for a client of `revision`.
+/// Copies questions, encoding their params for `revision`.
 fn own(questions: &[(&str, Question)], revision: Revision) -> Vec<(Box<str>, Question)> {
     let owned = questions.iter().map(|(key, question)| {
         let params = encoded(|out| question.write(revision, out));

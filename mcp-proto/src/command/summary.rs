@@ -1,5 +1,4 @@
-//! One-line summaries of commands and events that show what they are and none of the values they
-//! carry.
+//! One-line summaries of commands and events, without the values they carry.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,17 +8,17 @@ use super::{OwnedChange, OwnedCommand};
 use crate::connection::{CallError, CallId, Close, Fault, IncomingId, Question};
 use crate::json::Raw;
 
-/// The most characters of a name that are shown.
+/// Longer names are truncated.
 const NAME_CHARS_MAX: usize = 60;
 
-/// Bytes as text on one line, cut off after a number of characters.
+/// Displays bytes as one line of text, truncated after `chars_max` characters.
 pub(crate) struct OneLine<'a> {
     bytes: &'a [u8],
     chars_max: usize,
 }
 
 impl<'a> OneLine<'a> {
-    /// All of the bytes.
+    /// Displays all bytes.
     pub(crate) const fn whole(bytes: &'a [u8]) -> Self {
         Self { bytes, chars_max: usize::MAX }
     }
@@ -38,12 +37,12 @@ impl fmt::Display for OneLine<'_> {
     }
 }
 
-/// A method's name or an id, which the peer may have chosen.
+/// Displays a method name or an id. Either may be chosen by the peer, hence the length limit.
 pub(crate) const fn name(text: &str) -> OneLine<'_> {
     OneLine { bytes: text.as_bytes(), chars_max: NAME_CHARS_MAX }
 }
 
-/// A value: its length, or with `{:#}` its text.
+/// Displays the length of a value, or with `{:#}` its text.
 struct Value<'a>(&'a [u8]);
 
 impl fmt::Display for Value<'_> {
@@ -60,13 +59,13 @@ fn value(f: &mut fmt::Formatter<'_>, text: &[u8]) -> fmt::Result {
     fmt::Display::fmt(&Value(text), f)
 }
 
-/// The text of a payload. One that could not be encoded has none.
+/// Writes a payload. A value that could not be encoded (`null`) counts as empty.
 fn payload(f: &mut fmt::Formatter<'_>, raw: Option<&Raw>) -> fmt::Result {
     let text = raw.map(Raw::as_bytes).unwrap_or_default();
     value(f, if text == b"null" { b"" } else { text })
 }
 
-/// The summary; `{:#}` shows the values too.
+/// Writes a summary; `{:#}` includes the values.
 impl fmt::Display for OwnedCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -117,11 +116,13 @@ impl fmt::Display for OwnedCommand {
             }
             Self::RefuseUndeclared { incoming, questions } => {
                 write!(f, "refuse {incoming}")?;
-                questions.iter().try_for_each(|(key, question)| asked(f, key, question))
+                questions.iter().try_for_each(|(key, question)| question_summary(f, key, question))
             }
             Self::RequestInput { incoming, questions, state } => {
                 write!(f, "ask {incoming}")?;
-                questions.iter().try_for_each(|(key, question)| asked(f, key, question))?;
+                questions
+                    .iter()
+                    .try_for_each(|(key, question)| question_summary(f, key, question))?;
                 let Some(state) = state else { return Ok(()) };
                 f.write_str(" state")?;
                 value(f, state.as_bytes())
@@ -140,7 +141,7 @@ impl fmt::Display for OwnedCommand {
     }
 }
 
-fn asked(f: &mut fmt::Formatter<'_>, key: &str, question: &Question) -> fmt::Result {
+fn question_summary(f: &mut fmt::Formatter<'_>, key: &str, question: &Question) -> fmt::Result {
     write!(f, " {}", name(question.method()))?;
     match question {
         Question::Raw(_, Some(params)) if f.alternate() => write!(f, " {key:?} {params}"),
@@ -148,12 +149,12 @@ fn asked(f: &mut fmt::Formatter<'_>, key: &str, question: &Question) -> fmt::Res
     }
 }
 
-/// An event about a request of the peer.
+/// Summarizes an incoming request.
 pub(crate) fn request(incoming: IncomingId, method: &str) -> String {
     format!("{incoming} {}", name(method))
 }
 
-/// An event about the end of a call.
+/// Summarizes the end of a call.
 pub(crate) fn completed(call: CallId, outcome: &Result<Raw, CallError>) -> String {
     let how = match outcome {
         Ok(_) => "ok",
@@ -171,7 +172,7 @@ pub(crate) fn completed(call: CallId, outcome: &Result<Raw, CallError>) -> Strin
     format!("{call} {how}")
 }
 
-/// An event about the end of a connection.
+/// Summarizes the end of a connection.
 pub(crate) fn closed(why: &Close) -> String {
     let how = match why {
         Close::Local => "here",

@@ -1,4 +1,4 @@
-//! Owned commands: what they keep of a command, and that both roles take them back.
+//! Conversions between borrowed and owned commands, and their summaries.
 
 mod methods;
 
@@ -16,15 +16,15 @@ use crate::{client, server};
 
 const LATEST: Revision = Revision::V2026_07_28;
 
-/// A value that names the revision it is written for, and has no form in the first.
-struct Dated;
+/// A value that contains the revision it is encoded for, and cannot be encoded for the oldest.
+struct Versioned;
 
-impl Encode for Dated {
+impl Encode for Versioned {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         if revision == Revision::V2024_11_05 {
             return Err(Unencodable);
         }
-        out.extend_from_slice(format!("{{\"written\":\"{revision}\"}}").as_bytes());
+        out.extend_from_slice(format!("{{\"revision\":\"{revision}\"}}").as_bytes());
         Ok(())
     }
 }
@@ -66,7 +66,7 @@ fn all() -> Vec<OwnedCommand> {
 }
 
 #[test]
-fn an_owned_command_survives_the_way_through_its_role() {
+fn owned_commands_survive_a_round_trip_through_their_role() {
     let (mut of_client, mut of_server) = (0, 0);
     for owned in all() {
         if let Ok(command) = client::Command::try_from(&owned) {
@@ -90,11 +90,11 @@ fn a_command_of_the_other_role_is_unsupported() {
 }
 
 #[test]
-fn values_are_encoded_for_the_revision_that_is_asked_for() {
+fn values_are_encoded_for_the_given_revision() {
     let respond = |result| client::Command::Respond { incoming: IncomingId(0), result };
     for (payload, revision, written) in [
-        (Payload::Value(&Dated), LATEST, Some(r#"{"written":"2026-07-28"}"#)),
-        (Payload::Value(&Dated), Revision::V2024_11_05, Some("null")),
+        (Payload::Value(&Versioned), LATEST, Some(r#"{"revision":"2026-07-28"}"#)),
+        (Payload::Value(&Versioned), Revision::V2024_11_05, Some("null")),
         (Payload::Json(raw("[1]")), Revision::V2024_11_05, Some("[1]")),
         (Payload::Empty, LATEST, None),
     ] {
@@ -106,7 +106,7 @@ fn values_are_encoded_for_the_revision_that_is_asked_for() {
 }
 
 #[test]
-fn questions_are_encoded_too() {
+fn questions_are_encoded_for_the_given_revision() {
     let questions = [("roots", Question::Roots), ("x", Question::raw("x/y", raw("{}")))];
     let command = server::Command::RequestInput {
         incoming: IncomingId(0),
@@ -119,7 +119,7 @@ fn questions_are_encoded_too() {
 }
 
 #[test]
-fn changes_are_the_same_owned_and_borrowed() {
+fn changes_survive_a_round_trip_through_the_owned_form() {
     for change in [Change::Prompts, Change::Resource("file:///a"), Change::Resources, Change::Tools]
     {
         assert_eq!(Change::from(&OwnedChange::from(change)), change);
@@ -127,14 +127,14 @@ fn changes_are_the_same_owned_and_borrowed() {
 }
 
 #[test]
-fn a_summary_holds_values_only_when_asked_to() {
+fn summaries_contain_values_only_in_alternate_form() {
     let error = ErrorObject::new(-1, "hunter2");
     let fail = OwnedCommand::RespondError { incoming: IncomingId(3), error };
     assert_eq!(fail.to_string(), "fail request#3 -1 (7 bytes)");
     assert_eq!(format!("{fail:#}"), "fail request#3 -1 hunter2");
     let command = client::Command::Call {
         method: "x",
-        params: Payload::Value(&Dated),
+        params: Payload::Value(&Versioned),
         options: CallOptions::default(),
     };
     assert!(format!("{command:?}").contains("Value(..)"));

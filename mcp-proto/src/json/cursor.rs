@@ -1,9 +1,9 @@
-//! A cursor over JSON text that takes values without recursion and without a tree.
+//! A cursor over JSON text that finds values without recursion and without building a tree.
 //!
-//! `value` and `object` check what they take. The `skip_*` methods only find where values end; they
-//! are for text that was checked before or written by [`Raw::new`](super::Raw::new), which may nest
-//! deeper and have unpaired surrogates. On text that is not JSON they return wrong spans, and never
-//! panic or loop.
+//! `value` and `object` validate what they consume. The `skip_*` methods only find where values
+//! end; they are for text that is validated or written by [`Raw::new`](super::Raw::new), which may
+//! nest deeper and have unpaired surrogates. On invalid text they return wrong spans, but never
+//! panic or loop forever.
 
 use core::ops::Range;
 
@@ -13,13 +13,13 @@ use super::syntax::{
     short_key_end, string_end, unexpected, word_end,
 };
 
-/// A position in one JSON text.
+/// A position in a JSON text.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
     depth_max: u8,
-    /// Whether a line break was passed between tokens.
+    /// Whether a line break occurred between consumed tokens.
     pub(crate) saw_line_break: bool,
 }
 
@@ -29,28 +29,28 @@ impl<'a> Cursor<'a> {
         Self::over(text.as_bytes(), depth_max)
     }
 
-    /// Like [`new`](Self::new), for bytes that are known to be UTF-8. Other bytes give wrong spans,
-    /// never a panic.
+    /// Like [`new`](Self::new), for bytes known to be UTF-8. Other bytes produce wrong spans, never
+    /// a panic.
     pub(crate) fn over(bytes: &'a [u8], depth_max: u8) -> Self {
         Self { bytes, at: 0, depth_max: depth_max.min(DEPTH_CEILING), saw_line_break: false }
     }
 
-    /// Starts at the first byte of a checked text, for the `skip_*` methods.
+    /// Starts at the first byte of validated text, for the `skip_*` methods.
     pub(super) fn trusted(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, depth_max: 0, saw_line_break: false }
     }
 
-    /// Returns the next byte that is not white space, without taking it.
+    /// Returns the next byte that is not white space, without consuming it.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
-        // Through a local copy, so that the position can stay in a register.
+        // A local copy lets the position stay in a register.
         let mut at = self.at;
         let next = next(self.bytes, &mut at, &mut self.saw_line_break);
         self.at = at;
         next
     }
 
-    /// Takes the next byte that is not white space if it is `wanted`.
+    /// Consumes the next byte that is not white space if it is `wanted`.
     #[inline]
     pub(super) fn accept(&mut self, wanted: u8) -> bool {
         let found = self.peek() == Some(wanted);
@@ -60,27 +60,27 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// The index of the next byte.
+    /// Returns the index of the next byte.
     #[inline]
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// The text that is not taken yet.
+    /// Returns the text not yet consumed.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// The text taken from `start` on.
+    /// Returns the text consumed since `start`.
     #[inline]
     fn since(&self, start: usize) -> &'a [u8] {
         self.bytes.get(start..self.at).unwrap_or_default()
     }
 }
 
-/// Taking and checking.
+/// Validating methods.
 impl<'a> Cursor<'a> {
-    /// Takes the next byte that is not white space, which must be `wanted`.
+    /// Consumes the next byte that is not white space, which must be `wanted`.
     #[inline]
     fn expect(&mut self, wanted: u8) -> Checked<()> {
         match self.peek() {
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Checks that only white space follows.
+    /// Checks that only white space remains.
     pub(crate) fn finish(&mut self) -> Checked<()> {
         match self.peek() {
             None => Ok(()),
@@ -100,7 +100,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes one member's key and its colon. Returns the key with its quotes.
+    /// Consumes a key and its colon. Returns the key with its quotes.
     #[inline(always)]
     fn key(&mut self) -> Checked<&'a [u8]> {
         let start = self.at;
@@ -116,9 +116,10 @@ impl<'a> Cursor<'a> {
         Ok(key)
     }
 
-    /// Takes an object. `member` receives each key, with its quotes, and takes the value.
+    /// Consumes an object. Calls `member` with each key, including quotes; it must consume the
+    /// value.
     ///
-    /// The object counts as one level of nesting, as it does for [`value`](Self::value).
+    /// The object counts as one level of nesting, as in [`value`](Self::value).
     #[inline]
     pub(crate) fn object(
         &mut self,
@@ -144,10 +145,10 @@ impl<'a> Cursor<'a> {
         Ok(self.since(start))
     }
 
-    /// Takes one value. Returns its text without the white space around it.
+    /// Consumes a value. Returns its text without surrounding white space.
     pub(crate) fn value(&mut self) -> Checked<&'a [u8]> {
         self.peek();
-        // Locals stay in registers.
+        // Local variables stay in registers.
         let (bytes, start, breaks) = (self.bytes, self.at, &mut self.saw_line_break);
         let mut at = start;
         let mut open = Nesting::new(self.depth_max);
@@ -203,9 +204,9 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Skipping what was checked before.
+/// Methods for validated text.
 impl<'a> Cursor<'a> {
-    /// Takes one member's key and its colon. Returns the key with its quotes.
+    /// Consumes a key and its colon. Returns the key with its quotes.
     #[inline]
     pub(super) fn skip_key(&mut self) -> Option<&'a [u8]> {
         if self.peek() != Some(b'"') {
@@ -217,7 +218,7 @@ impl<'a> Cursor<'a> {
         self.accept(b':').then_some(key)
     }
 
-    /// Takes a key and its colon if the key is short and without escapes and white space. Returns
+    /// Consumes a key and its colon if the key is short and has no escapes or white space. Returns
     /// the range of the key, without its quotes.
     #[inline(always)]
     pub(super) fn skip_short_key(&mut self) -> Option<Range<usize>> {
@@ -227,7 +228,7 @@ impl<'a> Cursor<'a> {
         Some(key)
     }
 
-    /// Takes one value, or returns `None` if there is none.
+    /// Consumes a value. Returns `None` if there is none.
     #[inline]
     pub(super) fn skip_value(&mut self) -> Option<&'a [u8]> {
         let first = self.peek()?;
@@ -243,13 +244,13 @@ impl<'a> Cursor<'a> {
         (!value.is_empty()).then_some(value)
     }
 
-    /// Takes `len` bytes.
+    /// Consumes `len` bytes.
     #[inline]
     pub(super) fn skip_bytes(&mut self, len: usize) {
         self.at = (self.at + len).min(self.bytes.len());
     }
 
-    /// Takes the string at the cursor. Returns whether it has escapes.
+    /// Consumes the string at the cursor. Returns whether it has escapes.
     #[inline(always)]
     pub(super) fn skip_string(&mut self) -> bool {
         let has_escapes;
@@ -260,9 +261,9 @@ impl<'a> Cursor<'a> {
         has_escapes
     }
 
-    /// Takes the object or array at the cursor by counting brackets.
+    /// Consumes the object or array at the cursor by counting brackets.
     fn skip_nested(&mut self) {
-        // Locals stay in registers.
+        // Local variables stay in registers.
         let (bytes, mut at, mut depth) = (self.bytes, self.at, 0_usize);
         while let Some(byte) = bytes.get(at) {
             match byte {
@@ -274,7 +275,7 @@ impl<'a> Cursor<'a> {
                     // The byte after a string is rarely a bracket.
                     at += usize::from(bytes.get(at).is_some_and(|byte| *byte < b'['));
                 }
-                // `[` and `{` differ only in this bit, and so do `]` and `}`. No other byte outside
+                // `[` and `{` differ only in this bit, as do `]` and `}`. No other byte outside of
                 // strings matches.
                 _ if *byte | 0x20 == b'{' => {
                     depth += 1;
@@ -293,7 +294,7 @@ impl<'a> Cursor<'a> {
         self.at = at;
     }
 
-    /// Takes a number, `true`, `false` or `null`.
+    /// Consumes a number, `true`, `false` or `null`.
     fn skip_scalar(&mut self) {
         let ends =
             |byte: &u8| matches!(byte, b',' | b']' | b'}' | b':' | b' ' | b'\t' | b'\n' | b'\r');
@@ -302,8 +303,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Returns the index after a checked string that continues at `start`, and whether it has escapes
-/// from there on.
+/// Returns the index after a validated string that continues at `start`, and whether it has escapes
+/// after `start`.
 #[inline(never)]
 fn skip_long_string(bytes: &[u8], start: usize) -> (usize, bool) {
     let from = |at: usize| bytes.get(at..).unwrap_or_default();

@@ -1,15 +1,15 @@
-//! JSON strings: what their escapes say; knows nothing of where strings come from.
+//! Unescaping of JSON strings and keys.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
 
-/// The text of a checked JSON string, which comes with its quotes; `None` when it is not a string.
+/// Returns the text of a validated JSON string with quotes, or `None` if the value is not a string.
 pub(crate) fn unescape(quoted: &[u8]) -> Option<Cow<'_, str>> {
     let inner = quoted.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     core::str::from_utf8(inner).ok().map(unescape_text)
 }
 
-/// The text of a checked key, which comes without its quotes.
+/// Returns the text of a validated key without quotes.
 pub(crate) fn unescape_key(key: &[u8]) -> Cow<'_, str> {
     unescape_text(core::str::from_utf8(key).unwrap_or_default())
 }
@@ -21,14 +21,14 @@ fn unescape_text(inner: &str) -> Cow<'_, str> {
     Cow::Owned(unescape_some(inner))
 }
 
-/// The text of a checked string's inside that has escapes.
+/// Unescapes the content of a validated string that has escapes.
 pub(super) fn unescape_some(inner: &str) -> String {
     let mut text = String::with_capacity(inner.len());
     let mut rest = inner;
-    // What lies between escapes is copied as it is.
+    // Copy the text between escapes as a whole.
     while let Some((before, from)) = split_at_escape(rest) {
         text.push_str(before);
-        // All but one kind of escape are one letter for one byte.
+        // All escapes but `\u` consist of a backslash and one letter.
         if let Some(char) = from.as_bytes().get(1).and_then(|letter| short_escape(*letter)) {
             text.push(char);
             rest = from.get(2..).unwrap_or_default();
@@ -58,13 +58,13 @@ fn short_escape(letter: u8) -> Option<char> {
     })
 }
 
-/// Whether a checked key, without its quotes and still escaped, is `name`.
+/// Returns whether a validated key, without quotes and still escaped, equals `name`.
 pub(crate) fn key_is(key: &[u8], name: &str) -> bool {
-    // Most keys differ in their first byte, and are not looked at any further.
+    // Most keys differ in their first byte.
     if key.first().is_some_and(|first| *first != b'\\' && name.as_bytes().first() != Some(first)) {
         return false;
     }
-    // An escape is longer than what it stands for.
+    // An escape is longer than the character it denotes.
     let may_be = if key.len() > name.len() { key.contains(&b'\\') } else { key == name.as_bytes() };
     if !may_be || !key.contains(&b'\\') {
         return may_be;
@@ -72,7 +72,7 @@ pub(crate) fn key_is(key: &[u8], name: &str) -> bool {
     core::str::from_utf8(key).is_ok_and(|key| Unescape { rest: key }.eq(name.chars()))
 }
 
-/// The characters of a checked string's inside.
+/// An iterator over the characters of a validated string's content.
 struct Unescape<'a> {
     rest: &'a str,
 }

@@ -1,5 +1,4 @@
-//! Writing an object with members added to its `_meta`, without parsing the rest; knows only the
-//! name `_meta`.
+//! Insertion of members into the `_meta` of an object, without parsing the rest.
 
 use alloc::vec::Vec;
 
@@ -7,11 +6,10 @@ use super::escape::key_is;
 use super::lookup::{members, mentions};
 use super::writer::Object;
 
-/// Writes `object` with the members that `add` writes at the front of its `_meta`.
+/// Writes `object` with the members written by `add` at the front of its `_meta`.
 ///
-/// The members named in `replaced` are left out of the `_meta` that the object had. No object
-/// counts as an empty one. An object that does not mention `_meta` is copied as it is, behind the
-/// new member.
+/// Drops the members named in `replaced` from the existing `_meta`. `None` is treated as an empty
+/// object. An object that does not mention `_meta` is copied verbatim after the new member.
 pub(crate) fn with_meta(
     out: &mut Vec<u8>,
     object: Option<&[u8]>,

@@ -1,12 +1,10 @@
-//! The parts of checked values: members and elements, found again by skipping; knows nothing of
-//! what they mean.
+//! Lookup of members and elements in validated JSON, by skipping over values.
 
 use super::cursor::Cursor;
 use super::escape::key_is;
 
-/// The members of a checked object, in order: key without its quotes, still escaped, and value.
-///
-/// Anything but an object has none.
+/// Iterates over the members of a validated object, in order: the key without quotes, still
+/// escaped, and the value. Yields nothing for any other value.
 pub(crate) fn members(object: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let mut cursor = Cursor::trusted(object);
     let mut more = cursor.accept(b'{') && cursor.peek() != Some(b'}');
@@ -21,7 +19,7 @@ pub(crate) fn members(object: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
-/// The elements of a checked array, in order; anything but an array has none.
+/// Iterates over the elements of a validated array, in order. Yields nothing for any other value.
 pub(crate) fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut cursor = Cursor::trusted(array);
     let mut more = cursor.accept(b'[') && cursor.peek() != Some(b']');
@@ -35,21 +33,22 @@ pub(crate) fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The value of the member `name` of a checked object; the last one where the name is repeated
-/// (T-10).
+// T-10: the last of several members of one name wins.
+/// Returns the value of the last member called `name` of a validated object.
 pub(crate) fn find<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     members(object).filter(|(key, _)| key_is(key, name)).map(|(_, value)| value).last()
 }
 
-/// As `find`, for a member that is seldom there: that it is not is mostly found out without a look
-/// at the structure.
+/// Like [`find`], but first rules the member out with a substring search. Faster if the member is
+/// rarely present.
 pub(crate) fn find_rare<'a>(object: &'a [u8], name: &str) -> Option<&'a [u8]> {
     if mentions(object, name) { find(object, name) } else { None }
 }
 
-/// Whether a checked text may have a member `name`, however deep and however it is spelled.
+/// Returns whether validated JSON may contain a member called `name`, at any depth and in any
+/// spelling. May return true for text without one, never false for text with one.
 pub(crate) fn mentions(text: &[u8], name: &str) -> bool {
-    // Of what a name has, capitals and the like are the least frequent, and `k` is seldom, too.
+    // Search for the rarest byte of the name: not a lowercase letter, otherwise `k`.
     let rarity = |byte: &u8| (!byte.is_ascii_lowercase(), *byte == b'k');
     let Some((place, rare)) =
         name.as_bytes().iter().enumerate().max_by_key(|(_, byte)| rarity(byte))
@@ -61,14 +60,13 @@ pub(crate) fn mentions(text: &[u8], name: &str) -> bool {
             .and_then(|start| text.get(start..))
             .is_some_and(|from| from.starts_with(name.as_bytes()))
     };
-    // Of what names are made of, only a slash has an escape of its own.
+    // The key may be escaped. Of the characters in names, only `/` has a short escape.
     let escapes_here = |at| matches!(text.get(at + 1), Some(b'u' | b'/'));
     memchr::memchr_iter(*rare, text).any(is_here)
         || memchr::memchr_iter(b'\\', text).any(escapes_here)
 }
 
-/// The values of all the members `names` of a checked object, found in one pass, each as `find`
-/// would.
+/// Returns the values of several members of a validated object in one pass, each as by [`find`].
 pub(crate) fn find_each<'a, const N: usize>(
     object: &'a [u8],
     names: [&str; N],

@@ -1,4 +1,4 @@
-//! JSON as text, without a tree: checked values, a cursor, member lookup, and writers.
+//! JSON as text, without a tree: validation, member lookup, a pull parser and writers.
 
 mod cursor;
 mod escape;

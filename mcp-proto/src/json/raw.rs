@@ -1,5 +1,4 @@
-//! One JSON value as text: checked once, kept unparsed, on one line; knows nothing of what it
-//! stands for.
+//! [`Raw`]: a JSON value as validated, unparsed text.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -16,9 +15,10 @@ use super::escape::unescape;
 use super::syntax::DEPTH_CEILING;
 use crate::error::Unencodable;
 
-/// One JSON value: checked, unparsed, on one line, usually a slice of the message it came in.
+/// A JSON value as validated, unparsed text without line breaks.
 ///
-/// Cloning is cheap: it shares the bytes. Equality is equality of text, so `1.0` and `1` differ.
+/// Usually a slice of the message it was received in. Cloning is cheap because clones share the
+/// bytes. Equality compares the text, so `1.0` and `1` differ.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -32,24 +32,24 @@ use crate::error::Unencodable;
 pub struct Raw(Bytes);
 
 impl Raw {
-    /// Writes `value` as JSON. One allocation, one pass.
+    /// Serializes `value` to JSON.
     ///
     /// # Errors
-    /// When the value's own `Serialize` fails, or it has a map key that is not a string.
+    /// Fails if the value's `Serialize` implementation fails or a map key is not a string.
     pub fn new<T: Serialize + ?Sized>(value: &T) -> Result<Self, Unencodable> {
         let mut out = serde_json::to_vec(value).map_err(|_| Unencodable)?;
-        // Only text that the value carried in as it was can hold a line break.
+        // Only a `RawValue` inside the value can contain line breaks.
         if memchr::memchr2(b'\n', b'\r', &out).is_some() {
             out = compact(&out);
         }
         Ok(Self(out.into()))
     }
 
-    /// Checks `text` and keeps it, on one line.
+    /// Validates `text` and removes line breaks.
     ///
     /// # Errors
-    /// When the text is not one JSON value, is nested deeper than 128 levels, or holds an unpaired
-    /// surrogate.
+    /// Fails if the text is not exactly one JSON value, is nested deeper than 128 levels, or
+    /// contains an unpaired surrogate.
     pub fn from_text(text: &str) -> Result<Self, Unencodable> {
         let mut scanner = Cursor::new(text, DEPTH_CEILING);
         let value = scanner.value().map_err(|_| Unencodable)?;
@@ -57,69 +57,70 @@ impl Raw {
         Ok(Self(one_line(value, scanner.saw_line_break).into_owned().into()))
     }
 
-    /// The empty object, `{}`.
+    /// Returns the empty object, `{}`.
     #[must_use]
     pub const fn empty_object() -> Self {
         Self(Bytes::from_static(b"{}"))
     }
 
-    /// What a crate-internal writer wrote: it must be one JSON value on one line.
+    /// Wraps the output of a writer of this crate: one JSON value without line breaks.
     pub(crate) fn from_written(text: Vec<u8>) -> Self {
         Self(text.into())
     }
 
-    /// Reads the value as a Rust type.
+    /// Deserializes the value.
     ///
     /// # Errors
-    /// When the value has another shape than `T`.
+    /// Fails if the value does not match `T`.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_slice(&self.0)
     }
 
-    /// The text.
+    /// Returns the JSON text as bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The text.
+    /// Returns the JSON text. Validates it as UTF-8, in linear time.
     #[must_use]
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// Whether the value is an object.
+    /// Returns whether the value is an object.
     #[must_use]
     pub fn is_object(&self) -> bool {
         self.0.first() == Some(&b'{')
     }
 
-    /// The text of the value, if it is a string.
+    /// Returns the unescaped content of a string, or `None` for any other value.
     #[must_use]
     pub fn to_text(&self) -> Option<Cow<'_, str>> {
         unescape(&self.0)
     }
 
-    /// The member `name`, if the value is an object that has one; the last where the name is
-    /// repeated.
+    /// Returns the last member called `name`, or `None` if the value is not an object or has no
+    /// such member.
     ///
-    /// Scans the value once and shares its bytes.
+    /// Scans the value once, in linear time. The result shares its bytes.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<Self> {
         super::find(&self.0, name).map(|value| self.part(value))
     }
 
-    /// The elements, if the value is an array; none otherwise. They share its bytes.
+    /// Iterates over the elements of an array; they share its bytes. Yields nothing for any other
+    /// value.
     pub fn elements(&self) -> impl Iterator<Item = Self> + '_ {
         super::elements(&self.0).map(|value| self.part(value))
     }
 
-    /// `null`.
+    /// Returns the value `null`.
     pub(crate) const fn null() -> Self {
         Self::literal(b"null")
     }
 
-    /// One JSON value on one line.
+    /// Wraps a literal, which must be one JSON value without line breaks.
     pub(crate) const fn literal(text: &'static [u8]) -> Self {
         Self(Bytes::from_static(text))
     }
@@ -128,7 +129,7 @@ impl Raw {
         &self.0
     }
 
-    /// A checked value inside `source`, sharing its bytes.
+    /// Creates a value from a validated slice of `source`, sharing its bytes.
     pub(super) fn part_of(source: &Bytes, value: &[u8]) -> Self {
         Self(shared_part(source, value))
     }
@@ -165,17 +166,16 @@ impl<'de> Deserialize<'de> for Raw {
     }
 }
 
-/// Where values are cut from: one message, as bytes that are borrowed for a moment or shared for
-/// good.
+/// The bytes of one message, from which values are extracted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Frame<'a> {
-    /// Valid only while it is looked at: what is kept is copied out.
+    /// Borrowed bytes: extracted values are copied.
     Borrowed(&'a [u8]),
-    /// What is kept may share these bytes.
+    /// Reference-counted bytes, which extracted values may share.
     Shared(&'a Bytes),
 }
 
-/// Parts smaller than this are copied out of a shared message, so that they do not keep it alive.
+/// Smaller values are copied out of a shared message, so that they do not keep it alive.
 const SHARED_BYTES_MIN: usize = 4096;
 
 impl<'a> Frame<'a> {
@@ -186,11 +186,11 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Keeps `part`, a checked value of this message.
+    /// Extracts `part`, a validated value of this message.
     pub(crate) fn keep(&self, part: &[u8], has_line_breaks: bool) -> Raw {
         match (self, one_line(part, has_line_breaks)) {
             (_, Cow::Owned(compacted)) => Raw(compacted.into()),
-            // A part that is most of the message costs little more than itself when it shares.
+            // A part that is most of the message keeps little else alive.
             (Self::Shared(bytes), Cow::Borrowed(part))
                 if part.len() >= SHARED_BYTES_MIN && part.len() >= bytes.len() / 2 =>
             {
@@ -201,8 +201,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A part of `source`, sharing its bytes; a copy of what is none. `Bytes::slice_ref` does the same,
-/// but for looking where the part is twice.
+/// Returns `part` as a slice of `source`, or a copy if it lies outside. Like `Bytes::slice_ref`,
+/// but checks the position only once.
 #[inline]
 pub(super) fn shared_part(source: &Bytes, part: &[u8]) -> Bytes {
     let start = part.as_ptr().addr().wrapping_sub(source.as_ptr().addr());
@@ -212,11 +212,12 @@ pub(super) fn shared_part(source: &Bytes, part: &[u8]) -> Bytes {
     }
 }
 
-/// What is copied out is shared as a rule, by what is read from it or by who keeps it. A small copy
-/// is made so that it is counted from the start: `Bytes` else allocates the count besides, when a
-/// copy is cloned for the first time.
+/// Copies `part` into its own allocation.
+///
+/// Most copies are cloned later. `Bytes::copy_from_slice` allocates the reference count separately
+/// at the first clone, so a small copy includes it from the start.
 fn copied(part: &[u8]) -> Bytes {
-    // With the count and what else there is, just below what allocators give for these sizes.
+    // With the reference count and the vtable, these sizes fit common allocator size classes.
     match part.len() {
         0..=30 => Small::<30>::copy(part),
         31..=62 => Small::<62>::copy(part),
@@ -229,7 +230,7 @@ fn copied(part: &[u8]) -> Bytes {
     }
 }
 
-/// So many bytes at most, in place.
+/// Up to `N` bytes, stored inline.
 struct Small<const N: usize> {
     bytes: [u8; N],
     len: u16,
@@ -256,7 +257,7 @@ fn one_line(value: &[u8], has_line_breaks: bool) -> Cow<'_, [u8]> {
     if has_line_breaks { Cow::Owned(compact(value)) } else { Cow::Borrowed(value) }
 }
 
-/// Drops the white space between the tokens of checked JSON.
+/// Removes the white space between the tokens of validated JSON.
 pub(crate) fn compact(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut in_string = false;
@@ -272,7 +273,7 @@ pub(crate) fn compact(text: &[u8]) -> Vec<u8> {
         }
         out.push(byte);
     }
-    // White space can be most of a text, and what is left is kept and counted by its length.
+    // White space can be most of the text, and limits count only the remaining length.
     out.shrink_to_fit();
     out
 }

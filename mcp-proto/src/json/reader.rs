@@ -1,7 +1,7 @@
-//! A cursor that reads typed values from checked JSON in one pass; knows nothing of the types.
+//! [`Reader`]: a pull parser that reads typed values from validated JSON in one pass.
 //!
-//! What is read is a [`Raw`], so the grammar needs no second check: the cursor only has to find
-//! where values end. Parts that are kept share the bytes they came in.
+//! The input is a [`Raw`], which is valid JSON, so the reader only has to find where values end.
+//! Values it returns share the bytes of the input.
 
 use alloc::borrow::Cow;
 use bytes::Bytes;
@@ -11,9 +11,9 @@ use super::escape::{unescape, unescape_some};
 use super::raw::Raw;
 use super::str::Str;
 
-/// Reads the values of one checked JSON text, from front to back.
+/// A pull parser over one JSON value, from front to back.
 ///
-/// Each method takes exactly one value, or leaves the cursor where it was.
+/// Each method consumes exactly one value. If it returns `None`, it consumes nothing.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -36,14 +36,13 @@ pub struct Reader<'a> {
     cursor: Cursor<'a>,
 }
 
-/// Of a text that is no longer, all parts may be shared; of a longer one those that are a good part
-/// of it.
+/// Parts of an input up to this length are shared. Of a longer one, only large parts are.
 const SHARED_BYTES_MAX: usize = 16 << 10;
 
-/// A part that is less than this part of a long text is copied.
+/// Parts of a long input are shared if they are at least this fraction of it: one eighth.
 const SHARED_PART_MIN: usize = 8;
 
-/// What kind of value comes next.
+/// The type of a JSON value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
     /// `[…]`
@@ -61,14 +60,14 @@ pub enum Kind {
 }
 
 impl<'a> Reader<'a> {
-    /// Starts at the value itself.
+    /// Creates a reader positioned at `raw`.
     #[must_use]
     pub fn new(raw: &'a Raw) -> Self {
         let source = raw.shared();
         Self { source, cursor: Cursor::trusted(source) }
     }
 
-    /// What comes next; `None` at the end.
+    /// Returns the type of the next value without consuming it, or `None` at the end.
     pub fn kind(&mut self) -> Option<Kind> {
         Some(match self.cursor.peek()? {
             b'[' => Kind::Array,
@@ -80,18 +79,18 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Takes the next value as text.
+    /// Reads the next value as JSON text. Returns `null` at the end.
     pub fn raw(&mut self) -> Raw {
         let value = self.cursor.skip_value().unwrap_or(b"null");
         if value == b"null" { Raw::null() } else { Raw::part_of(self.source, value) }
     }
 
-    /// Takes the next value and forgets it.
+    /// Skips the next value.
     pub fn skip(&mut self) {
         self.cursor.skip_value();
     }
 
-    /// Takes the next value if it is a string.
+    /// Reads a string, borrowed unless it contains escapes.
     pub fn text(&mut self) -> Option<Cow<'a, str>> {
         if self.kind() != Some(Kind::Text) {
             return None;
@@ -99,29 +98,30 @@ impl<'a> Reader<'a> {
         Some(self.string())
     }
 
-    /// As `text`; what is kept shares the bytes of the value, unless it has escapes or is a small
-    /// part of a large one.
+    /// Reads a string that shares the bytes of the input. Copies it if it contains escapes or is a
+    /// small part of a large input.
     pub fn shared_text(&mut self) -> Option<Str> {
         if self.kind() != Some(Kind::Text) {
             return None;
         }
-        Some(match self.inside() {
+        Some(match self.string_content() {
             (inner, true) => unescape_some(as_text(inner)).into(),
             (inner, false) if self.shares(inner.len()) => Str::part_of(self.source, inner),
             (inner, false) => as_text(inner).into(),
         })
     }
 
-    /// Whether a part of so many bytes is shared.
+    /// Returns whether a part of `len` bytes is shared.
     fn shares(&self, len: usize) -> bool {
         let source = self.source.len();
         source <= SHARED_BYTES_MAX || len >= source / SHARED_PART_MIN
     }
 
-    /// `key`, which `members_by_bytes` showed, for as long as its value: that is shared as well.
+    /// Converts a key passed by `members_by_bytes` to text, sharing the input if possible. For keys
+    /// that are kept together with their values, which share the input as well.
     pub(crate) fn keep_key(&self, key: &[u8]) -> Str {
         let (source, place) = (self.source.as_ptr_range(), key.as_ptr_range());
-        // A key that has escapes is not of the source.
+        // An unescaped key is not part of the input.
         if source.start <= place.start && place.end <= source.end {
             Str::part_of(self.source, key)
         } else {
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the key that comes next, and the colon behind it.
+    /// Reads a key and its colon.
     #[cold]
     fn key(&mut self) -> Cow<'a, [u8]> {
         let key = if self.kind() == Some(Kind::Text) {
@@ -141,25 +141,25 @@ impl<'a> Reader<'a> {
         key
     }
 
-    /// Takes the string that comes next.
+    /// Reads the string at the cursor.
     fn string(&mut self) -> Cow<'a, str> {
-        match self.inside() {
+        match self.string_content() {
             (inner, true) => Cow::Owned(unescape_some(as_text(inner))),
             (inner, false) => Cow::Borrowed(as_text(inner)),
         }
     }
 
-    /// As `string`, for who only compares it.
+    /// Like [`string`](Self::string), without UTF-8 validation, for comparisons.
     fn string_bytes(&mut self) -> Cow<'a, [u8]> {
-        match self.inside() {
+        match self.string_content() {
             (inner, true) => Cow::Owned(unescape_some(as_text(inner)).into_bytes()),
             (inner, false) => Cow::Borrowed(inner),
         }
     }
 
-    /// Takes the string that comes next, as it stands there; and whether it has escapes.
+    /// Reads the content of the string at the cursor, still escaped, and whether it has escapes.
     #[inline(always)]
-    fn inside(&mut self) -> (&'a [u8], bool) {
+    fn string_content(&mut self) -> (&'a [u8], bool) {
         let start = self.cursor.position() + 1;
         let has_escapes = self.cursor.skip_string();
         let inner =
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         (inner, has_escapes)
     }
 
-    /// Takes the next value if it is `true` or `false`.
+    /// Reads a boolean.
     pub fn bool(&mut self) -> Option<bool> {
         let (value, len) = match self.cursor.peek() {
             Some(b't') => (true, 4),
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// Takes the next value if it is a whole number that fits; `3.0` and `3e0` are whole, too.
+    /// Reads an integer that fits an `i64`. Accepts `3.0` and `3e0` for integers below 2^53.
     pub fn integer(&mut self) -> Option<i64> {
         let before = self.cursor.clone();
         let number = self.number_text().and_then(|text| {
@@ -188,20 +188,21 @@ impl<'a> Reader<'a> {
                 (whole as f64 == number && whole.unsigned_abs() < 1 << 53).then_some(whole)
             })
         });
-        self.or_back(before, number)
+        self.or_rewind(before, number)
     }
 
-    /// Takes the next value if it is a number that is finite as an `f64`.
+    /// Reads a number that is finite as an `f64`.
     pub fn float(&mut self) -> Option<f64> {
         let before = self.cursor.clone();
         let number =
             self.number_text().and_then(|text| text.parse().ok()).filter(|n: &f64| n.is_finite());
-        self.or_back(before, number)
+        self.or_rewind(before, number)
     }
 
-    /// Takes the next value if it is an object, showing each member: `member` must take its value.
+    /// Reads an object. Calls `member` with each key; it must read the value.
     ///
-    /// `None`, with nothing taken, when it is not an object; an error of `member` ends the walk.
+    /// Returns `None` and consumes nothing if the next value is not an object. An error of `member`
+    /// stops the iteration and is returned.
     pub fn members<E>(
         &mut self,
         mut member: impl FnMut(&str, &mut Self) -> Result<(), E>,
@@ -209,7 +210,7 @@ impl<'a> Reader<'a> {
         self.members_by_bytes(|key, reader| member(as_text(key), reader))
     }
 
-    /// As `members`, for who only compares the keys.
+    /// Like [`members`](Self::members), without UTF-8 validation of the keys.
     pub(crate) fn members_by_bytes<E>(
         &mut self,
         mut member: impl FnMut(&[u8], &mut Self) -> Result<(), E>,
@@ -239,9 +240,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the next value if it is an array, showing each element: `element` must take it.
+    /// Reads an array. Calls `element` with each index; it must read the value.
     ///
-    /// `None`, with nothing taken, when it is not an array; an error of `element` ends the walk.
+    /// Returns `None` and consumes nothing if the next value is not an array. An error of `element`
+    /// stops the iteration and is returned.
     pub fn elements<E>(
         &mut self,
         mut element: impl FnMut(usize, &mut Self) -> Result<(), E>,
@@ -264,11 +266,11 @@ impl<'a> Reader<'a> {
         Some(Ok(()))
     }
 
-    /// Takes the next value if it is the string `word`.
+    /// Consumes the next value if it is the string `word`. Returns whether it was.
     pub(crate) fn take_word(&mut self, word: &str) -> bool {
         let before = self.clone();
         let taken = self.kind() == Some(Kind::Text)
-            && match self.inside() {
+            && match self.string_content() {
                 (inner, false) => inner == word.as_bytes(),
                 (inner, true) => unescape_some(as_text(inner)) == word,
             };
@@ -278,13 +280,13 @@ impl<'a> Reader<'a> {
         taken
     }
 
-    /// As `peek_member`, for the text of a member that is a string, for who only compares it.
+    /// Like [`peek_member`](Self::peek_member), for the bytes of a string member.
     pub(crate) fn peek_text(&mut self, name: &str) -> Option<Cow<'a, [u8]>> {
-        // It mostly stands first, without escapes.
+        // Fast path: the member is usually the first and has no escapes.
         let mut ahead = self.clone();
         if ahead.cursor.accept(b'{')
             && ahead.cursor.peek() == Some(b'"')
-            && ahead.inside() == (name.as_bytes(), false)
+            && ahead.string_content() == (name.as_bytes(), false)
             && ahead.cursor.accept(b':')
         {
             return match ahead.cursor.peek() {
@@ -295,10 +297,10 @@ impl<'a> Reader<'a> {
         self.peek_value(name).and_then(unescape).map(into_bytes)
     }
 
-    /// Looks at a member of the object that comes next, without taking anything; the first where it
-    /// is repeated.
+    /// Returns the first member called `name` of the next value, an object, without consuming
+    /// anything.
     ///
-    /// Looks no further than that member, which is cheap where it stands first.
+    /// Scans only up to that member, so it is cheap if the member comes first.
     pub fn peek_member(&mut self, name: &str) -> Option<Raw> {
         self.peek_value(name).map(|value| Raw::part_of(self.source, value))
     }
@@ -318,7 +320,7 @@ impl<'a> Reader<'a> {
         Some(as_text(self.source.get(start..self.cursor.position())?))
     }
 
-    fn or_back<T>(&mut self, before: Cursor<'a>, value: Option<T>) -> Option<T> {
+    fn or_rewind<T>(&mut self, before: Cursor<'a>, value: Option<T>) -> Option<T> {
         if value.is_none() {
             self.cursor = before;
         }
@@ -333,7 +335,7 @@ fn into_bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
     }
 }
 
-/// A part of a value, which is UTF-8.
+/// Converts a slice of the input, which is UTF-8.
 #[inline]
 fn as_text(part: &[u8]) -> &str {
     core::str::from_utf8(part).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Text that may share the bytes it came in; knows nothing of what it says.
+//! [`Str`]: immutable text that may share the bytes of the message it was read from.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -15,15 +15,15 @@ use serde::ser::{Serialize, Serializer};
 
 use super::raw::shared_part;
 
-/// Text that cannot be changed, which a large message and what is read from it share.
+/// Immutable text, either owned or a shared slice of the message it was read from.
 ///
-/// It reads like a `&str` and is made of anything that a `String` is made of. What was read from a
-/// message keeps the bytes of that message alive: no more than 16 KiB, or than eight times as many
-/// bytes as it has itself. To keep a word of something large for long, make a `String` of it.
+/// It dereferences to `str` and converts from the types a `String` converts from. Shared text keeps
+/// the bytes of its message alive: at most 16 KiB or eight times its own length, whichever is more.
+/// Convert it to a `String` to store a short text from a large message for long.
 ///
-/// Shared bytes are looked at to be UTF-8 each time that they are read as a `&str`. That is fast,
-/// and is still best done once where there are megabytes of them; [`as_bytes`](Self::as_bytes) and
-/// [`len`](Self::len) cost nothing.
+/// Each access to shared text as `&str` validates it as UTF-8, in time linear in its length. Access
+/// megabytes of text once and keep the `&str`. [`as_bytes`](Self::as_bytes) and
+/// [`len`](Self::len) are free.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -36,64 +36,63 @@ use super::raw::shared_part;
 /// assert_eq!(Str::from("owned").len(), 5);
 /// ```
 #[derive(Clone)]
-pub struct Str(Kept);
+pub struct Str(Repr);
 
 #[derive(Clone)]
-enum Kept {
+enum Repr {
     Owned(String),
     /// Always UTF-8.
-    // Not `bytestring::ByteString`: made of `Bytes` without unsafe code, it validates each text
-    // while it is decoded, read or not: 10 % of "decode image 10 MB, typed", 3 % to 4 % of
-    // "decode list, typed" and "decode result, typed". Its `slice_ref` does not validate, but
-    // takes a whole message that is a `ByteString`, and a `Raw` is none (not measured).
-    // Validation at a read costs 75 to 130 instructions up to 100 bytes, and half an instruction
-    // per byte beyond that.
+    // Not `bytestring::ByteString`: without unsafe code it validates each text during decoding,
+    // whether or not the text is read, which costs 10 % of "decode image 10 MB, typed" and 3 % to
+    // 4 % of "decode list, typed" and "decode result, typed". Its `slice_ref` skips validation but
+    // requires the whole message to be a `ByteString` (not measured). Validation on access costs
+    // 75 to 130 instructions up to 100 bytes, and half an instruction per byte beyond that.
     Shared(Bytes),
 }
 
 impl Str {
-    /// Text that is part of the program.
+    /// Creates text from a string literal, without allocating.
     #[must_use]
     pub const fn from_static(text: &'static str) -> Self {
-        Self(Kept::Shared(Bytes::from_static(text.as_bytes())))
+        Self(Repr::Shared(Bytes::from_static(text.as_bytes())))
     }
 
-    /// The text.
+    /// Returns the text. Validates shared text as UTF-8, in linear time.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match &self.0 {
-            Kept::Owned(text) => text,
-            Kept::Shared(bytes) => core::str::from_utf8(bytes).unwrap_or_default(),
+            Repr::Owned(text) => text,
+            Repr::Shared(bytes) => core::str::from_utf8(bytes).unwrap_or_default(),
         }
     }
 
-    /// The text, in UTF-8.
+    /// Returns the UTF-8 bytes of the text.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
-            Kept::Owned(text) => text.as_bytes(),
-            Kept::Shared(bytes) => bytes,
+            Repr::Owned(text) => text.as_bytes(),
+            Repr::Shared(bytes) => bytes,
         }
     }
 
-    /// How many bytes it has.
+    /// Returns the length in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.as_bytes().len()
     }
 
-    /// Whether it is the empty text.
+    /// Returns whether the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What `source`, a checked value, has between two quotation marks: no character begins before
-    /// one or ends behind it.
+    /// Creates text that shares `part`, a slice of `source` between two quotation marks. The slice
+    /// is UTF-8 because a quotation mark is never part of another character.
     #[inline]
     pub(super) fn part_of(source: &Bytes, part: &[u8]) -> Self {
-        debug_assert!(core::str::from_utf8(part).is_ok(), "it is text");
-        Self(Kept::Shared(shared_part(source, part)))
+        debug_assert!(core::str::from_utf8(part).is_ok(), "the part is not UTF-8");
+        Self(Repr::Shared(shared_part(source, part)))
     }
 }
 
@@ -145,7 +144,7 @@ macro_rules! from_text {
     ($($from:ty),*) => {$(
         impl From<$from> for Str {
             fn from(text: $from) -> Self {
-                Self(Kept::Owned(text.into()))
+                Self(Repr::Owned(text.into()))
             }
         }
     )*};
@@ -156,8 +155,8 @@ from_text!(&str, &String, Box<str>, Cow<'_, str>, String, char);
 impl From<Str> for String {
     fn from(text: Str) -> Self {
         match text.0 {
-            Kept::Owned(text) => text,
-            Kept::Shared(_) => text.as_str().into(),
+            Repr::Owned(text) => text,
+            Repr::Shared(_) => text.as_str().into(),
         }
     }
 }
@@ -194,14 +193,14 @@ impl PartialOrd for Str {
     }
 }
 
-/// As of `str`, which is that of the bytes.
+/// Compares bytes, as `str` does.
 impl Ord for Str {
     fn cmp(&self, other: &Self) -> Ordering {
         self.as_bytes().cmp(other.as_bytes())
     }
 }
 
-/// As of `str`, so that maps can be asked for one.
+/// Hashes like `str`, as [`Borrow<str>`] requires.
 impl Hash for Str {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.as_str().hash(state);
@@ -232,7 +231,7 @@ mod tests {
     use crate::json::{Raw, Reader};
 
     #[test]
-    fn owned_and_shared_text_are_the_same() {
+    fn owned_and_shared_text_are_equal() {
         let source = Bytes::from("grün und blau".to_string());
         let (shared, owned) = (Str::part_of(&source, &source[..5]), Str::from("grün"));
         assert_eq!(shared, owned);
@@ -246,10 +245,10 @@ mod tests {
         );
     }
 
-    /// What a hasher hears of it.
+    /// Returns the bytes that `it` passes to its hasher.
     fn hashed(it: &(impl Hash + ?Sized)) -> Vec<u8> {
-        struct Heard(Vec<u8>);
-        impl Hasher for Heard {
+        struct Recorder(Vec<u8>);
+        impl Hasher for Recorder {
             fn finish(&self) -> u64 {
                 0
             }
@@ -258,13 +257,13 @@ mod tests {
                 self.0.extend_from_slice(bytes);
             }
         }
-        let mut heard = Heard(Vec::new());
-        it.hash(&mut heard);
-        heard.0
+        let mut recorder = Recorder(Vec::new());
+        it.hash(&mut recorder);
+        recorder.0
     }
 
     #[test]
-    fn it_is_found_and_sorted_and_hashed_as_a_str_is() {
+    fn text_compares_and_hashes_like_str() {
         let source = Bytes::from("abc".to_string());
         let shared = Str::part_of(&source, &source);
         for text in [shared, Str::from("abc")] {
@@ -286,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shared_is_not_copied() {
+    fn shared_text_is_not_copied() {
         let source = Bytes::from("abc".to_string());
         let shared = Str::part_of(&source, &source[1..]);
         assert_eq!(shared.as_bytes().as_ptr(), source[1..].as_ptr());
@@ -305,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_message_is_shared_unless_it_has_escapes() {
+    fn text_without_escapes_is_shared() {
         let raw = Raw::from_text(r#"["x","a longer one, to be found at another place","\u0078"]"#)
             .unwrap();
         let all = read(&raw);
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_part_does_not_keep_a_large_message() {
+    fn a_small_part_of_a_large_message_is_copied() {
         let raw = Raw::new(&["x".repeat(100), "y".repeat(20_000)]).unwrap();
         let all = read(&raw);
         assert_eq!(
@@ -328,13 +327,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_reads_what_was_written(texts in proptest::collection::vec("(?s).{0,40}", 0..8)) {
+        fn text_survives_a_round_trip(texts in proptest::collection::vec("(?s).{0,40}", 0..8)) {
             prop_assert_eq!(read(&Raw::new(&texts).unwrap()), texts);
         }
     }
 
     #[test]
-    fn serde_reads_and_writes_it_as_a_string() {
+    fn text_serializes_as_a_string() {
         let text: Str = serde_json::from_str(r#""a\nb""#).unwrap();
         assert_eq!(text, "a\nb");
         assert_eq!(serde_json::to_string(&text).unwrap(), r#""a\nb""#);

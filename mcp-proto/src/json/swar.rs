@@ -1,7 +1,8 @@
-//! How much of a string is plain: neither a quote, a backslash nor a control byte; knows nothing of
-//! what surrounds it.
+//! Searches for the end of a string eight bytes at a time (SIMD within a register).
+//!
+//! A byte is *special* if it is a quote, a backslash or a control byte, and *plain* otherwise.
 
-/// The bytes before the first quote, backslash or control byte; all of them if there is none.
+/// Returns the number of plain bytes at the start of `bytes`.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
     let mut at = 0;
@@ -18,14 +19,14 @@ pub(super) fn plain_len(bytes: &[u8]) -> usize {
     plain_far(bytes)
 }
 
-/// Where the quote is that ends the string that another begins at `start`, if it is near; else up
-/// to where the string is plain. What is at `start` is not looked at.
+/// Returns the index of the closing quote of the string that opens at `start`.
 ///
-/// Most strings end near, which is found out on the spot.
+/// Most strings are short, so this is inlined and searches only 32 bytes. If it finds no quote, it
+/// returns an index up to which the string is plain as the error. Does not inspect the byte at
+/// `start`.
 #[inline(always)]
 pub(super) fn near_quote(bytes: &[u8], start: usize) -> Result<usize, usize> {
-    // The byte before the next word: one that is there, so that there is nothing more to check at
-    // first.
+    // The index before the next word, which is in bounds and saves a check for the first word.
     let mut at = start;
     loop {
         let from = bytes.get(at..).and_then(<[u8]>::first_chunk::<{ 1 + WORD }>);
@@ -42,28 +43,28 @@ pub(super) fn near_quote(bytes: &[u8], start: usize) -> Result<usize, usize> {
     }
 }
 
-/// What is not found within so many bytes is not near.
+/// The number of bytes that `near_quote` searches.
 const NEAR_QUOTE: usize = 4 * WORD;
 
-/// Most of what is looked for is before this.
+/// The number of bytes that `plain_len` searches by words before it switches to `memchr`.
 const NEAR: usize = 12 * WORD;
 
 const WORD: usize = 8;
 
-/// As `plain_len`, where less than a word is left from `start` on.
+/// Finishes [`plain_len`] at `start`, where less than a word is left.
 #[cold]
 fn plain_tail(bytes: &[u8], start: usize) -> usize {
     let tail = bytes.get(start..).unwrap_or_default();
     start + tail.iter().position(|&byte| is_special(byte)).unwrap_or(tail.len())
 }
 
-/// As `plain_len`, where there is nothing near.
+/// Finishes [`plain_len`] after the first [`NEAR`] bytes, which are plain.
 #[inline(never)]
 fn plain_far(bytes: &[u8]) -> usize {
     let rest = bytes.get(NEAR..).unwrap_or_default();
     let far =
         rest.get(..memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())).unwrap_or_default();
-    // Without a way out, so that it can be done to many bytes at a time.
+    // No early exit, so that the loop is vectorized.
     let least = far.iter().fold(u8::MAX, |least, &byte| least.min(byte));
     let control = if least < 0x20 { far.iter().position(|&byte| byte < 0x20) } else { None };
     NEAR + control.unwrap_or(far.len())
@@ -73,17 +74,17 @@ const fn is_special(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
-/// A byte's high bit is set where the byte is below 0x20, a quote or a backslash. A borrow can set
-/// a bit falsely only above a true one, so the lowest set bit is always right.
+/// Sets the high bit of each special byte. A borrow can set a wrong bit only above a correct one,
+/// so the lowest set bit is always correct.
 #[inline]
 const fn hits(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
-    // With this bit turned over, a quote is 0x20, nothing else is that comes from another place,
-    // and what was below it still is: one comparison does for both.
+    // Flipping this bit maps the quote to 0x20 and control bytes to control bytes, so one
+    // comparison finds both.
     let control_or_quote = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let slash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
-    // A quote and a backslash are below 0x80, so that one mask does for all three.
+    // All special bytes are below 0x80, so one mask serves for all.
     (control_or_quote | slash) & !word & HIGH
 }
 
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_text_ends_at_its_first_special_byte_near_and_far() {
+    fn plain_len_stops_at_the_first_special_byte() {
         for filler in [b'a', b' ', b'!', b'#', 0xFF] {
             let plain = alloc::vec![filler; NEAR + 64];
             assert_eq!(plain_len(&plain), plain.len());
@@ -100,19 +101,19 @@ mod tests {
                 for special in [0, b'\n', 0x1F, b'"', b'\\'] {
                     let mut bytes = plain.clone();
                     bytes[at] = special;
-                    assert_eq!(plain_len(&bytes), at, "{special} behind {at} of {filler}");
+                    assert_eq!(plain_len(&bytes), at, "{special} after {at} of {filler}");
                 }
             }
         }
     }
 
-    /// What `near_quote` may say of a string of bytes that are plain up to `plain`.
+    /// Checks the result of `near_quote` for a string that is plain up to `plain`.
     fn assert_near(bytes: &[u8], plain: usize) {
         let ends = bytes.get(plain) == Some(&b'"');
         let result = near_quote(&[b"\"", bytes].concat(), 0);
         match result.map(|at| at - 1).map_err(|at| at - 1) {
             Ok(at) => assert!(ends && at == plain, "{bytes:?}"),
-            // It goes as far as there are words.
+            // The search stops where less than a word is left.
             Err(at) => {
                 assert!(
                     at <= plain && (at == plain || plain - at < WORD || at == NEAR_QUOTE),
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_special_byte_is_found_wherever_it_is() {
+    fn the_first_special_byte_is_found_at_every_position() {
         for len in (0..24).chain(30..42).chain(94..100).chain(158..164) {
             let mut bytes = alloc::vec![b'a'; len];
             assert_eq!(plain_len(&bytes), len);
@@ -135,7 +136,7 @@ mod tests {
                     let plain = if is_special(byte) { at } else { len };
                     assert_eq!(plain_len(&bytes), plain, "{byte} at {at} of {len}");
                     assert_near(&bytes, plain);
-                    // What comes behind it changes nothing.
+                    // The bytes after it do not matter.
                     if at + 1 < len {
                         bytes[at + 1] = byte.wrapping_add(1);
                         let next = if is_special(byte.wrapping_add(1)) { at + 1 } else { len };
@@ -150,11 +151,11 @@ mod tests {
     }
 
     #[test]
-    fn every_special_byte_is_found_at_every_alignment_behind_every_filler() {
+    fn every_special_byte_is_found_at_every_alignment_after_every_filler() {
         for filler in (0..=255_u8).filter(|byte| !is_special(*byte)) {
             for lead in 0..10 {
                 for special in (0..=255_u8).filter(|byte| is_special(*byte)) {
-                    // A second special byte right behind shows that the lowest one wins.
+                    // With a second special byte right after it, the first one wins.
                     for tail in [&[][..], &[filler; 9], &[special; 9]] {
                         let bytes = [&[filler; 10][..lead], &[special], tail].concat();
                         assert_eq!(plain_len(&bytes), lead, "{bytes:?}");
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_may_begin_anywhere() {
+    fn a_string_may_start_anywhere() {
         let bytes = br#"'ab"cdefgh"ijklmnop"#;
         assert_eq!(
             [0, 3, 10, 99].map(|at| near_quote(bytes, at)),

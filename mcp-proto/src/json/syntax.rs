@@ -1,4 +1,4 @@
-//! The tokens of JSON (RFC 8259): finds and checks where each one ends.
+//! The tokens of JSON (RFC 8259): validates each and finds where it ends.
 //!
 //! Unpaired surrogate escapes and raw control bytes are errors.
 
@@ -6,7 +6,7 @@ use core::fmt;
 
 use super::swar::{near_quote, plain_len};
 
-/// Where and why a text is not JSON.
+/// The position and reason of invalid JSON.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct SyntaxError {
     /// The index of the offending byte.
@@ -191,8 +191,8 @@ pub(super) fn word_end(bytes: &[u8], start: usize, word: &'static [u8]) -> Check
         return Ok(end);
     }
     let rest = bytes.get(start..).unwrap_or_default();
-    let same = rest.iter().zip(word).take_while(|(byte, wanted)| byte == wanted).count();
-    Err(unexpected(start + same, rest.get(same).copied()))
+    let matching = rest.iter().zip(word).take_while(|(byte, wanted)| byte == wanted).count();
+    Err(unexpected(start + matching, rest.get(matching).copied()))
 }
 
 /// The open brackets, one bit per level: set for an object.

@@ -1,4 +1,4 @@
-//! JSON for property tests: any value, spelled in any way that the grammar allows.
+//! Generators of JSON for property tests: any value, in any spelling the grammar allows.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Number, Value};
 
-/// Characters that JSON treats specially, or that lie at the edges of its encodings.
-const ODD_CHARACTERS: &[char] = &[
+/// Characters that are special in JSON or boundary cases of its encodings.
+const SPECIAL_CHARACTERS: &[char] = &[
     '"',
     '\\',
     '/',
@@ -44,18 +44,19 @@ const ODD_CHARACTERS: &[char] = &[
     '\u{10ffff}',
 ];
 
-/// Any string, the odd ones often.
+/// Any string, with a preference for special characters.
 pub(crate) fn string() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{0,3}",
         ".{0,12}",
-        proptest::collection::vec(select(ODD_CHARACTERS), 0..24)
+        proptest::collection::vec(select(SPECIAL_CHARACTERS), 0..24)
             .prop_map(|characters| characters.into_iter().collect()),
     ]
 }
 
 fn key() -> impl Strategy<Value = String> {
-    prop_oneof![3 => select(&["a", "b", "_meta", "_mete", "id", "méta", ""][..]).prop_map(String::from), 1 => string()]
+    let fixed = select(&["a", "b", "_meta", "_mete", "id", "méta", ""][..]);
+    prop_oneof![3 => fixed.prop_map(String::from), 1 => string()]
 }
 
 fn number() -> impl Strategy<Value = Value> {
@@ -91,18 +92,17 @@ pub(crate) fn object() -> impl Strategy<Value = Map<String, Value>> {
         .prop_map(|members| members.into_iter().collect())
 }
 
-/// Any value as text, spelled in any way. Members may be repeated, so the text can hold more than
-/// the value did.
+/// Any value as text, in any spelling. Members may be repeated.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     (value(), Style::any()).prop_map(|(value, mut style)| style.spell(&value))
 }
 
-/// As `text`, for objects.
+/// Any object as text, in any spelling.
 pub(crate) fn object_text() -> impl Strategy<Value = String> {
     (object(), Style::any()).prop_map(|(object, mut style)| style.spell(&Value::Object(object)))
 }
 
-/// Choices between the spellings of a value, made in turn and over again.
+/// A sequence of choices between spellings, repeated as needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Style {
     choices: Vec<u8>,
@@ -111,7 +111,7 @@ pub(crate) struct Style {
 
 impl Style {
     pub(crate) fn any() -> impl Strategy<Value = Self> {
-        // Half of the texts are spelled plainly.
+        // Half of the texts use the canonical spelling.
         prop_oneof![Just(vec![]), proptest::collection::vec(any::<u8>(), 1..64)]
             .prop_map(|choices| Self { choices, next: 0 })
     }
@@ -131,7 +131,7 @@ impl Style {
         );
     }
 
-    /// Spells `value`, without white space around it.
+    /// Writes `value` without surrounding white space.
     pub(crate) fn spell(&mut self, value: &Value) -> String {
         let mut out = String::new();
         self.value(&mut out, value);
@@ -170,7 +170,7 @@ impl Style {
                         out.push(',');
                     }
                     if self.choose(12) == 0 {
-                        self.member(out, key, &Value::from("an earlier one of the same name"));
+                        self.member(out, key, &Value::from("overridden"));
                         out.push(',');
                     }
                     self.member(out, key, value);

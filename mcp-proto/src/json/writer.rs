@@ -1,4 +1,4 @@
-//! Writing JSON text into a buffer, one token after the other; knows nothing of messages.
+//! Writers of JSON text.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ pub(crate) fn write_str(out: &mut Vec<u8>, text: &str) {
     write_text(out, text.as_bytes());
 }
 
-/// As `write_str`, of text that is known to be UTF-8.
+/// Like [`write_str`], for bytes known to be UTF-8.
 pub(crate) fn write_text(out: &mut Vec<u8>, text: &[u8]) {
     if text.len() >= LONG {
         make_room(out, text.len());
@@ -37,10 +37,10 @@ pub(crate) fn write_text(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
-/// Makes room for a long text: a quarter more than there was, if that is not enough. `reserve`
-/// would make twice as much of it, even where a byte is missing.
+/// Reserves room for a long text, growing the capacity by at most a quarter or to the size needed.
+/// `Vec::reserve` would double the capacity.
 fn make_room(out: &mut Vec<u8>, bytes: usize) {
-    // What closes it and all around it fits, too.
+    // Leave room for the rest of the message.
     let needed = out.len().saturating_add(bytes).saturating_add(LONG);
     if needed > out.capacity() {
         let room = needed.max(out.capacity() / 4 * 5);
@@ -48,7 +48,7 @@ fn make_room(out: &mut Vec<u8>, bytes: usize) {
     }
 }
 
-/// A text that is worth making room for.
+/// Longer texts reserve room before they are written.
 const LONG: usize = 1024;
 
 fn hex(digit: u8) -> u8 {
@@ -65,13 +65,13 @@ pub(crate) fn write_i64(out: &mut Vec<u8>, number: i64) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// Writes a finite number, as an integer if it is a safe one; any other number as `null`.
+/// Writes a number. Integers below 2^53 have no fraction; infinities and NaN become `null`.
 pub(crate) fn write_f64(out: &mut Vec<u8>, number: f64) {
     let integer = number as i64;
     if integer as f64 == number && integer.unsigned_abs() < 1 << 53 {
         write_i64(out, integer);
     } else if number.is_finite() {
-        // `zmij`, which `serde_json` brings along, spells some numbers differently: `0.00001` for
+        // `zmij`, a dependency of `serde_json`, writes some numbers differently: `0.00001` for
         // `1e-5`, `1e+16` for `1e16`.
         out.extend_from_slice(alloc::format!("{number:?}").as_bytes());
     } else {
@@ -79,7 +79,7 @@ pub(crate) fn write_f64(out: &mut Vec<u8>, number: f64) {
     }
 }
 
-/// An object being written: `begin`, then a value after each `key`, then `end`.
+/// Writes an object: call `begin`, write a value after each `key`, call `end`.
 #[derive(Debug)]
 pub(crate) struct Object<'a> {
     out: &'a mut Vec<u8>,
@@ -92,7 +92,7 @@ impl<'a> Object<'a> {
         Self { out, empty: true }
     }
 
-    /// Writes the key; the caller writes exactly one value to the buffer it gets.
+    /// Writes a key. The caller must write exactly one value to the returned buffer.
     pub(crate) fn key(&mut self, key: &str) -> &mut Vec<u8> {
         if !self.empty {
             self.out.push(b',');
@@ -103,7 +103,7 @@ impl<'a> Object<'a> {
         self.out
     }
 
-    /// As `key`, for one that needs no escapes.
+    /// Like [`key`](Self::key), for a key that needs no escapes.
     pub(crate) fn plain_key(&mut self, key: &'static str) -> &mut Vec<u8> {
         if !self.empty {
             self.out.push(b',');
@@ -119,7 +119,7 @@ impl<'a> Object<'a> {
         write_str(self.key(key), value);
     }
 
-    /// Writes the member if there is a value for it.
+    /// Writes a member unless `value` is `None`.
     pub(crate) fn opt_str(&mut self, key: &str, value: Option<&str>) {
         if let Some(value) = value {
             self.str(key, value);
@@ -139,7 +139,7 @@ impl<'a> Object<'a> {
         self.key(key).extend_from_slice(value);
     }
 
-    /// Writes a member whose key is escaped already and comes without its quotes.
+    /// Writes a member whose key is already escaped, without quotes.
     pub(super) fn escaped(&mut self, key: &[u8], value: &[u8]) {
         if !self.empty {
             self.out.push(b',');
@@ -156,7 +156,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// An array being written: `begin`, then a value after each `next`, then `end`.
+/// Writes an array: call `begin`, write a value after each `next`, call `end`.
 #[derive(Debug)]
 pub(crate) struct Array<'a> {
     out: &'a mut Vec<u8>,
@@ -169,7 +169,7 @@ impl<'a> Array<'a> {
         Self { out, empty: true }
     }
 
-    /// The caller writes exactly one value to the buffer it gets.
+    /// Starts an element. The caller must write exactly one value to the returned buffer.
     pub(crate) fn next(&mut self) -> &mut Vec<u8> {
         if !self.empty {
             self.out.push(b',');

@@ -1,4 +1,4 @@
-//! A method's name: one of the protocol's, or any other.
+//! [`Method`]: the name of any method.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -6,7 +6,9 @@ use core::ops::Deref;
 
 use super::MethodId;
 
-/// A method's name. A method of the protocol takes no allocation.
+/// The name of a method, defined by the protocol or not. Dereferences to `str`.
+///
+/// Names of the protocol's methods are not allocated.
 #[derive(Clone)]
 pub struct Method(Name);
 
@@ -17,12 +19,12 @@ enum Name {
 }
 
 impl Method {
-    /// The name of a method that no revision has.
+    /// Creates the name of a method that no revision defines.
     pub(crate) fn other(name: &str) -> Self {
         Self(Name::Other(name.into()))
     }
 
-    /// Returns the id of a method of the protocol.
+    /// Returns the id, or `None` if the protocol does not define the method.
     #[must_use]
     pub const fn id(&self) -> Option<MethodId> {
         match &self.0 {

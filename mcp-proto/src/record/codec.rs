@@ -1,5 +1,4 @@
-//! The encoding of values in a recording: numbers in as few bytes as they need, texts behind their
-//! length.
+//! The encoding of values in a recording: variable-length integers and length-prefixed texts.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,35 +10,36 @@ use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
 
-/// Something that can be written to a recording and read back as it was.
-pub(super) trait Field: Sized {
+/// A value with an encoding in recordings.
+pub(super) trait Codec: Sized {
+    /// Appends the encoded value to `out`.
     fn write(&self, out: &mut Vec<u8>);
 
-    /// Takes one from the front; `None` when what is there is none.
+    /// Reads a value from the front of `input`. Returns `None` if it is invalid or incomplete.
     fn read(input: &mut &[u8]) -> Option<Self>;
 }
 
-/// Takes so many bytes from the front.
+/// Takes `count` bytes from the front of `input`.
 pub(super) fn take<'a>(input: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     let (head, tail) = input.split_at_checked(count)?;
     *input = tail;
     Some(head)
 }
 
-/// Writes bytes behind their number.
+/// Writes bytes prefixed by their length.
 pub(super) fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     (bytes.len() as u64).write(out);
     out.extend_from_slice(bytes);
 }
 
-/// Takes bytes from behind their number.
+/// Reads bytes prefixed by their length.
 pub(super) fn read_bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(u64::read(input)?).ok()?;
     take(input, length)
 }
 
-/// Seven bits a byte, the lowest first; the last byte is below 128.
-impl Field for u64 {
+/// LEB128: seven bits per byte, least significant first. The last byte is below 128.
+impl Codec for u64 {
     fn write(&self, out: &mut Vec<u8>) {
         let mut rest = *self;
         while rest >= 0x80 {
@@ -54,7 +54,7 @@ impl Field for u64 {
         for shift in (0..64).step_by(7) {
             let [byte] = *take(input, 1)? else { return None };
             let bits = Self::from(byte & 0x7F);
-            // The tenth byte holds one bit.
+            // The tenth byte can hold only one bit.
             if bits.checked_shl(shift).is_none_or(|shifted| shifted >> shift != bits) {
                 return None;
             }
@@ -67,8 +67,8 @@ impl Field for u64 {
     }
 }
 
-/// Small numbers of either sign are few bytes.
-impl Field for i64 {
+/// Zigzag encoding, so that small numbers of either sign are short.
+impl Codec for i64 {
     fn write(&self, out: &mut Vec<u8>) {
         (((*self << 1) ^ (*self >> 63)) as u64).write(out);
     }
@@ -79,7 +79,7 @@ impl Field for i64 {
     }
 }
 
-impl Field for bool {
+impl Codec for bool {
     fn write(&self, out: &mut Vec<u8>) {
         out.push(u8::from(*self));
     }
@@ -93,8 +93,8 @@ impl Field for bool {
     }
 }
 
-/// Its bits: a number that is none stays the one it was.
-impl Field for f64 {
+/// The bit pattern, which preserves NaN payloads.
+impl Codec for f64 {
     fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.to_bits().to_le_bytes());
     }
@@ -105,7 +105,7 @@ impl Field for f64 {
     }
 }
 
-impl Field for Box<str> {
+impl Codec for Box<str> {
     fn write(&self, out: &mut Vec<u8>) {
         write_bytes(self.as_bytes(), out);
     }
@@ -115,7 +115,7 @@ impl Field for Box<str> {
     }
 }
 
-impl Field for Raw {
+impl Codec for Raw {
     fn write(&self, out: &mut Vec<u8>) {
         write_bytes(self.as_bytes(), out);
     }
@@ -125,7 +125,7 @@ impl Field for Raw {
     }
 }
 
-impl<T: Field> Field for Option<T> {
+impl<T: Codec> Codec for Option<T> {
     fn write(&self, out: &mut Vec<u8>) {
         self.is_some().write(out);
         if let Some(value) = self {
@@ -138,20 +138,20 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-impl<T: Field> Field for Vec<T> {
+impl<T: Codec> Codec for Vec<T> {
     fn write(&self, out: &mut Vec<u8>) {
         (self.len() as u64).write(out);
         self.iter().for_each(|value| value.write(out));
     }
 
     fn read(input: &mut &[u8]) -> Option<Self> {
-        // Each is a byte at least, so that a number out of nowhere reserves nothing.
+        // Collecting through `Option` reserves nothing, so an invalid count cannot exhaust memory.
         let count = u64::read(input)?;
         (0..count).map(|_| T::read(input)).collect()
     }
 }
 
-impl Field for Duration {
+impl Codec for Duration {
     fn write(&self, out: &mut Vec<u8>) {
         self.as_secs().write(out);
         u64::from(self.subsec_nanos()).write(out);
@@ -163,7 +163,7 @@ impl Field for Duration {
     }
 }
 
-impl Field for CallId {
+impl Codec for CallId {
     fn write(&self, out: &mut Vec<u8>) {
         self.0.write(out);
     }
@@ -173,7 +173,7 @@ impl Field for CallId {
     }
 }
 
-impl Field for IncomingId {
+impl Codec for IncomingId {
     fn write(&self, out: &mut Vec<u8>) {
         self.0.write(out);
     }
@@ -183,7 +183,7 @@ impl Field for IncomingId {
     }
 }
 
-impl Field for Level {
+impl Codec for Level {
     fn write(&self, out: &mut Vec<u8>) {
         out.push(*self as u8);
     }
@@ -204,7 +204,7 @@ const MISUSES: [Misuse; 7] = [
     Misuse::Unsupported,
 ];
 
-impl Field for Misuse {
+impl Codec for Misuse {
     fn write(&self, out: &mut Vec<u8>) {
         let index = MISUSES.iter().position(|misuse| misuse == self).unwrap_or(MISUSES.len());
         out.push(index as u8);
@@ -216,17 +216,17 @@ impl Field for Misuse {
     }
 }
 
-/// Writes and reads a struct field by field.
+/// Encodes a struct as its fields in order.
 macro_rules! fields {
     ($type:ident { $($field:ident),+ }) => {
-        impl Field for $type {
+        impl Codec for $type {
             fn write(&self, out: &mut Vec<u8>) {
                 let Self { $($field),+ } = self;
-                $(Field::write($field, out);)+
+                $(Codec::write($field, out);)+
             }
 
             fn read(input: &mut &[u8]) -> Option<Self> {
-                Some(Self { $($field: Field::read(input)?),+ })
+                Some(Self { $($field: Codec::read(input)?),+ })
             }
         }
     };
@@ -243,11 +243,11 @@ mod tests {
 
     use super::*;
 
-    fn round_trip<T: Field>(value: &T) -> (usize, Option<T>) {
+    fn round_trip<T: Codec>(value: &T) -> (usize, Option<T>) {
         let mut out = Vec::new();
         value.write(&mut out);
         for end in 0..out.len() {
-            assert!(T::read(&mut &out[..end]).is_none(), "half of it was read");
+            assert!(T::read(&mut &out[..end]).is_none(), "a truncated value was read");
         }
         let mut input = out.as_slice();
         let read = T::read(&mut input);
@@ -257,7 +257,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(unsigned: u64, signed: i64, text: Option<Box<str>>, truth: bool, secs: u64, bits: u64) {
+        fn values_survive_a_round_trip(
+            unsigned: u64, signed: i64, text: Option<Box<str>>, truth: bool, secs: u64, bits: u64,
+        ) {
             prop_assert_eq!(round_trip(&unsigned).1, Some(unsigned));
             prop_assert_eq!(round_trip(&signed).1, Some(signed));
             prop_assert_eq!(round_trip(&text).1, Some(text));
@@ -268,7 +270,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
+        fn reading_invalid_bytes_does_not_panic(bytes: Vec<u8>) {
             let _any = Vec::<Filter>::read(&mut &bytes[..]);
             let _any = CallOptions::read(&mut &bytes[..]);
             let _any = ErrorObject::read(&mut &bytes[..]);
@@ -286,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn every_level_and_misuse_has_a_number() {
+    fn every_level_and_misuse_is_one_byte() {
         for level in Level::ALL {
             assert_eq!(round_trip(&level), (1, Some(level)));
         }

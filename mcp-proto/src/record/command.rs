@@ -3,21 +3,20 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::codec::{Field, take};
+use super::codec::{Codec, take};
 use crate::command::{Applied, OwnedChange, OwnedCommand};
 use crate::connection::Question;
 use crate::error::Misuse;
 
-/// Writes and reads each variant as its tag and its fields in order. A tag is never used again for
-/// another variant.
+/// Encodes each variant as its tag and its fields in order. Tags are never reused.
 macro_rules! commands {
     ($($tag:literal $name:ident { $($field:ident),* },)+) => {
-        impl Field for OwnedCommand {
+        impl Codec for OwnedCommand {
             fn write(&self, out: &mut Vec<u8>) {
                 match self {
                     $(Self::$name { $($field),* } => {
                         out.push($tag);
-                        $(Field::write($field, out);)*
+                        $(Codec::write($field, out);)*
                     })+
                 }
             }
@@ -25,7 +24,7 @@ macro_rules! commands {
             fn read(input: &mut &[u8]) -> Option<Self> {
                 let [tag] = *take(input, 1)? else { return None };
                 match tag {
-                    $($tag => Some(Self::$name { $($field: Field::read(input)?),* }),)+
+                    $($tag => Some(Self::$name { $($field: Codec::read(input)?),* }),)+
                     _ => None,
                 }
             }
@@ -50,7 +49,7 @@ commands! {
     14 EndStream { incoming },
 }
 
-impl Field for Result<Applied, Misuse> {
+impl Codec for Result<Applied, Misuse> {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
             Ok(Applied::Done) => out.push(0),
@@ -68,14 +67,14 @@ impl Field for Result<Applied, Misuse> {
     fn read(input: &mut &[u8]) -> Option<Self> {
         match take(input, 1)? {
             [0] => Some(Ok(Applied::Done)),
-            [1] => Field::read(input).map(|call| Ok(Applied::Call(call))),
-            [2] => Field::read(input).map(Err),
+            [1] => Codec::read(input).map(|call| Ok(Applied::Call(call))),
+            [2] => Codec::read(input).map(Err),
             _ => None,
         }
     }
 }
 
-impl Field for OwnedChange {
+impl Codec for OwnedChange {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Prompts => out.push(0),
@@ -91,7 +90,7 @@ impl Field for OwnedChange {
     fn read(input: &mut &[u8]) -> Option<Self> {
         match take(input, 1)? {
             [0] => Some(Self::Prompts),
-            [1] => Field::read(input).map(Self::Resource),
+            [1] => Codec::read(input).map(Self::Resource),
             [2] => Some(Self::Resources),
             [3] => Some(Self::Tools),
             _ => None,
@@ -99,8 +98,8 @@ impl Field for OwnedChange {
     }
 }
 
-/// A question with the key of its answer. It was encoded when the command became an owned one.
-impl Field for (Box<str>, Question) {
+/// A question with its key. The params of questions in owned commands are already encoded.
+impl Codec for (Box<str>, Question) {
     fn write(&self, out: &mut Vec<u8>) {
         let (key, question) = self;
         key.write(out);
@@ -112,7 +111,7 @@ impl Field for (Box<str>, Question) {
     }
 
     fn read(input: &mut &[u8]) -> Option<Self> {
-        let (key, method, params) = (Field::read(input)?, Field::read(input)?, Field::read(input)?);
+        let (key, method, params) = (Codec::read(input)?, Codec::read(input)?, Codec::read(input)?);
         Some((key, Question::Raw(method, params)))
     }
 }

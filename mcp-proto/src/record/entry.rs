@@ -1,24 +1,24 @@
-//! The format of a recording: a header, then one entry after another.
+//! The format of a recording: a header followed by entries.
 //!
-//! The header is the word `mcp-tape`, a version, the role, and when the machine was made. An entry
-//! is its tag, how many nanoseconds it is later than the last where it has a time of its own, and
-//! what happened. Numbers are variable in length, texts stand behind theirs.
+//! The header consists of the text `mcp-tape`, a version, the role, and the time the endpoint was
+//! created. An entry consists of a tag, the nanoseconds since the previous entry if it has a time
+//! of its own, and its data. Integers have a variable length; texts are prefixed by their length.
 
 use alloc::vec::Vec;
 
-use super::codec::{Field, read_bytes, take};
+use super::codec::{Codec, read_bytes, take};
 use crate::command::{Applied, OwnedCommand};
 use crate::error::Misuse;
 use crate::revision::Side;
 use crate::time::Instant;
 
-/// What every recording begins with.
+/// The first bytes of every recording.
 const MAGIC: &[u8] = b"mcp-tape";
 
-/// The format of recordings. Version 2 holds each payload once, as JSON text.
+/// The version of the format. Version 2 stores each payload once, as JSON text.
 const VERSION: u8 = 2;
 
-/// What an entry tells of.
+/// The type of an entry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Tag {
     Input = 1,
@@ -41,7 +41,7 @@ impl Tag {
         Self::Output,
     ];
 
-    /// Whether it happens at a time of its own; the others do at that of the entry before.
+    /// Returns whether the entry has its own time. Other entries have that of the previous one.
     pub(super) const fn has_time(self) -> bool {
         matches!(self, Self::Input | Self::Eof | Self::Timeout | Self::Command)
     }
@@ -56,23 +56,23 @@ impl Tag {
 #[derive(Clone, Debug)]
 pub(super) struct Entry<'a> {
     pub(super) at: Instant,
-    pub(super) what: What<'a>,
+    pub(super) data: EntryData<'a>,
 }
 
-/// What happened.
+/// The content of an entry.
 #[derive(Clone, Debug)]
-pub(super) enum What<'a> {
-    /// Bytes came in.
+pub(super) enum EntryData<'a> {
+    /// Bytes were received.
     Input(&'a [u8]),
     Eof,
     Timeout,
-    /// A command was applied: its outcome.
+    /// A command was applied, with this result.
     Command(OwnedCommand, Result<Applied, Misuse>),
-    /// An event was polled: its summary, and its fingerprint.
+    /// An event was polled: its summary and its fingerprint.
     Event(&'a str, u64),
-    /// So many bytes were taken from the outbox.
+    /// This many bytes were taken from the outbox.
     Taken(u64),
-    /// What the entry before put in the outbox.
+    /// The preceding entry added these bytes to the outbox.
     Output(&'a [u8]),
 }
 
@@ -87,7 +87,7 @@ pub(super) fn header(side: Side, began: Instant) -> Vec<u8> {
     out
 }
 
-/// What a header says; `None` where there is none of this form.
+/// Reads the header. Returns `None` if it is invalid.
 pub(super) fn read_header(input: &mut &[u8]) -> Option<(Side, Instant)> {
     if take(input, MAGIC.len())? != MAGIC || take(input, 1)? != [VERSION] {
         return None;
@@ -100,25 +100,26 @@ pub(super) fn read_header(input: &mut &[u8]) -> Option<(Side, Instant)> {
     Some((side, Instant::from_nanos(u64::read(input)?)))
 }
 
-/// Takes the next entry; `last` is the time of the one before. `None` when what is there is none.
+/// Reads the next entry, where `last` is the time of the previous one. Returns `None` if it is
+/// invalid or incomplete.
 pub(super) fn read_entry<'a>(input: &mut &'a [u8], last: Instant) -> Option<Entry<'a>> {
     let tag = Tag::read(input)?;
     let mut at = last;
     if tag.has_time() {
         at = Instant::from_nanos(last.as_nanos().wrapping_add(i64::read(input)? as u64));
     }
-    let what = match tag {
-        Tag::Input => What::Input(read_bytes(input)?),
-        Tag::Eof => What::Eof,
-        Tag::Timeout => What::Timeout,
-        Tag::Command => What::Command(Field::read(input)?, Field::read(input)?),
+    let data = match tag {
+        Tag::Input => EntryData::Input(read_bytes(input)?),
+        Tag::Eof => EntryData::Eof,
+        Tag::Timeout => EntryData::Timeout,
+        Tag::Command => EntryData::Command(Codec::read(input)?, Codec::read(input)?),
         Tag::Event => {
-            let words = core::str::from_utf8(read_bytes(input)?).ok()?;
+            let summary = core::str::from_utf8(read_bytes(input)?).ok()?;
             let fingerprint = take(input, 8)?.try_into().ok()?;
-            What::Event(words, u64::from_le_bytes(fingerprint))
+            EntryData::Event(summary, u64::from_le_bytes(fingerprint))
         }
-        Tag::Taken => What::Taken(Field::read(input)?),
-        Tag::Output => What::Output(read_bytes(input)?),
+        Tag::Taken => EntryData::Taken(Codec::read(input)?),
+        Tag::Output => EntryData::Output(read_bytes(input)?),
     };
-    Some(Entry { at, what })
+    Some(Entry { at, data })
 }

@@ -1,16 +1,17 @@
-//! Records machines, replays recordings, and prints them.
+//! Recording and deterministic replay of a client or server.
 //!
-//! A machine is deterministic. A recording holds its inputs: bytes and their end, time that passed,
-//! the application's commands, which events were polled and how many bytes were taken from the
-//! outbox. It also holds the outcome: every byte out, the events' fingerprints, and what each
-//! command returned. [`Recording::replay`] repeats the inputs and reports the first difference.
+//! A connection is deterministic, so a recording of its inputs reproduces it exactly. A recording
+//! holds the inputs: received bytes and their end, timeouts, commands, polled events, and how many
+//! bytes were taken from the outbox. It also holds the outputs: all bytes sent, a fingerprint of
+//! each event, and the result of each command. [`Recording::replay`] repeats the inputs and reports
+//! the first output that differs.
 //!
-//! [`Recorded`] wraps a machine and writes the recording into a [`Sink`]; [`Recording`] reads one.
+//! [`Recorded`] wraps an endpoint and writes its recording to a [`Sink`]; [`Recording`] reads one.
 //!
-//! A recording begins with its version, the role, and when the machine was made. **The
-//! configuration is not in it**: the program that replays makes the machine, with the same
+//! A recording starts with its version, the role, and the time the connection was created. **It
+//! does not include the configuration**: to replay it, create an endpoint from an equal
 //! [`Config`](crate::client::Config). Commands are recorded as
-//! [`OwnedCommand`](crate::OwnedCommand)s, so that a replay needs none of the application's types.
+//! [`OwnedCommand`](crate::OwnedCommand)s, so a replay does not need the application's types.
 //!
 //! ```
 //! use mcp_proto::record::{Recorded, Recording};
@@ -18,12 +19,14 @@
 //! use mcp_proto::stdio::Stdio;
 //! use mcp_proto::{Capability, Endpoint, ErrorObject, Instant};
 //!
-//! fn make(began: Instant) -> Stdio<Server> {
-//!     Stdio::new(Server::new(began, Config::new("weather", "1.0.0").capability(Capability::Tools)))
+//! fn create(now: Instant) -> Stdio<Server> {
+//!     let config = Config::new("weather", "1.0.0").capability(Capability::Tools);
+//!     Stdio::new(Server::new(now, config))
 //! }
 //!
 //! let now = Instant::ZERO;
-//! let mut server = Recorded::new(make(now), now, Vec::new()); // or |bytes: &[u8]| file.write_all(bytes)…
+//! // The sink is a `Vec<u8>` here, but can be a closure that writes to a file.
+//! let mut server = Recorded::new(create(now), now, Vec::new());
 //! let line = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today","_meta":{
 //!     "io.modelcontextprotocol/protocolVersion":"2026-07-28",
 //!     "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
@@ -36,9 +39,9 @@
 //!     }
 //! }
 //!
-//! let tape = server.into_sink();
-//! let recording = Recording::read(&tape).unwrap();
-//! recording.replay(&mut make(recording.began())).unwrap();
+//! let bytes = server.into_sink();
+//! let recording = Recording::read(&bytes).unwrap();
+//! recording.replay(&mut create(recording.began())).unwrap();
 //! print!("{}", recording.show(false));
 //! ```
 

@@ -1,4 +1,4 @@
-//! Records everything that is done to a machine.
+//! [`Recorded`]: an endpoint that records itself.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use core::ops::Deref;
 
 use bytes::Buf;
 
-use super::codec::{Field, write_bytes};
+use super::codec::{Codec, write_bytes};
 use super::entry::{Tag, header};
 use crate::command::{Applied, Apply};
 use crate::endpoint::Endpoint;
@@ -15,13 +15,12 @@ use crate::error::Misuse;
 use crate::time::Instant;
 use crate::wire::Outbox;
 
-/// Where a recording goes, piece by piece.
+/// A destination for the bytes of a recording.
 ///
-/// A `Vec<u8>` is one, and so is a function that takes bytes: into a file, say. Each piece is whole
-/// entries, so that a program that dies leaves a recording that can be read.
+/// Implemented by `Vec<u8>` and by closures that take bytes, for example to write them to a file.
+/// Each piece consists of complete entries, so the recording of a crashed program is readable.
 pub trait Sink {
-    /// Takes the next piece. It cannot fail: what cannot be stored is lost, and the recording ends
-    /// there.
+    /// Writes the next piece. Errors cannot be reported; a recording with a lost piece ends there.
     fn write(&mut self, piece: &[u8]);
 }
 
@@ -37,15 +36,15 @@ impl<F: FnMut(&[u8])> Sink for F {
     }
 }
 
-/// A machine that is recorded: it does what the machine does, and every call that changes it goes
-/// into the recording, with its time, its arguments and what came of it.
+/// An endpoint that behaves like the wrapped one and records every call that changes it, with its
+/// time, arguments and result.
 ///
-/// It is driven and commanded through [`Endpoint`], as the machine itself is. It dereferences to
-/// the machine, to look at it. A command's values are encoded before they are recorded: an encoder
-/// that writes something that is not JSON is [`Misuse::Unencodable`] here.
+/// Use it through [`Endpoint`], like the wrapped endpoint. It dereferences to that endpoint for
+/// inspection. The values of a command are encoded before they are recorded; an encoder that writes
+/// invalid JSON fails with [`Misuse::Unencodable`].
 ///
-/// A recording costs the bytes in and out once more, and a few bytes each entry. **It holds all
-/// that was said**, secrets too: keep it as you keep those.
+/// A recording has the size of the bytes in both directions plus a few bytes per entry. **It
+/// contains everything that was sent and received, including secrets**; protect it accordingly.
 ///
 /// ```
 /// use mcp_proto::record::{Recorded, Recording};
@@ -55,10 +54,11 @@ impl<F: FnMut(&[u8])> Sink for F {
 ///
 /// let server = |began| Stdio::new(Server::new(began, Config::new("quiet", "1.0.0")));
 /// let mut recorded = Recorded::new(server(Instant::ZERO), Instant::ZERO, Vec::new());
-/// recorded.handle_input(Instant::from_millis(5), b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n");
-/// let tape = recorded.into_sink();
+/// let ping = b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n";
+/// recorded.handle_input(Instant::from_millis(5), ping);
+/// let bytes = recorded.into_sink();
 ///
-/// let recording = Recording::read(&tape).unwrap();
+/// let recording = Recording::read(&bytes).unwrap();
 /// let replayed = recording.replay(&mut server(recording.began())).unwrap();
 /// assert_eq!((replayed.entries, replayed.bytes_out), (2, 37));
 /// ```
@@ -68,15 +68,15 @@ pub struct Recorded<M, K> {
     sink: K,
     /// The time of the last entry.
     at: Instant,
-    /// Bytes that the machine has put in its outbox, and those that were taken from it, as far as
-    /// they were recorded.
+    /// The number of bytes ever put into the outbox, as far as recorded.
     produced: u64,
+    /// The number of bytes ever taken from the outbox, as far as recorded.
     taken: u64,
     entries: Vec<u8>,
 }
 
 impl<M: Endpoint, K: Sink> Recorded<M, K> {
-    /// Begins to record a machine that was just made at `began`, and that nothing was done to yet.
+    /// Starts recording an endpoint that was created at `began` and not used since.
     pub fn new(machine: M, began: Instant, sink: K) -> Self {
         let mut recorded = Self {
             machine,
@@ -86,33 +86,32 @@ impl<M: Endpoint, K: Sink> Recorded<M, K> {
             taken: 0,
             entries: header(M::Role::SIDE, began),
         };
-        recorded.leave();
+        recorded.record_output();
         recorded
     }
 
-    /// Ends the recording, and gives what it went into.
+    /// Ends the recording and returns its sink.
     pub fn into_sink(self) -> K {
         self.sink
     }
 
-    /// What the recording goes into: to flush it, say. What is written there must be what this
-    /// writes.
+    /// Returns the sink, for example to flush it. Do not write to it.
     pub const fn sink(&mut self) -> &mut K {
         &mut self.sink
     }
 
-    /// Notes what was taken from the outbox since the last entry: it goes before what is done next.
-    fn enter(&mut self) {
+    /// Records the bytes taken from the outbox since the last entry. Precedes every other entry.
+    fn record_taken(&mut self) {
         let taken = self.machine.outbox().sent_total();
         if taken > self.taken {
-            self.entry(self.at, Tag::Taken);
+            self.begin_entry(self.at, Tag::Taken);
             (taken - self.taken).write(&mut self.entries);
             self.taken = taken;
         }
     }
 
-    /// Notes what was put in the outbox, and hands over all that was noted.
-    fn leave(&mut self) {
+    /// Records the bytes added to the outbox and writes the buffered entries to the sink.
+    fn record_output(&mut self) {
         let outbox = self.machine.outbox();
         let produced = outbox.sent_total() + outbox.len() as u64;
         let added = usize::try_from(produced.saturating_sub(self.produced)).unwrap_or(usize::MAX);
@@ -122,21 +121,21 @@ impl<M: Endpoint, K: Sink> Recorded<M, K> {
             write_bytes(outbox.chunk().get(start..).unwrap_or_default(), &mut self.entries);
         }
         self.produced = produced;
-        self.hand_over();
+        self.flush();
     }
 
-    /// Hands over what was noted: what comes in, before the machine takes it in, so that the
-    /// recording of a machine that panics says at what.
-    fn hand_over(&mut self) {
+    /// Writes the buffered entries to the sink. Called before input is handled, so that the
+    /// recording of an endpoint that panics includes the cause.
+    fn flush(&mut self) {
         if !self.entries.is_empty() {
             self.sink.write(&self.entries);
             self.entries.clear();
-            self.entries.shrink_to(KEPT_BYTES_MAX);
+            self.entries.shrink_to(BUFFER_BYTES_MAX);
         }
     }
 
-    /// Begins an entry: what happened, and how much later than the last.
-    fn entry(&mut self, at: Instant, tag: Tag) {
+    /// Starts an entry with its tag and the time since the previous entry.
+    fn begin_entry(&mut self, at: Instant, tag: Tag) {
         self.entries.push(tag as u8);
         if tag.has_time() {
             (at.as_nanos().wrapping_sub(self.at.as_nanos()) as i64).write(&mut self.entries);
@@ -153,54 +152,54 @@ impl<M: Endpoint, K: Sink> Endpoint for Recorded<M, K> {
         self.machine.role()
     }
 
-    /// Encodes the command for the revision in force, records it, and applies it.
+    /// Encodes the command for the negotiated revision, records it and applies it.
     fn apply(
         &mut self,
         now: Instant,
         command: <M::Role as Apply>::Command<'_>,
     ) -> Result<Applied, Misuse> {
-        self.enter();
+        self.record_taken();
         let owned = self.machine.role().to_owned_command(command);
-        self.entry(now, Tag::Command);
+        self.begin_entry(now, Tag::Command);
         owned.write(&mut self.entries);
         let outcome = self.machine.apply_owned(now, &owned);
         outcome.write(&mut self.entries);
-        self.leave();
+        self.record_output();
         outcome
     }
 
     fn handle_input(&mut self, now: Instant, input: &[u8]) {
-        self.enter();
-        self.entry(now, Tag::Input);
+        self.record_taken();
+        self.begin_entry(now, Tag::Input);
         write_bytes(input, &mut self.entries);
-        self.hand_over();
+        self.flush();
         self.machine.handle_input(now, input);
-        self.leave();
+        self.record_output();
     }
 
     fn handle_eof(&mut self, now: Instant) {
-        self.enter();
-        self.entry(now, Tag::Eof);
-        self.hand_over();
+        self.record_taken();
+        self.begin_entry(now, Tag::Eof);
+        self.flush();
         self.machine.handle_eof(now);
-        self.leave();
+        self.record_output();
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        self.enter();
-        self.entry(now, Tag::Timeout);
-        self.hand_over();
+        self.record_taken();
+        self.begin_entry(now, Tag::Timeout);
+        self.flush();
         self.machine.handle_timeout(now);
-        self.leave();
+        self.record_output();
     }
 
     fn poll_event(&mut self) -> Option<M::Event> {
         let event = self.machine.poll_event()?;
-        self.enter();
-        self.entry(self.at, Tag::Event);
+        self.record_taken();
+        self.begin_entry(self.at, Tag::Event);
         write_bytes(event.to_string().as_bytes(), &mut self.entries);
         self.entries.extend_from_slice(&fingerprint(&event).to_le_bytes());
-        self.leave();
+        self.record_output();
         Some(event)
     }
 
@@ -229,10 +228,10 @@ impl<M, K> Deref for Recorded<M, K> {
     }
 }
 
-/// What an entry buffer keeps between entries.
-const KEPT_BYTES_MAX: usize = 64 * 1024;
+/// The capacity that the entry buffer retains.
+const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
-/// 64 bits of all that an event holds, by which two of them are told apart. (FNV-1a)
+/// Returns a 64-bit FNV-1a hash of the whole content of an event.
 pub(super) fn fingerprint(event: &impl fmt::Debug) -> u64 {
     struct Hash(u64);
 

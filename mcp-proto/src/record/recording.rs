@@ -1,5 +1,4 @@
-//! A recording as it is read: who was recorded, and entry after entry; knows nothing of how
-//! machines are driven.
+//! [`Recording`]: a parsed recording and its entries.
 
 use core::fmt;
 
@@ -9,8 +8,8 @@ use crate::time::Instant;
 
 /// A recording in memory.
 ///
-/// It says which role was recorded and when the machine was made. It does not say how the machine
-/// was configured: whoever replays it brings a machine of the same configuration.
+/// It contains the role and the time the endpoint was created, but not the configuration: a replay
+/// needs an endpoint with an equal one.
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config};
@@ -19,10 +18,11 @@ use crate::time::Instant;
 /// use mcp_proto::{Instant, Side};
 ///
 /// let client = Stdio::new(Client::new(Instant::ZERO, Config::new("demo", "1.0.0")));
-/// let tape = Recorded::new(client, Instant::ZERO, Vec::new()).into_sink();
-/// let recording = Recording::read(&tape).unwrap();
+/// let bytes = Recorded::new(client, Instant::ZERO, Vec::new()).into_sink();
+/// let recording = Recording::read(&bytes).unwrap();
 /// assert_eq!((recording.side(), recording.is_whole()), (Side::Client, true));
-/// assert!(recording.show(false).to_string().contains("client → request 1 server/discover (246 bytes)"));
+/// let shown = recording.show(false).to_string();
+/// assert!(shown.contains("client → request 1 server/discover (246 bytes)"));
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Recording<'a> {
@@ -32,24 +32,24 @@ pub struct Recording<'a> {
     is_whole: bool,
 }
 
-/// The bytes are no recording of a form that this version knows.
+/// An error returned for bytes that are not a recording in a supported format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Unreadable;
 
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the bytes are no recording, or one of another version")
+        f.write_str("not a recording, or a recording of an unsupported version")
     }
 }
 
 impl core::error::Error for Unreadable {}
 
 impl<'a> Recording<'a> {
-    /// Looks through a recording. Linear in its bytes.
+    /// Parses a recording. Takes time linear in its length.
     ///
     /// # Errors
-    /// When it does not begin as one. What cannot be read behind the beginning, such as the rest of
-    /// an entry that was not written to its end, is left out: see [`is_whole`](Self::is_whole).
+    /// Fails if the header is invalid. An invalid or truncated entry ends the recording without an
+    /// error; see [`is_whole`](Self::is_whole).
     pub fn read(bytes: &'a [u8]) -> Result<Self, Unreadable> {
         let mut rest = bytes;
         let (side, began) = read_header(&mut rest).ok_or(Unreadable)?;
@@ -63,19 +63,19 @@ impl<'a> Recording<'a> {
         Ok(Self { side, began, entries, is_whole: left.is_empty() })
     }
 
-    /// Which role was recorded.
+    /// Returns the recorded role.
     #[must_use]
     pub const fn side(&self) -> Side {
         self.side
     }
 
-    /// When the machine was made.
+    /// Returns the time the endpoint was created.
     #[must_use]
     pub const fn began(&self) -> Instant {
         self.began
     }
 
-    /// Whether all bytes could be read.
+    /// Returns whether all bytes were valid, up to the end.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.is_whole

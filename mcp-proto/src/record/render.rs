@@ -9,29 +9,29 @@ use crate::command::{Applied, OwnedCommand};
 use crate::error::Misuse;
 use crate::json::{Raw, elements, find};
 
-/// A line's kind, id, method, error code and length; none of its values.
-pub(super) fn shape(line: &[u8]) -> String {
+/// Returns the type, id, method, error code and length of a message, without its values.
+pub(super) fn message_summary(line: &[u8]) -> String {
     let text = core::str::from_utf8(line).ok();
     let Some(message) = text.and_then(|text| Raw::from_text(text).ok()) else {
-        return format!("no message ({} bytes)", line.len());
+        return format!("invalid message ({} bytes)", line.len());
     };
     let length = line.len();
     if message.is_object() {
-        return format!("{} ({length} bytes)", message_shape(&message));
+        return format!("{} ({length} bytes)", object_summary(&message));
     }
     let mut out = String::from("batch");
     for member in elements(message.as_bytes()).take(BATCH_MAX) {
         let member = Raw::from_text(core::str::from_utf8(member).unwrap_or_default()).ok();
-        let shape = member.map(|member| message_shape(&member));
-        let _infallible = write!(out, ", {}", shape.as_deref().unwrap_or("?"));
+        let summary = member.map(|member| object_summary(&member));
+        let _infallible = write!(out, ", {}", summary.as_deref().unwrap_or("?"));
     }
     format!("{out} ({length} bytes)")
 }
 
-/// How many messages of a batch are shown.
+/// The number of messages of a batch that are summarized.
 const BATCH_MAX: usize = 16;
 
-fn message_shape(message: &Raw) -> String {
+fn object_summary(message: &Raw) -> String {
     let member = |name| message.member(name);
     let id = member("id").map(|id| name(id.as_str()).to_string());
     let method =
@@ -45,11 +45,11 @@ fn message_shape(message: &Raw) -> String {
         (Some(id), None, Some(code)) => format!("error {id} {code}"),
         (None, None, Some(code)) => format!("error {code}"),
         (Some(id), None, None) if has_result => format!("result {id}"),
-        _ => "no message".into(),
+        _ => "invalid message".into(),
     }
 }
 
-/// A command and its outcome.
+/// Returns a command and its outcome on one line.
 pub(super) fn command(
     command: &OwnedCommand,
     outcome: Result<Applied, Misuse>,

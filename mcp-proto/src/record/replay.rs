@@ -1,4 +1,4 @@
-//! Replays a recording, and compares the outcome with the recorded one.
+//! Replay of a recording, and comparison of the outputs with the recorded ones.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -8,7 +8,7 @@ use core::fmt;
 
 use bytes::Buf;
 
-use super::entry::{Entry, What};
+use super::entry::{Entry, EntryData};
 use super::recorded::fingerprint;
 use super::recording::Recording;
 use super::render;
@@ -17,35 +17,35 @@ use crate::endpoint::Endpoint;
 use crate::revision::Side;
 use crate::time::Instant;
 
-/// What a replay found to be the same.
+/// Totals of a successful replay.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Replayed {
-    /// Entries of the recording.
+    /// The number of entries replayed.
     pub entries: u64,
-    /// Events that were polled.
+    /// The number of events polled.
     pub events: u64,
-    /// Commands that were applied.
+    /// The number of commands applied.
     pub commands: u64,
-    /// Bytes that came in.
+    /// The number of bytes received.
     pub bytes_in: u64,
-    /// Bytes that were put in the outbox.
+    /// The number of bytes put into the outbox.
     pub bytes_out: u64,
 }
 
 /// The first difference between a recording and its replay.
 ///
-/// It shows what things are and not what they hold, as [`Recording::show`] does.
+/// Like [`Recording::show`], it contains no payloads.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Divergence {
-    /// At which entry, from 0 on.
+    /// The index of the entry, counted from 0.
     pub entry: u64,
-    /// When.
+    /// The time of the entry.
     pub at: Instant,
-    /// What the recording says.
+    /// The recorded output.
     pub expected: Box<str>,
-    /// What came about instead.
+    /// The output of the replay.
     pub found: Box<str>,
 }
 
@@ -59,61 +59,61 @@ impl fmt::Display for Divergence {
 impl core::error::Error for Divergence {}
 
 impl Recording<'_> {
-    /// Does to `machine` all that was done to the one that was recorded, and compares: every byte
-    /// in the outbox, every event, and what became of all that the application did.
+    /// Repeats all recorded inputs on `machine` and compares every byte sent, every event and every
+    /// command result with the recording.
     ///
-    /// `machine` must be new, made at [`began`](Self::began), with the configuration that the
-    /// recorded one had.
+    /// `machine` must be unused, created at [`began`](Self::began) with a configuration equal to
+    /// the recorded one.
     ///
     /// # Errors
-    /// The first difference; the machine is then as it was at that point.
+    /// Fails at the first difference and leaves the machine in that state.
     pub fn replay<M: Endpoint>(&self, machine: &mut M) -> Result<Replayed, Divergence> {
         let mut replay =
-            Replay { machine, produced: 0, put: Vec::new(), done: Replayed::default() };
+            Replay { machine, produced: 0, pending: Vec::new(), totals: Replayed::default() };
         let mut at = self.began();
         if M::Role::SIDE != self.side() {
             return Err(replay.divergence(at, side(self.side()), side(M::Role::SIDE)));
         }
-        replay.look();
+        replay.collect_output();
         for entry in self.entries() {
             at = entry.at;
             replay.entry(entry)?;
-            replay.done.entries += 1;
+            replay.totals.entries += 1;
         }
-        replay.is_quiet(at)?;
-        Ok(replay.done)
+        replay.expect_no_output(at)?;
+        Ok(replay.totals)
     }
 }
 
 struct Replay<'a, M> {
     machine: &'a mut M,
-    /// Bytes that the machine put in its outbox in all.
+    /// The number of bytes the machine ever put into its outbox.
     produced: u64,
-    /// What it put there that the recording was not held against yet.
-    put: Vec<u8>,
-    done: Replayed,
+    /// Output of the machine not yet compared with the recording.
+    pending: Vec<u8>,
+    totals: Replayed,
 }
 
 impl<M: Endpoint> Replay<'_, M> {
-    fn entry(&mut self, Entry { at, what }: Entry<'_>) -> Result<(), Divergence> {
-        if let What::Output(expected) = what {
-            self.done.bytes_out += expected.len() as u64;
-            if self.put != expected {
-                return Err(self.other(at, expected));
+    fn entry(&mut self, Entry { at, data }: Entry<'_>) -> Result<(), Divergence> {
+        if let EntryData::Output(expected) = data {
+            self.totals.bytes_out += expected.len() as u64;
+            if self.pending != expected {
+                return Err(self.output_divergence(at, expected));
             }
-            self.put.clear();
+            self.pending.clear();
             return Ok(());
         }
-        self.is_quiet(at)?;
-        match what {
-            What::Input(bytes) => {
-                self.done.bytes_in += bytes.len() as u64;
+        self.expect_no_output(at)?;
+        match data {
+            EntryData::Input(bytes) => {
+                self.totals.bytes_in += bytes.len() as u64;
                 self.machine.handle_input(at, bytes);
             }
-            What::Eof => self.machine.handle_eof(at),
-            What::Timeout => self.machine.handle_timeout(at),
-            What::Command(command, expected) => {
-                self.done.commands += 1;
+            EntryData::Eof => self.machine.handle_eof(at),
+            EntryData::Timeout => self.machine.handle_timeout(at),
+            EntryData::Command(command, expected) => {
+                self.totals.commands += 1;
                 let found = self.machine.apply_owned(at, &command);
                 if found != expected {
                     let [expected, found] =
@@ -121,65 +121,65 @@ impl<M: Endpoint> Replay<'_, M> {
                     return Err(self.divergence(at, expected, found));
                 }
             }
-            What::Event(expected, print) => {
-                self.done.events += 1;
+            EntryData::Event(expected, expected_print) => {
+                self.totals.events += 1;
                 let Some(event) = self.machine.poll_event() else {
                     return Err(self.divergence(at, expected, "no event"));
                 };
                 let found = event.to_string();
-                if fingerprint(&event) != print {
-                    let same = if found == expected { " with another payload" } else { "" };
-                    return Err(self.divergence(at, expected, format!("{found}{same}")));
+                if fingerprint(&event) != expected_print {
+                    let detail = if found == expected { " with another payload" } else { "" };
+                    return Err(self.divergence(at, expected, format!("{found}{detail}")));
                 }
             }
-            What::Taken(count) => {
+            EntryData::Taken(count) => {
                 let outbox = self.machine.outbox();
                 let count = usize::try_from(count).unwrap_or(usize::MAX);
                 if count > outbox.len() {
-                    let found = format!("{} bytes to take", outbox.len());
+                    let found = format!("{} bytes available", outbox.len());
                     return Err(self.divergence(at, format!("{count} bytes taken"), found));
                 }
                 outbox.advance(count);
             }
-            What::Output(_) => {}
+            EntryData::Output(_) => {}
         }
-        self.look();
+        self.collect_output();
         Ok(())
     }
 
-    /// Takes note of what the machine put in its outbox.
-    fn look(&mut self) {
+    /// Appends new bytes in the machine's outbox to `pending`.
+    fn collect_output(&mut self) {
         let outbox = self.machine.outbox();
         let produced = outbox.sent_total() + outbox.len() as u64;
         let added = usize::try_from(produced.saturating_sub(self.produced)).unwrap_or(usize::MAX);
         let start = outbox.len().saturating_sub(added);
-        self.put.extend_from_slice(outbox.chunk().get(start..).unwrap_or_default());
+        self.pending.extend_from_slice(outbox.chunk().get(start..).unwrap_or_default());
         self.produced = produced;
     }
 
-    /// Nothing was said that the recording does not have.
-    fn is_quiet(&self, at: Instant) -> Result<(), Divergence> {
-        if self.put.is_empty() { Ok(()) } else { Err(self.other(at, b"")) }
+    /// Checks that all output has been compared.
+    fn expect_no_output(&self, at: Instant) -> Result<(), Divergence> {
+        if self.pending.is_empty() { Ok(()) } else { Err(self.output_divergence(at, b"")) }
     }
 
-    /// Something else was said.
-    fn other(&self, at: Instant, expected: &[u8]) -> Divergence {
-        let same = expected
+    /// Returns the divergence of the pending output from the recorded one.
+    fn output_divergence(&self, at: Instant, expected: &[u8]) -> Divergence {
+        let matching = expected
             .iter()
-            .zip(&self.put)
+            .zip(&self.pending)
             .take_while(|(expected, found)| expected == found)
             .count();
-        let tell = |bytes: &[u8]| {
+        let line_summary = |bytes: &[u8]| {
             let start =
-                bytes.get(..same).unwrap_or_default().iter().rposition(|byte| *byte == b'\n');
+                bytes.get(..matching).unwrap_or_default().iter().rposition(|byte| *byte == b'\n');
             let rest = bytes.get(start.map_or(0, |end| end + 1)..).unwrap_or_default();
             match rest.split(|byte| *byte == b'\n').next() {
-                None | Some([]) => "nothing more to send".into(),
-                Some(line) => render::shape(line),
+                None | Some([]) => "no further output".into(),
+                Some(line) => render::message_summary(line),
             }
         };
-        let found = format!("{}, different from byte {same} on", tell(&self.put));
-        self.divergence(at, tell(expected), found)
+        let found = format!("{}, different from byte {matching} on", line_summary(&self.pending));
+        self.divergence(at, line_summary(expected), found)
     }
 
     fn divergence(
@@ -188,7 +188,12 @@ impl<M: Endpoint> Replay<'_, M> {
         expected: impl Into<Box<str>>,
         found: impl Into<Box<str>>,
     ) -> Divergence {
-        Divergence { entry: self.done.entries, at, expected: expected.into(), found: found.into() }
+        Divergence {
+            entry: self.totals.entries,
+            at,
+            expected: expected.into(),
+            found: found.into(),
+        }
     }
 }
 

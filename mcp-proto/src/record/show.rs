@@ -1,16 +1,16 @@
-//! A recording as text, a line for each thing that happened.
+//! [`Shown`]: a recording as text, one line per message, event and command.
 
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::entry::What;
+use super::entry::EntryData;
 use super::recording::Recording;
 use super::render;
 use crate::command::summary::OneLine;
 use crate::revision::Side;
 use crate::time::Instant;
 
-/// A recording to be printed: what [`Recording::show`] gives.
+/// Displays a recording as text; created by [`Recording::show`].
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
     recording: Recording<'a>,
@@ -18,12 +18,12 @@ pub struct Shown<'a> {
 }
 
 impl<'a> Recording<'a> {
-    /// The recording for people: what was said each way, what the machine told and what the
-    /// application did, with the times, a line each.
+    /// Returns a printable form of the recording: one line per message in either direction, event
+    /// and command, each with its time.
     ///
-    /// Without `payloads` it shows what each thing is (its kind, method, id, error code, length)
-    /// and none of the values that it holds: neither arguments, results, states, texts of
-    /// errors, nor URIs. With them it shows every byte that was said: mind where that goes.
+    /// Without `payloads`, a line contains only types, methods, ids, error codes and lengths, and
+    /// no arguments, results, states, error messages or URIs. With `payloads`, it contains every
+    /// byte sent and received, including secrets.
     #[must_use]
     pub const fn show(&self, payloads: bool) -> Shown<'a> {
         Shown::new(*self, payloads)
@@ -42,7 +42,7 @@ impl<'a> Shown<'a> {
         from: &str,
         line: &[u8],
     ) -> fmt::Result {
-        write!(f, "{at} {from} → {}", render::shape(line))?;
+        write!(f, "{at} {from} → {}", render::message_summary(line))?;
         if self.payloads {
             write!(f, " {}", OneLine::whole(line))?;
         }
@@ -56,47 +56,47 @@ impl fmt::Display for Shown<'_> {
             Side::Client => ("client", "server"),
             Side::Server => ("server", "client"),
         };
-        let mut half = Vec::new();
+        let mut partial = Vec::new();
         for entry in self.recording.entries() {
             let at = entry.at;
-            match entry.what {
-                What::Input(bytes) => {
+            match entry.data {
+                EntryData::Input(bytes) => {
                     for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-                        half.extend_from_slice(part);
-                        if half.pop_if(|byte| *byte == b'\n').is_some() {
-                            self.line(f, at, them, &half)?;
-                            half.clear();
+                        partial.extend_from_slice(part);
+                        if partial.pop_if(|byte| *byte == b'\n').is_some() {
+                            self.line(f, at, them, &partial)?;
+                            partial.clear();
                         }
                     }
                 }
-                What::Eof if !half.is_empty() => {
-                    self.line(f, at, them, &half)?;
-                    half.clear();
-                    writeln!(f, "{at} {them} → the end")?;
+                EntryData::Eof if !partial.is_empty() => {
+                    self.line(f, at, them, &partial)?;
+                    partial.clear();
+                    writeln!(f, "{at} {them} → end of input")?;
                 }
-                What::Eof => writeln!(f, "{at} {them} → the end")?,
-                What::Timeout => writeln!(f, "{at} {us} : time passed")?,
-                What::Command(command, outcome) => {
+                EntryData::Eof => writeln!(f, "{at} {them} → end of input")?,
+                EntryData::Timeout => writeln!(f, "{at} {us} : timeout")?,
+                EntryData::Command(command, outcome) => {
                     writeln!(
                         f,
                         "{at} {us} @ {}",
                         render::command(&command, outcome, self.payloads)
                     )?;
                 }
-                What::Event(summary, _) => writeln!(f, "{at} {us} ! {summary}")?,
-                What::Taken(_) => {}
-                What::Output(bytes) => {
+                EntryData::Event(summary, _) => writeln!(f, "{at} {us} ! {summary}")?,
+                EntryData::Taken(_) => {}
+                EntryData::Output(bytes) => {
                     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
                         self.line(f, at, us, line)?;
                     }
                 }
             }
         }
-        if !half.is_empty() {
-            writeln!(f, "({} bytes of a line)", half.len())?;
+        if !partial.is_empty() {
+            writeln!(f, "({} bytes of an incomplete line)", partial.len())?;
         }
         if !self.recording.is_whole() {
-            writeln!(f, "(the rest cannot be read)")?;
+            writeln!(f, "(the rest is unreadable)")?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Recordings of hand-made sessions: what replays, what does not, and what is shown.
+//! Replay and display of handwritten recordings.
 
 mod streams;
 
@@ -41,14 +41,22 @@ fn client() -> Stdio<Client> {
     Stdio::new(Client::new(NOW, config))
 }
 
-fn say(machine: &mut impl Endpoint, text: impl Into<String>) {
+fn send(machine: &mut impl Endpoint, text: impl Into<String>) {
     machine.handle_input(NOW, (text.into() + "\n").as_bytes());
 }
 
-/// A request without a session: number, method, other params.
+/// Returns a modern request with this id, method and beginning of the params.
 fn modern(id: u64, method: &str, more: &str) -> String {
     format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{more}"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{"roots":{{}},"elicitation":{{}}}},"io.modelcontextprotocol/logLevel":"debug"}}}}}}"#
+        concat!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{more}"_meta":{{"#,
+            r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+            r#""io.modelcontextprotocol/clientCapabilities":{{"roots":{{}},"elicitation":{{}}}},"#,
+            r#""io.modelcontextprotocol/logLevel":"debug"}}}}}}"#
+        ),
+        id = id,
+        method = method,
+        more = more
     )
 }
 
@@ -69,16 +77,16 @@ fn ask<'a>(
     server::Command::RequestInput { incoming, questions: questions.into(), state }
 }
 
-/// All that an application can do to a server, each with the secret in it.
+/// Records every command of a server, each with a secret in its payload.
 fn server_tape() -> Vec<u8> {
     use server::Command;
 
     let mut tape = Recorded::new(server("s"), NOW, Vec::new());
     let call = format!(r#""name":"{SECRET}","arguments":{{"p":"{SECRET}"}},"#);
     for id in 1..=6 {
-        say(&mut tape, modern(id, "tools/call", &call));
+        send(&mut tape, modern(id, "tools/call", &call));
     }
-    say(&mut tape, format!("{SECRET} is no JSON"));
+    send(&mut tape, format!("{SECRET} is not JSON"));
     let open = requests(&mut tape);
     let secret = raw(&format!(r#"{{"content":[],"s":"{SECRET}"}}"#));
     let progress = &Progress::new(1.0).message(SECRET);
@@ -98,7 +106,8 @@ fn server_tape() -> Vec<u8> {
         Question::raw(
             "elicitation/create",
             raw(&format!(
-                r#"{{"message":"{SECRET}","requestedSchema":{{"type":"object","properties":{{}}}}}}"#
+                r#"{{"message":"{SECRET}",
+                    "requestedSchema":{{"type":"object","properties":{{}}}}}}"#
             )),
         ),
     )];
@@ -107,7 +116,7 @@ fn server_tape() -> Vec<u8> {
     assert_eq!(tape.apply(NOW, ask(open[3], &sampling, None)), Err(Misuse::Undeclared));
     let questions = (&sampling[..]).into();
     tape.apply(NOW, Command::RefuseUndeclared { incoming: open[3], questions }).unwrap();
-    // What cannot be written is a misuse, here and there.
+    // Unencodable values fail in the recording and in the replay.
     let broken = [("k", Question::Raw("roots/list".into(), Some(Raw::null())))];
     assert_eq!(tape.apply(NOW, ask(open[4], &broken, None)), Err(Misuse::Unencodable));
     let questions = (&broken[..]).into();
@@ -117,10 +126,10 @@ fn server_tape() -> Vec<u8> {
     assert_eq!(tape.apply(NOW, Command::respond(open[0], &secret)), Err(Misuse::Stale));
     let uri = format!("file:///{SECRET}");
     tape.apply(NOW, Command::Changed { change: Change::Resource(&uri) }).unwrap();
-    let cancelled = format!(r#""requestId":5,"reason":"{SECRET}""#);
-    let cancel = format!(
-        "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{{cancelled}}}}}\n"
-    );
+    let params = format!(r#"{{"requestId":5,"reason":"{SECRET}"}}"#);
+    let cancel =
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{params}}}"#)
+            + "\n";
     let (head, tail) = cancel.split_at(20);
     tape.handle_input(NOW, head.as_bytes());
     tape.handle_input(NOW + Duration::from_secs(1), tail.as_bytes());
@@ -134,13 +143,18 @@ fn server_tape() -> Vec<u8> {
     tape.into_sink()
 }
 
-/// All that an application can do to a client, each with the secret in it.
+/// Records every command of a client, each with a secret in its payload.
 fn client_tape() -> Vec<u8> {
     use client::Command;
 
     let mut tape = Recorded::new(client(), NOW, Vec::new());
-    let discovered = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"logging":{},"resources":{"subscribe":true}},"ttlMs":0,"cacheScope":"private"}}"#;
-    say(&mut tape, discovered);
+    let discovered = concat!(
+        r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","#,
+        r#""supportedVersions":["2026-07-28"],"#,
+        r#""capabilities":{"tools":{},"logging":{},"resources":{"subscribe":true}},"#,
+        r#""ttlMs":0,"cacheScope":"private"}}"#
+    );
+    send(&mut tape, discovered);
     while tape.poll_event().is_some() {}
     let secret = raw(&format!(r#"{{"name":"x","s":"{SECRET}"}}"#));
     let call = || Command::Call {
@@ -152,16 +166,21 @@ fn client_tape() -> Vec<u8> {
     tape.apply(NOW, Command::Cancel { call: cancelled, reason: SECRET }).unwrap();
     tape.apply(NOW, call()).unwrap();
     let round = format!(
-        r#"{{"jsonrpc":"2.0","id":3,"result":{{"resultType":"input_required","requestState":"{SECRET}","inputRequests":{{"{SECRET}":{{"method":"roots/list"}}}}}}}}"#
+        concat!(
+            r#"{{"jsonrpc":"2.0","id":3,"result":{{"resultType":"input_required","#,
+            r#""requestState":"{secret}","#,
+            r#""inputRequests":{{"{secret}":{{"method":"roots/list"}}}}}}}}"#
+        ),
+        secret = SECRET
     );
-    say(&mut tape, round);
+    send(&mut tape, round);
     while let Some(event) = tape.poll_event() {
         if let client::Event::Request { incoming, .. } = event {
             let roots = raw(&format!(r#"{{"roots":[{{"uri":"file:///{SECRET}"}}]}}"#));
             tape.apply(NOW, Command::Respond { incoming, result: roots.into() }).unwrap();
         }
     }
-    say(
+    send(
         &mut tape,
         format!(r#"{{"jsonrpc":"2.0","id":4,"error":{{"code":-32603,"message":"{SECRET}"}}}}"#),
     );
@@ -171,15 +190,15 @@ fn client_tape() -> Vec<u8> {
     let filter = Filter::new().resource(format!("file:///{SECRET}"));
     tape.apply(NOW, Command::Listen { filter: &filter, options }).unwrap();
     tape.apply(NOW, Command::Notify { method: "x/y", params: Payload::Value(&secret) }).unwrap();
-    let again = Command::Cancel { call: cancelled, reason: SECRET };
-    assert_eq!(tape.apply(NOW, again), Err(Misuse::Stale));
+    let repeated = Command::Cancel { call: cancelled, reason: SECRET };
+    assert_eq!(tape.apply(NOW, repeated), Err(Misuse::Stale));
     tape.handle_eof(NOW);
     while tape.poll_event().is_some() {}
     tape.into_sink()
 }
 
 #[test]
-fn all_that_an_application_can_do_replays() {
+fn every_command_replays() {
     let tape = server_tape();
     let recording = Recording::read(&tape).unwrap();
     assert_eq!((recording.began(), recording.is_whole()), (NOW, true));
@@ -192,7 +211,7 @@ fn all_that_an_application_can_do_replays() {
 }
 
 #[test]
-fn what_is_shown_has_no_payload_unless_asked_for() {
+fn payloads_are_shown_only_on_request() {
     for tape in [server_tape(), client_tape()] {
         let recording = Recording::read(&tape).unwrap();
         let shown = recording.show(false).to_string();
@@ -204,12 +223,12 @@ fn what_is_shown_has_no_payload_unless_asked_for() {
 }
 
 #[test]
-fn what_is_shown_tells_what_happened() {
+fn messages_events_and_commands_are_shown() {
     let tape = server_tape();
     let shown = Recording::read(&tape).unwrap().show(false).to_string();
     for line in [
         "1.500000000s client → request 1 tools/call (285 bytes)",
-        "1.500000000s client → no message (18 bytes)",
+        "1.500000000s client → invalid message (19 bytes)",
         "1.500000000s server ! request#1 tools/call",
         "1.500000000s server @ end stream request#1\n",
         "1.500000000s server @ respond request#1 (28 bytes)",
@@ -220,8 +239,8 @@ fn what_is_shown_tells_what_happened() {
         "1.500000000s server @ respond request#1 (28 bytes) = Stale",
         "2.500000000s client → notification notifications/cancelled (",
         "3.500000000s server ! request#5 cancelled",
-        "3.500000000s server : time passed",
-        "1.500000000s client → the end",
+        "3.500000000s server : timeout",
+        "1.500000000s client → end of input",
         "1.500000000s server ! closed: here",
     ] {
         assert!(shown.contains(line), "{line:?} in\n{shown}");
@@ -239,7 +258,7 @@ fn the_first_difference_is_reported_without_its_payload() {
 }
 
 #[test]
-fn another_role_does_not_replay() {
+fn replaying_on_the_other_role_fails() {
     let tape = server_tape();
     let diverged = Recording::read(&tape).unwrap().replay(&mut client()).unwrap_err();
     assert!(
@@ -249,36 +268,36 @@ fn another_role_does_not_replay() {
 }
 
 #[test]
-fn a_recording_that_was_cut_off_is_read_as_far_as_it_goes() {
+fn a_truncated_recording_is_readable_up_to_its_end() {
     let tape = server_tape();
     for length in 0..tape.len() {
         let Ok(recording) = Recording::read(&tape[..length]) else {
             assert!(length < 16, "{length}");
             continue;
         };
-        // What an entry put in the outbox comes in an entry of its own, which can be missing.
+        // The output of an entry is an entry of its own, which may be missing.
         match recording.replay(&mut server("s")) {
             Ok(_) => {}
-            Err(diverged) => assert!(diverged.expected.contains("nothing more"), "{diverged}"),
+            Err(diverged) => assert!(diverged.expected.contains("no further output"), "{diverged}"),
         }
         assert!(!recording.show(false).to_string().contains(SECRET));
     }
 }
 
 #[test]
-fn no_byte_makes_reading_panic() {
+fn reading_a_corrupted_recording_does_not_panic() {
     let tape = client_tape();
     for at in 0..tape.len() {
         let mut other = tape.clone();
         other[at] ^= 0x15;
         let Ok(recording) = Recording::read(&other) else { continue };
-        let _noticed_or_not = recording.replay(&mut client());
-        let _shown = recording.show(true).to_string();
+        let _any = recording.replay(&mut client());
+        let _any = recording.show(true).to_string();
     }
 }
 
 #[test]
-fn another_byte_out_another_event_and_another_outcome_are_noticed() {
+fn different_output_events_and_outcomes_are_detected() {
     let tape = server_tape();
     let find = |text: &[u8]| tape.windows(text.len()).position(|window| window == text).unwrap();
     let event = find(b"request#2 tools/call");
@@ -295,28 +314,26 @@ fn another_byte_out_another_event_and_another_outcome_are_noticed() {
 }
 
 #[test]
-fn what_other_people_wrote_is_no_recording() {
+fn other_formats_and_versions_are_rejected() {
     for bytes in [&b""[..], b"mcp-tape", b"mcp-tape\x01s\x00", b"mcp-tape\x02x\x00", b"{}"] {
         assert_eq!(Recording::read(bytes).unwrap_err(), Unreadable);
     }
 }
 
-/// The sink hears what comes in before the machine does.
 #[test]
-fn input_is_recorded_before_it_is_taken_in() {
+fn input_is_recorded_before_it_is_handled() {
     let mut pieces = Vec::new();
     let mut tape = Recorded::new(server("s"), NOW, |piece: &[u8]| pieces.push(piece.len()));
-    say(&mut tape, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    send(&mut tape, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     drop(tape);
-    assert_eq!(pieces.len(), 3); // the header, the input, what came of it
+    assert_eq!(pieces.len(), 3); // the header, the input, the output
 }
 
-/// An encoder that never writes the same twice does not make a difference.
 #[test]
-fn what_was_written_is_what_is_replayed() {
-    struct Moody(core::cell::Cell<u32>);
+fn replay_uses_the_recorded_values_of_a_nondeterministic_encoder() {
+    struct Nondeterministic(core::cell::Cell<u32>);
 
-    impl Encode for Moody {
+    impl Encode for Nondeterministic {
         fn encode(&self, _: Revision, out: &mut Vec<u8>) -> Result<(), crate::Unencodable> {
             let count = self.0.replace(self.0.get() + 1);
             out.extend_from_slice(format!(r#"{{"n":{count}}}"#).as_bytes());
@@ -325,9 +342,10 @@ fn what_was_written_is_what_is_replayed() {
     }
 
     let mut tape = Recorded::new(server("s"), NOW, Vec::new());
-    say(&mut tape, modern(1, "tools/call", r#""name":"x","#));
+    send(&mut tape, modern(1, "tools/call", r#""name":"x","#));
     let open = requests(&mut tape);
-    tape.apply(NOW, server::Command::respond(open[0], &Moody(core::cell::Cell::new(7)))).unwrap();
+    tape.apply(NOW, server::Command::respond(open[0], &Nondeterministic(core::cell::Cell::new(7))))
+        .unwrap();
     let tape = tape.into_sink();
     Recording::read(&tape).unwrap().replay(&mut server("s")).unwrap();
 }

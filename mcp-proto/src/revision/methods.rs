@@ -1,4 +1,4 @@
-//! The methods of all revisions: one row for each method in a span of revisions.
+//! The methods of all revisions: one row per method and range of revisions.
 
 use super::Revision::{
     V2024_11_05 as R1, V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4, V2026_07_28 as R5,
@@ -7,34 +7,35 @@ use super::Side::{Client, Server};
 use super::{Capability, Revision, Side};
 use crate::method::{MethodId, MethodId as M};
 
-/// Who sends a message.
+/// The side that sends a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Sender {
     /// Either side.
     Both,
-    /// Only that side.
+    /// Only this side.
     One(Side),
 }
 
-/// How long a caller of the method waits by default. (T-60)
+// T-60: requests that a human answers have a longer timeout.
+/// The class of a request's default timeout.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Patience {
-    /// A machine answers.
+    /// Answered by a program: `Limits::call_timeout`.
     Call,
-    /// A human answers.
+    /// Answered by a human: `Limits::human_timeout`.
     Human,
 }
 
-/// What sending or serving a message needs beyond being known, depending on its params.
+/// A capability that a message requires depending on its params.
 #[derive(Debug)]
 pub(crate) struct Condition {
-    /// The member of the params that it hangs on.
+    /// The member of the params to inspect.
     pub(crate) member: &'static str,
-    /// What the member must be.
+    /// The values of the member for which the condition applies.
     pub(crate) value: ConditionValue,
-    /// The capability that is needed then.
+    /// The capability required if the condition applies.
     pub(crate) needs: Capability,
-    /// Only whoever sends must heed it; whoever receives ignores the member.
+    /// Whether only the sender checks the condition; the receiver ignores the member.
     pub(crate) binds_sender_only: bool,
 }
 
@@ -45,50 +46,53 @@ pub(crate) enum ConditionValue {
     AbsentOr(&'static str),
     /// The member is a string other than this.
     OtherThan(&'static str),
-    /// The member is there, and not `null`.
+    /// The member is present and not `null`.
     Present,
     /// The member is this string.
     Text(&'static str),
 }
 
-/// A message of the protocol, as a span of revisions has it.
+/// A method as defined by a range of revisions: one row of the table.
 #[derive(Debug)]
 pub(crate) struct MethodRule {
     /// The method.
     pub(crate) id: MethodId,
     /// The method's name on the wire.
     pub(crate) name: &'static str,
-    /// A request, or a notification.
+    /// Whether the message is a request rather than a notification.
     pub(crate) is_request: bool,
-    /// Who sends it.
+    /// The side that sends it.
     pub(crate) sender: Sender,
-    /// The first revision that has it so.
+    /// The first revision of the range.
     pub(crate) since: Revision,
-    /// The last revision that has it so.
+    /// The last revision of the range.
     pub(crate) until: Revision,
-    /// The capability that the receiver of a request, or the sender of a notification, must have
-    /// declared.
+    /// The capability that the receiver of a request, or the sender of a notification, must
+    /// declare.
     pub(crate) needs: Option<Capability>,
-    /// The capability that whoever serves it must have declared, where none can be declared to the
-    /// sender. (CAP-04)
+    // CAP-04: the method exists, but the revision has no capability for it.
+    /// The capability that must be configured to serve the method, where the revision has none to
+    /// declare.
     pub(crate) offered_with: Option<Capability>,
-    /// What more it needs, depending on its params.
+    /// Capabilities required depending on the params.
     pub(crate) conditions: &'static [Condition],
     /// Members of the params that must be strings.
     pub(crate) text_params: &'static [&'static str],
-    /// How long to wait for the answer.
+    /// The class of the default timeout.
     pub(crate) patience: Patience,
-    /// The server may ask for input before it answers. (STL-14)
+    // STL-14: three methods allow input requests.
+    /// Whether the server may request input before it responds.
     pub(crate) may_ask: bool,
-    /// The machine sends and takes it itself; the application has other words for it.
+    /// Whether the connection sends and handles the message itself, so that the application cannot
+    /// send it by name.
     pub(crate) internal: bool,
-    /// The result says for how long it is good; these notifications end that early. (STL-39,
-    /// STL-42)
+    // STL-39, STL-42: results carry a time to live.
+    /// For cacheable results: the notifications that invalidate a cached result early.
     pub(crate) cached_until: Option<&'static [MethodId]>,
 }
 
 impl MethodId {
-    /// The method's row under `revision`; none where the revision does not have it.
+    /// Returns the row of the method in `revision`, or `None` if the revision lacks the method.
     pub(crate) fn rule(self, revision: Revision) -> Option<&'static MethodRule> {
         METHODS
             .iter()
@@ -97,23 +101,23 @@ impl MethodId {
 }
 
 impl MethodRule {
-    /// The row for `name` under `revision`.
+    /// Returns the row of the method called `name` in `revision`.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn find(name: &str, is_request: bool, revision: Revision) -> Option<&'static Self> {
         MethodId::from_name(name).filter(|id| id.is_request() == is_request)?.rule(revision)
     }
 
-    /// The row for something that a server asks of a client of `revision`, by whichever way it
-    /// asks. (STL-16)
+    // STL-16: modern servers ask within a result, legacy servers by a request.
+    /// Returns the row of an input request to a client of `revision`, in either era.
     pub(crate) fn question(id: MethodId, revision: Revision) -> Option<&'static Self> {
-        let spoken =
+        let applies =
             |rule: &&Self| rule.since <= revision && revision <= rule.until && rule.id == id;
-        QUESTIONS.iter().find(spoken).or_else(|| {
-            METHODS.iter().filter(|rule| rule.is_request && rule.is_sent_by(Server)).find(spoken)
+        QUESTIONS.iter().find(applies).or_else(|| {
+            METHODS.iter().filter(|rule| rule.is_request && rule.is_sent_by(Server)).find(applies)
         })
     }
 
-    /// Whether `side` may send it.
+    /// Returns whether `side` may send the message.
     pub(crate) fn is_sent_by(&self, side: Side) -> bool {
         match self.sender {
             Sender::Both => true,
@@ -122,7 +126,7 @@ impl MethodRule {
     }
 }
 
-/// A request that any peer may send and that needs nothing.
+/// The defaults of a row: sent by either side in all revisions, without requirements.
 const REQUEST: MethodRule = MethodRule {
     id: M::Ping,
     name: "",
@@ -198,13 +202,13 @@ const fn when(member: &'static str, value: ConditionValue, needs: Capability) ->
     Condition { member, value, needs, binds_sender_only: false }
 }
 
-/// A condition that only whoever sends must heed.
+/// Creates a condition that only the sender checks.
 const fn sent_when(member: &'static str, value: ConditionValue, needs: Capability) -> Condition {
     Condition { member, value, needs, binds_sender_only: true }
 }
 
-/// A request runs as a task only at a peer that declared so, and is an ordinary one to others.
-/// (TSK-02, TSK-07)
+// TSK-02, TSK-07: a receiver without the capability ignores `task` and runs an ordinary request.
+/// A tool call may be sent as a task only to a server that declares it.
 const AS_TASK: &[Condition] =
     &[sent_when("task", ConditionValue::Present, Capability::TasksToolsCall)];
 
@@ -221,16 +225,18 @@ const SAMPLING: &[Condition] = &[
     sent_when("task", ConditionValue::Present, Capability::TasksSampling),
 ];
 
-/// What servers ask for in results, where they send no requests. (STL-16)
+// STL-16: the types of input request.
+/// Input requests of modern servers, sent within results.
 pub(crate) const QUESTIONS: &[MethodRule] = &[
     request(M::Elicit, Server, R5, R5).human().on(ELICITATION).text(&["message"]),
     request(M::ListRoots, Server, R5, R5).needs(Capability::Roots),
     request(M::CreateMessage, Server, R5, R5).needs(Capability::Sampling).human().on(SAMPLING),
 ];
 
-/// Every method of every revision. (requirements §2.1, §2.2)
+// Requirements §2.1, §2.2.
+/// All methods of all revisions. Lookups are linear, so the most frequent come first.
 pub(crate) const METHODS: &[MethodRule] = &[
-    // Requests of clients; the common ones first.
+    // Requests of clients.
     request(M::CallTool, Client, R1, R3).needs(Capability::Tools).text(&["name"]).asking(),
     request(M::CallTool, Client, R4, R4)
         .needs(Capability::Tools)
@@ -261,7 +267,7 @@ pub(crate) const METHODS: &[MethodRule] = &[
         .needs(Capability::Prompts)
         .cached_until(&[M::PromptsChanged]),
     request(M::GetPrompt, Client, R1, R5).needs(Capability::Prompts).text(&["name"]).asking(),
-    // The first revision has the method and no capability for it. (CAP-19)
+    // CAP-19: the first revision has the method but no capability for it.
     request(M::Complete, Client, R1, R1).offered_with(Capability::Completions),
     request(M::Complete, Client, R2, R5).needs(Capability::Completions),
     request(M::SetLogLevel, Client, R1, R4).needs(Capability::Logging).text(&["level"]),
@@ -273,7 +279,7 @@ pub(crate) const METHODS: &[MethodRule] = &[
     request(M::CreateMessage, Server, R1, R3).needs(Capability::Sampling).human(),
     request(M::CreateMessage, Server, R4, R4).needs(Capability::Sampling).human().on(SAMPLING),
     request(M::ListRoots, Server, R1, R4).needs(Capability::Roots),
-    // Of the first two revisions, only clients that declare it know it.
+    // Not defined by the first two revisions, but usable with a client that declares it.
     request(M::Elicit, Server, R1, R3)
         .needs(Capability::ElicitationForm)
         .human()
@@ -298,7 +304,7 @@ pub(crate) const METHODS: &[MethodRule] = &[
     notification(M::RootsChanged, Client, R1, R4).needs(Capability::RootsListChanged),
     notification(M::ElicitationComplete, Server, R4, R4).text(&["elicitationId"]),
     notification(M::Acknowledged, Server, R5, R5).internal(),
-    // Tasks of 2025-11-25, both ways.
+    // Tasks of 2025-11-25, sent by both sides.
     request(M::GetTask, Client, R4, R4).both().needs(Capability::Tasks).text(&["taskId"]),
     request(M::GetTaskResult, Client, R4, R4)
         .both()

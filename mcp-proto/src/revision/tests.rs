@@ -1,15 +1,17 @@
-//! The tables against the text of the requirements, written out once more by hand.
+//! Checks the tables against an independent transcription of the requirements.
 
 use alloc::collections::BTreeSet;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
+use super::Capability as C;
+use super::Side::{Client, Server};
 use super::*;
 
 mod columns;
 
-/// Requirements §2.1 and §2.2 without extensions: kind, method, and who sends it in R1, R2, R3, R4,
-/// R5. `c` is the client, `s` the server, `b` both, `-` nobody.
+/// Requirements §2.1 and §2.2 without extensions: kind, method, and its senders in R1 to R5: `c`
+/// for the client, `s` for the server, `b` for both, `-` for neither.
 const TABLE: &[(char, &str, &str)] = &[
     ('r', "initialize", "cccc-"),
     ('r', "ping", "bbbb-"),
@@ -28,7 +30,7 @@ const TABLE: &[(char, &str, &str)] = &[
     ('r', "subscriptions/listen", "----c"),
     ('r', "sampling/createMessage", "ssss-"),
     ('r', "roots/list", "ssss-"),
-    // Of the first two, it is not in the text: it is for clients that declare it all the same.
+    // Not in the first two revisions, but allowed for clients that declare the capability anyway.
     ('r', "elicitation/create", "ssss-"),
     ('r', "tasks/get", "---b-"),
     ('r', "tasks/result", "---b-"),
@@ -60,11 +62,15 @@ fn senders(name: &str, is_request: bool, revision: Revision) -> char {
 }
 
 #[test]
-fn every_method_is_there_for_its_revisions_and_senders_and_for_no_others() {
+fn methods_exist_exactly_for_their_revisions_and_senders() {
     for (kind, name, wanted) in TABLE {
         for (revision, wanted) in Revision::ALL.into_iter().zip(wanted.chars()) {
             assert_eq!(senders(name, *kind == 'r', revision), wanted, "{name} in {revision}");
-            assert_eq!(senders(name, *kind != 'r', revision), '-', "{name} is of one kind only");
+            assert_eq!(
+                senders(name, *kind != 'r', revision),
+                '-',
+                "{name} is both a request and a notification"
+            );
         }
     }
     let ours: BTreeSet<&str> = METHODS.iter().map(|rule| rule.name).collect();
@@ -76,17 +82,17 @@ fn every_method_is_there_for_its_revisions_and_senders_and_for_no_others() {
 fn no_revision_has_a_method_twice() {
     for rule in METHODS {
         assert!(rule.since <= rule.until, "{}", rule.name);
-        let same = METHODS
+        let rows = METHODS
             .iter()
             .filter(|other| other.name == rule.name && other.is_request == rule.is_request);
         let overlaps =
-            same.filter(|other| other.since <= rule.until && rule.since <= other.until).count();
+            rows.filter(|other| other.since <= rule.until && rule.since <= other.until).count();
         assert_eq!(overlaps, 1, "{}", rule.name);
     }
 }
 
 #[test]
-fn names_are_case_sensitive_and_those_of_no_revision_are_unknown_t_14() {
+fn unknown_and_differently_cased_names_are_not_found_t_14() {
     for name in [
         "shutdown",
         "exit",
@@ -104,9 +110,9 @@ fn names_are_case_sensitive_and_those_of_no_revision_are_unknown_t_14() {
     }
 }
 
-/// The last column of §2.1 and §2.2: what must be declared, and for which revisions.
+/// The last column of requirements §2.1 and §2.2: the required capability and its revisions.
 #[test]
-fn a_method_needs_the_capability_that_the_requirements_name_cap_03() {
+fn methods_require_the_specified_capability_cap_03() {
     let all = [R1, R2, R3, R4, R5];
     for (name, revisions, needs) in [
         ("tools/list", &all[..], Some(C::Tools)),
@@ -148,7 +154,7 @@ fn a_method_needs_the_capability_that_the_requirements_name_cap_03() {
 }
 
 #[test]
-fn modes_and_sampling_tools_are_needed_only_where_they_exist_cap_06_cap_09() {
+fn modes_and_sampling_tools_are_required_only_where_they_exist_cap_06_cap_09() {
     let conditions = |name, revision| {
         let rule = MethodRule::find(name, true, revision).unwrap();
         rule.conditions
@@ -178,13 +184,13 @@ fn modes_and_sampling_tools_are_needed_only_where_they_exist_cap_06_cap_09() {
 }
 
 #[test]
-fn three_methods_may_ask_before_they_are_answered_stl_14() {
+fn three_methods_allow_input_requests_stl_14() {
     let asking: BTreeSet<&str> =
         METHODS.iter().filter(|rule| rule.may_ask).map(|rule| rule.name).collect();
     assert_eq!(asking, BTreeSet::from(["prompts/get", "resources/read", "tools/call"]));
 }
 
-/// Requirements §2.3: side, place in the object, and the revisions that have it.
+/// Requirements §2.3: side, path in the capability object, first and last revision.
 const CAPABILITY_TABLE: &[(Side, &str, Revision, Revision)] = &[
     (Client, "roots", R1, R5),
     (Client, "roots.listChanged!", R1, R4),
@@ -214,7 +220,7 @@ const CAPABILITY_TABLE: &[(Side, &str, Revision, Revision)] = &[
 ];
 
 #[test]
-fn every_capability_is_there_for_its_side_and_revisions_and_there_are_no_others() {
+fn capabilities_exist_exactly_for_their_sides_and_revisions() {
     for (side, place, since, until) in CAPABILITY_TABLE {
         let path: Vec<&str> = place.trim_end_matches('!').split('.').collect();
         let rows = CAPABILITIES.iter().filter(|rule| rule.side == *side && rule.path == path);
@@ -225,7 +231,7 @@ fn every_capability_is_there_for_its_side_and_revisions_and_there_are_no_others(
 }
 
 #[test]
-fn parents_stand_before_their_children_and_families_together() {
+fn parents_precede_children_and_siblings_are_adjacent() {
     for side in [Client, Server] {
         let paths: Vec<_> =
             CAPABILITIES.iter().filter(|rule| rule.side == side).map(|rule| rule.path).collect();
@@ -234,16 +240,16 @@ fn parents_stand_before_their_children_and_families_together() {
                 let prefix = &path[..depth];
                 let parent = paths.iter().position(|other| *other == prefix);
                 assert!(parent.is_none_or(|parent| parent < at), "{path:?}");
-                let family: Vec<usize> =
+                let siblings: Vec<usize> =
                     (0..paths.len()).filter(|at| paths[*at].starts_with(prefix)).collect();
-                assert!(family.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{prefix:?}");
+                assert!(siblings.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{prefix:?}");
             }
         }
     }
 }
 
 #[test]
-fn revisions_are_known_by_their_dates_and_only_by_them() {
+fn revisions_are_found_only_by_their_exact_dates() {
     let names = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
     for (revision, name) in Revision::ALL.into_iter().zip(names) {
         assert_eq!((revision.name(), Revision::from_name(name)), (name, Some(revision)));
@@ -259,7 +265,7 @@ fn revisions_are_known_by_their_dates_and_only_by_them() {
 }
 
 #[test]
-fn eras_are_called_what_the_spec_calls_them() {
+fn eras_display_as_in_the_specification() {
     assert_eq!(
         (Era::Legacy.to_string(), Era::Modern.to_string()),
         ("legacy".into(), "modern".into())
@@ -267,7 +273,7 @@ fn eras_are_called_what_the_spec_calls_them() {
 }
 
 #[test]
-fn the_rules_are_those_of_the_overview() {
+fn rules_match_the_overview_of_the_requirements() {
     let column = |rule: fn(&Rules) -> bool| Revision::ALL.map(|revision| rule(revision.rules()));
     assert_eq!(column(|rules| rules.batches), [false, true, false, false, false], "§1, BAT");
     assert_eq!(column(|rules| rules.unknown_id_is_null), [true, true, true, false, false], "D-01");
@@ -282,7 +288,7 @@ fn the_rules_are_those_of_the_overview() {
 }
 
 #[test]
-fn content_types_are_known_from_their_revision_on_t_120() {
+fn content_types_are_allowed_since_their_revision_t_120() {
     for (name, wanted) in [
         ("text", [true; 5]),
         ("image", [true; 5]),

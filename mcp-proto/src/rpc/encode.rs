@@ -1,5 +1,4 @@
-//! Writes messages into a buffer, without the line end; knows the envelope and nothing of what it
-//! carries.
+//! Encodes JSON-RPC messages, without a line terminator.
 
 use alloc::vec::Vec;
 
@@ -9,8 +8,8 @@ use crate::json::{write_str, write_u64};
 
 const PREFIX: &[u8] = b"{\"jsonrpc\":\"2.0\"";
 
-/// Writes a request; `params` writes an object, or nothing for none. Returns where the params
-/// begin.
+/// Writes a request. `params` must write an object, or nothing for no params. Returns the offset of
+/// the params in `out`.
 pub(crate) fn request(
     out: &mut Vec<u8>,
     id: u64,
@@ -25,8 +24,8 @@ pub(crate) fn request(
     member(out, b",\"params\":", Presence::Optional, params)
 }
 
-/// Writes a notification; `params` writes an object, or nothing for none. Returns where the params
-/// begin.
+/// Writes a notification. `params` must write an object, or nothing for no params. Returns the
+/// offset of the params in `out`.
 pub(crate) fn notification(
     out: &mut Vec<u8>,
     method: &str,
@@ -38,7 +37,7 @@ pub(crate) fn notification(
     member(out, b",\"params\":", Presence::Optional, params)
 }
 
-/// Writes a response with a result; `result` writes an object.
+/// Writes a response with a result. `result` must write an object.
 pub(crate) fn response(
     out: &mut Vec<u8>,
     id: &RequestId,
@@ -47,12 +46,13 @@ pub(crate) fn response(
     out.extend_from_slice(PREFIX);
     out.extend_from_slice(b",\"id\":");
     id.write(out);
-    // Without a result it would be no response. (JSON-08)
+    // JSON-08: a response has a result or an error.
     member(out, b",\"result\":", Presence::Required, result).map(|_| ())
 }
 
-/// Writes a response with an error. Without an id, `null_id` says whether `id` is null or left out.
-/// (D-01)
+// D-01: revisions differ in the id of an error for an unreadable message.
+/// Writes a response with an error. If `id` is `None`, the member is `null` if `null_id` is set and
+/// omitted otherwise.
 pub(crate) fn error_line(
     out: &mut Vec<u8>,
     id: Option<&RequestId>,
@@ -75,13 +75,13 @@ pub(crate) fn error_line(
 
 #[derive(Clone, Copy)]
 enum Presence {
-    /// Left out when nothing is written.
+    /// Omitted if nothing is written.
     Optional,
     Required,
 }
 
-/// Writes a member whose value must be an object, and closes the message. Returns where the value
-/// begins.
+/// Writes the last member of a message, whose value must be an object. Returns the offset of the
+/// value in `out`.
 fn member(
     out: &mut Vec<u8>,
     key: &[u8],

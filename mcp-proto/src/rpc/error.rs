@@ -1,4 +1,4 @@
-//! The error object of a response: a code, a sentence, and data of any form.
+//! The error object of a JSON-RPC response.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -6,7 +6,7 @@ use core::fmt;
 use crate::error::code;
 use crate::json::{Object, Raw};
 
-/// What a peer says went wrong with a request, or what we say to it.
+/// The error of a JSON-RPC response: a code, a message and optional data.
 ///
 /// ```
 /// use mcp_proto::{ErrorObject, code};
@@ -18,41 +18,45 @@ use crate::json::{Object, Raw};
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct ErrorObject {
-    /// What kind of error: see [`code`]. Applications pick theirs outside -32768…-32000.
+    /// The error code; see [`code`] for predefined ones. Applications choose their own outside
+    /// -32768 to -32000.
     pub code: i64,
-    /// One short sentence. (JSON-19)
+    // JSON-19.
+    /// A short description, one sentence.
     pub message: Box<str>,
-    /// Anything more. (JSON-10)
+    // JSON-10.
+    /// Additional information of any JSON type.
     pub data: Option<Raw>,
 }
 
 impl ErrorObject {
-    /// An error without data.
+    /// Creates an error without data.
     pub fn new(code: i64, message: impl Into<Box<str>>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// The request's params are wrong, or name something that does not exist.
+    /// Creates an error for params that are invalid or name something that does not exist.
     pub fn invalid_params(message: impl Into<Box<str>>) -> Self {
         Self::new(code::INVALID_PARAMS, message)
     }
 
-    /// The method is not served here.
+    /// Creates an error for a method that is not served.
     #[must_use]
     pub fn method_not_found(method: &str) -> Self {
-        // Enough of the name to recognise it: it is the peer's, and may be long or more than one
-        // line. (JSON-19)
+        // JSON-19: the peer chose the name, so keep the message short and on one line.
         let name: alloc::string::String =
             method.chars().filter(|c| !c.is_control()).take(METHOD_CHARS_MAX).collect();
         Self::new(code::METHOD_NOT_FOUND, alloc::format!("method not found: {name}"))
     }
 
-    /// The receiver failed. Say nothing in the message that the peer should not know. (LOG-08)
+    // LOG-08: error texts must not contain secrets.
+    /// Creates an error for a failure of the receiver. The peer reads the message, so it must not
+    /// contain secrets.
     pub fn internal(message: impl Into<Box<str>>) -> Self {
         Self::new(code::INTERNAL_ERROR, message)
     }
 
-    /// The same error with data.
+    /// Adds data to the error.
     #[must_use]
     pub fn with_data(mut self, data: Raw) -> Self {
         self.data = Some(data);
@@ -70,7 +74,7 @@ impl ErrorObject {
     }
 }
 
-/// What an error message quotes of a method's name.
+/// The longest quoted part of a method name.
 const METHOD_CHARS_MAX: usize = 64;
 
 impl fmt::Display for ErrorObject {

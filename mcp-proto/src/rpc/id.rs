@@ -1,4 +1,4 @@
-//! The `id` of a request as it stands on the wire, which is also the form of a progress token.
+//! JSON-RPC ids and progress tokens.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -8,12 +8,13 @@ use core::fmt;
 
 use crate::json::{unescape, write_str};
 
-/// A JSON-RPC id, or a progress token: an integer or a string, kept to the digit and to the letter.
+// ID-04: ids are equal if type and value are. ID-05: ids are echoed exactly. T-05: one spelling
+// per number.
+/// A JSON-RPC id or a progress token: an integer or a string, echoed exactly as received.
 ///
-/// Two ids are equal when their type and value are (ID-04): `1` is not `"1"`, while `"A"` is
-/// `"\u0041"`. Integers from -2^63 to 2^64-1 are accepted and echoed exactly (ID-05). Anything with
-/// a fraction, an exponent or a minus before zero is refused, so that no two spellings name one id.
-/// (T-05)
+/// Ids are equal if their type and value are equal: `1` differs from `"1"`, while `"A"` equals
+/// `"\u0041"`. Integers range from -2^63 to 2^64-1. Numbers with a fraction or an exponent and
+/// negative zero are rejected, so every number has a single spelling.
 #[derive(Clone)]
 pub struct RequestId(Repr);
 
@@ -22,13 +23,12 @@ enum Repr {
     Negative(i64),
     Unsigned(u64),
     Text(Box<str>),
-    /// A string whose spelling on the wire has escapes: the spelling, with its quotes, and the
-    /// value.
+    /// A string with escapes: its JSON text including quotes, and its value.
     Escaped(Box<(Box<str>, Box<str>)>),
 }
 
 impl RequestId {
-    /// Reads a checked JSON value; `None` when it is no id.
+    /// Parses a valid JSON value. Returns `None` if it is not an id.
     pub(crate) fn from_json(value: &[u8]) -> Option<Self> {
         if let Some(number) = short_unsigned(value) {
             return Some(Self(Repr::Unsigned(number)));
@@ -47,13 +47,13 @@ impl RequestId {
         }
     }
 
-    /// The integer, if it is one and is not negative.
+    /// Returns the value of a non-negative integer.
     #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
         if let Repr::Unsigned(number) = self.0 { Some(number) } else { None }
     }
 
-    /// The text, if it is a string.
+    /// Returns the value of a string.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match &self.0 {
@@ -63,7 +63,7 @@ impl RequestId {
         }
     }
 
-    /// Writes the id as it came.
+    /// Writes the id as received.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
             Repr::Negative(number) => crate::json::write_i64(out, *number),
@@ -73,7 +73,7 @@ impl RequestId {
         }
     }
 
-    /// Order: integers by value, then strings by value.
+    /// Returns the sort key: integers by value, followed by strings by value.
     fn key(&self) -> (i128, Option<&str>) {
         match &self.0 {
             Repr::Negative(number) => (i128::from(*number), None),
@@ -84,7 +84,7 @@ impl RequestId {
     }
 }
 
-/// A number of a few digits and nothing else, as nearly all ids are.
+/// Parses up to 18 decimal digits: the fast path, since nearly all ids are short numbers.
 fn short_unsigned(value: &[u8]) -> Option<u64> {
     if value.is_empty() || value.len() > 18 {
         return None;
@@ -130,7 +130,7 @@ impl Ord for RequestId {
     }
 }
 
-/// A string keeps its quotes, so that `1` and `"1"` look different.
+/// Writes strings with quotes, so that `1` and `"1"` look different.
 impl fmt::Debug for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_of_every_legal_form_are_echoed_to_the_letter_id_05() {
+    fn ids_are_echoed_exactly_id_05() {
         for spelling in [
             "0",
             "-1",
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_exponents_and_other_types_are_no_ids_id_07() {
+    fn fractions_exponents_and_other_types_are_rejected_id_07() {
         for spelling in
             ["1.5", "1.0", "1e3", "-0", "null", "true", "[]", "{}", "18446744073709551616"]
         {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn equality_is_of_type_and_value_id_04() {
+    fn equality_compares_type_and_value_id_04() {
         let id = |text: &str| RequestId::from_json(text.as_bytes()).unwrap();
         assert_ne!(id("1"), id("\"1\""));
         assert_eq!(id("\"A\""), id(r#""\u0041""#));

@@ -214,7 +214,7 @@ fn recognized_rules(
     revision: Revision,
 ) -> impl Iterator<Item = &'static CapabilityRule> {
     CAPABILITIES.iter().filter(move |rule| {
-        rule.side == side && rule.heard_since <= revision && revision <= rule.until
+        rule.side == side && rule.accepted_since <= revision && revision <= rule.until
     })
 }
 

@@ -1,5 +1,4 @@
-//! One direction of a pipe in virtual time: latency, chunking, capacity, stalls and cuts; knows
-//! nothing of what the bytes say.
+//! [`Link`]: one direction of a pipe in virtual time, with fault injection.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -10,22 +9,21 @@ use bytes::Buf;
 use super::seed::Seed;
 use crate::time::Instant;
 
-/// How a link splits what it carries.
+/// How a link splits bytes into pieces.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Chunking {
-    /// Into pieces of so many bytes.
+    /// Pieces of this many bytes.
     Bytes(usize),
-    /// Into pieces of random sizes, up to so many bytes.
+    /// Pieces of random sizes, up to this many bytes.
     Seeded(Seed, usize),
-    /// Not at all.
+    /// No splitting.
     Whole,
 }
 
-/// One direction of a pipe, and all that can go wrong with one.
+/// One direction of a pipe, with the faults of a byte stream.
 ///
-/// A byte stream delays, splits, stalls, fills up and breaks, and its sender can hang up. It
-/// neither reorders, repeats nor loses what it carries, except at its end, and so neither does a
-/// link.
+/// Like a byte stream, a link delays and splits bytes, stalls, fills up, breaks and is closed by
+/// its sender. It does not reorder or repeat bytes, and loses them only when it breaks.
 ///
 /// ```
 /// use bytes::Buf;
@@ -45,29 +43,32 @@ pub enum Chunking {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// How long bytes travel, 1 ms.
+    /// The minimum delay. Default: 1 ms.
     pub latency: Duration,
-    /// How much longer each piece travels at random, at most, from which seed; 0. What is behind
-    /// waits for it.
+    /// A seed and the maximum random delay added to each piece. Later pieces wait for earlier ones.
+    /// Default: 0.
     pub jitter: (Seed, Duration),
-    /// How bytes are split; not at all.
+    /// How bytes are split. Default: not at all.
     pub chunking: Chunking,
-    /// How many bytes fit in; what does not fit stays in the sender's outbox. Any number.
+    /// The maximum number of bytes in flight; further bytes stay in the sender's outbox. Default:
+    /// unlimited.
     pub capacity: usize,
-    /// Nothing arrives while this is set; the pipe fills up.
+    /// While set, no bytes arrive and the pipe fills up.
     pub is_stalled: bool,
-    /// It breaks once it has taken so many bytes in all: these still arrive, then the receiver
-    /// finds the end. Never.
+    /// The number of bytes after which the link breaks. These bytes still arrive, followed by the
+    /// end of the stream. Default: never.
     pub bytes_max: Option<u64>,
-    /// What is sent is lost.
+    /// Whether sent bytes are lost.
     is_cut: bool,
-    flying: VecDeque<(Instant, Vec<u8>)>,
+    /// Pieces in flight, each with its time of arrival.
+    in_flight: VecDeque<(Instant, Vec<u8>)>,
+    /// The number of bytes in flight.
     bytes: usize,
-    /// Bytes taken, since the beginning.
+    /// The number of bytes ever sent.
     bytes_total: u64,
-    /// When the sender closed its end.
+    /// When the end of the stream arrives.
     end: Option<Instant>,
-    is_end_told: bool,
+    is_end_received: bool,
 }
 
 impl Default for Link {
@@ -80,38 +81,39 @@ impl Default for Link {
             is_stalled: false,
             bytes_max: None,
             is_cut: false,
-            flying: VecDeque::new(),
+            in_flight: VecDeque::new(),
             bytes: 0,
             bytes_total: 0,
             end: None,
-            is_end_told: false,
+            is_end_received: false,
         }
     }
 }
 
 impl Link {
-    /// Bytes that are under way.
+    /// Returns the number of bytes in flight.
     #[must_use]
     pub const fn bytes_in_flight(&self) -> usize {
         self.bytes
     }
 
-    /// Breaks the link: what is under way is lost, and the receiver finds the end.
+    /// Breaks the link: bytes in flight are lost, and the receiver reaches the end of the stream.
     pub fn cut(&mut self, now: Instant) {
         self.is_cut = true;
-        self.flying.clear();
+        self.in_flight.clear();
         self.bytes = 0;
         self.end = Some(now);
     }
 
-    /// The sender closes its end; what is under way still arrives.
+    /// Closes the sender's end. Bytes in flight still arrive.
     pub fn close(&mut self, now: Instant) {
         if self.end.is_none() {
             self.end = Some(self.arrival(now));
         }
     }
 
-    /// Takes what fits from the outbox; shows it to `witness`, and is true if there was anything.
+    /// Takes as many bytes from the outbox as fit and passes them to `witness`. Returns whether
+    /// there were any.
     pub fn send(
         &mut self,
         now: Instant,
@@ -130,40 +132,40 @@ impl Link {
         moved
     }
 
-    /// Puts bytes in behind what was sent, whether they fit or not: noise of somebody else's.
+    /// Appends bytes of another origin, regardless of the capacity.
     pub fn insert(&mut self, now: Instant, bytes: &[u8]) {
         self.put(now, bytes.to_vec());
     }
 
-    /// The next piece that has arrived.
+    /// Returns the next piece that has arrived.
     pub fn receive(&mut self, now: Instant) -> Option<Vec<u8>> {
-        if self.is_stalled || self.flying.front().is_none_or(|(at, _)| *at > now) {
+        if self.is_stalled || self.in_flight.front().is_none_or(|(at, _)| *at > now) {
             return None;
         }
-        let (_, piece) = self.flying.pop_front()?;
+        let (_, piece) = self.in_flight.pop_front()?;
         self.bytes -= piece.len();
         Some(piece)
     }
 
-    /// Whether the end has arrived, once.
+    /// Returns true once when the end of the stream has arrived.
     pub fn receive_end(&mut self, now: Instant) -> bool {
         let arrived =
-            !self.is_stalled && self.flying.is_empty() && self.end.is_some_and(|at| at <= now);
-        arrived && !core::mem::replace(&mut self.is_end_told, true)
+            !self.is_stalled && self.in_flight.is_empty() && self.end.is_some_and(|at| at <= now);
+        arrived && !core::mem::replace(&mut self.is_end_received, true)
     }
 
-    /// When something next arrives.
+    /// Returns when the next piece or the end of the stream arrives.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Instant> {
         if self.is_stalled {
             return None;
         }
-        let end = self.end.filter(|_| !self.is_end_told);
-        self.flying.front().map(|(at, _)| *at).or(end)
+        let end = self.end.filter(|_| !self.is_end_received);
+        self.in_flight.front().map(|(at, _)| *at).or(end)
     }
 
     fn put(&mut self, now: Instant, mut piece: Vec<u8>) {
-        // A broken pipe takes bytes and loses them, and so does one whose end was sent.
+        // A broken or closed pipe accepts bytes and loses them.
         if self.is_cut || self.end.is_some() {
             return;
         }
@@ -173,13 +175,13 @@ impl Link {
         self.bytes += piece.len();
         self.bytes_total += piece.len() as u64;
         let at = self.arrival(now);
-        self.flying.push_back((at, piece));
+        self.in_flight.push_back((at, piece));
         if breaks {
             self.end = Some(at);
         }
     }
 
-    /// When what is sent now arrives, unless what was sent earlier arrives later.
+    /// Returns when a piece sent now arrives, unless an earlier piece arrives later.
     fn arrival(&mut self, now: Instant) -> Instant {
         let (seed, longest) = &mut self.jitter;
         let extra = match u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX) {

@@ -1,11 +1,11 @@
-//! What a test of an MCP peer needs and no peer has: two peers in one process, virtual time, pipes
-//! that fail, and a listener on the wire; knows nothing of what the peers should say to each other.
+//! A test kit for MCP peers: a client and a server in memory, virtual time, failing pipes, and a
+//! checker for the messages on the wire.
 //!
-//! [`Pair`] joins a client's machine and a server's by two [`Link`]s in virtual time: nothing
-//! sleeps, and a seed decides all that is random, so that a failure can be had again. A [`Watch`]
-//! listens to both directions. Every failure prints the seed and the [`Transcript`].
+//! [`Pair`] connects a client and a server by two [`Link`]s in virtual time. Nothing sleeps, and
+//! all randomness comes from a seed, so failures are reproducible. A [`Watch`] checks the messages
+//! in both directions. A failure reports the seed and the [`Transcript`].
 //!
-//! A server's test, with the server:
+//! A test of a server:
 //!
 //! ```
 //! use mcp_proto::client;
@@ -30,16 +30,18 @@
 //!     pair.serve(serve);
 //!     pair.shuffle(seed);
 //!     pair.drive();
-//!     let call = pair.client.call(pair.now, &CallTool::new("today"), CallOptions::default()).unwrap();
+//!     let request = CallTool::new("today");
+//!     let call = pair.client.call(pair.now, &request, CallOptions::default()).unwrap();
 //!     let result = CallToolResult::decode(&pair.outcome(call).unwrap()).unwrap();
 //!     assert_eq!(result.content[0].as_text(), Some("sunny"), "{pair}");
 //!     pair.finish();
 //! }
 //! ```
 //!
-//! With a peer that is no machine of this crate, give the bytes of both directions to a [`Watch`].
+//! To check peers that are not built on this crate, pass the bytes of both directions to a
+//! [`Watch`].
 
-#![allow(clippy::panic, reason = "a test kit reports by panicking")]
+#![allow(clippy::panic, reason = "a test kit reports failures by panicking")]
 
 mod link;
 mod pair;

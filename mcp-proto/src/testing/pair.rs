@@ -1,5 +1,4 @@
-//! A client and a server in one process, on two links, in virtual time; knows nothing of what they
-//! should say.
+//! [`Pair`]: a client and a server connected by two links in virtual time.
 
 mod waits;
 
@@ -22,36 +21,36 @@ use crate::server::{self, Server};
 use crate::stdio::Stdio;
 use crate::time::Instant;
 
-/// The most steps that one `drive` may take before it counts as a storm.
+/// The steps that one `drive` may take before it fails.
 const STEPS_MAX: usize = 1_000_000;
 
-/// How much of an event the transcript shows, in characters.
+/// The characters of an event that the transcript shows.
 const EVENT_CHARS_MAX: usize = 160;
 
-/// An application: what it does with each event of its machine.
-type Application<E> = Box<dyn FnMut(&mut E, Instant, <E as Endpoint>::Event)>;
+/// A callback for the events of one side.
+type EventHandler<E> = Box<dyn FnMut(&mut E, Instant, <E as Endpoint>::Event)>;
 
-/// An event in words.
-type Words<E> = fn(&<E as Endpoint>::Event) -> String;
+/// A function that formats an event for the transcript.
+type Describe<E> = fn(&<E as Endpoint>::Event) -> String;
 
 /// A client, a server, the links between them, and the time.
 ///
-/// Nothing happens by itself: [`step`](Self::step) does what can be done at this moment,
-/// [`drive`](Self::drive) goes on until nothing is under way, [`wait`](Self::wait) lets time pass
-/// with all that happens in it, and [`drive_until_quiet`](Self::drive_until_quiet) lets all timers
-/// go off. A side's events go to its application, where it has one ([`serve`](Self::serve),
-/// [`attend`](Self::attend)); otherwise they gather, and the application is the test: it calls the
-/// machines' own methods, with [`now`](Self::now).
+/// Nothing happens by itself. [`step`](Self::step) does what is possible at the current time,
+/// [`drive`](Self::drive) continues until no bytes are in flight, [`wait`](Self::wait) advances the
+/// time by a duration, and [`drive_until_quiet`](Self::drive_until_quiet) also fires all timers.
+/// The events of a side go to its handler, if it has one ([`serve`](Self::serve),
+/// [`attend`](Self::attend)). Otherwise they are queued, and the test acts as the application: it
+/// calls the methods of [`client`](Self::client) and [`server`](Self::server) with
+/// [`now`](Self::now).
 ///
-/// The links are there to be meddled with: each field of a [`Link`] is a fault. What both sides say
-/// is held against the rules of the wire by a [`Watch`].
+/// The fields of each [`Link`] inject faults. A [`Watch`] checks the messages of both sides.
 ///
-/// The machines are those of this crate, or what wraps them and implements [`Endpoint`]. `{pair}`
-/// is the seed and the transcript: give it to the assertions of the test.
+/// The endpoints are those of this crate or wrappers that implement [`Endpoint`]. The `Display`
+/// output of a pair is the label and the transcript; include it in the test's assertions.
 ///
 /// # Panics
-/// The methods that do something panic when a machine breaks a rule of the wire, or when the two
-/// never come to rest.
+/// Methods that make progress panic if an endpoint sends an invalid message, or if the exchange of
+/// messages does not end.
 ///
 /// ```
 /// use core::time::Duration;
@@ -69,39 +68,41 @@ type Words<E> = fn(&<E as Endpoint>::Event) -> String;
 /// assert_eq!(pair.outcome(call).unwrap().member("tools").unwrap().as_str(), "[]");
 /// ```
 pub struct Pair<C: Endpoint = Stdio<Client>, S: Endpoint = Stdio<Server>> {
-    /// The client's machine.
+    /// The client.
     pub client: C,
-    /// The server's machine.
+    /// The server.
     pub server: S,
-    /// The pipe that the client reads.
+    /// The pipe from the server to the client.
     pub to_client: Link,
-    /// The pipe that the server reads.
+    /// The pipe from the client to the server.
     pub to_server: Link,
-    /// What time it is; it begins at zero.
+    /// The current time, initially zero.
     pub now: Instant,
-    /// Events that the client gave and nobody has taken.
+    /// Events of the client, if it has no handler.
     pub client_events: VecDeque<C::Event>,
-    /// Events that the server gave and nobody has taken.
+    /// Events of the server, if it has no handler.
     pub server_events: VecDeque<S::Event>,
-    /// While set, the client's events stay in the machine.
+    /// While set, the events of the client are not polled.
     pub is_client_busy: bool,
-    /// While set, the server's events stay in the machine.
+    /// While set, the events of the server are not polled.
     pub is_server_busy: bool,
-    /// The listener on the wire. Tell it of what a machine is given past its link.
+    /// The checker of messages. Pass it any bytes given to an endpoint without going through its
+    /// link.
     pub watch: Watch,
-    attend: Option<Application<C>>,
-    serve: Option<Application<S>>,
-    tell_client: Words<C>,
-    tell_server: Words<S>,
+    on_client_event: Option<EventHandler<C>>,
+    on_server_event: Option<EventHandler<S>>,
+    describe_client: Describe<C>,
+    describe_server: Describe<S>,
     transcript: Transcript,
-    halves: [Vec<u8>; 2],
-    /// Lines of somebody else's that wait for a line to end.
-    strays: Vec<(Side, Vec<u8>)>,
+    /// The incomplete last line of the client and of the server.
+    partial_lines: [Vec<u8>; 2],
+    /// Inserted lines that wait for the current line of that side to end.
+    inserted_lines: Vec<(Side, Vec<u8>)>,
     label: String,
 }
 
 impl Pair {
-    /// A client's machine and a server's that have just been connected.
+    /// Creates and connects a client and a server.
     #[must_use]
     pub fn new(client: client::Config, server: server::Config) -> Self {
         let now = Instant::ZERO;
@@ -110,7 +111,7 @@ impl Pair {
 }
 
 impl<C: Endpoint, S: Endpoint> Pair<C, S> {
-    /// Two machines that have just been connected; they were made at [`Instant::ZERO`].
+    /// Connects two endpoints, which must have been created at [`Instant::ZERO`].
     pub fn of(client: C, server: S) -> Self {
         Self {
             client,
@@ -122,32 +123,33 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
             server_events: VecDeque::new(),
             is_client_busy: false,
             is_server_busy: false,
-            attend: None,
-            serve: None,
+            on_client_event: None,
+            on_server_event: None,
             watch: Watch::default(),
-            tell_client: shown,
-            tell_server: shown,
+            describe_client: debug_excerpt,
+            describe_server: debug_excerpt,
             transcript: Transcript::default(),
-            halves: [Vec::new(), Vec::new()],
-            strays: Vec::new(),
+            partial_lines: [Vec::new(), Vec::new()],
+            inserted_lines: Vec::new(),
             label: String::new(),
         }
     }
 
-    /// Has `application` do what the server's application does: it is given each event.
+    /// Sets the handler for the events of the server.
     pub fn serve(&mut self, application: impl FnMut(&mut S, Instant, S::Event) + 'static) {
-        self.serve = Some(Box::new(application));
+        self.on_server_event = Some(Box::new(application));
     }
 
-    /// Has `application` do what the client's application does: it is given each event. The methods
-    /// that wait for one of the client's events do not see them then.
+    /// Sets the handler for the events of the client. Methods that wait for an event of the client,
+    /// such as [`outcome`](Self::outcome), then see none.
     pub fn attend(&mut self, application: impl FnMut(&mut C, Instant, C::Event) + 'static) {
-        self.attend = Some(Box::new(application));
+        self.on_client_event = Some(Box::new(application));
     }
 
-    /// Has both links split what they carry anywhere and delay it by up to 20 ms, as the seed will
-    /// have it, and failures name the seed. Nothing is lost by it: a peer that it makes a
-    /// difference to is wrong.
+    /// Makes both links split the bytes at random and delay them by up to 20 ms. Failures report
+    /// the seed.
+    ///
+    /// No bytes are lost, so the behavior of a correct peer does not change.
     pub fn shuffle(&mut self, seed: u64) {
         self.label(format!("seed {seed}"));
         let mut seed = Seed(seed);
@@ -157,33 +159,34 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         }
     }
 
-    /// Has failures say this too: a seed, a file, a case.
+    /// Sets a label that failures report, such as a seed or the name of a test case.
     pub fn label(&mut self, label: impl fmt::Display) {
         self.label = label.to_string();
     }
 
-    /// Has somebody else say a line, in the name of `from`: what a library prints to stdout, say.
-    /// It comes between two lines of that side, and its end is added. The line itself breaks no
-    /// rule; what the other side makes of it can.
+    /// Inserts a line between two lines of `from`, like output that a library prints to stdout. The
+    /// line terminator is added.
+    ///
+    /// The line itself is not checked, but the reaction of the other side is.
     pub fn insert(&mut self, from: Side, line: &[u8]) {
         let mut line = line.to_vec();
         line.push(b'\n');
-        self.strays.push((from, line));
+        self.inserted_lines.push((from, line));
     }
 
-    /// Has the transcript show events in these words, the client's and the server's; otherwise it
-    /// shows the beginning of what `Debug` does.
+    /// Sets how the transcript shows the events of the client and of the server. The default is the
+    /// beginning of the `Debug` output.
     pub fn tell(&mut self, client: fn(&C::Event) -> String, server: fn(&S::Event) -> String) {
-        (self.tell_client, self.tell_server) = (client, server);
+        (self.describe_client, self.describe_server) = (client, server);
     }
 
-    /// Every line each way and every event, with the times.
+    /// Returns all lines in both directions and all events, with their times.
     #[must_use]
     pub const fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 
-    /// Fails with all that is known.
+    /// Panics with `what`, the label and the transcript.
     ///
     /// # Panics
     /// Always.
@@ -191,7 +194,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         panic!("at {}: {what} {self}", self.now)
     }
 
-    /// Does what can be done at this moment; false when there was nothing.
+    /// Does what is possible at the current time. Returns whether anything happened.
     pub fn step(&mut self) -> bool {
         let now = self.now;
         let mut moved = false;
@@ -216,7 +219,8 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         moved | self.poll()
     }
 
-    /// Steps until nothing is under way and nothing can be done; timers that go off meanwhile do.
+    /// Steps until no bytes are in flight and nothing else can be done. Fires timers that expire in
+    /// the meantime.
     pub fn drive(&mut self) {
         for _ in 0..STEPS_MAX {
             if self.step() {
@@ -226,10 +230,10 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
             let next = self.next_deadline().map_or(arrival, |deadline| arrival.min(deadline));
             self.now = self.now.max(next);
         }
-        self.breach("a storm: the two never come to rest");
+        self.breach("the exchange of messages does not end");
     }
 
-    /// Lets time pass, with all that happens in it.
+    /// Advances the time by a duration, doing everything that happens meanwhile.
     pub fn wait(&mut self, time: Duration) {
         let until = self.now + time;
         for _ in 0..STEPS_MAX {
@@ -245,28 +249,30 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
                 }
             }
         }
-        self.breach("a storm: the two never come to rest");
+        self.breach("the exchange of messages does not end");
     }
 
-    /// Steps until no bytes are under way and no timer is set.
+    /// Steps until no bytes are in flight and no timer is set.
     pub fn drive_until_quiet(&mut self) {
         for _ in 0..STEPS_MAX {
             self.drive();
             let Some(deadline) = self.next_deadline() else { return };
             self.now = self.now.max(deadline);
         }
-        self.breach("the timers never come to rest");
+        self.breach("timers keep being set");
     }
 
-    /// Ends the connection as a client does that goes away, and sees that nothing is left: no
-    /// request without an answer, except those that were taken back and subscriptions; and both
-    /// sides come to their end. It is for links that lost nothing.
+    /// Closes the connection from the client's side and checks the end state.
+    ///
+    /// All requests except cancelled ones and subscriptions must be answered, and both sides must
+    /// be closed. Use it only with links that have not lost any bytes.
     pub fn finish(&mut self) {
         self.drive();
-        let is_left = |(_, _, method): &(Side, &str, &str)| *method != "subscriptions/listen";
-        if let Some((side, id, method)) = self.watch.unanswered().find(is_left) {
-            let asker = if side == Side::Client { "client" } else { "server" };
-            self.breach(format!("{method}, number {id} of the {asker}, was not answered"));
+        let must_be_answered =
+            |(_, _, method): &(Side, &str, &str)| *method != "subscriptions/listen";
+        if let Some((side, id, method)) = self.watch.unanswered().find(must_be_answered) {
+            let sender = if side == Side::Client { "client" } else { "server" };
+            self.breach(format!("request {id} of the {sender} ({method}) was not answered"));
         }
         self.to_server.close(self.now);
         self.drive_until_quiet();
@@ -274,7 +280,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
             [("client", self.client.is_closed()), ("server", self.server.is_closed())]
         {
             if !is_closed {
-                self.breach(format!("the {name} did not end with the connection"));
+                self.breach(format!("the {name} did not close with the connection"));
             }
         }
     }
@@ -282,17 +288,17 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
     fn poll(&mut self) -> bool {
         let mut moved = false;
         while let Some(event) = (!self.is_client_busy).then(|| self.client.poll_event()).flatten() {
-            self.transcript.note(self.now, "client !", (self.tell_client)(&event));
-            match &mut self.attend {
-                Some(attend) => attend(&mut self.client, self.now, event),
+            self.transcript.note(self.now, "client !", (self.describe_client)(&event));
+            match &mut self.on_client_event {
+                Some(handle) => handle(&mut self.client, self.now, event),
                 None => self.client_events.push_back(event),
             }
             moved = true;
         }
         while let Some(event) = (!self.is_server_busy).then(|| self.server.poll_event()).flatten() {
-            self.transcript.note(self.now, "server !", (self.tell_server)(&event));
-            match &mut self.serve {
-                Some(serve) => serve(&mut self.server, self.now, event),
+            self.transcript.note(self.now, "server !", (self.describe_server)(&event));
+            match &mut self.on_server_event {
+                Some(handle) => handle(&mut self.server, self.now, event),
                 None => self.server_events.push_back(event),
             }
             moved = true;
@@ -300,37 +306,38 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         moved
     }
 
-    /// Puts on the links what the machines want sent, and what others say between.
+    /// Moves the output of both sides and inserted lines to the links.
     fn send(&mut self) -> bool {
         let now = self.now;
         let mut broken = None;
-        let Self { watch, transcript, halves: [client_half, server_half], .. } = self;
-        let mut carry =
-            |side, link: &mut Link, outbox: &mut crate::wire::Outbox, half: &mut Vec<u8>| {
+        let Self { watch, transcript, partial_lines: [client_partial, server_partial], .. } = self;
+        let mut transfer =
+            |side, link: &mut Link, outbox: &mut crate::wire::Outbox, partial: &mut Vec<u8>| {
                 let mark = if side == Side::Client { "client →" } else { "server →" };
                 link.send(now, outbox, |piece| {
-                    note_lines(transcript, now, mark, half, piece);
+                    note_lines(transcript, now, mark, partial, piece);
                     if let Err(breach) = watch.sent(side, piece) {
                         broken.get_or_insert(breach);
                     }
                 })
             };
-        let mut moved = carry(Side::Client, &mut self.to_server, self.client.outbox(), client_half);
-        moved |= carry(Side::Server, &mut self.to_client, self.server.outbox(), server_half);
+        let mut moved =
+            transfer(Side::Client, &mut self.to_server, self.client.outbox(), client_partial);
+        moved |= transfer(Side::Server, &mut self.to_client, self.server.outbox(), server_partial);
         if let Some(breach) = broken {
             self.breach(breach);
         }
-        let Self { strays, watch, transcript, to_server, to_client, .. } = self;
-        strays.retain(|(side, line)| {
-            let is_next = watch.is_between_lines(*side);
-            if is_next {
-                transcript.note_bytes(now, "somebody →", line);
+        let Self { inserted_lines, watch, transcript, to_server, to_client, .. } = self;
+        inserted_lines.retain(|(side, line)| {
+            let can_insert = watch.is_between_lines(*side);
+            if can_insert {
+                transcript.note_bytes(now, "inserted →", line);
                 watch.stray(*side, line);
                 let link = if *side == Side::Client { &mut *to_server } else { &mut *to_client };
                 link.insert(now, line);
                 moved = true;
             }
-            !is_next
+            !can_insert
         });
         moved
     }
@@ -346,7 +353,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
     }
 }
 
-/// The label and the transcript.
+/// Writes the label and the transcript.
 impl<C: Endpoint, S: Endpoint> fmt::Display for Pair<C, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.label)?;
@@ -363,7 +370,7 @@ impl<C: Endpoint, S: Endpoint> fmt::Debug for Pair<C, S> {
     }
 }
 
-/// Hands over what has arrived, as long as it is wanted.
+/// Passes arrived bytes to an endpoint while it wants input.
 fn deliver(now: Instant, link: &mut Link, to: &mut impl Endpoint) -> bool {
     let mut moved = false;
     while to.wants_input() {
@@ -378,30 +385,31 @@ fn deliver(now: Instant, link: &mut Link, to: &mut impl Endpoint) -> bool {
     moved
 }
 
-/// Notes the lines that end in `piece`.
+/// Adds the lines completed by `piece` to the transcript.
 fn note_lines(
     log: &mut Transcript,
     now: Instant,
     mark: &'static str,
-    half: &mut Vec<u8>,
+    partial: &mut Vec<u8>,
     piece: &[u8],
 ) {
     for part in piece.split_inclusive(|byte| *byte == b'\n') {
-        half.extend_from_slice(part);
-        if half.pop_if(|byte| *byte == b'\n').is_some() {
-            log.note_bytes(now, mark, half);
-            half.clear();
+        partial.extend_from_slice(part);
+        if partial.pop_if(|byte| *byte == b'\n').is_some() {
+            log.note_bytes(now, mark, partial);
+            partial.clear();
         }
     }
 }
 
-fn shown(event: &impl fmt::Debug) -> String {
-    let mut words = format!("{event:?}");
-    if let Some((end, _)) = words.char_indices().nth(EVENT_CHARS_MAX) {
-        words.truncate(end);
-        words.push('…');
+/// Returns the beginning of the `Debug` output of an event.
+fn debug_excerpt(event: &impl fmt::Debug) -> String {
+    let mut text = format!("{event:?}");
+    if let Some((end, _)) = text.char_indices().nth(EVENT_CHARS_MAX) {
+        text.truncate(end);
+        text.push('…');
     }
-    words
+    text
 }
 
 #[cfg(test)]

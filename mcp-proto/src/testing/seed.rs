@@ -1,6 +1,6 @@
-//! Reproducible randomness from one number; knows nothing of what it is used for.
+//! [`Seed`]: a reproducible random number generator.
 
-/// A stream of numbers that depends on nothing but the number it began with. (splitmix64)
+/// A random number generator (SplitMix64) whose output depends only on its seed.
 ///
 /// ```
 /// use mcp_proto::testing::Seed;
@@ -13,7 +13,7 @@
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// The next number.
+    /// Returns the next number.
     pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -22,7 +22,7 @@ impl Seed {
         mixed ^ (mixed >> 31)
     }
 
-    /// The next number below `bound`; zero for a bound of zero.
+    /// Returns a number below `bound`, or zero if `bound` is zero.
     pub const fn below(&mut self, bound: usize) -> usize {
         if bound == 0 { 0 } else { (self.next() % bound as u64) as usize }
     }

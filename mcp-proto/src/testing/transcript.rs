@@ -1,4 +1,4 @@
-//! What happened, in order and in words; knows nothing of whether it should have.
+//! [`Transcript`]: a log of messages and events for failure reports.
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -7,16 +7,16 @@ use core::fmt;
 
 use crate::time::Instant;
 
-/// The most entries that are kept: the latest.
+/// The number of entries kept.
 const ENTRIES_MAX: usize = 400;
 
-/// The longest entry that is kept whole.
+/// Longer entries are truncated.
 const ENTRY_BYTES_MAX: usize = 600;
 
-/// A log of what went in and came out of one or more machines, with the times.
+/// A log of messages and events with their times.
 ///
-/// It keeps the latest 400 entries and cuts those over 600 bytes, so that a failure can be read.
-/// Control characters are escaped. It shows payloads: it is for tests.
+/// Keeps the latest 400 entries and truncates each to 600 bytes, so that failures are readable.
+/// Escapes control characters. It contains payloads and is meant for tests only.
 ///
 /// ```
 /// use mcp_proto::Instant;
@@ -36,19 +36,19 @@ pub struct Transcript {
 struct Entry {
     at: Instant,
     mark: &'static str,
-    /// The beginning of what was said.
+    /// The beginning of the text.
     bytes: Vec<u8>,
-    /// How long all of it was.
+    /// The length of the whole text.
     length: usize,
 }
 
 impl Transcript {
-    /// Adds words behind a mark.
-    pub fn note(&mut self, at: Instant, mark: &'static str, words: impl AsRef<str>) {
-        self.note_bytes(at, mark, words.as_ref().as_bytes());
+    /// Adds an entry: a mark that names its source, and a text.
+    pub fn note(&mut self, at: Instant, mark: &'static str, text: impl AsRef<str>) {
+        self.note_bytes(at, mark, text.as_ref().as_bytes());
     }
 
-    /// Adds what the bytes of one message say, behind a mark.
+    /// Adds an entry: a mark that names its source, and the bytes of a message.
     pub fn note_bytes(&mut self, at: Instant, mark: &'static str, bytes: &[u8]) {
         let kept = bytes.get(..ENTRY_BYTES_MAX).unwrap_or(bytes).to_vec();
         self.entries.push_back(Entry { at, mark, bytes: kept, length: bytes.len() });
@@ -65,7 +65,7 @@ impl fmt::Display for Transcript {
             writeln!(f, "({} earlier entries)", self.dropped)?;
         }
         for Entry { at, mark, bytes, length } in &self.entries {
-            write!(f, "{at} {mark} {}", Shown(bytes))?;
+            write!(f, "{at} {mark} {}", EscapedLine(bytes))?;
             if bytes.len() < *length {
                 write!(f, " … ({length} bytes)")?;
             }
@@ -75,10 +75,10 @@ impl fmt::Display for Transcript {
     }
 }
 
-/// Bytes as text on one line: what is no text, or would break the line, is escaped.
-pub(super) struct Shown<'a>(pub(super) &'a [u8]);
+/// Displays bytes as one line of text. Escapes control characters and invalid UTF-8.
+pub(super) struct EscapedLine<'a>(pub(super) &'a [u8]);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for EscapedLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         String::from_utf8_lossy(self.0).chars().try_for_each(|character| {
             if character.is_control() || character == char::REPLACEMENT_CHARACTER {

@@ -1,9 +1,8 @@
-//! What may stand on the wire between any two peers: every line that either sends, held against all
-//! that both sent before; knows nothing of machines, of time, or of what has arrived.
+//! [`Watch`]: a checker for the messages that two peers exchange.
 //!
-//! Whoever listens to a wire does not know what has arrived at the other end. So a line is a breach
-//! here only where it is one whatever is still under way: what is reported is wrong, and what is
-//! not reported can be.
+//! The checker sees what each side sends, but not what has arrived at the other. It therefore
+//! reports a line only if the line is wrong no matter which earlier messages are still in flight.
+//! There are no false positives, but there can be false negatives.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -13,16 +12,16 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::transcript::Shown;
+use super::transcript::EscapedLine;
 use crate::json::{Raw, find};
 use crate::revision::{MethodRule, Revision, Side};
 
-/// A rule of the wire that a peer broke.
+/// A violation of the protocol, found by a [`Watch`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Breach {
-    /// Who broke it.
+    /// The side that sent the line.
     pub side: Side,
-    /// What is wrong, and with which line.
+    /// A description that includes the line.
     pub what: String,
 }
 
@@ -32,86 +31,89 @@ impl fmt::Display for Breach {
             Side::Client => "client",
             Side::Server => "server",
         };
-        write!(f, "the {side} broke a rule: {}", self.what)
+        write!(f, "protocol violation by the {side}: {}", self.what)
     }
 }
 
 impl core::error::Error for Breach {}
 
-/// Listens to both directions of a stream of lines, and says what breaks the rules of the wire.
+/// Checks both directions of a line-delimited connection between any two peers.
 ///
-/// It takes sides with nobody: either peer can be a machine of this crate or anything else.
-/// Reported are
+/// It reports:
 ///
-/// - lines that are no message: not JSON, not JSON-RPC 2.0, batches where the revision has none;
-/// - answers to what was not asked, second answers, results without an id;
-/// - request ids that are used again, within a session or while the first is open;
-/// - requests before the session is open, and `initialized` before the welcome;
-/// - messages of the protocol from the wrong side, or that the session's revision does not have;
-/// - progress that nobody asked for, that does not grow, or that follows its answer; cancels of
-///   what was not asked, and of `initialize`.
+/// - lines that are not messages: invalid JSON, invalid JSON-RPC 2.0, and batches in revisions
+///   without them;
+/// - responses to unknown or already answered requests, and results without an id;
+/// - request ids used twice within a session, or while the first request is open;
+/// - requests before the session is established, and `initialized` before the server's response;
+/// - messages from the wrong side, or that the revision of the session does not define;
+/// - progress that was not requested, does not increase, or follows the response;
+/// - cancellations of unknown requests or of `initialize`.
 ///
-/// Its memory grows with the number of requests: it is for tests.
+/// Memory use grows with the number of requests, so it is suitable only for tests.
 ///
 /// ```
 /// use mcp_proto::Side;
 /// use mcp_proto::testing::Watch;
 ///
+/// let request = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+/// let response = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
+///
 /// let mut watch = Watch::default();
-/// watch.sent(Side::Client, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").unwrap();
+/// watch.sent(Side::Client, request).unwrap();
 /// assert_eq!(watch.unanswered().count(), 1);
-/// watch.sent(Side::Server, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n").unwrap();
-/// let breach = watch.sent(Side::Server, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n").unwrap_err();
+/// watch.sent(Side::Server, response).unwrap();
+/// let breach = watch.sent(Side::Server, response).unwrap_err();
 /// assert_eq!(breach.side, Side::Server);
-/// assert!(breach.what.contains("1 was answered before"));
+/// assert!(breach.what.contains("request 1 is already answered"));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
-    client: Half,
-    server: Half,
-    /// What the session speaks, once there is one.
+    client: SideState,
+    server: SideState,
+    /// The revision of the session, once negotiated.
     session: Option<Revision>,
-    /// The client has said that it is all set.
+    /// Whether the client has sent `initialized`.
     is_initialized: bool,
-    /// Somebody else said something: what the peers know of each other is not known.
+    /// Whether lines were inserted, so that the state of the peers is unknown.
     is_disturbed: bool,
 }
 
-/// What one side has sent.
+/// The messages one side has sent.
 #[derive(Clone, Debug, Default)]
-struct Half {
-    /// A line that is not complete.
+struct SideState {
+    /// The incomplete last line.
     partial: Vec<u8>,
-    /// Its requests, by their id's text.
-    asked: BTreeMap<Box<str>, Asked>,
-    /// It sent something without a readable id that can be answered all the same.
+    /// The requests by the JSON text of their id.
+    requests: BTreeMap<Box<str>, SentRequests>,
+    /// Whether it sent a message without a readable id, which may be answered with an error.
     is_unreadable: bool,
 }
 
-/// Requests of one side with one id.
+/// The requests of one side with one id.
 #[derive(Clone, Debug, Default)]
-struct Asked {
+struct SentRequests {
     method: Box<str>,
-    /// How many of them are not answered.
+    /// The number of unanswered requests.
     open: usize,
     is_cancelled: bool,
-    /// The text of the progress token.
+    /// The progress token.
     token: Option<Raw>,
     progress: Option<f64>,
 }
 
 impl Watch {
-    /// Takes in bytes that `side` sent, split anywhere.
+    /// Checks bytes sent by `side`, split at any position.
     ///
     /// # Errors
-    /// The first breach in them. All of them are taken in even then.
+    /// Returns the first violation. All bytes are processed even if there is one.
     pub fn sent(&mut self, side: Side, bytes: &[u8]) -> Result<(), Breach> {
         let mut outcome = Ok(());
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let half = self.half(side);
-            half.partial.extend_from_slice(part);
-            if half.partial.last() == Some(&b'\n') {
-                let line = core::mem::take(&mut half.partial);
+            let state = self.state(side);
+            state.partial.extend_from_slice(part);
+            if state.partial.last() == Some(&b'\n') {
+                let line = core::mem::take(&mut state.partial);
                 let line = line.strip_suffix(b"\n").unwrap_or_default();
                 let checked = self.line(side, line).map_err(|why| breach(side, &why, line));
                 outcome = outcome.and(checked);
@@ -120,41 +122,44 @@ impl Watch {
         outcome
     }
 
-    /// A line that somebody else sent in the name of `side`: it breaks no rule, and can be
-    /// answered.
+    /// Registers a line from another source in the stream of `side`. The line itself is not
+    /// checked, and the other side may respond to it.
     pub fn stray(&mut self, side: Side, line: &[u8]) {
         self.is_disturbed = true;
-        let half = self.half(side);
-        half.is_unreadable = true;
+        let state = self.state(side);
+        state.is_unreadable = true;
         let Some(message) = read(line) else { return };
         for message in
             if message.is_object() { [message].to_vec() } else { message.elements().collect() }
         {
             if let (Some(id), false) = (message.member("id"), is_response(&message)) {
-                let asked = self.half(side).asked.entry(id.as_str().into()).or_default();
-                asked.open += 1;
-                asked.is_cancelled = true;
+                let request = self.state(side).requests.entry(id.as_str().into()).or_default();
+                request.open += 1;
+                request.is_cancelled = true;
             }
         }
     }
 
-    /// The requests that were neither answered nor taken back: who sent each, its id as it was
-    /// written, its method.
+    /// Iterates over the requests that are neither answered nor cancelled: sender, JSON text of the
+    /// id, and method.
     pub fn unanswered(&self) -> impl Iterator<Item = (Side, &str, &str)> {
         let sides = [(Side::Client, &self.client), (Side::Server, &self.server)];
-        sides.into_iter().flat_map(|(side, half)| {
-            let open = half.asked.iter().filter(|(_, asked)| asked.open > 0 && !asked.is_cancelled);
-            open.map(move |(id, asked)| (side, &**id, &*asked.method))
+        sides.into_iter().flat_map(|(side, state)| {
+            let open = state
+                .requests
+                .iter()
+                .filter(|(_, request)| request.open > 0 && !request.is_cancelled);
+            open.map(move |(id, request)| (side, &**id, &*request.method))
         })
     }
 
-    /// The revision of the session, once the server has agreed to one.
+    /// Returns the revision of the session, once the server has responded to `initialize`.
     #[must_use]
     pub const fn session(&self) -> Option<Revision> {
         self.session
     }
 
-    /// Whether the last byte that `side` sent ended a line, or none was sent.
+    /// Returns whether `side` has sent no partial line.
     pub(crate) const fn is_between_lines(&self, side: Side) -> bool {
         match side {
             Side::Client => self.client.partial.is_empty(),
@@ -162,7 +167,7 @@ impl Watch {
         }
     }
 
-    const fn half(&mut self, side: Side) -> &mut Half {
+    const fn state(&mut self, side: Side) -> &mut SideState {
         match side {
             Side::Client => &mut self.client,
             Side::Server => &mut self.server,
@@ -171,18 +176,18 @@ impl Watch {
 
     fn line(&mut self, side: Side, line: &[u8]) -> Result<(), String> {
         let Some(message) = read(line) else {
-            self.half(side).is_unreadable = true;
-            return Err("it is not JSON".to_owned());
+            self.state(side).is_unreadable = true;
+            return Err("not JSON".to_owned());
         };
         if message.is_object() {
             return self.message(side, &message);
         }
-        self.half(side).is_unreadable = true;
+        self.state(side).is_unreadable = true;
         let members: Vec<Raw> = message.elements().collect();
         let has_batches =
             self.is_disturbed || self.session.is_some_and(|revision| revision.rules().batches);
         if members.is_empty() || !has_batches {
-            return Err("it is no message".to_owned());
+            return Err("not a message".to_owned());
         }
         members.iter().try_for_each(|member| self.message(side, member))
     }
@@ -190,7 +195,7 @@ impl Watch {
     fn message(&mut self, side: Side, message: &Raw) -> Result<(), String> {
         let id = message.member("id");
         if message.member("jsonrpc").is_none_or(|version| version.as_str() != "\"2.0\"") {
-            self.half(side).is_unreadable = true;
+            self.state(side).is_unreadable = true;
             return Err("`jsonrpc` is not \"2.0\"".to_owned());
         }
         if is_response(message) {
@@ -198,11 +203,11 @@ impl Watch {
         }
         let method = message.member("method");
         let Some(method) = method.as_ref().and_then(Raw::to_text) else {
-            self.half(side).is_unreadable = true;
-            return Err("it is neither a request, a notification nor a response".to_owned());
+            self.state(side).is_unreadable = true;
+            return Err("neither a request, a notification nor a response".to_owned());
         };
         if message.member("params").is_some_and(|params| !params.is_object()) {
-            return Err("params are not an object".to_owned());
+            return Err("`params` is not an object".to_owned());
         }
         match id {
             Some(id) => self.request(side, &id, &method, message),
@@ -212,20 +217,20 @@ impl Watch {
 
     fn request(&mut self, side: Side, id: &Raw, method: &str, message: &Raw) -> Result<(), String> {
         if !is_integer(id) && id.to_text().is_none() {
-            self.half(side).is_unreadable = true;
-            return Err(format!("the id is {id}"));
+            self.state(side).is_unreadable = true;
+            return Err(format!("invalid id {id}"));
         }
-        let stands_alone = meta(message, VERSION).is_some();
+        let is_modern = meta(message, VERSION).is_some();
         let (session, is_disturbed) = (self.session.is_some(), self.is_disturbed);
-        let asked = self.half(side).asked.entry(id.as_str().into()).or_default();
-        let is_repeated = asked.open > 0 || (!asked.method.is_empty() && session && !stands_alone);
-        let open = asked.open + 1;
+        let request = self.state(side).requests.entry(id.as_str().into()).or_default();
+        let is_repeated = request.open > 0 || (!request.method.is_empty() && session && !is_modern);
+        let open = request.open + 1;
         let token = meta(message, "progressToken");
-        *asked = Asked { method: method.into(), open, token, ..Asked::default() };
+        *request = SentRequests { method: method.into(), open, token, ..SentRequests::default() };
         if is_repeated && !is_disturbed {
-            return Err(format!("the request id {id} was used before"));
+            return Err(format!("request id {id} is already used"));
         }
-        if is_disturbed || stands_alone || method == "ping" {
+        if is_disturbed || is_modern || method == "ping" {
             return Ok(());
         }
         match side {
@@ -245,7 +250,7 @@ impl Watch {
             "notifications/initialized" if side == Side::Client => {
                 self.is_initialized = true;
                 if self.session.is_none() && !self.is_disturbed {
-                    return Err("the client was not welcomed yet".to_owned());
+                    return Err("`initialized` before the response to `initialize`".to_owned());
                 }
                 Ok(())
             }
@@ -253,7 +258,7 @@ impl Watch {
             "notifications/progress" => {
                 self.progress(side, param("progressToken").as_ref(), param("progress").as_ref())
             }
-            // It belongs to a subscription, and to no session.
+            // The notification belongs to a modern subscription rather than a session.
             _ if meta(message, SUBSCRIPTION).is_some() => Ok(()),
             _ => self.check_table(side, method, false),
         }
@@ -263,36 +268,40 @@ impl Watch {
         let (result, error) = (message.member("result"), message.member("error"));
         match (&result, &error) {
             (Some(result), None) if !result.is_object() => {
-                return Err("the result is no object".to_owned());
+                return Err("`result` is not an object".to_owned());
             }
             (Some(_), Some(_)) => return Err("both a result and an error".to_owned()),
             (None, Some(error)) => {
                 let has_code = error.member("code").is_some_and(|code| is_integer(&code));
                 if !has_code || error.member("message").is_none_or(|text| text.to_text().is_none())
                 {
-                    return Err("the error lacks its code or its message".to_owned());
+                    return Err("the error has no `code` or no `message`".to_owned());
                 }
             }
             (Some(_) | None, None) => {}
         }
         let Some(id) = id.filter(|id| id.as_str() != "null") else {
-            // An error can answer what had no id that could be read.
+            // The error may answer a message with an unreadable id.
             return if result.is_some() {
                 Err("a result without an id".to_owned())
             } else {
                 Ok(())
             };
         };
-        let other = self.half(side.other());
+        let other = self.state(side.other());
         let is_excused = other.is_unreadable && error.is_some();
-        let Some(asked) = other.asked.get_mut(id.as_str()) else {
-            return if is_excused { Ok(()) } else { Err(format!("nobody asked {id}")) };
+        let Some(request) = other.requests.get_mut(id.as_str()) else {
+            return if is_excused { Ok(()) } else { Err(format!("no request {id}")) };
         };
-        if asked.open == 0 {
-            return if is_excused { Ok(()) } else { Err(format!("{id} was answered before")) };
+        if request.open == 0 {
+            return if is_excused {
+                Ok(())
+            } else {
+                Err(format!("request {id} is already answered"))
+            };
         }
-        asked.open -= 1;
-        if &*asked.method == "initialize"
+        request.open -= 1;
+        if &*request.method == "initialize"
             && let Some(revision) = result.and_then(|result| result.member("protocolVersion"))
         {
             self.session = revision.to_text().and_then(|name| Revision::from_name(&name));
@@ -301,10 +310,10 @@ impl Watch {
     }
 
     fn cancel(&mut self, side: Side, id: Option<&Raw>) -> Result<(), String> {
-        let Some(id) = id else { return Err("it does not say what is cancelled".to_owned()) };
-        if let Some(asked) = self.half(side).asked.get_mut(id.as_str()) {
-            asked.is_cancelled = true;
-            let is_handshake = &*asked.method == "initialize";
+        let Some(id) = id else { return Err("cancellation without `requestId`".to_owned()) };
+        if let Some(request) = self.state(side).requests.get_mut(id.as_str()) {
+            request.is_cancelled = true;
+            let is_handshake = &*request.method == "initialize";
             return if is_handshake {
                 Err("initialize cannot be cancelled".to_owned())
             } else {
@@ -312,15 +321,15 @@ impl Watch {
             };
         }
         let is_disturbed = self.is_disturbed;
-        // A server ends a subscription of the client's by cancelling it.
-        let subscription = self.half(side.other()).asked.get_mut(id.as_str());
-        match subscription.filter(|asked| &*asked.method == "subscriptions/listen") {
-            Some(asked) => {
-                asked.is_cancelled = true;
+        // A server ends a client's subscription by cancelling it.
+        let subscription = self.state(side.other()).requests.get_mut(id.as_str());
+        match subscription.filter(|request| &*request.method == "subscriptions/listen") {
+            Some(request) => {
+                request.is_cancelled = true;
                 Ok(())
             }
             None if is_disturbed => Ok(()),
-            None => Err(format!("{id} was not asked")),
+            None => Err(format!("cancellation of unknown request {id}")),
         }
     }
 
@@ -331,30 +340,33 @@ impl Watch {
         progress: Option<&Raw>,
     ) -> Result<(), String> {
         let Some(progress) = progress.and_then(|progress| progress.parse::<f64>().ok()) else {
-            return Err("progress is no number".to_owned());
+            return Err("`progress` is not a number".to_owned());
         };
         if self.is_disturbed {
             return Ok(());
         }
-        let waits = |asked: &&mut Asked| asked.token.is_some() && asked.token.as_ref() == token;
-        let mut asked: Vec<_> = self.half(side.other()).asked.values_mut().filter(waits).collect();
-        // With two of one token, whose progress it is cannot be told.
-        match asked.as_mut_slice() {
-            [] => Err("nobody asked for this progress".to_owned()),
-            [asked] if asked.open == 0 => Err("the progress follows its answer".to_owned()),
-            [asked] if asked.progress.is_some_and(|last| progress <= last) => {
-                Err("the progress does not grow".to_owned())
+        let has_token = |request: &&mut SentRequests| {
+            request.token.is_some() && request.token.as_ref() == token
+        };
+        let mut requests: Vec<_> =
+            self.state(side.other()).requests.values_mut().filter(has_token).collect();
+        // If several requests share the token, the progress cannot be attributed.
+        match requests.as_mut_slice() {
+            [] => Err("progress was not requested".to_owned()),
+            [request] if request.open == 0 => Err("progress after the response".to_owned()),
+            [request] if request.progress.is_some_and(|last| progress <= last) => {
+                Err("progress does not increase".to_owned())
             }
-            [asked] => {
-                asked.progress = Some(progress);
+            [request] => {
+                request.progress = Some(progress);
                 Ok(())
             }
             [..] => Ok(()),
         }
     }
 
-    /// What the protocol knows must come from the right side, and be known to the session's
-    /// revision.
+    /// Checks a method of the protocol: the revision of the session must define it, for this
+    /// sender.
     fn check_table(&self, side: Side, method: &str, is_request: bool) -> Result<(), String> {
         let Some(revision) = self
             .session
@@ -364,9 +376,7 @@ impl Watch {
         };
         match MethodRule::find(method, is_request, revision) {
             None => Err(format!("{revision} has no {method}")),
-            Some(rule) if !rule.is_sent_by(side) => {
-                Err(format!("{method} is not this side's to send"))
-            }
+            Some(rule) if !rule.is_sent_by(side) => Err(format!("{method} from the wrong side")),
             Some(_) => Ok(()),
         }
     }
@@ -378,10 +388,10 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 fn breach(side: Side, why: &str, line: &[u8]) -> Breach {
     let shown = line.get(..LINE_BYTES_MAX).unwrap_or(line);
     let dots = if shown.len() < line.len() { " …" } else { "" };
-    Breach { side, what: format!("{why}: {}{dots}", Shown(shown)) }
+    Breach { side, what: format!("{why}: {}{dots}", EscapedLine(shown)) }
 }
 
-/// The longest line that a breach shows whole.
+/// Longer lines are truncated in a breach.
 const LINE_BYTES_MAX: usize = 600;
 
 fn read(line: &[u8]) -> Option<Raw> {

@@ -1,4 +1,4 @@
-//! What the server says, passed on to the client.
+//! Relays events of the server to the client.
 
 use mcp_proto::client::Event;
 use mcp_proto::schema::{Decode, Level, LogMessage};
@@ -6,21 +6,21 @@ use mcp_proto::{
     CallError, CallId, Change, IncomingId, Instant, Misuse, Progress, Question, Raw, Request,
 };
 
-use super::{Relay, lost, patient, refused, told};
-use crate::across::restated;
+use super::{Relay, call_error, misuse_error, note_failure, relay_options};
 use crate::trace::Trace;
+use crate::translation::reencoded;
 
 impl Relay {
-    pub(super) fn of_server(&mut self, now: Instant, event: Event, trace: &mut Trace) {
+    pub(super) fn on_server_event(&mut self, now: Instant, event: Event, trace: &mut Trace) {
         let done = match event {
             Event::Completed { call, outcome } => self.complete(now, call, outcome),
             Event::Progress { call, progress } => self.progress(now, call, &progress),
             Event::Request { incoming, call, request } => {
-                self.question(now, incoming, call, request)
+                self.on_request(now, incoming, call, request)
             }
             Event::RequestCancelled { incoming, .. } => {
-                for passing in self.calls.values_mut() {
-                    passing.waiting.retain(|(question, _)| *question != incoming);
+                for relayed in self.calls.values_mut() {
+                    relayed.unsent_questions.retain(|(question, _)| *question != incoming);
                 }
                 let asked = self.questions.iter().find(|(_, question)| **question == incoming);
                 match asked.map(|(call, _)| *call) {
@@ -32,17 +32,17 @@ impl Relay {
                 self.notification(now, call, &method, params)
             }
             Event::Violation(violation) => {
-                trace.note(&format!("the server: {}", violation.detail));
+                trace.note(&format!("violation by the server: {}", violation.detail));
                 Ok(())
             }
             Event::Closed(why) => {
-                trace.note(&format!("the server's side: {why}"));
+                trace.note(&format!("server: {why}"));
                 self.client.close(now);
                 Ok(())
             }
             _ => Ok(()),
         };
-        lost("to the client", done, trace);
+        note_failure("to the client", done, trace);
     }
 
     fn complete(
@@ -51,26 +51,27 @@ impl Relay {
         call: CallId,
         outcome: Result<Raw, CallError>,
     ) -> Result<(), Misuse> {
-        let Some(passing) = self.calls.remove(&call) else { return Ok(()) };
-        let Some(incoming) = passing.incoming else { return Err(Misuse::Stale) };
-        let is_theirs = self.server.peer().is_some_and(|peer| peer.revision == passing.revision);
+        let Some(relayed) = self.calls.remove(&call) else { return Ok(()) };
+        let Some(incoming) = relayed.incoming else { return Err(Misuse::Stale) };
+        let is_same_revision =
+            self.server.peer().is_some_and(|peer| peer.revision == relayed.revision);
         match outcome {
-            Ok(result) if is_theirs => self.client.respond(now, incoming, &result),
-            Ok(result) => self.client.respond(now, incoming, &*restated(&passing.method, &result)),
-            Err(error) => self.client.respond_error(now, incoming, &told(error)),
+            Ok(result) if is_same_revision => self.client.respond(now, incoming, &result),
+            Ok(result) => self.client.respond(now, incoming, &*reencoded(&relayed.method, &result)),
+            Err(error) => self.client.respond_error(now, incoming, &call_error(error)),
         }
     }
 
     fn progress(&mut self, now: Instant, call: CallId, progress: &Progress) -> Result<(), Misuse> {
-        match self.calls.get(&call).and_then(|passing| passing.incoming) {
+        match self.calls.get(&call).and_then(|relayed| relayed.incoming) {
             Some(incoming) => self.client.progress(now, incoming, progress),
             None => Ok(()),
         }
     }
 
-    /// A request of the server: by a request of ours where the client takes any, else by an answer
-    /// that asks.
-    fn question(
+    /// Relays a request of the server: as a request to a legacy client, otherwise as a question in
+    /// the response to the client's call.
+    fn on_request(
         &mut self,
         now: Instant,
         question: IncomingId,
@@ -78,47 +79,52 @@ impl Relay {
         request: Request,
     ) -> Result<(), Misuse> {
         let call = call.or_else(|| self.only_call());
-        let passing = call.and_then(|call| self.calls.get_mut(&call));
-        let parent = passing.as_ref().and_then(|passing| passing.incoming);
+        let relayed = call.and_then(|call| self.calls.get_mut(&call));
+        let parent = relayed.as_ref().and_then(|relayed| relayed.incoming);
         let params = request.params.as_ref().map(|params| params as _);
-        match self.client.call_raw(now, &request.method, params, patient(parent)) {
+        match self.client.call_raw(now, &request.method, params, relay_options(parent)) {
             Ok(asked) => {
                 self.questions.insert(asked, question);
             }
-            Err(Misuse::NotReady | Misuse::Unsupported) if passing.is_some() => {
-                passing
+            Err(Misuse::NotReady | Misuse::Unsupported) if relayed.is_some() => {
+                relayed
                     .into_iter()
-                    .for_each(|passing| passing.waiting.push((question, request.clone())));
+                    .for_each(|relayed| relayed.unsent_questions.push((question, request.clone())));
             }
-            Err(misuse) => return self.server.respond_error(now, question, &refused(misuse)),
+            Err(misuse) => return self.server.respond_error(now, question, &misuse_error(misuse)),
         }
         Ok(())
     }
 
-    /// Puts the questions that wait to the clients of the calls that they belong to.
-    pub(super) fn ask(&mut self, now: Instant, trace: &mut Trace) {
-        for (call, passing) in &mut self.calls {
-            let Some(incoming) = passing.incoming.filter(|_| !passing.waiting.is_empty()) else {
+    /// Sends queued questions in the responses to their calls.
+    pub(super) fn send_questions(&mut self, now: Instant, trace: &mut Trace) {
+        for (call, relayed) in &mut self.calls {
+            let Some(incoming) = relayed.incoming.filter(|_| !relayed.unsent_questions.is_empty())
+            else {
                 continue;
             };
             let keys: Vec<String> =
-                (0..passing.waiting.len()).map(|index| index.to_string()).collect();
+                (0..relayed.unsent_questions.len()).map(|index| index.to_string()).collect();
             let put = |(_, request): &(IncomingId, Request)| {
                 Question::Raw(Box::from(&*request.method), request.params.clone())
             };
-            let questions: Vec<(&str, Question)> =
-                keys.iter().map(String::as_str).zip(passing.waiting.iter().map(put)).collect();
+            let questions: Vec<(&str, Question)> = keys
+                .iter()
+                .map(String::as_str)
+                .zip(relayed.unsent_questions.iter().map(put))
+                .collect();
             let put = self.client.request_input(now, incoming, &questions, Some(&call.to_string()));
-            let waiting = passing.waiting.drain(..).map(|(question, _)| question);
+            let waiting = relayed.unsent_questions.drain(..).map(|(question, _)| question);
             match put {
                 Ok(()) => {
-                    passing.asked = waiting.collect();
-                    passing.incoming = None;
+                    relayed.sent_questions = waiting.collect();
+                    relayed.incoming = None;
                 }
                 Err(misuse) => {
                     for question in waiting {
-                        let refused = self.server.respond_error(now, question, &refused(misuse));
-                        lost("to the server", refused, trace);
+                        let refused =
+                            self.server.respond_error(now, question, &misuse_error(misuse));
+                        note_failure("to the server", refused, trace);
                     }
                 }
             }

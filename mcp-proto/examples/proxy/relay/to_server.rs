@@ -1,16 +1,16 @@
-//! What the client says, passed on to the server.
+//! Relays events of the client to the server.
 
 use mcp_proto::schema::Level;
 use mcp_proto::server::Event;
 use mcp_proto::{CallOptions, Context, ErrorObject, Filter, IncomingId, Instant, Misuse, Request};
 
-use super::{Passing, Relay, lost, patient, refused, told};
-use crate::across::for_server;
+use super::{Relay, RelayedCall, call_error, misuse_error, note_failure, relay_options};
 use crate::trace::Trace;
+use crate::translation::without_client_context;
 
 impl Relay {
-    pub(super) fn of_client(&mut self, now: Instant, event: Event, trace: &mut Trace) {
-        // Whatever was cancelled meanwhile is stale, and nobody misses it.
+    pub(super) fn on_client_event(&mut self, now: Instant, event: Event, trace: &mut Trace) {
+        // Commands for requests that were cancelled in the meantime fail harmlessly.
         let done = match event {
             Event::Request { incoming, request, context } => match &context.state {
                 Some(state) => self.resume(now, incoming, state, &context),
@@ -26,7 +26,7 @@ impl Relay {
             Event::Completed { call, outcome } => match self.questions.remove(&call) {
                 Some(question) => match outcome {
                     Ok(result) => self.server.respond(now, question, &result),
-                    Err(error) => self.server.respond_error(now, question, &told(error)),
+                    Err(error) => self.server.respond_error(now, question, &call_error(error)),
                 },
                 None => Ok(()),
             },
@@ -48,20 +48,20 @@ impl Relay {
                 None => Ok(()),
             },
             Event::Violation(violation) => {
-                trace.note(&format!("the client: {}", violation.detail));
+                trace.note(&format!("violation by the client: {}", violation.detail));
                 Ok(())
             }
             Event::Closed(why) => {
-                trace.note(&format!("the client's side: {why}"));
+                trace.note(&format!("client: {why}"));
                 self.server.close(now);
                 Ok(())
             }
             _ => Ok(()),
         };
-        lost("to the server", done, trace);
+        note_failure("to the server", done, trace);
     }
 
-    pub(super) fn want_logs(&mut self, now: Instant, level: Option<Level>) {
+    pub(super) fn set_log_level(&mut self, now: Instant, level: Option<Level>) {
         if let Some(level) = level.filter(|level| self.log_level != Some(*level))
             && self.server.set_log_level(now, level, CallOptions::default()).is_ok()
         {
@@ -69,7 +69,7 @@ impl Relay {
         }
     }
 
-    /// Passes a request on to the server.
+    /// Relays a request to the server.
     fn forward(
         &mut self,
         now: Instant,
@@ -77,28 +77,28 @@ impl Relay {
         request: &Request,
         context: &Context,
     ) -> Result<(), Misuse> {
-        self.want_logs(now, context.log_level);
-        let params = request.params.as_ref().map(for_server);
+        self.set_log_level(now, context.log_level);
+        let params = request.params.as_ref().map(without_client_context);
         let params = params.as_ref().map(|params| params as _);
-        let options = CallOptions { progress: context.wants_progress, ..patient(None) };
+        let options = CallOptions { progress: context.wants_progress, ..relay_options(None) };
         match self.server.call_raw(now, &request.method, params, options) {
             Ok(call) => {
-                let passing = Passing {
+                let relayed = RelayedCall {
                     method: Box::from(&*request.method),
                     revision: context.peer.revision,
                     incoming: Some(incoming),
-                    waiting: Vec::new(),
-                    asked: Vec::new(),
+                    unsent_questions: Vec::new(),
+                    sent_questions: Vec::new(),
                 };
-                self.calls.insert(call, passing);
+                self.calls.insert(call, relayed);
                 Ok(())
             }
-            Err(misuse) => self.client.respond_error(now, incoming, &refused(misuse)),
+            Err(misuse) => self.client.respond_error(now, incoming, &misuse_error(misuse)),
         }
     }
 
-    /// The client asks anew, with the answers to the server's questions; its call waits there all
-    /// the while.
+    /// Continues an open call when the client retries it with the answers to the server's
+    /// questions.
     fn resume(
         &mut self,
         now: Instant,
@@ -107,15 +107,15 @@ impl Relay {
         context: &Context,
     ) -> Result<(), Misuse> {
         let found = self.calls.iter_mut().find(|(call, _)| call.to_string() == state);
-        let Some((_, passing)) = found.filter(|(_, passing)| passing.incoming.is_none()) else {
-            let error = ErrorObject::invalid_params("the call that this goes on with is over");
+        let Some((_, relayed)) = found.filter(|(_, relayed)| relayed.incoming.is_none()) else {
+            let error = ErrorObject::invalid_params("the call of this request state has ended");
             return self.client.respond_error(now, incoming, &error);
         };
-        passing.incoming = Some(incoming);
-        for (index, question) in passing.asked.drain(..).enumerate() {
+        relayed.incoming = Some(incoming);
+        for (index, question) in relayed.sent_questions.drain(..).enumerate() {
             let answer =
                 context.answers.as_ref().and_then(|answers| answers.find(&index.to_string()));
-            let _stale = match answer {
+            let _ignored = match answer {
                 Some(answer) => self.server.respond(now, question, answer),
                 None => {
                     self.server.respond_error(now, question, &ErrorObject::internal("no answer"))

@@ -1,4 +1,4 @@
-//! Each method applies the command it is named after.
+//! Every command method has the effect of the command it builds.
 
 use super::*;
 use crate::client::Client;
@@ -12,13 +12,16 @@ fn client() -> Client {
     let config =
         client::Config::new("c", "1").capability(Capability::Roots).expect(crate::Era::Legacy);
     let mut client = Client::new(NOW, config);
-    let mut say = |message: &str| client.handle_message(NOW, StreamId::ONLY, message.as_bytes());
-    say(
-        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"logging":{},"resources":{"subscribe":true}},"serverInfo":{"name":"s","version":"1"}}}"#,
+    let mut send = |message: &str| client.handle_message(NOW, StreamId::ONLY, message.as_bytes());
+    send(
+        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25",
+            "capabilities":{"tools":{},"logging":{},"resources":{"subscribe":true}},
+            "serverInfo":{"name":"s","version":"1"}}}"#,
     );
     for id in 0..3 {
-        say(&format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list","params":{{"_meta":{{"progressToken":{id}}}}}}}"#
+        send(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list",
+                "params":{{"_meta":{{"progressToken":{id}}}}}}}"#
         ));
     }
     assert!(client.peer().is_some());
@@ -31,14 +34,17 @@ fn server() -> Server {
         .capability(Capability::Logging)
         .capability(Capability::ToolsListChanged);
     let mut server = Server::new(NOW, config);
-    let mut say = |message: &str| server.handle_message(NOW, StreamId::ONLY, message.as_bytes());
-    say(
-        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}"#,
+    let mut send = |message: &str| server.handle_message(NOW, StreamId::ONLY, message.as_bytes());
+    send(
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{
+            "protocolVersion":"2025-11-25","capabilities":{"roots":{}},
+            "clientInfo":{"name":"c","version":"1"}}}"#,
     );
-    say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     for id in 1..7 {
-        say(&format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"x","_meta":{{"progressToken":{id}}}}}}}"#
+        send(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call",
+                "params":{{"name":"x","_meta":{{"progressToken":{id}}}}}}}"#
         ));
     }
     assert!(server.peer().is_some());
@@ -50,7 +56,7 @@ fn sent(machine: &mut impl Session) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn of_a_client_are_its_commands() {
+fn client_methods_apply_their_commands() {
     use crate::client::Command;
 
     let (mut one, mut other) = (client(), client());
@@ -103,13 +109,13 @@ fn of_a_client_are_its_commands() {
 }
 
 #[test]
-fn of_a_server_are_its_commands() {
+fn server_methods_apply_their_commands() {
     use crate::server::Command;
 
     let (mut one, mut other) = (server(), server());
     let (x, options) = (raw(r#"{"content":[]}"#), CallOptions::default);
     let (progress, error) = (Progress::new(1.0), ErrorObject::internal("no"));
-    let asked = [("k", Question::Roots)];
+    let declared = [("k", Question::Roots)];
     let undeclared = [("k", Question::raw("sampling/createMessage", raw("{}")))];
     let ids: Vec<_> = (1..7).map(IncomingId).collect();
     let mut apply = |command| other.apply(NOW, command);
@@ -151,8 +157,8 @@ fn of_a_server_are_its_commands() {
     assert_eq!(one.refuse_undeclared(NOW, ids[2], &undeclared), Ok(()));
     let questions = (&undeclared[..]).into();
     assert_eq!(apply(Command::RefuseUndeclared { incoming: ids[2], questions }), Ok(Applied::Done));
-    assert_eq!(one.request_input(NOW, ids[3], &asked, Some("s")), Ok(()));
-    let questions = (&asked[..]).into();
+    assert_eq!(one.request_input(NOW, ids[3], &declared, Some("s")), Ok(()));
+    let questions = (&declared[..]).into();
     let ask = Command::RequestInput { incoming: ids[3], questions, state: Some("s") };
     assert_eq!(apply(ask), Ok(Applied::Done));
     one.close(NOW);

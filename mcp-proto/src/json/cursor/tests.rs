@@ -1,4 +1,4 @@
-//! The checking cursor against `serde_json`, at its limits and at every alignment.
+//! The validating cursor compared with `serde_json`, and its limits.
 
 mod skip;
 
@@ -25,15 +25,15 @@ fn accepts(text: &str) -> bool {
     scan(text, DEPTH_CEILING).is_ok()
 }
 
-/// Whether `serde_json` reads `text` as a tree; `None` where it gives up for reasons that are its
-/// own.
+/// Returns whether `serde_json` parses `text`, or `None` if it fails at one of its own limits.
 fn serde_accepts(text: &str) -> Option<bool> {
     match serde_json::from_str::<Value>(text) {
         Ok(_) => Some(true),
         Err(error) => {
             let why = error.to_string();
-            let own = why.starts_with("number out of range") || why.starts_with("recursion limit");
-            (!own).then_some(false)
+            let is_limit =
+                why.starts_with("number out of range") || why.starts_with("recursion limit");
+            (!is_limit).then_some(false)
         }
     }
 }
@@ -44,7 +44,7 @@ fn assert_agrees(text: &str) {
     }
 }
 
-/// Every text of up to `length` characters of `alphabet`.
+/// Calls `check` with every text of up to `length` characters of `alphabet`.
 fn for_each_text(alphabet: &[char], length: usize, check: impl Fn(&str)) {
     let mut texts = vec![String::new()];
     for _ in 0..length {
@@ -56,8 +56,8 @@ fn for_each_text(alphabet: &[char], length: usize, check: impl Fn(&str)) {
     }
 }
 
-/// Pieces of JSON, whole and broken, to make soup of.
-const SCRAPS: &[&str] = &[
+/// Fragments of JSON, valid and invalid, to be concatenated at random.
+const FRAGMENTS: &[&str] = &[
     "{",
     "}",
     "[",
@@ -121,7 +121,7 @@ impl Edit {
         prop_oneof![
             (at(), at()).prop_map(|(from, to)| Self::Cut(from, to)),
             at().prop_map(Self::Drop),
-            (at(), select(SCRAPS)).prop_map(|(at, scrap)| Self::Insert(at, scrap)),
+            (at(), select(FRAGMENTS)).prop_map(|(at, fragment)| Self::Insert(at, fragment)),
             (at(), at()).prop_map(|(from, to)| Self::Repeat(from, to)),
         ]
     }
@@ -137,14 +137,14 @@ impl Edit {
                 text.remove(at.index(text.len()));
             }
             Self::Drop(_) => {}
-            Self::Insert(at, scrap) => {
+            Self::Insert(at, fragment) => {
                 let at = place(at);
-                text.splice(at..at, scrap.chars());
+                text.splice(at..at, fragment.chars());
             }
             Self::Repeat(from, to) => {
                 let (from, to) = (place(from), place(to));
-                let again = text[from.min(to)..from.max(to)].to_vec();
-                text.splice(from.min(to)..from.min(to), again);
+                let repeated = text[from.min(to)..from.max(to)].to_vec();
+                text.splice(from.min(to)..from.min(to), repeated);
             }
         }
     }
@@ -154,13 +154,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
-    fn every_spelling_of_every_value_is_json(text in testing::text()) {
+    fn every_spelling_of_every_value_is_accepted(text in testing::text()) {
         prop_assert!(accepts(&text));
         assert_agrees(&text);
     }
 
     #[test]
-    fn a_damaged_text_is_json_exactly_if_serde_says_so(
+    fn damaged_text_is_accepted_exactly_if_serde_accepts_it(
         text in testing::text(),
         edits in proptest::collection::vec(Edit::any(), 1..4),
     ) {
@@ -170,41 +170,47 @@ proptest! {
     }
 
     #[test]
-    fn soup_is_json_exactly_if_serde_says_so(scraps in proptest::collection::vec(select(SCRAPS), 0..12)) {
-        assert_agrees(&scraps.concat());
-        assert_agrees(&format!("\"{}\"", scraps.concat()));
-        assert_agrees(&format!("[{}]", scraps.join(",")));
+    fn random_fragments_are_accepted_exactly_if_serde_accepts_them(
+        fragments in proptest::collection::vec(select(FRAGMENTS), 0..12),
+    ) {
+        assert_agrees(&fragments.concat());
+        assert_agrees(&format!("\"{}\"", fragments.concat()));
+        assert_agrees(&format!("[{}]", fragments.join(",")));
     }
 
     #[test]
-    fn any_bytes_are_json_exactly_if_serde_says_so(bytes in proptest::collection::vec(any::<u8>(), 0..32)) {
+    fn random_bytes_are_accepted_exactly_if_serde_accepts_them(
+        bytes in proptest::collection::vec(any::<u8>(), 0..32),
+    ) {
         assert_agrees(&String::from_utf8_lossy(&bytes));
-        // Bytes that are no UTF-8 never get here; if they did, nothing would panic.
+        // Callers pass only UTF-8, but invalid bytes must not cause a panic either.
         let mut cursor = Cursor::over(&bytes, DEPTH_CEILING);
         let _any = cursor.value();
         let _any = cursor.finish();
     }
 
     #[test]
-    fn numbers_out_of_range_are_json_t_12(number in "-?(0|[1-9][0-9]{0,400})(\\.[0-9]{1,40})?([eE][+-]?[0-9]{1,12})?") {
+    fn numbers_out_of_range_are_accepted_t_12(
+        number in "-?(0|[1-9][0-9]{0,400})(\\.[0-9]{1,40})?([eE][+-]?[0-9]{1,12})?",
+    ) {
         prop_assert!(serde_json::from_str::<&RawValue>(&number).is_ok());
         prop_assert_eq!(scan(&number, 0), Ok(&*number));
     }
 
     #[test]
-    fn a_value_is_given_without_the_white_space_around_it(
+    fn surrounding_white_space_is_not_part_of_a_value(
         before in "[ \t\r\n]{0,9}", text in testing::text(), after in "[ \t\r\n]{0,9}",
     ) {
         let whole = format!("{before}{text}{after}");
         let mut cursor = Cursor::new(&whole, DEPTH_CEILING);
         prop_assert_eq!(cursor.value(), Ok(text.as_bytes()));
         prop_assert_eq!(cursor.finish(), Ok(()));
-        // A checked string holds no raw line break, so all that there are lie between tokens.
+        // A valid string has no raw line breaks, so all of them are between tokens.
         prop_assert_eq!(cursor.saw_line_break, whole.contains(['\n', '\r']));
     }
 
     #[test]
-    fn an_object_is_walked_as_it_is_scanned(text in testing::object_text(), depth_max in 0_u8..8) {
+    fn object_accepts_what_value_accepts(text in testing::object_text(), depth_max in 0_u8..8) {
         let mut walker = Cursor::new(&text, depth_max);
         let walked = walker.object(|cursor, key| {
             assert!(key.len() >= 2 && key.starts_with(b"\"") && key.ends_with(b"\""));
@@ -217,8 +223,9 @@ proptest! {
     }
 
     #[test]
-    fn an_error_lies_inside_the_text(text in testing::text(), cut in any::<Index>()) {
-        let end = (0..=cut.index(text.len() + 1)).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+    fn error_positions_are_within_the_text(text in testing::text(), cut in any::<Index>()) {
+        let mut ends = (0..=cut.index(text.len() + 1)).rev();
+        let end = ends.find(|at| text.is_char_boundary(*at)).unwrap();
         if let Err(error) = scan(&text[..end], DEPTH_CEILING) {
             prop_assert!(error.at <= end);
             prop_assert!(error.kind != SyntaxErrorKind::End || error.at == end);
@@ -232,7 +239,7 @@ fn is_special(byte: u8) -> bool {
 }
 
 #[test]
-fn every_short_text_is_json_exactly_if_serde_says_so() {
+fn every_short_text_is_accepted_exactly_if_serde_accepts_it() {
     for_each_text(
         &['{', '}', '[', ']', ',', ':', '"', '\\', '1', '-', ' ', 'n', '\n'],
         4,
@@ -244,7 +251,7 @@ fn every_short_text_is_json_exactly_if_serde_says_so() {
 }
 
 #[test]
-fn a_bracket_closes_only_what_its_like_has_opened() {
+fn brackets_must_match() {
     for text in [
         r#"{"a":1]"#,
         "[1}",
@@ -259,7 +266,7 @@ fn a_bracket_closes_only_what_its_like_has_opened() {
 }
 
 #[test]
-fn every_control_byte_in_a_string_is_refused_t_11() {
+fn control_bytes_in_strings_are_rejected_t_11() {
     for byte in 0..=0x7F_u8 {
         let plain = format!("\"{}\"", char::from(byte));
         assert_eq!(accepts(&plain), !is_special(byte), "{plain:?}");
@@ -270,7 +277,7 @@ fn every_control_byte_in_a_string_is_refused_t_11() {
 }
 
 #[test]
-fn surrogate_escapes_come_in_pairs_or_not_at_all_t_11() {
+fn unpaired_surrogate_escapes_are_rejected_t_11() {
     let edges =
         ["0000", "0022", "d7ff", "d800", "D9ab", "dbff", "dc00", "DDef", "dfff", "e000", "ffff"];
     for first in edges {
@@ -294,7 +301,7 @@ fn surrogate_escapes_come_in_pairs_or_not_at_all_t_11() {
 }
 
 #[test]
-fn separators_of_other_alphabets_are_no_white_space_frm_13() {
+fn unicode_separators_are_not_white_space_frm_13() {
     for text in ["\u{feff}1", "\u{a0}1", "1\u{2028}", "[1\u{2029}]", "\u{85}1", "1\u{c}"] {
         assert!(!accepts(text), "{text:?}");
     }
@@ -322,7 +329,11 @@ fn the_depth_limit_is_the_number_of_levels_t_12() {
             }
         }
         let empty = nested(levels + 1, "[", "]");
-        assert_eq!(scan(&empty, limit).unwrap_err().at, levels, "the bracket too many is named");
+        assert_eq!(
+            scan(&empty, limit).unwrap_err().at,
+            levels,
+            "the error is at the first bracket beyond the limit"
+        );
     }
 }
 
@@ -334,17 +345,17 @@ fn breadth_is_not_depth() {
 }
 
 #[test]
-fn a_million_brackets_are_refused_at_the_limit_without_recursion_t_12() {
+fn a_million_brackets_are_rejected_at_the_limit_t_12() {
     for (open, close) in [("[", "]"), ("{\"\":", "}"), ("[{\"\":", "}]")] {
         let text = nested(1_000_000, open, close);
         let error = scan(&text, u8::MAX).unwrap_err();
         assert_eq!(error.kind, SyntaxErrorKind::Depth);
-        assert!(error.at <= 128 * 5, "it gives up at once: {}", error.at);
+        assert!(error.at <= 128 * 5, "the error is not at the limit: {}", error.at);
     }
 }
 
 #[test]
-fn an_error_says_where_and_why() {
+fn errors_display_reason_and_position() {
     let error = |text| scan(text, 2).unwrap_err().to_string();
     assert_eq!(error("[1,]"), "unexpected byte at byte 3");
     assert_eq!(error("[1"), "unexpected end at byte 2");
@@ -355,8 +366,8 @@ fn an_error_says_where_and_why() {
 }
 
 #[test]
-fn a_short_key_and_its_colon_are_taken_in_one_look() {
-    for (text, behind) in [
+fn short_key_end_requires_a_plain_key_and_a_colon() {
+    for (text, end) in [
         (r#""":1                   "#, Some(3)),
         (r#""abc":1                "#, Some(6)),
         (r#""fifteen letters":1    "#, Some(18)),
@@ -365,6 +376,6 @@ fn a_short_key_and_its_colon_are_taken_in_one_look() {
         (r#"{"abc":1               "#, None),
         (r#"7abc":1                "#, None),
     ] {
-        assert_eq!(short_key_end(text.as_bytes(), 0), behind, "{text}");
+        assert_eq!(short_key_end(text.as_bytes(), 0), end, "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Splicing into `_meta` against a model on trees.
+//! Insertion into `_meta` compared with a model on `serde_json` trees.
 
 use alloc::string::String;
 
@@ -12,8 +12,8 @@ use crate::json::writer::write_u64;
 
 const REPLACED: &[&str] = &["progressToken", "a", "méta"];
 
-/// What the result must mean: `progressToken` is added, what `_meta` had stays unless it is
-/// replaced.
+/// Returns the expected result: `progressToken` is added, and the other members of `_meta` stay
+/// unless they are replaced.
 fn model(object: &str, replaced: &[&str]) -> Value {
     let mut object: Map<String, Value> = serde_json::from_str(object).unwrap();
     let mut meta = match object.remove("_meta") {
@@ -26,7 +26,7 @@ fn model(object: &str, replaced: &[&str]) -> Value {
     Value::Object(object)
 }
 
-fn spliced(object: Option<&str>, replaced: &[&str]) -> String {
+fn inserted(object: Option<&str>, replaced: &[&str]) -> String {
     let mut out = b"before".to_vec();
     with_meta(&mut out, object.map(str::as_bytes), replaced, |meta| {
         write_u64(meta.key("progressToken"), 7)
@@ -34,7 +34,7 @@ fn spliced(object: Option<&str>, replaced: &[&str]) -> String {
     String::from_utf8(out).unwrap().strip_prefix("before").unwrap().into()
 }
 
-/// Objects around `_meta`: with one of any kind, with several, with none, spelled in any way.
+/// Objects with any `_meta`, repeated `_meta` or none, in any spelling.
 fn object_text() -> impl Strategy<Value = String> {
     let meta = prop_oneof![
         3 => testing::object().prop_map(|object| Some(Value::Object(object))),
@@ -58,14 +58,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
-    fn meta_is_merged_and_all_else_is_kept(
+    fn meta_is_merged_and_other_members_are_kept(
         object in object_text(), more in subsequence(&REPLACED[1..], 0..REPLACED.len() - 1),
     ) {
         let replaced = [&REPLACED[..1], &more[..]].concat();
-        let out = spliced(Some(&object), &replaced);
-        prop_assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), model(&object, &replaced), "{}", out);
-        // Nothing is there twice.
-        let (metas, rest): (Vec<_>, Vec<_>) = members(out.as_bytes()).partition(|(key, _)| key_is(key, "_meta"));
+        let out = inserted(Some(&object), &replaced);
+        let parsed = serde_json::from_str::<Value>(&out).unwrap();
+        prop_assert_eq!(parsed, model(&object, &replaced), "{}", out);
+        // No member is duplicated.
+        let (metas, rest): (Vec<_>, Vec<_>) =
+            members(out.as_bytes()).partition(|(key, _)| key_is(key, "_meta"));
         prop_assert_eq!(metas.len(), 1);
         let tokens = members(metas[0].1).filter(|(key, _)| key_is(key, "progressToken")).count();
         prop_assert_eq!(tokens, 1);
@@ -75,7 +77,7 @@ proptest! {
 }
 
 #[test]
-fn the_cases_by_name() {
+fn examples() {
     for (object, wanted) in [
         (None, r#"{"_meta":{"progressToken":7}}"#),
         (Some("{}"), r#"{"_meta":{"progressToken":7}}"#),
@@ -96,12 +98,12 @@ fn the_cases_by_name() {
         (Some(r#"{"_meta":{"k":1},"_meta":{"l":2}}"#), r#"{"_meta":{"progressToken":7,"l":2}}"#),
         (Some(r#"{"_meta":{"\"":1}}"#), r#"{"_meta":{"progressToken":7,"\"":1}}"#),
     ] {
-        assert_eq!(spliced(object, &["progressToken"]), wanted, "{object:?}");
+        assert_eq!(inserted(object, &["progressToken"]), wanted, "{object:?}");
     }
 }
 
 #[test]
-fn nothing_needs_to_be_added() {
+fn members_can_be_removed_without_adding_any() {
     let mut out = Vec::new();
     with_meta(&mut out, Some(br#"{"_meta":{"k":1}}"#), &["k"], |_| {});
     assert_eq!(out, br#"{"_meta":{}}"#);

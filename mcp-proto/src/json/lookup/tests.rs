@@ -1,4 +1,4 @@
-//! The parts of values against the tree that `serde_json` makes of them.
+//! Lookup compared with the tree built by `serde_json`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,8 +14,8 @@ fn parse(text: &[u8]) -> Value {
     serde_json::from_slice(text).unwrap()
 }
 
-/// Takes `text` apart as far as it goes and holds every part against `value`.
-fn assert_same(text: &[u8], value: &Value) {
+/// Compares every part of `text`, recursively, with `value`.
+fn assert_matches_tree(text: &[u8], value: &Value) {
     match value {
         Value::Object(object) => {
             let keys = |key: &[u8]| unescape(&[b"\"", key, b"\""].concat()).unwrap().into_owned();
@@ -24,8 +24,8 @@ fn assert_same(text: &[u8], value: &Value) {
             assert_eq!(&last, object);
             assert_eq!(elements(text).count(), 0);
             for (name, value) in object {
-                assert_same(find(text, name).unwrap(), value);
-                // What is rarely there has a name of letters and slashes.
+                assert_matches_tree(find(text, name).unwrap(), value);
+                // `find_rare` supports only names without quotes, backslashes and control bytes.
                 if name.chars().all(|char| char >= ' ' && !matches!(char, '"' | '\\')) {
                     assert_eq!(find_rare(text, name), find(text, name), "{name:?}");
                 }
@@ -37,7 +37,7 @@ fn assert_same(text: &[u8], value: &Value) {
             assert_eq!(members(text).count(), 0);
             let found: Vec<&[u8]> = elements(text).collect();
             assert_eq!(found.len(), array.len());
-            found.iter().zip(array).for_each(|(text, value)| assert_same(text, value));
+            found.iter().zip(array).for_each(|(text, value)| assert_matches_tree(text, value));
         }
         _ => {
             assert_eq!(members(text).count() + elements(text).count(), 0);
@@ -51,18 +51,21 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn members_elements_and_find_see_what_serde_sees_t_10(text in testing::text()) {
-        assert_same(text.as_bytes(), &parse(text.as_bytes()));
+    fn members_elements_and_find_agree_with_serde_t_10(text in testing::text()) {
+        assert_matches_tree(text.as_bytes(), &parse(text.as_bytes()));
     }
 
     #[test]
-    fn objects_are_seen_as_serde_sees_them_t_10(text in testing::object_text()) {
-        assert_same(text.as_bytes(), &parse(text.as_bytes()));
+    fn objects_agree_with_serde_t_10(text in testing::object_text()) {
+        assert_matches_tree(text.as_bytes(), &parse(text.as_bytes()));
     }
 
     #[test]
-    fn unchecked_bytes_end_the_list_and_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..48)) {
-        for opened in [bytes.clone(), [b"{\"".as_slice(), &bytes].concat(), [b"[".as_slice(), &bytes].concat()] {
+    fn invalid_bytes_terminate_without_panic(
+        bytes in proptest::collection::vec(any::<u8>(), 0..48),
+    ) {
+        for prefix in [&b""[..], b"{\"", b"["] {
+            let opened = [prefix, &bytes].concat();
             assert!(members(&opened).take(100).count() < 100);
             assert!(elements(&opened).take(100).count() < 100);
             let _any = find(&opened, "a");
@@ -71,7 +74,7 @@ proptest! {
 }
 
 #[test]
-fn the_last_of_repeated_members_wins_however_its_key_is_spelled_t_10() {
+fn the_last_of_repeated_members_wins_in_any_spelling_t_10() {
     let object = br#"{"a":1,"\u0061":2,"b":{"a":9},"A":7}"#;
     assert_eq!(find(object, "a"), Some(&b"2"[..]));
     assert_eq!(find(object, "A"), Some(&b"7"[..]));
@@ -80,7 +83,7 @@ fn the_last_of_repeated_members_wins_however_its_key_is_spelled_t_10() {
 }
 
 #[test]
-fn a_rare_member_is_found_however_its_key_is_spelled() {
+fn find_rare_accepts_any_spelling_of_the_key() {
     for object in [
         r#"{"a/task":1}"#,
         r#"{"a\/task":1}"#,
@@ -95,7 +98,7 @@ fn a_rare_member_is_found_however_its_key_is_spelled() {
 }
 
 #[test]
-fn several_members_are_found_as_each_is_alone() {
+fn find_each_agrees_with_find() {
     let object = br#"{"a":1,"b":[2],"\u0061":3,"c":{"b":4}}"#;
     assert_eq!(find_each(object, ["b", "a", "x"]), ["b", "a", "x"].map(|name| find(object, name)));
     assert_eq!(find_each(b"[1]", ["a"]), [None]);

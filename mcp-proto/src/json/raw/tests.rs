@@ -1,4 +1,4 @@
-//! `Raw` on one line, through `serde`, and what it shares.
+//! `Raw`: line breaks, `serde`, and sharing of bytes.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -17,7 +17,7 @@ fn shares(whole: &[u8], part: &Raw) -> bool {
     whole.as_ptr_range().contains(&part.as_bytes().as_ptr())
 }
 
-/// Whether no white space stands outside the strings of `text`.
+/// Returns whether `text` has no white space outside of strings.
 fn is_dense(text: &str) -> bool {
     let mut rest = text;
     while let Some((before, string)) = rest.split_once('"') {
@@ -38,18 +38,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn text_is_kept_on_one_line_and_means_the_same(text in testing::text()) {
+    fn line_breaks_are_removed_without_changing_the_value(text in testing::text()) {
         let raw = Raw::from_text(&text).unwrap();
         let has_line_breaks = text.contains(['\n', '\r']);
         prop_assert!(!raw.as_str().contains(['\n', '\r']));
         prop_assert_eq!(raw.as_str() == text, !has_line_breaks);
         prop_assert!(!has_line_breaks || is_dense(raw.as_str()));
-        prop_assert_eq!(raw.parse::<Value>().unwrap(), serde_json::from_str::<Value>(&text).unwrap());
+        let parsed = serde_json::from_str::<Value>(&text).unwrap();
+        prop_assert_eq!(raw.parse::<Value>().unwrap(), parsed);
         prop_assert_eq!(Raw::from_text(raw.as_str()).unwrap(), raw);
     }
 
     #[test]
-    fn a_pretty_value_is_compacted_to_what_serde_writes(value in testing::value()) {
+    fn pretty_text_is_compacted_to_the_output_of_serde(value in testing::value()) {
         let pretty = serde_json::to_string_pretty(&value).unwrap();
         let plain = Raw::new(&value).unwrap();
         prop_assert_eq!(plain.as_str(), value.to_string());
@@ -63,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn a_raw_inside_other_values_goes_through_serde_and_back(
+    fn raw_values_inside_other_values_survive_a_round_trip(
         texts in proptest::collection::btree_map(testing::string(), testing::text(), 0..4),
     ) {
         let raws: BTreeMap<String, Raw> =
@@ -80,8 +81,10 @@ proptest! {
     }
 
     #[test]
-    fn what_is_kept_is_the_part_and_shares_only_what_is_big(
-        before in 0_usize..9000, length in prop_oneof![2_usize..9000, 4095_usize..4098], after in 0_usize..9000,
+    fn only_large_parts_share_the_message(
+        before in 0_usize..9000,
+        length in prop_oneof![2_usize..9000, 4095_usize..4098],
+        after in 0_usize..9000,
         shared in any::<bool>(),
     ) {
         let part = format!("\"{}\"", "x".repeat(length - 2));
@@ -94,7 +97,9 @@ proptest! {
     }
 
     #[test]
-    fn a_broken_text_is_no_raw(text in testing::object_text(), cut in any::<Index>()) {
+    fn truncated_or_trailing_text_is_rejected(
+        text in testing::object_text(), cut in any::<Index>(),
+    ) {
         let end = cut.index(text.len());
         if text.is_char_boundary(end) {
             prop_assert!(Raw::from_text(&text[..end]).is_err());
@@ -105,14 +110,14 @@ proptest! {
 }
 
 #[test]
-fn escaped_line_breaks_in_strings_stay_frm_02() {
+fn escaped_line_breaks_in_strings_are_kept_frm_02() {
     let raw = Raw::from_text("{ \"a\\n\" :\r\n\t\"b\\r\\\\\" , \"c\\\"\" : \" d \" }").unwrap();
     assert_eq!(raw.as_str(), r#"{"a\n":"b\r\\","c\"":" d "}"#);
     assert_eq!(Raw::new("a\nb\r").unwrap().as_str(), r#""a\nb\r""#);
 }
 
 #[test]
-fn line_breaks_in_a_kept_part_are_dropped_and_so_it_is_not_shared() {
+fn a_part_with_line_breaks_is_compacted_and_not_shared() {
     let bytes = Bytes::from(format!("{{\n\"a\": \"{}\"}}", "x".repeat(8000)));
     let kept = Frame::Shared(&bytes).keep(&bytes, true);
     assert!(!shares(&bytes, &kept));
@@ -120,7 +125,7 @@ fn line_breaks_in_a_kept_part_are_dropped_and_so_it_is_not_shared() {
 }
 
 #[test]
-fn equality_is_of_text() {
+fn equality_compares_the_text() {
     let raw = |text: &str| Raw::from_text(text).unwrap();
     assert_eq!(raw(" [1,2] "), raw("[1,2]"));
     assert_ne!(raw("1.0"), raw("1"));
@@ -128,33 +133,37 @@ fn equality_is_of_text() {
 }
 
 #[test]
-fn what_is_refused() {
+fn invalid_text_and_non_string_keys_are_rejected() {
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     assert!(Raw::from_text(&deep(128)).is_ok());
     for text in ["", " ", "1 2", "{\"half\": ", r#""\ud800""#, "\u{feff}{}", "NaN", &deep(129)] {
         assert_eq!(Raw::from_text(text), Err(Unencodable), "{text}");
         assert!(serde_json::from_str::<Raw>(text).is_err(), "{text}");
     }
-    assert_eq!(Raw::new(&BTreeMap::from([((), 1)])), Err(Unencodable), "a key that is no string");
+    assert_eq!(
+        Raw::new(&BTreeMap::from([((), 1)])),
+        Err(Unencodable),
+        "a map key that is not a string"
+    );
 }
 
 #[test]
-fn the_deepest_value_can_be_written_and_read_again_without_recursion() {
+fn the_deepest_value_survives_a_round_trip_without_recursion() {
     let text = format!("{}{}", "[".repeat(128), "]".repeat(128));
     let raw = Raw::from_text(&text).unwrap();
     let carried = Raw::new(&[&raw]).unwrap();
     assert_eq!(carried.parse::<Vec<Raw>>().unwrap(), core::slice::from_ref(&raw));
-    assert!(raw.parse::<Value>().is_err(), "a tree of it is refused, not overflown");
+    assert!(raw.parse::<Value>().is_err(), "parsing it as a tree fails without a stack overflow");
 }
 
 #[test]
-fn half_a_surrogate_pair_carried_in_by_serde_does_no_harm() {
+fn an_unpaired_surrogate_in_a_raw_value_does_not_panic() {
     let carried = RawValue::from_string(r#""\ud800\u0000""#.to_owned()).unwrap();
     assert!(Raw::new(&carried).unwrap().to_text().is_some());
 }
 
 #[test]
-fn what_kind_of_value_it_is() {
+fn accessors_depend_on_the_type_of_the_value() {
     let raw = Raw::new(&json!({"text": "é\n", "list": [1, {}], "none": null})).unwrap();
     assert!(raw.is_object() && Raw::empty_object().is_object());
     assert_eq!(raw.to_text(), None);

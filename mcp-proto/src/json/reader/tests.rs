@@ -1,4 +1,4 @@
-//! Values taken one by one, and what is left where it was because it is of another kind.
+//! Reading of single values, and values of another type that are not consumed.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn raw(text: &str) -> Raw {
 }
 
 #[test]
-fn the_kind_of_what_comes_next_is_told_without_taking_it() {
+fn kind_does_not_consume_the_value() {
     for (text, kind) in [
         ("[1]", Kind::Array),
         ("true", Kind::Bool),
@@ -22,12 +22,12 @@ fn the_kind_of_what_comes_next_is_told_without_taking_it() {
         let mut reader = Reader::new(&raw);
         assert_eq!(reader.kind(), Some(kind), "{text}");
         assert_eq!(reader.raw(), raw);
-        assert_eq!(reader.kind(), None, "{text} was all");
+        assert_eq!(reader.kind(), None, "{text} was not consumed");
     }
 }
 
 #[test]
-fn an_integer_may_have_a_fraction_of_zero_as_far_as_those_are_exact() {
+fn an_integer_may_have_a_zero_fraction_below_2_to_the_53() {
     for (text, number) in [
         ("0", Some(0)),
         ("-0.0", Some(0)),
@@ -38,7 +38,7 @@ fn an_integer_may_have_a_fraction_of_zero_as_far_as_those_are_exact() {
         ("-9223372036854775808", Some(i64::MIN)),
         ("9007199254740991.0", Some((1 << 53) - 1)),
         ("-9007199254740991.0", Some(1 - (1 << 53))),
-        // From here on, one such number stands for several.
+        // Larger floats do not represent a single integer.
         ("9007199254740992.0", None),
         ("-9007199254740992.0", None),
         ("9007199254740994.0", None),
@@ -50,23 +50,31 @@ fn an_integer_may_have_a_fraction_of_zero_as_far_as_those_are_exact() {
         let raw = raw(text);
         let mut reader = Reader::new(&raw);
         assert_eq!(reader.integer(), number, "{text}");
-        assert_eq!(reader.kind().is_none(), number.is_some(), "{text} is taken if it is one");
+        assert_eq!(
+            reader.kind().is_none(),
+            number.is_some(),
+            "{text} must be consumed exactly if it is an integer"
+        );
     }
 }
 
 #[test]
-fn a_member_is_looked_at_without_taking_anything() {
+fn peeking_does_not_consume_the_object() {
     let object = raw(r#" {"type":"t\u0065xt","size":[1],"type":"other"}"#);
     let mut reader = Reader::new(&object);
-    assert_eq!(reader.peek_text("type").as_deref(), Some(&b"text"[..]), "the first of its name");
-    assert_eq!(reader.peek_text("size"), None, "it is no text");
+    assert_eq!(
+        reader.peek_text("type").as_deref(),
+        Some(&b"text"[..]),
+        "the first of repeated members"
+    );
+    assert_eq!(reader.peek_text("size"), None, "not a string");
     assert_eq!(reader.peek_text("none"), None);
     assert_eq!(reader.peek_member("size"), Some(raw("[1]")));
     assert_eq!(reader.raw(), object);
 }
 
 #[test]
-fn the_text_of_a_member_is_found_wherever_it_stands() {
+fn peek_text_finds_a_string_member_at_any_position() {
     for (object, text) in [
         (r#"{"type":"x","other":"y"}"#, Some("x")),
         (r#"{ "type" : "x" }"#, Some("x")),
@@ -87,7 +95,7 @@ fn the_text_of_a_member_is_found_wherever_it_stands() {
 }
 
 #[test]
-fn a_word_is_taken_however_it_is_spelt_and_no_other_is() {
+fn take_word_accepts_any_spelling() {
     for (value, is_taken) in [
         (r#""text""#, true),
         (r#""t\u0065xt""#, true),
@@ -98,6 +106,10 @@ fn a_word_is_taken_however_it_is_spelt_and_no_other_is() {
         let raw = raw(value);
         let mut reader = Reader::new(&raw);
         assert_eq!(reader.take_word("text"), is_taken, "{value}");
-        assert_eq!(reader.kind().is_none(), is_taken, "{value} is still there");
+        assert_eq!(
+            reader.kind().is_none(),
+            is_taken,
+            "{value} must be consumed exactly if it matches"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What is written, read back by `serde_json`.
+//! Written text compared with what `serde_json` parses.
 
 use alloc::string::{String, ToString};
 
@@ -18,23 +18,25 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn a_string_reads_back_as_it_was_on_one_line_frm_02(text in testing::string()) {
+    fn strings_survive_a_round_trip_on_one_line_frm_02(text in testing::string()) {
         let out = written(|out| write_str(out, &text));
         prop_assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
         prop_assert!(!out.bytes().any(|byte| byte < 0x20));
     }
 
     #[test]
-    fn integers_are_written_as_serde_writes_them(unsigned in any::<u64>(), shift in 0_u32..64) {
-        let signed = (unsigned >> shift).cast_signed();
-        prop_assert_eq!(written(|out| write_u64(out, unsigned >> shift)), (unsigned >> shift).to_string());
-        prop_assert_eq!(written(|out| write_i64(out, signed)), signed.to_string());
-        prop_assert_eq!(written(|out| write_i64(out, signed.wrapping_neg())), signed.wrapping_neg().to_string());
+    fn integers_are_written_in_decimal(unsigned in any::<u64>(), shift in 0_u32..64) {
+        let unsigned = unsigned >> shift;
+        prop_assert_eq!(written(|out| write_u64(out, unsigned)), unsigned.to_string());
+        let signed = unsigned.cast_signed();
+        for signed in [signed, signed.wrapping_neg()] {
+            prop_assert_eq!(written(|out| write_i64(out, signed)), signed.to_string());
+        }
     }
 }
 
 #[test]
-fn integers_at_the_edges_are_written_in_full() {
+fn boundary_integers_are_written_in_decimal() {
     for number in [0, 1, 9, 10, 99, 100, u64::from(u32::MAX), 1 << 53, u64::MAX - 1, u64::MAX] {
         assert_eq!(written(|out| write_u64(out, number)), number.to_string());
     }
@@ -53,7 +55,7 @@ fn every_control_character_is_escaped() {
 }
 
 #[test]
-fn escapes_are_as_short_as_they_are_common() {
+fn common_escapes_are_short() {
     for (text, spelled) in [
         ("\"", r#""\"""#),
         ("\\", r#""\\""#),
@@ -71,7 +73,7 @@ fn escapes_are_as_short_as_they_are_common() {
 }
 
 #[test]
-fn a_number_is_written_as_an_integer_where_it_is_one_for_sure() {
+fn floats_are_written_as_integers_below_2_to_the_53() {
     for (number, spelled) in [
         (0.0, "0"),
         (-0.0, "0"),
@@ -79,7 +81,7 @@ fn a_number_is_written_as_an_integer_where_it_is_one_for_sure() {
         (-3.5, "-3.5"),
         (9_007_199_254_740_991.0, "9007199254740991"),
         (-9_007_199_254_740_991.0, "-9007199254740991"),
-        // From here on, one such number stands for several integers.
+        // Larger floats do not represent a single integer.
         (9_007_199_254_740_992.0, "9007199254740992.0"),
         (-9_007_199_254_740_992.0, "-9007199254740992.0"),
         (1e300, "1e300"),
@@ -94,7 +96,7 @@ fn a_number_is_written_as_an_integer_where_it_is_one_for_sure() {
 }
 
 #[test]
-fn objects_and_arrays_are_put_together_with_commas_between() {
+fn members_and_elements_are_separated_by_commas() {
     let out = written(|out| {
         let mut object = Object::begin(out);
         object.str("k\"ey", "\n");
@@ -113,13 +115,14 @@ fn objects_and_arrays_are_put_together_with_commas_between() {
         object.end();
     });
     let wanted = json!({
-        "k\"ey": "\n", "some": "", "i": -7, "yes": true, "no": false, "raw": [null], "a": 1, "empty": {}, "list": [1, []]
+        "k\"ey": "\n", "some": "", "i": -7, "yes": true, "no": false, "raw": [null], "a": 1,
+        "empty": {}, "list": [1, []]
     });
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), wanted);
 }
 
 #[test]
-fn a_long_text_makes_room_once_and_for_little_more_than_itself() {
+fn a_long_text_reserves_little_more_than_its_length() {
     let text = "a".repeat(4 * LONG);
     let mut out = Vec::new();
     write_str(&mut out, &text);
@@ -127,5 +130,5 @@ fn a_long_text_makes_room_once_and_for_little_more_than_itself() {
     let room = out.capacity();
     assert!((out.len()..=text.len() + LONG).contains(&room), "{room}");
     out.extend_from_slice(&[b'}'; 64]);
-    assert_eq!(out.capacity(), room, "what closes it fits");
+    assert_eq!(out.capacity(), room, "the rest of the message fits");
 }

@@ -1,4 +1,4 @@
-//! Every command is read as it was written.
+//! Commands and their results survive a round trip.
 
 use alloc::string::ToString;
 use alloc::vec;
@@ -25,8 +25,8 @@ fn all() -> Vec<OwnedCommand> {
         parent: Some(incoming),
         fresh: true,
     };
-    let asked = |params| ("k".into(), Question::Raw("roots/list".into(), params));
-    let questions = vec![asked(None), asked(Some(raw("null"))), asked(Some(raw("{}")))];
+    let question = |params| ("k".into(), Question::Raw("roots/list".into(), params));
+    let questions = vec![question(None), question(Some(raw("null"))), question(Some(raw("{}")))];
     vec![
         OwnedCommand::Call {
             method: "x/y".into(),
@@ -65,7 +65,7 @@ fn all() -> Vec<OwnedCommand> {
 }
 
 #[test]
-fn a_command_is_read_as_it_was_written() {
+fn commands_survive_a_round_trip() {
     for command in all() {
         let mut out = Vec::new();
         command.write(&mut out);
@@ -73,28 +73,32 @@ fn a_command_is_read_as_it_was_written() {
         assert_eq!(OwnedCommand::read(&mut input).as_ref(), Some(&command));
         assert!(input.is_empty(), "{command:?}");
         for end in 0..out.len() {
-            assert!(OwnedCommand::read(&mut &out[..end]).is_none(), "half of {command:?} was read");
+            assert!(
+                OwnedCommand::read(&mut &out[..end]).is_none(),
+                "a truncated {command:?} was read"
+            );
         }
     }
 }
 
 #[test]
-fn an_outcome_is_read_as_it_was_written() {
+fn outcomes_survive_a_round_trip() {
     for outcome in [Ok(Applied::Done), Ok(Applied::Call(CallId(300))), Err(Misuse::Stale)] {
         let mut out = Vec::new();
         outcome.write(&mut out);
-        assert_eq!(Field::read(&mut out.as_slice()), Some(outcome));
+        assert_eq!(Codec::read(&mut out.as_slice()), Some(outcome));
     }
 }
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
+    fn reading_invalid_bytes_does_not_panic(bytes: Vec<u8>) {
         let mut input = bytes.as_slice();
         if let Some(command) = OwnedCommand::read(&mut input) {
             let mut out = Vec::new();
             command.write(&mut out);
-            prop_assert_eq!(OwnedCommand::read(&mut out.as_slice()).map(|read| read.to_string()), Some(command.to_string()));
+            let read = OwnedCommand::read(&mut out.as_slice()).map(|read| read.to_string());
+            prop_assert_eq!(read, Some(command.to_string()));
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Any commands in any order, with handles that are open, over or were never there: their
-//! recordings replay.
+//! Recordings of arbitrary commands in any order, with valid, stale and unknown handles, replay.
 
 use alloc::vec;
 
@@ -34,8 +33,8 @@ fn commands() -> impl Strategy<Value = Vec<OwnedCommand>> {
         })
     };
     let questions = || {
-        let asked = prop::sample::select(&["roots/list", "elicitation/create", "x/y"]);
-        let question = (asked, params())
+        let method = prop::sample::select(&["roots/list", "elicitation/create", "x/y"]);
+        let question = (method, params())
             .prop_map(|(method, params)| (method.into(), Question::Raw(method.into(), params)));
         proptest::collection::vec(question, 0..3)
     };
@@ -85,13 +84,13 @@ fn commands() -> impl Strategy<Value = Vec<OwnedCommand>> {
 
 proptest! {
     #[test]
-    fn of_a_server_replay(commands in commands()) {
+    fn server_recordings_replay(commands in commands()) {
         let mut tape = Recorded::new(server("s"), NOW, Vec::new());
         let mut plain = server("s");
         for id in 1..=4 {
             let call = modern(id, "tools/call", r#""name":"x","#);
-            say(&mut tape, &*call);
-            say(&mut plain, &*call);
+            send(&mut tape, &*call);
+            send(&mut plain, &*call);
         }
         let mut applied = 0;
         for owned in &commands {
@@ -107,12 +106,17 @@ proptest! {
     }
 
     #[test]
-    fn of_a_client_replay(commands in commands()) {
+    fn client_recordings_replay(commands in commands()) {
         let mut tape = Recorded::new(client(), NOW, Vec::new());
         let mut plain = client();
-        let discovered = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"logging":{}},"ttlMs":0,"cacheScope":"private"}}"#;
-        say(&mut tape, discovered);
-        say(&mut plain, discovered);
+        let discovered = concat!(
+            r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","#,
+            r#""supportedVersions":["2026-07-28"],"#,
+            r#""capabilities":{"tools":{"listChanged":true},"logging":{}},"#,
+            r#""ttlMs":0,"cacheScope":"private"}}"#
+        );
+        send(&mut tape, discovered);
+        send(&mut plain, discovered);
         let mut applied = 0;
         for owned in &commands {
             if let Ok(command) = client::Command::try_from(owned) {

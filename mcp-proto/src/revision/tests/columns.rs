@@ -1,8 +1,10 @@
-//! The columns of the methods' table, each against the text of the requirements.
+//! Checks each column of the method table against the requirements.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
+use super::super::Capability as C;
+use super::super::Side::{Client, Server};
 use super::super::*;
 use crate::method::MethodId;
 
@@ -10,10 +12,10 @@ fn question(name: &str, revision: Revision) -> Option<&'static MethodRule> {
     MethodRule::question(MethodId::from_name(name)?, revision)
 }
 
-/// Requirements §2.1, what stands in `inputRequests` in 2026-07-28 and is a request of the server
-/// before. (STL-16)
+// STL-16.
+/// Requirements §2.1: the methods in `inputRequests` of 2026-07-28 are server requests before.
 #[test]
-fn the_same_three_are_asked_in_every_revision_that_has_them_by_either_way_stl_16_stl_17() {
+fn three_input_requests_exist_in_both_eras_stl_16_stl_17() {
     for (name, since) in
         [("elicitation/create", R1), ("roots/list", R1), ("sampling/createMessage", R1)]
     {
@@ -21,7 +23,7 @@ fn the_same_three_are_asked_in_every_revision_that_has_them_by_either_way_stl_16
             let rule = question(name, revision);
             assert_eq!(rule.is_some(), since <= revision, "{name} in {revision}");
             let Some(rule) = rule else { continue };
-            // As a request it is there exactly where servers ask.
+            // The method is a request exactly where servers send requests.
             let request = MethodRule::find(name, true, revision).is_some();
             assert_eq!(request, revision.rules().servers_ask, "{name} in {revision}");
             assert!(rule.is_sent_by(Server) && !rule.is_sent_by(Client), "{name} in {revision}");
@@ -33,7 +35,7 @@ fn the_same_three_are_asked_in_every_revision_that_has_them_by_either_way_stl_16
 }
 
 #[test]
-fn a_question_needs_what_the_request_of_the_revision_before_needed_cap_16() {
+fn input_requests_require_what_the_earlier_requests_required_cap_16() {
     let conditions = |rule: &MethodRule| {
         rule.conditions
             .iter()
@@ -66,19 +68,19 @@ fn a_question_needs_what_the_request_of_the_revision_before_needed_cap_16() {
     );
 }
 
-/// The `I` of §2.1, in every revision: before 2026-07-28 the core emulates it by requests.
+/// The mark `I` of requirements §2.1. Before 2026-07-28 input requests are sent as requests.
 #[test]
-fn the_same_methods_ask_in_every_revision_stl_14() {
+fn input_requests_are_allowed_equally_in_all_revisions_stl_14() {
     for rule in METHODS {
-        let asks = matches!(rule.name, "prompts/get" | "resources/read" | "tools/call");
-        assert_eq!(rule.may_ask, asks, "{} from {}", rule.name, rule.since);
+        let may_ask = matches!(rule.name, "prompts/get" | "resources/read" | "tools/call");
+        assert_eq!(rule.may_ask, may_ask, "{} from {}", rule.name, rule.since);
     }
 }
 
-/// The `K` of §2.1, and D-17.
+// D-17.
+/// The mark `K` of requirements §2.1.
 #[test]
-fn six_results_of_the_last_revision_say_for_how_long_they_are_good_and_what_ends_that_stl_39_stl_42()
- {
+fn six_modern_results_are_cacheable_and_invalidated_by_notifications_stl_39_stl_42() {
     let table: [(&str, &[&str]); 6] = [
         ("server/discover", &[]),
         ("tools/list", &["notifications/tools/list_changed"]),
@@ -102,10 +104,10 @@ fn six_results_of_the_last_revision_say_for_how_long_they_are_good_and_what_ends
     assert_eq!(METHODS.iter().filter(|rule| rule.cached_until.is_some()).count(), table.len());
 }
 
-/// Members of params that are marked `*` and are strings in §2.1 and §2.2, where the core must look
-/// at them.
+/// String members of params that are marked `*` in requirements §2.1 and §2.2 and that the core
+/// must check.
 #[test]
-fn required_words_are_looked_at_in_every_revision_json_16() {
+fn required_string_params_are_checked_in_every_revision_json_16() {
     let table: [(&str, &[&str]); 13] = [
         ("tools/call", &["name"]),
         ("prompts/get", &["name"]),
@@ -122,15 +124,17 @@ fn required_words_are_looked_at_in_every_revision_json_16() {
         ("notifications/elicitation/complete", &["elicitationId"]),
     ];
     for rule in METHODS.iter().chain(QUESTIONS) {
-        let wanted =
-            table.iter().find(|(name, _)| *name == rule.name).map_or(&[][..], |(_, words)| words);
+        let wanted = table
+            .iter()
+            .find(|(name, _)| *name == rule.name)
+            .map_or(&[][..], |(_, members)| members);
         let wanted = if rule.name == "notifications/tasks/status" { &["taskId"] } else { wanted };
         assert_eq!(rule.text_params, wanted, "{} from {}", rule.name, rule.since);
     }
 }
 
 #[test]
-fn humans_are_waited_for_where_humans_answer_t_60() {
+fn requests_answered_by_humans_have_the_human_timeout_t_60() {
     let human = ["elicitation/create", "sampling/createMessage", "tasks/result"];
     for rule in METHODS.iter().chain(QUESTIONS) {
         let wanted = if human.contains(&rule.name) { Patience::Human } else { Patience::Call };
@@ -138,15 +142,15 @@ fn humans_are_waited_for_where_humans_answer_t_60() {
     }
 }
 
-/// Applications have other words for these, or none; the rest is theirs to send by name.
+/// Applications send these only through dedicated methods, or not at all.
 #[test]
-fn what_the_machine_sends_itself_is_nobody_elses_to_send() {
+fn internal_methods_are_those_the_connection_sends_itself() {
     for revision in Revision::ALL {
         let is_modern = revision.era() == Era::Modern;
-        let spoken = |rule: &&MethodRule| rule.since <= revision && revision <= rule.until;
+        let applies = |rule: &&MethodRule| rule.since <= revision && revision <= rule.until;
         let internal: BTreeSet<&str> = METHODS
             .iter()
-            .filter(spoken)
+            .filter(applies)
             .filter(|rule| rule.internal)
             .map(|rule| rule.name)
             .collect();
@@ -166,7 +170,7 @@ fn what_the_machine_sends_itself_is_nobody_elses_to_send() {
 }
 
 #[test]
-fn only_completion_in_the_first_revision_is_offered_without_being_declared_cap_04_cap_19() {
+fn only_completion_of_the_first_revision_is_served_without_a_declared_capability_cap_04_cap_19() {
     for rule in METHODS.iter().chain(QUESTIONS) {
         let wanted =
             (rule.name == "completion/complete" && rule.since == R1).then_some(C::Completions);
@@ -176,7 +180,7 @@ fn only_completion_in_the_first_revision_is_offered_without_being_declared_cap_0
 }
 
 #[test]
-fn servers_ask_where_there_are_sessions_and_the_codes_are_the_revisions_stl_13_cap_15() {
+fn legacy_servers_send_requests_and_error_codes_depend_on_the_era_stl_13_cap_15() {
     for revision in Revision::ALL {
         let rules = revision.rules();
         assert_eq!(rules.servers_ask, rules.era == Era::Legacy, "{revision}");

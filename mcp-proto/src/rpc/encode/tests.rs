@@ -1,4 +1,4 @@
-//! What is written reads back as the message it is.
+//! Encoded messages parse as the intended JSON.
 
 use alloc::string::String;
 
@@ -22,13 +22,13 @@ fn put(text: &'static str) -> impl FnOnce(&mut Vec<u8>) -> Result<(), Unencodabl
 }
 
 #[test]
-fn a_request_has_a_version_an_id_a_method_and_what_the_caller_adds() {
+fn a_request_has_a_version_an_id_a_method_and_params() {
     let message = written(|out| request(out, u64::MAX, "a\"b", put("{}")));
     assert_eq!(message, json!({"jsonrpc": "2.0", "id": u64::MAX, "method": "a\"b", "params": {}}));
 }
 
 #[test]
-fn a_notification_has_no_id_and_params_only_if_there_are_any_json_04_json_17() {
+fn a_notification_has_no_id_and_optional_object_params_json_04_json_17() {
     let message = written(|out| notification(out, "n", put("")));
     assert_eq!(message, json!({"jsonrpc": "2.0", "method": "n"}));
     let message = written(|out| notification(out, "n", put(r#"{"a":1}"#)));
@@ -39,7 +39,7 @@ fn a_notification_has_no_id_and_params_only_if_there_are_any_json_04_json_17() {
 }
 
 #[test]
-fn a_response_echoes_the_id_and_always_has_an_object_json_06_json_08() {
+fn a_response_echoes_the_id_and_requires_an_object_json_06_json_08() {
     for id in ["1", "\"1\"", r#""\u0031""#, "-9"] {
         let id = RequestId::from_json(id.as_bytes()).unwrap();
         let mut out = Vec::new();
@@ -69,7 +69,7 @@ fn a_response_echoes_the_id_and_always_has_an_object_json_06_json_08() {
 }
 
 #[test]
-fn an_error_has_its_id_or_null_or_none_json_11_json_12() {
+fn an_error_has_an_id_null_or_no_id_json_11_json_12() {
     let error = ErrorObject::new(-32700, "no\n").with_data(Raw::from_text("[null]").unwrap());
     let object = json!({"code": -32700, "message": "no\n", "data": [null]});
     let line = |id: Option<RequestId>, null_id| {

@@ -1,5 +1,5 @@
-//! The pair in memory: how it ends, and lines of others'. What its failures say is in
-//! `tests/testing.rs`.
+//! The end of a pair, inserted lines, and breaking links. `tests/testing.rs` checks failure
+//! messages.
 
 use super::*;
 use crate::connection::{CallError, CallId, CallOptions};
@@ -21,7 +21,7 @@ fn refuse(server: &mut Stdio<Server>, now: Instant, event: server::Event) {
 }
 
 #[test]
-fn finish_brings_both_to_their_end() {
+fn finish_closes_both_sides() {
     let mut pair = pair();
     pair.serve(refuse);
     pair.drive();
@@ -33,7 +33,7 @@ fn finish_brings_both_to_their_end() {
 }
 
 #[test]
-fn a_stray_line_comes_between_two_lines_and_is_survived() {
+fn an_inserted_line_does_not_disturb_the_connection() {
     let mut pair = pair();
     pair.serve(refuse);
     pair.shuffle(3);
@@ -41,11 +41,11 @@ fn a_stray_line_comes_between_two_lines_and_is_survived() {
     pair.drive();
     let call = call(&mut pair);
     assert!(matches!(pair.outcome(call), Err(CallError::Refused(_))), "{pair}");
-    assert!(pair.to_string().contains("somebody → hello?"));
+    assert!(pair.to_string().contains("inserted → hello?"));
 }
 
 #[test]
-fn a_link_breaks_where_it_is_told_to() {
+fn a_link_breaks_after_its_configured_number_of_bytes() {
     for bytes_max in [0, 1, 50, 200] {
         let mut pair = pair();
         pair.serve(refuse);

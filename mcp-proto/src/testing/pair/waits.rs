@@ -1,4 +1,4 @@
-//! What a test waits for in a pair whose applications it is itself; knows nothing of links.
+//! Methods of a pair that wait for an event of one side.
 
 use alloc::format;
 
@@ -9,10 +9,11 @@ use crate::json::Raw;
 use crate::{client, server};
 
 impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
-    /// Drives until the client's call ends; other events before its end are dropped.
+    /// Drives until a call of the client completes and returns its outcome. Drops all earlier
+    /// events of the client.
     ///
     /// # Errors
-    /// How the call failed.
+    /// Returns the error the call failed with.
     pub fn outcome(&mut self, call: CallId) -> Result<Raw, CallError> {
         self.drive();
         while let Some(event) = self.client_events.pop_front() {
@@ -23,10 +24,10 @@ impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
                 _ => {}
             }
         }
-        self.breach(format!("{call} did not end"))
+        self.breach(format!("{call} did not complete"))
     }
 
-    /// Drives until the client gets a request; other events before it are dropped.
+    /// Drives until the client receives a request. Drops all earlier events of the client.
     pub fn next_client_request(&mut self) -> (IncomingId, Request) {
         self.drive();
         while let Some(event) = self.client_events.pop_front() {
@@ -34,12 +35,12 @@ impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
                 return (incoming, request);
             }
         }
-        self.breach("no request came to the client")
+        self.breach("the client received no request")
     }
 }
 
 impl<C: Endpoint, S: Endpoint<Event = server::Event>> Pair<C, S> {
-    /// Drives until the server gets a request; other events before it are dropped.
+    /// Drives until the server receives a request. Drops all earlier events of the server.
     pub fn next_request(&mut self) -> (IncomingId, Request, Context) {
         self.drive();
         while let Some(event) = self.server_events.pop_front() {
@@ -47,6 +48,6 @@ impl<C: Endpoint, S: Endpoint<Event = server::Event>> Pair<C, S> {
                 return (incoming, request, context);
             }
         }
-        self.breach("no request came to the server")
+        self.breach("the server received no request")
     }
 }

@@ -1,21 +1,22 @@
-//! Every rule of the wire, kept and broken.
+//! Every rule that `Watch` checks, followed and broken.
 
 use alloc::string::ToString;
 
 use super::*;
 
-/// Lines with who says them: `>` a client, `<` a server, `~>` and `~<` somebody else in their name.
-fn hold(lines: &[&str]) -> (Watch, Vec<String>) {
+/// Checks lines, each prefixed by its sender: `>` the client, `<` the server. A `~` before the
+/// sender marks an inserted line.
+fn check(lines: &[&str]) -> (Watch, Vec<String>) {
     let mut watch = Watch::default();
     let mut breaches = Vec::new();
     for line in lines {
-        let (who, text) = line.split_once(' ').unwrap();
-        let side = if who.ends_with('>') { Side::Client } else { Side::Server };
-        if who.starts_with('~') {
+        let (sender, text) = line.split_once(' ').unwrap();
+        let side = if sender.ends_with('>') { Side::Client } else { Side::Server };
+        if sender.starts_with('~') {
             watch.stray(side, text.as_bytes());
             continue;
         }
-        // Byte by byte: however it is split.
+        // Split at every byte.
         for byte in text.bytes().chain([b'\n']) {
             if let Err(breach) = watch.sent(side, &[byte]) {
                 breaches.push(breach.to_string());
@@ -25,30 +26,42 @@ fn hold(lines: &[&str]) -> (Watch, Vec<String>) {
     (watch, breaches)
 }
 
-const HELLO: [&str; 3] = [
+const HANDSHAKE: [&str; 3] = [
     r#"> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#,
     r#"< {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18"}}"#,
     r#"> {"jsonrpc":"2.0","method":"notifications/initialized"}"#,
 ];
 
-const MODERN: &str = r#"> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+const MODERN: &str = concat!(
+    r#"> {"jsonrpc":"2.0","id":1,"method":"tools/call","#,
+    r#""params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#
+);
 
-/// After a handshake.
+/// Checks lines that follow a handshake.
 fn in_session(lines: &[&str]) -> Vec<String> {
-    hold(&[&HELLO, lines].concat()).1
+    check(&[&HANDSHAKE, lines].concat()).1
 }
 
-fn one(breaches: &[String], what: &str) {
+fn assert_single(breaches: &[String], what: &str) {
     assert!(breaches.len() == 1 && breaches[0].contains(what), "{what:?} in {breaches:#?}");
 }
 
 #[test]
-fn a_session_breaks_no_rule() {
+fn a_valid_session_is_accepted() {
     let breaches = in_session(&[
-        r#"> {"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"x","_meta":{"progressToken":"a"}}}"#,
+        concat!(
+            r#"> {"jsonrpc":"2.0","id":"a","method":"tools/call","#,
+            r#""params":{"name":"x","_meta":{"progressToken":"a"}}}"#
+        ),
         r#"< {"jsonrpc":"2.0","id":1,"method":"roots/list"}"#,
-        r#"< {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"a","progress":1}}"#,
-        r#"< {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"a","progress":1.5}}"#,
+        concat!(
+            r#"< {"jsonrpc":"2.0","method":"notifications/progress","#,
+            r#""params":{"progressToken":"a","progress":1}}"#
+        ),
+        concat!(
+            r#"< {"jsonrpc":"2.0","method":"notifications/progress","#,
+            r#""params":{"progressToken":"a","progress":1.5}}"#
+        ),
         r#"> {"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#,
         r#"< {"jsonrpc":"2.0","id":"a","error":{"code":-32602,"message":"no x"}}"#,
         r#"> {"jsonrpc":"2.0","id":18446744073709551617,"method":"x/y"}"#,
@@ -60,128 +73,146 @@ fn a_session_breaks_no_rule() {
 }
 
 #[test]
-fn lines_that_are_no_message_are_reported() {
+fn invalid_messages_are_reported() {
     for (line, what) in [
         ("listening on port 8080", "not JSON"),
         ("", "not JSON"),
-        ("7", "no message"),
-        ("[]", "no message"),
-        (r#"[{"jsonrpc":"2.0","id":9,"method":"ping"}]"#, "no message"),
+        ("7", "not a message"),
+        ("[]", "not a message"),
+        (r#"[{"jsonrpc":"2.0","id":9,"method":"ping"}]"#, "not a message"),
         (r#"{"id":9,"method":"ping"}"#, "jsonrpc"),
         (r#"{"jsonrpc":"2.0","id":9}"#, "neither a request"),
         (r#"{"jsonrpc":"2.0","id":9,"method":7}"#, "neither a request"),
-        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "the id is null"),
-        (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, "the id is 1.5"),
-        (r#"{"jsonrpc":"2.0","id":9,"method":"ping","params":[]}"#, "params are not"),
-        (r#"{"jsonrpc":"2.0","id":9,"result":7}"#, "no object"),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "invalid id null"),
+        (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, "invalid id 1.5"),
+        (r#"{"jsonrpc":"2.0","id":9,"method":"ping","params":[]}"#, "`params` is not"),
+        (r#"{"jsonrpc":"2.0","id":9,"result":7}"#, "`result` is not"),
         (r#"{"jsonrpc":"2.0","id":9,"result":{},"error":{"code":1,"message":""}}"#, "both"),
-        (r#"{"jsonrpc":"2.0","id":9,"error":{"code":1}}"#, "lacks"),
+        (r#"{"jsonrpc":"2.0","id":9,"error":{"code":1}}"#, "no `code`"),
         (r#"{"jsonrpc":"2.0","result":{}}"#, "without an id"),
     ] {
         let line = format!("< {line}");
-        one(&in_session(&[&line]), what);
+        assert_single(&in_session(&[&line]), what);
     }
 }
 
 #[test]
-fn answers_are_to_what_was_asked_and_once() {
-    let answer = r#"< {"jsonrpc":"2.0","id":2,"result":{}}"#;
-    one(&in_session(&[answer]), "nobody asked 2");
-    let ask = r#"> {"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
-    one(&in_session(&[ask, answer, answer]), "2 was answered before");
-    // An id is its text: a string is another.
-    one(&in_session(&[ask, r#"< {"jsonrpc":"2.0","id":"2","result":{}}"#]), "nobody asked \"2\"");
-    // The two directions count by themselves.
-    one(&in_session(&[r#"< {"jsonrpc":"2.0","id":2,"method":"ping"}"#, answer]), "nobody asked 2");
+fn a_request_is_answered_once() {
+    let response = r#"< {"jsonrpc":"2.0","id":2,"result":{}}"#;
+    assert_single(&in_session(&[response]), "no request 2");
+    let request = r#"> {"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    assert_single(&in_session(&[request, response, response]), "request 2 is already answered");
+    // A string id differs from a number.
+    assert_single(
+        &in_session(&[request, r#"< {"jsonrpc":"2.0","id":"2","result":{}}"#]),
+        "no request \"2\"",
+    );
+    // Both directions have separate ids.
+    assert_single(
+        &in_session(&[r#"< {"jsonrpc":"2.0","id":2,"method":"ping"}"#, response]),
+        "no request 2",
+    );
 }
 
 #[test]
-fn an_answer_to_what_cannot_be_read_is_an_error() {
-    let (_, breaches) = hold(&[
+fn an_unreadable_message_may_be_answered_with_an_error() {
+    let (_, breaches) = check(&[
         r#"> {"id":5,"method":"ping"}"#,
         r#"< {"jsonrpc":"2.0","id":5,"error":{"code":-32600,"message":""}}"#,
         r#"< {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}"#,
     ]);
-    one(&breaches, "the client broke a rule: `jsonrpc`");
+    assert_single(&breaches, "protocol violation by the client: `jsonrpc`");
 }
 
 #[test]
-fn ids_are_not_used_again() {
-    let ask = r#"> {"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
-    let answer = r#"< {"jsonrpc":"2.0","id":2,"result":{}}"#;
-    one(&in_session(&[ask, ask]), "the request id 2 was used before");
-    one(&in_session(&[ask, answer, ask]), "the request id 2 was used before");
-    // Without a session they are only while the first is open.
-    let answer = r#"< {"jsonrpc":"2.0","id":1,"result":{}}"#;
-    assert_eq!(hold(&[MODERN, answer, MODERN]).1, [""; 0]);
-    one(&hold(&[MODERN, MODERN]).1, "the request id 1 was used before");
+fn ids_are_not_reused() {
+    let request = r#"> {"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    let response = r#"< {"jsonrpc":"2.0","id":2,"result":{}}"#;
+    assert_single(&in_session(&[request, request]), "request id 2 is already used");
+    assert_single(&in_session(&[request, response, request]), "request id 2 is already used");
+    // In the modern era an id may be reused once its request is answered.
+    let response = r#"< {"jsonrpc":"2.0","id":1,"result":{}}"#;
+    assert_eq!(check(&[MODERN, response, MODERN]).1, [""; 0]);
+    assert_single(&check(&[MODERN, MODERN]).1, "request id 1 is already used");
 }
 
 #[test]
-fn nothing_is_asked_before_the_session_is_open() {
+fn requests_require_an_established_session() {
     let list = r#"> {"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
-    one(&hold(&[list]).1, "tools/list before the session is open");
-    one(&hold(&[HELLO[0], list]).1, "tools/list before the session is open");
-    one(&hold(&[HELLO[0], HELLO[2]]).1, "was not welcomed");
+    assert_single(&check(&[list]).1, "tools/list before the session is open");
+    assert_single(&check(&[HANDSHAKE[0], list]).1, "tools/list before the session is open");
+    assert_single(&check(&[HANDSHAKE[0], HANDSHAKE[2]]).1, "`initialized` before");
     let roots = r#"< {"jsonrpc":"2.0","id":2,"method":"roots/list"}"#;
-    one(&hold(&[HELLO[0], HELLO[1], roots]).1, "roots/list before the client is initialized");
+    assert_single(
+        &check(&[HANDSHAKE[0], HANDSHAKE[1], roots]).1,
+        "roots/list before the client is initialized",
+    );
     let ping = r#"< {"jsonrpc":"2.0","id":2,"method":"ping"}"#;
-    assert_eq!(hold(&[HELLO[0], HELLO[1], ping]).1, [""; 0]);
+    assert_eq!(check(&[HANDSHAKE[0], HANDSHAKE[1], ping]).1, [""; 0]);
 }
 
 #[test]
-fn messages_come_from_their_side_and_revision() {
-    one(&in_session(&[r#"< {"jsonrpc":"2.0","id":2,"method":"tools/call"}"#]), "not this side's");
-    one(
+fn methods_require_the_right_side_and_revision() {
+    assert_single(
+        &in_session(&[r#"< {"jsonrpc":"2.0","id":2,"method":"tools/call"}"#]),
+        "from the wrong side",
+    );
+    assert_single(
         &in_session(&[r#"> {"jsonrpc":"2.0","id":2,"method":"tasks/list"}"#]),
         "2025-06-18 has no tasks/list",
     );
-    one(
+    assert_single(
         &in_session(&[r#"> {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#]),
-        "not this side's",
+        "from the wrong side",
     );
 }
 
 #[test]
-fn progress_was_asked_for_grows_and_comes_before_its_answer() {
-    let ask = r#"> {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"_meta":{"progressToken":7}}}"#;
-    let told = r#"< {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":1}}"#;
-    one(&in_session(&[told]), "nobody asked for this progress");
-    one(&in_session(&[ask, told, told]), "does not grow");
-    one(
-        &in_session(&[ask, r#"< {"jsonrpc":"2.0","id":2,"result":{}}"#, told]),
-        "follows its answer",
+fn progress_is_requested_increases_and_precedes_the_response() {
+    let request = concat!(
+        r#"> {"jsonrpc":"2.0","id":2,"method":"tools/call","#,
+        r#""params":{"_meta":{"progressToken":7}}}"#
+    );
+    let progress = concat!(
+        r#"< {"jsonrpc":"2.0","method":"notifications/progress","#,
+        r#""params":{"progressToken":7,"progress":1}}"#
+    );
+    assert_single(&in_session(&[progress]), "progress was not requested");
+    assert_single(&in_session(&[request, progress, progress]), "does not increase");
+    assert_single(
+        &in_session(&[request, r#"< {"jsonrpc":"2.0","id":2,"result":{}}"#, progress]),
+        "after the response",
     );
 }
 
 #[test]
-fn cancels_are_of_what_was_asked() {
+fn only_open_requests_are_cancelled() {
     let cancel =
         r#"> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
-    one(&hold(&[cancel]).1, "1 was not asked");
-    one(&hold(&[HELLO[0], cancel]).1, "initialize cannot be cancelled");
-    assert_eq!(hold(&[MODERN, cancel]).1, [""; 0]);
+    assert_single(&check(&[cancel]).1, "cancellation of unknown request 1");
+    assert_single(&check(&[HANDSHAKE[0], cancel]).1, "initialize cannot be cancelled");
+    assert_eq!(check(&[MODERN, cancel]).1, [""; 0]);
 }
 
 #[test]
-fn what_somebody_else_said_is_nobodys_breach() {
-    let answer = r#"< {"jsonrpc":"2.0","id":9,"result":{}}"#;
+fn inserted_lines_are_not_checked() {
+    let response = r#"< {"jsonrpc":"2.0","id":9,"result":{}}"#;
     let (watch, breaches) =
-        hold(&["~> noise", r#"~> {"jsonrpc":"2.0","id":9,"method":"ping"}"#, answer, answer]);
-    one(&breaches, "9 was answered before");
+        check(&["~> noise", r#"~> {"jsonrpc":"2.0","id":9,"method":"ping"}"#, response, response]);
+    assert_single(&breaches, "request 9 is already answered");
     assert_eq!(watch.unanswered().count(), 0);
 }
 
 #[test]
-fn what_is_open_is_known() {
+fn open_requests_and_the_session_are_known() {
     let (watch, _) =
-        hold(&[&HELLO[..], &[r#"> {"jsonrpc":"2.0","id":2,"method":"tools/list"}"#]].concat());
+        check(&[&HANDSHAKE[..], &[r#"> {"jsonrpc":"2.0","id":2,"method":"tools/list"}"#]].concat());
     assert_eq!(watch.unanswered().collect::<Vec<_>>(), [(Side::Client, "2", "tools/list")]);
     assert_eq!(watch.session().map(Revision::name), Some("2025-06-18"));
 }
 
 #[test]
-fn a_breach_shows_a_line_and_no_more() {
+fn a_breach_truncates_long_lines() {
     let long = format!("< \t{}", "x".repeat(10_000));
     let breaches = in_session(&[&long]);
     assert!(

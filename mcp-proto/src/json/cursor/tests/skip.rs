@@ -1,4 +1,4 @@
-//! Skipping against checking, and on bytes that are not JSON.
+//! Skipping compared with validating, and skipping of invalid bytes.
 
 use proptest::prelude::*;
 
@@ -7,19 +7,21 @@ use crate::json::testing;
 
 proptest! {
     #[test]
-    fn skipping_takes_what_checking_takes(text in testing::text()) {
-        let mut checking = Cursor::new(&text, DEPTH_CEILING);
-        if let Ok(value) = checking.value() {
+    fn skipping_consumes_what_validating_consumes(text in testing::text()) {
+        let mut validating = Cursor::new(&text, DEPTH_CEILING);
+        if let Ok(value) = validating.value() {
             let mut skipping = Cursor::trusted(text.as_bytes());
             prop_assert_eq!(skipping.skip_value(), Some(value));
-            prop_assert_eq!(skipping.rest(), checking.rest());
+            prop_assert_eq!(skipping.rest(), validating.rest());
         }
     }
 
     #[test]
-    fn strings_and_escapes_wherever_they_are_hide_brackets(
+    fn brackets_in_strings_are_ignored(
         parts in proptest::collection::vec(
-            proptest::sample::select(&[r#""[""#, r#""}""#, r#""\\\"}""#, r#""\\""#, "[]", "{}", "1", r#""yY_\u0041y""#][..]),
+            proptest::sample::select(&[
+                r#""[""#, r#""}""#, r#""\\\"}""#, r#""\\""#, "[]", "{}", "1", r#""yY_\u0041y""#,
+            ][..]),
             0..12,
         ),
     ) {
@@ -30,7 +32,7 @@ proptest! {
     }
 
     #[test]
-    fn runs_of_escapes_and_empty_strings_hide_no_end(
+    fn runs_of_escapes_and_empty_strings_are_skipped(
         before in 0_usize..9, escapes in 0_usize..20, quotes in 0_usize..20, empty in 0_usize..9,
     ) {
         let string = [r"\\".repeat(escapes), r#"\""#.repeat(quotes), "]".into()].concat();
@@ -41,7 +43,7 @@ proptest! {
     }
 
     #[test]
-    fn skipping_other_bytes_makes_progress_and_ends(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+    fn skipping_invalid_bytes_terminates(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
         let mut skipping = Cursor::trusted(&bytes);
         let mut taken = 0;
         while let Some(value) = skipping.skip_key().or_else(|| skipping.skip_value()) {
@@ -52,7 +54,7 @@ proptest! {
 }
 
 #[test]
-fn a_short_key_is_taken_with_its_colon() {
+fn a_short_key_is_consumed_with_its_colon() {
     for (text, key) in [
         (r#"  "abc":1                "#, None),
         (r#""":1                   "#, Some(1..1)),

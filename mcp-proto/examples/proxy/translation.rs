@@ -1,5 +1,4 @@
-//! What one revision says differently from another, as far as the machines do not see to it
-//! themselves.
+//! Translation between revisions, beyond what the connections do themselves.
 
 use mcp_proto::schema::{
     CallTool, CallToolResult, Capabilities, ClientRequest, Complete, CompleteResult, Decode,
@@ -9,31 +8,30 @@ use mcp_proto::schema::{
 };
 use mcp_proto::{Raw, Revision, Side};
 
-/// What a client can do, by its first message: in a session that is `initialize`, without one any
-/// request says so.
-pub(crate) fn declared(line: &[u8]) -> Capabilities {
+/// Reads the capabilities of a client from its first message: `initialize`, or any modern request.
+pub(crate) fn declared_capabilities(line: &[u8]) -> Capabilities {
     let message = std::str::from_utf8(line).ok().and_then(|line| Raw::from_text(line.trim()).ok());
     let params = message.and_then(|message| message.member("params"));
-    let in_session = params.as_ref().and_then(|params| {
+    let legacy = params.as_ref().and_then(|params| {
         let name = params.member("protocolVersion")?;
         let revision = Revision::from_name(&name.to_text()?).unwrap_or(Revision::V2025_11_25);
         Some((params.member("capabilities")?, revision))
     });
-    let alone = || {
+    let modern = || {
         Some((
             params.as_ref()?.member("_meta")?.member(key::CLIENT_CAPABILITIES)?,
             Revision::V2026_07_28,
         ))
     };
-    let found = in_session.or_else(alone);
+    let found = legacy.or_else(modern);
     found.map_or_else(Capabilities::none, |(raw, revision)| {
         Capabilities::declared(&raw, Side::Client, revision)
     })
 }
 
-/// The params of a request without what the client says of itself: the proxy speaks for itself.
-pub(crate) fn for_server(params: &Raw) -> Raw {
-    let without = |params: &Raw| -> Option<Raw> {
+/// Removes the description of the client from the params of a request; the proxy adds its own.
+pub(crate) fn without_client_context(params: &Raw) -> Raw {
+    let remove = |params: &Raw| -> Option<Raw> {
         let mut params = Members::decode(params).ok()?;
         let mut meta = Members::decode(&params.remove("_meta")?).ok()?;
         for name in
@@ -42,34 +40,34 @@ pub(crate) fn for_server(params: &Raw) -> Raw {
             meta.remove(name);
         }
         if !meta.is_empty() {
-            params.set("_meta", written(&meta)?);
+            params.set("_meta", to_raw(&meta)?);
         }
-        written(&params)
+        to_raw(&params)
     };
-    without(params).unwrap_or_else(|| params.clone())
+    remove(params).unwrap_or_else(|| params.clone())
 }
 
-fn written(members: &Members) -> Option<Raw> {
+fn to_raw(members: &Members) -> Option<Raw> {
     let mut text = Vec::new();
     members.encode(Revision::V2026_07_28, &mut text).ok()?;
     Raw::from_text(std::str::from_utf8(&text).ok()?).ok()
 }
 
-/// A result by its type, which writes what the client's revision knows of it; as it came where it
-/// has no type.
-pub(crate) fn restated(method: &str, result: &Raw) -> Box<dyn Encode> {
-    fn by<T: Decode + Encode + 'static>(result: &Raw) -> Option<Box<dyn Encode>> {
+/// Decodes a result, so that encoding it again produces only members of the client's revision.
+/// Returns results of unknown methods unchanged.
+pub(crate) fn reencoded(method: &str, result: &Raw) -> Box<dyn Encode> {
+    fn decode<T: Decode + Encode + 'static>(result: &Raw) -> Option<Box<dyn Encode>> {
         T::decode(result).ok().map(|result| Box::new(result) as _)
     }
     let typed = match method {
-        CallTool::METHOD => by::<CallToolResult>(result),
-        Complete::METHOD => by::<CompleteResult>(result),
-        GetPrompt::METHOD => by::<GetPromptResult>(result),
-        ListPrompts::METHOD => by::<ListPromptsResult>(result),
-        ListResources::METHOD => by::<ListResourcesResult>(result),
-        ListResourceTemplates::METHOD => by::<ListResourceTemplatesResult>(result),
-        ListTools::METHOD => by::<ListToolsResult>(result),
-        ReadResource::METHOD => by::<ReadResourceResult>(result),
+        CallTool::METHOD => decode::<CallToolResult>(result),
+        Complete::METHOD => decode::<CompleteResult>(result),
+        GetPrompt::METHOD => decode::<GetPromptResult>(result),
+        ListPrompts::METHOD => decode::<ListPromptsResult>(result),
+        ListResources::METHOD => decode::<ListResourcesResult>(result),
+        ListResourceTemplates::METHOD => decode::<ListResourceTemplatesResult>(result),
+        ListTools::METHOD => decode::<ListToolsResult>(result),
+        ReadResource::METHOD => decode::<ReadResourceResult>(result),
         _ => None,
     };
     typed.unwrap_or_else(|| Box::new(result.clone()))

@@ -1,0 +1,124 @@
+//! The configuration of a client.
+
+use alloc::vec::Vec;
+
+use crate::connection::{Identity, ViolationPolicy};
+use crate::limits::Limits;
+use crate::revision::{Era, Revision};
+use crate::schema::{Capabilities, Implementation};
+
+/// The configuration of a client: name, capabilities, revisions and limits.
+///
+/// ```
+/// use mcp_proto::client::Config;
+/// use mcp_proto::{Capability, Revision};
+///
+/// let config = Config::new("demo", "1.0.0")
+///     .capability(Capability::Roots)
+///     .revisions(&[Revision::V2025_06_18]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Config(pub(super) Identity);
+
+impl Config {
+    /// Creates a configuration that speaks every revision and declares no capabilities.
+    pub fn new(name: &str, version: &str) -> Self {
+        Self(Identity {
+            info: Implementation::new(name, version),
+            capabilities: Capabilities::none(),
+            instructions: None,
+            revisions: Revision::ALL.to_vec(),
+            also_served: Vec::new(),
+            limits: Limits::default(),
+            policy: ViolationPolicy::Ignore,
+            takes_modern_welcome: false,
+            expected: None,
+            tells_info: true,
+        })
+    }
+
+    /// Sets the full description of this client, in place of the name and version.
+    #[must_use]
+    pub fn info(mut self, info: Implementation) -> Self {
+        self.0.info = info;
+        self
+    }
+
+    // CAP-02: a server may request only what the client declares.
+    /// Declares a capability, which allows servers to send the corresponding requests.
+    #[must_use]
+    pub fn capability(mut self, capability: crate::Capability) -> Self {
+        self.0.capabilities = self.0.capabilities.with(capability);
+        self
+    }
+
+    /// Replaces the capabilities declared so far.
+    #[must_use]
+    pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.0.capabilities = capabilities;
+        self
+    }
+
+    /// Restricts the client to these protocol revisions.
+    #[must_use]
+    pub fn revisions(mut self, revisions: &[Revision]) -> Self {
+        self.0.revisions = revisions.to_vec();
+        self.0.revisions.sort_unstable();
+        self
+    }
+
+    // LIF-31: a client may remember the era of a server.
+    /// Sets the era the server is expected to speak, usually the one it spoke last time.
+    ///
+    /// Expecting the legacy era skips the `server/discover` probe and saves a round trip. A wrong
+    /// expectation is corrected during the handshake.
+    #[must_use]
+    pub const fn expect(mut self, era: Era) -> Self {
+        self.0.expected = Some(era);
+        self
+    }
+
+    // T-31: an `initialize` result that names a revision without a handshake.
+    /// Accepts an `initialize` result that names a modern revision.
+    ///
+    /// Some servers answer every version they are offered this way. The client continues in the
+    /// named revision if it is configured to speak it. By default the connection fails with
+    /// [`Fault::NoCommonRevision`](crate::Fault::NoCommonRevision).
+    #[must_use]
+    pub const fn take_modern_welcome(mut self) -> Self {
+        self.0.takes_modern_welcome = true;
+        self
+    }
+
+    // STL-02: the client's name in the `_meta` of a request is optional.
+    /// Omits the client's name and version from the `_meta` of modern requests.
+    ///
+    /// The handshake of a legacy session requires them and always sends them.
+    #[must_use]
+    pub const fn without_info(mut self) -> Self {
+        self.0.tells_info = false;
+        self
+    }
+
+    /// Delivers requests for `method`, which no revision defines, instead of refusing them.
+    #[must_use]
+    pub fn serve(mut self, method: &str) -> Self {
+        self.0.also_served.push(method.into());
+        self
+    }
+
+    /// Sets the limits of the connection.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.0.limits = limits;
+        self
+    }
+
+    /// Sets the reaction to violations. The default, [`ViolationPolicy::Ignore`], only reports
+    /// them.
+    #[must_use]
+    pub const fn on_violation(mut self, policy: ViolationPolicy) -> Self {
+        self.0.policy = policy;
+        self
+    }
+}

@@ -1,0 +1,124 @@
+//! The events of a client, and their one-line summaries.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::fmt;
+
+use crate::command::summary::{closed, completed, name, request};
+use crate::connection::{
+    self, CallError, CallId, Close, Filter, IncomingId, Peer, Progress, Request, Violation,
+};
+use crate::json::Raw;
+use crate::method::Method;
+
+/// An event of a client, in the order of its cause. Each event is delivered once.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// The connection is closed. This is the last event.
+    Closed(Close),
+    /// A call has completed. No further event refers to it.
+    Completed {
+        /// The completed call.
+        call: CallId,
+        /// The result, or the reason there is none.
+        outcome: Result<Raw, CallError>,
+    },
+    /// The server confirmed a subscription started with
+    /// [`Client::listen`](crate::client::Client::listen).
+    Listening {
+        /// The call of the subscription.
+        call: CallId,
+        /// The changes the server will report, possibly fewer than requested.
+        filter: Filter,
+    },
+    /// The server sent a notification.
+    Notification {
+        /// The call it belongs to, if known.
+        call: Option<CallId>,
+        /// The method.
+        method: Method,
+        /// The params, an object.
+        params: Option<Raw>,
+    },
+    /// The server reported progress on a call.
+    Progress {
+        /// The call.
+        call: CallId,
+        /// The progress so far.
+        progress: Progress,
+    },
+    /// The connection is established and calls can be made.
+    ///
+    /// Over HTTP the event repeats when the server has dropped the session and a new one was
+    /// opened.
+    Ready(Arc<Peer>),
+    /// The server sent a request. Respond with
+    /// [`Client::respond`](crate::client::Client::respond) or
+    /// [`Client::respond_error`](crate::client::Client::respond_error).
+    Request {
+        /// The id to respond with.
+        incoming: IncomingId,
+        /// The call it belongs to, if known.
+        call: Option<CallId>,
+        /// The method and its params.
+        request: Request,
+    },
+    /// The server cancelled its request. Responding to it fails with
+    /// [`Misuse::Stale`](crate::Misuse::Stale).
+    RequestCancelled {
+        /// The cancelled request.
+        incoming: IncomingId,
+        /// The reason, if the server gave one.
+        reason: Option<Box<str>>,
+    },
+    /// The server broke a rule of the protocol. The connection continues.
+    Violation(Violation),
+}
+
+impl Event {
+    /// Converts an event of the connection. Returns `None` for events that only servers have.
+    pub(super) fn from_connection(event: connection::Event) -> Option<Self> {
+        Some(match event {
+            connection::Event::Closed(why) => Self::Closed(why),
+            connection::Event::Completed { call, outcome } => Self::Completed { call, outcome },
+            connection::Event::Listening { call, filter } => Self::Listening { call, filter },
+            connection::Event::Notification { call, method, params } => {
+                Self::Notification { call, method, params }
+            }
+            connection::Event::Progress { call, progress } => Self::Progress { call, progress },
+            connection::Event::Ready(peer) => Self::Ready(peer),
+            connection::Event::Request { incoming, call, request, .. } => {
+                Self::Request { incoming, call, request }
+            }
+            connection::Event::RequestCancelled { incoming, reason } => Self::RequestCancelled {
+                incoming,
+                reason: reason.and_then(|reason| reason.to_text().map(Into::into)),
+            },
+            connection::Event::Violation(violation) => Self::Violation(violation),
+            connection::Event::Unwatched { .. } | connection::Event::Watched { .. } => return None,
+        })
+    }
+}
+
+/// Writes a summary of ids, methods and codes, without the values the event carries.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed(why) => f.write_str(&closed(why)),
+            Self::Completed { call, outcome } => f.write_str(&completed(*call, outcome)),
+            Self::Listening { call, .. } => write!(f, "{call} listens"),
+            Self::Notification { call: Some(call), method, .. } => {
+                write!(f, "{call}: {}", name(method))
+            }
+            Self::Notification { call: None, method, .. } => name(method).fmt(f),
+            Self::Progress { call, .. } => write!(f, "{call} progress"),
+            Self::Ready(peer) => write!(f, "ready {}", peer.revision),
+            Self::Request { incoming, request: what, .. } => {
+                f.write_str(&request(*incoming, &what.method))
+            }
+            Self::RequestCancelled { incoming, .. } => write!(f, "{incoming} cancelled"),
+            Self::Violation(violation) => write!(f, "violation {:?}", violation.kind),
+        }
+    }
+}

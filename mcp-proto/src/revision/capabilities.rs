@@ -1,0 +1,132 @@
+//! The capabilities of all revisions: one row per capability and side.
+
+use Capability as C;
+
+use super::Revision::{
+    self, V2024_11_05 as R1, V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4,
+    V2026_07_28 as R5,
+};
+use super::Side::{self, Client, Server};
+
+// Requirements §2.3.
+/// A capability that the client, the server or both can declare.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Capability {
+    /// Server: completes arguments.
+    Completions,
+    /// Client: shows forms to its user.
+    ElicitationForm,
+    /// Client: asks its user to visit a URL.
+    ElicitationUrl,
+    /// Server: sends log messages.
+    Logging,
+    /// Server: provides prompts.
+    Prompts,
+    /// Server: reports changes of the list of prompts.
+    PromptsListChanged,
+    /// Server: provides resources.
+    Resources,
+    /// Server: reports changes of the list of resources.
+    ResourcesListChanged,
+    /// Server: reports changes of a resource to its subscribers.
+    ResourcesSubscribe,
+    /// Client: provides roots.
+    Roots,
+    /// Client: reports changes of its roots.
+    RootsListChanged,
+    /// Client: samples a model.
+    Sampling,
+    /// Client: includes the context of servers in sampling.
+    SamplingContext,
+    /// Client: supports tools in sampling.
+    SamplingTools,
+    /// Both sides: run requests as tasks (2025-11-25 only).
+    Tasks,
+    /// Both sides: cancel tasks.
+    TasksCancel,
+    /// Client: runs elicitations as tasks.
+    TasksElicitation,
+    /// Both sides: list tasks.
+    TasksList,
+    /// Client: runs sampling requests as tasks.
+    TasksSampling,
+    /// Server: runs tool calls as tasks.
+    TasksToolsCall,
+    /// Server: provides tools.
+    Tools,
+    /// Server: reports changes of the list of tools.
+    ToolsListChanged,
+}
+
+/// The place of a capability in the capability object, and the revisions that define it.
+#[derive(Debug)]
+pub(crate) struct CapabilityRule {
+    pub(crate) capability: Capability,
+    pub(crate) side: Side,
+    /// The member names from the root down.
+    pub(crate) path: &'static [&'static str],
+    /// Whether the capability is written as `true` instead of an object.
+    pub(crate) flag: bool,
+    pub(crate) since: Revision,
+    pub(crate) until: Revision,
+    /// The first revision in which a peer's declaration is honored. Capability objects are open, so
+    /// a peer may declare a capability that only later revisions define.
+    pub(crate) accepted_since: Revision,
+}
+
+impl CapabilityRule {
+    const fn accepted_since(mut self, revision: Revision) -> Self {
+        self.accepted_since = revision;
+        self
+    }
+}
+
+const fn object(
+    capability: C,
+    side: Side,
+    path: &'static [&'static str],
+    since: Revision,
+    until: Revision,
+) -> CapabilityRule {
+    CapabilityRule { capability, side, path, flag: false, since, until, accepted_since: since }
+}
+
+const fn flag(
+    capability: C,
+    side: Side,
+    path: &'static [&'static str],
+    since: Revision,
+    until: Revision,
+) -> CapabilityRule {
+    CapabilityRule { capability, side, path, flag: true, since, until, accepted_since: since }
+}
+
+/// All capabilities. Parents precede their children, and siblings are adjacent.
+pub(crate) const CAPABILITIES: &[CapabilityRule] = &[
+    object(C::Completions, Server, &["completions"], R2, R5),
+    object(C::ElicitationForm, Client, &["elicitation", "form"], R3, R5).accepted_since(R1),
+    object(C::ElicitationUrl, Client, &["elicitation", "url"], R4, R5),
+    object(C::Logging, Server, &["logging"], R1, R5),
+    object(C::Prompts, Server, &["prompts"], R1, R5),
+    flag(C::PromptsListChanged, Server, &["prompts", "listChanged"], R1, R5),
+    object(C::Resources, Server, &["resources"], R1, R5),
+    flag(C::ResourcesListChanged, Server, &["resources", "listChanged"], R1, R5),
+    flag(C::ResourcesSubscribe, Server, &["resources", "subscribe"], R1, R5),
+    object(C::Roots, Client, &["roots"], R1, R5),
+    flag(C::RootsListChanged, Client, &["roots", "listChanged"], R1, R4),
+    object(C::Sampling, Client, &["sampling"], R1, R5),
+    object(C::SamplingContext, Client, &["sampling", "context"], R4, R5),
+    object(C::SamplingTools, Client, &["sampling", "tools"], R4, R5),
+    object(C::Tasks, Client, &["tasks"], R4, R4),
+    object(C::TasksCancel, Client, &["tasks", "cancel"], R4, R4),
+    object(C::TasksList, Client, &["tasks", "list"], R4, R4),
+    object(C::TasksElicitation, Client, &["tasks", "requests", "elicitation", "create"], R4, R4),
+    object(C::TasksSampling, Client, &["tasks", "requests", "sampling", "createMessage"], R4, R4),
+    object(C::Tasks, Server, &["tasks"], R4, R4),
+    object(C::TasksCancel, Server, &["tasks", "cancel"], R4, R4),
+    object(C::TasksList, Server, &["tasks", "list"], R4, R4),
+    object(C::TasksToolsCall, Server, &["tasks", "requests", "tools", "call"], R4, R4),
+    object(C::Tools, Server, &["tools"], R1, R5),
+    flag(C::ToolsListChanged, Server, &["tools", "listChanged"], R1, R5),
+];

@@ -1,0 +1,127 @@
+//! The configuration of a server.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::connection::{Identity, MetaWriter, ViolationPolicy};
+use crate::limits::Limits;
+use crate::revision::{Revision, Side};
+use crate::schema::{Capabilities, Implementation};
+
+/// The configuration of a server: name, capabilities, revisions and limits.
+///
+/// Cheap to clone: all connections share one copy.
+///
+/// ```
+/// use mcp_proto::server::Config;
+/// use mcp_proto::Capability;
+///
+/// let config = Config::new("weather", "1.0.0")
+///     .capability(Capability::Tools)
+///     .instructions("Ask for a city.");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub(super) identity: Arc<Identity>,
+    /// Derived from `identity`, shared by all connections.
+    pub(super) meta: Arc<MetaWriter>,
+}
+
+impl Config {
+    /// Creates a configuration that speaks every revision and declares no capabilities.
+    pub fn new(name: &str, version: &str) -> Self {
+        let identity = Identity {
+            info: Implementation::new(name, version),
+            capabilities: Capabilities::none(),
+            instructions: None,
+            revisions: Revision::ALL.to_vec(),
+            also_served: Vec::new(),
+            limits: Limits::default(),
+            policy: ViolationPolicy::Reply,
+            takes_modern_welcome: false,
+            expected: None,
+            tells_info: true,
+        };
+        let meta = MetaWriter::of(&identity, Side::Server);
+        Self { identity: Arc::new(identity), meta: Arc::new(meta) }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Identity)) -> Self {
+        change(Arc::make_mut(&mut self.identity));
+        self.meta = Arc::new(MetaWriter::of(&self.identity, Side::Server));
+        self
+    }
+
+    /// Sets the full description of this server, in place of the name and version.
+    #[must_use]
+    pub fn info(self, info: Implementation) -> Self {
+        self.with(|identity| identity.info = info)
+    }
+
+    // CAP-01: a server serves only what it declares.
+    /// Declares a capability, so that the corresponding requests are delivered instead of refused.
+    #[must_use]
+    pub fn capability(self, capability: crate::Capability) -> Self {
+        self.with(|identity| {
+            let capabilities = core::mem::replace(&mut identity.capabilities, Capabilities::none());
+            identity.capabilities = capabilities.with(capability);
+        })
+    }
+
+    /// Replaces the capabilities declared so far.
+    #[must_use]
+    pub fn capabilities(self, capabilities: Capabilities) -> Self {
+        self.with(|identity| identity.capabilities = capabilities)
+    }
+
+    /// Sets the instructions that tell a model how to use this server.
+    #[must_use]
+    pub fn instructions(self, instructions: &str) -> Self {
+        self.with(|identity| identity.instructions = Some(instructions.into()))
+    }
+
+    /// Restricts the server to these protocol revisions.
+    #[must_use]
+    pub fn revisions(self, revisions: &[Revision]) -> Self {
+        self.with(|identity| {
+            identity.revisions = revisions.to_vec();
+            identity.revisions.sort_unstable();
+        })
+    }
+
+    /// Delivers requests for `method`, which no revision defines, instead of refusing them.
+    #[must_use]
+    pub fn serve(self, method: &str) -> Self {
+        self.with(|identity| identity.also_served.push(method.into()))
+    }
+
+    /// Sets the limits of each connection.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        self.with(|identity| identity.limits = limits)
+    }
+
+    /// Sets the reaction to violations. The default, [`ViolationPolicy::Reply`], reports them and
+    /// answers malformed messages with an error.
+    #[must_use]
+    pub fn on_violation(self, policy: ViolationPolicy) -> Self {
+        self.with(|identity| identity.policy = policy)
+    }
+
+    /// Returns the revisions the server speaks, oldest first.
+    #[must_use]
+    pub fn spoken(&self) -> &[Revision] {
+        &self.identity.revisions
+    }
+
+    /// Returns the methods added with [`serve`](Self::serve).
+    pub fn also_served(&self) -> impl Iterator<Item = &str> {
+        self.identity.also_served.iter().map(|method| &**method)
+    }
+
+    /// Returns the limits of each connection.
+    #[must_use]
+    pub fn bounds(&self) -> &Limits {
+        &self.identity.limits
+    }
+}

@@ -1,0 +1,123 @@
+//! The events of a server, and their one-line summaries.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::fmt;
+
+use crate::command::summary::{closed, completed, name, request};
+use crate::connection::{
+    self, CallError, CallId, Close, Context, IncomingId, Peer, Progress, Request, Violation,
+};
+use crate::json::Raw;
+use crate::method::Method;
+
+/// An event of a server, in the order of its cause. Each event is delivered once.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// The connection is closed. This is the last event.
+    Closed(Close),
+    /// A call has completed. No further event refers to it.
+    Completed {
+        /// The completed call.
+        call: CallId,
+        /// The result, or the reason there is none.
+        outcome: Result<Raw, CallError>,
+    },
+    /// The client sent a notification.
+    Notification {
+        /// The method.
+        method: Method,
+        /// The params, an object.
+        params: Option<Raw>,
+    },
+    /// The client reported progress on a call.
+    Progress {
+        /// The call.
+        call: CallId,
+        /// The progress so far.
+        progress: Progress,
+    },
+    /// The client completed the handshake of a legacy session: the server may now send requests and
+    /// notifications. Modern clients have no handshake and never cause this event.
+    Ready(Arc<Peer>),
+    /// The client sent a request. Respond with
+    /// [`Server::respond`](crate::server::Server::respond),
+    /// [`Server::respond_error`](crate::server::Server::respond_error) or
+    /// [`Server::request_input`](crate::server::Server::request_input).
+    Request {
+        /// The id to respond with.
+        incoming: IncomingId,
+        /// The method and its params.
+        request: Request,
+        /// The client, its options, and any input gathered for this request.
+        context: Context,
+    },
+    /// The client cancelled its request. Responding to it fails with
+    /// [`Misuse::Stale`](crate::Misuse::Stale).
+    RequestCancelled {
+        /// The cancelled request.
+        incoming: IncomingId,
+        /// The reason, if the client gave one.
+        reason: Option<Box<str>>,
+    },
+    /// The last subscriber of this resource is gone.
+    Unwatched {
+        /// The URI of the resource.
+        uri: Box<str>,
+    },
+    /// The client broke a rule of the protocol. The connection continues.
+    Violation(Violation),
+    /// A resource got its first subscriber. Report its changes with
+    /// [`Server::changed`](crate::server::Server::changed).
+    Watched {
+        /// The URI of the resource.
+        uri: Box<str>,
+    },
+}
+
+impl Event {
+    /// Converts an event of the connection. Returns `None` for events that only clients have.
+    pub(super) fn from_connection(event: connection::Event) -> Option<Self> {
+        Some(match event {
+            connection::Event::Closed(why) => Self::Closed(why),
+            connection::Event::Completed { call, outcome } => Self::Completed { call, outcome },
+            connection::Event::Notification { method, params, .. } => {
+                Self::Notification { method, params }
+            }
+            connection::Event::Progress { call, progress } => Self::Progress { call, progress },
+            connection::Event::Ready(peer) => Self::Ready(peer),
+            connection::Event::Request { incoming, request, context, .. } => {
+                Self::Request { incoming, request, context }
+            }
+            connection::Event::RequestCancelled { incoming, reason } => Self::RequestCancelled {
+                incoming,
+                reason: reason.and_then(|reason| reason.to_text().map(Into::into)),
+            },
+            connection::Event::Violation(violation) => Self::Violation(violation),
+            connection::Event::Unwatched { uri } => Self::Unwatched { uri },
+            connection::Event::Watched { uri } => Self::Watched { uri },
+            connection::Event::Listening { .. } => return None,
+        })
+    }
+}
+
+/// Writes a summary of ids, methods and codes, without the values the event carries.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed(why) => f.write_str(&closed(why)),
+            Self::Completed { call, outcome } => f.write_str(&completed(*call, outcome)),
+            Self::Notification { method, .. } => name(method).fmt(f),
+            Self::Progress { call, .. } => write!(f, "{call} progress"),
+            Self::Ready(peer) => write!(f, "ready {}", peer.revision),
+            Self::Request { incoming, request: what, .. } => {
+                f.write_str(&request(*incoming, &what.method))
+            }
+            Self::RequestCancelled { incoming, .. } => write!(f, "{incoming} cancelled"),
+            Self::Unwatched { .. } => f.write_str("unwatched"),
+            Self::Violation(violation) => write!(f, "violation {:?}", violation.kind),
+            Self::Watched { .. } => f.write_str("watched"),
+        }
+    }
+}
