@@ -18,7 +18,7 @@ use futures_lite::future::block_on;
 use mcp_adapter::{Driving, Link, ReadBuffer, Role, WRITE_BYTES_MAX, Wide};
 use parking::Parker;
 
-use crate::pulse::{Look, Pulse, Term, Watch};
+use crate::watchdog::{Look, Pulse, Term, Watch};
 
 thread_local! {
     static DRIVES: Cell<bool> = const { Cell::new(false) };
@@ -255,8 +255,8 @@ mod tests {
     use mcp_adapter::Server;
 
     use super::{ReadBuffer, Wide, Wire, Writing};
-    use crate::pulse::{Look, Pulse, Watch};
     use crate::runtime::Threads;
+    use crate::watchdog::{Look, Pulse, Watch};
 
     #[test]
     fn a_leader_that_is_replaced_before_it_has_heard_anything_leaves_the_answer_to_the_writer() {

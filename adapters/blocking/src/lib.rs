@@ -52,10 +52,11 @@ mod drive;
 #[cfg(feature = "http")]
 pub mod http;
 mod listening;
-mod pulse;
+
 mod runtime;
 mod server;
 mod wait;
+mod watchdog;
 
 pub use call::{Call, Pending};
 pub use client::Connect;

@@ -15,8 +15,8 @@ use mcp_proto::server::Server as Machine;
 use super::runtime::HttpRuntime;
 use super::sessions::Listener;
 use crate::BoxFuture;
-use crate::link::{Link, State};
-use crate::serving::Serving;
+use crate::server::events::Serving;
+use crate::transport::link::{Link, State};
 
 /// The body of a response. Dropping it tells the server that nobody hears the rest.
 pub struct Body(Inner);

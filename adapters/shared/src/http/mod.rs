@@ -4,11 +4,11 @@
 mod body;
 mod client;
 mod options;
-mod over;
 mod runtime;
 mod service;
 mod sessions;
 mod stop;
+mod transport;
 
 pub use crate::error::HttpFailure;
 pub use body::Body;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::BoxFuture;
-use crate::workers::Spawn;
+use crate::exec::workers::Spawn;
 
 /// What a runtime does for HTTP.
 pub trait HttpRuntime: Spawn {

@@ -23,11 +23,11 @@ use super::body::{Body, Exchange};
 use super::options::Http;
 use super::runtime::HttpRuntime;
 use super::sessions::{Sessions, TimeKeeper};
-use crate::clock::Clock;
-use crate::link::{Keeper, Link, Transport};
+use crate::exec::clock::Clock;
+use crate::exec::workers::Spawn;
 use crate::server::Server;
-use crate::serving::Serving;
-use crate::workers::Spawn;
+use crate::server::events::Serving;
+use crate::transport::link::{Keeper, Link, Transport};
 
 /// A server over HTTP: it answers requests, whoever received them. Cheap to clone: a clone shares
 /// all sessions.

@@ -9,9 +9,9 @@ use mcp_proto::http::Table;
 use mcp_proto::server::Server as Machine;
 
 use super::runtime::HttpRuntime;
-use crate::clock::Clock;
-use crate::link::{Keeper, Link};
-use crate::serving::Serving;
+use crate::exec::clock::Clock;
+use crate::server::events::Serving;
+use crate::transport::link::{Keeper, Link};
 
 /// A session that clients can come back to.
 #[derive(Debug)]

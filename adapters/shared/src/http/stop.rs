@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use event_listener::Event;
 
-use crate::signal::{Closeable, close_on_signal};
+use crate::process::signals::{Closeable, close_on_signal};
 
 /// Tells a server that listens to end. Cheap to clone: a clone tells the same server.
 ///

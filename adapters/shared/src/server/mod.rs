@@ -1,8 +1,14 @@
 //! Servers that are being put together: within which bounds they serve, and whom they tell; knows
 //! nothing of any runtime.
 
-mod futures;
-mod plain;
+mod async_handlers;
+pub(crate) mod builder;
+pub(crate) mod changes;
+pub(crate) mod events;
+pub(crate) mod handler;
+pub(crate) mod id_hasher;
+pub(crate) mod pending_changes;
+mod sync_handlers;
 
 use std::fmt;
 use std::io;
@@ -17,18 +23,18 @@ use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Instant, Limits, Raw, Violation};
 
-use crate::changes::Changes;
-use crate::clock::Clock;
-use crate::driving::Driving;
-use crate::handlers::{Handler, Serves};
-use crate::link::{Link, Transport};
-use crate::offer::Offer;
-#[cfg(feature = "jsonschema")]
-use crate::schemas::{Schemas, Whose};
-use crate::serving::{Hears, Serving, Shared, Watch};
-use crate::tapes::Tapes;
+use crate::exec::clock::Clock;
+use crate::exec::workers::{Spawn, Threads, Workers, threads};
+use crate::recorder::Tapes;
+use crate::server::builder::Offer;
+use crate::server::changes::Changes;
+use crate::server::events::{Hears, Serving, Shared, Watch};
+use crate::server::handler::{Handler, Serves};
 use crate::trace::Trace;
-use crate::workers::{Spawn, Threads, Workers, threads};
+use crate::transport::link::{Link, Transport};
+use crate::transport::shutdown::Driving;
+#[cfg(feature = "jsonschema")]
+use crate::validation::schemas::{Schemas, Whose};
 
 /// A server that is being put together, and then serves.
 ///

@@ -19,8 +19,8 @@ use smol_hyper::rt::FuturesIo;
 
 use super::dial::{Dial, Duplex};
 use super::remote::Remote;
-use crate::cancelled::Cancelled;
 use crate::error::{Error, HttpFailure};
+use crate::exec::cancellation::Cancelled;
 
 /// The connections to one server.
 pub(crate) struct HttpConnections {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_lite::{AsyncRead, AsyncWrite};
 
 use crate::BoxFuture;
-use crate::workers::Spawn;
+use crate::exec::workers::Spawn;
 
 /// A connection's bytes, both ways.
 pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}

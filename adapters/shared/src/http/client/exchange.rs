@@ -15,7 +15,7 @@ use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{ExchangeId, Failure, Send};
 
 use super::connections::{Borrowed, HttpConnections, Once};
-use crate::link::Link;
+use crate::transport::link::Link;
 
 /// Sends a request, and hands over what comes of it.
 pub(super) async fn run(

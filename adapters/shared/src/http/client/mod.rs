@@ -3,12 +3,12 @@
 
 mod connections;
 mod dial;
+mod driver;
 mod exchange;
-mod over;
-mod pump;
 mod remote;
 #[cfg(feature = "tls")]
 mod tls;
+mod transport;
 
 use std::io;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::http::client::Http;
 
 pub use dial::{Dial, Duplex};
-pub use over::Challenged;
-pub(crate) use over::ClientOverHttp;
 pub use remote::Remote;
+pub use transport::Challenged;
+pub(crate) use transport::ClientOverHttp;
 
 use self::connections::HttpConnections;
-use crate::clock::Clock;
-use crate::link::{Link, Transport};
-use crate::origin::Recipe;
+use crate::client::connector::Recipe;
+use crate::exec::clock::Clock;
+use crate::transport::link::{Link, Transport};
 
 /// Creates a connection and spawns its driver. The transport explains why a session did not open.
 pub(crate) fn start(
@@ -40,7 +40,7 @@ pub(crate) fn start(
     let transport = Transport::Http(Box::new(ClientOverHttp::new(Http::new(machine, settings))));
     let spawn = Arc::clone(runtime).as_spawn();
     let link = recipe.link_over(clock, transport, &spawn)?;
-    let guard = pump::Guard(Arc::clone(&link));
-    spawn.spawn(Box::pin(pump::drive(guard, Arc::clone(&connections))))?;
+    let guard = driver::Guard(Arc::clone(&link));
+    spawn.spawn(Box::pin(driver::drive(guard, Arc::clone(&connections))))?;
     Ok((link, connections))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::uri::Scheme;
 use http::{HeaderName, HeaderValue, Uri};
 
-use super::over::Challenged;
+use super::transport::Challenged;
 
 type Authorize = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 type Hears = Arc<dyn Fn(&Challenged) + Send + Sync>;
