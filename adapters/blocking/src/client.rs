@@ -54,8 +54,8 @@ impl Connect for Client {
     ) -> Result<Connection, Error> {
         let runtime: Arc<dyn Spawn> = Arc::new(Threads);
         let (opening, driving) = self.open_on(&runtime)?;
-        let keeper = drive::start(driving, reader, writer)?;
-        drive::spawn("mcp-client", move || keeper.run())?;
+        let timer = drive::start(driving, reader, writer)?;
+        drive::spawn("mcp-client", move || timer.run())?;
         block_on(opening.wait()).map(Connection::new)
     }
 }

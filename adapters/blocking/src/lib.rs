@@ -52,7 +52,6 @@ mod drive;
 #[cfg(feature = "http")]
 pub mod http;
 mod listening;
-
 mod runtime;
 mod server;
 mod wait;

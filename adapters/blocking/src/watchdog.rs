@@ -1,5 +1,4 @@
-//! Whether the thread that leads is held up in one thing that it does; knows nothing of what that
-//! is.
+//! A watchdog that detects when the leader thread of a connection is stuck.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -7,59 +6,59 @@ use std::time::Duration;
 
 use parking::Unparker;
 
-/// What the leader of a connection shows, and who looks at it.
+/// The progress of the leader thread, which the watchdog checks.
 ///
-/// It counts up: odd while the leader does something, even while it waits for input. Whoever takes
-/// its place counts up, too: the leader notices at its next beat. Nobody looks while nothing has
-/// happened for a while, so that a connection that is idle costs nothing.
-pub(crate) struct Pulse {
+/// A counter, which is odd while the leader is busy and even while it waits for input. The watchdog
+/// advances it to replace the leader, which the leader notices at its next step. The watchdog
+/// sleeps while nothing happens, so that an idle connection costs nothing.
+pub(crate) struct Progress {
     count: AtomicU64,
     is_watched: AtomicBool,
-    watcher: Unparker,
+    watchdog: Unparker,
 }
 
-/// A leader's own count.
+/// The value of the counter that the current leader has set last.
 #[derive(Clone, Copy)]
 pub(crate) struct Term(u64);
 
-/// How often the watcher looks.
-const LOOK: Duration = Duration::from_millis(1);
+/// How often the watchdog checks.
+const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// What is not done after so many looks more holds the leader up.
-const LOOKS_HELD_UP: u32 = 2;
+/// The number of checks without progress after which a busy leader is stuck.
+const STUCK_CHECKS: u32 = 2;
 
-/// How often a look gives way to others: the leader may merely be waiting for a processor.
-const TURNS: u32 = 4;
+/// How often one check yields: the leader may merely be waiting for a processor.
+const YIELDS: u32 = 4;
 
-/// After so many looks without a beat it stops.
-const LOOKS_IDLE_MAX: u32 = 16;
+/// The number of checks of a waiting leader after which the watchdog sleeps.
+const IDLE_CHECKS_MAX: u32 = 16;
 
-impl Pulse {
-    pub(crate) fn new(watcher: Unparker) -> Self {
-        Self { count: AtomicU64::new(0), is_watched: AtomicBool::new(false), watcher }
+impl Progress {
+    pub(crate) fn new(watchdog: Unparker) -> Self {
+        Self { count: AtomicU64::new(0), is_watched: AtomicBool::new(false), watchdog }
     }
 
-    /// Who leads first.
+    /// Returns the term of the first leader.
     pub(crate) fn first(&self) -> Term {
         Term(self.count.load(Ordering::SeqCst))
     }
 
-    /// The leader begins something.
+    /// Records that the leader became busy, and wakes the watchdog.
     pub(crate) fn begin(&self, term: &mut Term) {
         term.0 += 1;
         self.count.store(term.0, Ordering::SeqCst);
         if !self.is_watched.load(Ordering::SeqCst) {
             self.is_watched.store(true, Ordering::SeqCst);
-            self.watcher.unpark();
+            self.watchdog.unpark();
         }
     }
 
-    /// The leader has done one thing, and does the next; false when it leads no more.
-    pub(crate) fn beat(&self, term: &mut Term) -> bool {
+    /// Records a step of the busy leader; returns false if the leader was replaced.
+    pub(crate) fn step(&self, term: &mut Term) -> bool {
         self.advance(term, 2)
     }
 
-    /// The leader waits again; false when it leads no more.
+    /// Records that the leader waits for input again; returns false if the leader was replaced.
     pub(crate) fn rest(&self, term: &mut Term) -> bool {
         self.advance(term, 1)
     }
@@ -71,67 +70,68 @@ impl Pulse {
     }
 }
 
-/// What the watcher remembers of its last look.
+/// The watchdog, with what it saw at its last check.
 #[derive(Default)]
-pub(crate) struct Watch {
+pub(crate) struct Watchdog {
     seen: u64,
-    held_up: u32,
-    idle: u32,
+    stuck_checks: u32,
+    idle_checks: u32,
 }
 
-/// What the watcher finds.
-pub(crate) enum Look {
-    /// Nothing to look at until it is woken.
-    Idle,
-    /// All is well: look again after so long.
+/// The result of a check.
+pub(crate) enum Check {
+    /// The leader is idle: the watchdog sleeps until it is woken.
+    Sleep,
+    /// The leader makes progress: check again after this time.
     Again(Duration),
-    /// The leader is held up, and leads no more: somebody is to lead in its place. Look again after
-    /// so long.
-    HeldUp(Term, Duration),
+    /// The leader was stuck and is replaced: a new leader must start with this term. Check again
+    /// after this time.
+    Stuck(Term, Duration),
 }
 
-impl Watch {
-    pub(crate) fn look(&mut self, pulse: &Pulse) -> Look {
-        if !pulse.is_watched.load(Ordering::SeqCst) {
-            return Look::Idle;
+impl Watchdog {
+    pub(crate) fn check(&mut self, progress: &Progress) -> Check {
+        if !progress.is_watched.load(Ordering::SeqCst) {
+            return Check::Sleep;
         }
-        let count = self.current(pulse);
+        let count = self.current(progress);
         if count != self.seen {
             *self = Self { seen: count, ..Self::default() };
-            return Look::Again(LOOK);
+            return Check::Again(CHECK_INTERVAL);
         }
         if count % 2 == 1 {
-            self.held_up += 1;
-            if self.held_up < LOOKS_HELD_UP {
-                return Look::Again(LOOK);
+            self.stuck_checks += 1;
+            if self.stuck_checks < STUCK_CHECKS {
+                return Check::Again(CHECK_INTERVAL);
             }
-            // Odd and three is even: the next leader begins by waiting.
+            // The sum is even, because the next leader starts by waiting for input.
             let next = count + 3;
-            if pulse.count.compare_exchange(count, next, Ordering::SeqCst, Ordering::SeqCst).is_ok()
-            {
+            let replaced =
+                progress.count.compare_exchange(count, next, Ordering::SeqCst, Ordering::SeqCst);
+            if replaced.is_ok() {
                 *self = Self { seen: next, ..Self::default() };
-                return Look::HeldUp(Term(next), LOOK);
+                return Check::Stuck(Term(next), CHECK_INTERVAL);
             }
-            return Look::Again(LOOK);
+            return Check::Again(CHECK_INTERVAL);
         }
-        self.idle += 1;
-        if self.idle < LOOKS_IDLE_MAX {
-            return Look::Again(LOOK);
+        self.idle_checks += 1;
+        if self.idle_checks < IDLE_CHECKS_MAX {
+            return Check::Again(CHECK_INTERVAL);
         }
-        self.idle = 0;
-        pulse.is_watched.store(false, Ordering::SeqCst);
-        // A leader that began in between did not wake anybody.
-        if pulse.count.load(Ordering::SeqCst) == count {
-            return Look::Idle;
+        self.idle_checks = 0;
+        progress.is_watched.store(false, Ordering::SeqCst);
+        // A leader that became busy just before this store has not woken the watchdog.
+        if progress.count.load(Ordering::SeqCst) == count {
+            return Check::Sleep;
         }
-        pulse.is_watched.store(true, Ordering::SeqCst);
-        Look::Again(LOOK)
+        progress.is_watched.store(true, Ordering::SeqCst);
+        Check::Again(CHECK_INTERVAL)
     }
 
-    /// The count, once a leader that only waits for a processor has had its turn.
-    fn current(&self, pulse: &Pulse) -> u64 {
-        let count = || pulse.count.load(Ordering::SeqCst);
-        for _ in 0..TURNS {
+    /// Returns the counter after a leader that only waits for a processor had a chance to run.
+    fn current(&self, progress: &Progress) -> u64 {
+        let count = || progress.count.load(Ordering::SeqCst);
+        for _ in 0..YIELDS {
             let count = count();
             if count != self.seen || count % 2 == 0 {
                 return count;
@@ -144,41 +144,41 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOOKS_HELD_UP, LOOKS_IDLE_MAX, Look, Pulse, Watch};
+    use super::{Check, IDLE_CHECKS_MAX, Progress, STUCK_CHECKS, Watchdog};
 
     #[test]
-    fn a_leader_that_does_one_thing_while_it_is_looked_at_again_and_again_is_replaced_and_notices()
-    {
-        let (_parker, watcher) = parking::pair();
-        let (pulse, mut watch) = (Pulse::new(watcher), Watch::default());
-        let mut leader = pulse.first();
-        pulse.begin(&mut leader);
-        for _ in 0..LOOKS_HELD_UP {
-            assert!(matches!(watch.look(&pulse), Look::Again(_)), "it may just have begun");
+    fn a_stuck_leader_is_replaced_and_notices() {
+        let (_parker, unparker) = parking::pair();
+        let (progress, mut watchdog) = (Progress::new(unparker), Watchdog::default());
+        let mut leader = progress.first();
+        progress.begin(&mut leader);
+        for _ in 0..STUCK_CHECKS {
+            assert!(matches!(watchdog.check(&progress), Check::Again(_)), "it may just have begun");
         }
-        let Look::HeldUp(mut next, _) = watch.look(&pulse) else { panic!("it was held up") };
-        assert!(!pulse.beat(&mut leader));
-        assert!(!pulse.rest(&mut leader), "once replaced, always replaced");
-        pulse.begin(&mut next);
-        assert!(pulse.rest(&mut next));
+        let Check::Stuck(mut next, _) = watchdog.check(&progress) else { panic!("not replaced") };
+        assert!(!progress.step(&mut leader));
+        assert!(!progress.rest(&mut leader), "a replaced leader stays replaced");
+        progress.begin(&mut next);
+        assert!(progress.rest(&mut next));
     }
 
     #[test]
-    fn a_leader_that_beats_is_left_alone_and_one_that_waits_is_not_looked_at_for_ever() {
-        let (parker, watcher) = parking::pair();
-        let (pulse, mut watch) = (Pulse::new(watcher), Watch::default());
-        assert!(matches!(watch.look(&pulse), Look::Idle), "nothing has begun");
-        let mut leader = pulse.first();
-        pulse.begin(&mut leader);
-        assert!(parker.park_timeout(std::time::Duration::ZERO), "the watcher is woken");
+    fn a_leader_with_progress_is_not_replaced_and_the_watchdog_sleeps_while_it_waits() {
+        let (parker, unparker) = parking::pair();
+        let (progress, mut watchdog) = (Progress::new(unparker), Watchdog::default());
+        assert!(matches!(watchdog.check(&progress), Check::Sleep), "nothing has begun");
+        let mut leader = progress.first();
+        progress.begin(&mut leader);
+        assert!(parker.park_timeout(std::time::Duration::ZERO), "the watchdog is woken");
         for _ in 0..100 {
-            assert!(matches!(watch.look(&pulse), Look::Again(_)));
-            assert!(pulse.beat(&mut leader));
+            assert!(matches!(watchdog.check(&progress), Check::Again(_)));
+            assert!(progress.step(&mut leader));
         }
-        assert!(pulse.rest(&mut leader));
-        let looks = (0..).take_while(|_| !matches!(watch.look(&pulse), Look::Idle)).count();
-        assert!(looks <= LOOKS_IDLE_MAX as usize + 1, "{looks}");
-        pulse.begin(&mut leader);
-        assert!(parker.park_timeout(std::time::Duration::ZERO), "it is woken anew");
+        assert!(progress.rest(&mut leader));
+        let checks = (0..).take_while(|_| !matches!(watchdog.check(&progress), Check::Sleep));
+        let checks = checks.count();
+        assert!(checks <= IDLE_CHECKS_MAX as usize + 1, "{checks}");
+        progress.begin(&mut leader);
+        assert!(parker.park_timeout(std::time::Duration::ZERO), "the watchdog is woken again");
     }
 }

@@ -1,9 +1,9 @@
-//! What the adapters of [`mcp_proto`] have in common.
+//! The runtime-independent part of the adapters of [`mcp_proto`].
 //!
-//! Servers and clients are put together here, handlers run, children are ended, and everything that
-//! waits is a future that needs no runtime. An adapter brings the runtime: it reads, writes, sleeps
-//! and spawns. Programs use an adapter (`mcp-tokio`, `mcp-smol`, `mcp-blocking`), which gives the
-//! names of this crate again.
+//! This crate holds the builders for servers and clients, runs handlers, supervises child
+//! processes, and offers every wait as a future that needs no runtime. An adapter supplies the
+//! runtime: it reads, writes, sleeps and spawns. Programs depend on an adapter (`mcp-tokio`,
+//! `mcp-smol`, `mcp-blocking`), which re-exports the names of this crate.
 
 mod client;
 mod error;
@@ -27,7 +27,6 @@ pub use error::{Error, HttpFailure};
 pub use exec::workers::Spawn;
 pub use futures_lite::io;
 pub use mcp_proto as proto;
-pub use process::pipe_size::Wide;
 #[cfg(unix)]
 pub use process::stdio as standard;
 pub use server::Server;
@@ -40,5 +39,5 @@ pub use transport::link::{Link, Role, WRITE_BYTES_MAX};
 pub use transport::read_buffer::ReadBuffer;
 pub use transport::shutdown::Driving;
 
-/// A future of no particular type.
+/// A boxed, sendable future.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -110,7 +110,7 @@ fn an_answer_of_another_form_fails_the_tool() {
             client().on_elicitation(|_| ElicitResult::accept(raw(json!({"nom": "Ada"}))));
         let (client, serving) = pair(answering, inn());
         let why = failure(client.call_tool("introduce", &json!({})).wait());
-        assert!(why.contains("the answer to `name`") && why.contains("missing field"), "{why}");
+        assert!(why.contains("invalid answer to `name`") && why.contains("missing field"), "{why}");
         part(client, serving);
     });
 }

@@ -1,4 +1,4 @@
-//! One call, from the side of who waits for it; knows nothing of how messages travel.
+//! A call: its options, its progress and its result.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -20,23 +20,23 @@ use crate::BoxFuture;
 use crate::error::Error;
 use crate::transport::link::{Link, State};
 
-/// Progress that nobody has looked at is kept up to this many; then the oldest gives way.
+/// The number of unread progress notifications kept; the oldest is dropped.
 const PROGRESS_MAX: usize = 256;
 
-/// The same for the bytes of its words; the latest is kept however long it is.
+/// The bytes of unread progress messages kept. The latest message is kept regardless of its size.
 const PROGRESS_BYTES_MAX: usize = 1 << 20;
 
-/// A call that is about to be made: say how, then await it, or [`start`](Self::start) it.
+/// A call that was not sent yet: set its options, then await or [`start`](Self::start) it.
 ///
-/// Dropping its future cancels the call, on the wire too.
-#[must_use = "a call is made when it is awaited"]
+/// Dropping the future cancels the call and notifies the server.
+#[must_use = "a call is sent when it is awaited"]
 pub struct Call<'c, T> {
     link: &'c Arc<Link<Machine>>,
     method: Cow<'static, str>,
     params: Box<dyn Encode + Send + 'c>,
     options: CallOptions,
     progress: Option<Box<dyn FnMut(Progress) + Send + 'c>>,
-    answers: PhantomData<fn() -> T>,
+    result: PhantomData<fn() -> T>,
 }
 
 impl<'c, T: Decode> Call<'c, T> {
@@ -51,57 +51,56 @@ impl<'c, T: Decode> Call<'c, T> {
             params: Box::new(params),
             options: CallOptions::default(),
             progress: None,
-            answers: PhantomData,
+            result: PhantomData,
         }
     }
 
-    /// Asks for progress, and has `hear` hear of it while the call is waited for.
-    pub fn progress(mut self, hear: impl FnMut(Progress) + Send + 'c) -> Self {
+    /// Requests progress notifications and passes them to `callback` while the call is awaited.
+    pub fn progress(mut self, callback: impl FnMut(Progress) + Send + 'c) -> Self {
         self.options.progress = true;
-        self.progress = Some(Box::new(hear));
+        self.progress = Some(Box::new(callback));
         self
     }
 
-    /// Waits this long for the answer, or for further progress.
+    /// Sets how long to wait for the response or for further progress.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
     }
 
-    /// Waits this long in all, whatever progress comes.
+    /// Sets how long to wait in total, regardless of progress.
     pub fn timeout_max(mut self, timeout_max: Duration) -> Self {
         self.options.timeout_max = Some(timeout_max);
         self
     }
 
-    /// Asks the server even where an answer is kept that is still good.
+    /// Bypasses the cache of results.
     pub fn fresh(mut self) -> Self {
         self.options.fresh = true;
         self
     }
 
-    /// Makes the call and waits for its end. The same as awaiting it.
+    /// Sends the call and waits for its result, like awaiting it.
     ///
     /// # Errors
-    /// When it cannot be made, fails, times out, or the answer is not what the method answers.
+    /// If the call cannot be sent, fails or times out, or the result does not match the method.
     pub async fn wait(mut self) -> Result<T, Error> {
         let progress = self.progress.take();
         let pending = self.start().await?;
-        pending.wait_hearing(progress).await
+        pending.wait_with(progress).await
     }
 
-    /// Makes the call. While too much waits to be sent, this waits, for no longer than the call's
-    /// timeout.
+    /// Sends the call. Waits for at most the call's timeout while too much output is queued.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// If the call cannot be sent.
     pub async fn start(self) -> Result<Pending<T>, Error> {
         let patience = self.options.timeout.unwrap_or(START_PATIENCE);
         let Self { link, method, params, options, .. } = self;
-        begin(link, patience, move |state, now| {
-            let params = Encoded(&*params);
+        start_call(link, patience, move |state, now| {
+            let params = BorrowedParams(&*params);
             let (params, options) = (Payload::Value(&params), options.clone());
-            state.session.call(now, Command::Call { method: &method, params, options })
+            state.connection.call(now, Command::Call { method: &method, params, options })
         })
         .await
     }
@@ -116,30 +115,30 @@ impl<'c, T: Decode + 'c> IntoFuture for Call<'c, T> {
     }
 }
 
-/// Makes a call by `make`, trying again while there is no room, for as long as `patience`.
-pub(crate) async fn begin<T>(
+/// Sends a call with `send`, retrying for at most `patience` while there is no room.
+pub(crate) async fn start_call<T>(
     link: &Arc<Link<Machine>>,
     patience: Duration,
-    mut make: impl FnMut(&mut State<Machine>, Instant) -> Result<CallId, Misuse>,
+    mut send: impl FnMut(&mut State<Machine>, Instant) -> Result<CallId, Misuse>,
 ) -> Result<Pending<T>, Error> {
-    let slot = Arc::new(Slot::default());
+    let slot = Arc::new(CallSlot::default());
     let call = link
         .with_room(patience, |state, now| {
-            let call = make(state, now)?;
-            state.open.insert(call, Arc::clone(&slot));
+            let call = send(state, now)?;
+            state.role.insert_call(call, Arc::clone(&slot));
             Ok(call)
         })
         .await?;
-    Ok(Pending { link: Arc::clone(link), call, slot, over: false, answers: PhantomData })
+    Ok(Pending { link: Arc::clone(link), call, slot, is_over: false, result: PhantomData })
 }
 
-/// How long a call without a timeout of its own waits for room to be made.
+/// How long a call without a timeout waits for room to be sent.
 pub(crate) const START_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Borrows what is to be written.
-struct Encoded<'a>(&'a (dyn Encode + Send));
+/// Borrowed params that encode themselves.
+struct BorrowedParams<'a>(&'a (dyn Encode + Send));
 
-impl Encode for Encoded<'_> {
+impl Encode for BorrowedParams<'_> {
     fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
         self.0.encode(revision, out)
     }
@@ -151,39 +150,39 @@ impl<T> fmt::Debug for Call<'_, T> {
     }
 }
 
-/// A call that was made and has not been waited for. Dropping it cancels it.
+/// A call that was sent and whose result is pending. Dropping it cancels the call.
 #[must_use = "dropping a call cancels it"]
 pub struct Pending<T> {
     link: Arc<Link<Machine>>,
     call: CallId,
-    slot: Arc<Slot>,
-    /// Its end was taken.
-    over: bool,
-    answers: PhantomData<fn() -> T>,
+    slot: Arc<CallSlot>,
+    /// The result was taken, or the call was cancelled.
+    is_over: bool,
+    result: PhantomData<fn() -> T>,
 }
 
 impl<T: Decode> Pending<T> {
-    /// Waits for the end of the call. The same as awaiting it.
+    /// Waits for the result of the call, like awaiting it.
     ///
     /// # Errors
-    /// When it fails, times out, or the answer is not what the method answers.
+    /// If the call fails or times out, or the result does not match the method.
     pub async fn wait(self) -> Result<T, Error> {
-        self.wait_hearing(None).await
+        self.wait_with(None).await
     }
 
-    async fn wait_hearing(
+    async fn wait_with(
         mut self,
         mut progress: Option<Box<dyn FnMut(Progress) + Send + '_>>,
     ) -> Result<T, Error> {
         loop {
             match self.slot.next().await {
-                News::Progress(news) => {
-                    if let Some(hear) = &mut progress {
-                        hear(news);
+                CallUpdate::Progress(update) => {
+                    if let Some(callback) = &mut progress {
+                        callback(update);
                     }
                 }
-                News::Over(outcome) => {
-                    self.over = true;
+                CallUpdate::Completed(outcome) => {
+                    self.is_over = true;
                     return Ok(T::decode(&outcome?)?);
                 }
             }
@@ -201,27 +200,27 @@ impl<T: Decode + 'static> IntoFuture for Pending<T> {
 }
 
 impl<T> Pending<T> {
-    /// The next progress, waiting for it; `None` once the call has ended.
+    /// Waits for the next progress notification; returns `None` once the call has ended.
     pub async fn next_progress(&mut self) -> Option<Progress> {
         self.slot.next_progress().await
     }
 
-    /// Cancels the call: the server is told, and that is its end.
+    /// Cancels the call and notifies the server.
     pub fn cancel(mut self, reason: &str) {
-        self.end(reason);
+        self.cancel_once(reason);
     }
 
-    fn end(&mut self, reason: &str) {
-        if !std::mem::replace(&mut self.over, true) {
+    fn cancel_once(&mut self, reason: &str) {
+        if !std::mem::replace(&mut self.is_over, true) {
             let cancel = Command::Cancel { call: self.call, reason };
-            let _over_already = self.link.with(|state, now| state.session.run(now, cancel));
+            let _over_already = self.link.with(|state, now| state.connection.run(now, cancel));
         }
     }
 }
 
 impl<T> Drop for Pending<T> {
     fn drop(&mut self) {
-        self.end("no longer wanted");
+        self.cancel_once("no longer wanted");
     }
 }
 
@@ -231,42 +230,42 @@ impl<T> fmt::Debug for Pending<T> {
     }
 }
 
-/// Where the news of one call wait for whoever waits for them.
+/// The updates of one call, until they are taken.
 #[derive(Debug, Default)]
-pub(crate) struct Slot {
-    state: Mutex<SlotState>,
+pub(crate) struct CallSlot {
+    state: Mutex<CallSlotState>,
     changed: Event,
 }
 
 #[derive(Debug, Default)]
-struct SlotState {
+struct CallSlotState {
     progress: VecDeque<Progress>,
     progress_bytes: usize,
     outcome: Option<Result<Raw, CallError>>,
-    over: bool,
+    is_completed: bool,
 }
 
-enum News {
+enum CallUpdate {
     Progress(Progress),
-    Over(Result<Raw, CallError>),
+    Completed(Result<Raw, CallError>),
 }
 
-impl SlotState {
+impl CallSlotState {
     fn take_progress(&mut self) -> Option<Progress> {
         let progress = self.progress.pop_front()?;
-        self.progress_bytes -= words(&progress);
+        self.progress_bytes -= message_bytes(&progress);
         Some(progress)
     }
 }
 
-fn words(progress: &Progress) -> usize {
+fn message_bytes(progress: &Progress) -> usize {
     progress.message.as_ref().map_or(0, |message| message.len())
 }
 
-impl Slot {
+impl CallSlot {
     pub(crate) fn progress(&self, progress: Progress) {
         let mut state = self.lock();
-        state.progress_bytes += words(&progress);
+        state.progress_bytes += message_bytes(&progress);
         state.progress.push_back(progress);
         while state.progress.len() > PROGRESS_MAX
             || (state.progress_bytes > PROGRESS_BYTES_MAX && state.progress.len() > 1)
@@ -280,34 +279,36 @@ impl Slot {
     pub(crate) fn complete(&self, outcome: Result<Raw, CallError>) {
         let mut state = self.lock();
         state.outcome = Some(outcome);
-        state.over = true;
+        state.is_completed = true;
         drop(state);
         self.changed.notify(usize::MAX);
     }
 
-    async fn next(&self) -> News {
+    async fn next(&self) -> CallUpdate {
         self.when(|state| {
             if let Some(progress) = state.take_progress() {
-                return Some(News::Progress(progress));
+                return Some(CallUpdate::Progress(progress));
             }
-            state.over.then(|| News::Over(state.outcome.take().unwrap_or(Err(CallError::Lost))))
+            state.is_completed.then(|| {
+                CallUpdate::Completed(state.outcome.take().unwrap_or(Err(CallError::Lost)))
+            })
         })
         .await
     }
 
     async fn next_progress(&self) -> Option<Progress> {
         self.when(|state| match state.take_progress() {
-            None if !state.over => None,
+            None if !state.is_completed => None,
             progress => Some(progress),
         })
         .await
     }
 
-    async fn when<T>(&self, mut look: impl FnMut(&mut SlotState) -> Option<T>) -> T {
+    async fn when<T>(&self, mut poll: impl FnMut(&mut CallSlotState) -> Option<T>) -> T {
         loop {
             let changed = {
                 let mut state = self.lock();
-                if let Some(found) = look(&mut state) {
+                if let Some(found) = poll(&mut state) {
                     return found;
                 }
                 self.changed.listen()
@@ -316,7 +317,7 @@ impl Slot {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, SlotState> {
+    fn lock(&self) -> MutexGuard<'_, CallSlotState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! An open connection with a server, as a program uses it: calls, lists, changes, and its end.
+//! An open connection to a server: calls, subscriptions and closing.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,46 +13,39 @@ use mcp_proto::schema::{
 use mcp_proto::{CallOptions, Close, Era, Filter, Peer, Raw, Revision};
 use serde::Serialize;
 
-use crate::client::call::{Call, START_PATIENCE, begin};
-use crate::client::connector::Origin;
+use crate::client::call::{Call, START_PATIENCE, start_call};
+use crate::client::connector::Connector;
 use crate::client::listening::{Feed, Listening};
 use crate::error::Error;
 use crate::process::child::Child;
 use crate::transport::link::{Link, State};
+use crate::validation::ResultValidator;
 
-/// An open session with a server. Cheap to clone; all clones are the same connection.
+/// An open connection to a server. Cheap to clone; clones share the connection.
 ///
-/// When the last of them is dropped, the connection is closed, and a server that was started for it
-/// is ended as [`close`](Self::close) would, in the background.
+/// Dropping the last clone closes the connection. A server that was started for it is shut down in
+/// the background, like [`close`](Self::close) does.
 #[derive(Clone)]
 pub struct Connection {
-    inner: Arc<Inner>,
+    inner: Arc<ConnectionInner>,
 }
 
-struct Inner {
+struct ConnectionInner {
     link: Arc<Link<Machine>>,
     child: Option<Arc<Child>>,
-    /// How it came about, if it can once more.
-    origin: Option<Arc<Origin>>,
-    #[cfg(feature = "jsonschema")]
-    schemas: crate::validation::schemas::Schemas,
+    /// `None` for a connection over a pair of byte streams, which cannot reconnect.
+    connector: Option<Arc<Connector>>,
+    #[cfg_attr(not(feature = "jsonschema"), expect(dead_code, reason = "used by the feature"))]
+    validator: ResultValidator,
 }
 
 impl Connection {
     pub(crate) fn new(
         link: Arc<Link<Machine>>,
         child: Option<Arc<Child>>,
-        origin: Option<Arc<Origin>>,
+        connector: Option<Arc<Connector>>,
     ) -> Self {
-        let inner = Inner {
-            link,
-            child,
-            origin,
-            #[cfg(feature = "jsonschema")]
-            schemas: crate::validation::schemas::Schemas::new(
-                crate::validation::schemas::Whose::Theirs,
-            ),
-        };
+        let inner = ConnectionInner { link, child, connector, validator: ResultValidator::new() };
         Self { inner: Arc::new(inner) }
     }
 
@@ -60,42 +53,40 @@ impl Connection {
         &self.inner.link
     }
 
-    /// What to reconnect with; `None` for a connection over streams that this side was given.
-    pub(crate) fn origin(&self) -> Option<&Arc<Origin>> {
-        self.inner.origin.as_ref()
+    /// Returns what reconnects; `None` for a connection over a pair of byte streams.
+    pub(crate) fn connector(&self) -> Option<&Arc<Connector>> {
+        self.inner.connector.as_ref()
     }
 
-    /// The server, as it said itself.
+    /// Returns the server's description of itself.
     ///
     /// # Panics
-    /// Never: a connection is handed out once the server has said who it is.
+    /// Never: a connection exists only once the server has identified itself.
     #[must_use]
     pub fn peer(&self) -> Arc<Peer> {
-        self.inner.link.look(|state| {
-            state
-                .open
-                .peer
-                .clone()
-                .unwrap_or_else(|| unreachable!("a connection begins with a peer"))
+        self.inner.link.inspect(|state| {
+            state.role.peer.clone().unwrap_or_else(|| unreachable!("an open connection has a peer"))
         })
     }
 
-    /// The revision that is spoken.
+    /// Returns the negotiated protocol revision.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.peer().revision
     }
 
-    /// The era that the server is of: worth keeping for [`Client::expect`](crate::Client::expect).
+    /// Returns the era of the server. Pass it to [`Client::expect`](crate::Client::expect) to save a
+    /// round trip the next time.
     #[must_use]
     pub fn era(&self) -> Era {
         self.revision().era()
     }
 
-    /// All tools of the server, from all pages.
+    /// Returns all tools of the server, from all pages.
     ///
     /// # Errors
-    /// When a call fails, or the pages go on in circles. (PAG-07)
+    /// If a call fails, or the list of pages does not end.
+    // PAG-07: bounds the pages and refuses a repeated cursor.
     pub async fn list_tools(&self) -> Result<Vec<Tool>, Error> {
         let mut tools = Vec::new();
         let mut cursor = None;
@@ -113,75 +104,74 @@ impl Connection {
         Err(Error::Pages)
     }
 
-    /// Calls a tool. The arguments are anything that is an object in JSON.
+    /// Calls a tool. The arguments must serialize to a JSON object.
     pub fn call_tool(
         &self,
         name: &str,
         arguments: &(impl Serialize + ?Sized),
     ) -> Call<'_, CallToolResult> {
-        // What cannot be written is refused when the call is made: no JSON is no object.
+        // Arguments that do not serialize are refused when the call is sent, as no object.
         let arguments = Raw::new(arguments).unwrap_or_else(|_| not_an_object());
         self.call(CallTool::new(name).arguments(arguments))
     }
 
-    /// Checks what a tool answered against its output schema, as it was listed. What the server
-    /// wrote is taken with care: a schema that refers elsewhere, or would take too many steps,
-    /// is not used.
+    /// Checks the result of a tool against its output schema. Without a schema, every result passes.
+    ///
+    /// The schema comes from the server and is not trusted: external references and schemas that
+    /// would take too many steps to evaluate are refused.
     ///
     /// # Errors
-    /// What is wrong, in words: with the result or with the schema. A tool without a schema
-    /// promises nothing.
+    /// A description of what is wrong with the result or the schema.
     #[cfg(feature = "jsonschema")]
     pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
-        match &tool.output_schema {
-            Some(schema) => crate::validation::fits(&self.inner.schemas, schema, result),
-            None => Ok(()),
-        }
+        self.inner.validator.check(tool, result)
     }
 
-    /// Makes any request that has a type.
+    /// Calls any method that has a request type.
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
         Call::new(&self.inner.link, R::METHOD, request)
     }
 
-    /// Makes any request by the name of its method.
+    /// Calls any method by name.
     pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
         Call::new(&self.inner.link, method.to_owned(), params)
     }
 
-    /// Asks whether the server is there. Only servers of the legacy era know the question.
+    /// Sends a [ping](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping)
+    /// and waits for the response. Legacy era only.
     ///
     /// # Errors
-    /// When it is not; [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported) in the modern era.
+    /// If the server does not respond; [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported) in
+    /// the modern era.
     pub async fn ping(&self) -> Result<(), Error> {
         self.call(Ping::new()).await.map(|_empty| ())
     }
 
-    /// Asks for log messages of this level and above; they come as notifications. In the modern
-    /// era, those of the calls that are made from now on.
+    /// Requests log messages of at least this level; they arrive as notifications. In the modern
+    /// era, this applies to the calls made from now on.
     ///
     /// # Errors
-    /// When the server offers no log messages, or the call fails.
+    /// If the server does not offer log messages, or the call fails.
     pub async fn set_log_level(&self, level: Level) -> Result<(), Error> {
-        let set = begin::<Raw>(&self.inner.link, START_PATIENCE, |state, now| {
+        let set = start_call::<Raw>(&self.inner.link, START_PATIENCE, |state, now| {
             let options = CallOptions::default();
-            state.session.call(now, Command::SetLogLevel { level, options })
+            state.connection.call(now, Command::SetLogLevel { level, options })
         });
         set.await?.await.map(drop)
     }
 
-    /// Listens to changes. Waits until the server has said what it will tell of, which can be less
-    /// than was asked for: see [`Listening::hears`].
+    /// Subscribes to changes. Waits for the server's acknowledgment, which may cover less than
+    /// requested; see [`Listening::hears`].
     ///
     /// # Errors
-    /// When it cannot be asked, does not know how to, or does not answer in time.
+    /// If the server does not support the subscription, or does not acknowledge it in time.
     pub async fn listen(&self, filter: &Filter) -> Result<Listening, Error> {
         let feed = Feed::new(filter);
-        // From here on, giving up ends it.
+        // From here on, dropping this future ends the subscription.
         let listening = Listening::new(Arc::clone(&feed));
-        feed.listen(&self.inner.link).await?;
-        if let Some(origin) = &self.inner.origin {
-            let mut feeds = origin.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+        feed.start(&self.inner.link).await?;
+        if let Some(connector) = &self.inner.connector {
+            let mut feeds = connector.feeds.lock().unwrap_or_else(PoisonError::into_inner);
             feeds.retain(|feed| feed.strong_count() > 0);
             feeds.push(Arc::downgrade(&feed));
         }
@@ -192,20 +182,20 @@ impl Connection {
     /// Sends a notification.
     ///
     /// # Errors
-    /// When it cannot be sent.
+    /// If it cannot be sent.
     pub async fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
         let send = |state: &mut State<Machine>, now| {
             let params = params.map(|params| params as &dyn Encode).into();
-            state.session.run(now, Command::Notify { method, params })
+            state.connection.run(now, Command::Notify { method, params })
         };
         Ok(self.inner.link.with_room(NOTIFY_PATIENCE, send).await?)
     }
 
-    /// Ends the connection: open calls end as lost, and a server that was started for it is ended.
-    /// Waits for that, and gives how its process ended.
+    /// Closes the connection and shuts down a server that was started for it. Waits for that, and
+    /// returns the exit status of the process. Calls in flight end as lost.
     ///
     /// # Errors
-    /// When the server broke a rule that the connection did not survive.
+    /// If the connection ended with a protocol fault of the server.
     pub async fn close(self) -> Result<Option<ExitStatus>, Error> {
         self.end();
         self.wait_over().await;
@@ -215,27 +205,27 @@ impl Connection {
         }
     }
 
-    /// Begins to end the connection, as [`close`](Self::close) does, and does not wait for it.
+    /// Starts to close the connection, like [`close`](Self::close), without waiting.
     pub fn end(&self) {
         self.inner.end();
     }
 
-    /// Waits until the connection is over and everything of it has ended, and the last events were
-    /// handed out.
+    /// Waits until the connection has ended, its server was shut down, and the last events were
+    /// dispatched.
     pub async fn wait_over(&self) {
         self.inner.link.wait_over().await;
     }
 
-    /// How the connection ended, if it has.
+    /// Returns how the connection ended, if it has.
     #[must_use]
     pub fn closed(&self) -> Option<Close> {
-        self.inner.link.look(|state| state.session.closed().cloned())
+        self.inner.link.inspect(|state| state.connection.closed().cloned())
     }
 
-    /// The last lines that the server wrote to stderr.
+    /// Returns the latest lines that the server wrote to stderr.
     #[must_use]
     pub fn stderr(&self) -> Vec<String> {
-        self.inner.child.as_ref().map(|child| child.last_words()).unwrap_or_default()
+        self.inner.child.as_ref().map(|child| child.stderr()).unwrap_or_default()
     }
 
     pub(crate) async fn failed_start(self, why: Close, probed: bool) -> Error {
@@ -246,10 +236,10 @@ impl Connection {
     }
 }
 
-/// Pages of a list that are followed. (PAG-07)
+/// The maximum number of pages of a list.
 const PAGES_MAX: usize = 10_000;
 
-/// How long a notification waits for room.
+/// How long a notification waits for room in the output queue.
 const NOTIFY_PATIENCE: Duration = Duration::from_secs(10);
 
 fn not_an_object() -> Raw {
@@ -262,13 +252,13 @@ impl fmt::Debug for Connection {
     }
 }
 
-impl Inner {
+impl ConnectionInner {
     fn end(&self) {
-        self.link.with(|state, now| state.session.close(now));
+        self.link.with(|state, now| state.connection.close(now));
     }
 }
 
-impl Drop for Inner {
+impl Drop for ConnectionInner {
     fn drop(&mut self) {
         self.end();
     }

@@ -1,5 +1,5 @@
-//! Everything needed to connect, and to connect again: the configuration of a client, the server
-//! and the runtime.
+//! Everything needed to connect and reconnect: the client's configuration, the server and the
+//! runtime.
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout, Command};
@@ -9,21 +9,23 @@ use mcp_proto::Limits;
 use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::stdio::Stdio;
 
-use crate::client::events::{Handlers, Notified, Shared, ViolationHandler, notify};
+use crate::client::events::{
+    ClientShared, Handlers, NotificationHandler, ViolationHandler, dispatch_notifications,
+};
 use crate::client::listening::Feed;
 use crate::exec::clock::Clock;
-use crate::exec::workers::{Spawn, Threads, Workers};
-use crate::recorder::Tapes;
+use crate::exec::workers::{HandlerThreads, Spawn, Workers};
+use crate::recorder::Recorder;
 use crate::trace::Trace;
 use crate::transport::link::{Link, Transport};
 use crate::transport::shutdown::Driving;
 
-/// What a runtime does for clients.
+/// The part of a runtime that clients use.
 pub trait Runtime: Spawn {
-    /// Drives a connection in the background, over the pipes of a child.
+    /// Drives a connection over the pipes of a child process in the background.
     ///
     /// # Errors
-    /// When the pipes cannot be used, or nothing can be run.
+    /// If the pipes cannot be used, or the driver cannot be started.
     fn drive(
         &self,
         driving: Driving<Machine>,
@@ -31,92 +33,100 @@ pub trait Runtime: Spawn {
         stdin: ChildStdin,
     ) -> io::Result<()>;
 
-    /// The same as what futures are run by.
+    /// Upcasts to [`Spawn`].
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
 }
 
-/// What each connection of one client has: all but what the protocol's machine is made with.
+/// The configuration that all connections of one client share, except that of the protocol machine.
 #[derive(Clone)]
-pub(crate) struct Recipe {
+pub(crate) struct ConnectionConfig {
     pub(crate) limits: Limits,
     pub(crate) handlers: Handlers,
-    pub(crate) notified: Option<Notified>,
+    pub(crate) on_notification: Option<NotificationHandler>,
     pub(crate) on_violation: Option<ViolationHandler>,
-    pub(crate) threads: Threads,
-    /// `tracing` is told what is said.
-    pub(crate) payloads: bool,
-    pub(crate) tapes: Tapes,
+    pub(crate) threads: HandlerThreads,
+    pub(crate) pipe_bytes: Option<usize>,
+    pub(crate) trace_payloads: bool,
+    pub(crate) recorder: Recorder,
 }
 
-/// What a connection came about with, for once more.
-pub(crate) struct Origin {
-    pub(crate) way: Way,
-    pub(crate) recipe: Recipe,
-    pub(crate) config: Config,
-    /// What is listened to, over all connections of this origin.
+/// Everything needed to connect to a server, and to reconnect.
+pub(crate) struct Connector {
+    pub(crate) target: Target,
+    pub(crate) connection: ConnectionConfig,
+    pub(crate) machine: Config,
+    /// The subscriptions over all connections of this connector.
     pub(crate) feeds: Mutex<Vec<Weak<Feed>>>,
 }
 
-/// Everything that is specific to the transport.
-pub(crate) enum Way {
+/// The server to connect to, and the runtime to use.
+pub(crate) enum Target {
     Child(Box<Mutex<Command>>, Arc<dyn Runtime>),
     #[cfg(feature = "http")]
     Http(Box<crate::http::Remote>, Arc<dyn crate::http::Dial>),
 }
 
-impl Origin {
-    pub(crate) fn of_child(
+impl Connector {
+    pub(crate) fn to_child(
         command: Command,
-        recipe: Recipe,
-        config: Config,
+        connection: ConnectionConfig,
+        machine: Config,
         runtime: Arc<dyn Runtime>,
     ) -> Arc<Self> {
-        let way = Way::Child(Box::new(Mutex::new(command)), runtime);
-        Arc::new(Self { way, recipe, config, feeds: Mutex::default() })
+        let target = Target::Child(Box::new(Mutex::new(command)), runtime);
+        Arc::new(Self { target, connection, machine, feeds: Mutex::default() })
     }
 
     #[cfg(feature = "http")]
-    pub(crate) fn of_remote(
+    pub(crate) fn to_remote(
         remote: crate::http::Remote,
-        recipe: Recipe,
-        config: Config,
+        connection: ConnectionConfig,
+        machine: Config,
         runtime: Arc<dyn crate::http::Dial>,
     ) -> Arc<Self> {
-        let way = Way::Http(Box::new(remote), runtime);
-        Arc::new(Self { way, recipe, config, feeds: Mutex::default() })
+        let target = Target::Http(Box::new(remote), runtime);
+        Arc::new(Self { target, connection, machine, feeds: Mutex::default() })
     }
 }
 
-impl Recipe {
-    /// A connection over a byte stream.
+impl ConnectionConfig {
+    /// Creates a connection over a byte stream.
     pub(crate) fn link(
         &self,
-        config: Config,
+        machine: Config,
         runtime: &Arc<dyn Spawn>,
     ) -> io::Result<Arc<Link<Machine>>> {
         let clock = Clock::new();
         let began = clock.now();
-        let transport = self.tapes.carry(Stdio::new(Machine::new(began, config)), began);
+        let machine = Stdio::new(Machine::new(began, machine));
+        let transport = match self.recorder.start(machine, began) {
+            Ok(recorded) => Transport::Recorded(Box::new(recorded)),
+            Err(machine) => Transport::Bytes(Box::new(machine)),
+        };
         self.link_over(clock, transport, runtime)
     }
 
-    /// A connection over anything.
+    /// Creates a connection over any transport.
     pub(crate) fn link_over(
         &self,
         clock: Clock,
         transport: Transport<Machine>,
         runtime: &Arc<dyn Spawn>,
     ) -> io::Result<Arc<Link<Machine>>> {
-        let shared = Shared {
+        let shared = ClientShared {
             handlers: Arc::clone(&self.handlers),
             workers: Workers::new(Arc::clone(&self.threads), Arc::clone(runtime)),
-            is_heard: self.notified.is_some(),
+            has_notification_handler: self.on_notification.is_some(),
             on_violation: self.on_violation.clone(),
         };
-        let link =
-            Link::over_transport(clock, transport, shared, Trace::new("client", self.payloads));
-        if let Some(hear) = self.notified.clone() {
-            runtime.spawn(Box::pin(notify(Arc::clone(&link), hear)))?;
+        let link = Link::over_transport(
+            clock,
+            transport,
+            shared,
+            Trace::new("client", self.trace_payloads),
+        );
+        if let Some(handler) = self.on_notification.clone() {
+            runtime.spawn(Box::pin(dispatch_notifications(Arc::clone(&link), handler)))?;
         }
         Ok(link)
     }

@@ -1,5 +1,4 @@
-//! Hearing of a server's changes: a queue for each subscription, and the handle that empties it;
-//! knows nothing of how changes travel.
+//! Subscriptions to changes of a server: the queue of each one, and the handle that reads it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,23 +11,22 @@ use mcp_proto::{CallError, CallId, CallOptions, Era, Filter, Instant, Misuse, Ra
 
 use crate::client::call::START_PATIENCE;
 use crate::error::Error;
-use crate::transport::link::{Link, State as LinkState};
+use crate::transport::link::{Link, State};
 
-/// Changes that wait for whoever listens, and the bytes of their URIs; then those of resources
-/// become one.
+/// The maximum number of queued changes, and of the bytes of their URIs. Beyond either, the changed
+/// resources are merged into one entry.
 const CHANGES_MAX: usize = 1024;
 const CHANGES_BYTES_MAX: usize = 1 << 20;
 
-/// What changed on the server.
+/// A change on the server.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Changed {
-    /// So many resources that they were not kept apart: any of those that are listened to may have
-    /// changed.
+    /// More resources than were tracked individually: any subscribed resource may have changed.
     ManyResources,
     /// The list of prompts.
     Prompts,
-    /// The resource with this URI. It may be a part of the one that is listened to.
+    /// The resource with this URI, which may be a part of the subscribed one.
     Resource(String),
     /// The list of resources.
     Resources,
@@ -37,7 +35,7 @@ pub enum Changed {
 }
 
 impl Changed {
-    fn read(method: &str, params: Option<&Raw>) -> Option<Self> {
+    fn parse(method: &str, params: Option<&Raw>) -> Option<Self> {
         Some(match method {
             "notifications/prompts/list_changed" => Self::Prompts,
             "notifications/resources/list_changed" => Self::Resources,
@@ -57,19 +55,18 @@ impl Changed {
     }
 }
 
-/// A subscription that is open, or was: the changes, one after the other.
+/// A subscription to changes, open or ended: a queue of changes.
 ///
-/// A change that waits to be taken is not queued a second time. At most 1,024 different ones wait,
-/// with 1 MiB of URIs; then all resources among them become [`Changed::ManyResources`]. None is
-/// lost.
+/// A change that is still queued is not queued again. At most 1,024 distinct changes with 1 MiB of
+/// URIs are queued; beyond that, the resources among them are merged into
+/// [`Changed::ManyResources`], so that no change is lost.
 ///
-/// Over HTTP a server can forget a session: what was listened to in it goes on in the next one, and
-/// what changed in between is not told. In the modern era there are no sessions: when its stream is
-/// cut off, it ends as lost, and the connection goes on.
+/// Over HTTP, a server can forget a session: the subscription then continues in the next session,
+/// and changes in between are not reported. The modern era has no sessions: a subscription whose
+/// stream breaks ends as lost, and the connection stays open.
 ///
-/// Dropping it ends the subscription: the server is told. So does the end of the connection, which
-/// is closed when its last handle is dropped;
-/// [`Connection::reconnect`](crate::Connection::reconnect) lets it go on.
+/// Dropping this value ends the subscription and notifies the server. The end of the connection
+/// ends it as well; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
 #[must_use = "dropping it ends the subscription"]
 pub struct Listening {
     feed: Arc<Feed>,
@@ -80,22 +77,22 @@ impl Listening {
         Self { feed }
     }
 
-    /// What the server tells of, which can be less than it was asked for.
+    /// Returns what the server acknowledged, which may be less than requested.
     #[must_use]
     pub fn hears(&self) -> Filter {
         self.feed.lock().filter.clone()
     }
 
-    /// Waits for the next change; `None` once the subscription has ended and the changes before its
-    /// end were taken.
+    /// Waits for the next change; returns `None` once the subscription has ended and its queue is
+    /// empty.
     ///
-    /// Dropping the future loses nothing.
+    /// This method is cancel safe: dropping the future loses no change.
     pub async fn next(&mut self) -> Option<Changed> {
         self.feed.next().await
     }
 
-    /// Whether and how it has ended; changes may still wait then. `Ok` when the server ended it
-    /// with a last word.
+    /// Returns how the subscription ended, if it has; changes may still be queued then. `Ok` means
+    /// that the server ended it with a final response.
     #[must_use]
     pub fn ended(&self) -> Option<Result<(), CallError>> {
         self.feed.lock().ended.clone()
@@ -114,100 +111,106 @@ impl fmt::Debug for Listening {
     }
 }
 
-/// Where the changes of one subscription wait.
+/// The queue of one subscription. It may move from one connection to the next.
 pub(crate) struct Feed {
-    asked: Filter,
-    state: Mutex<State>,
+    requested: Filter,
+    state: Mutex<FeedState>,
     changed: Event,
 }
 
-struct State {
-    /// Where it is open.
-    at: Option<(Arc<Link<Machine>>, CallId)>,
-    /// What will be told of: nothing until it is acknowledged.
+struct FeedState {
+    /// The connection and the call of the open subscription.
+    call: Option<(Arc<Link<Machine>>, CallId)>,
+    /// What the server acknowledged; empty until then.
     filter: Filter,
     acknowledged: bool,
     queue: VecDeque<Changed>,
     bytes: usize,
     ended: Option<Result<(), CallError>>,
-    /// Nobody listens any more, and nothing may begin anew.
-    given_up: bool,
+    /// The handle was dropped, so the subscription must not start again.
+    is_dropped: bool,
 }
 
 impl Feed {
     pub(crate) fn new(filter: &Filter) -> Arc<Self> {
-        let state = State {
-            at: None,
+        let state = FeedState {
+            call: None,
             filter: Filter::new(),
             acknowledged: false,
             queue: VecDeque::new(),
             bytes: 0,
             ended: None,
-            given_up: false,
+            is_dropped: false,
         };
-        Arc::new(Self { asked: filter.clone(), state: Mutex::new(state), changed: Event::new() })
+        Arc::new(Self {
+            requested: filter.clone(),
+            state: Mutex::new(state),
+            changed: Event::new(),
+        })
     }
 
-    /// Begins to listen.
-    pub(crate) async fn listen(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> Result<(), Misuse> {
-        link.with_room(START_PATIENCE, |state, now| self.begin(link, state, now)).await
+    /// Starts the subscription on a connection, waiting for room.
+    pub(crate) async fn start(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> Result<(), Misuse> {
+        link.with_room(START_PATIENCE, |state, now| self.try_start(link, state, now)).await
     }
 
-    /// The same, now or not at all.
-    pub(crate) fn begin(
+    /// Starts the subscription on a connection without waiting.
+    pub(crate) fn try_start(
         self: &Arc<Self>,
         link: &Arc<Link<Machine>>,
-        state: &mut LinkState<Machine>,
+        state: &mut State<Machine>,
         now: Instant,
     ) -> Result<(), Misuse> {
         let mut own = self.lock();
-        if own.given_up {
+        if own.is_dropped {
             return Err(Misuse::Stale);
         }
-        let call = state
-            .session
-            .call(now, Command::Listen { filter: &self.asked, options: CallOptions::default() })?;
-        own.at = Some((Arc::clone(link), call));
+        let call = state.connection.call(
+            now,
+            Command::Listen { filter: &self.requested, options: CallOptions::default() },
+        )?;
+        own.call = Some((Arc::clone(link), call));
         own.acknowledged = false;
         own.ended = None;
         drop(own);
-        state.open.listen(call, Arc::clone(self));
+        state.role.insert_feed(call, Arc::clone(self));
         Ok(())
     }
 
-    /// The call that listens was lost; whether it was with its session, which another one follows.
-    /// What the server had not agreed to yet ends, so that nothing is asked for again and
-    /// again.
+    /// Returns whether a subscription whose call was lost with its session continues in the next
+    /// session; if so, detaches it from the call.
+    ///
+    /// A subscription that the server never acknowledged ends instead, to avoid endless retries.
     pub(crate) fn outlives(&self, link: &Arc<Link<Machine>>, call: CallId) -> bool {
-        let has_next = link.look(|state| {
+        let has_next = link.inspect(|state| {
             let is_legacy =
-                state.open.peer.as_ref().is_some_and(|peer| peer.revision.era() == Era::Legacy);
-            is_legacy && !state.session.is_closed()
+                state.role.peer.as_ref().is_some_and(|peer| peer.revision.era() == Era::Legacy);
+            is_legacy && !state.connection.is_closed()
         });
         let mut state = self.lock();
         has_next
             && state.acknowledged
-            && state.at.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some()
+            && state.call.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some()
     }
 
-    /// There was no next session to go on in.
+    /// Ends the subscription as lost: there is no next session.
     pub(crate) fn lost(&self) {
         let mut state = self.lock();
-        if state.at.is_none() && state.ended.is_none() {
+        if state.call.is_none() && state.ended.is_none() {
             state.ended = Some(Err(CallError::Lost));
             self.changed.notify(usize::MAX);
         }
     }
 
-    /// Goes on over another connection, if the end of the last one is what ended it; whether it
-    /// does, and is to be waited for.
+    /// Resumes the subscription on another connection if it ended with its last one; returns whether
+    /// it did.
     pub(crate) async fn resume(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> bool {
-        // Whoever takes its end is the only one to do so.
+        // Taking the outcome makes sure that only one caller resumes the subscription.
         let lost = self.lock().ended.take_if(|ended| *ended == Err(CallError::Lost));
         if lost.is_none() {
             return false;
         }
-        let resumed = self.listen(link).await.is_ok();
+        let resumed = self.start(link).await.is_ok();
         if !resumed {
             self.lock().ended = lost;
             self.changed.notify(usize::MAX);
@@ -215,7 +218,8 @@ impl Feed {
         resumed
     }
 
-    /// Waits until the server has said what it will tell of. The session gives up in time. (TMO-03)
+    /// Waits until the server has acknowledged the subscription.
+    // TMO-03: the connection ends the call if that takes too long.
     pub(crate) async fn wait_open(&self) -> Result<(), Error> {
         self.when(|state| match &state.ended {
             _ if state.acknowledged => Some(Ok(())),
@@ -226,22 +230,22 @@ impl Feed {
         .await
     }
 
-    /// The server says what it will tell of.
-    pub(crate) fn open(&self, filter: Filter) {
+    /// Records the acknowledgment of the server.
+    pub(crate) fn acknowledge(&self, filter: Filter) {
         let mut state = self.lock();
         state.filter = filter;
         state.acknowledged = true;
         self.changed.notify(usize::MAX);
     }
 
-    /// The server tells of a change.
-    pub(crate) fn tell(&self, method: &str, params: Option<&Raw>) {
-        let Some(change) = Changed::read(method, params) else { return };
+    /// Queues a change notification.
+    pub(crate) fn push(&self, method: &str, params: Option<&Raw>) {
+        let Some(change) = Changed::parse(method, params) else { return };
         self.lock().add(change);
         self.changed.notify(usize::MAX);
     }
 
-    /// The call that listens has ended.
+    /// Records the end of the subscription's call.
     pub(crate) fn end(
         &self,
         link: &Arc<Link<Machine>>,
@@ -249,8 +253,8 @@ impl Feed {
         outcome: Result<(), CallError>,
     ) {
         let mut state = self.lock();
-        // It may go on over another connection already.
-        if state.at.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some() {
+        // The subscription may have been resumed on another connection already.
+        if state.call.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some() {
             state.ended = Some(outcome);
             self.changed.notify(usize::MAX);
         }
@@ -269,11 +273,11 @@ impl Feed {
         change
     }
 
-    async fn when<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> T {
+    async fn when<T>(&self, mut poll: impl FnMut(&mut FeedState) -> Option<T>) -> T {
         loop {
             let changed = {
                 let mut state = self.lock();
-                if let Some(found) = look(&mut state) {
+                if let Some(found) = poll(&mut state) {
                     return found;
                 }
                 self.changed.listen()
@@ -284,34 +288,34 @@ impl Feed {
 
     fn cancel(&self) {
         let mut state = self.lock();
-        state.given_up = true;
-        let at = state.at.take();
+        state.is_dropped = true;
+        let call = state.call.take();
         drop(state);
-        if let Some((link, call)) = at {
+        if let Some((link, call)) = call {
             let cancel = Command::Cancel { call, reason: "no longer wanted" };
-            let _over_already = link.with(|state, now| state.session.run(now, cancel));
+            let _over_already = link.with(|state, now| state.connection.run(now, cancel));
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, FeedState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    /// Has a change wait, unless one that waits says as much already.
+impl FeedState {
+    /// Queues a change, unless a queued one covers it.
     fn add(&mut self, change: Changed) {
         let is_resource = |change: &Changed| matches!(change, Changed::Resource(_));
-        let says_as_much = |waiting: &Changed| {
-            *waiting == change || *waiting == Changed::ManyResources && is_resource(&change)
+        let covers = |queued: &Changed| {
+            *queued == change || *queued == Changed::ManyResources && is_resource(&change)
         };
-        if self.queue.iter().any(says_as_much) {
+        if self.queue.iter().any(covers) {
             return;
         }
         self.bytes += change.bytes();
         self.queue.push_back(change);
         if self.queue.len() > CHANGES_MAX || self.bytes > CHANGES_BYTES_MAX {
-            self.queue.retain(|waiting| !is_resource(waiting));
+            self.queue.retain(|queued| !is_resource(queued));
             self.queue.push_back(Changed::ManyResources);
             self.bytes = 0;
         }
@@ -326,7 +330,7 @@ impl State {
 
 impl fmt::Debug for Feed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Feed").field("asked", &self.asked).finish_non_exhaustive()
+        f.debug_struct("Feed").field("asked", &self.requested).finish_non_exhaustive()
     }
 }
 
@@ -337,7 +341,7 @@ mod tests {
 
     use super::{Feed, Listening};
 
-    /// As for all futures of a connection that is over. (F-71)
+    /// Like all futures of an abandoned connection.
     #[test]
     fn a_task_that_ignores_the_end_of_a_subscription_yields() {
         let feed = Feed::new(&Filter::new());

@@ -1,4 +1,4 @@
-//! Clients that are being put together: what they declare, what they answer, and how they connect.
+//! The builder of clients, and their connections.
 
 pub(crate) mod call;
 pub(crate) mod connect;
@@ -6,7 +6,7 @@ pub(crate) mod connection;
 pub(crate) mod connector;
 pub(crate) mod events;
 pub(crate) mod listening;
-pub(crate) mod notification_queue;
+mod notification_queue;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -26,46 +26,53 @@ use mcp_proto::{Capability, Era, ErrorObject, Instant, Limits, Raw, Request, Rev
 use crate::BoxFuture;
 use crate::client::connect::Opening;
 use crate::client::connection::Connection;
-use crate::client::connector::{Origin, Recipe, Runtime};
-use crate::client::events::{Answer, FORM, Handler, Notified, URL, ViolationHandler};
+use crate::client::connector::{ConnectionConfig, Connector, Runtime};
+use crate::client::events::{
+    Answer, FORM, NotificationHandler, RequestHandler, URL, ViolationHandler,
+};
 use crate::error::Error;
-use crate::exec::workers::{Spawn, threads};
-use crate::recorder::Tapes;
+use crate::exec::workers::{Spawn, handler_threads};
+use crate::recorder::Recorder;
 use crate::transport::shutdown::Driving;
 
-/// A client that is being put together, and then connects.
+/// A [client](https://modelcontextprotocol.io/specification/2025-11-25/client): the builder of its
+/// configuration, which an adapter then connects.
 ///
-/// What it declares to servers is what it has handlers for.
-#[must_use = "a client connects once it is told to"]
+/// A client declares the capabilities that it has handlers for.
+#[must_use = "a client does nothing until an adapter connects it"]
 pub struct Client {
     config: Config,
     limits: Limits,
-    handlers: HashMap<&'static str, Handler>,
-    notified: Option<Notified>,
+    handlers: HashMap<&'static str, RequestHandler>,
+    on_notification: Option<NotificationHandler>,
     on_violation: Option<ViolationHandler>,
     threads_max: usize,
-    payloads: bool,
-    tapes: Tapes,
+    pipe_bytes: Option<usize>,
+    trace_payloads: bool,
+    recorder: Recorder,
 }
 
 impl Client {
-    /// A client that answers nothing yet.
+    /// Creates a client without handlers.
     pub fn new(name: &str, version: &str) -> Self {
         Self {
             config: Config::new(name, version),
             limits: Limits::default(),
             handlers: HashMap::new(),
-            notified: None,
+            on_notification: None,
             on_violation: None,
             threads_max: 16,
-            payloads: false,
-            tapes: Tapes::default(),
+            pipe_bytes: None,
+            trace_payloads: false,
+            recorder: Recorder::default(),
         }
     }
 
-    /// Has `answer` fill in the forms that servers show to the user. (CAP-02)
+    /// Answers form [elicitations](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation)
+    /// with `answer`, which shows the form to the user.
     ///
     /// A [`Form`](mcp_proto::schema::Form) can fill in its own defaults and check an answer.
+    // CAP-02: the handler declares the capability.
     pub fn on_elicitation(
         self,
         answer: impl Fn(Elicit) -> ElicitResult + Send + Sync + 'static,
@@ -73,8 +80,9 @@ impl Client {
         self.declare(Capability::ElicitationForm).handle(FORM, move |form: Elicit| Ok(answer(form)))
     }
 
-    /// Has `answer` send the user where servers want them to go. The URL is to be shown in full and
-    /// opened only with consent. (since 2025-11-25, SEC-07)
+    /// Answers URL elicitations (since 2025-11-25) with `answer`, which sends the user to the URL.
+    /// It must show the full URL and open it only with the user's consent.
+    // SEC-07: no URL is opened without consent.
     pub fn on_url_elicitation(
         self,
         answer: impl Fn(ElicitUrl) -> ElicitResult + Send + Sync + 'static,
@@ -82,9 +90,9 @@ impl Client {
         self.declare(Capability::ElicitationUrl).handle(URL, move |url: ElicitUrl| Ok(answer(url)))
     }
 
-    /// As [`on_elicitation`](Self::on_elicitation), with a future that the runtime runs. It is
-    /// dropped once the question is no longer open, or the connection has ended; so are those
-    /// of the other questions.
+    /// Like [`on_elicitation`](Self::on_elicitation), with a future that runs on the runtime. The
+    /// future is dropped once the request is cancelled or the connection has ended, as are those of
+    /// the other asynchronous handlers.
     pub fn on_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
         self,
         answer: impl Fn(Elicit) -> F + Send + Sync + 'static,
@@ -96,7 +104,7 @@ impl Client {
         self.declare(Capability::ElicitationForm).handle_async(FORM, answer)
     }
 
-    /// As [`on_url_elicitation`](Self::on_url_elicitation), with a future that the runtime runs.
+    /// Like [`on_url_elicitation`](Self::on_url_elicitation), with a future that runs on the runtime.
     pub fn on_url_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
         self,
         answer: impl Fn(ElicitUrl) -> F + Send + Sync + 'static,
@@ -108,7 +116,8 @@ impl Client {
         self.declare(Capability::ElicitationUrl).handle_async(URL, answer)
     }
 
-    /// Has `sample` ask a model for what servers ask of it. An error says that it will not.
+    /// Answers [sampling](https://modelcontextprotocol.io/specification/2025-11-25/client/sampling)
+    /// requests with `sample`, which asks a model. An error refuses the request.
     pub fn on_sampling(
         self,
         sample: impl Fn(CreateMessage) -> Result<CreateMessageResult, ErrorObject>
@@ -119,7 +128,7 @@ impl Client {
         self.declare(Capability::Sampling).handle("sampling/createMessage", sample)
     }
 
-    /// As [`on_sampling`](Self::on_sampling), with a future that the runtime runs.
+    /// Like [`on_sampling`](Self::on_sampling), with a future that runs on the runtime.
     pub fn on_sampling_async<F>(
         self,
         sample: impl Fn(CreateMessage) -> F + Send + Sync + 'static,
@@ -130,13 +139,14 @@ impl Client {
         self.declare(Capability::Sampling).handle_async("sampling/createMessage", sample)
     }
 
-    /// Has `roots` say which roots there are.
+    /// Answers requests for the list of
+    /// [roots](https://modelcontextprotocol.io/specification/2025-11-25/client/roots) with `roots`.
     pub fn on_roots(self, roots: impl Fn() -> Vec<Root> + Send + Sync + 'static) -> Self {
         let answer = move |_: ListRoots| Ok(ListRootsResult::new(roots()));
         self.declare(Capability::Roots).handle("roots/list", answer)
     }
 
-    /// Declares one more thing that servers may ask for, such as sampling with tools.
+    /// Declares another capability, such as sampling with tools.
     pub fn declare(mut self, capability: Capability) -> Self {
         self.config = self.config.capability(capability);
         self
@@ -150,7 +160,7 @@ impl Client {
         let handler = move |request: &Request| {
             Ok(Box::new(answer(decode(request)?)?) as Box<dyn Encode + Send>)
         };
-        self.handlers.insert(key, Handler::Plain(Arc::new(handler)));
+        self.handlers.insert(key, RequestHandler::Blocking(Arc::new(handler)));
         self
     }
 
@@ -167,150 +177,167 @@ impl Client {
             let answer = async move { Ok(Box::new(answer?.await?) as Box<dyn Encode + Send>) };
             Box::pin(answer) as BoxFuture<'static, Answer>
         };
-        self.handlers.insert(key, Handler::Future(Arc::new(handler)));
+        self.handlers.insert(key, RequestHandler::Async(Arc::new(handler)));
         self
     }
 
-    /// Has `hear` hear of the server's notifications, log messages among them, in order, on one
-    /// thread. Changes that a [`Listening`](crate::Listening) is told of are not among them.
+    /// Passes the method and params of each notification of the server to `callback`, in order and
+    /// one at a time. Log messages are included; changes reported by a
+    /// [`Listening`](crate::Listening) are not.
     ///
-    /// While it is busy, up to 1,024 wait; then nothing more is read, so it must not wait for a
-    /// call.
+    /// Up to 1,024 notifications are queued while `callback` runs. Then the connection stops
+    /// reading, so `callback` must not wait for a call.
     pub fn on_notification(
         mut self,
-        hear: impl FnMut(&str, Option<&Raw>) + Send + 'static,
+        callback: impl FnMut(&str, Option<&Raw>) + Send + 'static,
     ) -> Self {
-        self.notified = Some(Arc::new(Mutex::new(hear)));
+        self.on_notification = Some(Arc::new(Mutex::new(callback)));
         self
     }
 
-    /// Has `hear` hear of the rules that the server breaks. It must not wait for the connection.
+    /// Calls `callback` for every protocol violation of the server. It must not wait for the
+    /// connection.
     pub fn on_violation(
         mut self,
-        hear: impl Fn(&mcp_proto::Violation) + Send + Sync + 'static,
+        callback: impl Fn(&mcp_proto::Violation) + Send + Sync + 'static,
     ) -> Self {
-        self.on_violation = Some(Arc::new(hear));
+        self.on_violation = Some(Arc::new(callback));
         self
     }
 
-    /// Speaks these revisions only.
+    /// Restricts the protocol revisions.
     pub fn revisions(mut self, revisions: &[Revision]) -> Self {
         self.config = self.config.revisions(revisions);
         self
     }
 
-    /// Expects a server of this era, as it was the last time: one of the legacy era is not asked
-    /// first which it is of. If it is of the other after all, that is found out. (LIF-31)
+    /// Expects a server of this era, for example the era of the previous connection. A legacy server
+    /// is then not probed first, which saves a round trip. A wrong expectation is detected.
+    // LIF-31: the cached era is a hint only.
     pub fn expect(mut self, era: Era) -> Self {
         self.config = self.config.expect(era);
         self
     }
 
-    /// Takes an answer to `initialize` that names a revision without sessions, and goes on in that
-    /// one. Without it, such a server cannot be spoken to. (T-31)
+    /// Accepts a response to `initialize` that names a modern revision, and continues in that
+    /// revision. By default, connecting to such a server fails.
+    // T-31: a deviation from the specification, so it is opt-in.
     pub fn take_modern_welcome(mut self) -> Self {
         self.config = self.config.take_modern_welcome();
         self
     }
 
-    /// Has `tracing` told, at its level `TRACE`, what is sent and received, which may be anybody's
-    /// secrets. Without it, only how much.
-    #[cfg(feature = "tracing")]
-    pub fn trace_payloads(mut self) -> Self {
-        self.payloads = true;
+    /// Enlarges the pipes to and from a server started by `spawn` to at least `bytes`. Off by
+    /// default: the system decides, 64 KiB on Linux.
+    ///
+    /// Larger pipes save context switches when messages are large; 512 KiB is a good choice then.
+    /// On Linux and Android only, and within the limits of the system (see `pipe(7)`): the total of
+    /// all pipes of a user is bounded, so small clients should keep the default.
+    pub fn pipe_bytes(mut self, bytes: usize) -> Self {
+        self.pipe_bytes = Some(bytes);
         self
     }
 
-    /// Records each connection over a byte stream, for [`Recording`](mcp_proto::record::Recording)
-    /// to print and to replay: what comes in and goes out, and what is done here, each with its
-    /// time. `make` makes what a recording is written to, once for each connection. A client
-    /// that starts its server once more, because that is of another era or on
-    /// [`reconnect`](crate::Connection::reconnect), has one connection after another.
+    /// Traces the contents of messages at level `TRACE`, which may include secrets, instead of only
+    /// their lengths.
+    #[cfg(feature = "tracing")]
+    pub fn trace_payloads(mut self) -> Self {
+        self.trace_payloads = true;
+        self
+    }
+
+    /// Records each connection over a byte stream: its input, its output and all commands, each
+    /// with its time. [`Recording`](mcp_proto::record::Recording) prints and replays the result.
     ///
-    /// **A recording holds all that is said, secrets included**: keep it as you would keep those.
+    /// `open` returns the writer of a recording, once for each connection. A client that restarts
+    /// its server, because of its era or by [`reconnect`](crate::Connection::reconnect), opens
+    /// several connections.
+    ///
+    /// **A recording contains all messages, including secrets**: protect it accordingly.
     /// Connections over HTTP are not recorded.
     ///
-    /// It is written through a buffer, which is flushed when the connection ends; a program that is
-    /// killed loses up to 64 KiB of it. The connection waits for what is written to, which must
-    /// not wait for the connection. Where that fails or panics, the recording ends and the
-    /// connection goes on; with the feature `tracing`, that is told once.
+    /// The recording is buffered and flushed when the connection ends; a program that is killed
+    /// loses up to 64 KiB of it. The connection waits for the writer, so the writer must not wait
+    /// for the connection. If the writer fails or panics, the recording ends and the connection
+    /// continues; the feature `tracing` reports this once.
     ///
-    /// To replay a recording takes a machine of the same configuration: [`machine`](Self::machine)
-    /// makes it.
+    /// Replaying requires a machine of equal configuration, which [`machine`](Self::machine)
+    /// returns.
     #[cfg(feature = "record")]
     pub fn record<W: io::Write + Send + 'static>(
         mut self,
-        make: impl Fn() -> io::Result<W> + Send + Sync + 'static,
+        open: impl Fn() -> io::Result<W> + Send + Sync + 'static,
     ) -> Self {
-        self.tapes = Tapes::new(make);
+        self.recorder = Recorder::new(open);
         self
     }
 
-    /// The bounds of the connection.
+    /// Sets the limits of each connection.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits.clone();
         self.config = self.config.limits(limits);
         self
     }
 
-    /// Starts a server and connects to its stdin and stdout, with `runtime` driving the connection:
-    /// what adapters call `spawn`.
+    /// Starts a server and connects to its stdin and stdout; `runtime` drives the connection. Used by
+    /// the `spawn` methods of adapters.
     ///
     /// # Errors
-    /// [`Error::Io`] when it cannot be started; [`Error::Start`], with its last words, when no
-    /// session opens.
+    /// [`Error::Io`] if the server cannot be started; [`Error::Start`], with its latest stderr
+    /// lines, if the connection cannot be opened.
     pub async fn spawn_on(
         self,
         runtime: Arc<dyn Runtime>,
         command: Command,
     ) -> Result<Connection, Error> {
-        let (recipe, config) = self.into_recipe();
-        Origin::of_child(command, recipe, config, runtime).connect().await
+        let (connection, machine) = self.into_config();
+        Connector::to_child(command, connection, machine, runtime).connect().await
     }
 
-    /// Connects to a server over HTTP, with `runtime` opening the connections: what adapters call
-    /// `connect_http`.
+    /// Connects to a server over HTTP; `runtime` opens the sockets. Used by the `connect_http`
+    /// methods of adapters.
     ///
     /// # Errors
-    /// [`Error::Start`] when no session opens.
+    /// [`Error::Start`] if the connection cannot be opened.
     #[cfg(feature = "http")]
     pub async fn open_http(
         self,
         runtime: Arc<dyn crate::http::Dial>,
         remote: crate::http::Remote,
     ) -> Result<Connection, Error> {
-        let (recipe, config) = self.into_recipe();
-        Origin::of_remote(remote, recipe, config, runtime).connect().await
+        let (connection, machine) = self.into_config();
+        Connector::to_remote(remote, connection, machine, runtime).connect().await
     }
 
-    /// A connection over streams that the adapter has: it drives it, and waits for it to be open.
+    /// Creates a connection over a pair of byte streams, to be driven and awaited by the adapter.
     ///
     /// # Errors
-    /// When nothing can be run.
+    /// If the runtime cannot run futures.
     pub fn open_on(self, runtime: &Arc<dyn Spawn>) -> io::Result<(Opening, Driving<Machine>)> {
-        let (recipe, config) = self.into_recipe();
-        recipe.open(config, runtime)
+        let (connection, machine) = self.into_config();
+        connection.open(machine, runtime)
     }
 
-    /// The machine of the first connection over a byte stream, made at `began`: as it is before the
-    /// first byte, to replay what was recorded of it, or to be driven by hand. Those that
-    /// follow on it expect an era: see [`expect`](Self::expect).
+    /// Creates the protocol machine of the first connection over a byte stream, with `began` as its
+    /// start time, to replay a recording or to be driven by hand. The machines of later connections
+    /// differ: they expect an era, see [`expect`](Self::expect).
     #[must_use]
     pub fn machine(&self, began: Instant) -> Stdio<Machine> {
         Stdio::new(Machine::new(began, self.config.clone()))
     }
 
-    pub(crate) fn into_recipe(self) -> (Recipe, Config) {
-        let recipe = Recipe {
+    fn into_config(self) -> (ConnectionConfig, Config) {
+        let connection = ConnectionConfig {
             limits: self.limits,
             handlers: Arc::new(self.handlers),
-            notified: self.notified,
+            on_notification: self.on_notification,
             on_violation: self.on_violation,
-            threads: threads(self.threads_max),
-            payloads: self.payloads,
-            tapes: self.tapes,
+            threads: handler_threads(self.threads_max),
+            pipe_bytes: self.pipe_bytes,
+            trace_payloads: self.trace_payloads,
+            recorder: self.recorder,
         };
-        (recipe, self.config)
+        (connection, self.config)
     }
 }
 

@@ -1,40 +1,40 @@
-//! Notifications that wait for the application: in order, bounded; knows nothing of who hears them.
+//! A bounded queue of notifications for the application.
 
 use std::collections::VecDeque;
 
 use mcp_proto::{Method, Raw};
 
-/// Notifications that wait, and the JSON in them; then the connection waits.
-const NOTICES_MAX: usize = 1024;
-const NOTICES_BYTES_MAX: usize = 32 << 20;
+/// The number of queued notifications, and of the bytes of their params, at which reading stops.
+const NOTIFICATIONS_MAX: usize = 1024;
+const NOTIFICATIONS_BYTES_MAX: usize = 32 << 20;
 
-/// A method and its params.
-pub(crate) type Notice = (Method, Option<Raw>);
+/// The method and params of a notification.
+pub(crate) type Notification = (Method, Option<Raw>);
 
-/// The queue. What came in one piece may pass the bound; nothing more is read then.
+/// The queued notifications. One read may exceed the bounds; the next one waits for room.
 #[derive(Debug, Default)]
-pub(crate) struct Notices {
-    queue: VecDeque<Notice>,
+pub(crate) struct NotificationQueue {
+    queue: VecDeque<Notification>,
     bytes: usize,
 }
 
-impl Notices {
-    pub(crate) fn push(&mut self, notice: Notice) {
-        self.bytes += weight(&notice);
-        self.queue.push_back(notice);
+impl NotificationQueue {
+    pub(crate) fn push(&mut self, notification: Notification) {
+        self.bytes += weight(&notification);
+        self.queue.push_back(notification);
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Notice> {
-        let notice = self.queue.pop_front()?;
-        self.bytes -= weight(&notice);
-        Some(notice)
+    pub(crate) fn pop(&mut self) -> Option<Notification> {
+        let notification = self.queue.pop_front()?;
+        self.bytes -= weight(&notification);
+        Some(notification)
     }
 
     pub(crate) fn has_room(&self) -> bool {
-        self.queue.len() < NOTICES_MAX && self.bytes <= NOTICES_BYTES_MAX
+        self.queue.len() < NOTIFICATIONS_MAX && self.bytes <= NOTIFICATIONS_BYTES_MAX
     }
 }
 
-fn weight((_, params): &Notice) -> usize {
+fn weight((_, params): &Notification) -> usize {
     params.as_ref().map_or(0, |params| params.as_bytes().len())
 }

@@ -1,4 +1,4 @@
-//! Whether a request was cancelled, and ways to wait until it is.
+//! The cancellation flag of a request, with blocking and asynchronous waits.
 
 use std::future::{Future, poll_fn};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use event_listener::{Event, Listener as _};
 use futures_lite::future::or;
 
-/// Set once, at most.
+/// A flag that is set when a request is cancelled, and never reset.
 #[derive(Debug, Default)]
-pub(crate) struct Cancelled {
+pub(crate) struct Cancellation {
     set: AtomicBool,
     changed: Event,
 }
 
-impl Cancelled {
+impl Cancellation {
     pub(crate) fn set(&self) {
         self.set.store(true, Ordering::Release);
         self.changed.notify(usize::MAX);
@@ -25,8 +25,10 @@ impl Cancelled {
         self.set.load(Ordering::Acquire)
     }
 
-    /// Runs `future` until it completes; returns `None` if the request is cancelled first. Each
-    /// poll checks that before it polls `future`, which may be busy without ever completing.
+    /// Runs `future` to completion; returns `None` if the flag is set first.
+    ///
+    /// Every poll checks the flag before it polls `future`, which may be ready without ever
+    /// completing.
     pub(crate) fn run_until_set<T>(
         &self,
         future: impl Future<Output = T>,
@@ -40,7 +42,7 @@ impl Cancelled {
         or(is_set, or(completed, set))
     }
 
-    /// Waits until it is set.
+    /// Waits until the flag is set.
     pub(crate) async fn wait(&self) {
         loop {
             let changed = self.changed.listen();
@@ -51,9 +53,9 @@ impl Cancelled {
         }
     }
 
-    /// Blocks until it is set, for as long as `patience`; true when it is.
-    pub(crate) fn wait_here(&self, patience: Duration) -> bool {
-        let Some(give_up) = Instant::now().checked_add(patience) else {
+    /// Blocks until the flag is set, for at most `timeout`; returns whether it is set.
+    pub(crate) fn wait_blocking(&self, timeout: Duration) -> bool {
+        let Some(deadline) = Instant::now().checked_add(timeout) else {
             futures_lite::future::block_on(self.wait());
             return true;
         };
@@ -62,7 +64,7 @@ impl Cancelled {
             if self.is_set() {
                 return true;
             }
-            if changed.wait_deadline(give_up).is_none() {
+            if changed.wait_deadline(deadline).is_none() {
                 return self.is_set();
             }
         }
@@ -76,11 +78,11 @@ mod tests {
 
     use futures_lite::future::{block_on, poll_once};
 
-    use super::Cancelled;
+    use super::Cancellation;
 
     #[test]
     fn a_cancelled_request_does_not_poll_its_handler_again() {
-        let cancelled = Cancelled::default();
+        let cancelled = Cancellation::default();
         let mut polls = 0;
         let mut run = Box::pin(cancelled.run_until_set(poll_fn(|_| {
             polls += 1;

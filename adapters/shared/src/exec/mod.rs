@@ -1,5 +1,6 @@
 //! Execution of handlers and futures: the worker pool, cancellation, timers and the clock.
 
+pub(crate) mod budget;
 pub(crate) mod cancellation;
 pub(crate) mod clock;
 pub(crate) mod poll_on_wake;

@@ -1,4 +1,4 @@
-//! A future beside another one that is polled much more often; knows nothing of either.
+//! Polls a rarely woken future only when its own waker fired.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Polls `future` when it was woken, and not whenever the task is that both are in.
-pub(crate) async fn beside<F: Future>(future: F) -> F::Output {
+/// Runs `future`, polling it only when its own waker fired.
+///
+/// For a future that shares its task with another one that is woken much more often.
+pub(crate) async fn poll_on_wake<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
-    let bell = Arc::new(Bell { rang: AtomicBool::new(true), task: Mutex::default() });
-    let waker = Waker::from(Arc::clone(&bell));
+    let flag = Arc::new(WakeFlag { is_woken: AtomicBool::new(true), task: Mutex::default() });
+    let waker = Waker::from(Arc::clone(&flag));
     poll_fn(|context| {
-        bell.wakes(context.waker());
-        if !bell.rang.swap(false, Ordering::AcqRel) {
+        flag.set_task(context.waker());
+        if !flag.is_woken.swap(false, Ordering::AcqRel) {
             return Poll::Pending;
         }
         future.as_mut().poll(&mut Context::from_waker(&waker))
@@ -21,29 +23,30 @@ pub(crate) async fn beside<F: Future>(future: F) -> F::Output {
     .await
 }
 
-struct Bell {
-    /// It was woken and not polled since.
-    rang: AtomicBool,
+struct WakeFlag {
+    /// The future was woken and not polled since.
+    is_woken: AtomicBool,
     task: Mutex<Option<Waker>>,
 }
 
-impl Bell {
-    /// Whom it wakes. Whoever rings before this is heard afterwards.
-    fn wakes(&self, task: &Waker) {
-        let mut wakes = self.task.lock().unwrap_or_else(PoisonError::into_inner);
-        if !wakes.as_ref().is_some_and(|wakes| wakes.will_wake(task)) {
-            *wakes = Some(task.clone());
+impl WakeFlag {
+    /// Sets the waker of the surrounding task. A wake-up before this call is seen by the poll that
+    /// follows it.
+    fn set_task(&self, task: &Waker) {
+        let mut current = self.task.lock().unwrap_or_else(PoisonError::into_inner);
+        if !current.as_ref().is_some_and(|current| current.will_wake(task)) {
+            *current = Some(task.clone());
         }
     }
 }
 
-impl Wake for Bell {
+impl Wake for WakeFlag {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if self.rang.swap(true, Ordering::AcqRel) {
+        if self.is_woken.swap(true, Ordering::AcqRel) {
             return;
         }
         let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -62,7 +65,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::{Context, Poll, Wake, Waker};
 
-    use super::beside;
+    use super::poll_on_wake;
 
     #[derive(Default)]
     struct Count(AtomicUsize);
@@ -74,9 +77,9 @@ mod tests {
     }
 
     #[test]
-    fn it_is_polled_at_first_and_whenever_it_was_woken_by_whoever_polls_it_then() {
+    fn it_is_polled_first_and_then_only_when_woken_and_wakes_the_latest_task() {
         let (polls, kept) = (Cell::new(0), Cell::new(None::<Waker>));
-        let mut future = pin!(beside(poll_fn(|context| {
+        let mut future = pin!(poll_on_wake(poll_fn(|context| {
             polls.set(polls.get() + 1);
             kept.set(Some(context.waker().clone()));
             if polls.get() < 3 { Poll::Pending } else { Poll::Ready("done") }
@@ -90,7 +93,7 @@ mod tests {
         let waker = kept.take().unwrap();
         waker.wake_by_ref();
         waker.wake_by_ref();
-        assert_eq!(one.0.load(Ordering::SeqCst), 1, "once until it is polled");
+        assert_eq!(one.0.load(Ordering::SeqCst), 1, "one wake-up per poll");
         assert!(poll(&other).is_pending());
         assert_eq!(polls.get(), 2);
         waker.wake_by_ref();

@@ -1,51 +1,51 @@
-//! Who is to be woken when; knows nothing of what for.
+//! Wakers ordered by the time at which they are due.
 
 use std::collections::BTreeMap;
 use std::task::Waker;
 
 use mcp_proto::Instant;
 
-/// When an alarm goes off, and which it is.
-pub(crate) type AlarmKey = (Instant, u64);
+/// A timer's due time and a number that makes it unique.
+pub(crate) type TimerKey = (Instant, u64);
 
-/// Wakers in the order of their times. As many as there are futures that wait.
+/// The pending timers, one for each sleeping future.
 #[derive(Debug, Default)]
-pub(crate) struct Alarms {
-    set: BTreeMap<AlarmKey, Waker>,
-    last: u64,
+pub(crate) struct TimerQueue {
+    wakers: BTreeMap<TimerKey, Waker>,
+    last_number: u64,
 }
 
-impl Alarms {
-    /// Sets an alarm anew, or moves its waker.
-    pub(crate) fn set(&mut self, key: Option<AlarmKey>, at: Instant, waker: &Waker) -> AlarmKey {
+impl TimerQueue {
+    /// Adds a timer, or replaces the waker of the one with `key`.
+    pub(crate) fn set(&mut self, key: Option<TimerKey>, at: Instant, waker: &Waker) -> TimerKey {
         let key = key.unwrap_or_else(|| {
-            self.last += 1;
-            (at, self.last)
+            self.last_number += 1;
+            (at, self.last_number)
         });
-        match self.set.get_mut(&key) {
-            Some(set) => set.clone_from(waker),
-            None => drop(self.set.insert(key, waker.clone())),
+        match self.wakers.get_mut(&key) {
+            Some(stored) => stored.clone_from(waker),
+            None => drop(self.wakers.insert(key, waker.clone())),
         }
         key
     }
 
-    pub(crate) fn remove(&mut self, key: AlarmKey) {
-        self.set.remove(&key);
+    pub(crate) fn remove(&mut self, key: TimerKey) {
+        self.wakers.remove(&key);
     }
 
-    /// When the first goes off.
+    /// Returns when the first timer is due.
     pub(crate) fn first(&self) -> Option<Instant> {
-        self.set.keys().next().map(|(at, _)| *at)
+        self.wakers.keys().next().map(|(at, _)| *at)
     }
 
-    /// Takes one that is due.
+    /// Removes a timer that is due and returns its waker.
     pub(crate) fn take_due(&mut self, now: Instant) -> Option<Waker> {
-        let first = self.set.first_entry()?;
+        let first = self.wakers.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())
     }
 
-    /// Takes all of them.
+    /// Removes all timers and returns their wakers.
     pub(crate) fn take_all(&mut self) -> Vec<Waker> {
-        std::mem::take(&mut self.set).into_values().collect()
+        std::mem::take(&mut self.wakers).into_values().collect()
     }
 }

@@ -1,6 +1,7 @@
-//! Where handlers run: at once by whoever drives the connection, for as long as they are quick;
-//! otherwise plain functions on a bounded pool of threads, and futures on the runtime. Knows
-//! nothing of what they do.
+//! Execution of handlers: on the driver's thread while they are quick, otherwise on a thread pool
+//! or the runtime.
+//!
+//! Blocking functions run on a bounded pool of threads, futures on the adapter's runtime.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -17,109 +18,110 @@ use mcp_proto::{IncomingId, Instant};
 
 use crate::BoxFuture;
 use crate::exec::clock::Clock;
-use crate::exec::thread_pool::Pool;
+use crate::exec::thread_pool::ThreadPool;
 
-/// Runs futures in the background.
+/// The part of a runtime that runs futures in the background.
 pub trait Spawn: Send + Sync + 'static {
-    /// Runs a future to its end, unless the runtime ends before.
+    /// Runs a future to completion, unless the runtime shuts down before.
     ///
     /// # Errors
-    /// When it cannot be run.
+    /// If the future cannot be run.
     fn spawn(&self, future: BoxFuture<'static, ()>) -> io::Result<()>;
 
-    /// Whether handlers that are futures are to run on the threads of plain functions, each until
-    /// its end.
+    /// Returns whether handlers that are futures must run on the pool for blocking functions, each
+    /// to completion on one thread.
     fn is_plain(&self) -> bool {
         false
     }
 }
 
-/// Threads for plain functions, shared by all connections of one server or client.
-pub(crate) type Threads = Arc<Pool<(u64, IncomingId)>>;
+/// The thread pool that all connections of one server or client share.
+pub(crate) type HandlerThreads = Arc<ThreadPool<(u64, IncomingId)>>;
 
-pub(crate) fn threads(threads_max: usize) -> Threads {
-    Arc::new(Pool::new(threads_max))
+pub(crate) fn handler_threads(threads_max: usize) -> HandlerThreads {
+    Arc::new(ThreadPool::new(threads_max))
 }
 
-/// The handlers of one connection.
+/// Runs the handlers of one connection.
 #[expect(
     missing_debug_implementations,
     unnameable_types,
-    reason = "what a connection keeps is its own"
+    reason = "the state of a connection is internal"
 )]
 pub struct Workers {
-    threads: Threads,
-    /// Tells this connection from others that use the same threads.
+    threads: HandlerThreads,
+    /// Distinguishes this connection from others on the same thread pool.
     connection: u64,
     runtime: Arc<dyn Spawn>,
-    fresh: Mutex<Fresh>,
+    inline: Mutex<InlineQueue>,
 }
 
-/// What has not begun, while the driver is about to begin it.
+/// Tasks that the driver is about to start on its own thread.
 #[derive(Default)]
-struct Fresh {
-    /// The driver will look for more.
-    is_awaited: bool,
-    works: VecDeque<(IncomingId, Work)>,
-    /// Handlers were slow a moment ago: until then, the driver leaves them to others.
+struct InlineQueue {
+    /// The driver will call [`Workers::help`], so new tasks wait for it here.
+    is_open: bool,
+    tasks: VecDeque<(IncomingId, HandlerTask)>,
+    /// Handlers were slow recently: until then, all tasks go to the pool or the runtime.
     slow_until: Option<Instant>,
     pace: Pace,
 }
 
-enum Work {
+enum HandlerTask {
     Future(BoxFuture<'static, ()>),
-    Plain(Box<dyn FnOnce() + Send>),
+    Blocking(Box<dyn FnOnce() + Send>),
 }
 
-/// A handler that takes longer than this is not quick.
-const QUICK: Duration = Duration::from_micros(500);
+/// The longest run of a handler that counts as quick.
+const QUICK_MAX: Duration = Duration::from_micros(500);
 
-/// One that is not quick says little: it may have been the system that had other things to do. A
-/// second one among so many does, or one that takes as `LONG`.
-const AMONG: u32 = 8;
+/// Handlers are slow once two of this many consecutive ones were not quick: a single one may have
+/// been preempted by the system.
+const SLOW_WINDOW: u32 = 8;
+
+/// Handlers are slow after a single one that took longer than this.
 const LONG: Duration = Duration::from_millis(10);
 
-/// For how long the driver leaves handlers to others after one that was not quick, at least: ten
-/// times as long as that one took, so that handlers that compute hold it up for a small part of its
-/// time.
-const SLOW: Duration = Duration::from_millis(25);
+/// How long tasks bypass the driver after a slow handler, at least. It is ten times the handler's
+/// run time if that is longer, so that handlers that compute occupy the driver for a small part of
+/// its time.
+const SLOW_PERIOD: Duration = Duration::from_millis(25);
 
-/// How quick handlers have been.
+/// Detects slow handlers.
 #[derive(Default)]
 struct Pace {
-    /// Handlers since one that was not quick.
-    since: Option<u32>,
+    /// Quick handlers since the last one that was not quick.
+    quick_in_a_row: Option<u32>,
 }
 
 impl Pace {
-    /// Whether handlers are slow, after one that took so long.
+    /// Records a handler that ran for `took`; returns whether handlers are slow.
     fn is_slow(&mut self, took: Duration) -> bool {
-        if took <= QUICK {
-            self.since = self.since.map(|count| count.saturating_add(1));
+        if took <= QUICK_MAX {
+            self.quick_in_a_row = self.quick_in_a_row.map(|count| count.saturating_add(1));
             return false;
         }
-        let before = self.since.replace(0);
-        took > LONG || before.is_some_and(|count| count < AMONG)
+        let before = self.quick_in_a_row.replace(0);
+        took > LONG || before.is_some_and(|count| count < SLOW_WINDOW)
     }
 }
 
 impl Workers {
-    pub(crate) fn new(threads: Threads, runtime: Arc<dyn Spawn>) -> Self {
+    pub(crate) fn new(threads: HandlerThreads, runtime: Arc<dyn Spawn>) -> Self {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
         let connection = CONNECTIONS.fetch_add(1, Ordering::Relaxed);
-        Self { threads, connection, runtime, fresh: Mutex::default() }
+        Self { threads, connection, runtime, inline: Mutex::default() }
     }
 
-    /// Whether all handlers may block, whoever runs them.
-    #[cfg(feature = "http")]
-    pub(crate) fn are_plain(&self) -> bool {
+    /// Returns whether all handlers may block the thread that runs them.
+    pub(crate) fn is_blocking(&self) -> bool {
         self.runtime.is_plain()
     }
 
-    /// Runs a plain function, soon.
+    /// Runs a blocking function.
     pub(crate) fn run(&self, incoming: IncomingId, job: impl FnOnce() + Send + 'static) {
-        if self.runtime.is_plain() {
-            self.submit(incoming, Work::Plain(Box::new(job)));
+        if self.is_blocking() {
+            self.submit(incoming, HandlerTask::Blocking(Box::new(job)));
         } else {
             self.threads.run((self.connection, incoming), Box::new(job));
         }
@@ -131,135 +133,138 @@ impl Workers {
         incoming: IncomingId,
         future: impl Future<Output = ()> + Send + 'static,
     ) {
-        if self.runtime.is_plain() {
+        if self.is_blocking() {
             self.run(incoming, move || block_on(future));
         } else {
-            self.submit(incoming, Work::Future(Box::pin(future)));
+            self.submit(incoming, HandlerTask::Future(Box::pin(future)));
         }
     }
 
-    /// Forgets a handler that has not begun.
+    /// Removes a handler that has not started.
     pub(crate) fn withdraw(&self, incoming: IncomingId) {
-        let forgotten = {
-            let works = &mut self.lock().works;
-            let place = works.iter().position(|(fresh, _)| *fresh == incoming);
-            place.and_then(|place| works.remove(place))
+        let removed = {
+            let tasks = &mut self.lock().tasks;
+            let index = tasks.iter().position(|(queued, _)| *queued == incoming);
+            index.and_then(|index| tasks.remove(index))
         };
-        if forgotten.is_none() {
+        if removed.is_none() {
             self.threads.withdraw(&(self.connection, incoming));
         }
     }
 
-    /// The driver is about to [`help`](Self::help), unless handlers are slow.
-    pub(crate) fn await_fresh(&self, clock: &Clock) {
-        let mut fresh = self.lock();
-        if fresh.slow_until.is_some_and(|until| clock.now() < until) {
+    /// Collects the following tasks for [`help`](Self::help), unless handlers are slow.
+    pub(crate) fn collect_tasks(&self, clock: &Clock) {
+        let mut inline = self.lock();
+        if inline.slow_until.is_some_and(|until| clock.now() < until) {
             return;
         }
-        fresh.slow_until = None;
-        fresh.is_awaited = true;
+        inline.slow_until = None;
+        inline.is_open = true;
     }
 
-    /// Runs what came since [`await_fresh`](Self::await_fresh): functions to their end, futures to
-    /// where they first wait. `goes_on` is asked before each whether this thread is still the
-    /// one to do so; nothing else comes or goes meanwhile.
-    pub(crate) fn help(&self, clock: &Clock, mut goes_on: impl FnMut() -> bool) {
+    /// Runs the tasks collected since [`collect_tasks`](Self::collect_tasks): functions to
+    /// completion, futures to their first wait.
+    ///
+    /// Stops, and hands the rest to other threads, when `may_continue`, called before each task,
+    /// returns false.
+    pub(crate) fn help(&self, clock: &Clock, mut may_continue: impl FnMut() -> bool) {
         let mut began = None;
         loop {
-            let mut fresh = self.lock();
-            if began.is_none() && fresh.works.is_empty() {
-                fresh.is_awaited = false;
+            let mut inline = self.lock();
+            if began.is_none() && inline.tasks.is_empty() {
+                inline.is_open = false;
                 return;
             }
             let now = clock.now();
             if let Some(took) = began.map(|began| now.duration_since(began))
-                && fresh.pace.is_slow(took)
+                && inline.pace.is_slow(took)
             {
-                return self.leave_all(fresh, Some(now + SLOW.max(took.saturating_mul(10))));
+                return self
+                    .hand_over(inline, Some(now + SLOW_PERIOD.max(took.saturating_mul(10))));
             }
-            let Some((incoming, work)) = fresh.works.pop_front() else {
-                fresh.is_awaited = false;
+            let Some((incoming, task)) = inline.tasks.pop_front() else {
+                inline.is_open = false;
                 return;
             };
-            if !goes_on() {
-                fresh.works.push_front((incoming, work));
-                return self.leave_all(fresh, Some(now + SLOW));
+            if !may_continue() {
+                inline.tasks.push_front((incoming, task));
+                return self.hand_over(inline, Some(now + SLOW_PERIOD));
             }
             began = Some(now);
-            match work {
-                Work::Plain(job) => {
+            match task {
+                HandlerTask::Blocking(job) => {
                     let Some(_entered) = self.threads.enter() else {
-                        fresh.works.push_front((incoming, Work::Plain(job)));
-                        return self.leave_all(fresh, None);
+                        inline.tasks.push_front((incoming, HandlerTask::Blocking(job)));
+                        return self.hand_over(inline, None);
                     };
-                    drop(fresh);
+                    drop(inline);
                     drop(catch_unwind(AssertUnwindSafe(job)));
                 }
-                Work::Future(future) => {
-                    drop(fresh);
-                    self.begin(future);
+                HandlerTask::Future(future) => {
+                    drop(inline);
+                    self.start(future);
                 }
             }
         }
     }
 
-    /// The driver is held up: what it was to begin is begun by others, and so is what comes next.
+    /// Hands the collected tasks to other threads, because the driver is stuck, and bypasses it for
+    /// a while.
     pub(crate) fn release(&self, clock: &Clock) {
-        self.leave_all(self.lock(), Some(clock.now() + SLOW));
+        self.hand_over(self.lock(), Some(clock.now() + SLOW_PERIOD));
     }
 
-    fn submit(&self, incoming: IncomingId, work: Work) {
-        let mut fresh = self.lock();
-        fresh.works.push_back((incoming, work));
-        if !fresh.is_awaited {
-            self.leave_all(fresh, None);
+    fn submit(&self, incoming: IncomingId, task: HandlerTask) {
+        let mut inline = self.lock();
+        inline.tasks.push_back((incoming, task));
+        if !inline.is_open {
+            self.hand_over(inline, None);
         }
     }
 
-    /// Leaves what has not begun to others, and what comes `until` then. What comes meanwhile comes
-    /// after it.
-    fn leave_all(&self, mut fresh: MutexGuard<'_, Fresh>, until: Option<Instant>) {
-        fresh.is_awaited = false;
-        fresh.slow_until = fresh.slow_until.max(until);
+    /// Hands the collected tasks to the pool or the runtime, and tasks until `slow_until` as well.
+    fn hand_over(&self, mut inline: MutexGuard<'_, InlineQueue>, slow_until: Option<Instant>) {
+        inline.is_open = false;
+        inline.slow_until = inline.slow_until.max(slow_until);
         let mut futures = Vec::new();
-        for (incoming, work) in fresh.works.drain(..) {
-            match work {
-                Work::Plain(job) => self.threads.queue((self.connection, incoming), job),
-                Work::Future(future) => futures.push(future),
+        // Queued under the lock: tasks submitted meanwhile keep their place behind these.
+        for (incoming, task) in inline.tasks.drain(..) {
+            match task {
+                HandlerTask::Blocking(job) => self.threads.queue((self.connection, incoming), job),
+                HandlerTask::Future(future) => futures.push(future),
             }
         }
-        drop(fresh);
-        self.threads.staff();
+        drop(inline);
+        self.threads.start_threads();
         for future in futures {
-            self.leave(future);
+            self.spawn_on_runtime(future);
         }
     }
 
-    /// Polls it once here.
-    fn begin(&self, mut future: BoxFuture<'static, ()>) {
-        // Whoever runs it next asks anew when to come back.
+    /// Polls a future once on this thread, and leaves it to the runtime unless it completes.
+    fn start(&self, mut future: BoxFuture<'static, ()>) {
+        // The runtime polls it again with a real waker.
         let first = |future: &mut BoxFuture<'static, ()>| {
             future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
         };
         let done = catch_unwind(AssertUnwindSafe(|| first(&mut future)));
         if matches!(done, Ok(false)) {
-            self.leave(future);
+            self.spawn_on_runtime(future);
         }
     }
 
-    /// Leaves it to the runtime.
-    fn leave(&self, future: BoxFuture<'static, ()>) {
-        // A runtime that takes no more futures is ending, and the connection with it.
+    fn spawn_on_runtime(&self, future: BoxFuture<'static, ()>) {
+        // A runtime that rejects futures is shutting down, and the connection with it.
         drop(self.runtime.spawn(future));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Fresh> {
-        self.fresh.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, InlineQueue> {
+        self.inline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a future gives; `None` when it panics. What the panic says is not for the peer.
-pub(crate) async fn unpanicked<T>(future: impl Future<Output = T>) -> Option<T> {
+/// Runs a future; returns `None` if it panics. The panic message must not reach the peer.
+pub(crate) async fn catch_panic<T>(future: impl Future<Output = T>) -> Option<T> {
     AssertUnwindSafe(future).catch_unwind().await.ok()
 }
 
@@ -278,13 +283,13 @@ mod tests {
     use mcp_proto::stdio::Stdio;
     use mcp_proto::{Capability, Endpoint, Instant};
 
-    use super::{AMONG, LONG, Pace, QUICK, Spawn, Workers, threads};
+    use super::{LONG, Pace, QUICK_MAX, SLOW_WINDOW, Spawn, Workers, handler_threads};
     use crate::BoxFuture;
     use crate::exec::clock::Clock;
 
-    struct Plain;
+    struct BlockingRuntime;
 
-    impl Spawn for Plain {
+    impl Spawn for BlockingRuntime {
         fn spawn(&self, _: BoxFuture<'static, ()>) -> io::Result<()> {
             Err(io::ErrorKind::Unsupported.into())
         }
@@ -294,7 +299,7 @@ mod tests {
         }
     }
 
-    /// Ids are given by sessions alone.
+    /// Returns ids of incoming requests, which only a connection can create.
     fn ids<const N: usize>() -> [IncomingId; N] {
         let mut server = Stdio::new(Server::new(
             Instant::ZERO,
@@ -319,74 +324,75 @@ mod tests {
     }
 
     fn workers(threads_max: usize) -> Workers {
-        Workers::new(threads(threads_max), Arc::new(Plain))
+        Workers::new(handler_threads(threads_max), Arc::new(BlockingRuntime))
     }
 
     #[test]
-    fn what_came_while_it_was_awaited_runs_here_and_the_rest_elsewhere() {
+    fn collected_tasks_run_on_this_thread_and_later_ones_on_the_pool() {
         let (workers, clock, [first, second]) = (workers(2), Clock::new(), ids());
-        let (say, said) = channel();
+        let (sender, receiver) = channel();
         let run = |id, name| {
-            let say = say.clone();
-            workers.run(id, move || say.send((name, thread::current().id())).unwrap());
+            let sender = sender.clone();
+            workers.run(id, move || sender.send((name, thread::current().id())).unwrap());
         };
-        workers.await_fresh(&clock);
+        workers.collect_tasks(&clock);
         run(first, "first");
-        assert!(said.try_recv().is_err(), "nobody helped yet");
+        assert!(receiver.try_recv().is_err(), "`help` was not called yet");
         workers.help(&clock, || true);
         let here = thread::current().id();
-        assert_eq!(said.try_recv().unwrap(), ("first", here));
+        assert_eq!(receiver.try_recv().unwrap(), ("first", here));
         run(second, "second");
-        let (name, there) = said.recv().unwrap();
+        let (name, there) = receiver.recv().unwrap();
         assert!(name == "second" && there != here);
     }
 
     #[test]
-    fn who_no_longer_leads_leaves_the_rest_to_others_and_what_was_withdrawn_to_nobody() {
+    fn a_replaced_leader_hands_over_its_tasks_and_withdrawn_ones_never_run() {
         let (workers, clock, [first, second, third]) = (workers(2), Clock::new(), ids());
-        let (say, said) = channel();
-        workers.await_fresh(&clock);
+        let (sender, receiver) = channel();
+        workers.collect_tasks(&clock);
         for id in [first, second, third] {
-            let say = say.clone();
-            workers.run(id, move || say.send((id, thread::current().id())).unwrap());
+            let sender = sender.clone();
+            workers.run(id, move || sender.send((id, thread::current().id())).unwrap());
         }
-        drop(say);
+        drop(sender);
         workers.withdraw(second);
-        let beats = Cell::new(0);
+        let calls = Cell::new(0);
         workers.help(&clock, || {
-            beats.set(beats.get() + 1);
+            calls.set(calls.get() + 1);
             false
         });
-        assert_eq!(beats.get(), 1);
+        assert_eq!(calls.get(), 1);
         let here = thread::current().id();
-        let mut ran: Vec<_> = said.iter().inspect(|(_, there)| assert_ne!(*there, here)).collect();
+        let mut ran: Vec<_> =
+            receiver.iter().inspect(|(_, there)| assert_ne!(*there, here)).collect();
         ran.sort_unstable_by_key(|(id, _)| *id);
         assert_eq!(ran.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [first, third]);
     }
 
     #[test]
-    fn after_a_handler_that_is_slow_others_run_the_next_ones() {
+    fn after_a_slow_handler_the_pool_runs_the_next_ones() {
         let (workers, clock, [slow, next]) = (workers(2), Clock::new(), ids());
-        workers.await_fresh(&clock);
-        workers.run(slow, || thread::sleep(QUICK * 100));
+        workers.collect_tasks(&clock);
+        workers.run(slow, || thread::sleep(QUICK_MAX * 100));
         workers.help(&clock, || true);
         let until = workers.lock().slow_until.unwrap();
-        assert!(clock.until(until) > QUICK * 200, "for much longer than it took");
-        let (say, said) = channel();
-        workers.await_fresh(&clock);
-        workers.run(next, move || say.send(thread::current().id()).unwrap());
-        assert_ne!(said.recv().unwrap(), thread::current().id());
+        assert!(clock.until(until) > QUICK_MAX * 200, "longer than the handler took");
+        let (sender, receiver) = channel();
+        workers.collect_tasks(&clock);
+        workers.run(next, move || sender.send(thread::current().id()).unwrap());
+        assert_ne!(receiver.recv().unwrap(), thread::current().id());
     }
 
     #[test]
-    fn what_is_left_to_others_keeps_its_order_while_more_comes() {
+    fn tasks_handed_over_keep_their_order() {
         let (workers, clock, ids) = (Arc::new(workers(1)), Clock::new(), ids::<64>());
-        let (say, said) = channel();
+        let (sender, receiver) = channel();
         let (releasing, over) = (Arc::clone(&workers), Arc::new(AtomicBool::new(false)));
         let is_over = Arc::clone(&over);
         let watcher = thread::spawn(move || {
             while !is_over.load(Ordering::SeqCst) {
-                // As if all had been quick again at once.
+                // Pretends that handlers are quick again.
                 releasing.release(&Clock::new());
                 releasing.lock().slow_until = None;
             }
@@ -394,54 +400,54 @@ mod tests {
         for round in 0..500 {
             for (at, id) in ids.into_iter().enumerate() {
                 if at % 8 == 0 {
-                    workers.await_fresh(&clock);
+                    workers.collect_tasks(&clock);
                 }
-                let say = say.clone();
-                workers.run(id, move || say.send((round, at)).unwrap());
+                let sender = sender.clone();
+                workers.run(id, move || sender.send((round, at)).unwrap());
                 if at % 8 == 6 {
                     workers.help(&clock, || at != 30);
                 }
             }
             workers.help(&clock, || true);
-            let told: Vec<_> = said.iter().take(ids.len()).collect();
-            assert_eq!(told, (0..ids.len()).map(|at| (round, at)).collect::<Vec<_>>());
+            let ran: Vec<_> = receiver.iter().take(ids.len()).collect();
+            assert_eq!(ran, (0..ids.len()).map(|at| (round, at)).collect::<Vec<_>>());
         }
         over.store(true, Ordering::SeqCst);
         watcher.join().unwrap();
     }
 
     #[test]
-    fn one_handler_that_is_not_quick_may_have_been_unlucky_and_two_are_slow() {
-        let (quick, unlucky) = (QUICK, QUICK * 2);
+    fn handlers_are_slow_after_two_that_were_not_quick_or_a_long_one() {
+        let (quick, unlucky) = (QUICK_MAX, QUICK_MAX * 2);
         let verdicts = |times: &[Duration]| {
             let mut pace = Pace::default();
             times.iter().map(|took| pace.is_slow(*took)).collect::<Vec<_>>()
         };
         assert_eq!(verdicts(&[unlucky, unlucky, quick]), [false, true, false]);
-        assert_eq!(verdicts(&[LONG + QUICK, quick]), [true, false]);
+        assert_eq!(verdicts(&[LONG + QUICK_MAX, quick]), [true, false]);
         let apart = |count| {
             let times: Vec<_> = [&[unlucky], &vec![quick; count][..], &[unlucky]].concat();
             verdicts(&times).ends_with(&[true])
         };
-        assert!(apart(AMONG as usize - 1));
-        assert!(!apart(AMONG as usize));
+        assert!(apart(SLOW_WINDOW as usize - 1));
+        assert!(!apart(SLOW_WINDOW as usize));
     }
 
     #[test]
-    fn no_more_run_at_a_time_than_may_even_with_one_that_runs_here() {
+    fn the_maximum_includes_the_task_on_this_thread() {
         let (workers, clock, [first, second]) = (Arc::new(workers(1)), Clock::new(), ids());
-        let (say, said) = channel();
-        workers.await_fresh(&clock);
-        let (inner, later) = (Arc::clone(&workers), say.clone());
+        let (sender, receiver) = channel();
+        workers.collect_tasks(&clock);
+        let (inner, later) = (Arc::clone(&workers), sender.clone());
         let within = move || {
             inner.release(&Clock::new());
             inner.run(second, move || later.send("second").unwrap());
-            // It has a thread by now, and waits for its turn all the same.
-            thread::sleep(QUICK);
-            say.send("first").unwrap();
+            // The second task has a thread by now, but must wait.
+            thread::sleep(QUICK_MAX);
+            sender.send("first").unwrap();
         };
         workers.run(first, within);
         workers.help(&clock, || true);
-        assert_eq!([said.recv().unwrap(), said.recv().unwrap()], ["first", "second"]);
+        assert_eq!([receiver.recv().unwrap(), receiver.recv().unwrap()], ["first", "second"]);
     }
 }

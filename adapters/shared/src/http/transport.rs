@@ -1,13 +1,12 @@
-//! A server's session over HTTP, as something that is shared; knows nothing of requests and
-//! responses.
+//! A server's session over HTTP as the transport of a connection.
 
 use mcp_proto::Instant;
 use mcp_proto::http::Session;
 use mcp_proto::server::{Event, Server};
 
-use crate::transport::link::OverHttp;
+use crate::transport::link::HttpTransport;
 
-impl OverHttp<Server> for Session {
+impl HttpTransport<Server> for Session {
     fn handle_timeout(&mut self, now: Instant) {
         Self::handle_timeout(self, now);
     }

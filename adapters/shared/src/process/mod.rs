@@ -1,6 +1,7 @@
 //! Child processes, the standard streams, pipe sizes and signals.
 
 pub(crate) mod child;
+mod group;
 pub(crate) mod pipe_size;
 pub(crate) mod signals;
 #[cfg(unix)]

@@ -1,55 +1,35 @@
-//! Makes the pipes of this process hold more, once much goes through them; knows nothing of what
-//! does.
+//! Pipe capacities, on systems that let a process change them (Linux and Android).
 
-use std::sync::Once;
+use std::process::{ChildStdin, ChildStdout};
 
-/// Whether streams are stdin and stdout of this process, which are widened once much goes through
-/// them at a time.
-///
-/// A pipe holds 64 KiB as it comes: whoever carries a megabyte through it waits sixteen times. What
-/// all pipes of a user hold is limited by the system, so those that carry little are left as they
-/// are.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Wide {
-    is_standard: bool,
+/// Enlarges the pipes behind stdin and stdout to at least `bytes`, as far as the system allows.
+pub(crate) fn enlarge_stdio(bytes: usize) {
+    system::enlarge(&std::io::stdin(), bytes);
+    system::enlarge(&std::io::stdout(), bytes);
 }
 
-impl Wide {
-    pub(crate) const fn standard() -> Self {
-        Self { is_standard: true }
-    }
-
-    /// So much was there to be read, or is to be written.
-    pub fn passes(self, bytes: usize) {
-        static WIDENED: Once = Once::new();
-        if self.is_standard && bytes >= MUCH {
-            WIDENED.call_once(widen);
-        }
-    }
+/// Enlarges the pipes to and from a child to at least `bytes`, as far as the system allows.
+pub(crate) fn enlarge_child_pipes(stdout: &ChildStdout, stdin: &ChildStdin, bytes: usize) {
+    system::enlarge(stdout, bytes);
+    system::enlarge(stdin, bytes);
 }
-
-/// What fills a pipe.
-const MUCH: usize = 64 * 1024;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn widen() {
-    use std::io::{stdin, stdout};
-    use std::os::fd::{AsFd, BorrowedFd};
+mod system {
+    use std::os::fd::AsFd;
 
     use nix::fcntl::{FcntlArg, fcntl};
 
-    /// What a pipe then holds: two reads.
-    const BYTES: i32 = 512 * 1024;
-
-    let widen = |stream: BorrowedFd<'_>| {
-        // What is no pipe, or no more is allowed of, stays as it is.
-        if fcntl(stream, FcntlArg::F_GETPIPE_SZ).is_ok_and(|bytes| bytes < BYTES) {
-            let _refused = fcntl(stream, FcntlArg::F_SETPIPE_SZ(BYTES));
+    pub(super) fn enlarge(pipe: &impl AsFd, bytes: usize) {
+        let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+        // Fails for anything but a pipe, and beyond the user's limit: the capacity then stays.
+        if fcntl(pipe, FcntlArg::F_GETPIPE_SZ).is_ok_and(|current| current < bytes) {
+            let _refused = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(bytes));
         }
-    };
-    widen(stdin().as_fd());
-    widen(stdout().as_fd());
+    }
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn widen() {}
+mod system {
+    pub(super) fn enlarge<T>(_: &T, _: usize) {}
+}

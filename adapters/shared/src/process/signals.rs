@@ -1,10 +1,9 @@
-//! Signs that a process is to end: SIGINT, SIGTERM, and the end of its parent; knows nothing of
-//! what is closed then.
+//! Closing connections on SIGINT, SIGTERM and the end of the parent process.
 
 use std::io;
 use std::sync::{Mutex, OnceLock, PoisonError, Weak};
 
-/// Something that can be closed.
+/// A target that a signal closes.
 pub(crate) trait Closeable: Send + Sync {
     fn close(&self);
 }
@@ -13,14 +12,13 @@ type Listeners = Mutex<Vec<Weak<dyn Closeable>>>;
 
 static LISTENERS: OnceLock<Listeners> = OnceLock::new();
 
-/// Closes `target` at SIGINT or SIGTERM, for as long as it lives.
+/// Closes `target` on SIGINT or SIGTERM, as long as it is alive.
 ///
-/// A program that handles one of these signals itself, or was started with one ignored, keeps them
-/// all as they are, and nothing happens here. Once nothing that was to be closed is left, the
-/// signals end the process at once, with exit code 130.
+/// Does nothing in a program that handles one of these signals itself, or was started with one
+/// ignored. Once no target is left, the signals end the process with exit code 130.
 pub(crate) fn close_on_signal(target: Weak<dyn Closeable>) {
     let listeners = LISTENERS.get_or_init(|| {
-        let _taken_by_the_program = ctrlc::try_set_handler(close_all);
+        let _handled_by_the_program = ctrlc::try_set_handler(close_all);
         Listeners::default()
     });
     let mut listeners = listeners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -29,26 +27,25 @@ pub(crate) fn close_on_signal(target: Weak<dyn Closeable>) {
 }
 
 fn close_all() {
-    let listening: Vec<_> = match LISTENERS.get() {
+    let targets: Vec<_> = match LISTENERS.get() {
         Some(listeners) => {
             let listeners = listeners.lock().unwrap_or_else(PoisonError::into_inner);
             listeners.iter().filter_map(Weak::upgrade).collect()
         }
         None => Vec::new(),
     };
-    if listening.is_empty() {
+    if targets.is_empty() {
         std::process::exit(130);
     }
-    for listener in listening {
-        listener.close();
+    for target in targets {
+        target.close();
     }
 }
 
-/// Closes `target` once the process that started this one is gone, for as long as it lives. Looks
-/// twice a second.
+/// Closes `target` once the parent process has ended, as long as `target` is alive.
 ///
 /// # Errors
-/// When there is no thread for it.
+/// If the thread that watches the parent cannot be started.
 #[cfg(unix)]
 pub(crate) fn close_with_parent(target: Weak<dyn Closeable>) -> io::Result<()> {
     use std::os::unix::process::parent_id;
@@ -63,18 +60,18 @@ pub(crate) fn close_with_parent(target: Weak<dyn Closeable>) -> io::Result<()> {
                 }
                 return;
             }
-            thread::sleep(LOOK);
+            thread::sleep(PARENT_CHECK_INTERVAL);
         }
     };
     thread::Builder::new().name("mcp-parent".into()).spawn(watch).map(drop)
 }
 
-/// Other systems do not say.
+/// Does nothing: other systems do not report a new parent.
 #[cfg(not(unix))]
 pub(crate) fn close_with_parent(_: Weak<dyn Closeable>) -> io::Result<()> {
     Ok(())
 }
 
-/// How long the end of a parent may go unnoticed.
+/// How often the parent is checked.
 #[cfg(unix)]
-const LOOK: std::time::Duration = std::time::Duration::from_millis(500);
+const PARENT_CHECK_INTERVAL: std::time::Duration = std::time::Duration::from_millis(500);

@@ -1,9 +1,8 @@
-//! Stdin and stdout as files that an event loop can wait for; knows nothing of what is read and
-//! written.
+//! Stdin and stdout as descriptors that an event loop can poll.
 //!
-//! Pipes and sockets can be waited for. Terminals and plain files cannot: a thread of their own
-//! carries their bytes to and from a pipe. It is a plain thread, so it holds up the end of neither
-//! a runtime nor the process.
+//! Pipes and sockets can be polled. Terminals and plain files cannot: a dedicated thread copies
+//! their bytes through a pipe. It does not belong to the runtime, so it delays neither the end of
+//! the runtime nor of the process.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -17,7 +16,7 @@ use std::time::Duration;
 use event_listener::Event;
 use futures_lite::future::or;
 
-/// A descriptor that an event loop can wait for. It is to be made non-blocking.
+/// A descriptor that an event loop can poll, once it is made non-blocking.
 #[derive(Debug)]
 pub enum Pollable {
     /// An end of a pipe.
@@ -26,25 +25,25 @@ pub enum Pollable {
     Socket(OwnedFd),
 }
 
-/// This process's stdin.
+/// Returns this process's stdin.
 ///
 /// # Errors
-/// When it is closed, or there is no thread for it.
+/// If it is closed, or the copying thread cannot be started.
 pub fn input() -> io::Result<Pollable> {
     match pollable(io::stdin().as_fd().try_clone_to_owned()?, Direction::In)? {
         Ok(pollable) => Ok(pollable),
         Err(file) => {
             let (reader, writer) = io::pipe()?;
-            thread::Builder::new().name("mcp-stdin".into()).spawn(move || carry(file, writer))?;
+            thread::Builder::new().name("mcp-stdin".into()).spawn(move || copy(file, writer))?;
             Ok(Pollable::Pipe(reader.into()))
         }
     }
 }
 
-/// This process's stdout, and how to know that all of it has arrived.
+/// Returns this process's stdout, and a way to wait until the output has arrived there.
 ///
 /// # Errors
-/// As [`input`].
+/// Like [`input`].
 pub fn output() -> io::Result<(Pollable, Arrived)> {
     match pollable(io::stdout().as_fd().try_clone_to_owned()?, Direction::Out)? {
         Ok(pollable) => Ok((pollable, Arrived(None))),
@@ -52,24 +51,24 @@ pub fn output() -> io::Result<(Pollable, Arrived)> {
             let (reader, writer) = io::pipe()?;
             let arrived = Arc::new((AtomicBool::new(false), Event::new()));
             let signal = Arc::clone(&arrived);
-            let carry = move || {
-                carry(reader, file);
+            let copy = move || {
+                copy(reader, file);
                 signal.0.store(true, Ordering::Release);
                 signal.1.notify(usize::MAX);
             };
-            thread::Builder::new().name("mcp-stdout".into()).spawn(carry)?;
+            thread::Builder::new().name("mcp-stdout".into()).spawn(copy)?;
             Ok((Pollable::Pipe(writer.into()), Arrived(Some(arrived))))
         }
     }
 }
 
-/// Whether what was written to stdout has arrived there.
+/// Tracks whether the output has arrived at stdout.
 #[derive(Debug)]
 pub struct Arrived(Option<Arc<(AtomicBool, Event)>>);
 
 impl Arrived {
-    /// Waits for it, once the writer is dropped, and not for longer than `give_up` takes: a
-    /// terminal can be stopped.
+    /// Waits until all output has arrived, or until `give_up` completes: a terminal can be stopped.
+    /// The writer must be dropped before.
     pub async fn wait(&self, give_up: impl Future) {
         or(self.arrived(), async { drop(give_up.await) }).await;
     }
@@ -86,10 +85,10 @@ impl Arrived {
     }
 }
 
-/// How long what was written may take to arrive.
+/// How long the output may take to arrive.
 pub const ARRIVAL: Duration = Duration::from_millis(500);
 
-/// Whether a descriptor can be waited for; if not, as a file.
+/// Returns a descriptor that can be polled, or else the file.
 fn pollable(descriptor: OwnedFd, direction: Direction) -> io::Result<Result<Pollable, File>> {
     let file = File::from(descriptor);
     let kind = file.metadata()?.file_type();
@@ -109,7 +108,7 @@ enum Direction {
     Out,
 }
 
-/// A pipe that is opened once more: whether it blocks then concerns nobody else who has it.
+/// Opens a pipe a second time, so that making it non-blocking does not affect other processes.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn own_description(file: &File, direction: Direction) -> Option<File> {
     use std::os::fd::AsRawFd;
@@ -119,7 +118,7 @@ fn own_description(file: &File, direction: Direction) -> Option<File> {
         Direction::In => options.read(true),
         Direction::Out => options.write(true),
     };
-    // A pipe that nobody reads any more would wait here for a reader.
+    // Otherwise opening a pipe without a reader would block.
     options.custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits());
     options.open(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()
 }
@@ -129,10 +128,11 @@ fn own_description(_: &File, _: Direction) -> Option<File> {
     None
 }
 
-/// Carries bytes until either end goes away; then so does the other. Not `io::copy`: it has the
-/// kernel do it, and panics when a terminal goes away half-way.
-fn carry(mut from: impl Read, mut to: impl Write) {
-    let mut buffer = vec![0; CARRIED_BYTES_MAX];
+/// Copies bytes until either end closes, then closes the other.
+///
+/// `io::copy` is not used: it lets the kernel copy, and panics if a terminal closes meanwhile.
+fn copy(mut from: impl Read, mut to: impl Write) {
+    let mut buffer = vec![0; COPY_BYTES_MAX];
     loop {
         match from.read(&mut buffer) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -146,5 +146,5 @@ fn carry(mut from: impl Read, mut to: impl Write) {
     }
 }
 
-/// What is carried at a time.
-const CARRIED_BYTES_MAX: usize = 64 * 1024;
+/// The size of the copy buffer.
+const COPY_BYTES_MAX: usize = 64 * 1024;

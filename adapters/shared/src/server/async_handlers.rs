@@ -1,4 +1,4 @@
-//! Handlers that are futures, of everything that a server can offer.
+//! Registration of handlers that are futures.
 
 use std::future::Future;
 
@@ -15,13 +15,13 @@ use super::Server;
 use super::schema_of;
 use crate::server::handler::context::AsyncCx;
 use crate::server::handler::tool_error::ToolError;
-use crate::server::handler::{Handler, Serves};
+use crate::server::handler::{Handler, HandlerFn};
 
-/// Handlers that are futures run on the adapter's runtime, and must not block. Each is dropped,
-/// where it waits, once its request is cancelled or the connection has ended. Where there is no
-/// runtime, as with `mcp-blocking`, each runs on a thread until its end.
+/// Handlers that are futures. They run on the adapter's runtime and must not block. A future is
+/// dropped once its request is cancelled or the connection has ended. Without a runtime, as in
+/// `mcp-blocking`, each future runs to completion on a thread.
 impl Server {
-    /// As [`tool`](Self::tool), with a future.
+    /// Like [`tool`](Self::tool), for an asynchronous handler.
     #[cfg(feature = "schemars")]
     pub fn tool_async<A, R, F>(
         self,
@@ -38,7 +38,7 @@ impl Server {
         self.tool_with_async(Tool::new(name, schema).description(description), handler)
     }
 
-    /// As [`tool_with`](Self::tool_with), with a future.
+    /// Like [`tool_with`](Self::tool_with), for an asynchronous handler.
     pub fn tool_with_async<A, R, F>(
         self,
         tool: Tool,
@@ -52,7 +52,7 @@ impl Server {
         self.add_tool(tool, Handler::tool_async(handler))
     }
 
-    /// As [`tool_raw`](Self::tool_raw), with a future.
+    /// Like [`tool_raw`](Self::tool_raw), for an asynchronous handler.
     pub fn tool_raw_async<R, F>(
         self,
         name: &str,
@@ -66,11 +66,11 @@ impl Server {
     {
         self.add_tool(
             Tool::new(name, schema).description(description),
-            Handler::Tool(Serves::future(handler)),
+            Handler::Tool(HandlerFn::future(handler)),
         )
     }
 
-    /// As [`resource`](Self::resource), with a future.
+    /// Like [`resource`](Self::resource), for an asynchronous handler.
     pub fn resource_async<R: Into<ReadResourceResult>, F>(
         self,
         resource: Resource,
@@ -79,10 +79,10 @@ impl Server {
     where
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.add_resource(resource, Serves::future(move |(read, _), cx| handler(read, cx)))
+        self.add_resource(resource, HandlerFn::future(move |(read, _), cx| handler(read, cx)))
     }
 
-    /// As [`resource_template`](Self::resource_template), with a future.
+    /// Like [`resource_template`](Self::resource_template), for an asynchronous handler.
     pub fn resource_template_async<R: Into<ReadResourceResult>, F>(
         self,
         template: ResourceTemplate,
@@ -91,11 +91,11 @@ impl Server {
     where
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        let serves = Serves::future(move |(read, variables), cx| handler(read, variables, cx));
-        self.add_template(template, serves)
+        let handler = HandlerFn::future(move |(read, variables), cx| handler(read, variables, cx));
+        self.add_template(template, handler)
     }
 
-    /// As [`template_completion`](Self::template_completion), with a future.
+    /// Like [`template_completion`](Self::template_completion), for an asynchronous handler.
     pub fn template_completion_async<R: Into<CompleteResult>, F>(
         self,
         uri_template: &str,
@@ -105,10 +105,10 @@ impl Server {
     where
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.complete_template(uri_template, variable, Serves::future(handler))
+        self.complete_template(uri_template, variable, HandlerFn::future(handler))
     }
 
-    /// As [`prompt`](Self::prompt), with a future.
+    /// Like [`prompt`](Self::prompt), for an asynchronous handler.
     pub fn prompt_async<R: Into<GetPromptResult>, F>(
         self,
         prompt: Prompt,
@@ -117,10 +117,10 @@ impl Server {
     where
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.add_prompt(prompt, Serves::future(handler))
+        self.add_prompt(prompt, HandlerFn::future(handler))
     }
 
-    /// As [`prompt_completion`](Self::prompt_completion), with a future.
+    /// Like [`prompt_completion`](Self::prompt_completion), for an asynchronous handler.
     pub fn prompt_completion_async<R: Into<CompleteResult>, F>(
         self,
         prompt: &str,
@@ -130,6 +130,6 @@ impl Server {
     where
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        self.complete_prompt(prompt, argument, Serves::future(handler))
+        self.complete_prompt(prompt, argument, HandlerFn::future(handler))
     }
 }

@@ -1,4 +1,4 @@
-//! What a server offers, while it is being put together; knows nothing of how handlers run.
+//! The offer of a server while it is being built.
 
 use std::io;
 use std::mem;
@@ -9,38 +9,38 @@ use mcp_proto::server::Config;
 
 use crate::server::changes::Changes;
 use crate::server::handler::Handler;
-use crate::server::handler::round_state::Sealing;
-use crate::validation::Checks;
+use crate::server::handler::round_state::StateSealing;
+use crate::validation::ToolChecks;
 
-/// The catalogue, what is declared besides, and what went wrong so far.
+/// The catalog of a server, its further capabilities, and the first error so far.
 #[derive(Clone)]
-pub(crate) struct Offer {
+pub(crate) struct Builder {
     pub(crate) config: Config,
     pub(crate) changes: Changes,
-    pub(crate) sealing: Sealing,
-    pub(crate) checks: Checks,
-    /// Declared besides what is in the catalogue.
-    pub(crate) also: Vec<Capability>,
-    /// Clients are told when resources change.
-    pub(crate) watching: bool,
-    /// What was first refused, and why.
-    problem: Option<String>,
+    pub(crate) sealing: StateSealing,
+    pub(crate) checks: ToolChecks,
+    /// Capabilities declared in addition to those of the catalog.
+    pub(crate) extra: Vec<Capability>,
+    /// Resource subscriptions are declared.
+    pub(crate) has_subscriptions: bool,
+    /// The first entry that was refused, and why.
+    error: Option<String>,
 }
 
-impl Offer {
+impl Builder {
     pub(crate) fn new(name: &str, version: &str) -> Self {
         Self {
             config: Config::new(name, version),
             changes: Changes::new(),
-            sealing: Sealing::default(),
-            checks: Checks::default(),
-            also: Vec::new(),
-            watching: false,
-            problem: None,
+            sealing: StateSealing::default(),
+            checks: ToolChecks::default(),
+            extra: Vec::new(),
+            has_subscriptions: false,
+            error: None,
         }
     }
 
-    /// Adds to the catalogue; a refusal is kept for the end.
+    /// Adds an entry to the catalog. A refusal is reported by [`config`](Self::config).
     pub(crate) fn add<T>(
         &mut self,
         what: &str,
@@ -48,47 +48,36 @@ impl Offer {
     ) {
         let added = add(&mut self.changes.catalog_mut());
         if let Err(refused) = added {
-            self.problem.get_or_insert_with(|| format!("{what} cannot be offered: {refused}"));
+            self.error.get_or_insert_with(|| format!("{what} cannot be offered: {refused}"));
         }
     }
 
-    /// Sets up the catalogue.
-    pub(crate) fn set(&self, set: impl FnOnce(Catalog<Handler>) -> Catalog<Handler>) {
+    /// Configures the catalog.
+    pub(crate) fn configure(&self, configure: impl FnOnce(Catalog<Handler>) -> Catalog<Handler>) {
         let mut catalog = self.changes.catalog_mut();
-        *catalog = set(mem::take(&mut *catalog));
+        *catalog = configure(mem::take(&mut *catalog));
     }
 
-    /// What to tell clients of the server. (CAP-01)
-    pub(crate) fn declared(&self) -> io::Result<Config> {
-        if let Some(problem) = self.problem.clone().or_else(|| self.unusable()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    /// Returns the configuration of the server's connections, with all capabilities.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`] if an entry cannot be offered.
+    pub(crate) fn config(&self) -> io::Result<Config> {
+        let invalid_tool = || {
+            let catalog = self.changes.catalog();
+            self.checks.first_invalid(catalog.tools().map(|(tool, _)| tool))
+        };
+        if let Some(error) = self.error.clone().or_else(invalid_tool) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
         }
+        // CAP-01: declares what is offered, and nothing else.
         let mut capabilities = self.changes.catalog().capabilities();
-        for capability in &self.also {
+        for capability in &self.extra {
             capabilities = capabilities.with(*capability);
         }
-        if self.watching && capabilities.has(Capability::Resources) {
+        if self.has_subscriptions && capabilities.has(Capability::Resources) {
             capabilities = capabilities.with(Capability::ResourcesSubscribe);
         }
         Ok(self.config.clone().capabilities(capabilities))
-    }
-
-    /// A tool whose schema is to be checked and cannot be. (JSON-26)
-    #[cfg(feature = "jsonschema")]
-    fn unusable(&self) -> Option<String> {
-        let schemas = self.checks.schemas.as_ref()?;
-        let catalog = self.changes.catalog();
-        catalog.tools().find_map(|(tool, _)| {
-            let output = tool.output_schema.as_ref().map(|schema| &schema.0);
-            let mut all = std::iter::once(&*tool.input_schema).chain(output);
-            let wrong = all.find_map(|schema| schemas.compile(schema).err())?;
-            Some(format!("the tool `{}` cannot be offered: {wrong}", tool.name))
-        })
-    }
-
-    #[cfg(not(feature = "jsonschema"))]
-    #[allow(clippy::unused_self, reason = "as with the feature")]
-    const fn unusable(&self) -> Option<String> {
-        None
     }
 }

@@ -1,5 +1,5 @@
-//! Telling of changes while serving: the catalogue that all connections of a server share, and the
-//! connections.
+//! Changes while serving: the catalog that all connections of a server share, and the
+//! notifications sent over them.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
@@ -10,18 +10,16 @@ use mcp_proto::{Change, Misuse};
 use serde::de::DeserializeOwned;
 
 use crate::server::handler::Handler;
-use crate::server::handler::context::{Cx, Wire};
+use crate::server::handler::context::{Cx, HandlerLink};
 use crate::server::handler::tool_error::ToolError;
 
-/// Tells the clients of a server that something changed, of every open connection and every
-/// revision.
+/// Notifies all connected clients of a server that its tools, prompts or resources changed.
 ///
-/// Cheap to clone, and usable from anywhere, before the server serves and after it has ended:
-/// nobody listening is fine. None of its methods waits. A client that does not read is told later,
-/// once for each thing that changed.
+/// Cheap to clone, and usable from any thread at any time, even while there are no connections. No
+/// method waits: a client that does not read is notified later, once for each thing that changed.
 ///
-/// A server tells only of what it declares: [`Server::changing`](crate::Server::changing) says what
-/// that is.
+/// A server sends only the notifications that it declares; see
+/// [`Server::changing`](crate::Server::changing).
 #[derive(Clone)]
 pub struct Changes {
     hub: Arc<Hub>,
@@ -29,52 +27,52 @@ pub struct Changes {
 
 struct Hub {
     catalog: RwLock<Catalog<Handler>>,
-    wires: Mutex<Vec<Weak<dyn Wire>>>,
+    connections: Mutex<Vec<Weak<dyn HandlerLink>>>,
 }
 
 impl Changes {
-    /// The list of tools changed.
+    /// Notifies clients that the list of tools changed.
     ///
     /// # Errors
-    /// [`Misuse::Undeclared`] when the server does not tell of it; [`Misuse::Blocked`] when one of
-    /// the clients does not read, more than 1,024 resources wait for it already, and it will
-    /// not hear of this one. The others do.
+    /// [`Misuse::Undeclared`] if the server does not declare such notifications;
+    /// [`Misuse::Blocked`] if a client that does not read has 1,024 changed resources waiting and
+    /// misses this one. All other clients are notified.
     pub fn tools_list_changed(&self) -> Result<(), Misuse> {
-        self.tell(Change::Tools)
+        self.send(Change::Tools)
     }
 
-    /// The list of prompts changed.
+    /// Notifies clients that the list of prompts changed.
     ///
     /// # Errors
-    /// As [`tools_list_changed`](Self::tools_list_changed).
+    /// Like [`tools_list_changed`](Self::tools_list_changed).
     pub fn prompts_list_changed(&self) -> Result<(), Misuse> {
-        self.tell(Change::Prompts)
+        self.send(Change::Prompts)
     }
 
-    /// The list of resources changed, or that of their templates.
+    /// Notifies clients that the list of resources or of resource templates changed.
     ///
     /// # Errors
-    /// As [`tools_list_changed`](Self::tools_list_changed).
+    /// Like [`tools_list_changed`](Self::tools_list_changed).
     pub fn resources_list_changed(&self) -> Result<(), Misuse> {
-        self.tell(Change::Resources)
+        self.send(Change::Resources)
     }
 
-    /// The resource `uri` changed: those who subscribed to it are told.
+    /// Notifies the subscribed clients that the resource `uri` changed.
     ///
     /// # Errors
-    /// As [`tools_list_changed`](Self::tools_list_changed).
+    /// Like [`tools_list_changed`](Self::tools_list_changed).
     pub fn resource_updated(&self, uri: &str) -> Result<(), Misuse> {
-        self.tell(Change::Resource(uri))
+        self.send(Change::Resource(uri))
     }
 
-    /// Adds a tool, or replaces it, as [`Server::tool_with`](crate::Server::tool_with) does;
-    /// clients are told.
+    /// Adds or replaces a tool, like [`Server::tool_with`](crate::Server::tool_with), and notifies
+    /// clients.
     ///
-    /// A server that has no tools when it begins to serve must declare by itself that it will:
+    /// A server without tools at the start must declare the notification itself:
     /// [`Server::capability`](crate::Server::capability) with `Capability::ToolsListChanged`.
     ///
     /// # Errors
-    /// [`Refused`] when what describes it is not well formed.
+    /// [`Refused`] if the tool's description is invalid.
     pub fn add_tool<A, R>(
         &self,
         tool: Tool,
@@ -85,24 +83,23 @@ impl Changes {
         R: Into<CallToolResult>,
     {
         let changed = self.catalog_mut().add_tool(tool, Handler::tool(handler))?;
-        self.tell_list(changed);
+        self.send_list_changed(changed);
         Ok(())
     }
 
-    /// Takes a tool out of the list; clients are told. Calls that are running end as they would
-    /// have.
+    /// Removes a tool and notifies clients. Running calls complete normally.
     ///
     /// # Errors
-    /// [`Refused::Unknown`] when there is none of this name.
+    /// [`Refused::Unknown`] if no tool has this name.
     pub fn remove_tool(&self, name: &str) -> Result<(), Refused> {
         let (changed, _handler) = self.catalog_mut().remove_tool(name)?;
-        self.tell_list(changed);
+        self.send_list_changed(changed);
         Ok(())
     }
 
     pub(crate) fn new() -> Self {
         let catalog = RwLock::new(Catalog::new().replacing());
-        Self { hub: Arc::new(Hub { catalog, wires: Mutex::default() }) }
+        Self { hub: Arc::new(Hub { catalog, connections: Mutex::default() }) }
     }
 
     pub(crate) fn catalog(&self) -> RwLockReadGuard<'_, Catalog<Handler>> {
@@ -113,29 +110,30 @@ impl Changes {
         self.hub.catalog.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on `wire` is told, for as long as it lives.
-    pub(crate) fn join(&self, wire: &Arc<dyn Wire>) {
-        let mut wires = self.hub.wires.lock().unwrap_or_else(PoisonError::into_inner);
-        wires.retain(|wire| wire.strong_count() > 0);
-        wires.push(Arc::downgrade(wire));
+    /// Sends notifications over `connection` as long as it is alive.
+    pub(crate) fn join(&self, connection: &Arc<dyn HandlerLink>) {
+        let mut connections = self.hub.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.retain(|connection| connection.strong_count() > 0);
+        connections.push(Arc::downgrade(connection));
     }
 
-    /// What the server does not declare is not told.
-    fn tell_list(&self, changed: Changed) {
-        let _nobody_hears = self.tell(match changed {
+    /// Sends a list-changed notification if the server declares it.
+    fn send_list_changed(&self, changed: Changed) {
+        let _undeclared = self.send(match changed {
             Changed::Prompts => Change::Prompts,
             Changed::Resources => Change::Resources,
             Changed::Tools => Change::Tools,
         });
     }
 
-    fn tell(&self, change: Change<'_>) -> Result<(), Misuse> {
-        // Without the lock: those who are told may tell of changes themselves.
-        let wires = self.hub.wires.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    fn send(&self, change: Change<'_>) -> Result<(), Misuse> {
+        // The lock is released first: handling a change may cause another one.
+        let connections =
+            self.hub.connections.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut outcome = Ok(());
-        for wire in wires.iter().filter_map(Weak::upgrade) {
-            match wire.tell(change) {
-                // Whose connection is over need not be told.
+        for connection in connections.iter().filter_map(Weak::upgrade) {
+            match connection.send_change(change) {
+                // A closed connection needs no notification.
                 Ok(()) | Err(Misuse::Closed) => {}
                 Err(misuse) => outcome = Err(misuse),
             }

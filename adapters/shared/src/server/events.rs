@@ -1,5 +1,4 @@
-//! A connection of a server: requests become jobs, and their outcomes replies; knows nothing of any
-//! runtime.
+//! The events of a server's connection: requests become jobs, and their outcomes replies.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,100 +13,105 @@ use mcp_proto::{
 };
 
 use crate::BoxFuture;
-use crate::exec::cancellation::Cancelled;
+use crate::exec::cancellation::Cancellation;
 use crate::exec::clock::unix_seconds;
-use crate::exec::workers::{Workers, unpanicked};
-use crate::process::signals::{self as signal, Closeable};
+use crate::exec::workers::{Workers, catch_panic};
+use crate::process::signals::{self, Closeable};
 use crate::server::changes::Changes;
-use crate::server::handler::context::{AsyncCx, Cx, Inner, Wire};
-use crate::server::handler::reply::{Done, Reply};
-use crate::server::handler::round_state::{Carried, Sealing};
+use crate::server::handler::context::{AsyncCx, Cx, HandlerLink, RequestState};
+use crate::server::handler::reply::{BoxedResult, HandlerReply};
+use crate::server::handler::round_state::{RoundState, StateSealing};
 use crate::server::handler::tool_error::ToolError;
-use crate::server::handler::{Job, Step};
-use crate::server::id_hasher::ByIncoming;
-use crate::server::pending_changes::Untold;
-use crate::trace::{About, how};
+use crate::server::handler::{Job, Resolution};
+use crate::server::id_hasher::IncomingMap;
+use crate::server::pending_changes::PendingChanges;
+use crate::trace::{EventSummary, close_reason};
+use crate::transport::http_types::ServerHttp;
 use crate::transport::link::{Link, OnTransport, Role, State, Transport};
-use crate::validation::Checks;
+use crate::validation::ToolChecks;
 
-pub(crate) type Hears<T> = Arc<dyn Fn(&T) + Send + Sync>;
+/// A callback of the application.
+pub(crate) type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
-/// Whether somebody listens to the changes of a resource, over one connection.
+/// The start or end of the subscriptions to a resource over one connection.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Watch {
-    /// Somebody begins to: of the resource with this URI.
+    /// The first subscription to the resource with this URI began.
     Began(String),
-    /// Nobody does any more: of the resource with this URI.
+    /// The last subscription to the resource with this URI ended.
     Ended(String),
 }
 
-/// What never changes while connected.
+/// The configuration of a server's connection.
 #[expect(
     missing_debug_implementations,
     unnameable_types,
-    reason = "what a connection keeps is its own"
+    reason = "the state of a connection is internal"
 )]
-pub struct Shared {
+pub struct ServerShared {
     pub(crate) changes: Changes,
-    pub(crate) sealing: Sealing,
-    pub(crate) checks: Checks,
+    pub(crate) sealing: StateSealing,
+    pub(crate) checks: ToolChecks,
     pub(crate) workers: Workers,
-    pub(crate) on_violation: Option<Hears<Violation>>,
-    pub(crate) on_watch: Option<Hears<Watch>>,
+    pub(crate) on_violation: Option<Callback<Violation>>,
+    pub(crate) on_watch: Option<Callback<Watch>>,
 }
 
-/// What is open on the application's side.
+/// The requests and notifications in progress.
 #[derive(Default)]
 #[expect(
     missing_debug_implementations,
     unnameable_types,
-    reason = "what a connection keeps is its own"
+    reason = "the state of a connection is internal"
 )]
-pub struct Open {
-    running: ByIncoming<Arc<Cancelled>>,
-    untold: Untold,
+pub struct ServerState {
+    /// The cancellation flags of running handlers.
+    running: IncomingMap<Arc<Cancellation>>,
+    pending_changes: PendingChanges,
 }
 
-/// A connection that is served for as long as its driver drives it.
+/// A connection that is being served.
 #[derive(Debug)]
 pub struct Serving {
     link: Arc<Link<Machine>>,
-    /// It hears of changes for as long as this is there.
-    #[expect(clippy::redundant_allocation, reason = "it ends with this, and the link may not")]
-    wire: Arc<Arc<Link<Machine>>>,
-    with_parent: bool,
+    /// Keeps the subscription to [`Changes`] and to signals, which end with this value.
+    #[expect(clippy::redundant_allocation, reason = "the link may outlive the subscription")]
+    subscription: Arc<Arc<Link<Machine>>>,
+    exit_with_parent: bool,
 }
 
 impl Serving {
-    pub(crate) fn new(link: Arc<Link<Machine>>, with_parent: bool) -> Self {
-        let wire = Arc::new(Arc::clone(&link));
-        let joined: Arc<dyn Wire> = Arc::clone(&wire) as _;
+    pub(crate) fn new(link: Arc<Link<Machine>>, exit_with_parent: bool) -> Self {
+        let subscription = Arc::new(Arc::clone(&link));
+        let joined: Arc<dyn HandlerLink> = Arc::clone(&subscription) as _;
         link.shared.changes.join(&joined);
-        Self { link, wire, with_parent }
+        Self { link, subscription, exit_with_parent }
     }
 
-    /// Closes it at SIGINT or SIGTERM, and with the parent of the process if the server is to end
-    /// with it. To be called before the first byte is driven: whoever hears from a server may
-    /// send it a signal.
+    /// Closes the connection on SIGINT or SIGTERM, and with the parent process if the server is
+    /// configured so.
+    ///
+    /// The caller must call this before it drives the connection: a client may send a signal as
+    /// soon as it receives output.
     ///
     /// # Errors
-    /// When there is no thread that watches the parent.
+    /// If the thread that watches the parent cannot be started.
     pub fn close_with_process(&self) -> io::Result<()> {
-        let closeable: Arc<dyn Closeable> = Arc::clone(&self.wire) as _;
-        signal::close_on_signal(Arc::downgrade(&closeable));
-        if self.with_parent {
-            signal::close_with_parent(Arc::downgrade(&closeable))?;
+        let closeable: Arc<dyn Closeable> = Arc::clone(&self.subscription) as _;
+        signals::close_on_signal(Arc::downgrade(&closeable));
+        if self.exit_with_parent {
+            signals::close_with_parent(Arc::downgrade(&closeable))?;
         }
         Ok(())
     }
 
-    /// How it ended, once its driver is done.
+    /// Returns how the connection ended, once its driver is done.
     ///
     /// # Errors
-    /// When the client broke a rule that the connection could not survive.
+    /// If the client caused a protocol fault.
     pub fn outcome(self) -> io::Result<()> {
-        match self.link.look(|state| state.session.closed().cloned()) {
+        match self.link.inspect(|state| state.connection.closed().cloned()) {
             Some(Close::Fault(fault)) => Err(io::Error::other(fault)),
             Some(Close::Local | Close::Peer) | None => Ok(()),
         }
@@ -115,58 +119,57 @@ impl Serving {
 }
 
 impl Cx {
-    /// What tells clients that something changed.
+    /// Returns the handle that notifies clients of changes.
     #[must_use]
     pub fn changes(&self) -> &Changes {
-        &self.inner.wire.shared.changes
+        &self.request.link.shared.changes
     }
 }
 
 impl Closeable for Arc<Link<Machine>> {
     fn close(&self) {
-        self.with(|state, now| state.session.close(now));
+        self.with(|state, now| state.connection.close(now));
     }
 }
 
-impl Wire for Arc<Link<Machine>> {
-    fn act(&self, command: Command<'_>) -> Result<(), Misuse> {
-        self.with(|state, now| state.session.run(now, command))
+impl HandlerLink for Arc<Link<Machine>> {
+    fn apply(&self, command: Command<'_>) -> Result<(), Misuse> {
+        self.with(|state, now| state.connection.run(now, command))
     }
 
-    fn act_within(
+    fn apply_within(
         &self,
         patience: Duration,
         command: OwnedCommand,
     ) -> BoxFuture<'_, Result<(), Misuse>> {
-        Box::pin(
-            self.with_room(patience, move |state, now| {
-                state.session.run(now, (&command).try_into()?)
-            }),
-        )
+        Box::pin(self.with_room(patience, move |state, now| {
+            state.connection.run(now, (&command).try_into()?)
+        }))
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
         Box::pin(self.sleep_until(self.clock.now() + duration))
     }
 
-    fn tell(&self, change: Change<'_>) -> Result<(), Misuse> {
-        self.with(|State { session, open, .. }, now| open.untold.tell(session, now, change))
+    fn send_change(&self, change: Change<'_>) -> Result<(), Misuse> {
+        self.with(|State { connection, role, .. }, now| {
+            role.pending_changes.send(connection, now, change)
+        })
     }
 }
 
 impl OnTransport for Machine {
-    #[cfg(feature = "http")]
-    type Http = mcp_proto::http::Session;
+    type Http = ServerHttp;
 }
 
 impl Role for Machine {
-    type Open = Open;
-    type Shared = Shared;
+    type Open = ServerState;
+    type Shared = ServerShared;
 
-    /// What was asked can no longer be answered.
+    /// Requests of a client that stopped reading cannot be answered.
     const LAST_INPUT: Duration = Duration::ZERO;
 
-    fn workers(shared: &Shared) -> Option<&Workers> {
+    fn workers(shared: &ServerShared) -> Option<&Workers> {
         Some(&shared.workers)
     }
 
@@ -177,24 +180,24 @@ impl Role for Machine {
             }
             Event::RequestCancelled { incoming, .. } => {
                 link.shared.workers.withdraw(incoming);
-                let cancelled = link.lock().open.running.remove(&incoming);
+                let cancelled = link.lock().role.running.remove(&incoming);
                 if let Some(cancelled) = cancelled {
                     cancelled.set();
                 }
             }
-            Event::Violation(violation) => tell(link.shared.on_violation.as_ref(), &violation),
+            Event::Violation(violation) => notify(link.shared.on_violation.as_ref(), &violation),
             Event::Watched { uri } => {
-                tell(link.shared.on_watch.as_ref(), &Watch::Began(uri.into()))
+                notify(link.shared.on_watch.as_ref(), &Watch::Began(uri.into()))
             }
             Event::Unwatched { uri } => {
-                tell(link.shared.on_watch.as_ref(), &Watch::Ended(uri.into()))
+                notify(link.shared.on_watch.as_ref(), &Watch::Ended(uri.into()))
             }
             _ => {}
         }
     }
 
-    fn about(event: &Event) -> About<'_> {
-        let (name, of) = match event {
+    fn about(event: &Event) -> EventSummary<'_> {
+        let (name, detail) = match event {
             Event::Ready(peer) => ("ready", peer.revision.name()),
             Event::Request { request, .. } => ("request", &*request.method),
             Event::RequestCancelled { .. } => ("request cancelled", ""),
@@ -206,57 +209,66 @@ impl Role for Machine {
             Event::Watched { .. } => ("watched", ""),
             Event::Unwatched { .. } => ("unwatched", ""),
             Event::Violation(_) => ("violation", "the client broke a rule"),
-            Event::Closed(why) => ("closed", how(why)),
+            Event::Closed(why) => ("closed", close_reason(why)),
             _ => ("event", ""),
         };
-        About { name, of }
+        EventSummary { name, detail }
     }
 
-    fn retry(session: &mut Transport<Self>, open: &mut Open, now: impl FnOnce() -> Instant) {
-        if !open.untold.is_empty() {
-            open.untold.retry(session, now());
+    fn retry(
+        connection: &mut Transport<Self>,
+        state: &mut ServerState,
+        now: impl FnOnce() -> Instant,
+    ) {
+        if !state.pending_changes.is_empty() {
+            state.pending_changes.retry(connection, now());
         }
     }
 }
 
-fn tell<T>(hears: Option<&Hears<T>>, what: &T) {
-    if let Some(hears) = hears {
-        hears(what);
+fn notify<T>(callback: Option<&Callback<T>>, event: &T) {
+    if let Some(callback) = callback {
+        callback(event);
     }
 }
 
-/// Answers what can be answered at once, and has workers do the rest.
+/// Answers a request from the catalog, or starts its handler.
 fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, context: Context) {
     let find = || {
         let catalog = link.shared.changes.catalog();
         let found = catalog.find(&request, context.peer.revision)?;
-        Ok(Step::new(found, &link.shared.checks))
+        Ok(Resolution::new(found, &link.shared.checks))
     };
-    // The check of arguments is the application's, and may panic.
-    let step = catch_unwind(AssertUnwindSafe(find)).unwrap_or_else(|_panic| Err(failed()));
-    let ready =
-        step.and_then(|step| Ok((step, carried(&link.shared.sealing, &request, &context)?)));
+    // The check of the arguments belongs to the application and may panic.
+    let resolution =
+        catch_unwind(AssertUnwindSafe(find)).unwrap_or_else(|_panic| Err(handler_failed()));
+    let ready = resolution.and_then(|resolution| {
+        Ok((resolution, read_rounds(&link.shared.sealing, &request, &context)?))
+    });
     match ready {
-        Ok((Step::Run(job), carried)) => start(link, incoming, request, context, carried, job),
-        Ok((Step::Answer(answer), _)) => reply_now(link, incoming, Reply::Result(answer)),
-        Ok((Step::Unknown, _)) => {
-            reply_now(link, incoming, Reply::Error(ErrorObject::method_not_found(&request.method)));
+        Ok((Resolution::Run(job), rounds)) => start(link, incoming, request, context, rounds, job),
+        Ok((Resolution::Answer(answer), _)) => {
+            reply_now(link, incoming, HandlerReply::Result(answer));
         }
-        Err(error) => reply_now(link, incoming, Reply::Error(error)),
+        Ok((Resolution::Unknown, _)) => {
+            let error = ErrorObject::method_not_found(&request.method);
+            reply_now(link, incoming, HandlerReply::Error(error));
+        }
+        Err(error) => reply_now(link, incoming, HandlerReply::Error(error)),
     }
 }
 
-/// What earlier rounds left.
-fn carried(
-    sealing: &Sealing,
+/// Reads the state that earlier rounds left.
+fn read_rounds(
+    sealing: &StateSealing,
     request: &Request,
     context: &Context,
-) -> Result<Carried, ErrorObject> {
+) -> Result<RoundState, ErrorObject> {
     let text = match &context.state {
         Some(state) => Some(sealing.open(state, request, unix_seconds())?),
         None => None,
     };
-    Carried::read(text.as_deref(), context.answers.as_ref())
+    RoundState::read(text.as_deref(), context.answers.as_ref())
 }
 
 fn start(
@@ -264,82 +276,86 @@ fn start(
     incoming: IncomingId,
     request: Request,
     context: Context,
-    carried: Carried,
+    rounds: RoundState,
     job: Job,
 ) {
-    let cancelled = Arc::new(Cancelled::default());
-    link.lock().open.running.insert(incoming, Arc::clone(&cancelled));
-    let inner = Inner {
-        wire: Arc::clone(link),
+    let cancelled = Arc::new(Cancellation::default());
+    link.lock().role.running.insert(incoming, Arc::clone(&cancelled));
+    let request = RequestState {
+        link: Arc::clone(link),
         incoming,
         request,
         context,
-        carried: Mutex::new(carried),
+        rounds: Mutex::new(rounds),
         cancelled,
     };
-    let cx = Cx { inner: Arc::new(inner) };
+    let cx = Cx { request: Arc::new(request) };
     let serving = Arc::clone(link);
     match job {
-        Job::Plain(job) => link.shared.workers.run(incoming, move || {
-            let run = || serving.trace.within(&cx.inner.request.method, || job(cx.clone()));
+        Job::Blocking(job) => link.shared.workers.run(incoming, move || {
+            let run = || serving.trace.run_handler(&cx.request.request.method, || job(cx.clone()));
             let outcome = catch_unwind(AssertUnwindSafe(run)).ok();
             if let Err(reply) = finish(&serving, &cx, outcome) {
                 block_on(finish_with_room(&serving, incoming, reply));
             }
         }),
-        Job::Future(job) => link.shared.workers.spawn(incoming, async move {
+        Job::Async(job) => link.shared.workers.spawn(incoming, async move {
             let served = async { job(AsyncCx(cx.clone())).await };
-            let done = unpanicked(serving.trace.around(&cx.inner.request.method, served));
-            let Some(outcome) = cx.inner.cancelled.run_until_set(done).await else { return };
+            let done =
+                catch_panic(serving.trace.instrument_handler(&cx.request.request.method, served));
+            let Some(outcome) = cx.request.cancelled.run_until_set(done).await else { return };
             if let Err(reply) = finish(&serving, &cx, outcome) {
-                // It is rare, and the futures of all handlers would have room for it.
+                // Boxed because it is rare: inline it would enlarge the futures of all handlers.
                 Box::pin(finish_with_room(&serving, incoming, reply)).await;
             }
         }),
     }
 }
 
-/// Answers what a handler came to; `None` when it panicked.
+/// Sends the reply for the outcome of a handler; `None` if it panicked.
 ///
 /// # Errors
-/// What to answer when there is room for it.
+/// The reply, if there is no room for it yet.
 fn finish(
     link: &Arc<Link<Machine>>,
     cx: &Cx,
-    outcome: Option<Result<Done, ToolError>>,
-) -> Result<(), Reply> {
-    let incoming = cx.inner.incoming;
-    let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(failed())));
+    outcome: Option<Result<BoxedResult, ToolError>>,
+) -> Result<(), HandlerReply> {
+    let RequestState { incoming, request, .. } = &*cx.request;
+    let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
     let mut reply =
-        Reply::new(outcome, &cx.inner.request, &cx.carried(), &link.shared.sealing, unix_seconds);
+        HandlerReply::new(outcome, request, &cx.rounds(), &link.shared.sealing, unix_seconds);
     let sent = link.with(|state, now| {
-        state.open.running.remove(&incoming);
-        reply.send(&mut state.session, now, incoming)
+        state.role.running.remove(incoming);
+        reply.send(&mut state.connection, now, *incoming)
     });
     sent.map_err(|_blocked| reply)
 }
 
-/// Answers once there is room, or that there was none.
-async fn finish_with_room(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: Reply) {
-    // Borrowed as if it were to change: results can be sent to other threads, and not shared with
-    // them.
+/// Sends a reply once there is room for it, or else an error.
+async fn finish_with_room(
+    link: &Arc<Link<Machine>>,
+    incoming: IncomingId,
+    mut reply: HandlerReply,
+) {
+    // Borrowed mutably because results are `Send` but not `Sync`.
     let sending = &mut reply;
     let send =
-        move |state: &mut State<Machine>, now| sending.send(&mut state.session, now, incoming);
+        move |state: &mut State<Machine>, now| sending.send(&mut state.connection, now, incoming);
     if link.with_room(ASK_PATIENCE, send).await.is_err() {
-        reply_now(link, incoming, reply.give_up());
+        reply_now(link, incoming, reply.rejection());
     }
 }
 
-/// What a panic says is for the server's own log; it never reaches the wire.
-fn failed() -> ErrorObject {
+/// Returns the error for a handler that panicked. The panic message is never sent.
+fn handler_failed() -> ErrorObject {
     ErrorObject::internal("the handler failed")
 }
 
-/// Sends what never waits for room: all but questions.
-fn reply_now(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: Reply) {
-    let _gone = link.with(|state, now| reply.send(&mut state.session, now, incoming));
+/// Sends a reply that needs no room: anything but questions.
+fn reply_now(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
+    let _gone = link.with(|state, now| reply.send(&mut state.connection, now, incoming));
 }
 
-/// How long questions wait for room. Answers never wait.
+/// How long questions wait for room. Other replies never wait.
 const ASK_PATIENCE: Duration = Duration::from_secs(1);

@@ -1,23 +1,23 @@
-//! Tables by the ids of requests, which are numbers that a connection counts up itself; knows
-//! nothing of what is in them.
+//! Maps keyed by incoming request ids, with a cheap hash.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use mcp_proto::IncomingId;
 
-/// What there is for each open request.
-pub(crate) type ByIncoming<T> = HashMap<IncomingId, T, BuildHasherDefault<Spread>>;
+/// A map keyed by incoming request ids.
+pub(crate) type IncomingMap<T> = HashMap<IncomingId, T, BuildHasherDefault<IdHasher>>;
 
-/// Spreads numbers that follow each other. No peer chooses them, so none can choose those that
-/// collide.
+/// A multiplicative hash that spreads consecutive numbers.
+///
+/// The connection assigns the ids itself, so a peer cannot choose colliding ones.
 #[derive(Default)]
-pub(crate) struct Spread(u64);
+pub(crate) struct IdHasher(u64);
 
 /// 2⁶⁴ divided by the golden ratio.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-impl Hasher for Spread {
+impl Hasher for IdHasher {
     fn finish(&self) -> u64 {
         self.0
     }

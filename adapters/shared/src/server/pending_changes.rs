@@ -1,4 +1,4 @@
-//! Changes that a client is still to be told of, once it reads again; knows nothing of who listens.
+//! Change notifications that wait until the client reads again.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use mcp_proto::{Change, Instant, Misuse};
 
 use crate::transport::link::Transport;
 
-/// Resources that wait, and the bytes of their URIs; more are refused.
+/// The maximum number of waiting resources, and of the bytes of their URIs.
 const URIS_MAX: usize = 1024;
 const URIS_BYTES_MAX: usize = 1 << 20;
 
-/// A change that waits is not queued a second time: whoever hears of it looks anew anyway.
+/// The waiting changes, each at most once: a client that is notified reads the latest state.
 #[derive(Debug, Default)]
-pub(crate) struct Untold {
+pub(crate) struct PendingChanges {
     prompts: bool,
     resources: bool,
     tools: bool,
@@ -21,21 +21,24 @@ pub(crate) struct Untold {
     bytes: usize,
 }
 
-impl Untold {
-    /// Tells of a change, or keeps it for later.
-    pub(crate) fn tell(
+impl PendingChanges {
+    /// Sends a change, or queues it if there is no room.
+    ///
+    /// # Errors
+    /// [`Misuse::Blocked`] if the queue is full; otherwise the connection's [`Misuse`].
+    pub(crate) fn send(
         &mut self,
-        session: &mut Transport<Machine>,
+        connection: &mut Transport<Machine>,
         now: Instant,
         change: Change<'_>,
     ) -> Result<(), Misuse> {
-        match session.run(now, Command::Changed { change }) {
-            Err(Misuse::Blocked) => self.keep(change),
-            told => told,
+        match connection.run(now, Command::Changed { change }) {
+            Err(Misuse::Blocked) => self.queue(change),
+            sent => sent,
         }
     }
 
-    fn keep(&mut self, change: Change<'_>) -> Result<(), Misuse> {
+    fn queue(&mut self, change: Change<'_>) -> Result<(), Misuse> {
         match change {
             Change::Prompts => self.prompts = true,
             Change::Resources => self.resources = true,
@@ -48,19 +51,19 @@ impl Untold {
                 self.bytes += uri.len();
                 self.uris.insert(uri.to_owned());
             }
-            // No other change is told of here.
+            // There are no other kinds of changes yet.
             _ => return Err(Misuse::Blocked),
         }
         Ok(())
     }
 
-    /// Whether nothing waits.
+    /// Returns whether no change waits.
     pub(crate) fn is_empty(&self) -> bool {
         !self.prompts && !self.resources && !self.tools && self.uris.is_empty()
     }
 
-    /// Tells of what waits, as far as there is room.
-    pub(crate) fn retry(&mut self, session: &mut Transport<Machine>, now: Instant) {
+    /// Sends the waiting changes, as far as there is room.
+    pub(crate) fn retry(&mut self, connection: &mut Transport<Machine>, now: Instant) {
         let lists = [
             (&mut self.prompts, Change::Prompts),
             (&mut self.resources, Change::Resources),
@@ -68,11 +71,11 @@ impl Untold {
         ];
         for (waits, change) in lists {
             *waits =
-                *waits && session.run(now, Command::Changed { change }) == Err(Misuse::Blocked);
+                *waits && connection.run(now, Command::Changed { change }) == Err(Misuse::Blocked);
         }
         while let Some(uri) = self.uris.first() {
             let change = Change::Resource(uri);
-            if session.run(now, Command::Changed { change }) == Err(Misuse::Blocked) {
+            if connection.run(now, Command::Changed { change }) == Err(Misuse::Blocked) {
                 break;
             }
             self.bytes -= uri.len();

@@ -1,4 +1,4 @@
-//! Handlers that are plain functions, of everything that a server can offer.
+//! Registration of handlers that are blocking functions.
 
 use mcp_proto::Raw;
 use mcp_proto::catalog::Variables;
@@ -13,14 +13,14 @@ use super::Server;
 use super::schema_of;
 use crate::server::handler::context::Cx;
 use crate::server::handler::tool_error::ToolError;
-use crate::server::handler::{Handler, Serves};
+use crate::server::handler::{Handler, HandlerFn};
 
-/// Handlers that are plain functions run on threads of the server's own, and may block.
+/// Handlers that are functions. They run on the server's thread pool and may block.
 impl Server {
-    /// Adds a tool whose arguments are a Rust type; their schema is derived from it.
+    /// Adds a [tool](https://modelcontextprotocol.io/specification/2025-11-25/server/tools) whose
+    /// arguments are a Rust type, and derives their schema from it.
     ///
-    /// Arguments that do not fit the type are answered with an error in the tool's result, for the
-    /// model to mend.
+    /// Arguments that do not match the type produce a tool error that the model can correct.
     #[cfg(feature = "schemars")]
     pub fn tool<A, R>(
         self,
@@ -36,7 +36,7 @@ impl Server {
         self.tool_with(Tool::new(name, schema).description(description), handler)
     }
 
-    /// Adds a tool whose arguments are a Rust type, described by hand.
+    /// Adds a tool whose arguments are a Rust type, with an explicit description and schema.
     pub fn tool_with<A, R>(
         self,
         tool: Tool,
@@ -49,7 +49,7 @@ impl Server {
         self.add_tool(tool, Handler::tool(handler))
     }
 
-    /// Adds a tool that takes its arguments as they come: an object, described by `schema`.
+    /// Adds a tool that receives its arguments as raw JSON: an object, described by `schema`.
     pub fn tool_raw<R>(
         self,
         name: &str,
@@ -62,61 +62,62 @@ impl Server {
     {
         self.add_tool(
             Tool::new(name, schema).description(description),
-            Handler::Tool(Serves::plain(handler)),
+            Handler::Tool(HandlerFn::blocking(handler)),
         )
     }
 
-    /// Adds a resource, and what reads it.
+    /// Adds a [resource](https://modelcontextprotocol.io/specification/2025-11-25/server/resources)
+    /// and the handler that reads it.
     pub fn resource<R: Into<ReadResourceResult>>(
         self,
         resource: Resource,
         handler: impl Fn(ReadResource, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.add_resource(resource, Serves::plain(move |(read, _), cx| handler(read, cx)))
+        self.add_resource(resource, HandlerFn::blocking(move |(read, _), cx| handler(read, cx)))
     }
 
-    /// Adds a pattern of resources, and what reads those that match.
+    /// Adds a resource template and the handler that reads the matching resources.
     ///
-    /// The handler is given what the pattern's variables stand for. They are the client's words:
-    /// check them before they become part of a path. For what matches and is not there, it
-    /// answers with [`Cx::no_resource`].
+    /// The handler receives the values of the template's variables. The client chooses them, so
+    /// validate them before use in a path. For a resource that does not exist, return
+    /// [`Cx::no_resource`].
     pub fn resource_template<R: Into<ReadResourceResult>>(
         self,
         template: ResourceTemplate,
         handler: impl Fn(ReadResource, Variables, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        let serves = Serves::plain(move |(read, variables), cx| handler(read, variables, cx));
-        self.add_template(template, serves)
+        let handler =
+            HandlerFn::blocking(move |(read, variables), cx| handler(read, variables, cx));
+        self.add_template(template, handler)
     }
 
-    /// Has `handler` complete a variable of a resource template that was added before, named by its
-    /// pattern.
+    /// Completes a variable of the resource template `uri_template`, which must exist, with `handler`.
     pub fn template_completion<R: Into<CompleteResult>>(
         self,
         uri_template: &str,
         variable: &str,
         handler: impl Fn(Complete, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.complete_template(uri_template, variable, Serves::plain(handler))
+        self.complete_template(uri_template, variable, HandlerFn::blocking(handler))
     }
 
-    /// Adds a prompt, and what fills it in. The arguments that it requires are there when the
-    /// handler runs.
+    /// Adds a [prompt](https://modelcontextprotocol.io/specification/2025-11-25/server/prompts) and
+    /// the handler that renders it. The required arguments are present when the handler runs.
     pub fn prompt<R: Into<GetPromptResult>>(
         self,
         prompt: Prompt,
         handler: impl Fn(GetPrompt, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.add_prompt(prompt, Serves::plain(handler))
+        self.add_prompt(prompt, HandlerFn::blocking(handler))
     }
 
-    /// Has `handler` complete an argument of a prompt that was added before.
+    /// Completes an argument of the prompt `prompt`, which must exist, with `handler`.
     pub fn prompt_completion<R: Into<CompleteResult>>(
         self,
         prompt: &str,
         argument: &str,
         handler: impl Fn(Complete, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        self.complete_prompt(prompt, argument, Serves::plain(handler))
+        self.complete_prompt(prompt, argument, HandlerFn::blocking(handler))
     }
 }

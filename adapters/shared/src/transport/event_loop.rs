@@ -1,6 +1,4 @@
-//! How an event loop carries a connection: it reads, begins the handlers of what was read, and
-//! writes what they answer, all in one go; knows nothing of which event loop, nor of what is
-//! carried.
+//! The loop that drives a connection on an async runtime: it reads, starts handlers and writes.
 
 use std::future::{Future, pending, poll_fn};
 use std::io;
@@ -12,17 +10,17 @@ use std::time::Duration;
 use futures_lite::future::or;
 use futures_lite::io::{AsyncRead, AsyncWrite};
 
-use crate::exec::poll_on_wake::beside;
-use crate::process::pipe_size::Wide;
+use crate::exec::budget::{Budget, PIECE_BYTES_MAX};
+use crate::exec::poll_on_wake::poll_on_wake;
 use crate::transport::link::{Link, Role};
-use crate::transport::read_buffer::{PIECE_BYTES_MAX, ReadBuffer, Turn};
+use crate::transport::read_buffer::ReadBuffer;
 use crate::transport::shutdown::Driving;
 
-/// Drives a connection to its end. `sleep` is the event loop's, and `turn` gives others on it
-/// theirs.
+/// Drives a connection to its end. `sleep` is the runtime's timer, and `turn` yields to its other
+/// tasks.
 ///
-/// Reading goes on while a write waits. Who reads writes the answers, too, as far as they are taken
-/// at once: nobody is woken for them.
+/// Reading continues while a write waits. The reading side also writes the responses, as far as the
+/// stream accepts them immediately, so that no other task is woken for them.
 pub async fn drive<R: Role, S: Future, T: Future<Output = ()>>(
     driving: Driving<R>,
     reader: impl AsyncRead + Unpin,
@@ -31,47 +29,42 @@ pub async fn drive<R: Role, S: Future, T: Future<Output = ()>>(
     turn: impl Fn() -> T,
 ) {
     let link = driving.link();
-    let writing = Writing(Mutex::new(Open {
-        writer: Some(writer),
-        chunk: Vec::new(),
-        sent: 0,
-        wide: driving.wide(),
-    }));
-    let seldom = or(driving.ended(), or(write(link, &writing, &turn), link.keep_time(sleep)));
-    or(beside(seldom), read(&driving, reader, &writing, &turn)).await;
+    let output =
+        SharedOutput(Mutex::new(Output { writer: Some(writer), chunk: Vec::new(), sent: 0 }));
+    let rarely_woken = or(driving.ended(), or(write(link, &output, &turn), link.keep_time(sleep)));
+    or(poll_on_wake(rarely_woken), read(&driving, reader, &output, &turn)).await;
 }
 
 async fn read<R: Role, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
     driving: &Driving<R>,
     mut reader: impl AsyncRead + Unpin,
-    writing: &Writing<W>,
+    output: &SharedOutput<W>,
     turn: &impl Fn() -> T,
 ) {
     let link = driving.link();
-    let (mut buffer, mut mine) = (ReadBuffer::default(), Turn::default());
+    let (mut buffer, mut budget) = (ReadBuffer::default(), Budget::default());
     while link.wants_input().await {
         let read = poll_fn(|context| {
             let read = Pin::new(&mut reader).poll_read(context, buffer.space());
             if read.is_pending() {
-                // While it waits, others have their turn.
-                mine = Turn::default();
+                // Waiting for input yields to the other tasks.
+                budget = Budget::default();
             }
             read
         });
         match read.await {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(count) if count > 0 => {
-                driving.wide().passes(count);
                 for piece in buffer.filled(count).chunks(PIECE_BYTES_MAX) {
                     link.take_input(piece);
                     link.help(|| true);
-                    writing.flush(link).await;
-                    if mine.is_over(piece) {
+                    output.flush(link).await;
+                    if budget.charge_input(piece) {
                         turn().await;
                     }
                 }
             }
-            // A stream that cannot be read has ended.
+            // A read error ends the input.
             Ok(_) | Err(_) => {
                 link.handle_eof();
                 break;
@@ -92,60 +85,62 @@ async fn read<R: Role, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
 
 async fn write<R: Role, W: AsyncWrite + Unpin, T: Future<Output = ()>>(
     link: &Arc<Link<R>>,
-    writing: &Writing<W>,
+    output: &SharedOutput<W>,
     turn: &impl Fn() -> T,
 ) {
-    let mut mine = Turn::default();
+    let mut budget = Budget::default();
     while link.has_output().await {
         let chunk = poll_fn(|context| {
-            let chunk = writing.open().poll_chunk(link, context);
+            let chunk = output.lock().poll_chunk(link, context);
             if chunk.is_pending() {
-                mine = Turn::default();
+                budget = Budget::default();
             }
             chunk
         });
         match chunk.await {
-            Ok(sent) if mine.is_over_with(sent) => turn().await,
+            Ok(sent) if budget.charge_output(sent) => turn().await,
             Ok(_) => {}
             Err(_) => {
-                // Whoever does not take bytes any more is gone.
+                // The peer stopped reading.
                 link.lost_reader().await;
                 break;
             }
         }
     }
-    poll_fn(|context| writing.open().poll_close(context)).await;
+    poll_fn(|context| output.lock().poll_close(context)).await;
     link.written();
     pending::<()>().await;
 }
 
-/// The writing half, for whoever has just read and for the one who only writes. Both are one
-/// future, and neither holds it while it waits: there is never anything to wait for.
-struct Writing<W>(Mutex<Open<W>>);
+/// The output stream, shared by the reading and the writing side.
+///
+/// Both sides are part of one future and never hold the lock across a wait, so the lock is never
+/// contended.
+struct SharedOutput<W>(Mutex<Output<W>>);
 
-struct Open<W> {
-    /// `None` once nothing can be written any more.
+struct Output<W> {
+    /// `None` once the stream has failed or was closed.
     writer: Option<W>,
     chunk: Vec<u8>,
-    /// Bytes of the chunk that were written.
+    /// The number of bytes of the chunk that were written.
     sent: usize,
-    wide: Wide,
 }
 
-impl<W: AsyncWrite + Unpin> Writing<W> {
-    fn open(&self) -> MutexGuard<'_, Open<W>> {
+impl<W: AsyncWrite + Unpin> SharedOutput<W> {
+    fn lock(&self) -> MutexGuard<'_, Output<W>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what there is, as far as it is taken at once, and leaves the rest to whoever only
-    /// writes.
+    /// Writes output as far as the stream accepts it immediately, and leaves the rest to the writing
+    /// side.
     async fn flush<R: Role>(&self, link: &Link<R>) {
         poll_fn(|context| {
-            let mut open = self.open();
-            // What has begun to wait is woken there, and a stream remembers only who asked last.
-            let chunks_max = if open.chunk.is_empty() { CHUNKS_MAX } else { 0 };
+            let mut output = self.lock();
+            // A pending chunk belongs to the writing side: polling the stream here would replace the
+            // waker of that side.
+            let chunks_max = if output.chunk.is_empty() { CHUNKS_MAX } else { 0 };
             for _ in 0..chunks_max {
-                match open.poll_chunk(link, context) {
+                match output.poll_chunk(link, context) {
                     Poll::Ready(Ok(0)) => return Poll::Ready(()),
                     Poll::Ready(Ok(_)) => {}
                     Poll::Ready(Err(_)) => {
@@ -162,13 +157,13 @@ impl<W: AsyncWrite + Unpin> Writing<W> {
     }
 }
 
-/// Chunks that whoever reads writes in between: one is all there is, unless other threads add to
-/// it.
+/// The number of chunks that the reading side writes at once. One chunk holds all output, unless
+/// other threads add more meanwhile.
 const CHUNKS_MAX: usize = 2;
 
-impl<W: AsyncWrite + Unpin> Open<W> {
-    /// Writes what is left of the chunk, or the next one; how many bytes it has, none when there is
-    /// nothing to write.
+impl<W: AsyncWrite + Unpin> Output<W> {
+    /// Writes the rest of the current chunk, or the next chunk. Returns the chunk's length; zero if
+    /// there is no output.
     fn poll_chunk<R: Role>(
         &mut self,
         link: &Link<R>,
@@ -177,7 +172,6 @@ impl<W: AsyncWrite + Unpin> Open<W> {
         if self.writer.is_some() && self.chunk.is_empty() && !link.take_output(&mut self.chunk) {
             return Poll::Ready(Ok(0));
         }
-        self.wide.passes(self.chunk.len());
         let written = ready!(self.poll_rest(link, context));
         if written.is_err() {
             self.writer = None;
@@ -212,7 +206,7 @@ impl<W: AsyncWrite + Unpin> Open<W> {
         Pin::new(writer).poll_flush(context)
     }
 
-    /// Tells the peer that nothing follows.
+    /// Closes the stream.
     fn poll_close(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if let Some(writer) = &mut self.writer {
             let _gone = ready!(Pin::new(writer).poll_close(context));

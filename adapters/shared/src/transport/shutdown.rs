@@ -1,5 +1,4 @@
-//! What becomes of a connection whose session is closed: what is left is sent, and a child is
-//! ended, step by step; knows nothing of what is read and written, nor by whom.
+//! The shutdown of a connection: its output is drained, and its child process is ended step by step.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,81 +8,86 @@ use mcp_proto::Limits;
 use mcp_proto::stdio::{Ending, Shutdown};
 
 use crate::process::child::Child;
-use crate::process::pipe_size::Wide;
+use crate::process::pipe_size;
 use crate::transport::link::{Link, Role};
 
-/// A connection in the hands of its driver. Dropping it, which is what a runtime does that shuts
-/// down, ends the connection at once, and its child with it.
+/// The driver's handle to a connection. Dropping it, as a runtime does that shuts down, ends the
+/// connection immediately and kills its child process.
 #[derive(Debug)]
 pub struct Driving<R: Role> {
     link: Arc<Link<R>>,
     child: Option<Arc<Child>>,
     limits: Limits,
-    wide: Wide,
+    pipe_bytes: Option<usize>,
 }
 
 impl<R: Role> Driving<R> {
     pub(crate) fn new(link: Arc<Link<R>>, child: Option<Arc<Child>>, limits: Limits) -> Self {
-        Self { link, child, limits, wide: Wide::default() }
+        Self { link, child, limits, pipe_bytes: None }
     }
 
-    /// The same, of a connection over this process's stdin and stdout.
-    #[must_use]
-    pub fn over_standard_streams(mut self) -> Self {
-        self.wide = Wide::standard();
+    /// Sets the size that [`over_standard_streams`](Self::over_standard_streams) gives the pipes.
+    pub(crate) const fn pipe_bytes(mut self, bytes: Option<usize>) -> Self {
+        self.pipe_bytes = bytes;
         self
     }
 
-    /// Whom to tell how much there was to be read and written.
+    /// Declares that the connection uses this process's stdin and stdout, and enlarges their pipes if
+    /// the server is configured so; see [`Server::pipe_bytes`](crate::Server::pipe_bytes).
     #[must_use]
-    pub const fn wide(&self) -> Wide {
-        self.wide
+    pub fn over_standard_streams(self) -> Self {
+        if let Some(bytes) = self.pipe_bytes {
+            pipe_size::enlarge_stdio(bytes);
+        }
+        self
     }
 
-    /// The connection.
+    /// Returns the connection.
     #[must_use]
     pub const fn link(&self) -> &Arc<Link<R>> {
         &self.link
     }
 
-    /// Whether what follows is to be read to its end once the session is closed: a child that still
-    /// has something to say while it ends must not find nobody listening. Whose stream it is
-    /// otherwise may go on for ever.
+    /// Returns whether the driver must keep reading to the end of the input after the connection is
+    /// closed. This holds for a child process, which must be able to write while it exits; other
+    /// streams may never end.
     #[must_use]
     pub const fn reads_on(&self) -> bool {
         self.child.is_some()
     }
 
-    /// Waits until nothing is left for a driver to do. The time has to be kept meanwhile.
+    /// Waits until the driver has nothing left to do. Timers must be kept running meanwhile.
     pub async fn ended(&self) {
         match &self.child {
             None => {
                 self.link.drained().await;
-                self.link.handed_out().await;
+                self.link.dispatched().await;
             }
             Some(child) => {
                 or(self.link.closed(), self.exited(child)).await;
                 self.end(child).await;
-                // Its last words say why it ended.
-                race(child.silent(), self.link.sleep_until(self.link.clock.now() + LAST_WORDS))
-                    .await;
-                self.link.handed_out().await;
+                // The last lines of stderr often explain the exit.
+                let late = self.link.sleep_until(self.link.clock.now() + STDERR_TIMEOUT);
+                race(child.stderr_ended(), late).await;
+                self.link.dispatched().await;
             }
         }
     }
 
-    /// Its output may be held open by others; the connection ends all the same.
+    /// Waits until the child has exited, then ends the connection even if another process keeps the
+    /// child's stdout open.
     async fn exited(&self, child: &Child) {
         child.exited().await;
         self.link.end_within(R::LAST_INPUT).await;
     }
 
-    /// Ends a child whose session is closed, step by step. (FRM-19)
+    /// Ends the child of a closed connection.
+    // FRM-19: closes stdin, then terminates, then kills.
     async fn end(&self, child: &Child) {
         let mut shutdown = Shutdown::new(self.link.clock.now(), &self.limits);
         loop {
             match shutdown.poll_step() {
-                // The writer closes the child's stdin itself once all is sent.
+                // The writer closes the child's stdin once all output was sent.
                 Some(Ending::CloseInput) | None => {}
                 Some(Ending::Terminate) => child.terminate(),
                 Some(Ending::Kill) => child.kill(),
@@ -111,12 +115,12 @@ impl<R: Role> Drop for Driving<R> {
         if let Some(child) = &self.child {
             child.kill();
         }
-        self.link.over();
+        self.link.abandon();
     }
 }
 
-/// How long the system may take to end a killed process.
+/// How long a killed process may take to exit.
 const AFTER_KILL: Duration = Duration::from_secs(2);
 
-/// How long the last lines on stderr of a child that exited may take to arrive.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+/// How long the last stderr lines of an exited child may take to arrive.
+const STDERR_TIMEOUT: Duration = Duration::from_millis(200);

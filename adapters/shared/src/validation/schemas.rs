@@ -1,9 +1,8 @@
-//! JSON Schemas of tools, compiled once and used within bounds; knows nothing of who sends what.
+//! JSON Schemas of tools, compiled once and evaluated within bounds.
 //!
-//! Nothing is ever fetched (JSON-27), and patterns are matched in linear time. A schema of the
-//! peer's is unrolled in thought before it is compiled: what would take too many steps for each
-//! value, because references multiply or go in circles, is refused (JSON-28). Schemas of our own
-//! may be as they like.
+//! Nothing is ever fetched, and patterns match in linear time. The cost of a peer's schema is
+//! estimated before it is compiled, by following its references: a schema that would take too many
+//! steps for each value, or is recursive, is refused. Local schemas are not restricted.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,111 +11,117 @@ use jsonschema::{PatternOptions, Validator};
 use mcp_proto::Raw;
 use serde_json::Value;
 
-/// Bytes of a schema.
+/// The maximum size of a schema in bytes.
 const SCHEMA_BYTES_MAX: usize = 256 * 1024;
 
-/// Schemas within a schema, with each reference replaced by what it refers to.
+/// The maximum number of subschemas of a peer's schema, with all references expanded.
 const STEPS_MAX: u64 = 20_000;
 
-/// Nested references and schemas.
+/// The maximum nesting depth of references and subschemas.
 const DEPTH_MAX: usize = 64;
 
-/// Schemas that are kept compiled, and the bytes of their text; then all are forgotten.
-const KEPT_MAX: usize = 1024;
-const KEPT_BYTES_MAX: usize = 4 << 20;
+/// The maximum number of cached schemas, and of the bytes of their texts. The cache is cleared when
+/// either is reached.
+const CACHED_MAX: usize = 1024;
+const CACHED_BYTES_MAX: usize = 4 << 20;
 
-/// What a check of a value found out in no more than these bytes.
-const WORDS_BYTES_MAX: usize = 1024;
+/// The maximum length of an error description in bytes.
+const DESCRIPTION_BYTES_MAX: usize = 1024;
 
-/// Compiled schemas, found by their text.
+/// A cache of compiled schemas, keyed by their text.
 #[derive(Debug)]
 pub(crate) struct Schemas {
-    whose: Whose,
-    kept: Mutex<Kept>,
+    author: Author,
+    cache: Mutex<SchemaCache>,
 }
 
-/// Who wrote the schemas.
+/// Where the schemas come from, and thus whether they are trusted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Whose {
-    Ours,
-    Theirs,
+pub(crate) enum Author {
+    Local,
+    Peer,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct SchemaCache {
     compiled: HashMap<Box<str>, Result<Arc<Validator>, String>>,
     bytes: usize,
 }
 
 impl Schemas {
-    pub(crate) fn new(whose: Whose) -> Self {
-        Self { whose, kept: Mutex::default() }
+    pub(crate) fn new(author: Author) -> Self {
+        Self { author, cache: Mutex::default() }
     }
 
-    /// Checks a value. What is wrong with it, or with the schema, is said in words that can be
-    /// shown to a model.
+    /// Checks a value against a schema.
+    ///
+    /// # Errors
+    /// A description of the mismatch, or of what is wrong with the schema, that can be shown to a
+    /// model. It does not contain the value.
     pub(crate) fn check(&self, schema: &Raw, value: &Raw) -> Result<(), String> {
         let validator = self.compiled(schema)?;
-        let value: Value = value.parse().map_err(|error| format!("no JSON: {error}"))?;
-        let mut words = String::new();
+        let value: Value = value.parse().map_err(|error| format!("invalid JSON: {error}"))?;
+        let mut description = String::new();
         for error in validator.iter_errors(&value) {
             let path = error.instance_path().to_string();
             let place = if path.is_empty() { "the value" } else { &path };
             let line = format!("{place}: {}", error.masked());
-            if words.len() + line.len() > WORDS_BYTES_MAX {
-                words.push_str("; and more");
+            if description.len() + line.len() > DESCRIPTION_BYTES_MAX {
+                description.push_str("; and more");
                 break;
             }
-            if !words.is_empty() {
-                words.push_str("; ");
+            if !description.is_empty() {
+                description.push_str("; ");
             }
-            words.push_str(&line);
+            description.push_str(&line);
         }
-        if words.is_empty() { Ok(()) } else { Err(words) }
+        if description.is_empty() { Ok(()) } else { Err(description) }
     }
 
-    /// Whether a schema can be used at all.
+    /// Compiles a schema, to find out whether it can be used.
     pub(crate) fn compile(&self, schema: &Raw) -> Result<(), String> {
         self.compiled(schema).map(drop)
     }
 
     fn compiled(&self, schema: &Raw) -> Result<Arc<Validator>, String> {
         let text = schema.as_str();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(compiled) = kept.compiled.get(text) {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(compiled) = cache.compiled.get(text) {
             return compiled.clone();
         }
         if text.len() > SCHEMA_BYTES_MAX {
-            return Err(format!("the schema is longer than {SCHEMA_BYTES_MAX} bytes"));
+            return Err(format!("the schema exceeds {SCHEMA_BYTES_MAX} bytes"));
         }
-        let compiled = compile(schema, self.whose).map(Arc::new);
-        if kept.compiled.len() >= KEPT_MAX || kept.bytes + text.len() > KEPT_BYTES_MAX {
-            *kept = Kept::default();
+        let compiled = compile(schema, self.author).map(Arc::new);
+        if cache.compiled.len() >= CACHED_MAX || cache.bytes + text.len() > CACHED_BYTES_MAX {
+            *cache = SchemaCache::default();
         }
-        kept.bytes += text.len();
-        kept.compiled.insert(text.into(), compiled.clone());
+        cache.bytes += text.len();
+        cache.compiled.insert(text.into(), compiled.clone());
         compiled
     }
 }
 
-fn compile(schema: &Raw, whose: Whose) -> Result<Validator, String> {
+fn compile(schema: &Raw, author: Author) -> Result<Validator, String> {
     let schema: Value =
-        schema.parse().map_err(|error| format!("the schema is no JSON: {error}"))?;
-    if whose == Whose::Theirs {
-        unroll(&schema, &schema, 0, &mut { STEPS_MAX })?;
+        schema.parse().map_err(|error| format!("the schema is not valid JSON: {error}"))?;
+    if author == Author::Peer {
+        // JSON-28: bounds the cost of a hostile schema.
+        count_steps(&schema, &schema, 0, &mut { STEPS_MAX })?;
     }
     jsonschema::options()
-        .with_retriever(Nothing)
+        // JSON-27: never fetch references.
+        .with_retriever(NoRetriever)
         .with_pattern_options(PatternOptions::regex().size_limit(1 << 20))
         .build(&schema)
         .map_err(|error| format!("the schema cannot be used: {error}"))
 }
 
-/// Counts the schemas within a schema, following references.
-fn unroll(root: &Value, schema: &Value, depth: usize, left: &mut u64) -> Result<(), String> {
-    *left = left.checked_sub(1).ok_or("the schema takes too many steps for each value")?;
+/// Counts the subschemas of a schema down from `left`, following references.
+fn count_steps(root: &Value, schema: &Value, depth: usize, left: &mut u64) -> Result<(), String> {
+    *left = left.checked_sub(1).ok_or("the schema takes too many steps to evaluate")?;
     if depth > DEPTH_MAX {
-        return Err("the schema goes too deep, or in circles".into());
+        return Err("the schema is nested too deeply or is recursive".into());
     }
     match schema {
         Value::Object(members) => {
@@ -124,19 +129,19 @@ fn unroll(root: &Value, schema: &Value, depth: usize, left: &mut u64) -> Result<
                 if let ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(target)) =
                     (name.as_str(), member)
                 {
-                    let target = referred(root, target)?;
-                    unroll(root, target, depth + 1, left)?;
+                    let target = resolve(root, target)?;
+                    count_steps(root, target, depth + 1, left)?;
                 } else if !matches!(
                     name.as_str(),
                     "$defs" | "definitions" | "const" | "enum" | "default" | "examples"
                 ) {
-                    unroll(root, member, depth + 1, left)?;
+                    count_steps(root, member, depth + 1, left)?;
                 }
             }
         }
         Value::Array(elements) => {
             for element in elements {
-                unroll(root, element, depth + 1, left)?;
+                count_steps(root, element, depth + 1, left)?;
             }
         }
         Value::Bool(_) | Value::Null | Value::Number(_) | Value::String(_) => {}
@@ -144,9 +149,10 @@ fn unroll(root: &Value, schema: &Value, depth: usize, left: &mut u64) -> Result<
     Ok(())
 }
 
-/// What a reference refers to: a part of the same schema, by its place, its anchor or its own name.
-fn referred<'a>(root: &'a Value, target: &str) -> Result<&'a Value, String> {
-    let elsewhere = || format!("the schema refers to `{}`, which is not in it", shortened(target));
+/// Resolves a reference within the schema: by JSON pointer, anchor or `$id`.
+fn resolve<'a>(root: &'a Value, target: &str) -> Result<&'a Value, String> {
+    let elsewhere =
+        || format!("the schema refers to `{}`, which it does not contain", shortened(target));
     if let Some(pointer) = target.strip_prefix('#') {
         if pointer.is_empty() {
             return Ok(root);
@@ -154,21 +160,28 @@ fn referred<'a>(root: &'a Value, target: &str) -> Result<&'a Value, String> {
         if pointer.starts_with('/') {
             return root.pointer(&pointer.replace("%25", "%")).ok_or_else(elsewhere);
         }
-        return named(root, &["$anchor", "$dynamicAnchor"], pointer, DEPTH_MAX)
+        return find_named(root, &["$anchor", "$dynamicAnchor"], pointer, DEPTH_MAX)
             .ok_or_else(elsewhere);
     }
-    named(root, &["$id"], target, DEPTH_MAX).ok_or_else(elsewhere)
+    find_named(root, &["$id"], target, DEPTH_MAX).ok_or_else(elsewhere)
 }
 
-/// The part of a schema that has this name.
-fn named<'a>(schema: &'a Value, members: &[&str], name: &str, depth: usize) -> Option<&'a Value> {
+/// Returns the subschema that has `name` in one of these members.
+fn find_named<'a>(
+    schema: &'a Value,
+    members: &[&str],
+    name: &str,
+    depth: usize,
+) -> Option<&'a Value> {
     if members.iter().any(|member| schema.get(member).and_then(Value::as_str) == Some(name)) {
         return Some(schema);
     }
     let depth = depth.checked_sub(1)?;
     match schema {
-        Value::Object(parts) => parts.values().find_map(|part| named(part, members, name, depth)),
-        Value::Array(parts) => parts.iter().find_map(|part| named(part, members, name, depth)),
+        Value::Object(parts) => {
+            parts.values().find_map(|part| find_named(part, members, name, depth))
+        }
+        Value::Array(parts) => parts.iter().find_map(|part| find_named(part, members, name, depth)),
         _ => None,
     }
 }
@@ -177,15 +190,19 @@ fn shortened(text: &str) -> String {
     text.chars().take(100).collect()
 }
 
-/// Fetches nothing.
-struct Nothing;
+/// Refuses to fetch references.
+struct NoRetriever;
 
-impl jsonschema::Retrieve for Nothing {
+impl jsonschema::Retrieve for NoRetriever {
     fn retrieve(
         &self,
         uri: &jsonschema::Uri<String>,
     ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        Err(format!("`{}` is elsewhere, and nothing is fetched", shortened(uri.as_str())).into())
+        Err(format!(
+            "`{}` is external, and external schemas are not fetched",
+            shortened(uri.as_str())
+        )
+        .into())
     }
 }
 
@@ -194,12 +211,12 @@ mod tests {
     use super::*;
 
     fn check(schema: &str, value: &str) -> Result<(), String> {
-        Schemas::new(Whose::Theirs)
+        Schemas::new(Author::Peer)
             .check(&Raw::from_text(schema).unwrap(), &Raw::from_text(value).unwrap())
     }
 
     #[test]
-    fn a_value_fits_its_schema_or_is_told_where_it_does_not() {
+    fn a_mismatch_names_the_place_but_not_the_value() {
         let schema = r##"{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"required":["n"],"$defs":{"n":{"type":"integer"}}}"##;
         assert_eq!(check(schema, r#"{"n":1}"#), Ok(()));
         let wrong = check(schema, r#"{"n":"secret"}"#).unwrap_err();
@@ -210,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_dialect_is_2020_12_unless_the_schema_says_otherwise_json_26() {
-        // `prefixItems` is of 2020-12 only.
+        // `prefixItems` exists in 2020-12 only.
         let tuple = r#"{"prefixItems":[{"type":"integer"}]}"#;
         assert!(check(tuple, r#"["a"]"#).is_err());
         let draft7 = r#"{"$schema":"http://json-schema.org/draft-07/schema#","prefixItems":[{"type":"integer"}]}"#;
@@ -220,17 +237,17 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_fetched_json_27() {
+    fn external_references_are_not_fetched_json_27() {
         for target in
             ["http://127.0.0.1:1/a.json", "file:///etc/hostname", "other.json", "#/$defs/nowhere"]
         {
             let wrong = check(&format!(r#"{{"$ref":"{target}"}}"#), "1").unwrap_err();
-            assert!(wrong.contains(target) && wrong.contains("not in it"), "{wrong}");
+            assert!(wrong.contains(target) && wrong.contains("does not contain"), "{wrong}");
         }
     }
 
     #[test]
-    fn hostile_schemas_are_refused_and_quickly_json_28() {
+    fn hostile_schemas_are_refused_quickly_json_28() {
         let mut bomb = String::from(r##"{"$ref":"#a0","$defs":{"##);
         for level in 0..18 {
             let next = level + 1;
@@ -241,20 +258,20 @@ mod tests {
         bomb += r#""a18":{"$anchor":"a18","type":"integer"}}}"#;
         assert!(check(&bomb, "1").unwrap_err().contains("too many steps"));
         let circle = r##"{"allOf":[{"$ref":"#"}]}"##;
-        assert!(check(circle, "1").unwrap_err().contains("circles"));
+        assert!(check(circle, "1").unwrap_err().contains("recursive"));
         let deep = format!("{}{{}}{}", r#"{"not":"#.repeat(100), "}".repeat(100));
-        assert!(check(&deep, "1").unwrap_err().contains("too deep"));
+        assert!(check(&deep, "1").unwrap_err().contains("too deeply"));
         let pattern = r#"{"pattern":"^(a+)+$"}"#;
         assert!(check(pattern, &format!("\"{}!\"", "a".repeat(50_000))).is_err());
         let long = format!(r#"{{"description":"{}"}}"#, "x".repeat(SCHEMA_BYTES_MAX));
-        assert!(check(&long, "1").unwrap_err().contains("longer"));
+        assert!(check(&long, "1").unwrap_err().contains("exceeds"));
     }
 
     #[test]
-    fn schemas_of_our_own_may_go_in_circles() {
+    fn local_schemas_may_be_recursive() {
         let list = r##"{"type":"object","properties":{"next":{"$ref":"#"}}}"##;
         let list = Raw::from_text(list).unwrap();
-        let schemas = Schemas::new(Whose::Ours);
+        let schemas = Schemas::new(Author::Local);
         let value = |text| Raw::from_text(text).unwrap();
         assert_eq!(schemas.check(&list, &value(r#"{"next":{"next":{}}}"#)), Ok(()));
         assert!(
@@ -266,13 +283,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
-        let schemas = Schemas::new(Whose::Theirs);
-        for number in 0..3 * KEPT_MAX {
+    fn the_cache_is_bounded() {
+        let schemas = Schemas::new(Author::Peer);
+        for number in 0..3 * CACHED_MAX {
             schemas
                 .compile(&Raw::from_text(&format!(r#"{{"minimum":{number}}}"#)).unwrap())
                 .unwrap();
         }
-        assert!(schemas.kept.lock().unwrap().compiled.len() <= KEPT_MAX);
+        assert!(schemas.cache.lock().unwrap().compiled.len() <= CACHED_MAX);
     }
 }

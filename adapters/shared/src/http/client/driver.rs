@@ -1,5 +1,4 @@
-//! Does what a client's session wants done over HTTP, until it is over; knows nothing of what is
-//! said.
+//! The driver of a client's connection over HTTP.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -11,55 +10,55 @@ use mcp_proto::http::client::{Action, Send};
 
 use super::connections::HttpConnections;
 use super::exchange;
-use super::transport::Step;
+use super::transport::DriverAction;
 use crate::transport::link::Link;
 
-/// A connection in the hands of its driver: dropping it ends it at once.
-pub(super) struct Guard(pub(super) Arc<Link<Machine>>);
+/// The driver's handle to a connection. Dropping it ends the connection immediately.
+pub(super) struct AbandonOnDrop(pub(super) Arc<Link<Machine>>);
 
-impl Drop for Guard {
+impl Drop for AbandonOnDrop {
     fn drop(&mut self) {
-        self.0.over();
+        self.0.abandon();
     }
 }
 
 /// Drives a connection to its end.
-pub(super) async fn drive(guard: Guard, connections: Arc<HttpConnections>) {
+pub(super) async fn drive(guard: AbandonOnDrop, connections: Arc<HttpConnections>) {
     let link = Arc::clone(&guard.0);
     let runtime = Arc::clone(&connections.runtime);
     let time = link.keep_time(|duration| runtime.sleep(duration));
-    or(pump(&link, &connections), time).await;
-    link.handed_out().await;
+    or(run(&link, &connections), time).await;
+    link.dispatched().await;
     connections.abort_all();
 }
 
-async fn pump(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>) {
-    steps(link, connections, || true).await;
-    // What is on its way may still arrive, and after it the end of the session.
+async fn run(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>) {
+    perform(link, connections, || true).await;
+    // Exchanges in flight may still complete, followed by the one that ends the session.
     let late = link.sleep_until(link.clock.now() + LAST_EXCHANGES);
-    or(steps(link, connections, || connections.open() == 0), late).await;
+    or(perform(link, connections, || connections.in_flight() == 0), late).await;
 }
 
-/// Does what is to be done until nothing is left of it, once the session is closed and `is_enough`.
-async fn steps(
+/// Performs the actions of the session until it is closed and `may_stop` returns true.
+async fn perform(
     link: &Arc<Link<Machine>>,
     connections: &Arc<HttpConnections>,
-    is_enough: impl Fn() -> bool,
+    may_stop: impl Fn() -> bool,
 ) {
     loop {
-        let next = link.next_step(|state| {
-            let step = state.session.http()?.next_step()?;
-            (!matches!(step, Step::Over) || is_enough()).then_some(step)
+        let next = link.next_action(|state| {
+            let action = state.connection.http()?.next_action()?;
+            (!matches!(action, DriverAction::Stop) || may_stop()).then_some(action)
         });
         match next.await {
-            Step::Do(Action::Send(send)) => start(link, connections, send),
-            Step::Do(Action::Abort(exchange)) => connections.abort(exchange),
-            Step::Tell(challenged) => {
-                if let Some(hear) = &connections.remote.challenged {
-                    let _panicked = catch_unwind(AssertUnwindSafe(|| hear(&challenged)));
+            DriverAction::Exchange(Action::Send(send)) => start(link, connections, send),
+            DriverAction::Exchange(Action::Abort(exchange)) => connections.abort(exchange),
+            DriverAction::Report(challenged) => {
+                if let Some(callback) = &connections.remote.on_challenge {
+                    let _panicked = catch_unwind(AssertUnwindSafe(|| callback(&challenged)));
                 }
             }
-            Step::Over => return,
+            DriverAction::Stop => return,
         }
     }
 }
@@ -67,19 +66,19 @@ async fn steps(
 fn start(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>, send: Send) {
     let id = send.exchange;
     let aborted = connections.begin(id);
-    // In the order in which things are to be said: the stream that hears of everything else comes
-    // before the first call.
+    // Reserved in the order of the exchanges: the stream for server messages must come before the
+    // first call.
     let reserved = connections.reserve();
     let (link, over) = (Arc::clone(link), Arc::clone(connections));
     let ran = async move {
         or(exchange::run(&link, &over, send, reserved), aborted.wait()).await;
         over.ended(id);
-        // Whoever waits for the last of them looks again.
+        // Wakes the driver, which may be waiting for the last exchange.
         link.with(|_, _| {});
     };
-    // A runtime that takes no more futures is ending, and the connection with it.
-    let _ending = Arc::clone(&connections.runtime).as_spawn().spawn(Box::pin(ran));
+    // A runtime that rejects futures is shutting down, and the connection with it.
+    let _shutting_down = Arc::clone(&connections.runtime).as_spawn().spawn(Box::pin(ran));
 }
 
-/// How long the last exchanges of a connection that is over may take.
+/// How long the last exchanges of a closed connection may take.
 const LAST_EXCHANGES: Duration = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! A client's session over HTTP, as something that is shared; knows nothing of connections.
+//! A client's session over HTTP as the transport of a connection.
 
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
@@ -7,42 +7,47 @@ use mcp_proto::client::{Client, Event};
 use mcp_proto::http::client::{Action, Challenge, Event as HttpEvent, Http};
 use mcp_proto::{CallId, Instant};
 
-use crate::transport::link::OverHttp;
+use crate::transport::link::HttpTransport;
 
-/// A server wants to know who asks: what it said with status 401 or 403. (AUT-11)
+/// A server's demand for
+/// [authorization](https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization):
+/// a response with status 401 or 403.
+// AUT-11: the challenges of the response are passed on.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Challenged {
-    /// The call that it refused; `None` when it was another message.
+    /// The refused call; `None` if another message was refused.
     pub call: Option<CallId>,
-    /// 401 or 403.
+    /// The status code, 401 or 403.
     pub status: u16,
-    /// How one may say who one is, in the order in which the server prefers.
+    /// The authentication challenges, most preferred first.
     pub challenges: Vec<Challenge>,
 }
 
-/// What a driver is to do next.
+/// The next action of the driver.
 #[derive(Debug)]
-pub(super) enum Step {
-    Do(Action),
-    Tell(Challenged),
-    /// The session is closed, and nothing is left to do.
-    Over,
+pub(super) enum DriverAction {
+    /// Start or abort an exchange.
+    Exchange(Action),
+    /// Report a challenge to the application.
+    Report(Challenged),
+    /// Stop: the connection is closed and nothing is left to do.
+    Stop,
 }
 
-/// A client's session, and what waits for its driver.
+/// A client's session over HTTP and the pending actions of its driver.
 #[derive(Debug)]
-#[expect(unnameable_types, reason = "what carries a session is its own")]
-pub struct ClientOverHttp {
+#[expect(unnameable_types, reason = "the transport of a connection is internal")]
+pub struct ClientTransport {
     http: Http,
     next: Option<Action>,
-    /// What waits to be told; of more than this, the oldest are not told any more.
+    /// Challenges to report; beyond [`CHALLENGED_MAX`] the oldest are dropped.
     challenged: VecDeque<Challenged>,
 }
 
 const CHALLENGED_MAX: usize = 16;
 
-impl ClientOverHttp {
+impl ClientTransport {
     pub(super) const fn new(http: Http) -> Self {
         Self { http, next: None, challenged: VecDeque::new() }
     }
@@ -51,18 +56,18 @@ impl ClientOverHttp {
         &mut self.http
     }
 
-    pub(super) fn next_step(&mut self) -> Option<Step> {
+    pub(super) fn next_action(&mut self) -> Option<DriverAction> {
         if let Some(challenged) = self.challenged.pop_front() {
-            return Some(Step::Tell(challenged));
+            return Some(DriverAction::Report(challenged));
         }
         match self.next.take().or_else(|| self.http.poll_action()) {
-            Some(action) => Some(Step::Do(action)),
-            None => self.http.is_closed().then_some(Step::Over),
+            Some(action) => Some(DriverAction::Exchange(action)),
+            None => self.http.is_closed().then_some(DriverAction::Stop),
         }
     }
 }
 
-impl OverHttp<Client> for ClientOverHttp {
+impl HttpTransport<Client> for ClientTransport {
     fn handle_timeout(&mut self, now: Instant) {
         self.http.handle_timeout(now);
     }
@@ -96,7 +101,7 @@ impl OverHttp<Client> for ClientOverHttp {
     fn rest(&mut self) {}
 }
 
-impl Deref for ClientOverHttp {
+impl Deref for ClientTransport {
     type Target = Client;
 
     fn deref(&self) -> &Client {
@@ -104,7 +109,7 @@ impl Deref for ClientOverHttp {
     }
 }
 
-impl DerefMut for ClientOverHttp {
+impl DerefMut for ClientTransport {
     fn deref_mut(&mut self) -> &mut Client {
         &mut self.http
     }

@@ -1,5 +1,4 @@
-//! Handlers of every kind under one type, and the job that one of them is for a request; knows
-//! nothing of what runs it.
+//! Handlers of every kind as one type, and the job that a handler does for a request.
 
 pub(crate) mod context;
 pub(crate) mod reply;
@@ -17,137 +16,135 @@ use mcp_proto::schema::{
 };
 use serde::de::DeserializeOwned;
 
+use self::context::{AsyncCx, Cx};
+use self::reply::BoxedResult;
+use self::tool_error::ToolError;
 use crate::BoxFuture;
-use crate::server::handler::context::{AsyncCx, Cx};
-use crate::server::handler::reply::Done;
-use crate::server::handler::tool_error::ToolError;
-use crate::validation::{Checks, Then};
+use crate::validation::{ResultCheck, ToolChecks};
 
-/// The future of a handler.
-type Served = BoxFuture<'static, Result<Done, ToolError>>;
+/// The future of an asynchronous handler.
+type HandlerFuture = BoxFuture<'static, Result<BoxedResult, ToolError>>;
 
-/// A function of what was asked for, or one that gives a future.
-pub(crate) enum Serves<P, R> {
-    Future(Arc<dyn Fn(P, AsyncCx, Then<R>) -> Served + Send + Sync>),
-    Plain(Arc<dyn Fn(P, Cx) -> Result<R, ToolError> + Send + Sync>),
+/// A handler with parameters `P` and result `R`: a blocking function or a future.
+pub(crate) enum HandlerFn<P, R> {
+    Async(Arc<dyn Fn(P, AsyncCx, Option<ResultCheck<R>>) -> HandlerFuture + Send + Sync>),
+    Blocking(Arc<dyn Fn(P, Cx) -> Result<R, ToolError> + Send + Sync>),
 }
 
-/// What serves one thing of the catalogue.
+/// The handler of an entry of the catalog.
 pub(crate) enum Handler {
-    Completion(Serves<Complete, CompleteResult>),
-    Prompt(Serves<GetPrompt, GetPromptResult>),
-    Resource(Serves<(ReadResource, Variables), ReadResourceResult>),
-    Tool(Serves<Raw, CallToolResult>),
+    Completion(HandlerFn<Complete, CompleteResult>),
+    Prompt(HandlerFn<GetPrompt, GetPromptResult>),
+    Resource(HandlerFn<(ReadResource, Variables), ReadResourceResult>),
+    Tool(HandlerFn<Raw, CallToolResult>),
 }
 
-/// What is left to do once it is known who is to do it.
+/// The work of a handler for one request.
 pub(crate) enum Job {
-    Future(Box<dyn FnOnce(AsyncCx) -> Served + Send>),
-    Plain(Box<dyn FnOnce(Cx) -> Result<Done, ToolError> + Send>),
+    Async(Box<dyn FnOnce(AsyncCx) -> HandlerFuture + Send>),
+    Blocking(Box<dyn FnOnce(Cx) -> Result<BoxedResult, ToolError> + Send>),
 }
 
-/// What a request comes to.
-pub(crate) enum Step {
-    /// The catalogue's own answer.
-    Answer(Done),
-    /// A handler's.
+/// How a request is served.
+pub(crate) enum Resolution {
+    /// The catalog answers it.
+    Answer(BoxedResult),
+    /// A handler serves it.
     Run(Job),
-    /// Nobody's: no such method.
+    /// Its method is unknown.
     Unknown,
 }
 
-impl Step {
-    pub(crate) fn new(found: Found<'_, Handler>, checks: &Checks) -> Self {
+impl Resolution {
+    pub(crate) fn new(found: Found<'_, Handler>, checks: &ToolChecks) -> Self {
         match found {
             Found::Answer(answer) => Self::Answer(Box::new(answer)),
-            Found::Completion { handler: Handler::Completion(serves), complete } => {
-                job(serves, complete)
+            Found::Completion { handler: Handler::Completion(handler), complete } => {
+                Self::Run(handler.job(complete, None))
             }
-            Found::Prompt { handler: Handler::Prompt(serves), get, .. } => job(serves, get),
-            Found::Resource { handler: Handler::Resource(serves), read, .. } => {
-                job(serves, (read, Variables::new()))
+            Found::Prompt { handler: Handler::Prompt(handler), get, .. } => {
+                Self::Run(handler.job(get, None))
             }
-            Found::Template { handler: Handler::Resource(serves), variables, read, .. } => {
-                job(serves, (read, variables))
+            Found::Resource { handler: Handler::Resource(handler), read, .. } => {
+                Self::Run(handler.job((read, Variables::new()), None))
             }
-            Found::Tool { handler: Handler::Tool(serves), call, tool } => {
+            Found::Template { handler: Handler::Resource(handler), variables, read, .. } => {
+                Self::Run(handler.job((read, variables), None))
+            }
+            Found::Tool { handler: Handler::Tool(handler), call, tool } => {
                 let arguments =
                     call.arguments.map_or_else(Raw::empty_object, |arguments| arguments.0);
-                job_then(serves, arguments, checks.of(tool.output_schema.as_ref()))
+                let check = checks.result_check(tool.output_schema.as_ref());
+                Self::Run(handler.job(arguments, check))
             }
-            // A method of another catalogue than ours.
+            // Kinds of entries that this crate never registers.
             _ => Self::Unknown,
         }
     }
 }
 
-fn job<P: Send + 'static, R: Encode + Send + 'static>(serves: &Serves<P, R>, asked: P) -> Step {
-    job_then(serves, asked, None)
-}
-
-fn job_then<P: Send + 'static, R: Encode + Send + 'static>(
-    serves: &Serves<P, R>,
-    asked: P,
-    then: Then<R>,
-) -> Step {
-    Step::Run(match serves {
-        Serves::Plain(serves) => {
-            let serves = Arc::clone(serves);
-            Job::Plain(Box::new(move |cx| done(serves(asked, cx)?, then)))
-        }
-        Serves::Future(serves) => {
-            let serves = Arc::clone(serves);
-            Job::Future(Box::new(move |cx| serves(asked, cx, then)))
-        }
-    })
-}
-
-fn done<R: Encode + Send + 'static>(result: R, then: Then<R>) -> Result<Done, ToolError> {
-    Ok(Box::new(match then {
-        Some(then) => then(result)?,
-        None => result,
-    }))
-}
-
-impl<P: Send + 'static, R: Encode + Send + 'static> Serves<P, R> {
-    pub(crate) fn plain<I: Into<R>>(
-        serves: impl Fn(P, Cx) -> Result<I, ToolError> + Send + Sync + 'static,
+impl<P: Send + 'static, R: Encode + Send + 'static> HandlerFn<P, R> {
+    pub(crate) fn blocking<I: Into<R>>(
+        handler: impl Fn(P, Cx) -> Result<I, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        Self::Plain(Arc::new(move |asked, cx| serves(asked, cx).map(Into::into)))
+        Self::Blocking(Arc::new(move |params, cx| handler(params, cx).map(Into::into)))
     }
 
     pub(crate) fn future<I: Into<R>, F>(
-        serves: impl Fn(P, AsyncCx) -> F + Send + Sync + 'static,
+        handler: impl Fn(P, AsyncCx) -> F + Send + Sync + 'static,
     ) -> Self
     where
         F: Future<Output = Result<I, ToolError>> + Send + 'static,
     {
-        let serves = Arc::new(serves);
-        Self::Future(Arc::new(move |asked, cx, then| {
-            let serves = Arc::clone(&serves);
-            // Whatever the handler does before its first wait is done by whoever runs the future.
+        let handler = Arc::new(handler);
+        Self::Async(Arc::new(move |params, cx, check| {
+            let handler = Arc::clone(&handler);
+            // Called inside the future: the code before its first wait runs where the future does.
             Box::pin(async move {
-                let result = serves(asked, cx).await?;
-                done(result.into(), then)
+                let result = handler(params, cx).await?;
+                checked(result.into(), check)
             })
         }))
     }
+
+    fn job(&self, params: P, check: Option<ResultCheck<R>>) -> Job {
+        match self {
+            Self::Blocking(handler) => {
+                let handler = Arc::clone(handler);
+                Job::Blocking(Box::new(move |cx| checked(handler(params, cx)?, check)))
+            }
+            Self::Async(handler) => {
+                let handler = Arc::clone(handler);
+                Job::Async(Box::new(move |cx| handler(params, cx, check)))
+            }
+        }
+    }
 }
 
-/// What a tool's arguments are as a Rust type.
-fn typed<A: DeserializeOwned>(arguments: &Raw) -> Result<A, ToolError> {
+fn checked<R: Encode + Send + 'static>(
+    result: R,
+    check: Option<ResultCheck<R>>,
+) -> Result<BoxedResult, ToolError> {
+    Ok(Box::new(match check {
+        Some(check) => check(result)?,
+        None => result,
+    }))
+}
+
+/// Deserializes the arguments of a tool.
+fn parse<A: DeserializeOwned>(arguments: &Raw) -> Result<A, ToolError> {
     arguments.parse().map_err(|error| ToolError::failed(format!("invalid arguments: {error}")))
 }
 
 impl Handler {
-    /// A tool whose arguments are a Rust type.
+    /// Returns the handler of a tool whose arguments are a Rust type.
     pub(crate) fn tool<A: DeserializeOwned, R: Into<CallToolResult>>(
         handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
     ) -> Self {
-        Self::Tool(Serves::plain(move |arguments: Raw, cx| handler(typed(&arguments)?, cx)))
+        Self::Tool(HandlerFn::blocking(move |arguments: Raw, cx| handler(parse(&arguments)?, cx)))
     }
 
-    /// The same, whose handler gives a future.
+    /// Like [`tool`](Self::tool), for an asynchronous handler.
     pub(crate) fn tool_async<A, R, F>(
         handler: impl Fn(A, AsyncCx) -> F + Send + Sync + 'static,
     ) -> Self
@@ -156,8 +153,8 @@ impl Handler {
         R: Into<CallToolResult>,
         F: Future<Output = Result<R, ToolError>> + Send + 'static,
     {
-        Self::Tool(Serves::future(move |arguments: Raw, cx| {
-            let served = typed(&arguments).map(|arguments| handler(arguments, cx));
+        Self::Tool(HandlerFn::future(move |arguments: Raw, cx| {
+            let served = parse(&arguments).map(|arguments| handler(arguments, cx));
             async move { served?.await }
         }))
     }

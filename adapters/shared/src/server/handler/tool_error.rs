@@ -1,49 +1,48 @@
-//! How a handler ends without a result; knows nothing of how that is told.
+//! The error type of handlers.
 
 use std::fmt;
 
 use mcp_proto::schema::CallToolResult;
 use mcp_proto::{ErrorObject, Question};
 
-/// How a handler ends without a result: that of a tool, of a resource, of a prompt or of a
-/// completion.
+/// The error of a handler, whether of a tool, a resource, a prompt or a completion.
 ///
-/// Any error becomes one that says so, for the model to read; so `?` works on all of them. A tool's
-/// is a result that says it is an error; what is no tool has no such result, and the request fails
-/// with the same words.
-pub struct ToolError(pub(crate) Failure);
+/// Every error type converts into it, so `?` works with all of them. The error of a tool becomes a
+/// result with `isError` and the error's message, for the model to read. Other requests have no
+/// such result; they fail with the message.
+pub struct ToolError(pub(crate) HandlerError);
 
-pub(crate) enum Failure {
-    /// It needs answers first, to questions by their keys.
-    Ask(Vec<(String, Question)>),
-    /// It ran and failed: a result with `isError`.
+pub(crate) enum HandlerError {
+    /// The handler needs input first: the questions by their keys.
+    InputRequired(Vec<(String, Question)>),
+    /// The handler failed: a result with `isError`.
     Failed(Box<CallToolResult>),
     /// The request itself fails.
     Refused(ErrorObject),
 }
 
 impl ToolError {
-    /// The tool ran and failed, and says why.
+    /// Returns the error of a tool that failed, with a message for the model.
     pub fn failed(why: impl Into<String>) -> Self {
-        Self(Failure::Failed(Box::new(CallToolResult::error(why.into()))))
+        Self(HandlerError::Failed(Box::new(CallToolResult::error(why.into()))))
     }
 
-    /// The request itself fails with an error of the protocol.
+    /// Returns an error that fails the request itself with a JSON-RPC error.
     #[must_use]
     pub fn refused(error: ErrorObject) -> Self {
-        Self(Failure::Refused(error))
+        Self(HandlerError::Refused(error))
     }
 }
 
 impl fmt::Debug for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Failure::Ask(questions) => {
+            HandlerError::InputRequired(questions) => {
                 let keys: Vec<&str> = questions.iter().map(|(key, _)| &**key).collect();
                 write!(f, "ask for {keys:?}")
             }
-            Failure::Failed(result) => write!(f, "failed: {result:?}"),
-            Failure::Refused(error) => write!(f, "refused: {error}"),
+            HandlerError::Failed(result) => write!(f, "failed: {result:?}"),
+            HandlerError::Refused(error) => write!(f, "refused: {error}"),
         }
     }
 }

@@ -1,5 +1,4 @@
-//! What a driver does with a connection: it brings bytes, takes bytes, and sees it end; knows
-//! nothing of where they come from and go to.
+//! The driver's side of a connection: feeding input, fetching output, and the shutdown.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -8,52 +7,51 @@ use std::time::Duration;
 use bytes::Buf;
 use mcp_proto::Outbox;
 
-use super::{Link, Role, State};
+use super::{Link, Phase, Role, State};
 
 impl<R: Role> Link<R> {
-    /// Waits until more bytes are wanted; false when none are ever again.
+    /// Waits until more input is wanted; returns false once the connection is closed.
     pub async fn wants_input(&self) -> bool {
         self.when(|state| {
-            if state.session.is_closed() {
+            if state.connection.is_closed() {
                 return Some(false);
             }
-            (state.session.wants_input() && R::has_room(&state.open)).then_some(true)
+            (state.connection.wants_input() && R::has_room(&state.role)).then_some(true)
         })
         .await
     }
 
-    /// Whether more bytes are wanted, if that need not be waited for.
+    /// Returns whether more input is wanted now.
     pub fn wants_input_now(&self) -> bool {
-        self.look(|state| state.session.wants_input() && R::has_room(&state.open))
+        self.inspect(|state| state.connection.wants_input() && R::has_room(&state.role))
     }
 
-    /// Bytes that were read, by whoever writes as well: what follows is [`help`](Self::help), which
-    /// begins the handlers of requests, and then [`take_output`](Self::take_output) until there
-    /// is none, which nobody else is woken for.
+    /// Handles input on a thread that also writes.
+    ///
+    /// The caller must then call [`help`](Self::help), which starts the handlers of requests, and
+    /// [`take_output`](Self::take_output) until there is no output left: the writer is not woken
+    /// for it.
     pub fn take_input(self: &Arc<Self>, input: &[u8]) {
-        self.expect_work();
+        if let Some(workers) = R::workers(&self.shared) {
+            workers.collect_tasks(&self.clock);
+        }
         self.trace.input(input);
         self.with(|state, now| {
-            state.flushes = true;
-            state.session.handle_input(now, input);
+            state.phase.reader_flushes();
+            state.connection.handle_input(now, input);
         });
     }
 
-    fn expect_work(&self) {
+    /// Starts the handlers of the requests just read, as long as handlers are quick. Stops when
+    /// `may_continue`, called before each handler, returns false.
+    pub fn help(&self, may_continue: impl FnMut() -> bool) {
         if let Some(workers) = R::workers(&self.shared) {
-            workers.await_fresh(&self.clock);
+            workers.help(&self.clock, may_continue);
         }
     }
 
-    /// Begins the handlers of what was read, for as long as they are quick. `goes_on` is asked
-    /// before each whether this thread is still the one to do so.
-    pub fn help(&self, goes_on: impl FnMut() -> bool) {
-        if let Some(workers) = R::workers(&self.shared) {
-            workers.help(&self.clock, goes_on);
-        }
-    }
-
-    /// The thread that handles input is held up: others do what it was about to do.
+    /// Hands the pending handlers and output to other threads: the thread that handles input is
+    /// stuck.
     pub fn release(&self) {
         if let Some(workers) = R::workers(&self.shared) {
             workers.release(&self.clock);
@@ -61,75 +59,80 @@ impl<R: Role> Link<R> {
         self.flush_elsewhere();
     }
 
-    /// No bytes will follow: the stream has ended, or cannot be read.
+    /// Handles the end of the input, or a failure to read it.
     pub fn handle_eof(self: &Arc<Self>) {
-        self.with(|state, now| state.session.handle_eof(now));
+        self.with(|state, now| state.connection.handle_eof(now));
     }
 
-    /// Takes back what [`take_output`](Self::take_output) gave, once it is written: room for the
-    /// next large message.
+    /// Returns a buffer from [`take_output`](Self::take_output) for reuse by the next large message.
     pub fn reuse(&self, chunk: Vec<u8>) {
-        if let Some(outbox) = self.lock().session.outbox() {
+        if let Some(outbox) = self.lock().connection.outbox() {
             outbox.reuse(chunk);
         }
     }
 
-    /// Puts bytes to write into `chunk`, if there are any: all there are, unless they are many.
-    /// What it gave before is written by now, and forgotten.
+    /// Replaces the contents of `chunk` with output to write; returns false if there is none.
+    ///
+    /// Takes all output, or the first part of it if there is much. The previous chunk counts as
+    /// written.
     pub fn take_output(&self, chunk: &mut Vec<u8>) -> bool {
-        let waits_for_room;
+        let is_room_awaited;
         {
             let mut state = self.lock();
-            let State { session, open, writing_since, .. } = &mut *state;
+            let State { connection, role, writing_since, phase, .. } = &mut *state;
             let was_writing = writing_since.is_some();
-            take_output(session.outbox(), chunk);
+            take_output(connection.outbox(), chunk);
             if was_writing {
-                // Bytes have left.
-                R::retry(session, open, || self.clock.now());
+                // The previous chunk has been sent, so there is room again.
+                R::retry(connection, role, || self.clock.now());
                 if chunk.is_empty() {
-                    take_output(session.outbox(), chunk);
+                    take_output(connection.outbox(), chunk);
                 }
             }
             if chunk.is_empty() {
                 *writing_since = None;
-                state.flushes = false;
+                phase.writer_flushes();
             } else {
                 *writing_since = Some(self.clock.now());
             }
-            waits_for_room = was_writing && std::mem::take(&mut state.waits_for_room);
+            is_room_awaited = was_writing && std::mem::take(&mut state.is_room_awaited);
         }
-        if waits_for_room {
+        if is_room_awaited {
             self.room.notify(usize::MAX);
         }
         self.trace.output(chunk);
         !chunk.is_empty()
     }
 
-    /// So many bytes more of what was taken are written: the peer goes on reading.
+    /// Records that another `bytes` of the current chunk were written: the peer is still reading.
     pub fn wrote(&self, bytes: usize) {
         {
             let mut state = self.lock();
             state.writing_since = Some(self.clock.now());
-            if let Some(outbox) = state.session.outbox() {
+            if let Some(outbox) = state.connection.outbox() {
                 outbox.written(bytes);
             }
         }
         self.room.notify(usize::MAX);
     }
 
-    /// Waits until there is something to write, or left of what was taken, that nobody is about to
-    /// write, or nothing can be written any more; false when nothing is left and nothing will
-    /// follow.
+    /// Waits until the writer has output to write, or the output stream has failed. Returns false
+    /// once the connection is closed and all output was written.
+    ///
+    /// Output that the thread that handles input is about to write does not count.
     pub async fn has_output(&self) -> bool {
         loop {
             let writable;
             {
                 let mut state = self.lock();
-                let has_output = state.writing_since.is_some() || state.session.has_output();
-                if state.broken || !state.flushes && has_output {
-                    return true;
+                let has_output = state.writing_since.is_some() || state.connection.has_output();
+                match state.phase {
+                    Phase::OutputBroken => return true,
+                    Phase::ReaderFlushes => {}
+                    _ if has_output => return true,
+                    _ => {}
                 }
-                if state.session.is_closed() {
+                if state.connection.is_closed() {
                     return has_output;
                 }
                 writable = self.writable.listen();
@@ -138,33 +141,32 @@ impl<R: Role> Link<R> {
         }
     }
 
-    /// Whoever handled input does not look for output: others have to.
+    /// Leaves the output to the writer: the thread that handled input does not send it after all.
     pub fn flush_elsewhere(&self) {
-        self.lock().flushes = false;
+        self.lock().phase.writer_flushes();
         self.writable.notify(usize::MAX);
     }
 
-    /// What is written goes nowhere any more: see [`lost_reader`](Self::lost_reader).
+    /// Records that the output stream has failed. The writer then calls
+    /// [`lost_reader`](Self::lost_reader).
     pub fn broke(&self) {
-        let mut state = self.lock();
-        state.broken = true;
-        state.flushes = false;
-        drop(state);
+        self.lock().phase.output_broken();
         self.writable.notify(usize::MAX);
     }
 
-    /// The peer takes no more bytes (EPIPE). What it said before may still arrive; what is still
-    /// said to it goes nowhere. Waits until the session is closed, however that comes.
+    /// Discards output until the connection is closed: the peer stopped reading (`EPIPE`).
+    ///
+    /// Input that the peer sent before may still arrive for a short time.
     pub async fn lost_reader(self: &Arc<Self>) {
         self.end_within(R::LAST_INPUT).await;
         loop {
             let writable;
             {
                 let mut state = self.lock();
-                if let Some(outbox) = state.session.outbox() {
+                if let Some(outbox) = state.connection.outbox() {
                     outbox.advance(outbox.remaining());
                 }
-                if state.session.is_closed() {
+                if state.connection.is_closed() {
                     return;
                 }
                 writable = self.writable.listen();
@@ -173,21 +175,20 @@ impl<R: Role> Link<R> {
         }
     }
 
-    /// The writer is done: the peer was told that nothing follows.
+    /// Records that the writer has finished and closed its stream.
     pub fn written(&self) {
-        self.lock().written = true;
+        self.lock().phase.output_finished();
         self.room.notify(usize::MAX);
     }
 
-    /// The peer is gone: gives its last output `patience` to arrive, then ends the connection.
+    /// Ends the connection to a peer that is gone, after its last output had `patience` to arrive.
     pub async fn end_within(self: &Arc<Self>, patience: Duration) {
-        if !self.wait_until(patience, |state| state.session.is_closed()).await {
+        if !self.wait_until(patience, |state| state.connection.is_closed()).await {
             self.handle_eof();
         }
     }
 
-    /// Waits until the session is closed, and all that it had to send is sent, for as long as the
-    /// peer goes on reading.
+    /// Waits until the connection is closed and its output was sent, as long as the peer reads.
     pub async fn drained(&self) {
         self.closed().await;
         let began = self.clock.now();
@@ -196,11 +197,13 @@ impl<R: Role> Link<R> {
             let stuck;
             {
                 let mut state = self.lock();
-                // A writer that is not writing has not had its turn yet: it is not the peer that is
+                // No write in progress means that the writer has not run yet, not that the peer is
                 // slow.
                 let write = state.writing_since.map(|since| since + WRITE_PATIENCE);
                 stuck = write.unwrap_or(began + FLUSH_MAX).min(began + FLUSH_MAX);
-                if state.written || state.over || self.clock.until(stuck).is_zero() {
+                if matches!(state.phase, Phase::OutputFinished | Phase::Over)
+                    || self.clock.until(stuck).is_zero()
+                {
                     return;
                 }
                 room = self.listen_for_room(&mut state);
@@ -209,55 +212,52 @@ impl<R: Role> Link<R> {
         }
     }
 
-    /// Waits until the last events are handed out, which somebody else may be doing.
-    pub(crate) async fn handed_out(&self) {
-        self.wait_until(LAST_EVENTS, |state| !state.dispatching).await;
+    /// Waits until the last events were dispatched, which another thread may be doing.
+    pub(crate) async fn dispatched(&self) {
+        self.wait_until(LAST_EVENTS, |state| !state.is_dispatching).await;
     }
 
-    /// Waits until the session is closed.
+    /// Waits until the connection is closed.
     pub async fn closed(&self) {
-        // Not for room, which there is anew with each message: that would wake a driver for
-        // nothing.
+        // Waits for its own event: `room` fires with every message and would wake drivers in vain.
         loop {
             let ended = self.ended.listen();
-            if self.look(|state| state.session.is_closed()) {
+            if self.inspect(|state| state.connection.is_closed()) {
                 return;
             }
             ended.await;
         }
     }
 
-    /// Nobody drives the connection any more: it ends now, if it has not, and nothing waits for
-    /// time.
-    pub(crate) fn over(self: &Arc<Self>) {
+    /// Ends the connection at once, because its driver is gone, and fires all timers.
+    pub(crate) fn abandon(self: &Arc<Self>) {
         self.with(|state, now| {
-            state.session.close(now);
-            // A driver that is gone drains nothing: what would be waited for is over at once.
+            state.connection.close(now);
+            // Nothing drains without a driver, so every grace period expires now.
             while let Some(due) =
-                state.session.poll_timeout().filter(|_| !state.session.is_closed())
+                state.connection.poll_timeout().filter(|_| !state.connection.is_closed())
             {
-                state.session.handle_timeout(due);
+                state.connection.handle_timeout(due);
             }
         });
         let mut state = self.lock();
-        state.over = true;
-        #[cfg(feature = "record")]
-        state.session.end_recording();
-        let waiting = state.alarms.take_all();
-        self.tell_unrecorded(state);
+        state.phase = Phase::Over;
+        state.connection.end_recording();
+        let waiting = state.timers.take_all();
+        self.unlock(state);
         waiting.into_iter().for_each(Waker::wake);
         self.deadline.notify(usize::MAX);
         self.room.notify(usize::MAX);
         self.writable.notify(usize::MAX);
     }
 
-    /// Waits until nobody drives the connection any more.
+    /// Waits until the driver is gone.
     pub(crate) async fn wait_over(&self) {
-        self.when(|state| state.over.then_some(())).await;
+        self.when(|state| state.is_over().then_some(())).await;
     }
 }
 
-/// Takes all there is without copying it, or the first part of it when that is much.
+/// Takes all output without copying it, or copies the first part if there is much.
 fn take_output(outbox: Option<&mut Outbox>, chunk: &mut Vec<u8>) {
     let Some(outbox) = outbox else { return chunk.clear() };
     if outbox.len() <= WHOLE_BYTES_MAX {
@@ -272,17 +272,19 @@ fn take_output(outbox: Option<&mut Outbox>, chunk: &mut Vec<u8>) {
     }
 }
 
-/// What is taken whole, at most: whoever waits for it to be sent sees that some of it is.
+/// The most output taken at once. Beyond it, output is taken in parts, so that waiting commands see
+/// room return gradually.
 const WHOLE_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// What one write is given where writes block: whoever waits for it sees no part of it.
+/// The most bytes passed to one blocking write, whose progress is not visible until it returns.
 pub const WRITE_BYTES_MAX: usize = 64 * 1024;
 
-/// How long one write may take once the connection is over, and all of them together.
+/// How long one write may make no progress once the connection is closed, and how long the whole
+/// flush may take.
 const WRITE_PATIENCE: Duration = Duration::from_millis(60);
 const FLUSH_MAX: Duration = Duration::from_secs(2);
 
-/// How long the last events of a connection that is over may take to be handed out.
+/// How long dispatching the last events of a closed connection may take.
 const LAST_EVENTS: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
@@ -297,17 +299,17 @@ mod tests {
     use crate::exec::workers::Spawn;
     use crate::{BoxFuture, Server};
 
-    struct Nowhere;
+    struct NullRuntime;
 
-    impl Spawn for Nowhere {
+    impl Spawn for NullRuntime {
         fn spawn(&self, _: BoxFuture<'static, ()>) -> std::io::Result<()> {
             Ok(())
         }
     }
 
     #[test]
-    fn what_is_left_to_send_waits_for_a_writer_that_has_not_had_its_turn() {
-        let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(Nowhere)).unwrap();
+    fn draining_waits_for_a_writer_that_has_not_run_yet() {
+        let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(NullRuntime)).unwrap();
         let link = Arc::clone(driving.link());
         link.take_input(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
         link.flush_elsewhere();
@@ -315,7 +317,7 @@ mod tests {
         let sent = Arc::new(AtomicBool::new(false));
         let (writer, has_sent) = (Arc::clone(&link), Arc::clone(&sent));
         let late = thread::spawn(move || {
-            // Longer than a write may take once the connection is over.
+            // Longer than a write in progress may stall once the connection is closed.
             thread::sleep(super::WRITE_PATIENCE + Duration::from_millis(50));
             let mut chunk = Vec::new();
             assert!(block_on(writer.has_output()));

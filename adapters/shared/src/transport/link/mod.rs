@@ -1,78 +1,70 @@
-//! A session that is shared by whoever reads, writes, keeps time and uses it; knows neither roles
-//! nor runtimes.
+//! A connection shared by the threads and tasks that read, write, keep time and use it.
 //!
-//! Reading and writing happen at the same time, so two peers with full pipes never wait for each
-//! other. Whoever changes the session hands out the events that this caused; one at a time does, so
-//! they stay in order.
+//! Reading and writing proceed at the same time, so two peers with full pipes never deadlock. A
+//! thread that changes the connection also dispatches the resulting events. Only one thread at a
+//! time dispatches, so events stay in order.
 //!
-//! Everything that waits is a future, and needs no runtime: a driver that is a thread blocks on it.
+//! Every wait is a future that needs no runtime; a driver on a plain thread blocks on it.
 
 mod driver;
+#[cfg(feature = "http")]
+mod driverless;
 mod time;
+mod timer_task;
 mod transport;
 mod waiting;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-#[cfg(feature = "http")]
-use std::sync::{OnceLock, Weak};
 use std::time::Duration;
 
 use event_listener::{Event, EventListener};
 use mcp_proto::{Instant, Misuse};
 
+use self::timer_task::TimerTask;
 use crate::exec::clock::Clock;
-use crate::exec::timer_queue::Alarms;
+use crate::exec::timer_queue::TimerQueue;
 use crate::exec::workers::Workers;
-use crate::trace::{About, Trace};
+use crate::trace::{EventSummary, Trace};
 pub use driver::WRITE_BYTES_MAX;
-pub(crate) use transport::OnTransport;
 #[cfg(feature = "http")]
-pub(crate) use transport::OverHttp;
-pub(crate) use transport::Transport;
+pub(crate) use timer_task::SpawnTimer;
+pub(crate) use transport::{HttpTransport, OnTransport, Transport};
 
 /// A role as the adapters drive it: the state that it keeps beside the connection, and its event
 /// handling.
 pub trait Role: OnTransport {
-    /// What is under the same lock as the session.
+    /// The role's state, under the same lock as the connection.
     type Open: Default + Send;
-    /// What never changes while connected.
+    /// The role's configuration, which never changes while connected.
     type Shared: Send + Sync;
 
-    /// How long what the peer sent before it stopped reading may still take to arrive.
+    /// How long input that the peer sent before it stopped reading may still take to arrive.
     const LAST_INPUT: Duration;
 
-    /// Where its handlers run, if the driver is to begin them.
+    /// Returns where the role's handlers run, if the driver is to start them.
     fn workers(_: &Self::Shared) -> Option<&Workers> {
         None
     }
 
-    /// Whether there is room for what more input brings.
+    /// Returns whether the role has room for the events that more input causes.
     fn has_room(_: &Self::Open) -> bool {
         true
     }
 
-    /// Hands one event on. Called one at a time, in order, without the lock; must not wait.
+    /// Handles one event. Called one at a time, in order, without the lock; must not wait.
     fn dispatch(link: &Arc<Link<Self>>, event: Self::Event);
 
-    /// What an event is, in short.
-    fn about(event: &Self::Event) -> About<'_>;
+    /// Summarizes an event for `tracing`.
+    fn about(event: &Self::Event) -> EventSummary<'_>;
 
-    /// Whether what failed like this may be tried again once something has happened.
+    /// Returns whether a command that failed with `misuse` may succeed later.
     fn may_pass(misuse: Misuse) -> bool {
         misuse == Misuse::Blocked
     }
 
-    /// Bytes have left: what found no room before may be said now.
+    /// Sends what was held back for lack of room. Called after bytes were sent.
     fn retry(_: &mut Transport<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
-}
-
-/// Keeps the time of connections that have no driver for as long as they have any to keep, and sees
-/// them end.
-#[cfg(feature = "http")]
-pub(crate) trait Keeper<R: Role>: Send + Sync {
-    /// Begins to. Called with the lock held: it must not run there and then.
-    fn keep(&self, link: Arc<Link<R>>);
 }
 
 /// One connection, shared by its driver and its handles.
@@ -81,76 +73,76 @@ pub struct Link<R: Role> {
     pub(crate) shared: R::Shared,
     pub(crate) clock: Clock,
     pub(crate) trace: Trace,
-    /// Who keeps the time while there is any to keep, where no driver does; and this, to tell it.
-    #[cfg(feature = "http")]
-    keeper: OnceLock<(Arc<dyn Keeper<R>>, Weak<Self>)>,
-    /// There may be something to write, or nothing ever again.
+    timer_task: TimerTask<Self>,
+    /// Notified when there may be output to write, or never will be again.
     writable: Event,
-    /// The deadline moved forward, or there will be none.
+    /// Notified when the deadline moved forward, or there will be none.
     deadline: Event,
-    /// Bytes left, calls ended, or events were handed out: whoever was held up may try again.
+    /// Notified when bytes were sent, calls ended, or events were dispatched: a blocked command may
+    /// succeed now.
     room: Event,
-    /// The session has closed.
+    /// Notified when the connection has closed.
     ended: Event,
 }
 
+/// The state of a connection, under the lock.
 pub(crate) struct State<R: Role> {
-    pub(crate) session: Transport<R>,
-    pub(crate) open: R::Open,
-    alarms: Alarms,
-    /// Somebody is handing out events.
-    dispatching: bool,
-    /// Somebody waits for room. Whoever begins to says so under the lock.
-    waits_for_room: bool,
-    /// Until when the keeper of time sleeps; `None` for as long as it takes.
-    sleeping_until: Option<Instant>,
-    /// What the keeper of time was last woken for: it waits for that, even where it is not to be
-    /// any more.
-    woken_for: Option<Instant>,
-    /// Whoever handles input will look for output afterwards: nobody has to be woken for it.
-    flushes: bool,
-    /// The writer is in the middle of a write.
+    pub(crate) connection: Transport<R>,
+    pub(crate) role: R::Open,
+    timers: TimerQueue,
+    phase: Phase,
+    /// When the write in progress started or last made progress.
     writing_since: Option<Instant>,
-    /// Nothing can be written any more.
-    broken: bool,
-    /// The writer has sent all there was, or cannot send any more.
-    written: bool,
-    /// Nobody drives the connection any more.
-    over: bool,
-    /// The keeper is at it.
-    #[cfg(feature = "http")]
-    is_kept: bool,
+    /// A thread is dispatching events.
+    is_dispatching: bool,
+    /// A task waits for room. Set under the lock when the wait starts.
+    is_room_awaited: bool,
+    /// When the timer task wakes by itself; `None` if it sleeps until notified.
+    sleeping_until: Option<Instant>,
+    /// The deadline that the timer task was last woken for. It waits for this one even if it was
+    /// cancelled since.
+    woken_for: Option<Instant>,
+}
+
+/// Who sends the output of a connection, and how far its end has come.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Phase {
+    /// The writer sends output and is woken for it.
+    WriterFlushes,
+    /// The thread that handled input sends the output next, or there is no writer at all: nothing
+    /// is woken for output.
+    ReaderFlushes,
+    /// The output stream has failed.
+    OutputBroken,
+    /// All output was sent, or none can be sent any more.
+    OutputFinished,
+    /// The driver is gone.
+    Over,
 }
 
 impl<R: Role> Link<R> {
     pub(crate) fn over_transport(
         clock: Clock,
-        session: Transport<R>,
+        connection: Transport<R>,
         shared: R::Shared,
         trace: Trace,
     ) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State {
-                session,
-                open: R::Open::default(),
-                alarms: Alarms::default(),
-                dispatching: false,
-                waits_for_room: false,
+                connection,
+                role: R::Open::default(),
+                timers: TimerQueue::default(),
+                phase: Phase::WriterFlushes,
+                writing_since: None,
+                is_dispatching: false,
+                is_room_awaited: false,
                 sleeping_until: None,
                 woken_for: None,
-                flushes: false,
-                writing_since: None,
-                broken: false,
-                written: false,
-                over: false,
-                #[cfg(feature = "http")]
-                is_kept: false,
             }),
             shared,
             clock,
             trace,
-            #[cfg(feature = "http")]
-            keeper: OnceLock::new(),
+            timer_task: TimerTask::default(),
             writable: Event::new(),
             deadline: Event::new(),
             room: Event::new(),
@@ -158,7 +150,7 @@ impl<R: Role> Link<R> {
         })
     }
 
-    /// Does something with the session, then hands out and sends what came of it.
+    /// Changes the connection, then dispatches the resulting events and wakes the writer.
     pub(crate) fn with<T>(self: &Arc<Self>, act: impl FnOnce(&mut State<R>, Instant) -> T) -> T {
         let mut state = self.lock();
         let outcome = act(&mut state, self.clock.now());
@@ -166,115 +158,67 @@ impl<R: Role> Link<R> {
         outcome
     }
 
-    /// As `with`, of what may be a request: where handlers are futures, they begin here.
-    #[cfg(feature = "http")]
-    pub(crate) fn with_request<T>(
-        self: &Arc<Self>,
-        act: impl FnOnce(&mut State<R>, Instant) -> T,
-    ) -> T {
-        let workers = R::workers(&self.shared).filter(|workers| !workers.are_plain());
-        if let Some(workers) = workers {
-            workers.await_fresh(&self.clock);
-        }
-        let outcome = self.with(act);
-        if let Some(workers) = workers {
-            workers.help(&self.clock, || true);
-        }
-        outcome
-    }
-
-    /// From now on `keeper` is told whenever there is time to keep, or an end to see to, and it is
-    /// not at it.
-    #[cfg(feature = "http")]
-    pub(crate) fn keep_by(self: &Arc<Self>, keeper: Arc<dyn Keeper<R>>) {
-        let _first = self.keeper.set((keeper, Arc::downgrade(self)));
-        self.wake(&mut self.lock());
-    }
-
-    /// Tells the keeper, if there is one that is not at it.
-    #[cfg(feature = "http")]
-    fn have_kept(&self, state: &mut State<R>) {
-        let Some((keeper, link)) = self.keeper.get().filter(|_| !state.is_kept && !state.over)
-        else {
-            return;
-        };
-        if let Some(link) = link.upgrade() {
-            state.is_kept = true;
-            keeper.keep(link);
-        }
-    }
-
-    #[cfg(not(feature = "http"))]
-    #[allow(clippy::unused_self, clippy::needless_pass_by_ref_mut, reason = "as with the feature")]
-    fn have_kept(&self, _: &mut State<R>) {}
-
-    /// Nobody waits for there to be something to write: whoever answers is told of room.
-    #[cfg(feature = "http")]
-    pub(crate) fn has_no_writer(&self) {
-        self.lock().flushes = true;
-    }
-
-    /// Looks at the session, and changes nothing.
-    pub(crate) fn look<T>(&self, look: impl FnOnce(&State<R>) -> T) -> T {
-        look(&self.lock())
+    /// Reads the state without changing it.
+    pub(crate) fn inspect<T>(&self, read: impl FnOnce(&State<R>) -> T) -> T {
+        read(&self.lock())
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State<R>> {
-        // The session cannot be left in between by a panic of ours that matters more than going on.
+        // A panic under the lock is a bug of this crate; carrying on beats losing the connection.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes whom a change concerns, and hands out events until there are none.
+    /// Wakes the tasks that a change concerns, and dispatches events until there are none.
     fn settle<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, State<R>>) {
         loop {
             self.wake(&mut state);
-            if state.dispatching {
+            if state.is_dispatching {
                 break;
             }
-            let Some(event) = state.session.poll_event() else { break };
-            state.dispatching = true;
+            let Some(event) = state.connection.poll_event() else { break };
+            state.is_dispatching = true;
             drop(state);
             self.trace.event(R::about(&event));
-            // A panic of the application's must not keep later events from being handed out.
+            // A panic in the application's code must not keep later events from being dispatched.
             let _panicked = catch_unwind(AssertUnwindSafe(|| R::dispatch(self, event)));
             state = self.lock();
-            state.dispatching = false;
+            state.is_dispatching = false;
         }
-        let waits_for_room = std::mem::take(&mut state.waits_for_room);
-        self.tell_unrecorded(state);
-        if waits_for_room {
+        let is_room_awaited = std::mem::take(&mut state.is_room_awaited);
+        self.unlock(state);
+        if is_room_awaited {
             self.room.notify(usize::MAX);
         }
     }
 
     fn listen_for_room(&self, state: &mut State<R>) -> EventListener {
-        state.waits_for_room = true;
+        state.is_room_awaited = true;
         self.room.listen()
     }
 
-    /// Tells once, and without the lock, that the recording ended early.
-    #[cfg(feature = "record")]
-    fn tell_unrecorded(&self, mut state: MutexGuard<'_, State<R>>) {
-        let failure = state.session.take_unrecorded();
+    /// Releases the lock, then reports once if the recording has ended early.
+    fn unlock(&self, mut state: MutexGuard<'_, State<R>>) {
+        let failure = state.connection.take_recording_failure();
         drop(state);
         if let Some(failure) = failure {
-            self.trace.unrecorded(&failure);
+            self.trace.recording_failed(&failure);
         }
     }
 
-    #[cfg(not(feature = "record"))]
-    #[allow(clippy::unused_self, reason = "as with the feature")]
-    fn tell_unrecorded(&self, state: MutexGuard<'_, State<R>>) {
-        drop(state);
+    /// Spawns the timer task of a connection that has no driver.
+    fn ensure_timer_task(&self, state: &State<R>) {
+        if !state.is_over() {
+            self.timer_task.ensure_running();
+        }
     }
 
     fn wake(&self, state: &mut State<R>) {
-        let closed = state.session.is_closed();
+        let closed = state.connection.is_closed();
         if closed {
             self.ended.notify(usize::MAX);
-            self.have_kept(state);
+            self.ensure_timer_task(state);
         }
-        if closed || !state.flushes && state.session.has_output() {
+        if closed || state.phase != Phase::ReaderFlushes && state.connection.has_output() {
             self.writable.notify(usize::MAX);
         }
         let deadline = state.next_deadline();
@@ -282,15 +226,50 @@ impl<R: Role> Link<R> {
         {
             state.woken_for = deadline;
             self.deadline.notify(usize::MAX);
-            self.have_kept(state);
+            self.ensure_timer_task(state);
         }
     }
 }
 
 impl<R: Role> State<R> {
     fn next_deadline(&self) -> Option<Instant> {
-        let session = if self.session.is_closed() { None } else { self.session.poll_timeout() };
-        session.into_iter().chain(self.alarms.first()).min()
+        let connection =
+            if self.connection.is_closed() { None } else { self.connection.poll_timeout() };
+        connection.into_iter().chain(self.timers.first()).min()
+    }
+
+    fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+}
+
+impl Phase {
+    /// Lets the thread that handles input send the output, if it can still be sent.
+    fn reader_flushes(&mut self) {
+        if *self == Self::WriterFlushes {
+            *self = Self::ReaderFlushes;
+        }
+    }
+
+    /// Lets the writer send the output, if it can still be sent.
+    fn writer_flushes(&mut self) {
+        if *self == Self::ReaderFlushes {
+            *self = Self::WriterFlushes;
+        }
+    }
+
+    /// Marks the output stream as failed, unless it was finished before.
+    fn output_broken(&mut self) {
+        if matches!(*self, Self::WriterFlushes | Self::ReaderFlushes) {
+            *self = Self::OutputBroken;
+        }
+    }
+
+    /// Marks the output as finished, unless the driver is gone.
+    fn output_finished(&mut self) {
+        if *self != Self::Over {
+            *self = Self::OutputFinished;
+        }
     }
 }
 

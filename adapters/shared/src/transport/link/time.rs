@@ -1,5 +1,4 @@
-//! Time in a connection: the session's deadline, and whoever else waits; knows no clock but the
-//! connection's.
+//! Timers of a connection: its protocol deadline and the sleeps of its tasks.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -13,66 +12,37 @@ use mcp_proto::Instant;
 use parking::Parker;
 
 use super::{Link, Role};
-use crate::exec::timer_queue::AlarmKey;
+use crate::exec::timer_queue::TimerKey;
 
 impl<R: Role> Link<R> {
-    /// Waits until `at`, or until the connection is over; returns to the executor at least once.
+    /// Waits until `at` or until the driver is gone; returns to the executor at least once.
     pub(crate) async fn sleep_until(&self, at: Instant) {
-        Alarm { link: self, at, key: None, yielded: false }.await;
+        Sleep { link: self, at, key: None, yielded: false }.await;
     }
 
     pub(super) async fn wait_for(&self, event: EventListener, give_up: Instant) {
         or(event, self.sleep_until(give_up)).await;
     }
 
-    /// As [`keep_time`](Self::keep_time), for as long as there is time to keep: false when there is
-    /// none for now, and the keeper is told once there is.
-    #[cfg(feature = "http")]
-    pub(crate) async fn keep_time_for_now<S: Future>(
-        self: &Arc<Self>,
-        sleep: impl Fn(Duration) -> S,
-    ) -> bool {
-        while let Some((moved, patience)) = self.handle_time() {
-            match patience {
-                Some(patience) => or(moved, async { drop(sleep(patience).await) }).await,
-                None if self.leave() => return false,
-                None => moved.await,
-            }
-        }
-        true
-    }
-
-    /// The keeper is at it no longer, unless there is something to be done.
-    #[cfg(feature = "http")]
-    fn leave(&self) -> bool {
-        let mut state = self.lock();
-        let is_idle = state.next_deadline().is_none() && !state.session.is_closed();
-        if is_idle {
-            // Whatever comes about from here on is told to the keeper.
-            state.is_kept = false;
-            state.session.rest();
-        }
-        is_idle
-    }
-
-    /// Lets the session, and all that waits, know of the time, until nobody drives the connection
-    /// any more. `sleep` is the runtime's.
+    /// Fires the deadline of the connection and the timers of its tasks until the driver is gone.
+    /// `sleep` is the runtime's timer.
     pub async fn keep_time<S: Future>(self: &Arc<Self>, sleep: impl Fn(Duration) -> S) {
-        while let Some((moved, patience)) = self.handle_time() {
-            match patience {
-                Some(patience) => or(moved, async { drop(sleep(patience).await) }).await,
+        while let Some((moved, delay)) = self.handle_time() {
+            match delay {
+                Some(delay) => or(moved, async { drop(sleep(delay).await) }).await,
                 None => moved.await,
             }
         }
     }
 
-    /// Runs `future` to its end on this thread, and keeps the time meanwhile.
+    /// Runs `future` to completion on this thread, firing timers meanwhile.
     pub fn keep_time_during<T>(self: &Arc<Self>, future: impl Future<Output = T>) -> T {
         self.keep_time_watching(&Parker::new(), future, || None)
     }
 
-    /// As [`keep_time_during`](Self::keep_time_during), on the thread that waits with `parker`.
-    /// `watch` looks at something each time, and says how soon it wants to look again.
+    /// Like [`keep_time_during`](Self::keep_time_during), parking the thread with `parker`.
+    ///
+    /// `watch` is called before each wait and returns how soon it must be called again.
     pub fn keep_time_watching<T>(
         self: &Arc<Self>,
         parker: &Parker,
@@ -86,58 +56,58 @@ impl<R: Role> Link<R> {
             if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
                 return done;
             }
-            let Some((mut moved, patience)) = self.handle_time() else {
+            let Some((mut moved, delay)) = self.handle_time() else {
                 parker.park();
                 continue;
             };
             if Pin::new(&mut moved).poll(&mut context).is_ready() {
                 continue;
             }
-            self.park(parker, patience, &mut watch);
+            self.park(parker, delay, &mut watch);
         }
     }
 
-    /// Parks until it is woken, or for as long as `patience`, and looks meanwhile.
+    /// Parks until woken or for at most `delay`, calling `watch` meanwhile.
     fn park(
         &self,
         parker: &Parker,
-        patience: Option<Duration>,
+        delay: Option<Duration>,
         watch: &mut impl FnMut() -> Option<Duration>,
     ) {
-        let give_up = patience.map(|patience| self.clock.now() + patience);
+        let deadline = delay.map(|delay| self.clock.now() + delay);
         loop {
-            let left = give_up.map(|give_up| self.clock.until(give_up));
-            let Some(patience) = watch().into_iter().chain(left).min() else {
+            let left = deadline.map(|deadline| self.clock.until(deadline));
+            let Some(timeout) = watch().into_iter().chain(left).min() else {
                 return parker.park();
             };
-            if parker.park_timeout(patience) || left.is_some_and(|left| left <= patience) {
+            if parker.park_timeout(timeout) || left.is_some_and(|left| left <= timeout) {
                 return;
             }
         }
     }
 
-    /// Handles what is due; then what moves the deadline, and how long to wait for it. `None` when
-    /// it is over.
-    fn handle_time(self: &Arc<Self>) -> Option<(EventListener, Option<Duration>)> {
+    /// Fires all timers that are due. Returns a listener for changes of the deadline and the time
+    /// left until it; `None` when the driver is gone.
+    pub(super) fn handle_time(self: &Arc<Self>) -> Option<(EventListener, Option<Duration>)> {
         loop {
             let mut state = self.lock();
-            if state.over {
+            if state.is_over() {
                 return None;
             }
             let now = self.clock.now();
-            if let Some(waker) = state.alarms.take_due(now) {
+            if let Some(waker) = state.timers.take_due(now) {
                 drop(state);
                 waker.wake();
                 continue;
             }
-            let due = state.session.poll_timeout();
-            if due.is_some_and(|due| due <= now) && !state.session.is_closed() {
-                state.session.handle_timeout(now);
+            let due = state.connection.poll_timeout();
+            if due.is_some_and(|due| due <= now) && !state.connection.is_closed() {
+                state.connection.handle_timeout(now);
                 self.settle(state);
                 continue;
             }
-            // Requests come and go, each with a deadline: whoever is woken for one is not woken for
-            // the next as well.
+            // Requests come and go, each with a deadline. Waiting for a cancelled one for a while
+            // saves waking the timer task again for the next.
             let before =
                 state.woken_for.take().filter(|at| *at > now).map(|at| at.min(now + LINGER));
             let deadline = state.next_deadline().into_iter().chain(before).min();
@@ -148,27 +118,27 @@ impl<R: Role> Link<R> {
     }
 }
 
-/// For how long the keeper of time waits at most for what it was woken for and is not to be any
-/// more.
+/// How long the timer task waits at most for a deadline that was cancelled.
 const LINGER: Duration = Duration::from_millis(100);
 
-/// A timer that fires at `at`, or once the connection is over. The first poll is always `Pending`:
-/// a task that sleeps in a loop would otherwise spin in a single poll once every sleep is ready at
-/// once.
-struct Alarm<'l, R: Role> {
+/// A timer that fires at `at`, or once the driver is gone.
+///
+/// The first poll always returns `Pending`: otherwise a task that sleeps in a loop would spin in a
+/// single poll once every sleep is ready immediately.
+struct Sleep<'l, R: Role> {
     link: &'l Link<R>,
     at: Instant,
-    key: Option<AlarmKey>,
+    key: Option<TimerKey>,
     /// A poll has returned `Pending`.
     yielded: bool,
 }
 
-impl<R: Role> Future for Alarm<'_, R> {
+impl<R: Role> Future for Sleep<'_, R> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.link.lock();
-        if state.over || self.link.clock.now() >= self.at {
+        if state.is_over() || self.link.clock.now() >= self.at {
             drop(state);
             if std::mem::replace(&mut self.yielded, true) {
                 return Poll::Ready(());
@@ -176,10 +146,10 @@ impl<R: Role> Future for Alarm<'_, R> {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let key = state.alarms.set(self.key, self.at, context.waker());
+        let key = state.timers.set(self.key, self.at, context.waker());
         if state.sleeping_until.is_none_or(|until| self.at < until) {
             self.link.deadline.notify(usize::MAX);
-            self.link.have_kept(&mut state);
+            self.link.ensure_timer_task(&state);
         }
         drop(state);
         self.key = Some(key);
@@ -188,10 +158,10 @@ impl<R: Role> Future for Alarm<'_, R> {
     }
 }
 
-impl<R: Role> Drop for Alarm<'_, R> {
+impl<R: Role> Drop for Sleep<'_, R> {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.link.lock().alarms.remove(key);
+            self.link.lock().timers.remove(key);
         }
     }
 }
@@ -213,17 +183,17 @@ mod tests {
     use crate::exec::workers::Spawn;
     use crate::{BoxFuture, Server};
 
-    struct Nowhere;
+    struct NullRuntime;
 
-    impl Spawn for Nowhere {
+    impl Spawn for NullRuntime {
         fn spawn(&self, _: BoxFuture<'static, ()>) -> std::io::Result<()> {
             Ok(())
         }
     }
 
-    /// A connection that is over: its driver is gone.
-    fn over() -> Arc<Link<Machine>> {
-        let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(Nowhere)).unwrap();
+    /// Returns a connection whose driver is gone.
+    fn abandoned() -> Arc<Link<Machine>> {
+        let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(NullRuntime)).unwrap();
         Arc::clone(driving.link())
     }
 
@@ -236,8 +206,7 @@ mod tests {
         }
     }
 
-    /// Polls once a task that awaits one such future after the other; returns whether the task gave
-    /// up its turn.
+    /// Polls once a task that awaits 100 such futures in a row; returns whether the task yielded.
     fn yields<F: Future>(mut next: impl FnMut() -> F) -> bool {
         let many = async {
             for _ in 0..100 {
@@ -248,8 +217,8 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_yields_once_and_wakes_its_task_when_it_is_due_or_its_connection_is_over() {
-        let link = over();
+    fn a_sleep_yields_once_and_fires_when_due_or_when_the_driver_is_gone() {
+        let link = abandoned();
         let now = link.clock.now();
         for at in [now, now + Duration::from_secs(3600)] {
             let woken = Arc::new(Woken::default());
@@ -262,11 +231,10 @@ mod tests {
         }
     }
 
-    /// What a task can await again and again must return to the executor once the connection is
-    /// over. (F-71)
+    /// A task that awaits such futures in a loop must still return to the executor.
     #[test]
-    fn no_future_of_a_connection_that_is_over_is_ready_at_once_twice() {
-        let link = over();
+    fn futures_of_an_abandoned_connection_are_not_ready_immediately() {
+        let link = abandoned();
         let hour = Duration::from_secs(3600);
         assert!(yields(|| link.sleep_until(link.clock.now())));
         assert!(yields(|| link.sleep_until(link.clock.now() + hour)));
@@ -278,10 +246,10 @@ mod tests {
         }
     }
 
-    /// Neither waits for its patience to run out. (F-72)
+    /// None of these waits for its timeout.
     #[test]
-    fn what_a_connection_that_is_over_cannot_bring_about_is_not_waited_for() {
-        let link = over();
+    fn waits_on_an_abandoned_connection_end_at_once() {
+        let link = abandoned();
         let second = Duration::from_secs(1);
         assert_eq!(block_on(poll_once(link.wait_until(second, |_| false))), Some(false));
         assert_eq!(block_on(poll_once(link.drained())), Some(()));

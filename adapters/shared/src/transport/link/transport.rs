@@ -1,56 +1,52 @@
-//! A connection on its transport: a byte stream, recorded or not, or HTTP.
+//! The transport of a connection: a byte stream, recorded or not, or HTTP.
 
-use std::ops::Deref;
-#[cfg(feature = "http")]
-use std::ops::DerefMut;
+use std::io;
+use std::ops::{Deref, DerefMut};
 
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Applied, Apply, CallId, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
 
-#[cfg(feature = "record")]
-use crate::recorder::enabled::Recorded;
+use crate::recorder::{self, RecordedStream};
 
-/// A role, with what carries it besides byte streams.
-#[expect(unnameable_types, reason = "what carries a session is its own")]
+/// A role and its HTTP transport.
+#[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub trait OnTransport: Apply + Send + Sized + 'static {
-    /// The connection over HTTP.
-    #[cfg(feature = "http")]
-    type Http: OverHttp<Self>;
+    /// The role's connection over HTTP; uninhabited without the feature `http`.
+    type Http: HttpTransport<Self>;
 }
 
-/// A connection on its transport. It dereferences to the connection for reading only: every command
-/// goes through [`apply`](Self::apply), so that a recording misses none.
+/// A connection on its transport.
+///
+/// It dereferences to the connection for reading only: every command goes through
+/// [`apply`](Self::apply), so that a recording is complete.
 #[derive(Debug)]
-#[expect(unnameable_types, reason = "what carries a session is its own")]
+#[expect(unnameable_types, reason = "the transport of a connection is internal")]
 pub enum Transport<R: OnTransport> {
     /// A byte stream.
     Bytes(Box<Stdio<R>>),
     /// HTTP.
-    #[cfg(feature = "http")]
     Http(Box<R::Http>),
-    /// A byte stream, and all that is done goes into a recording.
-    #[cfg(feature = "record")]
-    Recorded(Box<Recorded<R>>),
+    /// A byte stream that is recorded.
+    Recorded(Box<RecordedStream<R>>),
 }
 
-/// A connection over HTTP. It is driven with exchanges instead of bytes, so that it cannot be an
-/// [`Endpoint`]; this is the part of it that does not depend on exchanges.
-#[cfg(feature = "http")]
-#[expect(unnameable_types, reason = "what carries a session is its own")]
-pub trait OverHttp<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug + Send {
-    /// Time has passed.
+/// The part of a connection over HTTP that does not depend on exchanges. Such a connection is not
+/// an [`Endpoint`], because it is driven with exchanges instead of bytes.
+#[expect(unnameable_types, reason = "the transport of a connection is internal")]
+pub trait HttpTransport<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug + Send {
+    /// Handles the passage of time.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// The next event.
+    /// Returns the next event.
     fn poll_event(&mut self) -> Option<R::Event>;
 
-    /// When to call `handle_timeout`.
+    /// Returns when to call `handle_timeout`.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Whether there is something to send.
+    /// Returns whether there is something to send.
     fn has_output(&mut self) -> bool;
 
-    /// Nothing goes on for now: gives back what is not needed until it does.
+    /// Releases unused capacity while idle.
     fn rest(&mut self);
 }
 
@@ -66,9 +62,7 @@ impl<R: OnTransport> Transport<R> {
     ) -> Result<Applied, Misuse> {
         match self {
             Self::Bytes(stream) => Endpoint::apply(&mut **stream, now, command),
-            #[cfg(feature = "http")]
             Self::Http(http) => Apply::apply(&mut ***http, now, command),
-            #[cfg(feature = "record")]
             Self::Recorded(recorded) => Endpoint::apply(&mut **recorded, now, command),
         }
     }
@@ -89,7 +83,7 @@ impl<R: OnTransport> Transport<R> {
         self.apply(now, command).map(|_| ())
     }
 
-    /// Begins to end the connection from this side.
+    /// Starts to close the connection from this side.
     pub(crate) fn close(&mut self, now: Instant) {
         if let Ok(close) = (&OwnedCommand::Close).try_into() {
             let _done = self.apply(now, close);
@@ -99,9 +93,7 @@ impl<R: OnTransport> Transport<R> {
     pub(super) fn handle_input(&mut self, now: Instant, input: &[u8]) {
         match self {
             Self::Bytes(stream) => stream.handle_input(now, input),
-            #[cfg(feature = "http")]
             Self::Http(_) => {}
-            #[cfg(feature = "record")]
             Self::Recorded(recorded) => recorded.handle_input(now, input),
         }
     }
@@ -109,99 +101,64 @@ impl<R: OnTransport> Transport<R> {
     pub(super) fn handle_eof(&mut self, now: Instant) {
         match self {
             Self::Bytes(stream) => Endpoint::handle_eof(&mut **stream, now),
-            #[cfg(feature = "http")]
             Self::Http(http) => mcp_proto::Session::handle_eof(&mut ***http, now),
-            #[cfg(feature = "record")]
-            Self::Recorded(recorded) => recorded.handle_eof(now),
+            Self::Recorded(recorded) => Endpoint::handle_eof(&mut **recorded, now),
         }
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         match self {
             Self::Bytes(stream) => Endpoint::handle_timeout(&mut **stream, now),
-            #[cfg(feature = "http")]
-            Self::Http(http) => OverHttp::handle_timeout(&mut **http, now),
-            #[cfg(feature = "record")]
-            Self::Recorded(recorded) => recorded.handle_timeout(now),
+            Self::Http(http) => HttpTransport::handle_timeout(&mut **http, now),
+            Self::Recorded(recorded) => Endpoint::handle_timeout(&mut **recorded, now),
         }
     }
 
     pub(super) fn poll_event(&mut self) -> Option<R::Event> {
         match self {
             Self::Bytes(stream) => Endpoint::poll_event(&mut **stream),
-            #[cfg(feature = "http")]
-            Self::Http(http) => OverHttp::poll_event(&mut **http),
-            #[cfg(feature = "record")]
-            Self::Recorded(recorded) => recorded.poll_event(),
+            Self::Http(http) => HttpTransport::poll_event(&mut **http),
+            Self::Recorded(recorded) => Endpoint::poll_event(&mut **recorded),
         }
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         match self {
             Self::Bytes(stream) => Endpoint::poll_timeout(&**stream),
-            #[cfg(feature = "http")]
-            Self::Http(http) => OverHttp::poll_timeout(&**http),
-            #[cfg(feature = "record")]
+            Self::Http(http) => HttpTransport::poll_timeout(&**http),
             Self::Recorded(recorded) => Endpoint::poll_timeout(&**recorded),
         }
     }
 
-    /// The bytes to send, of a byte stream.
+    /// Returns the bytes to send; `None` over HTTP.
     pub(super) fn outbox(&mut self) -> Option<&mut Outbox> {
         match self {
             Self::Bytes(stream) => Some(Endpoint::outbox(&mut **stream)),
-            #[cfg(feature = "http")]
             Self::Http(_) => None,
-            #[cfg(feature = "record")]
-            Self::Recorded(recorded) => Some(recorded.outbox()),
-        }
-    }
-
-    /// Nothing goes on for now.
-    #[cfg(feature = "http")]
-    pub(super) fn rest(&mut self) {
-        if let Self::Http(http) = self {
-            OverHttp::rest(&mut **http);
+            Self::Recorded(recorded) => Some(Endpoint::outbox(&mut **recorded)),
         }
     }
 
     pub(super) fn has_output(&mut self) -> bool {
         match self {
             Self::Bytes(stream) => !Endpoint::outbox(&mut **stream).is_empty(),
-            #[cfg(feature = "http")]
             Self::Http(http) => http.has_output(),
-            #[cfg(feature = "record")]
-            Self::Recorded(recorded) => !recorded.outbox().is_empty(),
+            Self::Recorded(recorded) => !Endpoint::outbox(&mut **recorded).is_empty(),
         }
     }
 
-    /// Ends the recording, if there is one.
-    #[cfg(feature = "record")]
+    /// Ends the recording, if any.
     pub(super) fn end_recording(&mut self) {
         if let Self::Recorded(recorded) = self {
-            recorded.sink().end();
+            recorder::end(recorded);
         }
     }
 
-    /// Why the recording ended early, once.
-    #[cfg(feature = "record")]
-    pub(super) fn take_unrecorded(&mut self) -> Option<std::io::Error> {
+    /// Returns why the recording ended early, once.
+    pub(super) fn take_recording_failure(&mut self) -> Option<io::Error> {
         match self {
-            Self::Bytes(_) => None,
-            #[cfg(feature = "http")]
-            Self::Http(_) => None,
-            Self::Recorded(recorded) => recorded.sink().take_failure(),
-        }
-    }
-
-    /// The session over HTTP, which it is wherever this is asked.
-    #[cfg(feature = "http")]
-    pub(crate) fn http(&mut self) -> Option<&mut R::Http> {
-        match self {
-            Self::Bytes(_) => None,
-            Self::Http(http) => Some(http),
-            #[cfg(feature = "record")]
-            Self::Recorded(_) => None,
+            Self::Bytes(_) | Self::Http(_) => None,
+            Self::Recorded(recorded) => recorder::take_failure(recorded),
         }
     }
 }
@@ -212,9 +169,7 @@ impl<R: OnTransport> Deref for Transport<R> {
     fn deref(&self) -> &R {
         match self {
             Self::Bytes(stream) => stream,
-            #[cfg(feature = "http")]
             Self::Http(http) => http,
-            #[cfg(feature = "record")]
             Self::Recorded(recorded) => recorded,
         }
     }

@@ -1,4 +1,4 @@
-//! Waiting on a connection: for room, for a condition, for something to take.
+//! Waits on a connection: for room, for a condition, for something to take.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +9,11 @@ use mcp_proto::{Instant, Misuse};
 use super::{Link, Role, State};
 
 impl<R: Role> Link<R> {
-    /// Like `with`, but retries while that may help, such as while there is no room, for at most
-    /// `patience`.
+    /// Like [`with`](Self::with), but retries for at most `patience` while the failure may pass,
+    /// such as a lack of room.
     ///
-    /// A failure is returned only after a return to the executor: a task that ignores it and tries
-    /// again would otherwise spin in a single poll, such as once its request is cancelled or
-    /// its connection is over.
+    /// Yields before it returns a failure: a task that ignores the failure and tries again would
+    /// otherwise spin in a single poll, for example once its request is cancelled.
     pub(crate) async fn with_room<T>(
         self: &Arc<Self>,
         patience: Duration,
@@ -30,7 +29,7 @@ impl<R: Role> Link<R> {
                 patient_until = *give_up.get_or_insert(now + patience);
                 let outcome = act(&mut state, now);
                 let may_pass =
-                    !state.over && outcome.as_ref().is_err_and(|misuse| R::may_pass(*misuse));
+                    !state.is_over() && outcome.as_ref().is_err_and(|misuse| R::may_pass(*misuse));
                 if !may_pass || now >= patient_until {
                     self.settle(state);
                     break outcome;
@@ -45,8 +44,8 @@ impl<R: Role> Link<R> {
         outcome
     }
 
-    /// Waits until `done` returns true, for at most `patience` and only until the connection is
-    /// over; returns whether it did.
+    /// Waits until `done` returns true, for at most `patience` and only while the connection has a
+    /// driver; returns whether it did.
     pub(crate) async fn wait_until(
         &self,
         patience: Duration,
@@ -60,7 +59,7 @@ impl<R: Role> Link<R> {
                 if done(&state) {
                     return true;
                 }
-                if state.over {
+                if state.is_over() {
                     return false;
                 }
                 room = self.listen_for_room(&mut state);
@@ -72,13 +71,13 @@ impl<R: Role> Link<R> {
         }
     }
 
-    /// Waits until `look` finds something.
-    pub(crate) async fn when<T>(&self, mut look: impl FnMut(&mut State<R>) -> Option<T>) -> T {
+    /// Waits until `poll` returns a value.
+    pub(crate) async fn when<T>(&self, mut poll: impl FnMut(&mut State<R>) -> Option<T>) -> T {
         loop {
             let room;
             {
                 let mut state = self.lock();
-                if let Some(found) = look(&mut state) {
+                if let Some(found) = poll(&mut state) {
                     return found;
                 }
                 room = self.listen_for_room(&mut state);
@@ -87,38 +86,10 @@ impl<R: Role> Link<R> {
         }
     }
 
-    /// Waits until `take` finds something, which makes room for others.
+    /// Waits until `take` returns a value, then notifies the tasks that wait for room.
     pub(crate) async fn take<T>(&self, take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
         let taken = self.when(take).await;
         self.room.notify(usize::MAX);
-        taken
-    }
-
-    /// Waits until `take` finds something for the driver to do.
-    #[cfg(feature = "http")]
-    pub(crate) async fn next_step<T>(&self, mut take: impl FnMut(&mut State<R>) -> Option<T>) -> T {
-        loop {
-            let writable;
-            {
-                let mut state = self.lock();
-                if let Some(found) = take(&mut state) {
-                    self.wake(&mut state);
-                    return found;
-                }
-                writable = self.writable.listen();
-            }
-            writable.await;
-        }
-    }
-
-    /// As `take`, of what is sent: what found no room before may be said now.
-    #[cfg(feature = "http")]
-    pub(crate) async fn take_sent<T>(
-        self: &Arc<Self>,
-        take: impl FnMut(&mut State<R>) -> Option<T>,
-    ) -> T {
-        let taken = self.when(take).await;
-        self.with(|State { session, open, .. }, now| R::retry(session, open, || now));
         taken
     }
 }
