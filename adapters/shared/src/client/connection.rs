@@ -75,8 +75,8 @@ impl Connection {
         self.peer().revision
     }
 
-    /// Returns the era of the server. Pass it to [`Client::expect`](crate::Client::expect) to save a
-    /// round trip the next time.
+    /// Returns the era of the server. Pass it to [`Client::expect`](crate::Client::expect) to save
+    /// a round trip the next time.
     #[must_use]
     pub fn era(&self) -> Era {
         self.revision().era()
@@ -115,7 +115,8 @@ impl Connection {
         self.call(CallTool::new(name).arguments(arguments))
     }
 
-    /// Checks the result of a tool against its output schema. Without a schema, every result passes.
+    /// Checks the result of a tool against its output schema. Without a schema, every result
+    /// passes.
     ///
     /// The schema comes from the server and is not trusted: external references and schemas that
     /// would take too many steps to evaluate are refused.
@@ -137,8 +138,9 @@ impl Connection {
         Call::new(&self.inner.link, method.to_owned(), params)
     }
 
-    /// Sends a [ping](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping)
-    /// and waits for the response. Legacy era only.
+    /// Sends a
+    /// [ping](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping) and
+    /// waits for the response. Legacy era only.
     ///
     /// # Errors
     /// If the server does not respond; [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported) in

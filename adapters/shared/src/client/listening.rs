@@ -202,8 +202,8 @@ impl Feed {
         }
     }
 
-    /// Resumes the subscription on another connection if it ended with its last one; returns whether
-    /// it did.
+    /// Resumes the subscription on another connection if it ended with its last one; returns
+    /// whether it did.
     pub(crate) async fn resume(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> bool {
         // Taking the outcome makes sure that only one caller resumes the subscription.
         let lost = self.lock().ended.take_if(|ended| *ended == Err(CallError::Lost));

@@ -68,7 +68,8 @@ impl Client {
         }
     }
 
-    /// Answers form [elicitations](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation)
+    /// Answers form
+    /// [elicitations](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation)
     /// with `answer`, which shows the form to the user.
     ///
     /// A [`Form`](mcp_proto::schema::Form) can fill in its own defaults and check an answer.
@@ -104,7 +105,8 @@ impl Client {
         self.declare(Capability::ElicitationForm).handle_async(FORM, answer)
     }
 
-    /// Like [`on_url_elicitation`](Self::on_url_elicitation), with a future that runs on the runtime.
+    /// Like [`on_url_elicitation`](Self::on_url_elicitation), with a future that runs on the
+    /// runtime.
     pub fn on_url_elicitation_async<F: Future<Output = ElicitResult> + Send + 'static>(
         self,
         answer: impl Fn(ElicitUrl) -> F + Send + Sync + 'static,
@@ -211,8 +213,8 @@ impl Client {
         self
     }
 
-    /// Expects a server of this era, for example the era of the previous connection. A legacy server
-    /// is then not probed first, which saves a round trip. A wrong expectation is detected.
+    /// Expects a server of this era, for example the era of the previous connection. A legacy
+    /// server is then not probed first, which saves a round trip. A wrong expectation is detected.
     // LIF-31: the cached era is a hint only.
     pub fn expect(mut self, era: Era) -> Self {
         self.config = self.config.expect(era);
@@ -279,8 +281,8 @@ impl Client {
         self
     }
 
-    /// Starts a server and connects to its stdin and stdout; `runtime` drives the connection. Used by
-    /// the `spawn` methods of adapters.
+    /// Starts a server and connects to its stdin and stdout; `runtime` drives the connection. Used
+    /// by the `spawn` methods of adapters.
     ///
     /// # Errors
     /// [`Error::Io`] if the server cannot be started; [`Error::Start`], with its latest stderr

@@ -305,13 +305,19 @@ mod tests {
             Instant::ZERO,
             Config::new("s", "1").capability(Capability::Tools),
         ));
-        let hello = r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+        let hello = concat!(
+            r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"#,
+            r#""protocolVersion":"2025-11-25","capabilities":{},"#,
+            r#""clientInfo":{"name":"c","version":"1"}}}"#,
+        );
         let mut input =
             format!("{hello}\n{}\n", r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         for id in 0..N {
+            let params = r#"{"name":"x"}"#;
             input += &format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"x\"}}}}\n"
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#
             );
+            input.push('\n');
         }
         server.handle_input(Instant::ZERO, input.as_bytes());
         let mut ids = Vec::new();

@@ -87,7 +87,8 @@ impl Http {
         self
     }
 
-    /// Sets the maximum number of sessions, 10,000 by default. Further clients are answered with 503.
+    /// Sets the maximum number of sessions, 10,000 by default. Further clients are answered with
+    /// 503.
     // SEC-18: bounds the memory that clients can claim.
     pub const fn sessions_max(mut self, sessions_max: usize) -> Self {
         self.sessions_max = sessions_max;

@@ -103,7 +103,8 @@ impl ServiceShared {
         let fields = &parts.headers;
         let is_elsewhere =
             self.options.path.as_deref().is_some_and(|path| path != parts.uri.path());
-        // `admit` screens the request as well, so it is screened here only if something comes first.
+        // `admit` screens the request as well, so it is screened here only if something comes
+        // first.
         if is_elsewhere || self.options.check.is_some() {
             screen(&self.policy, fields)?;
         }

@@ -1,6 +1,7 @@
 //! Optional recordings of connections over byte streams.
 //!
-//! Without the feature `record`, [`RecordedStream`] is uninhabited and [`Recorder`] records nothing.
+//! Without the feature `record`, [`RecordedStream`] is uninhabited and [`Recorder`] records
+//! nothing.
 
 #[cfg(not(feature = "record"))]
 mod disabled;

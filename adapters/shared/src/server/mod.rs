@@ -108,8 +108,8 @@ impl Server {
         self.checking(move |tool, arguments| schemas.check(&tool.input_schema, arguments))
     }
 
-    /// Declares change notifications for every list that is not empty, and resource subscriptions if
-    /// there are resources. [`Changes`] sends them.
+    /// Declares change notifications for every list that is not empty, and resource subscriptions
+    /// if there are resources. [`Changes`] sends them.
     pub fn changing(mut self) -> Self {
         self.builder.configure(mcp_proto::catalog::Catalog::changing);
         self.builder.has_subscriptions = true;

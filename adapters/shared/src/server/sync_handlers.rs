@@ -91,7 +91,8 @@ impl Server {
         self.add_template(template, handler)
     }
 
-    /// Completes a variable of the resource template `uri_template`, which must exist, with `handler`.
+    /// Completes a variable of the resource template `uri_template`, which must exist, with
+    /// `handler`.
     pub fn template_completion<R: Into<CompleteResult>>(
         self,
         uri_template: &str,

@@ -131,13 +131,13 @@ impl<W: AsyncWrite + Unpin> SharedOutput<W> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes output as far as the stream accepts it immediately, and leaves the rest to the writing
-    /// side.
+    /// Writes output as far as the stream accepts it immediately, and leaves the rest to the
+    /// writing side.
     async fn flush<R: Role>(&self, link: &Link<R>) {
         poll_fn(|context| {
             let mut output = self.lock();
-            // A pending chunk belongs to the writing side: polling the stream here would replace the
-            // waker of that side.
+            // A pending chunk belongs to the writing side: polling the stream here would replace
+            // the waker of that side.
             let chunks_max = if output.chunk.is_empty() { CHUNKS_MAX } else { 0 };
             for _ in 0..chunks_max {
                 match output.poll_chunk(link, context) {

@@ -1,4 +1,5 @@
-//! The shutdown of a connection: its output is drained, and its child process is ended step by step.
+//! The shutdown of a connection: its output is drained, and its child process is ended step by
+//! step.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,8 +33,8 @@ impl<R: Role> Driving<R> {
         self
     }
 
-    /// Declares that the connection uses this process's stdin and stdout, and enlarges their pipes if
-    /// the server is configured so; see [`Server::pipe_bytes`](crate::Server::pipe_bytes).
+    /// Declares that the connection uses this process's stdin and stdout, and enlarges their pipes
+    /// if the server is configured so; see [`Server::pipe_bytes`](crate::Server::pipe_bytes).
     #[must_use]
     pub fn over_standard_streams(self) -> Self {
         if let Some(bytes) = self.pipe_bytes {

@@ -217,7 +217,10 @@ mod tests {
 
     #[test]
     fn a_mismatch_names_the_place_but_not_the_value() {
-        let schema = r##"{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"required":["n"],"$defs":{"n":{"type":"integer"}}}"##;
+        let schema = concat!(
+            r##"{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"##,
+            r##""required":["n"],"$defs":{"n":{"type":"integer"}}}"##,
+        );
         assert_eq!(check(schema, r#"{"n":1}"#), Ok(()));
         let wrong = check(schema, r#"{"n":"secret"}"#).unwrap_err();
         assert!(wrong.contains("/n") && wrong.contains("integer"), "{wrong}");
@@ -230,7 +233,10 @@ mod tests {
         // `prefixItems` exists in 2020-12 only.
         let tuple = r#"{"prefixItems":[{"type":"integer"}]}"#;
         assert!(check(tuple, r#"["a"]"#).is_err());
-        let draft7 = r#"{"$schema":"http://json-schema.org/draft-07/schema#","prefixItems":[{"type":"integer"}]}"#;
+        let draft7 = concat!(
+            r#"{"$schema":"http://json-schema.org/draft-07/schema#","#,
+            r#""prefixItems":[{"type":"integer"}]}"#,
+        );
         assert_eq!(check(draft7, r#"["a"]"#), Ok(()));
         let unknown = r#"{"$schema":"https://example.com/dialect"}"#;
         assert!(check(unknown, "1").unwrap_err().contains("example.com/dialect"));
@@ -251,8 +257,9 @@ mod tests {
         let mut bomb = String::from(r##"{"$ref":"#a0","$defs":{"##);
         for level in 0..18 {
             let next = level + 1;
+            let reference = format!(r##"{{"$ref":"#a{next}"}}"##);
             bomb += &format!(
-                r##""a{level}":{{"$anchor":"a{level}","allOf":[{{"$ref":"#a{next}"}},{{"$ref":"#a{next}"}}]}},"##
+                r#""a{level}":{{"$anchor":"a{level}","allOf":[{reference},{reference}]}},"#
             );
         }
         bomb += r#""a18":{"$anchor":"a18","type":"integer"}}}"#;

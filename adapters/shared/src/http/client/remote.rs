@@ -118,7 +118,8 @@ impl Remote {
         Ok(self)
     }
 
-    /// Calls `authorize` for each request and sends the result, if any, as the `Authorization` field.
+    /// Calls `authorize` for each request and sends the result, if any, as the `Authorization`
+    /// field.
     ///
     /// `authorize` must not wait. If it panics or returns an invalid value, the request fails.
     pub fn authorization(
@@ -150,7 +151,8 @@ impl Remote {
         self
     }
 
-    /// Uses this TLS configuration instead of the default, which trusts the web's root certificates.
+    /// Uses this TLS configuration instead of the default, which trusts the web's root
+    /// certificates.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, config: Arc<futures_rustls::rustls::ClientConfig>) -> Self {
         self.tls = TlsConfig::new(config);

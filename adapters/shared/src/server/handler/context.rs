@@ -73,9 +73,9 @@ impl Cx {
         &self.request.context
     }
 
-    /// Sends a progress notification if the client asked for
-    /// [progress](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress).
-    /// Values must increase.
+    /// Sends a [progress] notification if the client asked for progress. Values must increase.
+    ///
+    /// [progress]: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
     ///
     /// # Errors
     /// [`Misuse::Stale`] if the request was cancelled; [`Misuse::Unencodable`] if the value did not
@@ -127,8 +127,9 @@ impl Cx {
         self.request.link.apply(Command::EndStream { incoming })
     }
 
-    /// Returns the error for a resource that does not exist, with the code of the client's revision.
-    /// For handlers of resource templates, whose pattern matches more than the existing resources.
+    /// Returns the error for a resource that does not exist, with the code of the client's
+    /// revision. For handlers of resource templates, whose pattern matches more than the existing
+    /// resources.
     #[must_use]
     pub fn no_resource(&self, uri: &str) -> ToolError {
         ToolError::refused(no_resource(uri, self.peer().revision))
@@ -146,8 +147,8 @@ impl Cx {
     /// that define this code, and with `-32603` in others.
     ///
     /// # Errors
-    /// The question itself, to be passed on with `?`; [`ToolError::failed`] if the user declined, or
-    /// if the answer is not a `T`.
+    /// The question itself, to be passed on with `?`; [`ToolError::failed`] if the user declined,
+    /// or if the answer is not a `T`.
     pub fn ask<T: DeserializeOwned>(&self, key: &str, form: Elicit) -> Result<T, ToolError> {
         let result = self.ask_any(key, Question::from(form))?;
         accepted(key, result)
@@ -220,8 +221,8 @@ impl Cx {
     /// Returns the state that the handler set before it last asked; `None` on its first run, or if
     /// it set none.
     ///
-    /// The state comes back from the client, as the answers do. Unless the server seals it, a client
-    /// can forge it.
+    /// The state comes back from the client, as the answers do. Unless the server seals it, a
+    /// client can forge it.
     ///
     /// # Errors
     /// `-32602` if the state is not a `T`.

@@ -64,7 +64,8 @@ impl<R: Role> Link<R> {
         self.with(|state, now| state.connection.handle_eof(now));
     }
 
-    /// Returns a buffer from [`take_output`](Self::take_output) for reuse by the next large message.
+    /// Returns a buffer from [`take_output`](Self::take_output) for reuse by the next large
+    /// message.
     pub fn reuse(&self, chunk: Vec<u8>) {
         if let Some(outbox) = self.lock().connection.outbox() {
             outbox.reuse(chunk);
