@@ -50,7 +50,7 @@ pub(crate) fn handler_threads(threads_max: usize) -> HandlerThreads {
 )]
 pub struct Workers {
     threads: HandlerThreads,
-    /// Distinguishes this connection from others on the same thread pool.
+    /// Distinguishes this connection from others that share the thread pool.
     connection: u64,
     runtime: Arc<dyn Spawn>,
     inline: Mutex<InlineQueue>,

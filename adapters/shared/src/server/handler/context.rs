@@ -75,7 +75,8 @@ impl Cx {
 
     /// Sends a [progress] notification if the client asked for progress. Values must increase.
     ///
-    /// [progress]: https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
+    /// [progress]:
+    ///     https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress
     ///
     /// # Errors
     /// [`Misuse::Stale`] if the request was cancelled; [`Misuse::Unencodable`] if the value did not

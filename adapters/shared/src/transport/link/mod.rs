@@ -1,6 +1,6 @@
 //! A connection shared by the threads and tasks that read, write, keep time and use it.
 //!
-//! Reading and writing proceed at the same time, so two peers with full pipes never deadlock. A
+//! Reading and writing proceed concurrently, so two peers with full pipes never deadlock. A
 //! thread that changes the connection also dispatches the resulting events. Only one thread at a
 //! time dispatches, so events stay in order.
 //!
@@ -34,7 +34,7 @@ pub(crate) use transport::{HttpTransport, OnTransport, Transport};
 /// A role as the adapters drive it: the state that it keeps beside the connection, and its event
 /// handling.
 pub trait Role: OnTransport {
-    /// The role's state, under the same lock as the connection.
+    /// The role's state, under the lock of the connection.
     type Open: Default + Send;
     /// The role's configuration, which never changes while connected.
     type Shared: Send + Sync;

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::http::client::dial::Duplex;
 
-/// Stands in for the TLS configuration of a remote server.
+/// Replaces the TLS configuration of a remote server.
 #[derive(Clone, Default)]
 pub(in crate::http::client) struct TlsConfig;
 

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-/// Stands in for the timer task of connections without a driver.
+/// Replaces the timer task of connections without a driver.
 pub(crate) struct TimerTask<L>(PhantomData<fn() -> L>);
 
 impl<L> Default for TimerTask<L> {
