@@ -53,7 +53,7 @@ impl Connection {
         &self.inner.link
     }
 
-    /// Returns what reconnects; `None` for a connection over a pair of byte streams.
+    /// Returns the connector for reconnecting; `None` for a connection over a pair of byte streams.
     pub(crate) fn connector(&self) -> Option<&Arc<Connector>> {
         self.inner.connector.as_ref()
     }

@@ -1,4 +1,4 @@
-//! The builder of servers, and what serves their requests on any runtime.
+//! The builder of servers, and the handling of their requests on any runtime.
 
 mod async_handlers;
 pub(crate) mod builder;

@@ -24,7 +24,7 @@ impl<L> Default for TimerTask<L> {
 }
 
 impl<L> TimerTask<L> {
-    /// Sets what spawns the task. Later calls are ignored.
+    /// Sets the spawner of the task. Later calls are ignored.
     pub(crate) fn set_spawner(&self, spawner: Arc<dyn SpawnTimer<L>>, link: Weak<L>) {
         let _first = self.spawner.set((spawner, link));
     }
