@@ -81,7 +81,10 @@ fn a_stream_that_ends_at_the_probe_is_reported() {
             matches!(failed, Error::Start { why: Close::Peer, probed: true, .. }),
             "{failed:?}"
         );
-        assert!(failed.to_string().contains("expect the legacy era"), "{failed}");
+        assert!(
+            failed.to_string().contains("for a legacy server, use `Client::expect`"),
+            "{failed}"
+        );
     });
 }
 
