@@ -27,7 +27,7 @@ fn main() -> std::io::Result<()> {
     let server = if with_parent { server.exit_with_parent() } else { server };
     server
         .logging()
-        .tool("echo", "Says what it is told", |echo: Text, _| Ok(echo.text))
+        .tool("echo", "Returns its text", |echo: Text, _| Ok(echo.text))
         .tool("flood", "Logs so many messages", |flood: Number, cx| {
             (1..=flood.number)
                 .try_for_each(|number| cx.log(Level::Info, &format!("flood {number}")))?;

@@ -48,7 +48,7 @@ fn serve() -> std::io::Result<()> {
 fn forecast(wanted: Forecast, cx: Cx) -> Result<String, ToolError> {
     for day in 1..=wanted.days {
         if cx.sleep(Duration::from_millis(120)) {
-            return Err(ToolError::failed("nobody wants to know any more"));
+            return Err(ToolError::failed("the client cancelled the forecast"));
         }
         let _cancelled =
             cx.progress(Progress::new(day.into()).of(wanted.days.into()).message("looking up"));
@@ -115,7 +115,7 @@ fn demo() -> Result<(), Error> {
     let result = client.call_tool("greet", &serde_json::json!({})).wait()?;
     println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));
 
-    println!("6. the same tool, for a client that knows the older revisions only");
+    println!("6. the tool again, for a client of the older revisions only");
     let older = connect(&Revision::LEGACY)?;
     let result = older.call_tool("greet", &serde_json::json!({})).wait()?;
     println!("   result         {:?}", result.content[0].as_text().unwrap_or("?"));

@@ -1,4 +1,4 @@
-//! One call, waited for by a thread.
+//! Calls that block.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,45 +8,45 @@ use mcp_adapter::Error;
 use mcp_adapter::proto::Progress;
 use mcp_adapter::proto::schema::Decode;
 
-/// A call that is about to be made: say how, then [`wait`](Self::wait) or [`start`](Self::start)
-/// it.
-#[must_use = "a call is made by `wait` or `start`"]
+/// A call that was not sent yet: set its options, then [`wait`](Self::wait) for it or
+/// [`start`](Self::start) it.
+#[must_use = "a call is sent by `wait` or `start`"]
 pub struct Call<'c, T>(pub(crate) mcp_adapter::Call<'c, T>);
 
 impl<'c, T: Decode> Call<'c, T> {
-    /// Asks for progress, and has `hear` hear of it while [`wait`](Self::wait) waits.
-    pub fn progress(self, hear: impl FnMut(Progress) + Send + 'c) -> Self {
-        Self(self.0.progress(hear))
+    /// Requests progress notifications and passes them to `callback` while [`wait`](Self::wait)
+    /// blocks.
+    pub fn progress(self, callback: impl FnMut(Progress) + Send + 'c) -> Self {
+        Self(self.0.progress(callback))
     }
 
-    /// Waits this long for the answer, or for further progress.
+    /// Sets how long to wait for the response or for further progress.
     pub fn timeout(self, timeout: Duration) -> Self {
         Self(self.0.timeout(timeout))
     }
 
-    /// Waits this long in all, whatever progress comes.
+    /// Sets how long to wait in total, regardless of progress.
     pub fn timeout_max(self, timeout_max: Duration) -> Self {
         Self(self.0.timeout_max(timeout_max))
     }
 
-    /// Asks the server even where an answer is kept that is still good.
+    /// Bypasses the cache of results.
     pub fn fresh(self) -> Self {
         Self(self.0.fresh())
     }
 
-    /// Makes the call and waits for its end.
+    /// Sends the call and waits for its result.
     ///
     /// # Errors
-    /// When it cannot be made, fails, times out, or the answer is not what the method answers.
+    /// If the call cannot be sent, fails or times out, or the result does not match the method.
     pub fn wait(self) -> Result<T, Error> {
         block_on(self.0.wait())
     }
 
-    /// Makes the call. While too much waits to be sent, this waits, for no longer than the call's
-    /// timeout.
+    /// Sends the call. Blocks for at most the call's timeout while too much output is queued.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// If the call cannot be sent.
     pub fn start(self) -> Result<Pending<T>, Error> {
         block_on(self.0.start()).map(Pending)
     }
@@ -58,27 +58,27 @@ impl<T> fmt::Debug for Call<'_, T> {
     }
 }
 
-/// A call that was made and has not been waited for. Dropping it cancels it.
+/// A call that was sent and whose result is pending. Dropping it cancels the call.
 #[must_use = "dropping a call cancels it"]
 pub struct Pending<T>(mcp_adapter::Pending<T>);
 
 impl<T: Decode> Pending<T> {
-    /// Waits for the end of the call.
+    /// Waits for the result of the call.
     ///
     /// # Errors
-    /// When it fails, times out, or the answer is not what the method answers.
+    /// If the call fails or times out, or the result does not match the method.
     pub fn wait(self) -> Result<T, Error> {
         block_on(self.0.wait())
     }
 }
 
 impl<T> Pending<T> {
-    /// The next progress, waiting for it; `None` once the call has ended.
+    /// Waits for the next progress notification; returns `None` once the call has ended.
     pub fn next_progress(&mut self) -> Option<Progress> {
         block_on(self.0.next_progress())
     }
 
-    /// Cancels the call: the server is told, and that is its end.
+    /// Cancels the call and notifies the server.
     pub fn cancel(self, reason: &str) {
         self.0.cancel(reason);
     }

@@ -1,4 +1,4 @@
-//! Clients on plain threads.
+//! Connecting on plain threads.
 
 use std::io::{Read, Write};
 use std::process::Command;
@@ -11,30 +11,30 @@ use crate::connection::Connection;
 use crate::drive;
 use crate::runtime::Threads;
 
-/// How a [`Client`] connects on plain threads: three for each connection.
+/// Connects a [`Client`] on plain threads: three for each connection.
 pub trait Connect {
-    /// Starts a server and connects to its stdin and stdout; waits until it has said who it is.
+    /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
-    /// The server runs in a process group of its own. It is ended with the connection: its stdin is
-    /// closed, then it is told to terminate, then it is killed, along with whatever it started.
+    /// The server runs in a process group of its own. It is shut down with the connection: its
+    /// stdin is closed, then the group gets SIGTERM, then SIGKILL.
     ///
-    /// The first message asks which era the server is of. One that ends instead of answering is
-    /// started a second time, and gets `initialize` at once. (T-36)
+    /// The first message probes the era of the server. A server that exits instead of answering is
+    /// restarted and receives `initialize` right away.
     ///
     /// # Errors
-    /// [`Error::Io`] when it cannot be started; [`Error::Start`], with its last words, when no
-    /// session opens.
+    /// [`Error::Io`] if the server cannot be started; [`Error::Start`], with its latest stderr
+    /// lines, if the connection cannot be opened.
+    // T-36: restarts a server that exits on the probe.
     fn spawn(self, command: Command) -> Result<Connection, Error>;
 
-    /// Connects over a pair of byte streams; waits until the server has said who it is.
+    /// Connects over a pair of byte streams and waits until the server has identified itself.
     ///
-    /// The writer is dropped at the end, which must tell the server. A bare `TcpStream` or
-    /// `UnixStream` is shut down besides, so the reader may be a clone of it.
+    /// The writer is dropped at the end, which must close the stream. A bare `TcpStream` or
+    /// `UnixStream` is also shut down, so the reader may be a clone of it.
     ///
     /// # Errors
-    /// [`Error::Start`] when no session opens. A server that hung up when it was asked which era it
-    /// is of may be an old one: the error says so, and [`Client::expect`] leaves the question
-    /// out.
+    /// [`Error::Start`] if the connection cannot be opened. If the server closes the connection
+    /// when its era is probed, it may be a legacy server: [`Client::expect`] skips the probe.
     fn connect(
         self,
         reader: impl Read + Send + 'static,
@@ -54,8 +54,8 @@ impl Connect for Client {
     ) -> Result<Connection, Error> {
         let runtime: Arc<dyn Spawn> = Arc::new(Threads);
         let (opening, driving) = self.open_on(&runtime)?;
-        let keeper = drive::start(driving, reader, writer)?;
-        drive::spawn("mcp-client", move || keeper.run())?;
+        let timer = drive::start(driving, reader, writer)?;
+        drive::spawn("mcp-client", move || timer.run())?;
         block_on(opening.wait()).map(Connection::new)
     }
 }

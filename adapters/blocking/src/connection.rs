@@ -1,4 +1,4 @@
-//! An open connection with a server, used by threads that wait.
+//! An open connection to a server, with operations that block.
 
 use std::fmt;
 use std::process::ExitStatus;
@@ -14,62 +14,64 @@ use crate::call::Call;
 use crate::drive::is_driver;
 use crate::listening::Listening;
 
-/// An open session with a server. Cheap to clone; all clones are the same connection.
+/// An open connection to a server. Cheap to clone; clones share the connection.
 ///
-/// When the last of them is dropped, the connection is closed, and a server that was started for it
-/// is ended as [`close`](Self::close) would; that is waited for.
+/// Dropping the last clone closes the connection, shuts down a server that was started for it, and
+/// blocks until that is done, like [`close`](Self::close).
 #[derive(Clone)]
 pub struct Connection {
-    inner: Arc<Inner>,
+    inner: Arc<CloseOnDrop>,
 }
 
-struct Inner(mcp_adapter::Connection);
+struct CloseOnDrop(mcp_adapter::Connection);
 
 impl Connection {
     pub(crate) fn new(connection: mcp_adapter::Connection) -> Self {
-        Self { inner: Arc::new(Inner(connection)) }
+        Self { inner: Arc::new(CloseOnDrop(connection)) }
     }
 
-    /// The same connection with futures instead of waiting, which any executor can run: for a
-    /// program that has one for other things.
+    /// Returns the connection with futures instead of blocking operations, for programs with an
+    /// executor of any kind.
     ///
-    /// A clone of it does not keep the connection open: that is closed, as ever, when the last of
-    /// *these* is dropped.
+    /// A clone of the returned value does not keep the connection open: it is closed when the last
+    /// blocking handle is dropped.
     #[must_use]
     pub fn as_async(&self) -> &mcp_adapter::Connection {
         &self.inner.0
     }
 
-    /// The server, as it said itself.
+    /// Returns the server's description of itself.
     ///
     /// # Panics
-    /// Never: a connection is handed out once the server has said who it is.
+    /// Never: a connection exists only once the server has identified itself.
     #[must_use]
     pub fn peer(&self) -> Arc<Peer> {
         self.as_async().peer()
     }
 
-    /// The revision that is spoken.
+    /// Returns the negotiated protocol revision.
     #[must_use]
     pub fn revision(&self) -> Revision {
         self.as_async().revision()
     }
 
-    /// The era that the server is of: worth keeping for [`Client::expect`](crate::Client::expect).
+    /// Returns the era of the server. Pass it to [`Client::expect`](crate::Client::expect) to save
+    /// a round trip the next time.
     #[must_use]
     pub fn era(&self) -> Era {
         self.as_async().era()
     }
 
-    /// All tools of the server, from all pages.
+    /// Returns all tools of the server, from all pages.
     ///
     /// # Errors
-    /// When a call fails, or the pages go on in circles. (PAG-07)
+    /// If a call fails, or the list of pages does not end.
+    // PAG-07
     pub fn list_tools(&self) -> Result<Vec<Tool>, Error> {
         block_on(self.as_async().list_tools())
     }
 
-    /// Calls a tool. The arguments are anything that is an object in JSON.
+    /// Calls a tool. The arguments must serialize to a JSON object.
     pub fn call_tool(
         &self,
         name: &str,
@@ -78,48 +80,51 @@ impl Connection {
         Call(self.as_async().call_tool(name, arguments))
     }
 
-    /// Checks what a tool answered against its output schema, as it was listed. What the server
-    /// wrote is taken with care: a schema that refers elsewhere, or would take too many steps,
-    /// is not used.
+    /// Checks the result of a tool against its output schema. Without a schema, every result
+    /// passes.
+    ///
+    /// The schema comes from the server and is not trusted: external references and schemas that
+    /// would take too many steps to evaluate are refused.
     ///
     /// # Errors
-    /// What is wrong, in words: with the result or with the schema. A tool without a schema
-    /// promises nothing.
+    /// A description of what is wrong with the result or the schema.
     #[cfg(feature = "jsonschema")]
     pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
         self.as_async().check_result(tool, result)
     }
 
-    /// Makes any request that has a type.
+    /// Calls any method that has a request type.
     pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
         Call(self.as_async().call(request))
     }
 
-    /// Makes any request by the name of its method.
+    /// Calls any method by name.
     pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
         Call(self.as_async().call_raw(method, params))
     }
 
-    /// Asks whether the server is there. Only servers of the legacy era know the question.
+    /// Sends a
+    /// [ping](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping) and
+    /// waits for the response. Legacy era only.
     ///
     /// # Errors
-    /// When it is not; [`Misuse::Unsupported`](crate::proto::Misuse::Unsupported) in the modern
-    /// era.
+    /// If the server does not respond;
+    /// [`Misuse::Unsupported`](crate::proto::Misuse::Unsupported) in the modern era.
     pub fn ping(&self) -> Result<(), Error> {
         block_on(self.as_async().ping())
     }
 
-    /// Asks for log messages of this level and above; they come as notifications. In the modern
-    /// era, those of the calls that are made from now on.
+    /// Requests log messages of at least this level; they arrive as notifications. In the modern
+    /// era, this applies to the calls made from now on.
     ///
     /// # Errors
-    /// When the server offers no log messages, or the call fails.
+    /// If the server does not offer log messages, or the call fails.
     pub fn set_log_level(&self, level: Level) -> Result<(), Error> {
         block_on(self.as_async().set_log_level(level))
     }
 
-    /// Listens to changes. Waits until the server has said what it will tell of, which can be less
-    /// than was asked for: see [`Listening::hears`].
+    /// Subscribes to changes. Waits for the server's acknowledgment, which may cover less than
+    /// requested; see [`Listening::hears`].
     ///
     /// ```no_run
     /// # fn main() -> Result<(), mcp_blocking::Error> {
@@ -136,22 +141,23 @@ impl Connection {
     /// ```
     ///
     /// # Errors
-    /// When it cannot be asked, does not know how to, or does not answer in time.
+    /// If the server does not support the subscription, or does not acknowledge it in time.
     pub fn listen(&self, filter: &Filter) -> Result<Listening, Error> {
         block_on(self.as_async().listen(filter)).map(Listening)
     }
 
-    /// Starts the server once more, after it died, or connects to it once more over HTTP: a new
-    /// connection, with everything as it was, and the era known. (FRM-22)
+    /// Restarts a dead server, or reconnects over HTTP: returns a new connection with an equal
+    /// configuration.
     ///
-    /// Every [`Listening`] of this connection that is still held, and that the end of the
-    /// connection ended, goes on with the new one; what changed in between it does not tell
-    /// (STL-38). Calls that were open stay lost, and the level of log messages is to be set
-    /// anew. A connection that is still open is closed first. This one stays as it is; drop it.
+    /// Every [`Listening`] of this connection that is still held and that ended with the connection
+    /// continues on the new one; changes in between are not reported. Calls in flight stay lost,
+    /// and the log level must be set again. A connection that is still open is closed first. This
+    /// handle keeps referring to the old connection.
     ///
     /// # Errors
-    /// As [`Connect::spawn`](crate::Connect::spawn) and connecting over HTTP. [`Error::Io`] of the
-    /// kind `Unsupported` when the connection is over streams that this side was given.
+    /// Like [`Connect::spawn`](crate::Connect::spawn) and connecting over HTTP; [`Error::Io`] of
+    /// kind `Unsupported` for a connection over a pair of byte streams.
+    // FRM-22: a server that died can be restarted. STL-38: changes are not replayed.
     pub fn reconnect(&self) -> Result<Self, Error> {
         block_on(self.as_async().reconnect()).map(Self::new)
     }
@@ -159,27 +165,27 @@ impl Connection {
     /// Sends a notification.
     ///
     /// # Errors
-    /// When it cannot be sent.
+    /// If it cannot be sent.
     pub fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
         block_on(self.as_async().notify_raw(method, params))
     }
 
-    /// Ends the connection: open calls end as lost, and a server that was started for it is ended.
-    /// Waits for that, and gives how its process ended.
+    /// Closes the connection and shuts down a server that was started for it. Waits for that, and
+    /// returns the exit status of the process. Calls in flight end as lost.
     ///
     /// # Errors
-    /// When the server broke a rule that the connection did not survive.
+    /// If the connection ended with a protocol fault of the server.
     pub fn close(self) -> Result<Option<ExitStatus>, Error> {
         block_on(self.as_async().clone().close())
     }
 
-    /// How the connection ended, if it has.
+    /// Returns how the connection ended, if it has.
     #[must_use]
     pub fn closed(&self) -> Option<Close> {
         self.as_async().closed()
     }
 
-    /// The last lines that the server wrote to stderr.
+    /// Returns the latest lines that the server wrote to stderr.
     #[must_use]
     pub fn stderr(&self) -> Vec<String> {
         self.as_async().stderr()
@@ -192,10 +198,10 @@ impl fmt::Debug for Connection {
     }
 }
 
-impl Drop for Inner {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.0.end();
-        // What drives connections sees to their end afterwards.
+        // A driver thread must not wait: it would wait for itself.
         if !is_driver() {
             block_on(self.0.wait_over());
         }

@@ -1,10 +1,9 @@
-//! A connection driven by threads: one leads, one writes what the leader does not, one keeps the
-//! time and takes care that somebody leads; knows nothing of what it carries.
+//! A connection driven by three threads: a leader, a writer and a timer.
 //!
-//! The leader reads, runs the handlers of what it has read, and writes their answers: no other
-//! thread is woken for a handler that is quick. One that holds it up, or a peer that does not read,
-//! costs it its place after a few milliseconds: a new thread leads, and the other ends once it is
-//! free.
+//! The leader reads, runs the handlers of the requests it has read, and writes their responses, so
+//! that a quick handler wakes no other thread. If a handler or a peer that does not read blocks it
+//! for a few milliseconds, the timer thread replaces it: a new leader starts, and the old one ends
+//! once it is unblocked. The writer writes what the leader leaves over.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -15,179 +14,177 @@ use std::thread;
 use std::time::Duration;
 
 use futures_lite::future::block_on;
-use mcp_adapter::{Driving, Link, ReadBuffer, Role, WRITE_BYTES_MAX, Wide};
+use mcp_adapter::{Driving, Link, ReadBuffer, Role, WRITE_BYTES_MAX};
 use parking::Parker;
 
-use crate::pulse::{Look, Pulse, Term, Watch};
+use crate::watchdog::{Check, Progress, Term, Watchdog};
 
 thread_local! {
-    static DRIVES: Cell<bool> = const { Cell::new(false) };
+    static IS_DRIVER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread drives a connection, and so must not wait for the end of one.
+/// Returns whether this thread drives a connection and so must not wait for the end of one.
 pub(crate) fn is_driver() -> bool {
-    DRIVES.get()
+    IS_DRIVER.get()
 }
 
-/// Starts a thread that drives.
+/// Starts a driver thread.
 pub(crate) fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let run = move || {
-        DRIVES.set(true);
+        IS_DRIVER.set(true);
         run();
     };
     thread::Builder::new().name(name.into()).spawn(run).map(drop)
 }
 
-/// A connection that is driven, for the thread that keeps its time.
-pub(crate) struct Keeper<R: Role> {
+/// The timer thread's handle to a connection.
+pub(crate) struct TimerThread<R: Role> {
     driving: Driving<R>,
     parker: Parker,
-    pulse: Arc<Pulse>,
-    /// Starts a thread that leads.
-    lead: Box<dyn Fn(Term) -> io::Result<()> + Send>,
+    progress: Arc<Progress>,
+    /// Starts a leader thread.
+    start_leader: Box<dyn Fn(Term) -> io::Result<()> + Send>,
 }
 
-/// Starts the threads that lead and write. They end by themselves: the writer when the session is
-/// closed and all is sent, the leader at the next bytes or the end of them.
+/// Starts the leader and the writer of a connection.
+///
+/// The writer ends once the connection is closed and all output is written, the leader at the next
+/// input or the end of the input.
 pub(crate) fn start<R: Role>(
     driving: Driving<R>,
     reader: impl Read + Send + 'static,
     writer: impl Write + Send + 'static,
-) -> io::Result<Keeper<R>> {
+) -> io::Result<TimerThread<R>> {
     let (parker, unparker) = parking::pair();
-    let pulse = Arc::new(Pulse::new(unparker));
-    let wire = Arc::new(Wire {
+    let progress = Arc::new(Progress::new(unparker));
+    let streams = Arc::new(Streams {
         link: Arc::clone(driving.link()),
-        pulse: Arc::clone(&pulse),
+        progress: Arc::clone(&progress),
         reads_on: driving.reads_on(),
-        wide: driving.wide(),
-        reading: Mutex::new(Some((reader, ReadBuffer::default()))),
-        writing: Mutex::new(Writing { writer: Some(writer), chunk: Vec::new() }),
+        input: Mutex::new(Some((reader, ReadBuffer::default()))),
+        output: Mutex::new(Output { writer: Some(writer), chunk: Vec::new() }),
     });
-    let writes = Arc::clone(&wire);
-    spawn("mcp-write", move || writes.write())?;
-    let lead = Box::new(move |term| {
-        let wire = Arc::clone(&wire);
-        spawn("mcp-read", move || wire.lead(term))
+    let writer = Arc::clone(&streams);
+    spawn("mcp-write", move || writer.write())?;
+    let start_leader = Box::new(move |term| {
+        let leader = Arc::clone(&streams);
+        spawn("mcp-read", move || leader.lead(term))
     });
-    lead(pulse.first())?;
-    Ok(Keeper { driving, parker, pulse, lead })
+    start_leader(progress.first())?;
+    Ok(TimerThread { driving, parker, progress, start_leader })
 }
 
-impl<R: Role> Keeper<R> {
-    /// Drives the connection to its end, on this thread.
+impl<R: Role> TimerThread<R> {
+    /// Runs the timers and the watchdog on this thread until the connection has ended.
     pub(crate) fn run(self) {
-        let Self { driving, parker, pulse, lead } = self;
+        let Self { driving, parker, progress, start_leader } = self;
         let link = driving.link();
-        let (mut watch, mut vacant) = (Watch::default(), None);
+        let (mut watchdog, mut vacant) = (Watchdog::default(), None);
         link.keep_time_watching(&parker, driving.ended(), || {
-            let again = match watch.look(&pulse) {
-                Look::Idle => None,
-                Look::Again(after) => Some(after),
-                Look::HeldUp(term, after) => {
+            let again = match watchdog.check(&progress) {
+                Check::Sleep => None,
+                Check::Again(after) => Some(after),
+                Check::Stuck(term, after) => {
                     link.release();
                     vacant = Some(term);
                     Some(after)
                 }
             };
-            // Where there is no thread to be had, it is tried again.
-            vacant = vacant.take().filter(|term| lead(*term).is_err());
-            again.or_else(|| vacant.map(|_| VACANT))
+            // A thread that cannot be started is tried again later.
+            vacant = vacant.take().filter(|term| start_leader(*term).is_err());
+            again.or_else(|| vacant.map(|_| RETRY_DELAY))
         });
     }
 }
 
-/// How long nobody leads before a thread is tried for again.
-const VACANT: Duration = Duration::from_millis(10);
+/// How long to wait before starting a leader is tried again.
+const RETRY_DELAY: Duration = Duration::from_millis(10);
 
-/// A connection's streams, shared by the threads that lead and the one that writes.
-struct Wire<R: Role, I, O> {
+/// The streams of a connection, shared by leaders and the writer.
+struct Streams<R: Role, I, O> {
     link: Arc<Link<R>>,
-    pulse: Arc<Pulse>,
+    progress: Arc<Progress>,
     reads_on: bool,
-    wide: Wide,
-    /// `None` once nothing is read any more.
-    reading: Mutex<Option<(I, ReadBuffer)>>,
-    writing: Mutex<Writing<O>>,
+    /// `None` once the input has ended.
+    input: Mutex<Option<(I, ReadBuffer)>>,
+    output: Mutex<Output<O>>,
 }
 
-struct Writing<O> {
-    /// `None` once nothing can be written any more.
+struct Output<O> {
+    /// `None` once the stream has failed or was closed.
     writer: Option<O>,
-    /// What was taken and not written yet.
+    /// Output that was taken from the connection but not written yet.
     chunk: Vec<u8>,
 }
 
-impl<R: Role, I: Read, O: Write + 'static> Wire<R, I, O> {
+impl<R: Role, I: Read, O: Write + 'static> Streams<R, I, O> {
     fn lead(&self, mut term: Term) {
         loop {
-            let mut reading = lock(&self.reading);
-            let Some((reader, buffer)) = &mut *reading else { return };
+            let mut input = lock(&self.input);
+            let Some((reader, buffer)) = &mut *input else { return };
             if !self.link.wants_input_now() && !block_on(self.link.wants_input()) {
                 break;
             }
             match reader.read(buffer.space()) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Ok(count) if count > 0 => {
-                    self.wide.passes(count);
-                    self.pulse.begin(&mut term);
+                    self.progress.begin(&mut term);
                     self.link.take_input(buffer.filled(count));
                 }
-                // A stream that cannot be read has ended.
+                // A read error ends the input.
                 Ok(_) | Err(_) => {
                     self.link.handle_eof();
                     break;
                 }
             }
-            // Whoever leads next reads meanwhile.
-            drop(reading);
+            // The next leader can read from here on.
+            drop(input);
             if !self.serve(&mut term) {
                 return;
             }
         }
-        // A thread that is stuck in a write must not keep the peer from noticing.
-        let reading = lock(&self.reading).take();
-        if let Some((reader, buffer)) = reading.filter(|_| self.reads_on) {
-            exhaust(reader, buffer);
+        // Dropped right away: the peer must notice even while another thread is stuck in a write.
+        let input = lock(&self.input).take();
+        if let Some((reader, buffer)) = input.filter(|_| self.reads_on) {
+            discard(reader, buffer);
         }
     }
 
-    /// Runs handlers and writes what they answer; false when another thread leads by then.
+    /// Runs handlers and writes their responses; returns false if this leader was replaced.
     fn serve(&self, term: &mut Term) -> bool {
-        // What is waited for in a handler is the handler's affair.
-        DRIVES.set(false);
-        self.link.help(|| self.pulse.beat(term));
-        DRIVES.set(true);
-        if !self.pulse.beat(term) {
-            // Whoever took its place may have done so before there was anything to write.
+        // A handler may wait for the end of another connection.
+        IS_DRIVER.set(false);
+        self.link.help(|| self.progress.step(term));
+        IS_DRIVER.set(true);
+        if !self.progress.step(term) {
+            // The replacement may have happened before there was any output.
             self.link.flush_elsewhere();
             return false;
         }
-        match self.writing.try_lock() {
-            Ok(mut writing) => self.flush(&mut writing, true),
+        match self.output.try_lock() {
+            Ok(mut output) => self.flush(&mut output, true),
             Err(TryLockError::Poisoned(poisoned)) => self.flush(&mut poisoned.into_inner(), true),
             Err(TryLockError::WouldBlock) => self.link.flush_elsewhere(),
         }
-        self.pulse.rest(term)
+        self.progress.rest(term)
     }
 
-    /// Writes all there is. A leader leaves what is longer than one write to the writer, which
-    /// nobody else waits for.
-    fn flush(&self, Writing { writer, chunk }: &mut Writing<O>, leads: bool) {
+    /// Writes all output. The leader leaves a chunk that is longer than one write to the writer,
+    /// which may block without delaying anything else.
+    fn flush(&self, Output { writer, chunk }: &mut Output<O>, is_leader: bool) {
         let Some(open) = writer else { return self.link.broke() };
         while !chunk.is_empty() || self.link.take_output(chunk) {
-            self.wide.passes(chunk.len());
-            if leads && chunk.len() > WRITE_BYTES_MAX {
+            if is_leader && chunk.len() > WRITE_BYTES_MAX {
                 return self.link.flush_elsewhere();
             }
-            // A writer that panics has written some of it, nobody knows how much.
+            // Taken out: if the writer panics, an unknown part of the chunk has been written.
             let mut taken = std::mem::take(chunk);
-            for (place, piece) in taken.chunks(WRITE_BYTES_MAX).enumerate() {
-                if place > 0 {
+            for (index, piece) in taken.chunks(WRITE_BYTES_MAX).enumerate() {
+                if index > 0 {
                     self.link.wrote(WRITE_BYTES_MAX);
                 }
                 if open.write_all(piece).and_then(|()| open.flush()).is_err() {
-                    // Whoever does not take bytes any more is gone. (EPIPE)
+                    // The peer stopped reading (`EPIPE`).
                     *writer = None;
                     return self.link.broke();
                 }
@@ -203,16 +200,16 @@ impl<R: Role, I: Read, O: Write + 'static> Wire<R, I, O> {
 
     fn write(&self) {
         while block_on(self.link.has_output()) {
-            let mut writing = lock(&self.writing);
-            self.flush(&mut writing, false);
-            if writing.writer.is_none() {
-                drop(writing);
+            let mut output = lock(&self.output);
+            self.flush(&mut output, false);
+            if output.writer.is_none() {
+                drop(output);
                 block_on(self.link.lost_reader());
                 break;
             }
         }
-        if let Some(writer) = lock(&self.writing).writer.take() {
-            hang_up(writer);
+        if let Some(writer) = lock(&self.output).writer.take() {
+            close(writer);
         }
         self.link.written();
     }
@@ -222,8 +219,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads to the end and forgets.
-fn exhaust(mut reader: impl Read, mut buffer: ReadBuffer) {
+/// Reads to the end and discards the input.
+fn discard(mut reader: impl Read, mut buffer: ReadBuffer) {
     loop {
         match reader.read(buffer.space()) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -233,9 +230,9 @@ fn exhaust(mut reader: impl Read, mut buffer: ReadBuffer) {
     }
 }
 
-/// Tells the peer that nothing follows. A pipe ends when it is dropped; a socket, which the reader
-/// has as well, does not.
-fn hang_up(writer: impl Write + 'static) {
+/// Closes the output. Dropping a pipe closes it; a socket, which the reader holds as well, must be
+/// shut down.
+fn close(writer: impl Write + 'static) {
     let stream: &dyn Any = &writer;
     if let Some(socket) = stream.downcast_ref::<TcpStream>() {
         let _gone = socket.shutdown(Shutdown::Write);
@@ -254,29 +251,28 @@ mod tests {
     use futures_lite::future::{block_on, poll_once};
     use mcp_adapter::Server;
 
-    use super::{ReadBuffer, Wide, Wire, Writing};
-    use crate::pulse::{Look, Pulse, Watch};
+    use super::{Output, ReadBuffer, Streams};
     use crate::runtime::Threads;
+    use crate::watchdog::{Check, Progress, Watchdog};
 
     #[test]
-    fn a_leader_that_is_replaced_before_it_has_heard_anything_leaves_the_answer_to_the_writer() {
+    fn a_leader_replaced_before_it_handled_its_input_leaves_the_response_to_the_writer() {
         let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(Threads)).unwrap();
-        let (_parker, watcher) = parking::pair();
-        let wire = Wire {
+        let (_parker, unparker) = parking::pair();
+        let streams = Streams {
             link: Arc::clone(driving.link()),
-            pulse: Arc::new(Pulse::new(watcher)),
+            progress: Arc::new(Progress::new(unparker)),
             reads_on: false,
-            wide: Wide::default(),
-            reading: Mutex::new(Some((io::empty(), ReadBuffer::default()))),
-            writing: Mutex::new(Writing { writer: Some(io::sink()), chunk: Vec::new() }),
+            input: Mutex::new(Some((io::empty(), ReadBuffer::default()))),
+            output: Mutex::new(Output { writer: Some(io::sink()), chunk: Vec::new() }),
         };
-        let (mut leader, mut watch) = (wire.pulse.first(), Watch::default());
-        wire.pulse.begin(&mut leader);
-        while !matches!(watch.look(&wire.pulse), Look::HeldUp(..)) {}
-        wire.link.release();
-        // It had its bytes all the same.
-        wire.link.take_input(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
-        assert!(!wire.serve(&mut leader), "another leads");
-        assert_eq!(block_on(poll_once(wire.link.has_output())), Some(true));
+        let (mut leader, mut watchdog) = (streams.progress.first(), Watchdog::default());
+        streams.progress.begin(&mut leader);
+        while !matches!(watchdog.check(&streams.progress), Check::Stuck(..)) {}
+        streams.link.release();
+        // The replaced leader had already read this input.
+        streams.link.take_input(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+        assert!(!streams.serve(&mut leader), "the leader was replaced");
+        assert_eq!(block_on(poll_once(streams.link.has_output())), Some(true));
     }
 }

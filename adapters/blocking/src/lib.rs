@@ -1,8 +1,8 @@
 //! The Model Context Protocol on plain threads: no async runtime, no event loop.
 //!
-//! All protocol logic is in [`mcp_proto`](proto), and what does not wait is shared with the
-//! adapters for async runtimes; here are threads that read, write and keep the time, and handles
-//! that wait.
+//! The protocol logic is in [`mcp_proto`](proto), and everything that does not wait is shared with
+//! the adapters for async runtimes. This crate adds threads that read, write and run timers, and
+//! handles that block.
 //!
 //! A server:
 //!
@@ -11,7 +11,8 @@
 //! # use mcp_blocking::proto::Raw;
 //!
 //! fn main() -> std::io::Result<()> {
-//!     let schema = Raw::from_text(r#"{"type":"object","properties":{"city":{"type":"string"}}}"#).unwrap();
+//!     let schema = r#"{"type":"object","properties":{"city":{"type":"string"}}}"#;
+//!     let schema = Raw::from_text(schema).unwrap();
 //!     Server::new("weather", "1.0.0")
 //!         .tool_raw("today", "Today's weather in a city", schema, |arguments, _cx| {
 //!             let city = arguments.member("city").ok_or("which city?")?;
@@ -39,11 +40,12 @@
 //! # }
 //! ```
 //!
+//! # Features
+//!
 //! With the feature `schemars`, `Server::tool` derives the schema of a tool's arguments from their
-//! Rust type. With the feature `seal`, `Server::seal` keeps clients from changing what a request
-//! carries from one question to the next. With the feature `record`, `Server::record` and
-//! `Client::record` write down all that is said over byte streams, secrets included, to be printed
-//! and replayed.
+//! Rust type. With `seal`, `Server::seal` protects the state that requests keep between questions.
+//! With `record`, `Server::record` and `Client::record` record connections over byte streams,
+//! including secrets, for printing and replay.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -54,10 +56,10 @@ mod drive;
 #[cfg(feature = "http")]
 pub mod http;
 mod listening;
-mod pulse;
 mod runtime;
 mod server;
 mod wait;
+mod watchdog;
 
 pub use call::{Call, Pending};
 pub use client::Connect;

@@ -1,4 +1,4 @@
-//! A subscription, waited for by a thread.
+//! Subscriptions that block.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,42 +9,40 @@ use mcp_adapter::proto::{CallError, Filter};
 
 use crate::wait::block_on_within;
 
-/// A subscription that is open, or was: an iterator over the changes, which waits for the next one.
+/// A subscription to changes, open or ended: an iterator that blocks until the next change.
 ///
-/// A change that waits to be taken is not queued a second time. At most 1,024 different ones wait,
-/// with 1 MiB of URIs; then all resources among them become [`Changed::ManyResources`]. None is
-/// lost.
+/// A change that is still queued is not queued again. At most 1,024 distinct changes with 1 MiB of
+/// URIs are queued; beyond that, the resources among them are merged into
+/// [`Changed::ManyResources`], so that no change is lost.
 ///
-/// Dropping it ends the subscription: the server is told. So does the end of the connection, which
-/// is closed when its last handle is dropped;
-/// [`Connection::reconnect`](crate::Connection::reconnect) lets it go on.
+/// Dropping this value ends the subscription and notifies the server. The end of the connection
+/// ends it as well; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
 #[must_use = "dropping it ends the subscription"]
 pub struct Listening(pub(crate) mcp_adapter::Listening);
 
 impl Listening {
-    /// What the server tells of, which can be less than it was asked for.
+    /// Returns what the server acknowledged, which may be less than requested.
     #[must_use]
     pub fn hears(&self) -> Filter {
         self.0.hears()
     }
 
-    /// The next change, waiting for it for as long as `patience`; `None` when none came, or the
-    /// subscription has ended.
+    /// Waits for the next change for at most `patience`; returns `None` on timeout, or once the
+    /// subscription has ended and its queue is empty.
     #[must_use]
     pub fn next_within(&mut self, patience: Duration) -> Option<Changed> {
         block_on_within(patience, self.0.next()).flatten()
     }
 
-    /// Whether and how it has ended; changes may still wait then. `Ok` when the server ended it
-    /// with a last word.
+    /// Returns how the subscription ended, if it has; changes may still be queued then. `Ok` means
+    /// that the server ended it with a final response.
     #[must_use]
     pub fn ended(&self) -> Option<Result<(), CallError>> {
         self.0.ended()
     }
 }
 
-/// Waits for the next change; `None` once the subscription has ended and the changes before its end
-/// were taken.
+/// Blocks until the next change; ends once the subscription has ended and its queue is empty.
 impl Iterator for Listening {
     type Item = Changed;
 

@@ -1,4 +1,4 @@
-//! What clients and servers need of plain threads in the place of a runtime.
+//! Plain threads in place of an async runtime.
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout};
@@ -10,7 +10,7 @@ use mcp_adapter::{BoxFuture, Driving, Runtime, Spawn};
 
 use crate::drive;
 
-/// Threads.
+/// Runs every task on a thread of its own.
 pub(crate) struct Threads;
 
 impl Spawn for Threads {
@@ -30,8 +30,8 @@ impl Runtime for Threads {
         stdout: ChildStdout,
         stdin: ChildStdin,
     ) -> io::Result<()> {
-        let keeper = drive::start(driving, stdout, stdin)?;
-        drive::spawn("mcp-client", move || keeper.run())
+        let timer = drive::start(driving, stdout, stdin)?;
+        drive::spawn("mcp-client", move || timer.run())
     }
 
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn> {

@@ -1,4 +1,4 @@
-//! Servers on plain threads.
+//! Serving on plain threads.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -8,29 +8,28 @@ use mcp_adapter::Server;
 use crate::drive;
 use crate::runtime::Threads;
 
-/// How a [`Server`] serves on plain threads: two for each connection, besides the one that calls.
+/// Serves a [`Server`] on plain threads: two for each connection, besides the calling one.
 pub trait Serve {
-    /// Serves on stdin and stdout until the client hangs up, or SIGINT or SIGTERM comes.
+    /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// Requests that are open then may still be answered for `Limits::drain_timeout`, and what is
-    /// left to send is sent for as long as the client goes on reading, 2 s at most. Both
-    /// streams are this server's from now on: what else is printed to stdout corrupts the
-    /// protocol. A thread stays blocked on stdin if it is still open at the end, so let the
-    /// process end. On Linux, pipes that 64 KiB have gone through at once are made to hold 512
-    /// KiB, where the system allows it.
+    /// Requests in progress may then still be answered for `Limits::drain_timeout`, and the rest of
+    /// the output is sent for at most 2 s while the client reads.
+    ///
+    /// The server owns both streams: any other output to stdout corrupts the protocol. A thread
+    /// stays blocked on stdin if it is still open at the end, until the process exits.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered, the streams cannot be had, a thread
-    /// cannot be started, or the client broke a rule that the connection cannot survive.
+    /// If an entry cannot be offered, the streams are unavailable, a thread cannot be started, or
+    /// the client causes a protocol fault.
     fn serve_stdio(&self) -> io::Result<()>;
 
-    /// Serves on a pair of byte streams until the client hangs up.
+    /// Serves on a pair of byte streams until the client disconnects.
     ///
-    /// The writer is dropped at the end, which must tell the client. A bare `TcpStream` or
-    /// `UnixStream` is shut down besides, so the reader may be a clone of it.
+    /// The writer is dropped at the end, which must close the stream. A bare `TcpStream` or
+    /// `UnixStream` is also shut down, so the reader may be a clone of it.
     ///
     /// # Errors
-    /// As [`serve_stdio`](Self::serve_stdio).
+    /// Like [`serve_stdio`](Self::serve_stdio).
     fn serve(
         &self,
         reader: impl Read + Send + 'static,
@@ -58,7 +57,7 @@ impl Serve for Server {
     }
 }
 
-/// Stdin and stdout without the buffers and locks around them.
+/// Returns stdin and stdout without the buffers and locks of the standard library.
 #[cfg(unix)]
 fn standard_streams() -> io::Result<(std::fs::File, std::fs::File)> {
     use std::os::fd::AsFd;

@@ -1,13 +1,13 @@
-//! A thread that waits for a future, and not for ever.
+//! Blocking on a future with a timeout.
 
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// What `future` gives; `None` when it takes longer than `patience`.
-pub(crate) fn block_on_within<T>(patience: Duration, future: impl Future<Output = T>) -> Option<T> {
-    let give_up = Instant::now().checked_add(patience);
+/// Runs `future` on this thread; returns `None` if it takes longer than `timeout`.
+pub(crate) fn block_on_within<T>(timeout: Duration, future: impl Future<Output = T>) -> Option<T> {
+    let deadline = Instant::now().checked_add(timeout);
     let (parker, unparker) = parking::pair();
     let waker = unparker.into();
     let mut context = Context::from_waker(&waker);
@@ -16,9 +16,9 @@ pub(crate) fn block_on_within<T>(patience: Duration, future: impl Future<Output 
         if let Poll::Ready(done) = future.as_mut().poll(&mut context) {
             return Some(done);
         }
-        match give_up {
+        match deadline {
             None => parker.park(),
-            Some(give_up) if Instant::now() < give_up => drop(parker.park_deadline(give_up)),
+            Some(deadline) if Instant::now() < deadline => drop(parker.park_deadline(deadline)),
             Some(_) => return None,
         }
     }

@@ -1,11 +1,11 @@
-//! A server as a child: how it is started, watched and ended, and what is left of it.
+//! Servers as child processes: start, supervision and shutdown.
 
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a story fails by panicking"
+    reason = "a test fails by panicking"
 )]
 
 mod common;
@@ -23,8 +23,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, getpgid, getpgrp};
 use serde_json::json;
 
-/// A shell that runs `script`. In it, `welcome` takes `initialize` and `initialized` as any server
-/// would, and `$ECHO` is a whole server.
+/// Returns a shell that runs `script`. There, `welcome` handles `initialize` and `initialized`, and
+/// `$ECHO` is a complete server.
 fn sh(script: &str) -> Command {
     let welcome = json!({"jsonrpc": "2.0", "id": 1, "result": welcome()});
     let mut command = Command::new("sh");
@@ -35,7 +35,7 @@ fn sh(script: &str) -> Command {
     command
 }
 
-/// A client of a shell's `welcome`, which loses patience quickly, where it is to lose it.
+/// Returns a client with short timeouts for a shell's `welcome`.
 fn impatient() -> Client {
     let limits = Limits {
         exit_timeout: Duration::from_millis(50),
@@ -45,7 +45,7 @@ fn impatient() -> Client {
     client().revisions(&Revision::LEGACY).limits(limits)
 }
 
-/// A client of a shell's `welcome` that never does.
+/// Returns a client with long timeouts for a shell's `welcome`.
 fn patient() -> Client {
     let limits = Limits {
         exit_timeout: Duration::from_secs(3600),
@@ -55,13 +55,13 @@ fn patient() -> Client {
     client().revisions(&Revision::LEGACY).limits(limits)
 }
 
-/// The number on the first line of the child's stderr.
+/// Returns the process id on the first line of the child's stderr.
 fn process_on_stderr(client: &Connection) -> Pid {
     eventually("the child has said a number", || !client.stderr().is_empty());
     Pid::from_raw(client.stderr()[0].parse().unwrap())
 }
 
-/// Whether a process runs. One that only waits to be reaped by somebody else does not.
+/// Returns whether a process is running. A zombie is not.
 fn is_alive(process: Pid) -> bool {
     if kill(process, None) == Err(Errno::ESRCH) {
         return false;
@@ -82,11 +82,11 @@ fn a_child_serves_and_ends_when_its_input_does() {
 }
 
 #[test]
-fn a_child_that_speaks_while_it_ends_is_let_finish() {
+fn a_child_may_write_while_it_exits() {
     story(|| {
-        // Whatever it says late must find somebody reading, or it would die of it.
+        // Late output must be read, or the child would die of SIGPIPE.
         let script = r#"welcome; while read -r _; do :; done
-            i=0; while [ $i -lt 2000 ]; do i=$((i+1)); say "late words that nobody needs, number $i"; done
+            i=0; while [ $i -lt 2000 ]; do i=$((i+1)); say "late output, number $i"; done
             echo done >&2; exit 3"#;
         let client = patient().spawn(sh(script)).unwrap();
         assert_eq!(client.close().unwrap().unwrap().code(), Some(3));
@@ -105,7 +105,7 @@ fn a_child_has_a_process_group_of_its_own() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_said_not_to_be() {
+fn a_missing_program_is_an_error() {
     story(|| {
         let failed = client().spawn(Command::new("/no/such/server"));
         assert!(
@@ -115,7 +115,7 @@ fn a_program_that_is_not_there_is_said_not_to_be() {
 }
 
 #[test]
-fn a_child_that_fails_to_start_has_its_last_words_heard() {
+fn the_error_of_a_child_that_fails_to_start_includes_its_stderr() {
     story(|| {
         let script = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo \"line $i\" >&2; done; exit 7";
         let failed = client().spawn(sh(script)).map(drop).unwrap_err();
@@ -130,7 +130,7 @@ fn a_child_that_fails_to_start_has_its_last_words_heard() {
 }
 
 #[test]
-fn last_words_are_bounded_however_long_their_lines() {
+fn stderr_lines_are_bounded() {
     story(|| {
         let script = "head -c 1000000 /dev/zero | tr '\\0' x >&2; echo >&2; printf '\\377 the end' >&2; exit 1";
         let failed = client().spawn(sh(script)).map(drop).unwrap_err();
@@ -142,7 +142,7 @@ fn last_words_are_bounded_however_long_their_lines() {
 }
 
 #[test]
-fn a_child_that_does_not_answer_is_given_up_and_ended() {
+fn a_child_that_does_not_answer_is_ended() {
     story(|| {
         let limits = Limits {
             probe_timeout: Duration::from_millis(50),
@@ -165,12 +165,12 @@ fn a_child_that_does_not_answer_is_given_up_and_ended() {
 }
 
 #[test]
-fn a_child_that_ignores_the_end_of_its_input_is_told_to_terminate() {
+fn a_child_that_ignores_the_end_of_its_input_gets_sigterm() {
     story(|| {
         let client = impatient().spawn(sh("welcome; exec sleep 1000")).unwrap();
         assert_eq!(client.close().unwrap().unwrap().signal(), Some(Signal::SIGTERM as i32));
 
-        // It may take its time for that, and say how it ended.
+        // The child may take its time and choose its exit status.
         let limits = Limits {
             terminate_timeout: Duration::from_secs(3600),
             exit_timeout: Duration::from_millis(50),
@@ -188,7 +188,7 @@ fn client_with(limits: Limits) -> Client {
 }
 
 #[test]
-fn a_child_that_ignores_that_too_is_killed() {
+fn a_child_that_ignores_sigterm_is_killed() {
     story(|| {
         let client =
             impatient().spawn(sh("trap '' TERM; welcome; while :; do sleep 1; done")).unwrap();
@@ -197,7 +197,7 @@ fn a_child_that_ignores_that_too_is_killed() {
 }
 
 #[test]
-fn a_child_with_a_full_pipe_is_ended_all_the_same() {
+fn a_child_with_a_full_pipe_is_ended() {
     story(|| {
         let client = impatient().spawn(sh("welcome; exec sleep 1000")).unwrap();
         let open = client.call_tool("any", &json!({"text": "x".repeat(500_000)})).start().unwrap();
@@ -210,7 +210,7 @@ fn a_child_with_a_full_pipe_is_ended_all_the_same() {
 #[test]
 fn grandchildren_do_not_survive_their_parent() {
     story(|| {
-        // One that ends when it is asked to, and one that has to be killed.
+        // One ends on SIGTERM, the other has to be killed.
         for (client, script) in [
             (patient(), "sleep 1000 & echo $! >&2; exec $ECHO"),
             (impatient(), "trap '' TERM; sleep 1000 & echo $! >&2; welcome; wait"),
@@ -233,12 +233,12 @@ fn dropping_the_connection_leaves_no_orphan() {
         let child = process_on_stderr(&client);
         assert!(is_alive(child));
         drop(client);
-        assert!(!is_alive(child), "it was waited for");
+        assert!(!is_alive(child), "dropping waits for the child");
     });
 }
 
 #[test]
-fn whoever_closes_second_waits_as_well_and_hears_how_it_ended() {
+fn a_second_close_waits_as_well_and_returns_the_status() {
     story(|| {
         let client = patient().spawn(sh("welcome; read -r _; sleep 0.05; exit 3")).unwrap();
         let handles: Vec<_> = (0..8).map(|_| client.clone()).collect();
@@ -253,7 +253,7 @@ fn whoever_closes_second_waits_as_well_and_hears_how_it_ended() {
 }
 
 #[test]
-fn a_child_that_exits_loses_the_open_calls_at_once() {
+fn a_child_that_exits_loses_the_calls_in_flight_at_once() {
     story(|| {
         let client = patient().spawn(sh("welcome; read -r _; exit 3")).unwrap();
         let outcome = client.call_tool("any", &json!({})).wait();
@@ -264,7 +264,7 @@ fn a_child_that_exits_loses_the_open_calls_at_once() {
 }
 
 #[test]
-fn a_child_that_is_killed_by_others_is_noticed() {
+fn a_child_killed_from_outside_is_detected() {
     story(|| {
         let client = patient().spawn(sh("echo $$ >&2; exec $ECHO")).unwrap();
         let open = client.call_tool("sleep", &json!({"number": 3_600_000})).start().unwrap();
@@ -275,7 +275,7 @@ fn a_child_that_is_killed_by_others_is_noticed() {
 }
 
 #[test]
-fn the_last_answer_of_a_child_that_exits_is_heard() {
+fn the_last_response_of_a_child_that_exits_arrives() {
     story(|| {
         let answer = json!({"jsonrpc": "2.0", "id": 2, "result": {"content": [{"type": "text", "text": "goodbye"}]}});
         for _ in 0..20 {
@@ -289,7 +289,7 @@ fn the_last_answer_of_a_child_that_exits_is_heard() {
 }
 
 #[test]
-fn a_child_that_says_more_than_the_protocol_is_understood() {
+fn output_besides_the_protocol_is_tolerated() {
     story(|| {
         let (says, hears) = channel();
         let says = std::sync::Mutex::new(says);
@@ -308,10 +308,10 @@ fn a_child_that_says_more_than_the_protocol_is_understood() {
     });
 }
 
-/// A grandchild in a session of its own is in no group of ours, and cannot be ended.
+/// A grandchild in a session of its own is outside the process group and cannot be ended.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_grandchild_that_keeps_the_pipes_open_keeps_nobody_waiting() {
+fn a_grandchild_that_keeps_the_pipes_open_does_not_block_closing() {
     story(|| {
         let script = "setsid sh -c 'echo $$ >&2; exec sleep 1000' & welcome; read -r _; exit 5";
         let client = patient().spawn(sh(script)).unwrap();
@@ -326,12 +326,12 @@ fn a_grandchild_that_keeps_the_pipes_open_keeps_nobody_waiting() {
 }
 
 #[test]
-fn a_child_that_floods_its_stderr_is_not_held_up() {
+fn a_child_that_floods_its_stderr_is_not_blocked() {
     story(|| {
         let script = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); echo \"a rather long line, number $i\" >&2; done; exec $ECHO";
         let client = patient().spawn(sh(script)).unwrap();
         client.ping().unwrap();
-        eventually("its last line is there", || {
+        eventually("its last line has arrived", || {
             client.stderr().last().is_some_and(|line| line.ends_with("number 5000"))
         });
         assert_eq!(client.stderr().len(), 32);

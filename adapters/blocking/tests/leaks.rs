@@ -1,12 +1,12 @@
-//! What a connection leaves behind: no thread, no open file, no child. It is alone in its process,
-//! so it can count.
+//! A connection leaks no thread, no open file and no child process. The test runs alone in its
+//! process, so that it can count them.
 
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a story fails by panicking"
+    reason = "a test fails by panicking"
 )]
 
 mod common;
@@ -41,7 +41,7 @@ fn busy_server() -> Server {
         .tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()))
 }
 
-/// Every way of using a connection up.
+/// Opens and ends connections in every possible way.
 fn live_and_let_go() {
     let (client, serving) = pair(busy_client(), busy_server());
     assert_eq!(success(client.call_tool("echo", &json!({"text": 1})).wait()), "1");
@@ -70,7 +70,7 @@ fn live_and_let_go() {
 #[test]
 fn connections_leave_nothing_behind() {
     story(|| {
-        // What is started once for the whole process.
+        // Starts the threads that live as long as the process.
         live_and_let_go();
         eventually("only this story runs", || count("task") <= 3);
         let files = count("fd");

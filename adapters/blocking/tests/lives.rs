@@ -1,12 +1,11 @@
-//! A server that is started more than once: because it ends at the first question, or because it
-//! died.
+//! Restarts of a server: because it exits when probed, or because it died.
 
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a story fails by panicking"
+    reason = "a test fails by panicking"
 )]
 
 mod common;
@@ -21,9 +20,9 @@ use serde_json::{Value, json};
 
 const URI: &str = "note://one";
 
-/// A server of `era` that repeats on stderr what it hears, tells of a change when it is told to
-/// `tell`, and exits when it is told to `die`. One of the legacy era exits at what it does not
-/// know, and so at the question which era it is of.
+/// A server of `era` that copies its input to stderr, sends a change when it receives `tell`, and
+/// exits when it receives `die`. In the legacy era it also exits on unknown methods, such as the
+/// probe.
 fn mortal(era: Era) -> Command {
     let script = r#"
         say() { printf '%s\n' "$1"; }
@@ -53,10 +52,9 @@ fn mortal(era: Era) -> Command {
     command
 }
 
-/// The server has heard just these methods in its present life. What it says of them comes in its
-/// own time.
+/// Waits until the server has received exactly these methods since it was started.
 fn has_heard(connection: &Connection, methods: &[&str]) {
-    eventually("it has said what it heard", || connection.stderr().len() >= methods.len());
+    eventually("the server has copied its input", || connection.stderr().len() >= methods.len());
     let heard = connection.stderr().into_iter().map(|line| {
         let line: Value = serde_json::from_str(&line).unwrap();
         line["method"].as_str().unwrap().to_owned()
@@ -69,9 +67,9 @@ fn tell(connection: &Connection, listening: &mut Listening) {
     assert_eq!(listening.next(), Some(Changed::Resource(URI.into())));
 }
 
-/// T-36
+// T-36
 #[test]
-fn a_child_that_exits_at_the_question_is_started_again_and_gets_initialize() {
+fn a_child_that_exits_when_probed_is_restarted_and_gets_initialize() {
     story(|| {
         let connection = client().spawn(mortal(Era::Legacy)).unwrap();
         assert_eq!(connection.era(), Era::Legacy);
@@ -89,9 +87,9 @@ fn a_child_that_exits_at_the_question_is_started_again_and_gets_initialize() {
     });
 }
 
-/// T-36
+// T-36
 #[test]
-fn a_child_that_exits_at_everything_is_started_no_third_time() {
+fn a_child_that_always_exits_is_started_twice_only() {
     story(|| {
         let log = tempfile();
         let mut command = Command::new("sh");
@@ -112,9 +110,9 @@ fn tempfile() -> std::path::PathBuf {
     std::env::temp_dir().join(format!("mcp-blocking-lives-{}", std::process::id()))
 }
 
-/// LIF-31
+// LIF-31
 #[test]
-fn a_child_that_is_expected_to_be_legacy_lives_once() {
+fn a_child_that_is_expected_to_be_legacy_is_started_once() {
     story(|| {
         let connection = client().expect(Era::Legacy).spawn(mortal(Era::Legacy)).unwrap();
         assert_eq!(connection.era(), Era::Legacy);
@@ -124,9 +122,9 @@ fn a_child_that_is_expected_to_be_legacy_lives_once() {
     });
 }
 
-/// FRM-22, STL-38, LIF-31
+// FRM-22, STL-38, LIF-31
 #[test]
-fn a_server_that_died_is_started_again_in_its_era_and_what_was_listened_to_goes_on() {
+fn a_dead_server_is_restarted_in_its_era_and_subscriptions_resume() {
     story(|| {
         for (era, opening) in [
             (
@@ -139,7 +137,7 @@ fn a_server_that_died_is_started_again_in_its_era_and_what_was_listened_to_goes_
             drop(connection.listen(&Filter::new().resource(URI)).unwrap());
             let mut listening = connection.listen(&Filter::new().resource(URI)).unwrap();
             tell(&connection, &mut listening);
-            // It dies more than once.
+            // The server dies several times.
             for _ in 0..2 {
                 connection.notify_raw("notifications/die", None).unwrap();
                 assert_eq!(listening.next(), None);
@@ -156,16 +154,16 @@ fn a_server_that_died_is_started_again_in_its_era_and_what_was_listened_to_goes_
     });
 }
 
-/// FRM-22
+// FRM-22
 #[test]
-fn a_server_that_lives_is_ended_before_it_is_started_again() {
+fn a_running_server_is_ended_before_it_is_restarted() {
     story(|| {
         let first = client().spawn(mortal(Era::Modern)).unwrap();
         let mut listening = first.listen(&Filter::new().resource(URI)).unwrap();
         let second = first.reconnect().unwrap();
         assert_eq!(first.closed(), Some(Close::Local));
         tell(&second, &mut listening);
-        // Once it goes on elsewhere it is no longer the first one's.
+        // A resumed subscription no longer belongs to the first connection.
         let third = first.reconnect().unwrap();
         tell(&second, &mut listening);
         has_heard(&third, &["server/discover"]);
@@ -175,16 +173,16 @@ fn a_server_that_lives_is_ended_before_it_is_started_again() {
     });
 }
 
-/// FRM-22
+// FRM-22
 #[test]
-fn a_server_that_was_not_started_here_cannot_be_started_again() {
+fn a_server_over_given_streams_cannot_be_restarted() {
     story(|| {
         let (connection, _hand) = meet(Era::Modern, client(), &json!({"tools": {}}));
         let failed = connection.reconnect().map(drop);
         assert!(
             matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::Unsupported)
         );
-        assert_eq!(connection.closed(), None, "and nothing has happened to it");
+        assert_eq!(connection.closed(), None, "the connection is unchanged");
         let open = connection.call_raw("story/open", Raw::empty_object()).start().unwrap();
         open.cancel("enough");
         connection.close().unwrap();

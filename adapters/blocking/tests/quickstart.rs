@@ -1,10 +1,10 @@
-//! The quickstart does what it says.
+//! The output of the quickstart example.
 
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a story fails by panicking"
+    reason = "a test fails by panicking"
 )]
 
 mod common;
@@ -12,7 +12,7 @@ mod common;
 use common::{example, story};
 
 #[test]
-fn the_quickstart_tells_its_story() {
+fn the_quickstart_prints_its_steps() {
     let output = story(|| example("quickstart").output().unwrap());
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
@@ -38,7 +38,7 @@ fn the_quickstart_tells_its_story() {
         "   server asks    \"Who are you?\"",
         "   user answers   \"Ada\"",
         "   result         \"Good morning, Ada.\"",
-        "6. the same tool, for a client that knows the older revisions only",
+        "6. the tool again, for a client of the older revisions only",
         "   revision       2025-11-25 of the legacy era",
         "   server asks    \"Who are you?\"",
         "   user answers   \"Ada\"",

@@ -1,11 +1,11 @@
-//! A server as a process: it ends promptly and cleanly, whatever ends it and whatever it is doing.
+//! A server as a process: it ends promptly and cleanly in every situation.
 
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a story fails by panicking"
+    reason = "a test fails by panicking"
 )]
 #![allow(clippy::print_stdout, reason = "how long the ends take is worth a look")]
 
@@ -20,7 +20,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-/// A process that does not outlive its story.
+/// A process that is killed at the end of its test.
 struct Process(Child);
 
 impl Drop for Process {
@@ -45,7 +45,7 @@ fn signal(process: &Process, signal: Signal) {
     kill(Pid::from_raw(process.0.id().cast_signed()), signal).unwrap();
 }
 
-/// Waits for the end, which must be a good one.
+/// Waits for the end of the process, which must be successful.
 fn ends_well(mut process: Process, mut stderr: ChildStderr) {
     let status = process.0.wait().unwrap();
     let mut said = String::new();
@@ -53,12 +53,12 @@ fn ends_well(mut process: Process, mut stderr: ChildStderr) {
     assert_eq!((status.code(), &*said), (Some(0), ""), "{status}");
 }
 
-/// What a server is doing when its end comes.
+/// What a server is doing when it is ended.
 #[derive(Clone, Copy, Debug)]
 enum Doing {
-    /// Waiting for a client's first word.
+    /// Waiting for a client's first message.
     Nothing,
-    /// Waiting for a client's next word.
+    /// Waiting for a client's next message.
     Idle,
     /// Running a handler that takes an hour.
     Busy,
@@ -66,7 +66,7 @@ enum Doing {
     Stuck,
 }
 
-/// What ends it. Its stdin stays open unless it is that.
+/// What ends the server. Its stdin stays open, unless closing it is what ends the server.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Eof,
@@ -74,12 +74,12 @@ enum End {
     Term,
 }
 
-/// How long a server takes to end.
+/// Returns how long a server takes to end.
 fn time_to_end(doing: Doing, end: End) -> Duration {
     let (mut process, mut hand, stderr) = start();
     match doing {
         Doing::Nothing => {
-            // It runs once it answers.
+            // A response proves that the server runs.
             hand.request(1, "ping", &json!({}));
             hand.hear();
         }
@@ -112,7 +112,7 @@ fn time_to_end(doing: Doing, end: End) -> Duration {
 }
 
 #[test]
-fn a_server_ends_promptly_whatever_ends_it_and_whatever_it_is_doing() {
+fn a_server_ends_promptly_in_every_situation() {
     story(|| {
         for doing in [Doing::Nothing, Doing::Idle, Doing::Busy, Doing::Stuck] {
             for end in [End::Eof, End::Int, End::Term] {
@@ -127,7 +127,7 @@ fn a_server_ends_promptly_whatever_ends_it_and_whatever_it_is_doing() {
 }
 
 #[test]
-fn requests_followed_by_the_end_at_once_are_answered() {
+fn requests_followed_immediately_by_the_end_of_input_are_answered() {
     story(|| {
         let (process, mut hand, stderr) = start();
         let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "n", "version": "1"}});
@@ -135,7 +135,7 @@ fn requests_followed_by_the_end_at_once_are_answered() {
         hand.notify("notifications/initialized", &json!({}));
         hand.request(2, "tools/list", &json!({}));
         let last = r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#;
-        // The last line lacks its end.
+        // The last line lacks its newline.
         hand.writer.write_all(last.as_bytes()).unwrap();
         let Hand { mut reader, writer } = hand;
         drop(writer);
@@ -175,19 +175,19 @@ fn handlers_may_finish_after_the_end_of_the_input() {
         let mut answered: Vec<_> = (0..50).map(|_| hand.hear()["id"].as_u64().unwrap()).collect();
         answered.sort_unstable();
         assert_eq!(answered, (0..50).collect::<Vec<_>>());
-        assert_eq!(hand.hear_or_end(), None, "and there is nothing to wait for any more");
+        assert_eq!(hand.hear_or_end(), None, "nothing is left to wait for");
         serving.join().unwrap().unwrap();
     });
 }
 
 #[test]
-fn an_answer_is_not_cut_off_while_its_reader_reads() {
+fn a_response_is_not_truncated_while_the_client_reads() {
     story(|| {
         let (process, mut hand, stderr) = start();
         hand.greet(json!({}));
         let text = "x".repeat(1_600_000);
         hand.call_tool(1, "echo", &json!({"text": text}));
-        // Its first bytes are here, so it is being sent when the end comes.
+        // Its first bytes have arrived, so the response is being sent when the server is ended.
         let mut all = vec![0; 10];
         hand.reader.read_exact(&mut all).unwrap();
         let Hand { mut reader, writer } = hand;
@@ -209,7 +209,7 @@ fn an_answer_is_not_cut_off_while_its_reader_reads() {
 }
 
 #[test]
-fn a_server_whose_reader_is_gone_ends_well() {
+fn a_server_whose_reader_is_gone_exits_successfully() {
     story(|| {
         for doing in ["ping", "flood"] {
             let (process, mut hand, stderr) = start();
@@ -231,7 +231,7 @@ fn a_server_whose_reader_is_gone_ends_well() {
 }
 
 #[test]
-fn what_a_panic_says_goes_to_stderr_only() {
+fn panic_messages_go_to_stderr_only() {
     story(|| {
         let (mut process, mut hand, mut stderr) = start();
         hand.greet(json!({}));
@@ -249,7 +249,7 @@ fn what_a_panic_says_goes_to_stderr_only() {
 }
 
 #[test]
-fn a_server_that_is_to_end_with_its_parent_does_though_its_stdin_stays_open() {
+fn exit_with_parent_works_while_stdin_stays_open() {
     story(|| {
         let server = example("echo_server");
         let mut shell = std::process::Command::new("sh");
@@ -261,7 +261,7 @@ fn a_server_that_is_to_end_with_its_parent_does_though_its_stdin_stays_open() {
         hand.hear();
         shell.0.kill().unwrap();
         shell.0.wait().unwrap();
-        // The end of its stdout is its own end; its stdin is still open here.
+        // Its stdout ends with the process; its stdin is still open.
         assert_eq!(hand.hear_or_end(), None);
     });
 }

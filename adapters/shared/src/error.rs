@@ -1,4 +1,4 @@
-//! How a connection or a call fails, for people and for programs.
+//! The errors of connections and calls.
 
 use std::fmt;
 use std::io;
@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use mcp_proto::schema::DecodeError;
 use mcp_proto::{CallError, Close, Misuse};
 
-/// Why something did not work.
+/// An error of a connection or a call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,37 +15,38 @@ pub enum Error {
     Call(CallError),
     /// The connection ended.
     Closed(Close),
-    /// The answer came and is not what its method answers.
+    /// The result does not match the method.
     Decode(DecodeError),
-    /// The operating system refused.
+    /// An error of the operating system.
     Io(io::Error),
-    /// It cannot be done now, or not with this peer.
+    /// The operation is not possible now, or not with this peer.
     Misuse(Misuse),
-    /// A list went on without end, or in circles. (PAG-07)
+    /// A list has too many pages or repeats a cursor.
+    // PAG-07
     Pages,
-    /// The server could not be started or reached, or did not open a session.
+    /// The server could not be started or reached, or the connection could not be opened.
     Start {
-        /// Why the session did not open.
+        /// Why the connection could not be opened.
         why: Close,
-        /// How its process ended, if it did.
+        /// The exit status of the server's process, if it exited.
         status: Option<ExitStatus>,
-        /// The last lines that it wrote to stderr.
+        /// The latest lines that the server wrote to stderr.
         stderr: Vec<String>,
-        /// It hung up when it was asked which era it is of: it may be an old one, and
-        /// `Client::expect` leaves the question out.
+        /// The server closed the connection when its era was probed, so it may be a legacy server.
+        /// [`Client::expect`](crate::Client::expect) skips the probe.
         probed: bool,
-        /// Where it is and what came of that, if it was to be reached over HTTP.
+        /// The failure over HTTP, if HTTP was used.
         http: Option<Box<HttpFailure>>,
     },
 }
 
-/// What came of connecting to a server over HTTP.
+/// A failure to connect to a server over HTTP.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct HttpFailure {
-    /// Where the server is, without the query.
+    /// The URL of the server, without the query.
     pub url: String,
-    /// Why there was no connection to it, or none any more, if the system, TLS or HTTP said so.
+    /// The error of the system, TLS or HTTP that prevented or broke the connection, if any.
     pub cause: Option<io::Error>,
 }
 
@@ -54,10 +55,10 @@ impl fmt::Display for Error {
         match self {
             Self::Call(error) => error.fmt(f),
             Self::Closed(why) => write!(f, "the connection ended: {why}"),
-            Self::Decode(error) => write!(f, "the answer is invalid: {error}"),
+            Self::Decode(error) => write!(f, "invalid result: {error}"),
             Self::Io(error) => error.fmt(f),
             Self::Misuse(error) => error.fmt(f),
-            Self::Pages => f.write_str("the list goes on without end"),
+            Self::Pages => f.write_str("the list has too many pages or repeats a cursor"),
             Self::Start { why, status, stderr, probed, http } => {
                 match http {
                     Some(http) => write!(f, "no session with {}: {why}", http.url)?,
@@ -71,7 +72,7 @@ impl fmt::Display for Error {
                 }
                 if *probed {
                     f.write_str(
-                        " at the question which era it is of: expect the legacy era if it is an old one",
+                        " when its era was probed: for a legacy server, use `Client::expect`",
                     )?;
                 }
                 for line in stderr {

@@ -1,77 +1,45 @@
-//! What the adapters of [`mcp_proto`] have in common.
+//! The runtime-independent part of the adapters of [`mcp_proto`].
 //!
-//! Servers and clients are put together here, handlers run, children are ended, and everything that
-//! waits is a future that needs no runtime. An adapter brings the runtime: it reads, writes, sleeps
-//! and spawns. Programs use an adapter (`mcp-tokio`, `mcp-smol`, `mcp-blocking`), which gives the
-//! names of this crate again.
+//! This crate holds the builders for servers and clients, runs handlers, supervises child
+//! processes, and offers every wait as a future that needs no runtime. An adapter supplies the
+//! runtime: it reads, writes, sleeps and spawns. Programs depend on an adapter (`mcp-tokio`,
+//! `mcp-smol`, `mcp-blocking`), which re-exports the names of this crate.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod alarms;
-mod answering;
-mod beside;
-mod buffer;
-mod call;
-mod cancelled;
-mod carried;
-mod carry;
-mod changes;
-mod checks;
-mod child;
 mod client;
-mod clock;
-mod connection;
-mod cx;
-mod driving;
 mod error;
-mod handlers;
+mod exec;
 #[cfg(feature = "http")]
 pub mod http;
-mod ids;
-mod link;
-mod listening;
-mod notices;
-mod offer;
-mod opening;
-mod origin;
-mod outcome;
-mod pool;
-#[cfg(feature = "jsonschema")]
-mod schemas;
+mod process;
+mod recorder;
 mod server;
-mod serving;
-mod signal;
-#[cfg(unix)]
-pub mod standard;
-#[cfg(feature = "record")]
-mod tape;
-mod tapes;
-mod tool_error;
 mod trace;
-mod untold;
-mod wide;
-mod workers;
+mod transport;
+mod validation;
 
-pub use buffer::ReadBuffer;
-pub use call::{Call, Pending};
-pub use carry::drive;
-pub use changes::Changes;
 pub use client::Client;
-pub use connection::Connection;
-pub use cx::{AsyncCx, Cx};
-pub use driving::Driving;
+pub use client::call::{Call, Pending};
+pub use client::connect::Opening;
+pub use client::connection::Connection;
+pub use client::connector::Runtime;
+pub use client::listening::{Changed, Listening};
 pub use error::{Error, HttpFailure};
+pub use exec::workers::Spawn;
 pub use futures_lite::io;
-pub use link::{Link, Role, WRITE_BYTES_MAX};
-pub use listening::{Changed, Listening};
 pub use mcp_proto as proto;
-pub use opening::Opening;
-pub use origin::Runtime;
+#[cfg(unix)]
+pub use process::stdio as standard;
 pub use server::Server;
-pub use serving::{Serving, Watch};
-pub use tool_error::ToolError;
-pub use wide::Wide;
-pub use workers::Spawn;
+pub use server::changes::Changes;
+pub use server::events::{Serving, Watch};
+pub use server::handler::context::{AsyncCx, Cx};
+pub use server::handler::tool_error::ToolError;
+pub use transport::event_loop::drive;
+pub use transport::link::{Link, Role, WRITE_BYTES_MAX};
+pub use transport::read_buffer::ReadBuffer;
+pub use transport::shutdown::Driving;
 
-/// A future of no particular type.
+/// A boxed, sendable future.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,4 +1,4 @@
-//! Clients on smol.
+//! Connecting on smol.
 
 use std::future::Future;
 use std::process::Command;
@@ -10,34 +10,35 @@ use smol::io::{AsyncRead, AsyncWrite};
 use crate::drive::drive;
 use crate::runtime::Smol;
 
-/// How a [`Client`] connects on smol. Its tasks run on the global executor of smol, whoever awaits
-/// them.
+/// Connects a [`Client`] on smol. Its tasks run on smol's global executor, regardless of the
+/// executor that awaits them.
 pub trait Connect {
-    /// Starts a server and connects to its stdin and stdout; waits until it has said who it is.
+    /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
-    /// The server runs in a process group of its own. It is ended with the connection, in the
-    /// background: its stdin is closed, then it is told to terminate, then it is killed, along
-    /// with whatever it started. The executor does not outlive the program: one that ends right
-    /// after it dropped its last handle leaves a server behind that ignores the end of its
-    /// stdin. Await [`Connection::close`] before.
+    /// The server runs in a process group of its own. It is shut down with the connection, in the
+    /// background: its stdin is closed, then the group gets SIGTERM, then SIGKILL.
     ///
-    /// The first message asks which era the server is of. One that ends instead of answering is
-    /// started a second time, and gets `initialize` at once. (T-36)
+    /// The executor ends with the program: a program that exits right after it dropped its last
+    /// handle leaves behind a server that ignores the end of its stdin. Await
+    /// [`Connection::close`] first.
+    ///
+    /// The first message probes the era of the server. A server that exits instead of answering is
+    /// restarted and receives `initialize` right away.
     ///
     /// # Errors
-    /// [`Error::Io`] when it cannot be started; [`Error::Start`], with its last words, when no
-    /// session opens.
+    /// [`Error::Io`] if the server cannot be started; [`Error::Start`], with its latest stderr
+    /// lines, if the connection cannot be opened.
+    // T-36: restarts a server that exits on the probe.
     fn spawn(self, command: Command) -> impl Future<Output = Result<Connection, Error>> + Send;
 
-    /// Connects over a pair of byte streams, such as the halves of a socket; waits until the server
-    /// has said who it is.
+    /// Connects over a pair of byte streams, such as the halves of a socket, and waits until the
+    /// server has identified itself.
     ///
-    /// The writer is closed and dropped at the end, which must tell the server.
+    /// The writer is closed and dropped at the end, which must close the stream.
     ///
     /// # Errors
-    /// [`Error::Start`] when no session opens. A server that hung up when it was asked which era it
-    /// is of may be an old one: the error says so, and [`Client::expect`] leaves the question
-    /// out.
+    /// [`Error::Start`] if the connection cannot be opened. If the server closes the connection
+    /// when its era is probed, it may be a legacy server: [`Client::expect`] skips the probe.
     fn connect(
         self,
         reader: impl AsyncRead + Send + 'static,

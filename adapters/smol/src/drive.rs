@@ -1,4 +1,4 @@
-//! A connection driven by async-io: it reads, writes and sleeps; knows nothing of what it carries.
+//! The driver of a connection on async-io.
 
 use async_io::Timer;
 use mcp_adapter::{Driving, Role};
@@ -7,8 +7,8 @@ use smol::io::{AsyncRead, AsyncWrite};
 
 /// Drives a connection to its end.
 ///
-/// A stream of async-io that is always ready never lets go by itself, so reading and writing do,
-/// turn by turn: a peer that floods must not stop the time.
+/// A stream of async-io that is always ready never yields, so the event loop yields explicitly: a
+/// peer that floods must not stop the timers.
 pub(crate) async fn drive<R: Role>(
     driving: Driving<R>,
     reader: impl AsyncRead + Send,

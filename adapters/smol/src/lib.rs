@@ -1,9 +1,9 @@
 //! The Model Context Protocol on smol.
 //!
-//! All protocol logic is in [`mcp_proto`](proto), and what needs no runtime is shared with the
-//! other adapters; here are the loops that read, write and sleep, on async-io. Handlers and
-//! connections are tasks of the global executor of smol, which runs on as many threads as
-//! `SMOL_THREADS` says, one by default.
+//! The protocol logic is in [`mcp_proto`](proto), and everything that needs no runtime is shared
+//! with the other adapters. This crate adds the loops that read, write and sleep, on async-io.
+//! Handlers and connections are tasks of smol's global executor, whose number of threads
+//! `SMOL_THREADS` sets, one by default.
 //!
 //! A server:
 //!
@@ -12,12 +12,14 @@
 //! use mcp_smol::{Serve, Server};
 //!
 //! fn main() -> std::io::Result<()> {
-//!     let schema = Raw::from_text(r#"{"type":"object","properties":{"city":{"type":"string"}}}"#).unwrap();
+//!     let schema = r#"{"type":"object","properties":{"city":{"type":"string"}}}"#;
+//!     let schema = Raw::from_text(schema).unwrap();
+//!     let today = |arguments: Raw, _cx| async move {
+//!         let city = arguments.member("city").ok_or("which city?")?;
+//!         Ok(format!("sunny in {city}"))
+//!     };
 //!     let server = Server::new("weather", "1.0.0")
-//!         .tool_raw_async("today", "Today's weather in a city", schema, |arguments, _cx| async move {
-//!             let city = arguments.member("city").ok_or("which city?")?;
-//!             Ok(format!("sunny in {city}"))
-//!         });
+//!         .tool_raw_async("today", "Today's weather in a city", schema, today);
 //!     smol::block_on(server.serve_stdio())
 //! }
 //! ```
@@ -42,21 +44,25 @@
 //!
 //! # Handlers
 //!
-//! A handler is a future (`tool_async` and its kin), which is a task of the executor, or a plain
-//! function (`tool`), which runs on a thread of the server's own and may block. Both can be mixed,
-//! and the same [`Server`] serves on any adapter. Futures are `Send`. One that is not can run on a
-//! `LocalExecutor`: the handler sends what it is asked over a channel and awaits the answer.
+//! A handler is a future (`tool_async` and similar methods), which becomes a task of the executor
+//! at its first wait, or a function (`tool`), which runs on the server's thread pool and may block.
+//! Both kinds can be mixed, and a [`Server`] works with any adapter.
+//!
+//! Futures must be `Send`. One that is not can run on a `LocalExecutor`: the handler sends its
+//! arguments over a channel and awaits the answer.
 //!
 //! # Other streams
 //!
-//! Any `AsyncRead` and `AsyncWrite` will do: [`Serve::serve`] and [`Connect::connect`] take a pair,
-//! such as `smol::io::split(socket)` of a TCP or Unix socket. A server is cheap to clone and serves
-//! many at a time.
+//! [`Serve::serve`] and [`Connect::connect`] take any pair of `AsyncRead` and `AsyncWrite`, such as
+//! `smol::io::split(socket)` of a TCP or Unix socket. A server is cheap to clone and serves many
+//! connections at a time.
+//!
+//! # Features
 //!
 //! With the feature `schemars`, `Server::tool` and `Server::tool_async` derive the schema of a
-//! tool's arguments from their Rust type; with `seal`, `Server::seal` seals what travels with
-//! questions. With `record`, `Server::record` and `Client::record` write down all that is said over
-//! byte streams, secrets included, to be printed and replayed.
+//! tool's arguments from their Rust type. With `seal`, `Server::seal` protects the state that
+//! requests keep between questions. With `record`, `Server::record` and `Client::record` record
+//! connections over byte streams, including secrets, for printing and replay.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

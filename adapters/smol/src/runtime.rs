@@ -1,4 +1,4 @@
-//! What clients need of smol: tasks in the background.
+//! The smol runtime as the shared adapter code uses it.
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout};
@@ -10,7 +10,7 @@ use mcp_adapter::{BoxFuture, Driving, Runtime, Spawn};
 use crate::drive::drive;
 use crate::streams::pipes;
 
-/// The global executor of smol: as many threads as `SMOL_THREADS` says, one by default.
+/// The global executor of smol.
 pub(crate) struct Smol;
 
 impl Spawn for Smol {

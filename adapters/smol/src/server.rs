@@ -1,4 +1,4 @@
-//! Servers on smol.
+//! Serving on smol.
 
 use std::future::Future;
 use std::io;
@@ -12,29 +12,29 @@ use crate::drive::drive;
 use crate::runtime::Smol;
 use crate::streams::{ARRIVAL, standard};
 
-/// How a [`Server`] serves on smol. Handlers that wait run on the global executor of smol, whoever
-/// awaits the future. Dropping the future ends the connection at once.
+/// Serves a [`Server`] on smol. Handlers that wait run on smol's global executor, regardless of the
+/// executor that awaits the future. Dropping the future ends the connection immediately.
 pub trait Serve {
-    /// Serves on stdin and stdout until the client hangs up, or SIGINT or SIGTERM comes.
+    /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// Requests that are open then may still be answered for `Limits::drain_timeout`, and what is
-    /// left to send is sent for as long as the client goes on reading, 2 s at most. Both
-    /// streams are this server's from now on: what else is printed to stdout corrupts the
-    /// protocol. No thread waits for stdin, so nothing keeps the process from ending.
-    /// On Linux, pipes that 64 KiB have gone through at once are made to hold 512 KiB, where the
-    /// system allows it.
+    /// Requests in progress may then still be answered for `Limits::drain_timeout`, and the rest of
+    /// the output is sent for at most 2 s while the client reads.
+    ///
+    /// The server owns both streams: any other output to stdout corrupts the protocol. No thread
+    /// blocks on stdin, so stdin does not delay the end of the process.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered, the streams cannot be had, or the
-    /// client broke a rule that the connection cannot survive.
+    /// If an entry cannot be offered, the streams are unavailable, or the client causes a protocol
+    /// fault.
     fn serve_stdio(&self) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// Serves on a pair of byte streams, such as the halves of a socket, until the client hangs up.
+    /// Serves on a pair of byte streams, such as the halves of a socket, until the client
+    /// disconnects.
     ///
-    /// The writer is closed and dropped at the end, which must tell the client.
+    /// The writer is closed and dropped at the end, which must close the stream.
     ///
     /// # Errors
-    /// As [`serve_stdio`](Self::serve_stdio).
+    /// Like [`serve_stdio`](Self::serve_stdio).
     fn serve(
         &self,
         reader: impl AsyncRead + Send,

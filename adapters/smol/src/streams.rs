@@ -1,5 +1,4 @@
-//! Stdin, stdout and the pipes of children as async-io reads and writes them; knows nothing of what
-//! they carry.
+//! Stdin, stdout and the pipes of child processes as async-io streams.
 
 use std::io;
 #[cfg(unix)]
@@ -13,20 +12,20 @@ use smol::io::{AsyncRead, AsyncWrite};
 pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
 pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// The pipes of a child.
+/// Returns the pipes of a child process as streams.
 #[cfg(unix)]
 pub(crate) fn pipes(stdout: ChildStdout, stdin: ChildStdin) -> io::Result<(Reader, Writer)> {
     Ok((Box::new(Waiting::new(stdout)?), Box::new(async_io::Async::new(stdin)?)))
 }
 
-/// Where descriptors cannot be waited for, threads read and write.
+/// Without pollable descriptors, threads read and write.
 #[cfg(not(unix))]
 pub(crate) fn pipes(stdout: ChildStdout, stdin: ChildStdin) -> io::Result<(Reader, Writer)> {
     Ok((Box::new(smol::Unblock::new(stdout)), Box::new(smol::Unblock::new(stdin))))
 }
 
-/// Stdin and stdout, waited for by the event loop: no thread is blocked on stdin, which would keep
-/// the process from ending.
+/// Returns stdin and stdout, polled by the event loop. No thread blocks on stdin, which would delay
+/// the end of the process.
 #[cfg(unix)]
 pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
     use std::fs::File;
@@ -46,8 +45,7 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
     ))
 }
 
-/// A stream that is read, and waited for without another look at it where the last one took all
-/// there was.
+/// A reader that waits for readiness without another read if the last read emptied the stream.
 #[cfg(unix)]
 struct Waiting<T> {
     stream: async_io::Async<T>,

@@ -1,7 +1,6 @@
-//! A peer that never stops talking: it does not keep the connection from seeing the time and its
-//! own end.
+//! A peer that floods the connection must not block its timers or its shutdown.
 #![cfg(unix)]
-#![allow(clippy::expect_used, reason = "a story fails by panicking")]
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::process::Command;
 use std::sync::mpsc::channel;
@@ -12,7 +11,7 @@ use mcp_smol::proto::Limits;
 use mcp_smol::{Client, Connect, Error};
 
 #[test]
-fn a_server_that_floods_is_given_up_and_ended() {
+fn a_server_that_floods_is_ended_after_the_timeout() {
     let (sender, outcome) = channel();
     thread::spawn(move || {
         let limits = Limits {
@@ -23,6 +22,7 @@ fn a_server_that_floods_is_given_up_and_ended() {
         let opened = Client::new("test", "1").limits(limits).spawn(Command::new("yes"));
         sender.send(smol::block_on(opened).map(drop))
     });
-    let outcome = outcome.recv_timeout(Duration::from_secs(20)).expect("it has no end");
+    let outcome =
+        outcome.recv_timeout(Duration::from_secs(20)).expect("the connection attempt ends");
     assert!(matches!(&outcome, Err(Error::Start { status: Some(_), .. })), "{outcome:?}");
 }

@@ -1,4 +1,4 @@
-//! Clients on tokio.
+//! Connecting on tokio.
 
 use std::future::Future;
 use std::process::Command;
@@ -10,32 +10,31 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::drive::drive;
 use crate::runtime::Tokio;
 
-/// How a [`Client`] connects on tokio. To be called on a runtime with IO and time enabled, of
-/// either flavour.
+/// Connects a [`Client`] on tokio. The runtime, of either flavor, must have IO and time enabled.
 pub trait Connect {
-    /// Starts a server and connects to its stdin and stdout; waits until it has said who it is.
+    /// Starts a server, connects to its stdin and stdout, and waits until it has identified itself.
     ///
-    /// The server runs in a process group of its own. It is ended with the connection, in the
-    /// background: its stdin is closed, then it is told to terminate, then it is killed, along
-    /// with whatever it started. A runtime that shuts down kills it at once.
+    /// The server runs in a process group of its own. It is shut down with the connection, in the
+    /// background: its stdin is closed, then the group gets SIGTERM, then SIGKILL. A runtime
+    /// that shuts down kills it immediately.
     ///
-    /// The first message asks which era the server is of. One that ends instead of answering is
-    /// started a second time, and gets `initialize` at once. (T-36)
+    /// The first message probes the era of the server. A server that exits instead of answering is
+    /// restarted and receives `initialize` right away.
     ///
     /// # Errors
-    /// [`Error::Io`] when it cannot be started, or there is no runtime; [`Error::Start`], with its
-    /// last words, when no session opens.
+    /// [`Error::Io`] if the server cannot be started, or there is no runtime; [`Error::Start`],
+    /// with its latest stderr lines, if the connection cannot be opened.
+    // T-36: restarts a server that exits on the probe.
     fn spawn(self, command: Command) -> impl Future<Output = Result<Connection, Error>> + Send;
 
-    /// Connects over a pair of byte streams, such as the halves of a socket; waits until the server
-    /// has said who it is.
+    /// Connects over a pair of byte streams, such as the halves of a socket, and waits until the
+    /// server has identified itself.
     ///
-    /// The writer is shut down and dropped at the end, which must tell the server.
+    /// The writer is shut down and dropped at the end, which must close the stream.
     ///
     /// # Errors
-    /// [`Error::Start`] when no session opens. A server that hung up when it was asked which era it
-    /// is of may be an old one: the error says so, and [`Client::expect`] leaves the question
-    /// out.
+    /// [`Error::Start`] if the connection cannot be opened. If the server closes the connection
+    /// when its era is probed, it may be a legacy server: [`Client::expect`] skips the probe.
     fn connect(
         self,
         reader: impl AsyncRead + Send + 'static,

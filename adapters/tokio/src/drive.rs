@@ -1,10 +1,10 @@
-//! A connection driven by tokio: it reads, writes and sleeps; knows nothing of what it carries.
+//! The driver of a connection on tokio.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use mcp_adapter::{Driving, Role, io as carried};
+use mcp_adapter::{Driving, Role, io as futures_io};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::turn::turn;
@@ -19,10 +19,10 @@ pub(crate) async fn drive<R: Role>(
     mcp_adapter::drive(driving, reader, writer, tokio::time::sleep, turn).await;
 }
 
-/// A stream of tokio, as it is carried.
+/// A tokio stream with the IO traits of the `futures` crate.
 struct Stream<S>(Pin<Box<S>>);
 
-impl<S: AsyncRead> carried::AsyncRead for Stream<S> {
+impl<S: AsyncRead> futures_io::AsyncRead for Stream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -34,7 +34,7 @@ impl<S: AsyncRead> carried::AsyncRead for Stream<S> {
     }
 }
 
-impl<S: AsyncWrite> carried::AsyncWrite for Stream<S> {
+impl<S: AsyncWrite> futures_io::AsyncWrite for Stream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! What clients need of tokio: tasks in the background.
+//! The tokio runtime as the shared adapter code uses it.
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout};
@@ -11,11 +11,11 @@ use tokio::runtime::Handle;
 use crate::drive::drive;
 use crate::streams::pipes;
 
-/// The runtime that a connection was made on.
+/// The runtime that a connection was created on.
 pub(crate) struct Tokio(Handle);
 
 impl Tokio {
-    /// The runtime that this is called on.
+    /// Returns the current runtime.
     pub(crate) fn current() -> io::Result<Arc<Self>> {
         let handle = Handle::try_current().map_err(io::Error::other)?;
         Ok(Arc::new(Self(handle)))

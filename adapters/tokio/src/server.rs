@@ -1,4 +1,4 @@
-//! Servers on tokio.
+//! Serving on tokio.
 
 use std::future::Future;
 use std::io;
@@ -10,29 +10,29 @@ use crate::drive::drive;
 use crate::runtime::Tokio;
 use crate::streams::{ARRIVAL, standard};
 
-/// How a [`Server`] serves on tokio. To be called on a runtime with IO and time enabled, of either
-/// flavour. Dropping the future ends the connection at once.
+/// Serves a [`Server`] on tokio. The runtime, of either flavor, must have IO and time enabled.
+/// Dropping the future ends the connection immediately.
 pub trait Serve {
-    /// Serves on stdin and stdout until the client hangs up, or SIGINT or SIGTERM comes.
+    /// Serves on stdin and stdout until the client disconnects, or until SIGINT or SIGTERM.
     ///
-    /// Requests that are open then may still be answered for `Limits::drain_timeout`, and what is
-    /// left to send is sent for as long as the client goes on reading, 2 s at most. Both
-    /// streams are this server's from now on: what else is printed to stdout corrupts the
-    /// protocol. No thread of the runtime waits for stdin, so nothing keeps the runtime from
-    /// ending. On Linux, pipes that 64 KiB have gone through at once are made to hold 512 KiB,
-    /// where the system allows it.
+    /// Requests in progress may then still be answered for `Limits::drain_timeout`, and the rest of
+    /// the output is sent for at most 2 s while the client reads.
+    ///
+    /// The server owns both streams: any other output to stdout corrupts the protocol. No thread of
+    /// the runtime blocks on stdin, so stdin does not delay the runtime's shutdown.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered, the streams cannot be had, there is no
-    /// runtime, or the client broke a rule that the connection cannot survive.
+    /// If an entry cannot be offered, the streams are unavailable, there is no runtime, or the
+    /// client causes a protocol fault.
     fn serve_stdio(&self) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// Serves on a pair of byte streams, such as the halves of a socket, until the client hangs up.
+    /// Serves on a pair of byte streams, such as the halves of a socket, until the client
+    /// disconnects.
     ///
-    /// The writer is shut down and dropped at the end, which must tell the client.
+    /// The writer is shut down and dropped at the end, which must close the stream.
     ///
     /// # Errors
-    /// As [`serve_stdio`](Self::serve_stdio).
+    /// Like [`serve_stdio`](Self::serve_stdio).
     fn serve(
         &self,
         reader: impl AsyncRead + Send,

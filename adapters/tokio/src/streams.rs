@@ -1,5 +1,4 @@
-//! Stdin, stdout and the pipes of children as tokio reads and writes them; knows nothing of what
-//! they carry.
+//! Stdin, stdout and the pipes of child processes as tokio streams.
 
 use std::io;
 use std::process::{ChildStdin, ChildStdout};
@@ -9,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
 pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// The pipes of a child.
+/// Returns the pipes of a child process as streams.
 pub(crate) fn pipes(
     stdout: ChildStdout,
     stdin: ChildStdin,
@@ -20,8 +19,8 @@ pub(crate) fn pipes(
     ))
 }
 
-/// Stdin and stdout, waited for by the event loop: no thread of the runtime is blocked on stdin,
-/// which would keep it from ending.
+/// Returns stdin and stdout, polled by the event loop. No thread of the runtime blocks on stdin,
+/// which would delay the runtime's shutdown.
 #[cfg(unix)]
 pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
     use mcp_adapter::standard::{Pollable, input, output};
@@ -29,7 +28,7 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
     use tokio::net::unix::pipe::{Receiver, Sender};
 
     fn socket(descriptor: std::os::fd::OwnedFd) -> io::Result<UnixStream> {
-        // What kind of socket it is makes no difference to reading and writing.
+        // Reading and writing work alike for every kind of socket.
         let socket = std::os::unix::net::UnixStream::from(descriptor);
         socket.set_nonblocking(true)?;
         UnixStream::from_std(socket)
@@ -49,7 +48,7 @@ pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
 #[cfg(unix)]
 pub(crate) use mcp_adapter::standard::{ARRIVAL, Arrived};
 
-/// Where descriptors cannot be waited for, threads of the runtime read and write.
+/// Without pollable descriptors, threads of the runtime read and write.
 #[cfg(not(unix))]
 pub(crate) fn standard() -> io::Result<(Reader, Writer, Arrived)> {
     Ok((Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout()), Arrived))

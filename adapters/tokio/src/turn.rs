@@ -1,29 +1,29 @@
-//! A turn for all else on the runtime; knows nothing of what comes before and after.
+//! A yield that lets the whole runtime make progress.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Waits until the runtime has looked for IO and timers, and for other tasks.
+/// Waits until the runtime has polled IO, timers and other tasks.
 ///
-/// `yield_now` alone ends at the next wake of its task, whatever that is for: a connection that
-/// keeps waking itself, as one does that answers a flood, would have the next turn as well.
+/// `yield_now` alone ends at the next wake-up of its task, whatever the reason. A connection that
+/// keeps waking itself, such as one that answers a flood, would thus run again right away.
 pub(crate) async fn turn() {
-    let mine = Arc::new(Turn::default());
+    let turn = Arc::new(Turn::default());
     poll_fn(|context| {
-        let mut state = mine.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.came {
+        let mut state = turn.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.has_yielded {
             return Poll::Ready(());
         }
         let is_first = state.task.is_none();
         state.task = Some(context.waker().clone());
         drop(state);
         if is_first {
-            let waker = Waker::from(Arc::clone(&mine));
+            let waker = Waker::from(Arc::clone(&turn));
             let yielding = pin!(tokio::task::yield_now());
-            // It asks the runtime to wake it later, which nobody else does.
-            let _not_yet = yielding.poll(&mut Context::from_waker(&waker));
+            // The runtime wakes this waker, which nothing else can, after its next pass.
+            let _pending = yielding.poll(&mut Context::from_waker(&waker));
         }
         Poll::Pending
     })
@@ -37,14 +37,14 @@ struct Turn {
 
 #[derive(Default)]
 struct State {
-    came: bool,
+    has_yielded: bool,
     task: Option<Waker>,
 }
 
 impl Wake for Turn {
     fn wake(self: Arc<Self>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.came = true;
+        state.has_yielded = true;
         let task = state.task.take();
         drop(state);
         if let Some(task) = task {

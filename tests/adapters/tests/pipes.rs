@@ -1,4 +1,4 @@
-//! What a server process makes of the pipes that it was started with, on each runtime.
+//! The sizes of the pipes between a client and a server process, on each runtime.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a row fails by panicking")]
@@ -12,35 +12,56 @@ use mcp_adapter_tests::{
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::json;
 
-const WIDE: i32 = 512 * 1024;
+const LARGE: i32 = 512 * 1024;
 
-fn much_makes_them_wide<R: Runtime>() {
+/// Starts a server, exchanges small and large messages with it, and returns the sizes of its pipes
+/// before and after.
+fn pipe_sizes<R: Runtime>(pipe_bytes: Option<i32>) -> [[i32; 2]; 2] {
     let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
+    command.args(pipe_bytes.map(|bytes| bytes.to_string()));
     let mut child = Process(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
     let (reader, writer) = (child.0.stdout.take().unwrap(), child.0.stdin.take().unwrap());
     let ends = [
         reader.as_fd().try_clone_to_owned().unwrap(),
         writer.as_fd().try_clone_to_owned().unwrap(),
     ];
-    let hold = || ends.each_ref().map(|end| fcntl(end, FcntlArg::F_GETPIPE_SZ).unwrap());
-    let before = hold();
+    let sizes = || ends.each_ref().map(|end| fcntl(end, FcntlArg::F_GETPIPE_SZ).unwrap());
+    let before = sizes();
     let mut hand = Hand::new(reader, writer);
     hand.greet(&json!({}));
     hand.call_tool(1, "echo", &json!({"text": "little"}));
     hand.hear_with_id();
-    assert_eq!(hold(), before, "little leaves them as they were");
     hand.call_tool(2, "echo", &json!({"text": "x".repeat(1 << 20)}));
     assert_eq!(hand.hear_with_id()["id"], 2);
-    // What a user's pipes hold altogether is limited.
+    [before, sizes()]
+}
+
+fn pipes_keep_their_size<R: Runtime>() {
+    let [before, after] = pipe_sizes::<R>(None);
+    assert_eq!(after, before);
+}
+
+fn pipes_are_enlarged<R: Runtime>() {
+    let [_, after] = pipe_sizes::<R>(Some(LARGE));
+    // The total size of a user's pipes is limited.
     let (_reader, own) = std::io::pipe().unwrap();
-    let is_allowed = fcntl(&own, FcntlArg::F_SETPIPE_SZ(WIDE)).is_ok();
-    assert_eq!(hold(), before.map(|bytes| if is_allowed { bytes.max(WIDE) } else { bytes }));
+    if fcntl(&own, FcntlArg::F_SETPIPE_SZ(LARGE)).is_ok() {
+        assert!(after.iter().all(|bytes| *bytes >= LARGE), "{after:?}");
+    }
 }
 
 #[test]
-fn pipes_hold_more_once_much_goes_through_them() {
-    story(much_makes_them_wide::<Blocking>);
-    story(much_makes_them_wide::<Tokio>);
-    story(much_makes_them_wide::<TokioThreads>);
-    story(much_makes_them_wide::<Smol>);
+fn pipes_keep_their_size_by_default() {
+    story(pipes_keep_their_size::<Blocking>);
+    story(pipes_keep_their_size::<Tokio>);
+    story(pipes_keep_their_size::<TokioThreads>);
+    story(pipes_keep_their_size::<Smol>);
+}
+
+#[test]
+fn pipes_are_enlarged_on_request() {
+    story(pipes_are_enlarged::<Blocking>);
+    story(pipes_are_enlarged::<Tokio>);
+    story(pipes_are_enlarged::<TokioThreads>);
+    story(pipes_are_enlarged::<Smol>);
 }

@@ -31,7 +31,6 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("Http", 2),
     ("Link", 2),
     ("Listening", 2),
-    ("Open", 3),
     ("Pending", 2),
     ("Reader", 2),
     ("Role", 2),
@@ -39,7 +38,6 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("ServeHttp", 3),
     ("Server", 2),
     ("Session", 2),
-    ("Shared", 2),
     ("Watch", 2),
 ];
 

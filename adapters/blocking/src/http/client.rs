@@ -1,4 +1,4 @@
-//! Clients over Streamable HTTP for programs without a runtime; knows nothing of what is said.
+//! Connecting over Streamable HTTP without an async runtime.
 
 use std::io;
 use std::sync::Arc;
@@ -25,15 +25,16 @@ impl Dial for EventLoop {
     }
 }
 
-/// How a [`Client`] connects over HTTP without a runtime.
+/// Connects a [`Client`] over HTTP without an async runtime.
 pub trait ConnectHttp {
-    /// Connects to a server; waits until it has said who it is.
+    /// Connects to a server and waits until it has identified itself.
     ///
-    /// The first message asks which era the server is of; one that does not know the question gets
-    /// `initialize`. (LIF-30) Dropping the connection ends the session, and waits for that.
+    /// The first message probes the era of the server; a legacy server then receives `initialize`.
+    /// Dropping the connection ends the session and waits for that.
     ///
     /// # Errors
-    /// [`Error::Start`] when no session opens.
+    /// [`Error::Start`] if the connection cannot be opened.
+    // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote) -> Result<Connection, Error>;
 }
 

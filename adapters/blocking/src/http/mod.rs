@@ -1,7 +1,6 @@
-//! Streamable HTTP for programs without a runtime: servers that listen, and clients.
+//! Streamable HTTP without an async runtime: servers that listen, and clients.
 //!
-//! One thread waits for all connections, as it takes to read and write the same socket at once;
-//! handlers run on threads of their own and may block.
+//! One thread polls all sockets; handlers run on threads of their own and may block.
 //!
 //! ```no_run
 //! use std::net::TcpListener;
@@ -35,7 +34,7 @@ pub use client::ConnectHttp;
 pub use mcp_adapter::http::{Challenged, Http, HttpFailure, Remote, Stop};
 pub use server::ServeHttp;
 
-/// What waits runs on the one thread, what is the application's on threads of its own.
+/// Runs IO on one shared thread and handlers on a thread pool.
 struct EventLoop;
 
 impl Spawn for EventLoop {

@@ -1,4 +1,4 @@
-//! Servers over Streamable HTTP for programs without a runtime; knows nothing of what is said.
+//! Serving over Streamable HTTP without an async runtime.
 
 use std::io;
 use std::net::TcpListener;
@@ -20,16 +20,16 @@ impl HttpRuntime for EventLoop {
     }
 }
 
-/// How a [`Server`] serves over HTTP without a runtime.
+/// Serves a [`Server`] over HTTP without an async runtime.
 pub trait ServeHttp {
-    /// Serves on a listener until it is told to stop; then nobody new is let in, sessions end, and
-    /// what is being answered may take 2 s more.
+    /// Serves on a listener until `stop` is set. The server then accepts no more connections, ends
+    /// its sessions, and waits for at most 2 s for requests in progress.
     ///
-    /// Bind the listener to `127.0.0.1` unless others are to reach it; which hosts and origins may
-    /// is said by [`Http`].
+    /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
+    /// accepted hosts and origins.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered, or the listener fails for good.
+    /// If an entry cannot be offered, or the listener fails permanently.
     fn serve_http(&self, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
 }
 

@@ -1,4 +1,4 @@
-//! Servers of either era that are played by hand, for clients that speak all revisions.
+//! Scripted servers of either era, for clients of all revisions.
 
 use std::io;
 use std::thread;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Hand;
 
-/// A client of a server of `era`, which it has just met.
+/// Returns a client connected to a scripted server of `era`.
 pub(crate) fn meet(era: Era, client: Client, capabilities: &Value) -> (Connection, Hand) {
     let (connection, (), hand) = meet_by(client, |hand| {
         let question = hand.hear();
@@ -26,7 +26,7 @@ pub(crate) fn meet(era: Era, client: Client, capabilities: &Value) -> (Connectio
     (connection.unwrap(), hand)
 }
 
-/// A client that meets a server, which is played by `play` until they have met.
+/// Connects a client to a server that `play` scripts until the connection is open.
 pub(crate) fn meet_by<T>(
     client: Client,
     play: impl FnOnce(&mut Hand) -> T,
@@ -39,7 +39,7 @@ pub(crate) fn meet_by<T>(
     (connecting.join().unwrap(), played, hand)
 }
 
-/// The result of `server/discover`.
+/// Returns the result of `server/discover`.
 pub(crate) fn discovered(capabilities: &Value) -> Value {
     json!({
         "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": capabilities,
@@ -47,7 +47,7 @@ pub(crate) fn discovered(capabilities: &Value) -> Value {
     })
 }
 
-/// The result of `initialize`.
+/// Returns the result of `initialize`.
 pub(crate) fn welcomed(capabilities: &Value) -> Value {
     json!({
         "protocolVersion": "2025-11-25", "capabilities": capabilities,
@@ -60,13 +60,13 @@ impl<R: io::Read, W: io::Write> Hand<R, W> {
         self.say(&json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": "no"}}));
     }
 
-    /// As a modern server: tells of something that belongs to a subscription.
+    /// As a modern server: sends a notification of a subscription.
     pub(crate) fn tell(&mut self, subscription: &Value, method: &str, mut params: Value) {
         params["_meta"] = json!({"io.modelcontextprotocol/subscriptionId": subscription["id"]});
         self.notify(method, &params);
     }
 
-    /// As a modern server: says what it will tell of.
+    /// As a modern server: acknowledges a subscription.
     pub(crate) fn acknowledge(&mut self, subscription: &Value, filter: &Value) {
         let params = json!({"notifications": filter});
         self.tell(subscription, "notifications/subscriptions/acknowledged", params);

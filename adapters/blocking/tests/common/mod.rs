@@ -1,5 +1,4 @@
-//! What the stories share: a deadline, a client and a server in one process, and peers that are
-//! played by hand.
+//! Shared test support: a timeout, a client and a server in one process, and scripted peers.
 
 #![allow(dead_code, reason = "each file of stories uses a part of it")]
 
@@ -17,10 +16,10 @@ use mcp_blocking::proto::{CallError, ErrorObject, Raw, Revision, code};
 use mcp_blocking::{Client, Connect, Connection, Error, Serve, Server};
 use serde_json::{Value, json};
 
-/// How long any story may take. It is no measure of speed: only what hangs takes this long.
+/// The timeout of a test. Only a test that hangs takes this long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Tells a story, which must come to an end.
+/// Runs a test, which must end in time.
 pub(crate) fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
     let (over, ended) = channel();
     let told = thread::spawn(move || {
@@ -39,18 +38,18 @@ pub(crate) fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static
     }
 }
 
-/// Waits until something that nobody tells of has come about.
+/// Polls until a condition holds.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
-        assert!(began.elapsed() < PATIENCE / 2, "still not: {what}");
+        assert!(began.elapsed() < PATIENCE / 2, "timed out waiting for: {what}");
         thread::sleep(Duration::from_millis(1));
     }
 }
 
 pub(crate) type Serving = JoinHandle<io::Result<()>>;
 
-/// A client and a server in this process, joined by pipes.
+/// Returns a client and a server in this process, joined by pipes.
 pub(crate) fn pair(client: Client, server: Server) -> (Connection, Serving) {
     let (from_client, to_server) = io::pipe().unwrap();
     let (from_server, to_client) = io::pipe().unwrap();
@@ -58,13 +57,13 @@ pub(crate) fn pair(client: Client, server: Server) -> (Connection, Serving) {
     (client.connect(from_server, to_server).unwrap(), serving)
 }
 
-/// Ends both, and both must end well.
+/// Ends both sides; both must end successfully.
 pub(crate) fn part(client: Connection, serving: Serving) {
     assert_eq!(client.close().unwrap(), None);
     serving.join().unwrap().unwrap();
 }
 
-/// The server answers, be it that it knows no such method.
+/// Checks that the server responds, if only with an error.
 pub(crate) fn is_alive(client: &Connection) {
     let outcome = client.call_raw("story/alive", Raw::empty_object()).wait();
     assert_eq!(refusal(outcome).code, code::METHOD_NOT_FOUND);
@@ -78,7 +77,7 @@ pub(crate) fn server() -> Server {
     Server::new("story", "1.0.0")
 }
 
-/// A tool that takes any object.
+/// Returns a tool that takes any object.
 pub(crate) fn tool(name: &str) -> Tool {
     Tool::new(name, raw(json!({"type": "object"}))).description("Part of a story")
 }
@@ -87,26 +86,26 @@ pub(crate) fn raw(value: Value) -> Raw {
     Raw::new(&value).unwrap()
 }
 
-/// What a tool said.
+/// Returns the text of a tool's result.
 pub(crate) fn said(result: &CallToolResult) -> &str {
     result.content[0].as_text().unwrap()
 }
 
-/// What a tool said that succeeded.
+/// Returns the text of a successful result.
 pub(crate) fn success(outcome: Result<CallToolResult, Error>) -> String {
     let result = outcome.unwrap();
     assert!(!result.is_error, "{result:?}");
     said(&result).to_owned()
 }
 
-/// What a tool said that failed.
+/// Returns the text of a tool error.
 pub(crate) fn failure(outcome: Result<CallToolResult, Error>) -> String {
     let result = outcome.unwrap();
     assert!(result.is_error, "{result:?}");
     said(&result).to_owned()
 }
 
-/// The protocol's error that a call ended with.
+/// Returns the JSON-RPC error of a call.
 pub(crate) fn refusal<T: std::fmt::Debug>(outcome: Result<T, Error>) -> ErrorObject {
     match outcome {
         Err(Error::Call(CallError::Refused(error))) => error,
@@ -114,7 +113,7 @@ pub(crate) fn refusal<T: std::fmt::Debug>(outcome: Result<T, Error>) -> ErrorObj
     }
 }
 
-/// One of the examples, which cargo builds with the tests.
+/// Returns the path of an example, which cargo builds with the tests.
 pub(crate) fn example(name: &str) -> Command {
     let mut path: PathBuf = std::env::current_exe().unwrap();
     path.pop();
@@ -124,7 +123,7 @@ pub(crate) fn example(name: &str) -> Command {
     Command::new(path)
 }
 
-/// A peer that is played by hand, line by line.
+/// A scripted peer, which sends and receives single lines.
 pub(crate) struct Hand<R = PipeReader, W = PipeWriter> {
     pub(crate) reader: BufReader<R>,
     pub(crate) writer: W,
@@ -143,7 +142,7 @@ impl<R: io::Read, W: Write> Hand<R, W> {
         writeln!(self.writer, "{line}").unwrap();
     }
 
-    /// The next message, which must come.
+    /// Returns the next message, which must arrive.
     pub(crate) fn hear(&mut self) -> Value {
         let message = self.hear_or_end();
         message.unwrap_or_else(|| panic!("the stream ended where a message was to come"))
@@ -155,7 +154,7 @@ impl<R: io::Read, W: Write> Hand<R, W> {
         (count > 0).then(|| serde_json::from_str(&line).unwrap())
     }
 
-    /// The next message that is not a notification.
+    /// Returns the next message that is not a notification.
     pub(crate) fn hear_answer(&mut self) -> Value {
         loop {
             let message = self.hear();
@@ -202,7 +201,7 @@ impl<R: io::Read, W: Write> Hand<R, W> {
     }
 }
 
-/// A server whose client is played by hand, and has not said anything yet.
+/// Returns a server with a scripted client that has sent nothing yet.
 pub(crate) fn serve_by_hand(server: Server) -> (Hand, Serving) {
     let (from_client, to_server) = io::pipe().unwrap();
     let (from_server, to_client) = io::pipe().unwrap();
@@ -210,8 +209,7 @@ pub(crate) fn serve_by_hand(server: Server) -> (Hand, Serving) {
     (Hand::new(from_server, to_server), serving)
 }
 
-/// A client whose server is played by hand, of the legacy era, and has offered tools and log
-/// messages.
+/// Returns a client with a scripted legacy server that declared tools and log messages.
 pub(crate) fn connect_by_hand(client: Client) -> (Connection, Hand) {
     let (from_client, to_server) = io::pipe().unwrap();
     let (from_server, to_client) = io::pipe().unwrap();
@@ -224,7 +222,7 @@ pub(crate) fn connect_by_hand(client: Client) -> (Connection, Hand) {
     (connecting.join().unwrap(), hand)
 }
 
-/// The result of `initialize`.
+/// Returns the result of `initialize`.
 pub(crate) fn welcome() -> Value {
     json!({
         "protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}},

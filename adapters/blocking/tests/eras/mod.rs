@@ -1,4 +1,4 @@
-//! A client of any revision, played by hand: it says the same thing as each era has it said.
+//! A scripted client of any revision, which sends each request in the form of its era.
 
 #![allow(dead_code, reason = "each file of stories uses a part of it")]
 
@@ -10,19 +10,19 @@ use crate::common::{Hand, Serving, serve_by_hand};
 
 const META: &str = "io.modelcontextprotocol";
 
-/// Somebody who asks, and answers what is asked back.
+/// A scripted client that sends requests and answers input requests.
 pub(crate) struct Visitor {
     pub(crate) hand: Hand,
     serving: Serving,
     revision: Revision,
     capabilities: Value,
-    /// What the server declares.
+    /// The capabilities that the server declares.
     pub(crate) declared: Value,
     last: u64,
 }
 
 impl Visitor {
-    /// Comes to a server, says hello as is the custom, and hears what it declares.
+    /// Opens a connection to a server and reads its capabilities.
     pub(crate) fn new(server: Server, revision: Revision, capabilities: Value) -> Self {
         let (hand, serving) = serve_by_hand(server);
         let mut visitor =
@@ -47,7 +47,7 @@ impl Visitor {
         self.revision.era() == Era::Modern
     }
 
-    /// Sends a request, and says by which id.
+    /// Sends a request and returns its id.
     pub(crate) fn send(&mut self, method: &str, mut params: Value) -> u64 {
         if self.is_modern() {
             params["_meta"] = json!({
@@ -60,7 +60,7 @@ impl Visitor {
         self.last
     }
 
-    /// Sends a request, and hears the answer as it comes.
+    /// Sends a request and returns the next response.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params);
         let answer = self.hand.hear_answer();
@@ -68,7 +68,7 @@ impl Visitor {
         answer
     }
 
-    /// Sends a request, answers what is asked back, and hears the last answer.
+    /// Sends a request, answers its input requests, and returns the final response.
     pub(crate) fn talk(
         &mut self,
         method: &str,
@@ -100,7 +100,7 @@ impl Visitor {
         }
     }
 
-    /// Goes, and the server ends well.
+    /// Disconnects; the server must end successfully.
     pub(crate) fn leave(self) {
         drop(self.hand);
         self.serving.join().unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Asking back: what servers ask of clients in the middle of a call, and how clients answer.
+//! Requests of servers during a call, and the answers of clients.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -28,7 +28,7 @@ fn form(message: &str) -> Elicit {
     Elicit::form(message, raw(json!({"type": "object", "properties": {}})))
 }
 
-/// Asks two questions, the second with the first answer in it.
+/// Asks two questions, the second of which contains the first answer.
 fn introduce(_: Value, cx: Cx) -> Result<String, ToolError> {
     let Name { name } = cx.ask("name", form("Who are you?"))?;
     let Age { age } = cx.ask("age", form(&format!("How old are you, {name}?")))?;
@@ -50,7 +50,7 @@ fn guest() -> Client {
 }
 
 #[test]
-fn a_handler_asks_twice_and_has_both_answers_in_the_end() {
+fn a_handler_asks_twice_and_gets_both_answers() {
     story(|| {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&runs);
@@ -90,7 +90,7 @@ fn many_calls_ask_at_once_and_each_gets_its_own_answers() {
 }
 
 #[test]
-fn whoever_declines_is_told_so_in_the_result() {
+fn a_declined_question_is_a_tool_error() {
     story(|| {
         for (answer, word) in
             [(ElicitResult::decline as fn() -> _, "declined"), (ElicitResult::cancel, "cancelled")]
@@ -104,19 +104,19 @@ fn whoever_declines_is_told_so_in_the_result() {
 }
 
 #[test]
-fn an_answer_of_another_form_fails_the_tool() {
+fn an_answer_of_another_type_is_a_tool_error() {
     story(|| {
         let answering =
             client().on_elicitation(|_| ElicitResult::accept(raw(json!({"nom": "Ada"}))));
         let (client, serving) = pair(answering, inn());
         let why = failure(client.call_tool("introduce", &json!({})).wait());
-        assert!(why.contains("the answer to `name`") && why.contains("missing field"), "{why}");
+        assert!(why.contains("invalid answer to `name`") && why.contains("missing field"), "{why}");
         part(client, serving);
     });
 }
 
 #[test]
-fn a_client_that_takes_no_questions_is_told_what_was_missing() {
+fn the_error_for_a_client_without_elicitation_names_the_capability() {
     story(|| {
         for (revisions, expected) in [
             (&Revision::LEGACY[..], code::INTERNAL_ERROR),
@@ -134,7 +134,7 @@ fn a_client_that_takes_no_questions_is_told_what_was_missing() {
 }
 
 #[test]
-fn a_server_that_asks_without_end_is_stopped() {
+fn a_server_that_asks_endlessly_is_stopped() {
     story(|| {
         let limits = Limits { input_rounds_max: 3, ..Limits::default() };
         let nagging = || {
@@ -154,7 +154,7 @@ fn a_server_that_asks_without_end_is_stopped() {
         assert_eq!(error.code, code::INTERNAL_ERROR);
         part(client, serving);
 
-        // Without sessions it is the client that counts.
+        // In the modern era the client counts the rounds.
         let (client, serving) = pair(patient().limits(limits.clone()), nagging());
         let outcome = client.call_tool("nag", &json!({})).wait();
         assert!(matches!(outcome, Err(Error::Call(CallError::Rounds))), "{outcome:?}");
@@ -207,7 +207,7 @@ fn a_model_that_refuses_fails_the_call_that_asked_it() {
         );
         part(client, serving);
 
-        // Without sessions the server never hears of it.
+        // In the modern era the server never learns of it.
         let (client, serving) = pair(answering(), surveying());
         let outcome = client.call_tool("survey", &json!({})).wait();
         let Err(Error::Call(CallError::Unanswered(error))) = outcome else { panic!("{outcome:?}") };
@@ -217,7 +217,7 @@ fn a_model_that_refuses_fails_the_call_that_asked_it() {
 }
 
 #[test]
-fn a_clients_handler_that_panics_answers_with_an_error_and_keeps_its_words() {
+fn a_client_handler_that_panics_answers_with_an_error_without_its_message() {
     story(|| {
         let asked = AtomicUsize::new(0);
         let nervous = client().on_elicitation(move |_| {
@@ -245,7 +245,7 @@ fn a_clients_handler_that_panics_answers_with_an_error_and_keeps_its_words() {
 }
 
 #[test]
-fn a_call_that_is_cancelled_takes_its_question_back() {
+fn cancelling_a_call_cancels_its_question() {
     story(|| {
         let runs = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&runs);
@@ -261,7 +261,7 @@ fn a_call_that_is_cancelled_takes_its_question_back() {
         hand.notify("notifications/cancelled", &json!({"requestId": 1}));
         let taken_back = hand.hear_notification("notifications/cancelled");
         assert_eq!(taken_back["requestId"], question["id"]);
-        // The user was quicker than the news: the answer changes nothing.
+        // The user answers before the cancellation arrives: the answer has no effect.
         hand.answer(&question, &json!({"action": "accept", "content": {"name": "Ada"}}));
         hand.request(2, "ping", &json!({}));
         assert_eq!(hand.hear()["id"], 2);
@@ -272,7 +272,7 @@ fn a_call_that_is_cancelled_takes_its_question_back() {
 }
 
 #[test]
-fn a_question_waits_for_a_slow_user_while_the_connection_goes_on() {
+fn a_slow_user_does_not_block_the_connection() {
     story(|| {
         let (think, thought) = std::sync::mpsc::channel::<()>();
         let thought = Mutex::new(thought);

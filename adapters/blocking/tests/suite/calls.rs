@@ -1,5 +1,4 @@
-//! Calling: tools as functions, how they fail, lists with pages, and what is left once a connection
-//! is closed.
+//! Calls: tools as functions, their errors, paged lists, and calls on closed connections.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -47,12 +46,12 @@ fn a_tool_is_called_with_typed_arguments() {
 }
 
 #[test]
-fn arguments_that_do_not_fit_are_for_the_model_to_mend() {
+fn invalid_arguments_are_tool_errors() {
     story(|| {
         let (client, serving) = pair(client(), weather());
         let why = failure(client.call_tool("forecast", &json!({"city": 3})).wait());
         assert!(why.contains("invalid arguments") && why.contains("string"), "{why}");
-        // No arguments at all are an empty object, which lacks the city.
+        // Missing arguments count as an empty object, which lacks the city.
         let params = raw(json!({"name": "forecast"}));
         let result: Value = client.call_raw("tools/call", params).wait().unwrap().parse().unwrap();
         assert_eq!(result["isError"], true);
@@ -62,7 +61,7 @@ fn arguments_that_do_not_fit_are_for_the_model_to_mend() {
 }
 
 #[test]
-fn what_is_no_call_of_a_tool_is_refused() {
+fn malformed_tool_calls_are_refused() {
     story(|| {
         let (client, serving) = pair(client(), weather());
         let unknown = refusal(client.call_tool("oracle", &json!({})).wait());
@@ -79,7 +78,7 @@ fn what_is_no_call_of_a_tool_is_refused() {
 }
 
 #[test]
-fn a_tool_fails_in_the_way_it_chose() {
+fn a_tool_chooses_how_it_fails() {
     story(|| {
         let server =
             server().tool_with(tool("fail"), |how: Value, _| -> Result<String, ToolError> {
@@ -104,7 +103,7 @@ fn a_tool_fails_in_the_way_it_chose() {
 }
 
 #[test]
-fn a_handler_that_panics_takes_nothing_else_down_and_its_words_stay_here() {
+fn a_handler_that_panics_affects_no_other_call_and_its_message_is_not_sent() {
     story(|| {
         let server = weather()
             .threads_max(1)
@@ -130,13 +129,13 @@ fn a_handler_that_panics_takes_nothing_else_down_and_its_words_stay_here() {
 }
 
 #[test]
-fn tools_are_listed_in_the_order_in_which_they_were_added_over_all_pages() {
+fn tools_are_listed_in_order_of_registration_over_all_pages() {
     story(|| {
         let names = ["zebra", "ant", "mole", "bee", "yak"];
         let server = names.iter().fold(server().page_max(2), |server, name| {
             server.tool_raw(name, "An animal", raw(json!({"type": "object"})), |_, _| Ok("hello"))
         });
-        // One that is added again takes the place of the first.
+        // A tool added under an existing name replaces the first one in place.
         let server = server.tool_with(tool("ant"), |_: Value, _| Ok("the second ant"));
         let (client, serving) = pair(client(), server);
         let listed = client.list_tools().unwrap();
@@ -163,7 +162,7 @@ fn a_list_without_tools_has_one_page() {
 }
 
 #[test]
-fn a_list_that_goes_in_circles_is_given_up() {
+fn a_list_that_repeats_a_cursor_is_an_error() {
     story(|| {
         for circle in [&["a", "a"][..], &["a", "b", "a"], &["", "b", "c", ""]] {
             let (client, mut hand) = connect_by_hand(client());
@@ -176,7 +175,7 @@ fn a_list_that_goes_in_circles_is_given_up() {
                 });
                 while let Some(asked) = hand.hear_or_end() {
                     let page = pages.fetch_add(1, Ordering::Relaxed);
-                    assert!(page < circle.len(), "asked for a page once more: {asked}");
+                    assert!(page < circle.len(), "requested a page again: {asked}");
                     hand.answer(&asked, &json!({"tools": [], "nextCursor": circle[page]}));
                 }
                 assert!(matches!(listing.join().unwrap(), Err(Error::Pages)));
@@ -187,7 +186,7 @@ fn a_list_that_goes_in_circles_is_given_up() {
 }
 
 #[test]
-fn an_answer_that_is_none_is_said_to_be_none() {
+fn an_invalid_result_is_an_error() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
         let first = client.call_tool("any", &json!({})).start().unwrap();
@@ -201,7 +200,7 @@ fn an_answer_that_is_none_is_said_to_be_none() {
 }
 
 #[test]
-fn a_server_that_hangs_up_loses_the_open_calls_at_once() {
+fn a_server_that_disconnects_loses_the_calls_in_flight_at_once() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
         let open = client.call_tool("any", &json!({})).start().unwrap();
@@ -217,7 +216,7 @@ fn a_server_that_hangs_up_loses_the_open_calls_at_once() {
 }
 
 #[test]
-fn nothing_works_once_a_connection_is_closed_and_nothing_hangs() {
+fn operations_on_a_closed_connection_fail_at_once() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
         let other = client.clone();
@@ -234,7 +233,7 @@ fn nothing_works_once_a_connection_is_closed_and_nothing_hangs() {
         let told = other.notify_raw("notifications/roots/list_changed", None);
         assert!(matches!(told, Err(Error::Misuse(_))), "{told:?}");
         assert!(other.stderr().is_empty());
-        assert_eq!(hand.hear_or_end(), None, "the server is hung up on");
+        assert_eq!(hand.hear_or_end(), None, "the client disconnects");
         other.close().unwrap();
     });
 }
@@ -252,9 +251,9 @@ fn dropping_the_last_handle_closes_the_connection() {
 }
 
 #[test]
-fn a_fault_of_the_peer_is_told_on_both_sides() {
+fn a_fault_of_the_peer_is_reported_on_both_sides() {
     story(|| {
-        // The server answers in a revision that nobody speaks.
+        // The server answers with an unknown revision.
         let (from_client, to_server) = std::io::pipe().unwrap();
         let (from_server, to_client) = std::io::pipe().unwrap();
         let connecting = std::thread::spawn(move || {
@@ -273,7 +272,7 @@ fn a_fault_of_the_peer_is_told_on_both_sides() {
         };
         assert!(failed.unwrap_err().to_string().contains("1999-01-01"));
 
-        // The client breaks the rules more often than the server allows.
+        // The client exceeds the number of violations that the server allows.
         let limits = mcp_blocking::proto::Limits { violations_max: Some(2), ..Default::default() };
         let (mut hand, serving) = serve_by_hand(weather().limits(limits));
         hand.say_line("this\nis\nno\nJSON");

@@ -1,4 +1,4 @@
-//! Changes: who is told of them, in both eras, and who listens.
+//! Change notifications and subscriptions, from the side of the server, in both eras.
 
 use std::sync::mpsc::{Receiver, channel};
 
@@ -28,7 +28,7 @@ fn changing() -> Server {
 }
 
 impl Visitor {
-    /// Wants to hear of everything; says how to stop.
+    /// Subscribes to everything; returns how to unsubscribe.
     fn listen(&mut self) -> Value {
         if self.is_modern() {
             let wanted = json!({
@@ -57,12 +57,12 @@ impl Visitor {
 }
 
 #[test]
-fn changes_are_told_to_those_who_listen_in_both_eras() {
+fn changes_are_sent_to_subscribers_in_both_eras() {
     story(|| {
         for revision in ERAS {
             let mut server = changing();
             let changes = server.changes();
-            assert_eq!(changes.tools_list_changed(), Ok(()), "nobody is there yet");
+            assert_eq!(changes.tools_list_changed(), Ok(()), "no client is connected yet");
             let mut visitor = Visitor::new(server, revision, json!({}));
             let listening = visitor.listen();
 
@@ -80,7 +80,7 @@ fn changes_are_told_to_those_who_listen_in_both_eras() {
                 assert_eq!(params["_meta"]["io.modelcontextprotocol/subscriptionId"], listening);
             }
 
-            // From inside of a handler, before its answer.
+            // From inside a handler, before its response.
             visitor.send("tools/call", json!({"name": "touch"}));
             visitor.hand.hear_notification("notifications/resources/updated");
             visitor.hand.hear_notification("notifications/tools/list_changed");
@@ -92,13 +92,13 @@ fn changes_are_told_to_those_who_listen_in_both_eras() {
             visitor.send("tools/list", json!({}));
             assert!(visitor.hand.hear()["result"]["tools"].is_array(), "nothing in between");
             visitor.leave();
-            assert_eq!(changes.tools_list_changed(), Ok(()), "nobody is there any more");
+            assert_eq!(changes.tools_list_changed(), Ok(()), "no client is connected any more");
         }
     });
 }
 
 #[test]
-fn a_server_that_does_not_say_so_tells_nothing() {
+fn undeclared_changes_are_not_sent() {
     story(|| {
         for revision in ERAS {
             let mut visitor = Visitor::new(changing(), revision, json!({}));
@@ -111,7 +111,7 @@ fn a_server_that_does_not_say_so_tells_nothing() {
 }
 
 #[test]
-fn tools_come_and_go_while_clients_are_there() {
+fn tools_can_be_added_and_removed_while_serving() {
     story(|| {
         for revision in ERAS {
             let mut server = changing();
@@ -139,7 +139,7 @@ fn watched() -> (Server, Receiver<Watch>) {
 }
 
 #[test]
-fn the_server_hears_who_listens_and_until_when() {
+fn the_server_observes_subscriptions() {
     story(|| {
         for revision in ERAS {
             let (server, hears) = watched();
@@ -150,7 +150,7 @@ fn the_server_hears_who_listens_and_until_when() {
             assert_eq!(hears.recv().unwrap(), Watch::Ended(NOTE.into()));
             visitor.listen();
             assert_eq!(hears.recv().unwrap(), Watch::Began(NOTE.into()));
-            // Whoever just goes listens no more.
+            // Disconnecting ends the subscriptions.
             visitor.leave();
             assert_eq!(hears.recv().unwrap(), Watch::Ended(NOTE.into()));
             assert!(hears.recv().is_err());

@@ -1,5 +1,4 @@
-//! Many at once: calls from many threads, handlers on few, and clients that ask for more than they
-//! can have.
+//! Concurrency: calls from many threads, handlers on few threads, and clients that exceed limits.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -15,7 +14,7 @@ use crate::common::{
     client, connect_by_hand, pair, part, serve_by_hand, server, story, success, tool,
 };
 
-/// A door that opens once, and counts who waits before it.
+/// A barrier that opens once, and counts the threads that wait for it.
 #[derive(Default)]
 struct Door {
     open: Mutex<bool>,
@@ -48,7 +47,7 @@ impl Door {
     }
 }
 
-/// A server whose one tool goes through the door.
+/// Returns a server whose only tool waits for the barrier.
 fn porter(door: &Arc<Door>) -> Server {
     let door = Arc::clone(door);
     server().tool_with(tool("pass"), move |arguments: Value, _| {
@@ -75,7 +74,7 @@ fn a_thousand_calls_from_many_threads_share_one_connection() {
             for caller in 0..64 {
                 let (client, done) = (&client, &done);
                 scope.spawn(move || {
-                    // Each makes all of its calls before it waits for the first.
+                    // Each thread sends all of its calls before it waits for the first result.
                     let texts: Vec<_> =
                         (0..16).map(|number| format!("{caller}/{number}")).collect();
                     let open: Vec<_> = texts
@@ -108,7 +107,7 @@ fn handlers_run_at_the_same_time_up_to_the_bound() {
                 .map(|name| client.call_tool("pass", &json!({"name": name})).start().unwrap())
                 .collect();
             common::eventually("all threads are in use", || door.waiting() == threads_max);
-            // The connection is not one of them.
+            // The connection itself stays responsive.
             common::is_alive(&client);
             assert_eq!(client.list_tools().unwrap().len(), 1);
             assert_eq!(door.waiting(), threads_max);
@@ -123,7 +122,7 @@ fn handlers_run_at_the_same_time_up_to_the_bound() {
 }
 
 #[test]
-fn with_one_thread_handlers_run_one_after_the_other_in_order() {
+fn with_one_thread_handlers_run_in_order() {
     story(|| {
         let order = Arc::new(Mutex::new(Vec::new()));
         let said = Arc::clone(&order);
@@ -144,7 +143,7 @@ fn with_one_thread_handlers_run_one_after_the_other_in_order() {
 }
 
 #[test]
-fn requests_that_are_cancelled_while_they_wait_are_not_kept() {
+fn cancelled_requests_are_removed_from_the_queue() {
     story(|| {
         let door = Arc::new(Door::default());
         let begun = Arc::new(AtomicUsize::new(0));
@@ -158,13 +157,13 @@ fn requests_that_are_cancelled_while_they_wait_are_not_kept() {
         hand.greet(json!({}));
         hand.call_tool(0, "pass", &json!({"name": 0}));
         common::eventually("the one thread is in use", || door.waiting() == 1);
-        // Many more than may be open at a time.
+        // Many more than may be in flight at a time.
         for id in 1..5000 {
             hand.call_tool(id, "never", &json!({"text": "x".repeat(100)}));
             hand.notify("notifications/cancelled", &json!({"requestId": id}));
         }
         hand.call_tool(5000, "last", &json!({}));
-        // Answered in its turn, by no thread of theirs.
+        // Answered without a handler thread.
         hand.request(5001, "tools/list", &json!({}));
         assert_eq!(hand.hear()["id"], 5001);
         door.open();
@@ -176,7 +175,7 @@ fn requests_that_are_cancelled_while_they_wait_are_not_kept() {
         );
         drop(hand);
         serving.join().unwrap().unwrap();
-        assert_eq!(begun.load(Ordering::SeqCst), 0, "none of them was ever begun");
+        assert_eq!(begun.load(Ordering::SeqCst), 0, "no handler was started");
         common::eventually("the server and all it held are gone", || {
             Arc::strong_count(&begun) == 1
         });
@@ -184,7 +183,7 @@ fn requests_that_are_cancelled_while_they_wait_are_not_kept() {
 }
 
 #[test]
-fn a_client_keeps_no_questions_that_were_taken_back() {
+fn a_client_drops_cancelled_questions() {
     story(|| {
         let (says, hears) = channel();
         let says = Mutex::new(says);
@@ -203,7 +202,7 @@ fn a_client_keeps_no_questions_that_were_taken_back() {
             .on_notification(move |_, _| all_said.send(()).unwrap());
         let (client, mut hand) = connect_by_hand(answering);
         let params = |number: u64| json!({"messages": [], "maxTokens": 1, "number": number});
-        // As many as a client answers at a time; each of them is answered by a thread of its own.
+        // As many as a client answers at a time, each on a thread of its own.
         for number in 0..16 {
             hand.request(number, "sampling/createMessage", &params(number));
         }
@@ -220,7 +219,7 @@ fn a_client_keeps_no_questions_that_were_taken_back() {
         answered.sort_unstable();
         assert_eq!(answered, (0..16).chain([3000]).collect::<Vec<_>>());
         client.close().unwrap();
-        assert_eq!(hears.try_iter().count(), 17, "whoever was taken back was never asked");
+        assert_eq!(hears.try_iter().count(), 17, "cancelled questions never reached the handler");
     });
 }
 

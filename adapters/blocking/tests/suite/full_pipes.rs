@@ -1,5 +1,4 @@
-//! Full pipes: both sides say more than a pipe holds, and peers that do not read, or only a little
-//! at a time.
+//! Full pipes: both sides send more than a pipe holds, and peers do not read, or read slowly.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -22,12 +21,12 @@ use crate::common::{
 const FOR_EVER: Duration = Duration::MAX;
 const SOON: Duration = Duration::from_millis(50);
 
-/// More than a pipe holds.
+/// Returns a text larger than a pipe.
 fn large(filling: &str) -> String {
     filling.repeat(200_000)
 }
 
-/// Bounds that are reached at once.
+/// Returns limits that are reached quickly.
 fn narrow() -> Limits {
     Limits {
         outbox_bytes_max: 10_000,
@@ -38,7 +37,7 @@ fn narrow() -> Limits {
 }
 
 #[test]
-fn both_sides_flood_at_once_and_nobody_waits_for_ever() {
+fn both_sides_flood_at_once_without_deadlock() {
     story(|| {
         let heard = Arc::new(AtomicUsize::new(0));
         let hearing = Arc::clone(&heard);
@@ -73,15 +72,15 @@ fn both_sides_flood_at_once_and_nobody_waits_for_ever() {
 }
 
 #[test]
-fn a_client_hears_and_gives_up_while_its_own_words_are_stuck() {
+fn a_client_reads_and_times_out_while_its_output_is_stuck() {
     story(|| {
         let (says, hears) = channel();
         let listening = client().limits(narrow()).on_notification(move |_, params| {
             let _story_is_over = says.send(params.unwrap().member("data").unwrap().to_string());
         });
         let (client, mut hand) = connect_by_hand(listening);
-        // The server does not read: the first call fills the pipe and the outbox, the others find
-        // no room.
+        // The server does not read: the first call fills the pipe and the outbox, and the others
+        // have no room.
         let call = |timeout| client.call_tool("any", &json!({"text": large("x")})).timeout(timeout);
         let first = call(FOR_EVER).start().unwrap();
         for _ in 0..2 {
@@ -96,7 +95,7 @@ fn a_client_hears_and_gives_up_while_its_own_words_are_stuck() {
             hand.notify("notifications/message", &json!({"level": "info", "data": number}));
             assert_eq!(hears.recv().unwrap(), number.to_string());
         }
-        // And the answer to the call that is stuck behind the pipe, for the sake of the argument.
+        // The response to the call that is stuck arrives nevertheless.
         hand.answer(
             &json!({"id": 2}),
             &json!({"content": [{"type": "text", "text": "I guessed it"}]}),
@@ -107,7 +106,7 @@ fn a_client_hears_and_gives_up_while_its_own_words_are_stuck() {
 }
 
 #[test]
-fn a_call_waits_for_room_and_goes_out_once_there_is() {
+fn a_call_waits_for_room() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client().limits(narrow()));
         let calling = std::thread::spawn(move || {
@@ -133,7 +132,7 @@ fn a_call_waits_for_room_and_goes_out_once_there_is() {
 }
 
 #[test]
-fn a_server_goes_on_reading_while_its_answers_are_stuck() {
+fn a_server_keeps_reading_while_its_responses_are_stuck() {
     story(|| {
         let (says, hears) = channel();
         let says = Mutex::new(says);
@@ -165,7 +164,7 @@ fn a_server_goes_on_reading_while_its_answers_are_stuck() {
 }
 
 #[test]
-fn a_handler_whose_words_are_stuck_is_freed_when_the_client_hangs_up() {
+fn a_handler_that_waits_for_room_is_released_when_the_client_disconnects() {
     story(|| {
         let (says, hears) = channel();
         let says = Mutex::new(says);
@@ -192,7 +191,7 @@ fn a_handler_whose_words_are_stuck_is_freed_when_the_client_hangs_up() {
 }
 
 #[test]
-fn a_client_that_asks_and_never_reads_is_hung_up_on() {
+fn a_client_that_never_reads_is_disconnected() {
     story(|| {
         let limits =
             Limits { replies_bytes_max: 100_000, stall_timeout: SOON, ..Limits::default() };
@@ -200,7 +199,7 @@ fn a_client_that_asks_and_never_reads_is_hung_up_on() {
         let (mut hand, serving) = serve_by_hand(server);
         hand.greet(json!({}));
         let asking = std::thread::spawn(move || {
-            // The server stops reading at some point; it hangs up at another.
+            // The server first stops reading and later disconnects.
             for id in 0.. {
                 let line = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "large"}});
                 if writeln!(hand.writer, "{line}").is_err() {
@@ -216,7 +215,7 @@ fn a_client_that_asks_and_never_reads_is_hung_up_on() {
     });
 }
 
-/// Gives a few bytes at a time, and is interrupted in between.
+/// Returns a few bytes at a time, and is interrupted in between.
 struct Trickle(PipeReader, usize);
 
 impl Read for Trickle {
@@ -230,7 +229,7 @@ impl Read for Trickle {
     }
 }
 
-/// Takes a few bytes at a time, and is interrupted in between.
+/// Accepts a few bytes at a time, and is interrupted in between.
 struct Sip(PipeWriter, usize);
 
 impl Write for Sip {
@@ -248,7 +247,7 @@ impl Write for Sip {
 }
 
 #[test]
-fn streams_may_take_and_give_as_little_as_they_like() {
+fn streams_may_transfer_single_bytes() {
     story(|| {
         let (from_client, to_server) = io::pipe().unwrap();
         let (from_server, to_client) = io::pipe().unwrap();
@@ -265,7 +264,7 @@ fn streams_may_take_and_give_as_little_as_they_like() {
 }
 
 #[test]
-fn sockets_do_as_well_and_are_hung_up() {
+fn sockets_work_and_are_shut_down() {
     fn meet<S: Read + Write + Send + 'static>(ours: [S; 2], theirs: [S; 2]) {
         let server = server()
             .tool_with(tool("echo"), |arguments: Value, _| Ok(arguments["text"].to_string()));
@@ -289,7 +288,7 @@ fn sockets_do_as_well_and_are_hung_up() {
     });
 }
 
-/// A pipe that breaks when it is told to, and says when somebody noticed.
+/// A pipe that breaks on demand and reports when a write has failed.
 struct Brittle {
     pipe: PipeWriter,
     breaks: Receiver<()>,
@@ -311,7 +310,7 @@ impl Write for Brittle {
 }
 
 #[test]
-fn a_server_that_stopped_reading_is_heard_to_its_end() {
+fn output_of_a_server_that_stopped_reading_is_read_to_its_end() {
     story(|| {
         let (from_client, to_server) = io::pipe().unwrap();
         let (from_server, to_client) = io::pipe().unwrap();
@@ -329,8 +328,7 @@ fn a_server_that_stopped_reading_is_heard_to_its_end() {
 
         let open = client.call_tool("last", &json!({})).start().unwrap();
         let asked = hand.hear();
-        // It takes this call, answers it, and exits: what else is sent to it meanwhile finds a
-        // broken pipe.
+        // The server answers this call and exits, so everything sent after it hits a broken pipe.
         break_it.send(()).unwrap();
         client.notify_raw("notifications/story", Some(&raw(json!({})))).unwrap();
         notices.recv().unwrap();
@@ -347,12 +345,12 @@ fn a_server_that_stopped_reading_is_heard_to_its_end() {
 }
 
 #[test]
-fn a_server_that_stopped_reading_and_says_nothing_is_given_up() {
+fn a_silent_server_that_stopped_reading_is_given_up() {
     story(|| {
         let (client, Hand { reader, mut writer }) = connect_by_hand(client());
         let open = client.call_tool("any", &json!({})).start().unwrap();
         drop(reader);
-        // The first bytes after the end find it out.
+        // The first write after the end detects it.
         let outcome = client.ping();
         assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
         assert!(matches!(open.wait(), Err(Error::Call(CallError::Lost))));

@@ -1,4 +1,4 @@
-//! Listening to changes: the same in both eras, bounded, and told how it ends.
+//! Subscriptions, from the side of the client, in both eras.
 
 use std::thread;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 const TOOLS: &str = "notifications/tools/list_changed";
 const UPDATED: &str = "notifications/resources/updated";
 
-/// All that can be listened to.
+/// Returns capabilities that allow every subscription.
 fn capabilities() -> Value {
     json!({
         "tools": {"listChanged": true}, "prompts": {"listChanged": true},
@@ -23,10 +23,10 @@ fn capabilities() -> Value {
     })
 }
 
-/// The server's end of a subscription to the tools and the resource `uri`, in either era.
+/// The server's side of a subscription to the tools and the resource `uri`, in either era.
 struct Told {
     hand: Hand,
-    /// What opened it: `subscriptions/listen`, or `resources/subscribe`.
+    /// The request that opened it: `subscriptions/listen` or `resources/subscribe`.
     request: Value,
     era: Era,
 }
@@ -44,7 +44,7 @@ impl Told {
     }
 }
 
-/// A subscription to the tools and the resource `note://one`, acknowledged.
+/// Opens a subscription to the tools and the resource `note://one`.
 fn listen(era: Era, client: Client) -> (Connection, Listening, Told) {
     let (connection, mut hand) = meet(era, client, &capabilities());
     let asking = connection.clone();
@@ -69,7 +69,7 @@ fn listen(era: Era, client: Client) -> (Connection, Listening, Told) {
     (connection, listening.join().unwrap(), Told { hand, request, era })
 }
 
-/// Waits until all that the server has said is heard: it answers a question that came after.
+/// Waits until all output of the server was handled, with a later request.
 fn settled(connection: &Connection, told: &mut Told) {
     let question = connection.call_raw("story/settled", Raw::empty_object()).start().unwrap();
     let asked = told.hand.hear();
@@ -77,9 +77,9 @@ fn settled(connection: &Connection, told: &mut Told) {
     assert_eq!(refusal(question.wait()).code, code::METHOD_NOT_FOUND);
 }
 
-/// STL-29, STL-33, CAN-01
+// STL-29, STL-33, CAN-01
 #[test]
-fn changes_are_told_to_whoever_listens_until_it_is_dropped_and_the_server_hears_of_that() {
+fn changes_arrive_until_the_subscription_is_dropped_and_the_server_is_notified() {
     story(|| {
         for era in ERAS {
             let (connection, mut listening, mut told) = listen(era, client());
@@ -106,9 +106,9 @@ fn changes_are_told_to_whoever_listens_until_it_is_dropped_and_the_server_hears_
     });
 }
 
-/// T-122
+// T-122
 #[test]
-fn a_change_below_a_resource_is_told_by_its_own_name() {
+fn a_change_below_a_resource_has_its_own_uri() {
     story(|| {
         for era in ERAS {
             let (connection, mut listening, mut told) = listen(era, client());
@@ -119,9 +119,9 @@ fn a_change_below_a_resource_is_told_by_its_own_name() {
     });
 }
 
-/// STL-30, STL-35
+// STL-30, STL-35
 #[test]
-fn a_server_may_tell_of_less_than_it_was_asked_for() {
+fn a_server_may_acknowledge_less_than_requested() {
     story(|| {
         let everything = Filter::new().tools().prompts().resources().resource("note://one");
         let (connection, mut hand) = meet(Era::Modern, client(), &capabilities());
@@ -132,7 +132,7 @@ fn a_server_may_tell_of_less_than_it_was_asked_for() {
         assert_eq!(listening.join().unwrap().hears(), Filter::new().prompts());
         connection.close().unwrap();
 
-        // In a session that is known from what the server declared.
+        // In the legacy era, this follows from the capabilities of the server.
         let (connection, _hand) =
             meet(Era::Legacy, client(), &json!({"prompts": {"listChanged": true}}));
         assert_eq!(connection.listen(&everything).unwrap().hears(), Filter::new().prompts());
@@ -140,9 +140,9 @@ fn a_server_may_tell_of_less_than_it_was_asked_for() {
     });
 }
 
-/// STL-36, T-101
+// STL-36, T-101
 #[test]
-fn a_server_ends_a_subscription_with_a_result_and_what_it_told_before_is_still_heard() {
+fn changes_before_the_end_of_a_subscription_are_delivered() {
     story(|| {
         let (connection, listening, mut told) = listen(Era::Modern, client());
         told.tell(TOOLS, json!({}));
@@ -155,15 +155,15 @@ fn a_server_ends_a_subscription_with_a_result_and_what_it_told_before_is_still_h
         assert_eq!(listening.ended(), Some(Ok(())));
         let heard: Vec<_> = listening.collect();
         assert_eq!(heard, [Changed::Tools, Changed::Resource("note://one".into())]);
-        // It is over on the wire as well: nothing was cancelled.
+        // No cancellation is sent for a subscription that has ended.
         settled(&connection, &mut told);
         connection.close().unwrap();
     });
 }
 
-/// STL-37, T-101
+// STL-37, T-101
 #[test]
-fn a_server_that_takes_a_subscription_back_says_so() {
+fn a_subscription_withdrawn_by_the_server_reports_it() {
     story(|| {
         let (connection, mut listening, mut told) = listen(Era::Modern, client());
         let id = told.request["id"].clone();
@@ -176,17 +176,17 @@ fn a_server_that_takes_a_subscription_back_says_so() {
 }
 
 #[test]
-fn the_end_of_the_connection_ends_whoever_waits_for_a_change() {
+fn the_end_of_the_connection_ends_waits_for_changes() {
     story(|| {
         for era in ERAS {
-            // By this side.
+            // Closed by this side.
             let (connection, mut listening, told) = listen(era, client());
             let waiting = thread::spawn(move || (listening.next(), listening.ended()));
             connection.close().unwrap();
             assert_eq!(waiting.join().unwrap(), (None, Some(Err(CallError::Lost))));
             drop(told);
 
-            // By the server, in the middle of things.
+            // Closed by the server.
             let (connection, mut listening, mut told) = listen(era, client());
             told.tell(TOOLS, json!({}));
             drop(told);
@@ -195,7 +195,7 @@ fn the_end_of_the_connection_ends_whoever_waits_for_a_change() {
             assert_eq!(connection.closed(), Some(Close::Peer));
             connection.close().unwrap();
 
-            // By the last handle of the connection.
+            // Closed by dropping the last handle.
             let (connection, listening, _told) = listen(era, client());
             drop(connection);
             assert_eq!(listening.count(), 0);
@@ -203,9 +203,9 @@ fn the_end_of_the_connection_ends_whoever_waits_for_a_change() {
     });
 }
 
-/// TMO-03
+// TMO-03
 #[test]
-fn a_subscription_that_the_server_refuses_or_ignores_does_not_begin() {
+fn a_subscription_that_the_server_refuses_or_ignores_is_an_error() {
     story(|| {
         let limits = Limits { call_timeout: Duration::from_millis(50), ..Limits::default() };
         let (connection, mut hand) = meet(Era::Modern, client().limits(limits), &capabilities());
@@ -231,7 +231,7 @@ fn a_subscription_that_the_server_refuses_or_ignores_does_not_begin() {
 }
 
 #[test]
-fn changes_that_nobody_takes_are_merged_and_none_is_lost() {
+fn unread_changes_are_merged_and_none_is_lost() {
     story(|| {
         for era in ERAS {
             let (connection, mut listening, mut told) = listen(era, client());
@@ -243,7 +243,7 @@ fn changes_that_nobody_takes_are_merged_and_none_is_lost() {
             assert_eq!(listening.next(), Some(Changed::Tools));
             assert_eq!(listening.next(), Some(Changed::Resource("note://one".into())));
 
-            // More than are kept apart.
+            // More than are tracked individually.
             told.tell(TOOLS, json!({}));
             for number in 0..2000 {
                 told.tell_of(&format!("note://one/{number}"));
@@ -251,9 +251,9 @@ fn changes_that_nobody_takes_are_merged_and_none_is_lost() {
             settled(&connection, &mut told);
             assert_eq!(listening.next(), Some(Changed::Tools));
             assert_eq!(listening.next(), Some(Changed::ManyResources));
-            assert_eq!(listening.next_within(Duration::ZERO), None, "the rest said nothing more");
+            assert_eq!(listening.next_within(Duration::ZERO), None, "the others were merged");
 
-            // Longer ones than are kept.
+            // More bytes of URIs than are kept.
             for number in 0..3 {
                 told.tell_of(&format!("note://one/{}/{number}", "x".repeat(500_000)));
             }
@@ -266,9 +266,9 @@ fn changes_that_nobody_takes_are_merged_and_none_is_lost() {
     });
 }
 
-/// STL-34
+// STL-34
 #[test]
-fn who_listens_to_one_thing_hears_nothing_of_another() {
+fn subscriptions_are_independent() {
     story(|| {
         for era in ERAS {
             let hears = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -294,7 +294,11 @@ fn who_listens_to_one_thing_hears_nothing_of_another() {
             assert_eq!(prompts.next_within(Duration::ZERO), None);
             assert_eq!(notes.next_within(Duration::ZERO), None);
             connection.close().unwrap();
-            assert_eq!(*hears.lock().unwrap(), [] as [String; 0], "whoever listens hears it alone");
+            assert_eq!(
+                *hears.lock().unwrap(),
+                [] as [String; 0],
+                "only the subscription receives it"
+            );
         }
     });
 }

@@ -1,11 +1,11 @@
-//! What the adapter does within one process, told in stories: one program, so that it links once.
-//! What counts threads and files, or is about processes, has a program of its own.
+//! Tests of the adapter within one process, in one program to save linking. Tests that count
+//! threads and files, or that start processes, are programs of their own.
 
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a story fails by panicking"
+    reason = "a test fails by panicking"
 )]
 
 #[path = "../common/mod.rs"]

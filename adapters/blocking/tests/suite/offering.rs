@@ -1,5 +1,4 @@
-//! What servers offer besides tools: resources, templates, prompts, completions; in lists, in
-//! pages, by name.
+//! Resources, templates, prompts and completions: listed in pages and served by name.
 
 use std::io::{ErrorKind, empty, sink};
 
@@ -73,9 +72,9 @@ fn resources_are_read_by_uri_and_by_template() {
 }
 
 #[test]
-fn what_does_not_exist_is_refused_as_the_revision_has_it() {
+fn missing_resources_have_the_error_code_of_the_revision() {
     in_every_revision(library, |visitor| {
-        // Nothing matches the one, and the handler does not know the other.
+        // The first URI matches nothing; the second is unknown to its handler.
         for uri in ["note://b", "file:///secret"] {
             let error = visitor.ask("resources/read", json!({"uri": uri}))["error"].clone();
             assert_eq!(error["code"], if visitor.is_modern() { -32602 } else { -32002 }, "{error}");
@@ -87,7 +86,7 @@ fn what_does_not_exist_is_refused_as_the_revision_has_it() {
 }
 
 #[test]
-fn prompts_are_filled_in_and_need_what_they_require() {
+fn prompts_are_rendered_and_need_their_required_arguments() {
     in_every_revision(library, |visitor| {
         let params = json!({"name": "greet", "arguments": {"who": "Ada"}});
         let result = visitor.ask("prompts/get", params)["result"].clone();
@@ -100,7 +99,7 @@ fn prompts_are_filled_in_and_need_what_they_require() {
 }
 
 #[test]
-fn arguments_are_completed_a_hundred_values_at_most() {
+fn completions_have_at_most_a_hundred_values() {
     in_every_revision(library, |visitor| {
         let mut complete = |reference: Value, name: &str| {
             let params = json!({"ref": reference, "argument": {"name": name, "value": "A"}});
@@ -174,7 +173,7 @@ fn unread(read: ReadResource, cx: Cx) -> Result<ResourceContents, ToolError> {
 }
 
 #[test]
-fn what_is_declared_is_what_is_registered() {
+fn registered_entries_are_declared() {
     story(|| {
         let declared = |server: Server| {
             let visitor = Visitor::new(server, Revision::V2026_07_28, json!({}));
@@ -228,7 +227,7 @@ fn arguments_are_checked_before_a_handler_sees_them() {
 }
 
 #[test]
-fn what_cannot_be_offered_is_told_when_the_server_is_to_serve() {
+fn invalid_entries_are_errors_when_the_server_starts() {
     let refusals = [
         (
             server().tool_with(Tool::new("odd", raw(json!({}))), |_: Value, _| Ok("")),

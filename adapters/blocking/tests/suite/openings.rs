@@ -1,5 +1,4 @@
-//! Servers of both eras behind one API: how a client finds out which it is, and how little that
-//! changes afterwards.
+//! Servers of both eras behind one API: how a client detects the era, and how little differs.
 
 use std::thread;
 use std::time::Duration;
@@ -16,9 +15,9 @@ use crate::common::{Hand, client, connect_by_hand, pair, part, raw, server, stor
 
 const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
 
-/// LIF-26, LIF-28
+// LIF-26, LIF-28
 #[test]
-fn a_server_is_asked_which_era_it_is_of_and_spoken_to_in_it() {
+fn a_client_probes_the_era_of_a_server_and_adopts_it() {
     story(|| {
         for (era, revision) in ERAS.into_iter().zip([Revision::V2025_11_25, Revision::V2026_07_28])
         {
@@ -29,9 +28,9 @@ fn a_server_is_asked_which_era_it_is_of_and_spoken_to_in_it() {
     });
 }
 
-/// LIF-31
+// LIF-31
 #[test]
-fn a_server_that_is_known_to_be_legacy_is_not_asked() {
+fn a_known_legacy_server_is_not_probed() {
     story(|| {
         let (connection, hello, _hand) = meet_by(client().expect(Era::Legacy), |hand| {
             let hello = hand.hear();
@@ -43,9 +42,9 @@ fn a_server_that_is_known_to_be_legacy_is_not_asked() {
     });
 }
 
-/// LIF-31
+// LIF-31
 #[test]
-fn a_server_that_was_legacy_the_last_time_and_is_modern_now_is_found_out() {
+fn a_modern_server_that_used_to_be_legacy_is_detected() {
     story(|| {
         let (connection, (), mut hand) = meet_by(client().expect(Era::Legacy), |hand| {
             let hello = hand.hear();
@@ -67,13 +66,13 @@ fn a_server_that_was_legacy_the_last_time_and_is_modern_now_is_found_out() {
     });
 }
 
-/// T-36
+// T-36
 #[test]
-fn a_stream_that_ends_at_the_question_is_said_to_have_done_so() {
+fn a_stream_that_ends_at_the_probe_is_reported() {
     story(|| {
         let (failed, (), _hand) = meet_by(client(), |hand| {
             hand.hear();
-            // Hangs up: whatever it says after that goes nowhere.
+            // Disconnects: later output is lost.
             let (_, nowhere) = std::io::pipe().unwrap();
             hand.writer = nowhere;
         });
@@ -82,13 +81,16 @@ fn a_stream_that_ends_at_the_question_is_said_to_have_done_so() {
             matches!(failed, Error::Start { why: Close::Peer, probed: true, .. }),
             "{failed:?}"
         );
-        assert!(failed.to_string().contains("expect the legacy era"), "{failed}");
+        assert!(
+            failed.to_string().contains("for a legacy server, use `Client::expect`"),
+            "{failed}"
+        );
     });
 }
 
-/// STL-42
+// STL-42
 #[test]
-fn an_answer_that_is_still_good_is_used_again_unless_a_fresh_one_is_wanted() {
+fn a_cached_result_is_reused_unless_fresh_is_set() {
     story(|| {
         let limits = Limits { cache_bytes_max: 1 << 20, ..Limits::default() };
         let (connection, mut hand) =
@@ -111,13 +113,13 @@ fn an_answer_that_is_still_good_is_used_again_unless_a_fresh_one_is_wanted() {
         assert_eq!([count(false), count(false), count(true), count(false)], [1, 1, 2, 2]);
         let mut hand = serving.join().unwrap();
         connection.close().unwrap();
-        assert_eq!(hand.hear_or_end(), None, "asked twice in all");
+        assert_eq!(hand.hear_or_end(), None, "two requests in total");
     });
 }
 
-/// LOG-02, LOG-05
+// LOG-02, LOG-05
 #[test]
-fn the_level_of_log_messages_is_set_for_the_session_or_with_each_request() {
+fn the_log_level_is_set_for_the_session_or_with_each_request() {
     story(|| {
         let offered = json!({"tools": {}, "logging": {}});
         let (connection, mut hand) = meet(Era::Legacy, client(), &offered);
@@ -149,7 +151,7 @@ fn the_level_of_log_messages_is_set_for_the_session_or_with_each_request() {
     });
 }
 
-/// One set of handlers, for every revision.
+/// Returns a client with handlers for every revision.
 fn answering() -> Client {
     client()
         .on_elicitation(|form| ElicitResult::accept(raw(json!({"seen": form.message}))))
@@ -157,7 +159,7 @@ fn answering() -> Client {
         .on_sampling(|_| Ok(CreateMessageResult::new(Role::Assistant, "well", "m")))
 }
 
-/// What a server may ask, and what is to come of it.
+/// Returns requests that a server may send, and the expected results.
 fn questions() -> [(&'static str, Value, Value); 3] {
     let form = json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});
     let text = json!({"type": "text", "text": "well"});
@@ -173,7 +175,7 @@ fn questions() -> [(&'static str, Value, Value); 3] {
 }
 
 #[test]
-fn the_same_handlers_answer_requests_of_a_session_and_rounds_without_one() {
+fn one_set_of_handlers_answers_in_both_eras() {
     story(|| {
         let (connection, mut hand) = connect_by_hand(answering());
         for (method, params, expected) in questions() {
@@ -213,7 +215,7 @@ fn the_same_handlers_answer_requests_of_a_session_and_rounds_without_one() {
 }
 
 #[test]
-fn one_server_and_one_client_do_the_same_in_every_revision() {
+fn one_server_and_one_client_work_in_every_revision() {
     story(|| {
         for revision in Revision::ALL {
             let server = server().tool_with(tool("survey"), |_: Value, cx| {

@@ -1,5 +1,5 @@
-//! Questions in rounds: several at once, one after the other, what is carried between them, and
-//! what is refused.
+//! Rounds of input requests: several at once, several in sequence, the state between them, and
+//! refusals.
 
 use mcp_blocking::proto::schema::{
     CreateMessage, CreateMessageResult, Elicit, ListRootsResult, Prompt, PromptMessage, Resource,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::common::{raw, server, story, tool};
 use crate::eras::Visitor;
 
-/// Those in which a server can ask a client's user.
+/// The revisions that define elicitation.
 const WITH_FORMS: [Revision; 3] =
     [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
 
@@ -63,7 +63,7 @@ fn asking() -> Server {
 }
 
 #[test]
-fn the_same_handler_asks_clients_of_every_revision() {
+fn one_handler_asks_clients_of_every_revision() {
     story(|| {
         for server in [asking, || sealed(asking())] {
             for revision in WITH_FORMS {
@@ -75,7 +75,7 @@ fn the_same_handler_asks_clients_of_every_revision() {
                 visitor.leave();
             }
         }
-        // Older ones have no forms, but models.
+        // Older revisions have sampling but no elicitation.
         let sampling = || {
             server().tool_with(tool("ask"), |_: Value, cx| {
                 let question =
@@ -98,7 +98,7 @@ fn the_same_handler_asks_clients_of_every_revision() {
 }
 
 #[test]
-fn resources_and_prompts_ask_as_tools_do() {
+fn resources_and_prompts_ask_like_tools() {
     story(|| {
         for revision in WITH_FORMS {
             let mut visitor = Visitor::new(sealed(asking()), revision, can_all());
@@ -118,7 +118,7 @@ fn resources_and_prompts_ask_as_tools_do() {
 }
 
 #[test]
-fn several_things_are_asked_at_once() {
+fn several_questions_are_asked_at_once() {
     story(|| {
         let server = || {
             server().tool_with(tool("survey"), |_: Value, cx| {
@@ -130,7 +130,7 @@ fn several_things_are_asked_at_once() {
                 ])?;
                 let Name { name: age } = cx.filled_in("age")?;
                 let roots: ListRootsResult = cx.answer("roots")?;
-                assert!(cx.answer::<ListRootsResult>("nobody asked").is_err());
+                assert!(cx.answer::<ListRootsResult>("unasked").is_err());
                 let keys: Vec<String> = cx.answers().into_iter().map(|(key, _)| key).collect();
                 Ok(format!("{who} {age} {} {}", roots.roots.len(), keys.join(",")))
             })
@@ -154,7 +154,7 @@ fn several_things_are_asked_at_once() {
     });
 }
 
-/// Asks twice and counts in its state how often it ran.
+/// Returns a server whose tool asks twice and counts its runs in its state.
 fn counting() -> Server {
     server().tool_with(tool("count"), |_: Value, cx: Cx| {
         let runs: u32 = cx.state()?.unwrap_or(0);
@@ -166,7 +166,7 @@ fn counting() -> Server {
 }
 
 #[test]
-fn state_and_answers_are_carried_over_two_rounds() {
+fn state_and_answers_survive_two_rounds() {
     story(|| {
         for server in [counting, || sealed(counting())] {
             for revision in WITH_FORMS {
@@ -213,7 +213,7 @@ fn a_handler_runs_again_without_a_question() {
 }
 
 #[test]
-fn state_that_was_tampered_with_is_refused() {
+fn tampered_state_is_refused() {
     story(|| {
         for (server, is_sealed) in
             [(counting as fn() -> Server, false), (|| sealed(counting()), true)]
@@ -238,10 +238,10 @@ fn state_that_was_tampered_with_is_refused() {
                 let error = retry(&broken, json!({}))["error"].clone();
                 assert_eq!(error["code"], code::INVALID_PARAMS, "{broken}: {error}");
             }
-            // For another request: only a seal notices.
+            // State of another request: only a seal detects this.
             let other = retry(&state, json!({"arguments": {"other": true}}));
             assert_eq!(other.get("error").is_some(), is_sealed, "{other}");
-            // As it was, it goes on.
+            // The original state still works.
             assert_eq!(retry(&state, json!({}))["result"]["resultType"], "input_required");
             visitor.leave();
         }
@@ -249,7 +249,7 @@ fn state_that_was_tampered_with_is_refused() {
 }
 
 #[test]
-fn a_wrong_key_is_asked_for_again_and_an_answer_that_is_none_is_refused() {
+fn a_missing_answer_is_requested_again_and_an_invalid_one_is_refused() {
     story(|| {
         let mut visitor = Visitor::new(asking(), Revision::V2026_07_28, can_all());
         let mut retry = |responses: Value| {
@@ -270,7 +270,7 @@ fn a_wrong_key_is_asked_for_again_and_an_answer_that_is_none_is_refused() {
 }
 
 #[test]
-fn whoever_cannot_be_asked_is_refused() {
+fn clients_without_the_capability_are_refused() {
     story(|| {
         for revision in Revision::ALL {
             let mut visitor = Visitor::new(asking(), revision, json!({"roots": {}}));

@@ -1,4 +1,4 @@
-//! Telling without being asked: notifications, log messages, and what is heard of broken rules.
+//! Notifications, log messages and reports of violations.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use crate::common::{
     client, connect_by_hand, pair, part, raw, serve_by_hand, server, story, success, tool,
 };
 
-/// A client that passes on what it is told.
+/// Returns a client that forwards its notifications to a channel.
 fn listening() -> (Client, Receiver<(String, Value)>) {
     let (says, hears) = channel();
     let client = client().on_notification(move |method, params| {
@@ -34,12 +34,12 @@ fn chatty() -> Server {
 }
 
 #[test]
-fn notifications_are_heard_in_the_order_in_which_they_came() {
+fn notifications_are_delivered_in_order() {
     story(|| {
         let (client, hears) = listening();
         let (client, mut hand) = connect_by_hand(client);
         let telling = std::thread::spawn(move || {
-            // More than wait for a slow listener.
+            // More than the queue of the callback holds.
             for number in 0..3000 {
                 hand.notify("notifications/message", &json!({"level": "info", "data": number}));
             }
@@ -55,7 +55,7 @@ fn notifications_are_heard_in_the_order_in_which_they_came() {
 }
 
 #[test]
-fn log_messages_come_before_the_answer_of_their_call_and_not_below_the_level() {
+fn log_messages_precede_the_result_of_their_call_and_respect_the_level() {
     story(|| {
         let (client, hears) = listening();
         let (client, serving) = pair(client, chatty());
@@ -69,12 +69,12 @@ fn log_messages_come_before_the_answer_of_their_call_and_not_below_the_level() {
             }
         }
         part(client, serving);
-        assert!(hears.recv().is_err(), "nothing was left over, and the listener is gone");
+        assert!(hears.recv().is_err(), "no message is left, and the callback was dropped");
     });
 }
 
 #[test]
-fn a_server_without_logging_says_so_to_both_sides() {
+fn a_server_without_logging_reports_it_to_both_sides() {
     story(|| {
         let server = server().tool_with(tool("chat"), |_: Value, cx| {
             assert_eq!(cx.log(Level::Error, "hello"), Err(Misuse::Undeclared));
@@ -91,7 +91,7 @@ fn a_server_without_logging_says_so_to_both_sides() {
 }
 
 #[test]
-fn what_is_told_before_the_end_arrives() {
+fn notifications_before_the_end_are_delivered() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
         let text = "x".repeat(500_000);
@@ -121,7 +121,7 @@ fn a_notification_without_an_object_is_not_sent() {
 }
 
 #[test]
-fn a_slow_listener_holds_up_neither_deadlines_nor_the_end() {
+fn a_slow_callback_delays_neither_timeouts_nor_the_end() {
     story(|| {
         let (wake, woken) = channel::<()>();
         let slow = client().on_notification(move |_, _| {
@@ -129,7 +129,7 @@ fn a_slow_listener_holds_up_neither_deadlines_nor_the_end() {
         });
         let (client, mut hand) = connect_by_hand(slow);
         let telling = std::thread::spawn(move || {
-            // Until the client does not read any more, and then until it hangs up.
+            // Until the client stops reading, and then until it disconnects.
             let text = "x".repeat(1000);
             let line = json!({"jsonrpc": "2.0", "method": "notifications/message",
                 "params": {"level": "info", "data": text}});
@@ -149,7 +149,7 @@ fn a_slow_listener_holds_up_neither_deadlines_nor_the_end() {
 }
 
 #[test]
-fn a_listener_that_panics_hears_the_next_one() {
+fn a_callback_that_panics_receives_the_next_notification() {
     story(|| {
         let (says, hears) = channel();
         let nervous = client().on_notification(move |method, _| {
@@ -165,7 +165,7 @@ fn a_listener_that_panics_hears_the_next_one() {
 }
 
 #[test]
-fn broken_rules_are_heard_of_on_both_sides_and_survived() {
+fn violations_are_reported_on_both_sides_and_survived() {
     story(|| {
         let (says, hears) = channel();
         let says = Mutex::new(says);
@@ -199,7 +199,7 @@ fn broken_rules_are_heard_of_on_both_sides_and_survived() {
 }
 
 #[test]
-fn a_judge_that_panics_keeps_no_event_from_being_handed_out() {
+fn a_violation_callback_that_panics_does_not_stop_events() {
     story(|| {
         let (client, mut hand) =
             connect_by_hand(client().on_violation(|violation| panic!("{violation}")));
@@ -227,9 +227,9 @@ fn a_judge_that_panics_keeps_no_event_from_being_handed_out() {
 }
 
 #[test]
-fn a_connection_can_be_closed_by_what_it_calls() {
+fn a_connection_can_be_closed_from_its_callbacks() {
     story(|| {
-        // By its listener.
+        // By its notification callback.
         let handle: Arc<Mutex<Option<mcp_blocking::Connection>>> = Arc::default();
         let (says, hears) = channel();
         let closing = Arc::clone(&handle);
@@ -243,7 +243,7 @@ fn a_connection_can_be_closed_by_what_it_calls() {
         assert!(hears.recv().unwrap());
         assert_eq!(hand.hear_or_end(), None);
 
-        // By its answer to a question: the answer is not sent any more.
+        // By its elicitation handler: the answer is no longer sent.
         let handle: Arc<Mutex<Option<mcp_blocking::Connection>>> = Arc::default();
         let closing = Arc::clone(&handle);
         let answering = common::client().on_roots(move || {

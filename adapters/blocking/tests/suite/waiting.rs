@@ -1,4 +1,4 @@
-//! Waiting for a call: progress, deadlines, and calls that nobody wants any more.
+//! Waiting for a call: progress, timeouts and cancellation.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -29,7 +29,7 @@ fn counting() -> Server {
 }
 
 #[test]
-fn progress_is_heard_in_order_and_before_the_answer() {
+fn progress_arrives_in_order_and_before_the_result() {
     story(|| {
         let (client, serving) = pair(client(), counting());
         let mut heard = Vec::new();
@@ -49,7 +49,7 @@ fn progress_is_heard_in_order_and_before_the_answer() {
 }
 
 #[test]
-fn progress_that_nobody_hears_is_not_kept_for_ever() {
+fn unread_progress_is_bounded() {
     story(|| {
         let (client, serving) = pair(client(), counting());
         let call = client.call_tool("count", &json!({"steps": 1000})).progress(|_| {});
@@ -62,7 +62,7 @@ fn progress_that_nobody_hears_is_not_kept_for_ever() {
         assert_eq!(last, 1000.0, "the latest is kept");
         assert_eq!(success(open.wait()), "counted");
 
-        // Without a wish for it none is sent.
+        // Without a progress token none is sent.
         let mut quiet = client.call_tool("count", &json!({"steps": 3})).start().unwrap();
         assert!(quiet.next_progress().is_none());
         assert_eq!(success(quiet.wait()), "counted");
@@ -71,7 +71,7 @@ fn progress_that_nobody_hears_is_not_kept_for_ever() {
 }
 
 #[test]
-fn progress_must_grow_and_its_request_must_be_open() {
+fn progress_must_increase_and_its_request_must_be_open() {
     story(|| {
         let (left, taken) = channel();
         let left = Mutex::new(left);
@@ -85,13 +85,13 @@ fn progress_must_grow_and_its_request_must_be_open() {
         let (client, serving) = pair(client(), server);
         assert_eq!(success(client.call_tool("odd", &json!({})).progress(|_| {}).wait()), "odd");
         let cx = taken.recv().unwrap();
-        assert_eq!(cx.progress(Progress::new(3.0)), Err(Misuse::Stale), "it was answered");
+        assert_eq!(cx.progress(Progress::new(3.0)), Err(Misuse::Stale), "the request was answered");
         assert!(!cx.is_cancelled(), "answered is not cancelled");
         part(client, serving);
     });
 }
 
-/// A server whose one tool sleeps, and says when it begins and how it ends.
+/// Returns a server whose only tool sleeps, and reports its start and its end.
 fn sleeping(says: std::sync::mpsc::Sender<&'static str>) -> Server {
     let says = Mutex::new(says);
     server().tool_with(tool("sleep"), move |_: Value, cx| -> Result<String, ToolError> {
@@ -100,12 +100,12 @@ fn sleeping(says: std::sync::mpsc::Sender<&'static str>) -> Server {
         let cancelled = cx.sleep(FOR_EVER);
         assert_eq!(cancelled, cx.is_cancelled());
         says.send(if cancelled { "cancelled" } else { "slept" })?;
-        Err(ToolError::failed("nobody hears this"))
+        Err(ToolError::failed("not sent"))
     })
 }
 
 #[test]
-fn a_call_that_is_dropped_is_cancelled_there() {
+fn dropping_a_call_cancels_its_handler() {
     story(|| {
         let (says, hears) = channel();
         let (client, serving) = pair(client(), sleeping(says));
@@ -121,7 +121,7 @@ fn a_call_that_is_dropped_is_cancelled_there() {
 }
 
 #[test]
-fn the_server_is_told_which_call_is_cancelled_and_why() {
+fn a_cancellation_names_the_call_and_the_reason() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
         let open = client.call_tool("any", &json!({})).start().unwrap();
@@ -132,14 +132,14 @@ fn the_server_is_told_which_call_is_cancelled_and_why() {
             (&told["requestId"], &told["reason"]),
             (&asked["id"], &json!("changed my mind"))
         );
-        // Its answer was under way; the next call is not confused by it.
+        // A late response does not affect the next call.
         hand.answer(&asked, &json!({"content": [{"type": "text", "text": "late"}]}));
         let open = client.call_tool("any", &json!({})).start().unwrap();
         let asked = hand.hear();
         hand.answer(&asked, &json!({"content": [{"type": "text", "text": "right"}]}));
         assert_eq!(success(open.wait()), "right");
 
-        // One that is waited for to its end is not cancelled; nor is one whose end is there.
+        // Completed calls are not cancelled, whether their results were taken or not.
         let answered = client.call_tool("any", &json!({})).start().unwrap();
         let asked = hand.hear();
         hand.answer(&asked, &json!({"content": []}));
@@ -153,7 +153,7 @@ fn the_server_is_told_which_call_is_cancelled_and_why() {
 }
 
 #[test]
-fn a_call_times_out_and_the_server_is_told() {
+fn a_call_that_times_out_is_cancelled() {
     story(|| {
         let (says, hears) = channel();
         let (client, serving) = pair(client(), sleeping(says));
@@ -166,13 +166,13 @@ fn a_call_times_out_and_the_server_is_told() {
 }
 
 #[test]
-fn the_nearest_deadline_counts_whichever_was_set_first() {
+fn the_earliest_deadline_counts() {
     story(|| {
         let (client, hand) = connect_by_hand(client());
         let call = |timeout| client.call_tool("any", &json!({})).timeout(timeout).start().unwrap();
         let (late, soon, later) = (call(FOR_EVER), call(SOON), call(FOR_EVER));
         assert!(matches!(soon.wait(), Err(Error::Call(CallError::TimedOut))));
-        // The clock's thread sleeps for ever now; the next deadline must wake it.
+        // The timer thread now sleeps without a deadline; the next one must wake it.
         assert!(matches!(call(SOON).wait(), Err(Error::Call(CallError::TimedOut))));
         client.close().unwrap();
         for open in [late, later] {
@@ -183,7 +183,7 @@ fn the_nearest_deadline_counts_whichever_was_set_first() {
 }
 
 #[test]
-fn progress_keeps_a_call_alive_up_to_its_cap() {
+fn progress_extends_the_timeout_up_to_its_maximum() {
     story(|| {
         let (client, mut hand) = connect_by_hand(client());
         let open = client
@@ -202,7 +202,7 @@ fn progress_keeps_a_call_alive_up_to_its_cap() {
 }
 
 #[test]
-fn a_listener_that_panics_cancels_its_call_only() {
+fn a_progress_callback_that_panics_cancels_only_its_call() {
     story(|| {
         let (says, hears) = channel();
         let server = sleeping(says).tool_with(tool("begin"), |_: Value, cx| {
@@ -228,7 +228,7 @@ fn a_listener_that_panics_cancels_its_call_only() {
 }
 
 #[test]
-fn handlers_notice_that_the_client_is_gone() {
+fn handlers_detect_that_the_client_is_gone() {
     story(|| {
         let (says, hears) = channel();
         let (mut hand, serving) = serve_by_hand(sleeping(says));

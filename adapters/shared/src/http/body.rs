@@ -1,4 +1,4 @@
-//! The body of a response: all of it at once, or an event stream; knows nothing of what it says.
+//! Response bodies: complete ones and event streams.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -9,38 +9,38 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_lite::future::yield_now;
 use http_body::{Frame, SizeHint};
-use mcp_proto::http::{ExchangeId, Frame as Piece};
+use mcp_proto::http::{ExchangeId, Frame as StreamFrame};
 use mcp_proto::server::Server as Machine;
 
 use super::runtime::HttpRuntime;
 use super::sessions::Listener;
 use crate::BoxFuture;
-use crate::link::{Link, State};
-use crate::serving::Serving;
+use crate::server::events::Serving;
+use crate::transport::link::{Link, State};
 
-/// The body of a response. Dropping it tells the server that nobody hears the rest.
-pub struct Body(Inner);
+/// The body of a response. Dropping it early tells the server that the client is gone.
+pub struct Body(BodyKind);
 
-enum Inner {
+enum BodyKind {
     Whole(Option<Bytes>),
     Events(Events),
 }
 
 struct Events {
     exchange: Exchange,
-    next: Option<BoxFuture<'static, Piece>>,
-    /// Keeps the time, where nobody else does.
-    time: Option<BoxFuture<'static, ()>>,
+    next: Option<BoxFuture<'static, StreamFrame>>,
+    /// Runs the timers of a connection that has no timer task.
+    timers: Option<BoxFuture<'static, ()>>,
 }
 
-/// A request that is being answered: whoever drops it is gone.
+/// An HTTP request whose response is in progress. Dropping it early means that the client is gone.
 pub(super) struct Exchange {
     pub(super) link: Arc<Link<Machine>>,
     pub(super) id: ExchangeId,
-    /// It shares its session with nobody, and ends it.
-    pub(super) is_alone: bool,
+    /// The connection exists for this exchange only and ends with it.
+    pub(super) is_modern: bool,
     pub(super) is_over: bool,
-    /// It hears of changes, and of the end, for as long as this is there.
+    /// Keeps the exchange subscribed to changes, and registered to be ended with the server.
     pub(super) listening: Option<(Serving, Listener)>,
 }
 
@@ -49,33 +49,33 @@ impl Drop for Exchange {
         if !self.is_over {
             let id = self.id;
             self.link.with(|state, now| {
-                if let Some(http) = state.session.http() {
+                if let Some(http) = state.connection.http() {
                     http.handle_gone(now, id);
                 }
             });
         }
-        // Where nobody else has it, there is nobody to be told.
-        if self.is_alone && (Arc::strong_count(&self.link) > 1 || !self.is_over) {
-            self.link.over();
+        // Without other handles to the connection, nothing waits for its end.
+        if self.is_modern && (Arc::strong_count(&self.link) > 1 || !self.is_over) {
+            self.link.abandon();
         }
     }
 }
 
 impl Body {
     pub(super) const fn whole(bytes: Bytes) -> Self {
-        Self(Inner::Whole(Some(bytes)))
+        Self(BodyKind::Whole(Some(bytes)))
     }
 
     pub(super) fn events(exchange: Exchange, runtime: &Arc<dyn HttpRuntime>) -> Self {
-        let time: Option<BoxFuture<'static, ()>> = exchange.is_alone.then(|| {
+        let timers: Option<BoxFuture<'static, ()>> = exchange.is_modern.then(|| {
             let (link, runtime) = (Arc::clone(&exchange.link), Arc::clone(runtime));
             Box::pin(async move {
-                // What is said at once needs no timer.
+                // Most responses are ready immediately and need no timer.
                 yield_now().await;
                 link.keep_time(|duration| runtime.sleep(duration)).await;
             }) as _
         });
-        Self(Inner::Events(Events { exchange, next: None, time }))
+        Self(BodyKind::Events(Events { exchange, next: None, timers }))
     }
 }
 
@@ -84,42 +84,43 @@ impl Events {
         if self.exchange.is_over {
             return Poll::Ready(None);
         }
-        let Poll::Ready(piece) = self.poll_piece(context) else {
-            // While there is something to say, nothing has to be said for time having passed.
-            if let Some(time) = &mut self.time
-                && time.as_mut().poll(context).is_ready()
+        let Poll::Ready(frame) = self.poll_frame(context) else {
+            // Timers, such as keep-alive, matter only while there is nothing to send.
+            if let Some(timers) = &mut self.timers
+                && timers.as_mut().poll(context).is_ready()
             {
-                self.time = None;
+                self.timers = None;
             }
             return Poll::Pending;
         };
-        match piece {
-            Piece::Bytes(bytes) => Poll::Ready(Some(bytes)),
-            Piece::End => {
+        match frame {
+            StreamFrame::Bytes(bytes) => Poll::Ready(Some(bytes)),
+            StreamFrame::End => {
                 self.exchange.is_over = true;
                 Poll::Ready(None)
             }
         }
     }
-}
 
-impl Events {
-    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Piece> {
+    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<StreamFrame> {
         let (link, id) = (&self.exchange.link, self.exchange.id);
         let next = self.next.get_or_insert_with(|| {
             let link = Arc::clone(link);
             Box::pin(async move {
                 let poll = |state: &mut State<Machine>| {
-                    state.session.http().map_or(Some(Piece::End), |http| http.poll_frame(id))
+                    state
+                        .connection
+                        .http()
+                        .map_or(Some(StreamFrame::End), |http| http.poll_frame(id))
                 };
                 link.take_sent(poll).await
             })
         });
-        let piece = next.as_mut().poll(context);
-        if piece.is_ready() {
+        let frame = next.as_mut().poll(context);
+        if frame.is_ready() {
             self.next = None;
         }
-        piece
+        frame
     }
 }
 
@@ -132,8 +133,8 @@ impl http_body::Body for Body {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut self.0 {
-            Inner::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Inner::Events(events) => {
+            BodyKind::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            BodyKind::Events(events) => {
                 events.poll(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
             }
         }
@@ -141,17 +142,17 @@ impl http_body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Inner::Whole(bytes) => bytes.as_ref().is_none_or(Bytes::is_empty),
-            Inner::Events(events) => events.exchange.is_over,
+            BodyKind::Whole(bytes) => bytes.as_ref().is_none_or(Bytes::is_empty),
+            BodyKind::Events(events) => events.exchange.is_over,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Inner::Whole(bytes) => {
+            BodyKind::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64)
             }
-            Inner::Events(_) => SizeHint::default(),
+            BodyKind::Events(_) => SizeHint::default(),
         }
     }
 }
@@ -159,8 +160,8 @@ impl http_body::Body for Body {
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.0 {
-            Inner::Whole(_) => "Whole",
-            Inner::Events(_) => "Events",
+            BodyKind::Whole(_) => "Whole",
+            BodyKind::Events(_) => "Events",
         };
         f.debug_tuple("Body").field(&kind).finish()
     }

@@ -1,19 +1,18 @@
-//! Streamable HTTP, as far as it needs no runtime: what answers requests, on whatever parsed them,
-//! and what makes them.
+//! Streamable HTTP, independent of the runtime and of the HTTP server library.
 
 mod body;
 mod client;
 mod options;
-mod over;
 mod runtime;
 mod service;
 mod sessions;
 mod stop;
+mod transport;
 
 pub use crate::error::HttpFailure;
 pub use body::Body;
 pub use client::{Challenged, Dial, Duplex, Remote};
-pub(crate) use client::{ClientOverHttp, start};
+pub(crate) use client::{ClientTransport, start};
 pub use options::Http;
 pub use runtime::HttpRuntime;
 pub use service::HttpService;

@@ -1,5 +1,4 @@
-//! How a server is served over HTTP: who may use it, and within which bounds; knows nothing of what
-//! it serves.
+//! The options of a server over HTTP: who may use it, and its limits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,17 +9,22 @@ use mcp_proto::http::{Policy, Refusal, Settings};
 
 type Check = Arc<dyn Fn(&Parts) -> Result<(), Refusal> + Send + Sync>;
 
-/// How a server is served over HTTP.
+/// The options of a server over
+/// [Streamable HTTP](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports).
 ///
-/// By default only requests to this machine itself are let in, from no page on the web: what a name
-/// service or a page can point to this server is refused. (HTTP-55, HTTP-56)
+/// By default, accepts loopback hosts only and rejects browser origins. This prevents DNS rebinding
+/// attacks.
 ///
 /// ```
 /// use mcp_adapter::http::Http;
 ///
-/// let public = Http::new().host("mcp.example.com").origin("https://app.example.com").sessions_max(1_000);
+/// let public = Http::new()
+///     .host("mcp.example.com")
+///     .origin("https://app.example.com")
+///     .sessions_max(1_000);
 /// # drop(public);
 /// ```
+// HTTP-55, HTTP-56: `Host` and `Origin` are validated.
 #[derive(Clone)]
 #[must_use]
 pub struct Http {
@@ -37,7 +41,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// The defaults.
+    /// Returns the default options.
     pub fn new() -> Self {
         Self {
             hosts: Vec::new(),
@@ -53,71 +57,75 @@ impl Http {
         }
     }
 
-    /// Lets in requests to this host as well: at any port, or at the one that is named with it.
+    /// Accepts requests to this host as well, at any port or at the given one.
     pub fn host(mut self, host: &str) -> Self {
         self.hosts.push(host.into());
         self
     }
 
-    /// Lets in requests to any host: for servers behind a proxy that has looked already.
+    /// Accepts requests to any host. For servers behind a proxy that validates the host.
     pub const fn any_host(mut self) -> Self {
         self.any_host = true;
         self
     }
 
-    /// Lets in requests of this origin's pages, such as `https://app.example.com`.
+    /// Accepts requests from browser pages of this origin, such as `https://app.example.com`.
     pub fn origin(mut self, origin: &str) -> Self {
         self.origins.push(origin.into());
         self
     }
 
-    /// The one path that there is, `/mcp`; any other is answered with 404.
+    /// Sets the path of the endpoint, `/mcp` by default. Other paths are answered with 404.
     pub fn path(mut self, path: &str) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// Serves on whatever path a request came by: where a router has looked already.
+    /// Accepts requests to any path. For servers behind a router.
     pub fn any_path(mut self) -> Self {
         self.path = None;
         self
     }
 
-    /// Sessions at a time, 10,000; the next client is answered with 503. (SEC-18)
+    /// Sets the maximum number of sessions, 10,000 by default. Further clients are answered with
+    /// 503.
+    // SEC-18: bounds the memory that clients can claim.
     pub const fn sessions_max(mut self, sessions_max: usize) -> Self {
         self.sessions_max = sessions_max;
         self
     }
 
-    /// Clients without a session that listen to changes at a time, 10,000; the next is answered
-    /// with 503. (SEC-18)
+    /// Sets the maximum number of modern-era subscriptions, 10,000 by default. Further ones are
+    /// answered with 503.
+    // SEC-18: bounds the memory that clients can claim.
     pub const fn listeners_max(mut self, listeners_max: usize) -> Self {
         self.listeners_max = listeners_max;
         self
     }
 
-    /// How long a session may be idle until it is ended, 30 min. One with a request in flight or an
-    /// open stream is not.
+    /// Sets how long a session may be idle before it is ended, 30 min by default. A session with a
+    /// request in flight or an open stream is not idle.
     pub const fn idle_max(mut self, idle_max: Duration) -> Self {
         self.idle_max = idle_max;
         self
     }
 
-    /// How long a request's body may take to arrive, 30 s; then it is answered with 408.
+    /// Sets how long the body of a request may take to arrive, 30 s by default. Later ones are
+    /// answered with 408.
     pub const fn body_timeout(mut self, body_timeout: Duration) -> Self {
         self.body_timeout = body_timeout;
         self
     }
 
-    /// How event streams are kept up and resumed.
+    /// Sets how event streams are kept alive and resumed.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = Arc::new(settings);
         self
     }
 
-    /// Has `check` look at the head of each request that comes from where it may, before anything
-    /// else does: the place to ask who the client is. A refusal of 401 says how to be let in
-    /// with `Refusal::field("www-authenticate", …)`.
+    /// Calls `check` with the head of each request, after the validation of host and origin and
+    /// before anything else. For authorization: a refusal with status 401 must carry a challenge,
+    /// added with `Refusal::field("www-authenticate", …)`.
     pub fn checking(
         mut self,
         check: impl Fn(&Parts) -> Result<(), Refusal> + Send + Sync + 'static,

@@ -1,16 +1,16 @@
-//! The seam between HTTP servers and an async runtime: sleeping and spawning.
+//! The interface between HTTP servers and an async runtime.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::BoxFuture;
-use crate::workers::Spawn;
+use crate::exec::workers::Spawn;
 
-/// What a runtime does for HTTP.
+/// The part of a runtime that HTTP servers use.
 pub trait HttpRuntime: Spawn {
-    /// Sleeps.
+    /// Waits for `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 
-    /// The same as what futures are run by.
+    /// Upcasts to [`Spawn`].
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
 }

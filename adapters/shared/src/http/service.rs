@@ -1,4 +1,4 @@
-//! What answers HTTP requests for a server, on any runtime and any HTTP library; knows no socket.
+//! The HTTP service of a server, for any runtime and any HTTP library.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -22,59 +22,59 @@ use mcp_proto::{Decoded, Revision, Session as _};
 use super::body::{Body, Exchange};
 use super::options::Http;
 use super::runtime::HttpRuntime;
-use super::sessions::{Sessions, TimeKeeper};
-use crate::clock::Clock;
-use crate::link::{Keeper, Link, Transport};
+use super::sessions::{SessionTimers, Sessions};
+use crate::exec::clock::Clock;
+use crate::exec::workers::Spawn;
 use crate::server::Server;
-use crate::serving::Serving;
-use crate::workers::Spawn;
+use crate::server::events::Serving;
+use crate::transport::link::{Link, SpawnTimer, Transport};
 
-/// A server over HTTP: it answers requests, whoever received them. Cheap to clone: a clone shares
-/// all sessions.
+/// A server over HTTP, which answers requests received by any HTTP library. Cheap to clone; clones
+/// share all sessions.
 #[derive(Clone)]
 pub struct HttpService {
-    shared: Arc<Shared>,
+    shared: Arc<ServiceShared>,
 }
 
-struct Shared {
+struct ServiceShared {
     server: Server,
     config: Config,
     options: Http,
     policy: Policy,
     sessions: Arc<Sessions>,
-    keeper: Arc<dyn Keeper<Machine>>,
+    timers: Arc<dyn SpawnTimer<Link<Machine>>>,
     runtime: Arc<dyn HttpRuntime>,
 }
 
 impl HttpService {
-    /// A service for `server`; what adapters call `http_service`.
+    /// Creates a service for `server`. Used by the `http_service` methods of adapters.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered.
+    /// If an entry of the server cannot be offered.
     pub fn new(server: &Server, options: Http, runtime: Arc<dyn HttpRuntime>) -> io::Result<Self> {
-        let config = server.declared()?;
+        let config = server.config()?;
         let policy = options.policy(&config);
         let sessions = Sessions::new(
             Table::new(options.sessions_max, options.idle_max),
             options.listeners_max,
         );
         let server = server.clone();
-        let keeper = Arc::new(TimeKeeper {
+        let timers = Arc::new(SessionTimers {
             sessions: Arc::downgrade(&sessions),
             runtime: Arc::clone(&runtime),
         });
-        let shared = Shared { server, config, options, policy, sessions, keeper, runtime };
+        let shared = ServiceShared { server, config, options, policy, sessions, timers, runtime };
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Sessions that there are.
+    /// Returns the number of sessions.
     #[must_use]
     pub fn sessions(&self) -> usize {
         self.shared.sessions.len()
     }
 
-    /// Ends all sessions and all that is listened to, and takes in no more: requests that are open
-    /// may still be answered for [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout).
+    /// Ends all sessions and subscriptions, and accepts no more. Requests in progress may still be
+    /// answered for [`Limits::drain_timeout`](mcp_proto::Limits::drain_timeout).
     pub fn close(&self) {
         self.shared.sessions.close();
     }
@@ -86,7 +86,7 @@ impl HttpService {
         B::Error: Into<Box<dyn StdError + Send + Sync>>,
     {
         let (mut parts, body) = request.into_parts();
-        name_host(&mut parts);
+        add_host(&mut parts);
         match self.shared.answer(&parts, body).await {
             Ok(response) => response,
             Err(refusal) => self.shared.reply(refusal.into(), None),
@@ -94,7 +94,7 @@ impl HttpService {
     }
 }
 
-impl Shared {
+impl ServiceShared {
     async fn answer<B>(self: &Arc<Self>, parts: &Parts, body: B) -> Result<Response<Body>, Refusal>
     where
         B: http_body::Body,
@@ -103,12 +103,13 @@ impl Shared {
         let fields = &parts.headers;
         let is_elsewhere =
             self.options.path.as_deref().is_some_and(|path| path != parts.uri.path());
-        // Whoever is let in is screened by `admit`: not twice, where nothing comes in between.
+        // `admit` screens the request as well, so it is screened here only if something comes
+        // first.
         if is_elsewhere || self.options.check.is_some() {
             screen(&self.policy, fields)?;
         }
         if is_elsewhere {
-            return Err(Refusal::new(404, "there is nothing at this path"));
+            return Err(Refusal::new(404, "not found"));
         }
         if let Some(check) = &self.options.check {
             check(parts)?;
@@ -129,7 +130,7 @@ impl Shared {
         }
     }
 
-    /// Reads a body, as much as one may have and as long as it may take.
+    /// Reads a body, within the limits on its size and duration.
     async fn read<B>(&self, body: B) -> Result<Bytes, Refusal>
     where
         B: http_body::Body,
@@ -137,26 +138,29 @@ impl Shared {
     {
         let bytes_max = self.policy.body_bytes_max();
         let mut body = pin!(body);
-        let mut whole = Whole::Nothing;
+        let mut buffer = BodyBuffer::Empty;
         let read = async {
             while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
                 let frame = frame.map_err(|_| Refusal::new(400, "the body was cut off"))?;
                 let Ok(mut data) = frame.into_data() else { continue };
-                if whole.len() + data.remaining() > bytes_max {
-                    return Err(Refusal::new(413, "the body is longer than this server takes"));
+                if buffer.len() + data.remaining() > bytes_max {
+                    return Err(Refusal::new(
+                        413,
+                        "the body exceeds the size limit of this server",
+                    ));
                 }
-                whole.add(data.copy_to_bytes(data.remaining()));
+                buffer.push(data.copy_to_bytes(data.remaining()));
             }
             Ok(())
         };
         let late = async {
-            // Most bodies are there once whoever reads them was asked: a timer is for the others.
+            // Most bodies are available after one poll and need no timer.
             yield_now().await;
             self.runtime.sleep(self.options.body_timeout).await;
             Err(Refusal::new(408, "the body took too long to arrive"))
         };
         or(read, late).await?;
-        Ok(whole.into_bytes())
+        Ok(buffer.into_bytes())
     }
 
     async fn post(
@@ -168,8 +172,10 @@ impl Shared {
         let schema_of = |name: &str| self.server.schema_of(name);
         let (post, decoded) = head.read_once(&self.policy, &parts.headers, &body, &schema_of)?;
         let exchange = match post {
-            Post::Alone { revision, message } => self.alone(revision, &message, &body, decoded)?,
-            Post::Opening { .. } => self.open(&body, decoded)?,
+            Post::Alone { revision, message } => {
+                self.open_modern(revision, &message, &body, decoded)?
+            }
+            Post::Opening { .. } => self.open_session(&body, decoded)?,
             Post::Within { session, message, .. } => {
                 let id = match &message {
                     Posted::Request { id, .. } => Some(id),
@@ -178,19 +184,19 @@ impl Shared {
                 let link =
                     self.sessions.get(&session).ok_or_else(|| Refusal::unknown_session(id))?;
                 let is_answered = is_answered(&message);
-                if link.look(|state| state.session.wants_input()) {
+                if link.inspect(|state| state.connection.wants_input()) {
                     self.exchange(&link, false, is_answered, &body, Some(decoded))?
                 } else {
-                    // What was read is read again later: it need not be held until then.
+                    // The message is decoded again later, so it need not be kept meanwhile.
                     let id = id.cloned();
                     drop((message, decoded));
-                    if !link.wait_until(PATIENCE, |state| state.session.wants_input()).await {
-                        if link.look(|state| state.session.is_closed()) {
+                    if !link.wait_until(PATIENCE, |state| state.connection.wants_input()).await {
+                        if link.inspect(|state| state.connection.is_closed()) {
                             return Err(Refusal::unknown_session(id.as_ref()));
                         }
                         return Err(Refusal::new(
                             503,
-                            "the session has more to do than it can hold",
+                            "the session has too many requests in flight",
                         ));
                     }
                     self.exchange(&link, false, is_answered, &body, None)?
@@ -200,8 +206,8 @@ impl Shared {
         Ok(self.respond(exchange).await)
     }
 
-    /// A request that shares nothing with any other.
-    fn alone(
+    /// Starts an exchange of the modern era, with a connection of its own.
+    fn open_modern(
         self: &Arc<Self>,
         revision: Revision,
         message: &Posted,
@@ -212,10 +218,13 @@ impl Shared {
         let machine = Machine::new(clock.now(), self.config.clone());
         let session = Session::alone(machine, revision, Arc::clone(&self.options.settings));
         let link = self.link(clock, session);
-        // Whoever does not listen need not be told of changes.
-        let listens = matches!(message, Posted::Request { method, .. } if **method == *"subscriptions/listen");
-        let listening = if listens {
-            let full = || Refusal::new(503, "too many listen").field("retry-after", "10");
+        // Only a subscription needs change notifications.
+        let is_subscription = matches!(
+            message,
+            Posted::Request { method, .. } if **method == *"subscriptions/listen"
+        );
+        let listening = if is_subscription {
+            let full = || Refusal::new(503, "too many subscriptions").field("retry-after", "10");
             Some((
                 Serving::new(Arc::clone(&link), false),
                 self.sessions.listen(&link).ok_or_else(full)?,
@@ -228,25 +237,31 @@ impl Shared {
         Ok(exchange)
     }
 
-    /// The beginning of a session. (HTTP-29)
-    fn open(self: &Arc<Self>, body: &Bytes, decoded: Decoded<'_>) -> Result<Exchange, Refusal> {
-        let full = || Refusal::new(503, "there are too many sessions").field("retry-after", "10");
+    /// Starts a session.
+    // HTTP-29: the response to `initialize` carries the session id.
+    fn open_session(
+        self: &Arc<Self>,
+        body: &Bytes,
+        decoded: Decoded<'_>,
+    ) -> Result<Exchange, Refusal> {
+        let full = || Refusal::new(503, "too many sessions").field("retry-after", "10");
         if !self.sessions.has_room() {
             return Err(full());
         }
-        let id = session_id().map_err(|_| Refusal::new(500, "there is no randomness"))?;
+        let id =
+            session_id().map_err(|_| Refusal::new(500, "no source of randomness is available"))?;
         let clock = Clock::new();
         let machine = Machine::new(clock.now(), self.config.clone());
         let session = Session::new(machine, &id, Arc::clone(&self.options.settings));
         let link = self.link(clock, session);
         let serving = Serving::new(Arc::clone(&link), false);
         let exchange = self.exchange(&link, false, true, body, Some(decoded))?;
-        let is_open = link.look(|state| state.session.peer().is_some());
+        let is_open = link.inspect(|state| state.connection.peer().is_some());
         if is_open {
             if !self.sessions.insert(&self.runtime, &id, &link, serving) {
                 return Err(full());
             }
-            link.keep_by(Arc::clone(&self.keeper));
+            link.spawn_timers_with(Arc::clone(&self.timers));
         }
         Ok(exchange)
     }
@@ -255,10 +270,10 @@ impl Shared {
         let link = self.sessions.get(&get.session).ok_or_else(|| Refusal::unknown_session(None))?;
         let last = get.last_event_id.as_deref();
         let opened =
-            link.with(|state, now| state.session.http().map(|http| http.handle_get(now, last)));
+            link.with(|state, now| state.connection.http().map(|http| http.handle_get(now, last)));
         let id = opened.ok_or_else(|| Refusal::unknown_session(None))?.map_err(Refusal::from)?;
         Ok(self
-            .respond(Exchange { link, id, is_alone: false, is_over: false, listening: None })
+            .respond(Exchange { link, id, is_modern: false, is_over: false, listening: None })
             .await)
     }
 
@@ -272,18 +287,18 @@ impl Shared {
         Arc::clone(&self.runtime).as_spawn()
     }
 
-    /// Hands a message over, as it was read, if it was.
+    /// Starts an exchange with a message, which may have been decoded already.
     fn exchange(
         &self,
         link: &Arc<Link<Machine>>,
-        is_alone: bool,
+        is_modern: bool,
         is_answered: bool,
         body: &Bytes,
         decoded: Option<Decoded<'_>>,
     ) -> Result<Exchange, Refusal> {
         link.trace.input(body);
         let posted = link.with_request(|state, now| {
-            let http = state.session.http()?;
+            let http = state.connection.http()?;
             let id = match decoded {
                 Some(decoded) => http.handle_decoded(now, is_answered, decoded),
                 None => http.handle_post(now, is_answered, body.clone()),
@@ -291,21 +306,21 @@ impl Shared {
             Some(id)
         });
         let id = posted.ok_or_else(|| Refusal::unknown_session(None))?;
-        Ok(Exchange { link: Arc::clone(link), id, is_alone, is_over: false, listening: None })
+        Ok(Exchange { link: Arc::clone(link), id, is_modern, is_over: false, listening: None })
     }
 
-    /// Waits until there is something to say, and says it.
+    /// Waits for the reply of an exchange and returns it as a response.
     async fn respond(self: &Arc<Self>, exchange: Exchange) -> Response<Body> {
         let (link, id) = (&exchange.link, exchange.id);
-        let reply = link.when(|state| state.session.http().and_then(|http| http.poll_reply(id)));
-        let reply = if exchange.is_alone {
-            let time = async {
-                // Most answers are there once the handler had its turn: a timer is for the others.
+        let reply = link.when(|state| state.connection.http().and_then(|http| http.poll_reply(id)));
+        let reply = if exchange.is_modern {
+            let timers = async {
+                // Most replies are available after one poll and need no timer.
                 yield_now().await;
                 link.keep_time(|duration| self.runtime.sleep(duration)).await;
                 std::future::pending().await
             };
-            or(reply, time).await
+            or(reply, timers).await
         } else {
             reply.await
         };
@@ -329,25 +344,25 @@ impl Shared {
     }
 }
 
-/// What is read of a body; most come in one piece.
-enum Whole {
-    Nothing,
+/// The part of a request body that was read. Most bodies arrive in one piece, which is not copied.
+enum BodyBuffer {
+    Empty,
     One(Bytes),
     Many(BytesMut),
 }
 
-impl Whole {
+impl BodyBuffer {
     fn len(&self) -> usize {
         match self {
-            Self::Nothing => 0,
+            Self::Empty => 0,
             Self::One(bytes) => bytes.len(),
             Self::Many(bytes) => bytes.len(),
         }
     }
 
-    fn add(&mut self, piece: Bytes) {
-        *self = match std::mem::replace(self, Self::Nothing) {
-            Self::Nothing => Self::One(piece),
+    fn push(&mut self, piece: Bytes) {
+        *self = match std::mem::replace(self, Self::Empty) {
+            Self::Empty => Self::One(piece),
             Self::One(first) => {
                 let mut bytes = BytesMut::with_capacity(2 * (first.len() + piece.len()));
                 bytes.extend_from_slice(&first);
@@ -363,7 +378,7 @@ impl Whole {
 
     fn into_bytes(self) -> Bytes {
         match self {
-            Self::Nothing => Bytes::new(),
+            Self::Empty => Bytes::new(),
             Self::One(bytes) => bytes,
             Self::Many(bytes) => bytes.freeze(),
         }
@@ -378,8 +393,8 @@ fn is_answered(message: &Posted) -> bool {
     }
 }
 
-/// HTTP/2 names the host elsewhere.
-fn name_host(parts: &mut Parts) {
+/// Copies the authority of an HTTP/2 request to the `Host` field.
+fn add_host(parts: &mut Parts) {
     let authority =
         parts.uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok());
     if let Some(host) = authority.filter(|_| !parts.headers.contains_key("host")) {
@@ -387,7 +402,8 @@ fn name_host(parts: &mut Parts) {
     }
 }
 
-/// Sixteen random bytes, which nobody guesses. (HTTP-30)
+/// Returns a session id of 128 random bits.
+// HTTP-30: the id must be unguessable.
 fn session_id() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
@@ -412,5 +428,5 @@ impl fmt::Debug for HttpService {
     }
 }
 
-/// How long a message waits for its session to have room for it.
+/// How long a message waits for room in its session.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,5 +1,4 @@
-//! The sessions of one HTTP service: each with what keeps its time, and all of them bounded; and
-//! who listens without one. Knows nothing of HTTP.
+//! The sessions and modern-era subscriptions of one HTTP service, both bounded.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,40 +8,40 @@ use mcp_proto::http::Table;
 use mcp_proto::server::Server as Machine;
 
 use super::runtime::HttpRuntime;
-use crate::clock::Clock;
-use crate::link::{Keeper, Link};
-use crate::serving::Serving;
+use crate::exec::clock::Clock;
+use crate::server::events::Serving;
+use crate::transport::link::{Link, SpawnTimer};
 
-/// A session that clients can come back to.
+/// A session in the table.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct SessionEntry {
     pub(super) link: Arc<Link<Machine>>,
-    /// It hears of changes for as long as this is there.
+    /// Keeps the session subscribed to changes.
     _serving: Serving,
 }
 
 #[derive(Debug)]
 pub(super) struct Sessions {
-    table: Mutex<State>,
+    state: Mutex<SessionsState>,
     clock: Clock,
 }
 
 #[derive(Debug)]
-struct State {
-    table: Table<Kept>,
-    /// Who listens without a session, by numbers of their own.
+struct SessionsState {
+    table: Table<SessionEntry>,
+    /// Subscriptions outside of sessions, by number.
     listeners: BTreeMap<u64, Weak<Link<Machine>>>,
     listeners_max: usize,
     next_listener: u64,
-    /// Somebody ends those that are idle.
+    /// A task is running that ends idle sessions.
     is_swept: bool,
-    /// No more are taken in.
+    /// No more sessions are accepted.
     is_closed: bool,
 }
 
 impl Sessions {
-    pub(super) fn new(table: Table<Kept>, listeners_max: usize) -> Arc<Self> {
-        let state = State {
+    pub(super) fn new(table: Table<SessionEntry>, listeners_max: usize) -> Arc<Self> {
+        let state = SessionsState {
             table,
             listeners: BTreeMap::new(),
             listeners_max,
@@ -50,14 +49,14 @@ impl Sessions {
             is_swept: false,
             is_closed: false,
         };
-        Arc::new(Self { table: Mutex::new(state), clock: Clock::new() })
+        Arc::new(Self { state: Mutex::new(state), clock: Clock::new() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, SessionsState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether one more may come.
+    /// Returns whether there is room for another session.
     pub(super) fn has_room(&self) -> bool {
         let state = self.lock();
         !state.is_closed && state.table.has_room().is_ok()
@@ -68,10 +67,10 @@ impl Sessions {
     }
 
     pub(super) fn get(&self, id: &str) -> Option<Arc<Link<Machine>>> {
-        self.lock().table.get(self.clock.now(), id).map(|kept| Arc::clone(&kept.link))
+        self.lock().table.get(self.clock.now(), id).map(|entry| Arc::clone(&entry.link))
     }
 
-    /// Adds a session, and sees to it that it ends when it is idle; false when there is no room.
+    /// Adds a session, which is ended once idle; returns false if there is no room.
     pub(super) fn insert(
         self: &Arc<Self>,
         runtime: &Arc<dyn HttpRuntime>,
@@ -80,8 +79,8 @@ impl Sessions {
         serving: Serving,
     ) -> bool {
         let mut state = self.lock();
-        let kept = Kept { link: Arc::clone(link), _serving: serving };
-        if state.is_closed || state.table.insert(self.clock.now(), id, kept).is_err() {
+        let entry = SessionEntry { link: Arc::clone(link), _serving: serving };
+        if state.is_closed || state.table.insert(self.clock.now(), id, entry).is_err() {
             return false;
         }
         if !state.is_swept {
@@ -93,16 +92,17 @@ impl Sessions {
         true
     }
 
-    /// Takes one out, and ends it.
+    /// Removes and ends a session; returns false if it does not exist.
     pub(super) fn remove(&self, id: &str) -> bool {
         let removed = self.lock().table.remove(id);
-        if let Some(kept) = &removed {
-            end(kept);
+        if let Some(entry) = &removed {
+            end(entry);
         }
         removed.is_some()
     }
 
-    /// Somebody listens without a session, and is told when all ends; none when there is no room.
+    /// Registers a subscription outside of sessions, to be ended by [`close`](Self::close); returns
+    /// `None` if there is no room.
     pub(super) fn listen(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> Option<Listener> {
         let mut state = self.lock();
         if state.is_closed || state.listeners.len() >= state.listeners_max {
@@ -114,7 +114,7 @@ impl Sessions {
         Some(Listener { sessions: Arc::clone(self), number })
     }
 
-    /// Ends all of them, and takes in no more.
+    /// Ends all sessions and subscriptions, and accepts no more.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;
@@ -126,7 +126,7 @@ impl Sessions {
     }
 }
 
-/// Somebody listens without a session, for as long as this is there.
+/// The registration of a subscription outside of sessions, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Listener {
     sessions: Arc<Sessions>,
@@ -139,19 +139,19 @@ impl Drop for Listener {
     }
 }
 
-fn end(kept: &Kept) {
-    close(&kept.link);
+fn end(entry: &SessionEntry) {
+    close(&entry.link);
 }
 
 fn close(link: &Arc<Link<Machine>>) {
     link.with(|state, now| {
-        if let Some(http) = state.session.http() {
+        if let Some(http) = state.connection.http() {
             http.close(now);
         }
     });
 }
 
-/// Ends sessions that are idle, for as long as there are any.
+/// Ends idle sessions, as long as there are sessions.
 async fn sweep(sessions: Weak<Sessions>, runtime: Arc<dyn HttpRuntime>) {
     loop {
         let due = {
@@ -167,42 +167,47 @@ async fn sweep(sessions: Weak<Sessions>, runtime: Arc<dyn HttpRuntime>) {
         let Some(sessions) = sessions.upgrade() else { return };
         let mut state = sessions.lock();
         let now = sessions.clock.now();
-        let is_busy =
-            |kept: &Kept| kept.link.lock().session.http().is_some_and(|http| http.is_busy());
+        let is_busy = |entry: &SessionEntry| {
+            entry.link.lock().connection.http().is_some_and(|http| http.is_busy())
+        };
         let idle = state.table.expire(now, is_busy);
         drop(state);
         idle.iter().for_each(end);
     }
 }
 
-/// Keeps the time of sessions, of each by a future of its own while there is any to keep.
-pub(super) struct TimeKeeper {
+/// Spawns the timer tasks of sessions.
+pub(super) struct SessionTimers {
     pub(super) sessions: Weak<Sessions>,
     pub(super) runtime: Arc<dyn HttpRuntime>,
 }
 
-impl Keeper<Machine> for TimeKeeper {
-    fn keep(&self, link: Arc<Link<Machine>>) {
-        let kept = keep(link, Arc::clone(&self.runtime), Weak::clone(&self.sessions));
-        // A runtime that takes no more futures is ending, and the session with it.
-        let _ending = Arc::clone(&self.runtime).as_spawn().spawn(Box::pin(kept));
+impl SpawnTimer<Link<Machine>> for SessionTimers {
+    fn spawn_timer(&self, link: Arc<Link<Machine>>) {
+        let timer = run_timer(link, Arc::clone(&self.runtime), Weak::clone(&self.sessions));
+        // A runtime that rejects futures is shutting down, and the session with it.
+        let _shutting_down = Arc::clone(&self.runtime).as_spawn().spawn(Box::pin(timer));
     }
 }
 
-/// Keeps the time of a session until there is none to keep, or it is over.
-async fn keep(link: Arc<Link<Machine>>, runtime: Arc<dyn HttpRuntime>, sessions: Weak<Sessions>) {
-    let time = link.keep_time_for_now(|duration| runtime.sleep(duration));
-    let is_over = or(time, async {
+/// Runs the timers of a session until it has no deadline or has closed, and removes a closed one.
+async fn run_timer(
+    link: Arc<Link<Machine>>,
+    runtime: Arc<dyn HttpRuntime>,
+    sessions: Weak<Sessions>,
+) {
+    let timers = link.run_timers_until_idle(|duration| runtime.sleep(duration));
+    let has_closed = or(timers, async {
         link.closed().await;
-        link.handed_out().await;
+        link.dispatched().await;
         true
     });
-    if !is_over.await {
+    if !has_closed.await {
         return;
     }
-    link.over();
-    // However it ended, its client is to be told that it is gone, and opens another. (HTTP-33)
-    let id = link.lock().session.http().and_then(|http| http.id().map(str::to_owned));
+    link.abandon();
+    // HTTP-33: requests with the id of an ended session get 404, and the client opens another.
+    let id = link.lock().connection.http().and_then(|http| http.id().map(str::to_owned));
     if let Some((sessions, id)) = sessions.upgrade().zip(id) {
         sessions.lock().table.remove(&id);
     }

@@ -1,4 +1,4 @@
-//! How a server that listens is told to end; knows nothing of what it serves.
+//! The stop signal of a listening server.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,9 +6,9 @@ use std::sync::{Arc, Weak};
 
 use event_listener::Event;
 
-use crate::signal::{Closeable, close_on_signal};
+use crate::process::signals::{Closeable, close_on_signal};
 
-/// Tells a server that listens to end. Cheap to clone: a clone tells the same server.
+/// The stop signal of listening servers. Cheap to clone; clones share the signal.
 ///
 /// ```
 /// use mcp_adapter::http::Stop;
@@ -19,42 +19,42 @@ use crate::signal::{Closeable, close_on_signal};
 /// assert!(stop.is_stopped());
 /// ```
 #[derive(Clone)]
-pub struct Stop(Arc<Inner>);
+pub struct Stop(Arc<StopFlag>);
 
-struct Inner {
+struct StopFlag {
     is_stopped: AtomicBool,
     stopped: Event,
 }
 
 impl Stop {
-    /// Nothing stops it but [`stop`](Self::stop).
+    /// Creates a signal that only [`stop`](Self::stop) sets.
     #[must_use]
     pub fn new() -> Self {
-        Self(Arc::new(Inner { is_stopped: AtomicBool::new(false), stopped: Event::new() }))
+        Self(Arc::new(StopFlag { is_stopped: AtomicBool::new(false), stopped: Event::new() }))
     }
 
-    /// SIGINT and SIGTERM stop it, too.
+    /// Creates a signal that SIGINT and SIGTERM set as well.
     #[must_use]
     pub fn on_signal() -> Self {
         let stop = Self::new();
-        let inner: Arc<dyn Closeable> = Arc::clone(&stop.0) as _;
-        let weak: Weak<dyn Closeable> = Arc::downgrade(&inner);
+        let flag: Arc<dyn Closeable> = Arc::clone(&stop.0) as _;
+        let weak: Weak<dyn Closeable> = Arc::downgrade(&flag);
         close_on_signal(weak);
         stop
     }
 
-    /// Ends the server: nobody new is let in.
+    /// Sets the signal: servers accept no more connections and shut down.
     pub fn stop(&self) {
         self.0.close();
     }
 
-    /// Whether it was told to end.
+    /// Returns whether the signal is set.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.0.is_stopped.load(Ordering::SeqCst)
     }
 
-    /// Waits until it is told to end.
+    /// Waits until the signal is set.
     pub async fn stopped(&self) {
         while !self.is_stopped() {
             let stopped = self.0.stopped.listen();
@@ -71,7 +71,7 @@ impl Default for Stop {
     }
 }
 
-impl Closeable for Inner {
+impl Closeable for StopFlag {
     fn close(&self) {
         self.is_stopped.store(true, Ordering::SeqCst);
         self.stopped.notify(usize::MAX);

@@ -1,8 +1,13 @@
-//! Servers that are being put together: within which bounds they serve, and whom they tell; knows
-//! nothing of any runtime.
+//! The builder of servers, and the handling of their requests on any runtime.
 
-mod futures;
-mod plain;
+mod async_handlers;
+pub(crate) mod builder;
+pub(crate) mod changes;
+pub(crate) mod events;
+pub(crate) mod handler;
+mod id_hasher;
+mod pending_changes;
+mod sync_handlers;
 
 use std::fmt;
 use std::io;
@@ -17,178 +22,192 @@ use mcp_proto::server::{Config, Server as Machine};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Instant, Limits, Raw, Violation};
 
-use crate::changes::Changes;
-use crate::clock::Clock;
-use crate::driving::Driving;
-use crate::handlers::{Handler, Serves};
-use crate::link::{Link, Transport};
-use crate::offer::Offer;
-#[cfg(feature = "jsonschema")]
-use crate::schemas::{Schemas, Whose};
-use crate::serving::{Hears, Serving, Shared, Watch};
-use crate::tapes::Tapes;
+use crate::exec::clock::Clock;
+use crate::exec::workers::{HandlerThreads, Spawn, Workers, handler_threads};
+use crate::recorder::Recorder;
+use crate::server::builder::Builder;
+use crate::server::changes::Changes;
+use crate::server::events::{Callback, ServerShared, Serving, Watch};
+use crate::server::handler::{Handler, HandlerFn};
 use crate::trace::Trace;
-use crate::workers::{Spawn, Threads, Workers, threads};
+use crate::transport::link::{Link, Transport};
+use crate::transport::shutdown::Driving;
 
-/// A server that is being put together, and then serves.
+/// A [server](https://modelcontextprotocol.io/specification/2025-11-25/server): the builder of its
+/// offer, which an adapter then serves.
 ///
-/// What it offers is what is registered, and so is what it declares. Lists are in the order in
-/// which things were added; what is added under a name that is taken replaces what was there, in
-/// its place. What cannot be offered, such as a tool whose schema is of no object, is refused once
-/// the server is to serve.
+/// A server declares the capabilities of what is registered. Lists keep the order of registration;
+/// an entry under an existing name replaces the old one in place. An entry that cannot be offered,
+/// such as a tool whose schema does not describe an object, is an error when the server starts to
+/// serve.
 ///
-/// Handlers are plain functions, which run on a bounded pool of threads and may block, or futures,
-/// which the adapter's runtime runs. One that panics answers with an error and takes nothing else
-/// down.
+/// Handlers are blocking functions, which run on a bounded pool of threads, or futures, which run
+/// on the adapter's runtime. A handler that panics answers with an error; other requests are not
+/// affected.
 ///
-/// A handler begins where its request was read, so that a quick one costs no hand-over: a future is
-/// polled there once, and on the byte streams of `mcp-blocking` a function runs there, which gives
-/// up its place as the reader when it takes longer than a few milliseconds. After one that took
-/// longer than 10 ms, or two of eight that took longer than half a millisecond, others begin
-/// elsewhere: those of the next 25 ms, or of ten times as long as the last one took.
+/// A handler starts on the thread that read its request, so that a quick one costs no context
+/// switch: a future is polled there once, and on the byte streams of `mcp-blocking` a function runs
+/// there. If the function takes longer than a few milliseconds, another thread takes over reading.
+/// After a handler that took longer than 10 ms, or two of eight that took longer than 0.5 ms,
+/// handlers start on the pool or the runtime instead, for 25 ms or ten times the duration of the
+/// slow handler, whichever is longer.
 ///
-/// Cheap to clone: a clone serves more connections with the same handlers, threads and [`Changes`].
+/// Cheap to clone: a clone serves further connections with shared handlers, threads and
+/// [`Changes`].
 #[derive(Clone)]
-#[must_use = "a server serves once it is told to"]
+#[must_use = "a server does nothing until an adapter serves it"]
 pub struct Server {
-    offer: Offer,
-    threads: Threads,
-    payloads: bool,
-    tapes: Tapes,
-    with_parent: bool,
-    on_violation: Option<Hears<Violation>>,
-    on_watch: Option<Hears<Watch>>,
+    builder: Builder,
+    threads: HandlerThreads,
+    trace_payloads: bool,
+    recorder: Recorder,
+    exit_with_parent: bool,
+    pipe_bytes: Option<usize>,
+    on_violation: Option<Callback<Violation>>,
+    on_watch: Option<Callback<Watch>>,
 }
 
 impl Server {
-    /// A server that offers nothing yet.
+    /// Creates a server that offers nothing yet.
     pub fn new(name: &str, version: &str) -> Self {
         let server = Self {
-            offer: Offer::new(name, version),
-            threads: threads(64),
-            payloads: false,
-            tapes: Tapes::default(),
-            with_parent: false,
+            builder: Builder::new(name, version),
+            threads: handler_threads(64),
+            trace_payloads: false,
+            recorder: Recorder::default(),
+            exit_with_parent: false,
+            pipe_bytes: None,
             on_violation: None,
             on_watch: None,
         };
         server.page_max(100)
     }
 
-    /// Has `check` look at the arguments of every tool call before its handler runs: the place for
-    /// a JSON Schema validator. What it says becomes a result that is an error, for the model
-    /// to mend.
+    /// Calls `check` with the arguments of every tool call before the handler runs, for example to
+    /// validate them. Its error becomes a tool error that the model can correct.
     ///
-    /// It runs where requests are read: it must not wait for the connection, nor change what is
-    /// offered.
+    /// `check` runs on the thread that reads requests: it must neither wait for the connection nor
+    /// change the catalog.
     pub fn checking(
         self,
         check: impl Fn(&Tool, &Raw) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
-        self.offer.set(|catalog| catalog.checking(check));
+        self.builder.configure(|catalog| catalog.checking(check));
         self
     }
 
-    /// Checks what tools are called with and what they answer against their schemas, which are
-    /// compiled when the server begins to serve; one that cannot be used is refused then.
+    /// Checks the arguments and structured results of tools against their JSON Schemas.
     ///
-    /// Arguments that do not fit become a result that is an error, for the model to mend; a
-    /// structured result that does not fit becomes the error `-32603`. Nothing is ever fetched.
-    /// Takes the place of [`checking`](Self::checking).
+    /// Schemas are compiled when the server starts to serve; an invalid one is an error then.
+    /// Arguments that do not match produce a tool error that the model can correct; a structured
+    /// result that does not match becomes the error `-32603`. External references are never
+    /// fetched. Replaces [`checking`](Self::checking).
     #[cfg(feature = "jsonschema")]
     pub fn checked(mut self) -> Self {
-        let schemas = Arc::new(Schemas::new(Whose::Ours));
-        self.offer.checks.schemas = Some(Arc::clone(&schemas));
+        let schemas = self.builder.checks.enable();
         self.checking(move |tool, arguments| schemas.check(&tool.input_schema, arguments))
     }
 
-    /// Declares that clients are told of changes: of those lists that have something in them, and
-    /// of resources if there are any. [`Changes`] tells them.
+    /// Declares change notifications for every list that is not empty, and resource subscriptions
+    /// if there are resources. [`Changes`] sends them.
     pub fn changing(mut self) -> Self {
-        self.offer.set(mcp_proto::catalog::Catalog::changing);
-        self.offer.watching = true;
+        self.builder.configure(mcp_proto::catalog::Catalog::changing);
+        self.builder.has_subscriptions = true;
         self
     }
 
-    /// What tells clients of changes, from outside of handlers; declares so, as
-    /// [`changing`](Self::changing) does. Handlers have [`Cx::changes`](crate::Cx::changes).
+    /// Returns the handle that notifies clients of changes, for use outside of handlers; declares
+    /// the notifications like [`changing`](Self::changing). Handlers use
+    /// [`Cx::changes`](crate::Cx::changes).
     pub fn changes(&mut self) -> Changes {
-        self.offer.set(mcp_proto::catalog::Catalog::changing);
-        self.offer.watching = true;
-        self.offer.changes.clone()
+        self.builder.configure(mcp_proto::catalog::Catalog::changing);
+        self.builder.has_subscriptions = true;
+        self.builder.changes.clone()
     }
 
-    /// Has `hear` hear of it when a client begins to listen to changes of a resource, and when the
-    /// last one of a connection ends; declares that there are such changes. It must not wait
-    /// for the connection.
-    pub fn on_watch(mut self, hear: impl Fn(&Watch) + Send + Sync + 'static) -> Self {
-        self.offer.watching = true;
-        self.on_watch = Some(Arc::new(hear));
+    /// Calls `callback` when the first subscription to a resource over a connection begins and when
+    /// the last one ends; declares resource subscriptions. `callback` must not wait for the
+    /// connection.
+    pub fn on_watch(mut self, callback: impl Fn(&Watch) + Send + Sync + 'static) -> Self {
+        self.builder.has_subscriptions = true;
+        self.on_watch = Some(Arc::new(callback));
         self
     }
 
-    /// Declares a capability besides those of what is registered: for a list that is filled only
-    /// later.
+    /// Declares a capability in addition to those of the registered entries, for example for a list
+    /// that is filled later.
     pub fn capability(mut self, capability: Capability) -> Self {
-        self.offer.also.push(capability);
+        self.builder.extra.push(capability);
         self
     }
 
-    /// Offers log messages: [`Cx::log`](crate::Cx::log) works.
+    /// Declares log messages, which [`Cx::log`](crate::Cx::log) sends.
     pub fn logging(self) -> Self {
         self.capability(Capability::Logging)
     }
 
-    /// What a model should know before it uses the server.
+    /// Sets the instructions for models that use the server.
     pub fn instructions(mut self, instructions: &str) -> Self {
-        self.offer.config = self.offer.config.instructions(instructions);
+        self.builder.config = self.builder.config.instructions(instructions);
         self
     }
 
-    /// Who to say the server is, in place of its name and version.
+    /// Replaces the name and version with a full description of the server.
     pub fn info(mut self, info: Implementation) -> Self {
-        self.offer.config = self.offer.config.info(info);
+        self.builder.config = self.builder.config.info(info);
         self
     }
 
-    /// Seals what a request carries from one round of questions to the next: no client can change
-    /// it, make it up, or use it for another request or later than an hour after it was asked.
-    /// Without it, what comes back is whatever the client says it is.
+    /// Seals the state that requests keep between rounds of questions.
+    ///
+    /// A client can then neither change nor forge the state, nor use it for another request or more
+    /// than an hour later. Without a seal, the state that a client returns cannot be trusted.
     #[cfg(feature = "seal")]
     pub fn seal(mut self, seal: mcp_proto::seal::Seal) -> Self {
-        self.offer.sealing.seal = Some(seal);
+        self.builder.sealing.seal = Some(seal);
         self
     }
 
-    /// Ends a server on stdin and stdout once the process that started it is gone, even while stdin
-    /// stays open because somebody else has it, too. Noticed within half a second, on Unix.
+    /// Closes a server on stdin and stdout once its parent process has ended, even if another
+    /// process keeps stdin open. On Unix only, within half a second.
     pub fn exit_with_parent(mut self) -> Self {
-        self.with_parent = true;
+        self.exit_with_parent = true;
         self
     }
 
-    /// Has `tracing` told, at its level `TRACE`, what is sent and received, which may be anybody's
-    /// secrets. Without it, only how much.
+    /// Enlarges the pipes behind stdin and stdout to at least `bytes` when the server starts to
+    /// serve on them. Off by default: the system decides, 64 KiB on Linux.
+    ///
+    /// Larger pipes save context switches when messages are large; 512 KiB is a good choice then.
+    /// On Linux and Android only, and within the limits of the system (see `pipe(7)`): the total of
+    /// all pipes of a user is bounded, so small servers should keep the default.
+    pub fn pipe_bytes(mut self, bytes: usize) -> Self {
+        self.pipe_bytes = Some(bytes);
+        self
+    }
+
+    /// Traces the contents of messages at level `TRACE`, which may include secrets, instead of only
+    /// their lengths.
     #[cfg(feature = "tracing")]
     pub fn trace_payloads(mut self) -> Self {
-        self.payloads = true;
+        self.trace_payloads = true;
         self
     }
 
-    /// Records each connection over a byte stream, for [`Recording`](mcp_proto::record::Recording)
-    /// to print and to replay: what comes in and goes out, and what is done here, each with its
-    /// time. `make` makes what a recording is written to, once for each connection.
+    /// Records each connection over a byte stream: its input, its output and all commands, each
+    /// with its time. [`Recording`](mcp_proto::record::Recording) prints and replays the result.
+    /// `open` returns the writer of a recording, once for each connection.
     ///
-    /// **A recording holds all that is said, secrets included**: keep it as you would keep those.
+    /// **A recording contains all messages, including secrets**: protect it accordingly.
     /// Connections over HTTP are not recorded.
     ///
-    /// It is written through a buffer, which is flushed when the connection ends; a program that is
-    /// killed loses up to 64 KiB of it. The connection waits for what is written to, which must
-    /// not wait for the connection. Where that fails or panics, the recording ends and the
-    /// connection goes on; with the feature `tracing`, that is told once.
+    /// The recording is buffered and flushed when the connection ends; a program that is killed
+    /// loses up to 64 KiB of it. The connection waits for the writer, so the writer must not wait
+    /// for the connection. If the writer fails or panics, the recording ends and the connection
+    /// continues; the feature `tracing` reports this once.
     ///
-    /// To replay a recording takes a machine of the same configuration: [`machine`](Self::machine)
-    /// makes it.
+    /// Replaying requires a machine of equal configuration, which [`machine`](Self::machine)
+    /// returns.
     ///
     /// ```
     /// use std::fs::{self, File};
@@ -197,7 +216,7 @@ impl Server {
     ///
     /// let server = Server::new("weather", "1.0.0").record(|| File::create("weather.tape"));
     /// # if false {
-    /// // Later, and by a program that offers the same:
+    /// // Later, in a program with an equal offer:
     /// let tape = fs::read("weather.tape").unwrap();
     /// let recording = Recording::read(&tape).unwrap();
     /// recording.replay(&mut server.machine(recording.began()).unwrap()).unwrap();
@@ -206,95 +225,100 @@ impl Server {
     #[cfg(feature = "record")]
     pub fn record<W: io::Write + Send + 'static>(
         mut self,
-        make: impl Fn() -> io::Result<W> + Send + Sync + 'static,
+        open: impl Fn() -> io::Result<W> + Send + Sync + 'static,
     ) -> Self {
-        self.tapes = Tapes::new(make);
+        self.recorder = Recorder::new(open);
         self
     }
 
-    /// The bounds of each connection.
+    /// Sets the limits of each connection.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.offer.config = self.offer.config.limits(limits);
+        self.builder.config = self.builder.config.limits(limits);
         self
     }
 
-    /// Handlers run at a time, 64 by default, at least one; further requests wait in order.
+    /// Sets how many blocking handlers run at a time, 64 by default and at least one. Further
+    /// requests wait in order.
     pub fn threads_max(mut self, threads_max: usize) -> Self {
-        self.threads = threads(threads_max);
+        self.threads = handler_threads(threads_max);
         self
     }
 
-    /// Entries on one page of a list, 100 by default, at least one.
+    /// Sets the number of entries on one page of a list, 100 by default and at least one.
     pub fn page_max(self, page_max: usize) -> Self {
-        self.offer.set(|catalog| catalog.entries_max(page_max));
+        self.builder.configure(|catalog| catalog.entries_max(page_max));
         self
     }
 
-    /// Has `hear` hear of the rules that the client breaks. It must not wait for the connection.
-    pub fn on_violation(mut self, hear: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
-        self.on_violation = Some(Arc::new(hear));
+    /// Calls `callback` for every protocol violation of the client. It must not wait for the
+    /// connection.
+    pub fn on_violation(mut self, callback: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
+        self.on_violation = Some(Arc::new(callback));
         self
     }
 
-    /// A connection over streams that the adapter has, and what is to drive it: what adapters call
-    /// `serve`.
+    /// Creates a connection over a pair of byte streams, to be driven by the adapter. Used by the
+    /// `serve` methods of adapters.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered.
+    /// If an entry cannot be offered.
     pub fn open_on(&self, runtime: Arc<dyn Spawn>) -> io::Result<(Serving, Driving<Machine>)> {
         let clock = Clock::new();
         let began = clock.now();
-        let transport = self.tapes.carry(self.machine(began)?, began);
+        let transport = match self.recorder.start(self.machine(began)?, began) {
+            Ok(recorded) => Transport::Recorded(Box::new(recorded)),
+            Err(machine) => Transport::Bytes(Box::new(machine)),
+        };
         let link = self.link(clock, transport, runtime);
-        let driving = Driving::new(Arc::clone(&link), None, Limits::default());
-        Ok((Serving::new(link, self.with_parent), driving))
+        let driving =
+            Driving::new(Arc::clone(&link), None, Limits::default()).pipe_bytes(self.pipe_bytes);
+        Ok((Serving::new(link, self.exit_with_parent), driving))
     }
 
-    /// The machine of a connection over a byte stream, made at `began`: as each has it before the
-    /// first byte, to replay what was recorded of one, or to be driven by hand. It declares
-    /// what is offered now.
+    /// Creates the protocol machine of a connection over a byte stream, with `began` as its start
+    /// time, to replay a recording or to be driven by hand. It declares the current offer.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered.
+    /// If an entry cannot be offered.
     pub fn machine(&self, began: Instant) -> io::Result<Stdio<Machine>> {
-        Ok(Stdio::new(Machine::new(began, self.declared()?)))
+        Ok(Stdio::new(Machine::new(began, self.config()?)))
     }
 
-    /// What clients are told of the server.
-    pub(crate) fn declared(&self) -> io::Result<Config> {
-        self.offer.declared()
+    /// Returns the configuration of the server's connections.
+    pub(crate) fn config(&self) -> io::Result<Config> {
+        self.builder.config()
     }
 
-    /// The input schema of a tool.
+    /// Returns the input schema of a tool.
     #[cfg(feature = "http")]
     pub(crate) fn schema_of(&self, tool: &str) -> Option<Raw> {
-        let catalog = self.offer.changes.catalog();
+        let catalog = self.builder.changes.catalog();
         catalog.tool(tool).map(|tool| tool.input_schema.0.clone())
     }
 
-    /// One more connection.
+    /// Creates a connection.
     pub(crate) fn link(
         &self,
         clock: Clock,
         transport: Transport<Machine>,
         runtime: Arc<dyn Spawn>,
     ) -> Arc<Link<Machine>> {
-        let shared = Shared {
-            changes: self.offer.changes.clone(),
-            sealing: self.offer.sealing.clone(),
-            checks: self.offer.checks.clone(),
+        let shared = ServerShared {
+            changes: self.builder.changes.clone(),
+            sealing: self.builder.sealing.clone(),
+            checks: self.builder.checks.clone(),
             workers: Workers::new(Arc::clone(&self.threads), runtime),
             on_violation: self.on_violation.clone(),
             on_watch: self.on_watch.clone(),
         };
-        Link::over_transport(clock, transport, shared, Trace::new("server", self.payloads))
+        Link::over_transport(clock, transport, shared, Trace::new("server", self.trace_payloads))
     }
 }
 
-/// What is added, whatever serves it.
+// Registration, for handlers of either kind.
 impl Server {
     fn add_tool(mut self, tool: Tool, handler: Handler) -> Self {
-        self.offer
+        self.builder
             .add(&format!("the tool `{}`", tool.name), |catalog| catalog.add_tool(tool, handler));
         self
     }
@@ -302,10 +326,10 @@ impl Server {
     fn add_resource(
         mut self,
         resource: Resource,
-        serves: Serves<(ReadResource, Variables), ReadResourceResult>,
+        handler: HandlerFn<(ReadResource, Variables), ReadResourceResult>,
     ) -> Self {
-        self.offer.add(&format!("the resource `{}`", resource.uri), |catalog| {
-            catalog.add_resource(resource, Handler::Resource(serves))
+        self.builder.add(&format!("the resource `{}`", resource.uri), |catalog| {
+            catalog.add_resource(resource, Handler::Resource(handler))
         });
         self
     }
@@ -313,11 +337,12 @@ impl Server {
     fn add_template(
         mut self,
         template: ResourceTemplate,
-        serves: Serves<(ReadResource, Variables), ReadResourceResult>,
+        handler: HandlerFn<(ReadResource, Variables), ReadResourceResult>,
     ) -> Self {
-        self.offer.add(&format!("the resource template `{}`", template.uri_template), |catalog| {
-            catalog.add_template(template, Handler::Resource(serves))
-        });
+        self.builder
+            .add(&format!("the resource template `{}`", template.uri_template), |catalog| {
+                catalog.add_template(template, Handler::Resource(handler))
+            });
         self
     }
 
@@ -325,17 +350,21 @@ impl Server {
         mut self,
         uri_template: &str,
         variable: &str,
-        serves: Serves<Complete, CompleteResult>,
+        handler: HandlerFn<Complete, CompleteResult>,
     ) -> Self {
-        self.offer.add(&format!("a completion of `{variable}` in `{uri_template}`"), |catalog| {
-            catalog.add_template_completion(uri_template, variable, Handler::Completion(serves))
+        self.builder.add(&format!("a completion of `{variable}` in `{uri_template}`"), |catalog| {
+            catalog.add_template_completion(uri_template, variable, Handler::Completion(handler))
         });
         self
     }
 
-    fn add_prompt(mut self, prompt: Prompt, serves: Serves<GetPrompt, GetPromptResult>) -> Self {
-        self.offer.add(&format!("the prompt `{}`", prompt.name), |catalog| {
-            catalog.add_prompt(prompt, Handler::Prompt(serves))
+    fn add_prompt(
+        mut self,
+        prompt: Prompt,
+        handler: HandlerFn<GetPrompt, GetPromptResult>,
+    ) -> Self {
+        self.builder.add(&format!("the prompt `{}`", prompt.name), |catalog| {
+            catalog.add_prompt(prompt, Handler::Prompt(handler))
         });
         self
     }
@@ -344,32 +373,32 @@ impl Server {
         mut self,
         prompt: &str,
         argument: &str,
-        serves: Serves<Complete, CompleteResult>,
+        handler: HandlerFn<Complete, CompleteResult>,
     ) -> Self {
-        self.offer
+        self.builder
             .add(&format!("a completion of `{argument}` of the prompt `{prompt}`"), |catalog| {
-                catalog.add_prompt_completion(prompt, argument, Handler::Completion(serves))
+                catalog.add_prompt_completion(prompt, argument, Handler::Completion(handler))
             });
         self
     }
 }
 
-/// The schema of a tool's arguments, from their type.
+/// Derives the schema of a tool's arguments from their type.
 #[cfg(feature = "schemars")]
 fn schema_of<A: schemars::JsonSchema>() -> Raw {
     let settings = schemars::generate::SchemaSettings::draft2020_12();
     let mut schema = settings.into_generator().into_root_schema_for::<A>();
-    // A type without fields has a schema that says nothing of objects, which the protocol requires.
+    // The protocol requires `"type": "object"`, which the schema of a type without fields lacks.
     schema.insert("type".into(), "object".into());
     schema.remove("title");
-    // If it cannot be written, the catalogue says that it is not one.
+    // The catalog refuses an invalid schema.
     Raw::new(&schema).unwrap_or_else(|_| Raw::empty_object())
 }
 
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("catalog", &*self.offer.changes.catalog())
+            .field("catalog", &*self.builder.changes.catalog())
             .finish_non_exhaustive()
     }
 }

@@ -1,5 +1,4 @@
-//! Clients over Streamable HTTP on smol: it opens connections; knows nothing of what is said over
-//! them.
+//! Connecting over Streamable HTTP on smol.
 
 use std::future::Future;
 use std::io;
@@ -40,16 +39,16 @@ pub fn dial(host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Dupl
     })
 }
 
-/// How a [`Client`] connects over HTTP on smol.
+/// Connects a [`Client`] over HTTP on smol.
 pub trait ConnectHttp {
-    /// Connects to a server; waits until it has said who it is.
+    /// Connects to a server and waits until it has identified itself.
     ///
-    /// The first message asks which era the server is of; one that does not know the question gets
-    /// `initialize`. (LIF-30) When the last handle is dropped, the session is ended in the
-    /// background; `close` waits for that.
+    /// The first message probes the era of the server; a legacy server then receives `initialize`.
+    /// Dropping the last handle ends the session in the background; `close` waits for that.
     ///
     /// # Errors
-    /// [`Error::Start`] when no session opens.
+    /// [`Error::Start`] if the connection cannot be opened.
+    // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote)
     -> impl Future<Output = Result<Connection, Error>> + Send;
 }

@@ -9,7 +9,8 @@
 //! # async fn example() -> Result<(), mcp_smol::Error> {
 //! let listener = TcpListener::bind("127.0.0.1:8080")?;
 //! let server = Server::new("weather", "1.0.0");
-//! smol::spawn(async move { server.serve_http(listener, Http::new(), &Stop::on_signal()).await }).detach();
+//! let stop = Stop::on_signal();
+//! smol::spawn(async move { server.serve_http(listener, Http::new(), &stop).await }).detach();
 //!
 //! let client = Client::new("demo", "1.0.0");
 //! let connection = client.connect_http(Remote::new("http://127.0.0.1:8080/mcp")?).await?;

@@ -1,4 +1,4 @@
-//! Servers over Streamable HTTP on smol and async-io; knows nothing of what is said.
+//! Serving over Streamable HTTP on smol and async-io.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -32,17 +32,17 @@ impl HttpRuntime for Smol {
     }
 }
 
-/// How a [`Server`] serves over HTTP on smol.
+/// Serves a [`Server`] over HTTP on smol.
 pub trait ServeHttp {
-    /// Serves on a listener until it is told to stop; then nobody new is let in, sessions end, and
-    /// what is being answered may take [`DRAIN`] more.
+    /// Serves on a listener until `stop` is set. The server then accepts no more connections, ends
+    /// its sessions, and waits for at most [`DRAIN`] for requests in progress.
     ///
-    /// Bind the listener to `127.0.0.1` unless others are to reach it; which hosts and origins may
-    /// is said by [`Http`]. At most [`CONNECTIONS_MAX`] connections are open at a time; further
-    /// ones wait.
+    /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
+    /// accepted hosts and origins. At most [`CONNECTIONS_MAX`] connections are open at a time;
+    /// further ones wait.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered, or the listener fails for good.
+    /// If an entry cannot be offered, or the listener fails permanently.
     fn serve_http(
         &self,
         listener: TcpListener,
@@ -66,11 +66,11 @@ impl ServeHttp for Server {
 /// Serves a service on a listener.
 ///
 /// # Errors
-/// When the listener fails for good.
+/// If the listener fails permanently.
 #[doc(hidden)]
 pub async fn serve(service: HttpService, listener: TcpListener, stop: &Stop) -> io::Result<()> {
     let listener = Async::new(listener)?;
-    // Nothing is sent: it closes when the last connection has dropped its end.
+    // Carries no messages: it closes once the last connection has dropped its sender.
     let (open, all_closed) = channel::bounded::<Infallible>(1);
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let outcome = loop {
@@ -86,15 +86,15 @@ pub async fn serve(service: HttpService, listener: TcpListener, stop: &Stop) -> 
             None => break Ok(()),
             Some((Ok((stream, _)), place)) => {
                 let (service, stop, open) = (service.clone(), stop.clone(), open.clone());
-                // Begun in there: what is handed over as a future has room in there twice.
+                // Called inside the task: a future passed in would occupy its space twice.
                 smol::spawn(async move {
                     drive(stream, service, stop).await;
                     drop((place, open));
                 })
                 .detach();
             }
-            // Too many files are open, or a client hung up at once: neither is the end.
-            Some((Err(error), _)) if is_passing(&error) => {
+            // Too many open files, or a client that disconnected at once: the listener goes on.
+            Some((Err(error), _)) if is_transient(&error) => {
                 let _now = Timer::after(PAUSE).await;
             }
             Some((Err(error), _)) => break Err(error),
@@ -119,13 +119,13 @@ pub fn spawn(future: BoxFuture<'static, ()>) {
     smol::spawn(future).detach();
 }
 
-/// Sleeps.
+/// Waits for `duration`.
 #[doc(hidden)]
 pub fn sleep(duration: Duration) -> BoxFuture<'static, ()> {
     Smol.sleep(duration)
 }
 
-/// Runs a future to its end on this thread.
+/// Runs a future to completion on this thread.
 #[doc(hidden)]
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     smol::block_on(future)
@@ -133,11 +133,11 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 /// Drives one connection to its end.
 async fn drive(stream: Async<std::net::TcpStream>, service: HttpService, stop: Stop) {
-    // Small messages go back and forth: none waits for more. (T-87)
+    // T-87: disables Nagle's algorithm, as small messages must not wait for more.
     let _slower = stream.get_ref().set_nodelay(true);
     let answer = service_fn(|request| {
         let service = service.clone();
-        // The connection has room for it for as long as it lasts.
+        // Boxed: inline it would enlarge the connection for its whole life.
         Box::pin(async move { Ok::<_, Infallible>(service.respond(request).await) })
     });
     let mut builder = http1::Builder::new();
@@ -163,24 +163,24 @@ async fn drive(stream: Async<std::net::TcpStream>, service: HttpService, stop: S
     }
 }
 
-fn is_passing(error: &io::Error) -> bool {
+fn is_transient(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, WouldBlock};
-    // The last two are EMFILE and ENFILE, which have no kind of their own.
+    // 23 and 24 are ENFILE and EMFILE, which have no `ErrorKind`.
     matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted | WouldBlock)
         || matches!(error.raw_os_error(), Some(23 | 24))
 }
 
-/// How long what is being answered may take once a server ends.
+/// How long requests in progress may take once a server stops.
 pub const DRAIN: Duration = Duration::from_secs(2);
 
-/// Connections of one server at a time.
+/// The maximum number of open connections of one server.
 pub const CONNECTIONS_MAX: usize = 10_000;
 
-/// How long a head may take to arrive.
+/// How long the head of a request may take to arrive.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The longest head.
+/// The maximum size of a request head.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// How long to wait for room before accepting again.
+/// How long to wait after a transient error before accepting again.
 const PAUSE: Duration = Duration::from_millis(50);

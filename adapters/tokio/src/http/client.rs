@@ -1,5 +1,4 @@
-//! Clients over Streamable HTTP on tokio: it opens connections; knows nothing of what is said over
-//! them.
+//! Connecting over Streamable HTTP on tokio.
 
 use std::future::Future;
 use std::io;
@@ -33,17 +32,17 @@ impl Dial for Tokio {
     }
 }
 
-/// How a [`Client`] connects over HTTP on tokio. To be called on a runtime with IO and time
-/// enabled, of either flavour.
+/// Connects a [`Client`] over HTTP on tokio. The runtime, of either flavor, must have IO and time
+/// enabled.
 pub trait ConnectHttp {
-    /// Connects to a server; waits until it has said who it is.
+    /// Connects to a server and waits until it has identified itself.
     ///
-    /// The first message asks which era the server is of; one that does not know the question gets
-    /// `initialize`. (LIF-30) When the last handle is dropped, the session is ended in the
-    /// background; `close` waits for that.
+    /// The first message probes the era of the server; a legacy server then receives `initialize`.
+    /// Dropping the last handle ends the session in the background; `close` waits for that.
     ///
     /// # Errors
-    /// [`Error::Start`] when no session opens; [`Error::Io`] when there is no runtime.
+    /// [`Error::Start`] if the connection cannot be opened; [`Error::Io`] if there is no runtime.
+    // LIF-30: a legacy server rejects the probe.
     fn connect_http(self, remote: Remote)
     -> impl Future<Output = Result<Connection, Error>> + Send;
 }

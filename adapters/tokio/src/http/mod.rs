@@ -1,5 +1,4 @@
-//! Streamable HTTP on tokio: servers that listen by themselves or as a service of a router, and
-//! clients.
+//! Streamable HTTP on tokio: servers that listen or are services of a router, and clients.
 //!
 //! ```no_run
 //! use mcp_tokio::http::{ConnectHttp, Http, Remote, ServeHttp, Stop};

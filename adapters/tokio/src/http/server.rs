@@ -1,5 +1,4 @@
-//! Servers over Streamable HTTP on tokio: one that listens by itself, or a service for routers;
-//! knows nothing of what is said.
+//! Serving over Streamable HTTP on tokio: a listening server, or a service for routers.
 
 use std::convert::Infallible;
 use std::error::Error as StdError;
@@ -31,19 +30,18 @@ impl HttpRuntime for Tokio {
     }
 }
 
-/// How a [`Server`] serves over HTTP on tokio. To be called on a runtime with IO and time enabled,
-/// of either flavour.
+/// Serves a [`Server`] over HTTP on tokio. The runtime, of either flavor, must have IO and time
+/// enabled.
 pub trait ServeHttp {
-    /// Serves on a listener until it is told to stop; then nobody new is let in, sessions end, and
-    /// what is being answered may take [`DRAIN`] more.
+    /// Serves on a listener until `stop` is set. The server then accepts no more connections, ends
+    /// its sessions, and waits for at most [`DRAIN`] for requests in progress.
     ///
-    /// Bind the listener to `127.0.0.1` unless others are to reach it; which hosts and origins may
-    /// is said by [`Http`]. At most [`CONNECTIONS_MAX`] connections are open at a time; further
-    /// ones wait.
+    /// Bind the listener to `127.0.0.1` unless other machines need access; [`Http`] configures the
+    /// accepted hosts and origins. At most [`CONNECTIONS_MAX`] connections are open at a time;
+    /// further ones wait.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered, there is no runtime, or the listener
-    /// fails for good.
+    /// If an entry cannot be offered, there is no runtime, or the listener fails permanently.
     fn serve_http(
         &self,
         listener: TcpListener,
@@ -51,11 +49,10 @@ pub trait ServeHttp {
         stop: &Stop,
     ) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// A service that answers requests: for `hyper`, or for a router such as `axum` to route a path
-    /// to.
+    /// Returns a service that answers requests, for `hyper` or for a router such as `axum`.
     ///
     /// # Errors
-    /// When something was registered that cannot be offered, or there is no runtime.
+    /// If an entry cannot be offered, or there is no runtime.
     fn http_service(&self, options: Http) -> io::Result<Service>;
 }
 
@@ -83,14 +80,14 @@ impl ServeHttp for Server {
             match accepted {
                 Ok((stream, _)) => {
                     let (service, stop, open) = (service.clone(), stop.clone(), all_open.clone());
-                    // Begun in there: what is handed over as a future has room in there twice.
+                    // Called inside the task: a future passed in would occupy its space twice.
                     drop(tokio::spawn(async move {
                         drive(stream, service, stop).await;
                         drop((place, open));
                     }));
                 }
-                // Too many files are open, or a client hung up at once: neither is the end.
-                Err(error) if is_passing(&error) => tokio::time::sleep(PAUSE).await,
+                // Too many open files, or a client that disconnected at once: the listener goes on.
+                Err(error) if is_transient(&error) => tokio::time::sleep(PAUSE).await,
                 Err(error) => break Err(error),
             }
         };
@@ -108,11 +105,11 @@ impl ServeHttp for Server {
 
 /// Drives one connection to its end.
 async fn drive(stream: TcpStream, service: Service, stop: Stop) {
-    // Small messages go back and forth: none waits for more. (T-87)
+    // T-87: disables Nagle's algorithm, as small messages must not wait for more.
     let _slower = stream.set_nodelay(true);
     let answer = service_fn(|request| {
         let service = service.clone();
-        // The connection has room for it for as long as it lasts.
+        // Boxed: inline it would enlarge the connection for its whole life.
         Box::pin(async move { Ok::<_, Infallible>(service.respond(request).await) })
     });
     let mut builder = http1::Builder::new();
@@ -127,21 +124,21 @@ async fn drive(stream: TcpStream, service: Service, stop: Stop) {
     }
 }
 
-fn is_passing(error: &io::Error) -> bool {
+fn is_transient(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, WouldBlock};
-    // The last two are EMFILE and ENFILE, which have no kind of their own.
+    // 23 and 24 are ENFILE and EMFILE, which have no `ErrorKind`.
     matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted | WouldBlock)
         || matches!(error.raw_os_error(), Some(23 | 24))
 }
 
-/// A server as a service: of `tower`, and of `hyper` 1.
+/// A server as a service of `tower` and of `hyper` 1.
 ///
 /// ```
 /// # async fn example() -> std::io::Result<()> {
 /// use mcp_tokio::Server;
 /// use mcp_tokio::http::{Http, ServeHttp};
 ///
-/// // A router has looked at the path already; with axum: `Router::new().route_service("/mcp", service)`.
+/// // The router matches the path. With axum: `Router::new().route_service("/mcp", service)`.
 /// let service = Server::new("weather", "1.0.0").http_service(Http::new().any_path())?;
 /// # drop(service);
 /// # Ok(())
@@ -160,13 +157,13 @@ impl Service {
         self.0.respond(request).await
     }
 
-    /// Sessions that there are.
+    /// Returns the number of sessions.
     #[must_use]
     pub fn sessions(&self) -> usize {
         self.0.sessions()
     }
 
-    /// Ends all sessions, and lets in no more.
+    /// Ends all sessions, and accepts no more.
     pub fn close(&self) {
         self.0.close();
     }
@@ -192,17 +189,17 @@ where
     }
 }
 
-/// How long what is being answered may take once a server ends.
+/// How long requests in progress may take once a server stops.
 pub const DRAIN: Duration = Duration::from_secs(2);
 
-/// Connections of one server at a time.
+/// The maximum number of open connections of one server.
 pub const CONNECTIONS_MAX: usize = 10_000;
 
-/// How long a head may take to arrive.
+/// How long the head of a request may take to arrive.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The longest head.
+/// The maximum size of a request head.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// How long to wait for room before accepting again.
+/// How long to wait after a transient error before accepting again.
 const PAUSE: Duration = Duration::from_millis(50);

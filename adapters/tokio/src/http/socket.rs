@@ -1,5 +1,4 @@
-//! The socket of a client, which knows at each read whether it has ended; knows nothing of what it
-//! carries.
+//! The socket of a client, which detects its end at every read.
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -10,10 +9,10 @@ use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A socket that asks the system before it waits to be read.
+/// A socket whose reads query the operating system before they wait.
 ///
-/// What has happened to a socket reaches tokio when it looks for all that has happened. A server
-/// may have closed one that nobody used long before that, and what is sent over it then is lost.
+/// Tokio learns of socket events only when its driver polls. A server may have closed an idle
+/// socket before that, and a request sent over it would be lost.
 pub(super) struct Socket(TcpStream);
 
 impl Socket {
@@ -21,7 +20,7 @@ impl Socket {
         Self(stream)
     }
 
-    /// Whether nothing follows, or nothing can be read: then why.
+    /// Returns the result of a read at the end of the stream; `None` if the stream has not ended.
     fn end(&self) -> Option<io::Result<()>> {
         match SockRef::from(&self.0).peek(&mut [MaybeUninit::uninit()]) {
             Ok(0) => Some(Ok(())),

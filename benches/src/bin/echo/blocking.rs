@@ -10,5 +10,6 @@ fn main() -> std::io::Result<()> {
             let text = arguments.member("text").ok_or("which text?")?;
             Ok(text.to_text().unwrap_or_default().into_owned())
         })
+        .pipe_bytes(512 * 1024)
         .serve_stdio()
 }

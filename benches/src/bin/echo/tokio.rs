@@ -5,7 +5,7 @@ use mcp_tokio::{Serve, Server};
 
 fn main() -> std::io::Result<()> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(std::io::Error::other)?;
-    let server = Server::new("echo", "1.0.0").tool_raw_async(
+    let server = Server::new("echo", "1.0.0").pipe_bytes(512 * 1024).tool_raw_async(
         "echo",
         "Says what it is told",
         schema,

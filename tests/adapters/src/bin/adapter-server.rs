@@ -1,12 +1,16 @@
 //! A server on stdin and stdout, on the runtime that its first argument names; for rows that need a
-//! process.
+//! process. The second argument, if any, is the size of its pipes in bytes.
 
 use std::io;
 
 use mcp_adapter_tests::{Blocking, Runtime, Smol, Tokio, TokioThreads, shop};
 
 fn serve<R: Runtime>() -> io::Result<()> {
-    R::block_on(R::serve_stdio(shop()))
+    let server = match std::env::args().nth(2) {
+        Some(bytes) => shop().pipe_bytes(bytes.parse().map_err(io::Error::other)?),
+        None => shop(),
+    };
+    R::block_on(R::serve_stdio(server))
 }
 
 fn main() -> io::Result<()> {

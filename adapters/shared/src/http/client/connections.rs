@@ -1,5 +1,4 @@
-//! The HTTP connections to one server: opened on demand, kept while idle, and used by one exchange
-//! at a time.
+//! The pool of HTTP connections to one server, each used by one exchange at a time.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -17,53 +16,52 @@ use mcp_proto::http::client::{Config, ExchangeId};
 use mcp_proto::{CallError, Close, Fault};
 use smol_hyper::rt::FuturesIo;
 
-use super::dial::{Dial, Duplex};
+use super::dial::Dial;
 use super::remote::Remote;
-use crate::cancelled::Cancelled;
+use super::tls::Tls;
 use crate::error::{Error, HttpFailure};
+use crate::exec::cancellation::Cancellation;
 
-/// The connections to one server.
+/// The HTTP connections to one server, and the exchanges in flight.
 pub(crate) struct HttpConnections {
     pub(super) remote: Remote,
     pub(super) runtime: Arc<dyn Dial>,
-    /// Connections that nobody uses.
-    idle: Mutex<Vec<SendRequest<Once>>>,
-    /// What ends each exchange.
-    open: Mutex<HashMap<ExchangeId, Arc<Cancelled>>>,
-    /// Why there was no connection, or none any more, the last time.
+    /// Idle connections.
+    idle: Mutex<Vec<SendRequest<FullBody>>>,
+    /// The abort flag of each exchange in flight.
+    in_flight: Mutex<HashMap<ExchangeId, Arc<Cancellation>>>,
+    /// The latest connection error.
     cause: Mutex<Option<io::Error>>,
-    #[cfg(feature = "tls")]
-    tls: Option<super::tls::Tls>,
+    tls: Tls,
 }
 
-/// Connections that are kept although nobody uses them.
+/// The maximum number of idle connections.
 const IDLE_MAX: usize = 8;
 
-/// How long it may take to connect.
+/// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A connection, and whether it was used before: the server may have closed it in the meantime.
+/// A connection for one exchange.
 pub(super) struct Borrowed {
-    pub(super) sender: SendRequest<Once>,
-    pub(super) is_used: bool,
+    pub(super) sender: SendRequest<FullBody>,
+    /// The connection was idle before, so the server may have closed it meanwhile.
+    pub(super) is_reused: bool,
 }
 
 impl HttpConnections {
     pub(super) fn new(remote: Remote, runtime: Arc<dyn Dial>) -> io::Result<Arc<Self>> {
-        #[cfg(feature = "tls")]
-        let tls = if remote.is_secure { Some(super::tls::Tls::new(&remote)?) } else { None };
+        let tls = Tls::new(remote.is_secure, &remote.host, &remote.tls)?;
         Ok(Arc::new(Self {
             remote,
             runtime,
             idle: Mutex::default(),
-            open: Mutex::default(),
+            in_flight: Mutex::default(),
             cause: Mutex::default(),
-            #[cfg(feature = "tls")]
             tls,
         }))
     }
 
-    /// How the session is to behave, with a seed of its own.
+    /// Returns the configuration of the session, with a random seed.
     pub(super) fn settings(&self) -> Result<Config, getrandom::Error> {
         let mut seed = [0; 8];
         getrandom::fill(&mut seed)?;
@@ -74,15 +72,15 @@ impl HttpConnections {
         Ok(if self.remote.has_stream { config } else { config.without_stream() })
     }
 
-    /// There is no connection, or none any more: why.
+    /// Records a connection error.
     pub(super) fn failed(&self, cause: io::Error) {
         *self.cause.lock().unwrap_or_else(PoisonError::into_inner) = Some(cause);
     }
 
-    /// Adds where the server is, and why there was no connection to it.
+    /// Adds the URL and the connection error to an error of connecting.
     pub(crate) fn explain(&self, mut error: Error) -> Error {
         if let Error::Start { why, http, .. } = &mut error {
-            // What was answered was reached.
+            // Other failures mean that the server was reached and answered.
             let unreached = [CallError::Unsent, CallError::Lost];
             let is_unreached =
                 matches!(why, Close::Fault(Fault::Unopened(why)) if unreached.contains(why));
@@ -93,73 +91,78 @@ impl HttpConnections {
         error
     }
 
-    /// An exchange begins; what ends it.
-    pub(super) fn begin(&self, exchange: ExchangeId) -> Arc<Cancelled> {
-        let aborted = Arc::new(Cancelled::default());
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.insert(exchange, Arc::clone(&aborted));
+    /// Registers an exchange; returns its abort flag.
+    pub(super) fn begin(&self, exchange: ExchangeId) -> Arc<Cancellation> {
+        let aborted = Arc::new(Cancellation::default());
+        let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        in_flight.insert(exchange, Arc::clone(&aborted));
         aborted
     }
 
-    /// An exchange has ended.
+    /// Removes an exchange that has ended.
     pub(super) fn ended(&self, exchange: ExchangeId) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&exchange);
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(&exchange);
     }
 
-    /// Ends an exchange, wherever it stands.
+    /// Aborts an exchange.
     pub(super) fn abort(&self, exchange: ExchangeId) {
-        let aborted = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&exchange);
+        let aborted =
+            self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).remove(&exchange);
         if let Some(aborted) = aborted {
             aborted.set();
         }
     }
 
-    /// Ends all exchanges.
+    /// Aborts all exchanges and closes the idle connections.
     pub(super) fn abort_all(&self) {
-        let open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
-        open.values().for_each(|aborted| aborted.set());
+        let in_flight =
+            std::mem::take(&mut *self.in_flight.lock().unwrap_or_else(PoisonError::into_inner));
+        in_flight.values().for_each(|aborted| aborted.set());
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Exchanges that are open.
-    pub(super) fn open(&self) -> usize {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).len()
+    /// Returns the number of exchanges in flight.
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Takes a connection that nobody uses, if one is there.
-    pub(super) fn reserve(&self) -> Option<SendRequest<Once>> {
+    /// Takes an idle connection, if there is one.
+    pub(super) fn reserve(&self) -> Option<SendRequest<FullBody>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
-    /// A connection: the one that was reserved, another that is there, or a new one.
-    pub(super) async fn borrow(&self, reserved: Option<SendRequest<Once>>) -> io::Result<Borrowed> {
+    /// Returns a connection: the reserved one, another idle one, or a new one.
+    pub(super) async fn borrow(
+        &self,
+        reserved: Option<SendRequest<FullBody>>,
+    ) -> io::Result<Borrowed> {
         let mut next = reserved;
         while let Some(sender) = next {
             if sender.is_ready() {
-                return Ok(Borrowed { sender, is_used: true });
+                return Ok(Borrowed { sender, is_reused: true });
             }
             next = self.reserve();
         }
-        Ok(Borrowed { sender: self.connect().await?, is_used: false })
+        Ok(Borrowed { sender: self.connect().await?, is_reused: false })
     }
 
-    /// A connection is free again.
-    pub(super) fn give_back(&self, sender: SendRequest<Once>) {
+    /// Returns a connection to the pool.
+    pub(super) fn give_back(&self, sender: SendRequest<FullBody>) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE_MAX && !sender.is_closed() {
             idle.push(sender);
         }
     }
 
-    /// A new connection.
-    pub(super) async fn connect(&self) -> io::Result<SendRequest<Once>> {
+    /// Opens a connection.
+    pub(super) async fn connect(&self) -> io::Result<SendRequest<FullBody>> {
         let connected = async {
             let stream = self.runtime.dial(&self.remote.host, self.remote.port).await?;
-            let stream = self.secure(stream).await?;
+            let stream = self.tls.secure(stream).await?;
             let (sender, connection) =
                 http1::handshake(FuturesIo::new(stream)).await.map_err(io::Error::other)?;
             let driven = async move {
-                // How it ends is told by the exchange that it ends.
+                // The exchange reports how the connection ends.
                 let _ended = connection.await;
             };
             Arc::clone(&self.runtime).as_spawn().spawn(Box::pin(driven))?;
@@ -167,37 +170,23 @@ impl HttpConnections {
         };
         let late = async {
             self.runtime.sleep(CONNECT_TIMEOUT).await;
-            Err(io::Error::new(io::ErrorKind::TimedOut, "there was no connection in time"))
+            Err(io::Error::new(io::ErrorKind::TimedOut, "connecting timed out"))
         };
         or(connected, late).await
     }
-
-    #[cfg(feature = "tls")]
-    async fn secure(&self, stream: Box<dyn Duplex>) -> io::Result<Box<dyn Duplex>> {
-        match &self.tls {
-            Some(tls) => tls.secure(stream).await,
-            None => Ok(stream),
-        }
-    }
-
-    #[cfg(not(feature = "tls"))]
-    #[expect(clippy::unused_async, reason = "as with the feature")]
-    async fn secure(&self, stream: Box<dyn Duplex>) -> io::Result<Box<dyn Duplex>> {
-        Ok(stream)
-    }
 }
 
-/// A body that is there as a whole.
+/// A request body in one piece.
 #[derive(Debug)]
-pub(super) struct Once(Option<Bytes>);
+pub(super) struct FullBody(Option<Bytes>);
 
-impl Once {
+impl FullBody {
     pub(super) fn new(bytes: Bytes) -> Self {
         Self(Some(bytes).filter(|bytes| !bytes.is_empty()))
     }
 }
 
-impl http_body::Body for Once {
+impl http_body::Body for FullBody {
     type Data = Bytes;
     type Error = Infallible;
 

@@ -1,4 +1,4 @@
-//! The seam between HTTP clients and an async runtime: connecting, sleeping and spawning.
+//! The interface between HTTP clients and an async runtime.
 
 use std::io;
 use std::sync::Arc;
@@ -7,23 +7,24 @@ use std::time::Duration;
 use futures_lite::{AsyncRead, AsyncWrite};
 
 use crate::BoxFuture;
-use crate::workers::Spawn;
+use crate::exec::workers::Spawn;
 
-/// A connection's bytes, both ways.
+/// A bidirectional byte stream.
 pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 
-/// What a runtime does for HTTP clients.
+/// The part of a runtime that HTTP clients use.
 pub trait Dial: Spawn {
-    /// Connects to a port of a host, by name or address. What is read asks the system each time it
-    /// would wait: a server that has closed what nobody used is to be noticed before anything
-    /// is sent.
+    /// Connects to a port of a host, given by name or address.
+    ///
+    /// A read that would wait must query the operating system first, so that a connection that the
+    /// server closed while idle is detected before a request is sent over it.
     fn dial(&self, host: &str, port: u16) -> BoxFuture<'static, io::Result<Box<dyn Duplex>>>;
 
-    /// Sleeps.
+    /// Waits for `duration`.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 
-    /// The same as what futures are run by.
+    /// Upcasts to [`Spawn`].
     fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
 }

@@ -1,4 +1,4 @@
-//! One request and its response: what was sent and what came; knows nothing of what it means.
+//! One HTTP exchange: sends a request and feeds the response to the session.
 
 use std::future::poll_fn;
 use std::io;
@@ -14,39 +14,39 @@ use hyper::client::conn::http1::SendRequest;
 use mcp_proto::client::Client as Machine;
 use mcp_proto::http::client::{ExchangeId, Failure, Send};
 
-use super::connections::{Borrowed, HttpConnections, Once};
-use crate::link::Link;
+use super::connections::{Borrowed, FullBody, HttpConnections};
+use crate::transport::link::Link;
 
-/// Sends a request, and hands over what comes of it.
+/// Runs an exchange to its end and reports the outcome to the session.
 pub(super) async fn run(
     link: &Arc<Link<Machine>>,
     connections: &HttpConnections,
     send: Send,
-    reserved: Option<SendRequest<Once>>,
+    reserved: Option<SendRequest<FullBody>>,
 ) {
     let id = send.exchange;
-    match begin(link, connections, send, reserved).await {
-        Ok(()) => tell(link, |http, now| http.handle_end(now, id)),
-        Err(reason) => tell(link, |http, now| http.handle_failure(now, id, reason)),
+    match send_and_read(link, connections, send, reserved).await {
+        Ok(()) => with_http(link, |http, now| http.handle_end(now, id)),
+        Err(reason) => with_http(link, |http, now| http.handle_failure(now, id, reason)),
     }
 }
 
-fn tell(
+fn with_http(
     link: &Arc<Link<Machine>>,
-    tell: impl FnOnce(&mut mcp_proto::http::client::Http, mcp_proto::Instant),
+    act: impl FnOnce(&mut mcp_proto::http::client::Http, mcp_proto::Instant),
 ) {
     link.with(|state, now| {
-        if let Some(over) = state.session.http() {
-            tell(over.http(), now);
+        if let Some(transport) = state.connection.http() {
+            act(transport.http(), now);
         }
     });
 }
 
-async fn begin(
+async fn send_and_read(
     link: &Arc<Link<Machine>>,
     connections: &HttpConnections,
     send: Send,
-    reserved: Option<SendRequest<Once>>,
+    reserved: Option<SendRequest<FullBody>>,
 ) -> Result<(), Failure> {
     let id = send.exchange;
     link.trace.output(&send.body);
@@ -54,12 +54,13 @@ async fn begin(
         connections.failed(cause);
         Failure::Unreached
     };
-    let Borrowed { mut sender, is_used } = connections.borrow(reserved).await.map_err(unreached)?;
+    let Borrowed { mut sender, is_reused } =
+        connections.borrow(reserved).await.map_err(unreached)?;
     let first = sender.try_send_request(request(connections, &send).map_err(unreached)?).await;
     let response = match first {
         Ok(response) => response,
-        // Nothing of it was sent: the server closed a connection that nobody used.
-        Err(mut error) if is_used && error.message().is_some() => {
+        // Nothing was sent: the server closed the idle connection.
+        Err(mut error) if is_reused && error.message().is_some() => {
             let Some(unsent) = error.take_message() else { return Err(Failure::Unreached) };
             sender = connections.connect().await.map_err(unreached)?;
             sender.try_send_request(unsent).await.map_err(|error| failure(connections, error))?
@@ -67,7 +68,7 @@ async fn begin(
         Err(error) => return Err(failure(connections, error)),
     };
     let (parts, body) = response.into_parts();
-    tell(link, |http, now| http.handle_head(now, id, parts.status.as_u16(), &parts.headers));
+    with_http(link, |http, now| http.handle_head(now, id, parts.status.as_u16(), &parts.headers));
     read(link, id, body).await?;
     connections.give_back(sender);
     Ok(())
@@ -82,22 +83,22 @@ fn failure<T>(connections: &HttpConnections, error: TrySendError<T>) -> Failure 
 async fn read(link: &Arc<Link<Machine>>, id: ExchangeId, body: Incoming) -> Result<(), Failure> {
     let mut body = pin!(body);
     loop {
-        link.when(|state| state.session.http()?.http().wants_input(id).then_some(())).await;
+        link.when(|state| state.connection.http()?.http().wants_input(id).then_some(())).await;
         match poll_fn(|context| body.as_mut().poll_frame(context)).await {
             None => return Ok(()),
             Some(Err(_)) => return Err(Failure::Cut),
             Some(Ok(frame)) => {
                 let Ok(data) = frame.into_data() else { continue };
                 link.trace.input(&data);
-                tell(link, |http, now| http.handle_body(now, id, &data));
+                with_http(link, |http, now| http.handle_body(now, id, &data));
             }
         }
     }
 }
 
-fn request(connections: &HttpConnections, send: &Send) -> io::Result<Request<Once>> {
+fn request(connections: &HttpConnections, send: &Send) -> io::Result<Request<FullBody>> {
     let remote = &connections.remote;
-    let mut request = Request::new(Once::new(send.body.clone()));
+    let mut request = Request::new(FullBody::new(send.body.clone()));
     *request.method_mut() =
         http::Method::from_bytes(send.verb.name().as_bytes()).unwrap_or(http::Method::POST);
     *request.uri_mut() = remote.target.clone();
@@ -107,10 +108,14 @@ fn request(connections: &HttpConnections, send: &Send) -> io::Result<Request<Onc
         fields.append(name.clone(), value.clone());
     }
     if let Some(authorize) = &remote.authorize {
-        let lost = || io::Error::other("what was to stand in `Authorization` could not be had");
-        let value = catch_unwind(AssertUnwindSafe(|| authorize())).map_err(|_| lost())?;
+        let invalid = || {
+            io::Error::other(
+                "the `authorization` callback panicked or returned an invalid header value",
+            )
+        };
+        let value = catch_unwind(AssertUnwindSafe(|| authorize())).map_err(|_| invalid())?;
         if let Some(value) = value {
-            let mut value = HeaderValue::from_str(&value).map_err(|_| lost())?;
+            let mut value = HeaderValue::from_str(&value).map_err(|_| invalid())?;
             value.set_sensitive(true);
             fields.insert("authorization", value);
         }

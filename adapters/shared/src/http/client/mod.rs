@@ -1,14 +1,12 @@
-//! Clients over Streamable HTTP, as far as they need no runtime: exchanges on connections that a
-//! runtime opens.
+//! Clients over Streamable HTTP: exchanges over sockets that a runtime opens.
 
 mod connections;
 mod dial;
+mod driver;
 mod exchange;
-mod over;
-mod pump;
 mod remote;
-#[cfg(feature = "tls")]
 mod tls;
+mod transport;
 
 use std::io;
 use std::sync::Arc;
@@ -17,30 +15,30 @@ use mcp_proto::client::{Client as Machine, Config};
 use mcp_proto::http::client::Http;
 
 pub use dial::{Dial, Duplex};
-pub use over::Challenged;
-pub(crate) use over::ClientOverHttp;
 pub use remote::Remote;
+pub use transport::Challenged;
+pub(crate) use transport::ClientTransport;
 
 use self::connections::HttpConnections;
-use crate::clock::Clock;
-use crate::link::{Link, Transport};
-use crate::origin::Recipe;
+use crate::client::connector::ConnectionConfig;
+use crate::exec::clock::Clock;
+use crate::transport::link::{Link, Transport};
 
-/// Creates a connection and spawns its driver. The transport explains why a session did not open.
+/// Creates a connection and spawns its driver. The returned sockets explain why it did not open.
 pub(crate) fn start(
-    recipe: &Recipe,
+    connection: &ConnectionConfig,
     remote: &Remote,
     runtime: &Arc<dyn Dial>,
-    config: Config,
+    machine: Config,
 ) -> io::Result<(Arc<Link<Machine>>, Arc<HttpConnections>)> {
     let connections = HttpConnections::new(remote.clone(), Arc::clone(runtime))?;
     let settings = connections.settings().map_err(|error| io::Error::other(error.to_string()))?;
     let clock = Clock::new();
-    let machine = Machine::new(clock.now(), config);
-    let transport = Transport::Http(Box::new(ClientOverHttp::new(Http::new(machine, settings))));
+    let machine = Machine::new(clock.now(), machine);
+    let transport = Transport::Http(Box::new(ClientTransport::new(Http::new(machine, settings))));
     let spawn = Arc::clone(runtime).as_spawn();
-    let link = recipe.link_over(clock, transport, &spawn)?;
-    let guard = pump::Guard(Arc::clone(&link));
-    spawn.spawn(Box::pin(pump::drive(guard, Arc::clone(&connections))))?;
+    let link = connection.link_over(clock, transport, &spawn)?;
+    let guard = driver::AbandonOnDrop(Arc::clone(&link));
+    spawn.spawn(Box::pin(driver::drive(guard, Arc::clone(&connections))))?;
     Ok((link, connections))
 }

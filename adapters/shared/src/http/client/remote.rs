@@ -1,5 +1,4 @@
-//! Where a server is, and what each request to it says besides the protocol; knows nothing of
-//! sessions.
+//! A remote server: its URL and the header fields of the requests to it.
 
 use std::fmt;
 use std::io;
@@ -9,68 +8,69 @@ use std::time::Duration;
 use http::uri::Scheme;
 use http::{HeaderName, HeaderValue, Uri};
 
-use super::over::Challenged;
+use super::tls::TlsConfig;
+use super::transport::Challenged;
 
-type Authorize = Arc<dyn Fn() -> Option<String> + Send + Sync>;
-type Hears = Arc<dyn Fn(&Challenged) + Send + Sync>;
+type AuthorizeCallback = Arc<dyn Fn() -> Option<String> + Send + Sync>;
+type ChallengeCallback = Arc<dyn Fn(&Challenged) + Send + Sync>;
 
-/// A server that is reached over HTTP: its URL, and what each request says besides the protocol.
+/// A server to reach over HTTP: its URL, and the header fields to send besides those of the
+/// protocol.
 ///
-/// Redirects are not followed. (SEC)
+/// Redirects are not followed, so that credentials reach no other server.
 ///
 /// ```
 /// use mcp_adapter::http::Remote;
 ///
-/// let remote = Remote::new("http://localhost:8080/mcp").unwrap().authorization(|| Some("Bearer token".into()));
+/// let remote = Remote::new("http://localhost:8080/mcp")
+///     .unwrap()
+///     .authorization(|| Some("Bearer token".into()));
 /// assert!(Remote::new("ftp://localhost/").is_err());
 /// # drop(remote);
 /// ```
 #[derive(Clone)]
 #[must_use]
 pub struct Remote {
-    #[cfg(feature = "tls")]
     pub(super) is_secure: bool,
-    /// Without its query, which may be a secret.
+    /// The URL without its query, which may be a secret.
     pub(super) url: String,
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) authority: HeaderValue,
     pub(super) target: Uri,
     pub(super) fields: Vec<(HeaderName, HeaderValue)>,
-    pub(super) authorize: Option<Authorize>,
-    pub(super) challenged: Option<Hears>,
+    pub(super) authorize: Option<AuthorizeCallback>,
+    pub(super) on_challenge: Option<ChallengeCallback>,
     pub(super) reconnect: Option<(Duration, Duration)>,
     pub(super) has_stream: bool,
-    #[cfg(feature = "tls")]
-    pub(super) tls: Option<Arc<futures_rustls::rustls::ClientConfig>>,
+    pub(super) tls: TlsConfig,
 }
 
 impl Remote {
-    /// The server at this URL, of the scheme `http`, or `https` with the feature `tls`.
+    /// Parses the URL of a server, of scheme `http`, or `https` with the feature `tls`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] when it is no such URL, or says a user and a password: those
-    /// are for [`authorization`](Self::authorization).
+    /// [`io::ErrorKind::InvalidInput`] if the URL is invalid or contains a user name; use
+    /// [`authorization`](Self::authorization) instead.
     pub fn new(url: &str) -> io::Result<Self> {
         let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("{why}: {url}"));
-        let uri: Uri = url.parse().map_err(|_| bad("this is no URL"))?;
+        let uri: Uri = url.parse().map_err(|_| bad("invalid URL"))?;
         let is_secure = match uri.scheme() {
             Some(scheme) if *scheme == Scheme::HTTP => false,
             Some(scheme) if *scheme == Scheme::HTTPS && cfg!(feature = "tls") => true,
             Some(scheme) if *scheme == Scheme::HTTPS => {
-                return Err(bad("https takes the feature `tls`"));
+                return Err(bad("https requires the feature `tls`"));
             }
-            _ => return Err(bad("this is no URL of http or https")),
+            _ => return Err(bad("the URL scheme must be http or https")),
         };
-        let authority = uri.authority().ok_or_else(|| bad("this URL has no host"))?;
+        let authority = uri.authority().ok_or_else(|| bad("the URL has no host"))?;
         if authority.as_str().contains('@') {
-            return Err(bad("a URL must not say a user"));
+            return Err(bad("the URL must not contain a user name"));
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = authority.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         Ok(Self {
-            #[cfg(feature = "tls")]
             is_secure,
             url: format!(
                 "{}://{authority}{}",
@@ -80,28 +80,29 @@ impl Remote {
             host,
             port,
             authority: HeaderValue::from_str(authority.as_str())
-                .map_err(|_| bad("this is no host"))?,
-            target: path.parse().map_err(|_| bad("this is no path"))?,
+                .map_err(|_| bad("invalid host in the URL"))?,
+            target: path.parse().map_err(|_| bad("invalid path in the URL"))?,
             fields: Vec::new(),
             authorize: None,
-            challenged: None,
+            on_challenge: None,
             reconnect: None,
             has_stream: true,
-            #[cfg(feature = "tls")]
-            tls: None,
+            tls: TlsConfig::default(),
         })
     }
 
-    /// Says this with each request. The fields of the protocol cannot be set.
+    /// Adds a header field to each request. Fields of the protocol cannot be set.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] when a name or a value cannot stand in a head, or the field
-    /// is the protocol's.
+    /// [`io::ErrorKind::InvalidInput`] if the name or value is invalid, or the field belongs to the
+    /// protocol.
     pub fn field(mut self, name: &str, value: &str) -> io::Result<Self> {
-        let bad =
-            || io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` cannot be said"));
+        let bad = || {
+            let message = format!("invalid or reserved header field `{name}`");
+            io::Error::new(io::ErrorKind::InvalidInput, message)
+        };
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
-        let ours = [
+        let reserved = [
             "accept",
             "connection",
             "content-length",
@@ -110,16 +111,17 @@ impl Remote {
             "last-event-id",
             "transfer-encoding",
         ];
-        if ours.contains(&name.as_str()) || name.as_str().starts_with("mcp-") {
+        if reserved.contains(&name.as_str()) || name.as_str().starts_with("mcp-") {
             return Err(bad());
         }
         self.fields.push((name, HeaderValue::from_str(value).map_err(|_| bad())?));
         Ok(self)
     }
 
-    /// Has `authorize` say what stands in the field `Authorization` of each request, if anything.
-    /// It is asked each time, and must not wait. What cannot stand there is not said, and
-    /// neither is the request.
+    /// Calls `authorize` for each request and sends the result, if any, as the `Authorization`
+    /// field.
+    ///
+    /// `authorize` must not wait. If it panics or returns an invalid value, the request fails.
     pub fn authorization(
         mut self,
         authorize: impl Fn() -> Option<String> + Send + Sync + 'static,
@@ -128,29 +130,32 @@ impl Remote {
         self
     }
 
-    /// Has `hear` hear of it when the server wants to know who asks. (AUT-11)
-    pub fn on_challenge(mut self, hear: impl Fn(&Challenged) + Send + Sync + 'static) -> Self {
-        self.challenged = Some(Arc::new(hear));
+    /// Calls `callback` when the server demands authorization.
+    pub fn on_challenge(mut self, callback: impl Fn(&Challenged) + Send + Sync + 'static) -> Self {
+        self.on_challenge = Some(Arc::new(callback));
         self
     }
 
-    /// How long to wait before a stream is connected to again for the first time, 1 s, and at the
-    /// most, 30 s, where the server does not say. (T-86)
+    /// Sets the initial and the maximum delay before a stream is reconnected, 1 s and 30 s by
+    /// default. A delay set by the server takes precedence.
+    // T-86: the delay doubles up to the maximum.
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
         self.reconnect = Some((min, max));
         self
     }
 
-    /// Opens no stream for what the server says by itself. (HTTP-22)
+    /// Opens no stream for messages that the server sends on its own.
+    // HTTP-22: the stream is optional.
     pub const fn without_stream(mut self) -> Self {
         self.has_stream = false;
         self
     }
 
-    /// Trusts whom this configuration of TLS trusts, in place of what the web trusts.
+    /// Uses this TLS configuration instead of the default, which trusts the web's root
+    /// certificates.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, config: Arc<futures_rustls::rustls::ClientConfig>) -> Self {
-        self.tls = Some(config);
+        self.tls = TlsConfig::new(config);
         self
     }
 }
@@ -169,7 +174,7 @@ mod tests {
     use super::Remote;
 
     #[test]
-    fn a_url_is_taken_apart() {
+    fn a_url_is_parsed() {
         let remote = Remote::new("http://[::1]:8080/mcp?x=1").unwrap();
         assert_eq!(
             (&*remote.host, remote.port, remote.target.to_string()),
@@ -180,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_of_a_server_is_refused() {
+    fn invalid_urls_are_refused() {
         for url in
             ["", "mcp", "/mcp", "ftp://example.com/", "http://", "http://user:pass@example.com/"]
         {

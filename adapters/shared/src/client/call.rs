@@ -1,0 +1,323 @@
+//! A call: its options, its progress and its result.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::IntoFuture;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use event_listener::Event;
+use futures_lite::future::Boxed;
+use mcp_proto::client::{Client as Machine, Command};
+use mcp_proto::schema::{Decode, Encode};
+use mcp_proto::{
+    CallError, CallId, CallOptions, Instant, Misuse, Payload, Progress, Raw, Revision, Unencodable,
+};
+
+use crate::BoxFuture;
+use crate::error::Error;
+use crate::transport::link::{Link, State};
+
+/// The number of unread progress notifications kept; the oldest is dropped.
+const PROGRESS_MAX: usize = 256;
+
+/// The bytes of unread progress messages kept. The latest message is kept regardless of its size.
+const PROGRESS_BYTES_MAX: usize = 1 << 20;
+
+/// A call that was not sent yet: set its options, then await or [`start`](Self::start) it.
+///
+/// Dropping the future cancels the call and notifies the server.
+#[must_use = "a call is sent when it is awaited"]
+pub struct Call<'c, T> {
+    link: &'c Arc<Link<Machine>>,
+    method: Cow<'static, str>,
+    params: Box<dyn Encode + Send + 'c>,
+    options: CallOptions,
+    progress: Option<Box<dyn FnMut(Progress) + Send + 'c>>,
+    result: PhantomData<fn() -> T>,
+}
+
+impl<'c, T: Decode> Call<'c, T> {
+    pub(crate) fn new(
+        link: &'c Arc<Link<Machine>>,
+        method: impl Into<Cow<'static, str>>,
+        params: impl Encode + Send + 'c,
+    ) -> Self {
+        Self {
+            link,
+            method: method.into(),
+            params: Box::new(params),
+            options: CallOptions::default(),
+            progress: None,
+            result: PhantomData,
+        }
+    }
+
+    /// Requests progress notifications and passes them to `callback` while the call is awaited.
+    pub fn progress(mut self, callback: impl FnMut(Progress) + Send + 'c) -> Self {
+        self.options.progress = true;
+        self.progress = Some(Box::new(callback));
+        self
+    }
+
+    /// Sets how long to wait for the response or for further progress.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets how long to wait in total, regardless of progress.
+    pub fn timeout_max(mut self, timeout_max: Duration) -> Self {
+        self.options.timeout_max = Some(timeout_max);
+        self
+    }
+
+    /// Bypasses the cache of results.
+    pub fn fresh(mut self) -> Self {
+        self.options.fresh = true;
+        self
+    }
+
+    /// Sends the call and waits for its result, like awaiting it.
+    ///
+    /// # Errors
+    /// If the call cannot be sent, fails or times out, or the result does not match the method.
+    pub async fn wait(mut self) -> Result<T, Error> {
+        let progress = self.progress.take();
+        let pending = self.start().await?;
+        pending.wait_with(progress).await
+    }
+
+    /// Sends the call. Waits for at most the call's timeout while too much output is queued.
+    ///
+    /// # Errors
+    /// If the call cannot be sent.
+    pub async fn start(self) -> Result<Pending<T>, Error> {
+        let patience = self.options.timeout.unwrap_or(START_PATIENCE);
+        let Self { link, method, params, options, .. } = self;
+        start_call(link, patience, move |state, now| {
+            let params = BorrowedParams(&*params);
+            let (params, options) = (Payload::Value(&params), options.clone());
+            state.connection.call(now, Command::Call { method: &method, params, options })
+        })
+        .await
+    }
+}
+
+impl<'c, T: Decode + 'c> IntoFuture for Call<'c, T> {
+    type Output = Result<T, Error>;
+    type IntoFuture = BoxFuture<'c, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.wait())
+    }
+}
+
+/// Sends a call with `send`, retrying for at most `patience` while there is no room.
+pub(crate) async fn start_call<T>(
+    link: &Arc<Link<Machine>>,
+    patience: Duration,
+    mut send: impl FnMut(&mut State<Machine>, Instant) -> Result<CallId, Misuse>,
+) -> Result<Pending<T>, Error> {
+    let slot = Arc::new(CallSlot::default());
+    let call = link
+        .with_room(patience, |state, now| {
+            let call = send(state, now)?;
+            state.role.insert_call(call, Arc::clone(&slot));
+            Ok(call)
+        })
+        .await?;
+    Ok(Pending { link: Arc::clone(link), call, slot, is_over: false, result: PhantomData })
+}
+
+/// How long a call without a timeout waits for room to be sent.
+pub(crate) const START_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Borrowed params that encode themselves.
+struct BorrowedParams<'a>(&'a (dyn Encode + Send));
+
+impl Encode for BorrowedParams<'_> {
+    fn encode(&self, revision: Revision, out: &mut Vec<u8>) -> Result<(), Unencodable> {
+        self.0.encode(revision, out)
+    }
+}
+
+impl<T> fmt::Debug for Call<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("method", &self.method).finish_non_exhaustive()
+    }
+}
+
+/// A call that was sent and whose result is pending. Dropping it cancels the call.
+#[must_use = "dropping a call cancels it"]
+pub struct Pending<T> {
+    link: Arc<Link<Machine>>,
+    call: CallId,
+    slot: Arc<CallSlot>,
+    /// The result was taken, or the call was cancelled.
+    is_over: bool,
+    result: PhantomData<fn() -> T>,
+}
+
+impl<T: Decode> Pending<T> {
+    /// Waits for the result of the call, like awaiting it.
+    ///
+    /// # Errors
+    /// If the call fails or times out, or the result does not match the method.
+    pub async fn wait(self) -> Result<T, Error> {
+        self.wait_with(None).await
+    }
+
+    async fn wait_with(
+        mut self,
+        mut progress: Option<Box<dyn FnMut(Progress) + Send + '_>>,
+    ) -> Result<T, Error> {
+        loop {
+            match self.slot.next().await {
+                CallUpdate::Progress(update) => {
+                    if let Some(callback) = &mut progress {
+                        callback(update);
+                    }
+                }
+                CallUpdate::Completed(outcome) => {
+                    self.is_over = true;
+                    return Ok(T::decode(&outcome?)?);
+                }
+            }
+        }
+    }
+}
+
+impl<T: Decode + 'static> IntoFuture for Pending<T> {
+    type Output = Result<T, Error>;
+    type IntoFuture = Boxed<Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.wait())
+    }
+}
+
+impl<T> Pending<T> {
+    /// Waits for the next progress notification; returns `None` once the call has ended.
+    pub async fn next_progress(&mut self) -> Option<Progress> {
+        self.slot.next_progress().await
+    }
+
+    /// Cancels the call and notifies the server.
+    pub fn cancel(mut self, reason: &str) {
+        self.cancel_once(reason);
+    }
+
+    fn cancel_once(&mut self, reason: &str) {
+        if !std::mem::replace(&mut self.is_over, true) {
+            let cancel = Command::Cancel { call: self.call, reason };
+            let _over_already = self.link.with(|state, now| state.connection.run(now, cancel));
+        }
+    }
+}
+
+impl<T> Drop for Pending<T> {
+    fn drop(&mut self) {
+        self.cancel_once("no longer wanted");
+    }
+}
+
+impl<T> fmt::Debug for Pending<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("call", &self.call).finish_non_exhaustive()
+    }
+}
+
+/// The updates of one call, until they are taken.
+#[derive(Debug, Default)]
+pub(crate) struct CallSlot {
+    state: Mutex<CallSlotState>,
+    changed: Event,
+}
+
+#[derive(Debug, Default)]
+struct CallSlotState {
+    progress: VecDeque<Progress>,
+    progress_bytes: usize,
+    outcome: Option<Result<Raw, CallError>>,
+    is_completed: bool,
+}
+
+enum CallUpdate {
+    Progress(Progress),
+    Completed(Result<Raw, CallError>),
+}
+
+impl CallSlotState {
+    fn take_progress(&mut self) -> Option<Progress> {
+        let progress = self.progress.pop_front()?;
+        self.progress_bytes -= message_bytes(&progress);
+        Some(progress)
+    }
+}
+
+fn message_bytes(progress: &Progress) -> usize {
+    progress.message.as_ref().map_or(0, |message| message.len())
+}
+
+impl CallSlot {
+    pub(crate) fn progress(&self, progress: Progress) {
+        let mut state = self.lock();
+        state.progress_bytes += message_bytes(&progress);
+        state.progress.push_back(progress);
+        while state.progress.len() > PROGRESS_MAX
+            || (state.progress_bytes > PROGRESS_BYTES_MAX && state.progress.len() > 1)
+        {
+            state.take_progress();
+        }
+        drop(state);
+        self.changed.notify(usize::MAX);
+    }
+
+    pub(crate) fn complete(&self, outcome: Result<Raw, CallError>) {
+        let mut state = self.lock();
+        state.outcome = Some(outcome);
+        state.is_completed = true;
+        drop(state);
+        self.changed.notify(usize::MAX);
+    }
+
+    async fn next(&self) -> CallUpdate {
+        self.when(|state| {
+            if let Some(progress) = state.take_progress() {
+                return Some(CallUpdate::Progress(progress));
+            }
+            state.is_completed.then(|| {
+                CallUpdate::Completed(state.outcome.take().unwrap_or(Err(CallError::Lost)))
+            })
+        })
+        .await
+    }
+
+    async fn next_progress(&self) -> Option<Progress> {
+        self.when(|state| match state.take_progress() {
+            None if !state.is_completed => None,
+            progress => Some(progress),
+        })
+        .await
+    }
+
+    async fn when<T>(&self, mut poll: impl FnMut(&mut CallSlotState) -> Option<T>) -> T {
+        loop {
+            let changed = {
+                let mut state = self.lock();
+                if let Some(found) = poll(&mut state) {
+                    return found;
+                }
+                self.changed.listen()
+            };
+            changed.await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, CallSlotState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

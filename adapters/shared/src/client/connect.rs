@@ -1,0 +1,164 @@
+//! Connecting and reconnecting: over byte streams, to a child process, or over HTTP.
+
+use std::io;
+use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use mcp_proto::client::{Client as Machine, Config};
+
+use crate::client::connection::Connection;
+use crate::client::connector::{ConnectionConfig, Connector, Runtime, Target};
+use crate::error::Error;
+use crate::exec::workers::Spawn;
+use crate::process::child::Child;
+use crate::process::pipe_size;
+use crate::transport::shutdown::Driving;
+
+impl Connector {
+    /// Connects.
+    pub(crate) async fn connect(self: &Arc<Self>) -> Result<Connection, Error> {
+        self.connect_with(self.machine.clone()).await
+    }
+
+    /// Connects again, expecting the era of the previous `connection`.
+    pub(crate) async fn reconnect(
+        self: &Arc<Self>,
+        connection: &Connection,
+    ) -> Result<Connection, Error> {
+        self.connect_with(self.machine.clone().expect(connection.era())).await
+    }
+
+    async fn connect_with(self: &Arc<Self>, machine: Config) -> Result<Connection, Error> {
+        match &self.target {
+            Target::Child(command, runtime) => self.spawn_with(command, runtime, machine).await,
+            #[cfg(feature = "http")]
+            Target::Http(remote, runtime) => {
+                let (link, transport) =
+                    crate::http::start(&self.connection, remote, runtime, machine)?;
+                let opening = Opening(Connection::new(link, None, Some(Arc::clone(self))));
+                opening.wait().await.map_err(|error| transport.explain(error))
+            }
+        }
+    }
+
+    // T-36: a server that exits instead of answering `server/discover` is started again without it.
+    async fn spawn_with(
+        self: &Arc<Self>,
+        command: &Mutex<Command>,
+        runtime: &Arc<dyn Runtime>,
+        machine: Config,
+    ) -> Result<Connection, Error> {
+        match self.start(command, runtime, machine)?.wait_or_fall_back().await {
+            Err(FailedStart { fallback: Some(fallback), .. }) => {
+                self.start(command, runtime, *fallback)?.wait().await
+            }
+            outcome => outcome.map_err(|failed| failed.error),
+        }
+    }
+
+    fn start(
+        self: &Arc<Self>,
+        command: &Mutex<Command>,
+        runtime: &Arc<dyn Runtime>,
+        machine: Config,
+    ) -> io::Result<Opening> {
+        let spawn = Arc::clone(runtime).as_spawn();
+        let link = self.connection.link(machine, &spawn)?;
+        let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
+        let child = Child::spawn(&mut command).and_then(|child| child.0.watch().map(|()| child));
+        drop(command);
+        let (child, stdout, stdin) = child.inspect_err(|_| link.abandon())?;
+        if let Some(bytes) = self.connection.pipe_bytes {
+            pipe_size::enlarge_child_pipes(&stdout, &stdin, bytes);
+        }
+        let limits = self.connection.limits.clone();
+        let driving = Driving::new(Arc::clone(&link), Some(Arc::clone(&child)), limits);
+        runtime.drive(driving, stdout, stdin)?;
+        Ok(Opening(Connection::new(link, Some(child), Some(Arc::clone(self)))))
+    }
+}
+
+/// A connection whose server has not answered yet. Dropping it closes the connection.
+#[derive(Debug)]
+pub struct Opening(Connection);
+
+/// A connection that could not be opened.
+struct FailedStart {
+    error: Error,
+    /// The configuration to try next, if any.
+    fallback: Option<Box<Config>>,
+}
+
+impl Opening {
+    /// Waits until the server has identified itself.
+    ///
+    /// # Errors
+    /// [`Error::Start`] if it does not, or not in time.
+    pub async fn wait(self) -> Result<Connection, Error> {
+        self.wait_or_fall_back().await.map_err(|failed| failed.error)
+    }
+
+    async fn wait_or_fall_back(self) -> Result<Connection, FailedStart> {
+        let Self(connection) = self;
+        let link = Arc::clone(connection.link());
+        let opened = link.when(|state| {
+            if let Some(why) = &state.role.closed {
+                return Some(Err((why.clone(), state.connection.fallback())));
+            }
+            state.role.peer.is_some().then_some(Ok(()))
+        });
+        match opened.await {
+            Ok(()) => Ok(connection),
+            Err((why, fallback)) => {
+                let error = connection.failed_start(why, fallback.is_some()).await;
+                Err(FailedStart { error, fallback: fallback.map(Box::new) })
+            }
+        }
+    }
+}
+
+impl ConnectionConfig {
+    /// Creates a connection over a pair of byte streams, to be driven by the adapter.
+    pub(crate) fn open(
+        &self,
+        machine: Config,
+        runtime: &Arc<dyn Spawn>,
+    ) -> io::Result<(Opening, Driving<Machine>)> {
+        let link = self.link(machine, runtime)?;
+        let driving = Driving::new(Arc::clone(&link), None, self.limits.clone());
+        Ok((Opening(Connection::new(link, None, None)), driving))
+    }
+}
+
+impl Connection {
+    /// Restarts a dead server, or reconnects over HTTP: returns a new connection with an equal
+    /// configuration.
+    ///
+    /// Every [`Listening`](crate::Listening) of this connection that is still held and that ended
+    /// with the connection continues on the new one; changes in between are not reported. Calls in
+    /// flight stay lost, and the log level must be set again. A connection that is still open is
+    /// closed first. This handle keeps referring to the old connection.
+    ///
+    /// # Errors
+    /// Like `Client::spawn` and connecting over HTTP; [`Error::Io`] of kind `Unsupported` for a
+    /// connection over a pair of byte streams.
+    // FRM-22: a server that died can be restarted. STL-38: changes are not replayed.
+    pub async fn reconnect(&self) -> Result<Self, Error> {
+        let Some(connector) = self.connector() else {
+            let why = "a connection over given byte streams cannot reconnect: use `Client::spawn` \
+                       or connect over HTTP";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why).into());
+        };
+        self.end();
+        self.wait_over().await;
+        let connection = connector.reconnect(self).await?;
+        let feeds = connector.feeds.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for feed in feeds.iter().filter_map(Weak::upgrade) {
+            if feed.resume(connection.link()).await {
+                // A subscription that cannot continue reports the reason itself.
+                let _reported_by_its_end = feed.wait_open().await;
+            }
+        }
+        Ok(connection)
+    }
+}

@@ -1,0 +1,267 @@
+//! An open connection to a server: calls, subscriptions and closing.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::process::ExitStatus;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use mcp_proto::client::{Client as Machine, Command};
+use mcp_proto::schema::{
+    CallTool, CallToolResult, ClientRequest, Encode, Level, ListTools, Ping, Tool,
+};
+use mcp_proto::{CallOptions, Close, Era, Filter, Peer, Raw, Revision};
+use serde::Serialize;
+
+use crate::client::call::{Call, START_PATIENCE, start_call};
+use crate::client::connector::Connector;
+use crate::client::listening::{Feed, Listening};
+use crate::error::Error;
+use crate::process::child::Child;
+use crate::transport::link::{Link, State};
+use crate::validation::ResultValidator;
+
+/// An open connection to a server. Cheap to clone; clones share the connection.
+///
+/// Dropping the last clone closes the connection. A server that was started for it is shut down in
+/// the background, like [`close`](Self::close) does.
+#[derive(Clone)]
+pub struct Connection {
+    inner: Arc<ConnectionInner>,
+}
+
+struct ConnectionInner {
+    link: Arc<Link<Machine>>,
+    child: Option<Arc<Child>>,
+    /// `None` for a connection over a pair of byte streams, which cannot reconnect.
+    connector: Option<Arc<Connector>>,
+    #[cfg_attr(not(feature = "jsonschema"), expect(dead_code, reason = "used by the feature"))]
+    validator: ResultValidator,
+}
+
+impl Connection {
+    pub(crate) fn new(
+        link: Arc<Link<Machine>>,
+        child: Option<Arc<Child>>,
+        connector: Option<Arc<Connector>>,
+    ) -> Self {
+        let inner = ConnectionInner { link, child, connector, validator: ResultValidator::new() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn link(&self) -> &Arc<Link<Machine>> {
+        &self.inner.link
+    }
+
+    /// Returns the connector for reconnecting; `None` for a connection over a pair of byte streams.
+    pub(crate) fn connector(&self) -> Option<&Arc<Connector>> {
+        self.inner.connector.as_ref()
+    }
+
+    /// Returns the server's description of itself.
+    ///
+    /// # Panics
+    /// Never: a connection exists only once the server has identified itself.
+    #[must_use]
+    pub fn peer(&self) -> Arc<Peer> {
+        self.inner.link.inspect(|state| {
+            state.role.peer.clone().unwrap_or_else(|| unreachable!("an open connection has a peer"))
+        })
+    }
+
+    /// Returns the negotiated protocol revision.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.peer().revision
+    }
+
+    /// Returns the era of the server. Pass it to [`Client::expect`](crate::Client::expect) to save
+    /// a round trip the next time.
+    #[must_use]
+    pub fn era(&self) -> Era {
+        self.revision().era()
+    }
+
+    /// Returns all tools of the server, from all pages.
+    ///
+    /// # Errors
+    /// If a call fails, or the list of pages does not end.
+    // PAG-07: bounds the pages and refuses a repeated cursor.
+    pub async fn list_tools(&self) -> Result<Vec<Tool>, Error> {
+        let mut tools = Vec::new();
+        let mut cursor = None;
+        let mut seen = HashSet::new();
+        while seen.len() < PAGES_MAX && seen.insert(cursor.clone()) {
+            let mut request = ListTools::new();
+            request.cursor = cursor;
+            let page = self.call(request).await?;
+            tools.extend(page.tools);
+            if page.next_cursor.is_none() {
+                return Ok(tools);
+            }
+            cursor = page.next_cursor;
+        }
+        Err(Error::Pages)
+    }
+
+    /// Calls a tool. The arguments must serialize to a JSON object.
+    pub fn call_tool(
+        &self,
+        name: &str,
+        arguments: &(impl Serialize + ?Sized),
+    ) -> Call<'_, CallToolResult> {
+        // Arguments that do not serialize are refused when the call is sent, as no object.
+        let arguments = Raw::new(arguments).unwrap_or_else(|_| not_an_object());
+        self.call(CallTool::new(name).arguments(arguments))
+    }
+
+    /// Checks the result of a tool against its output schema. Without a schema, every result
+    /// passes.
+    ///
+    /// The schema comes from the server and is not trusted: external references and schemas that
+    /// would take too many steps to evaluate are refused.
+    ///
+    /// # Errors
+    /// A description of what is wrong with the result or the schema.
+    #[cfg(feature = "jsonschema")]
+    pub fn check_result(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
+        self.inner.validator.check(tool, result)
+    }
+
+    /// Calls any method that has a request type.
+    pub fn call<'c, R: ClientRequest + Send + 'c>(&'c self, request: R) -> Call<'c, R::Result> {
+        Call::new(&self.inner.link, R::METHOD, request)
+    }
+
+    /// Calls any method by name.
+    pub fn call_raw<'c>(&'c self, method: &str, params: Raw) -> Call<'c, Raw> {
+        Call::new(&self.inner.link, method.to_owned(), params)
+    }
+
+    /// Sends a
+    /// [ping](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/ping) and
+    /// waits for the response. Legacy era only.
+    ///
+    /// # Errors
+    /// If the server does not respond; [`Misuse::Unsupported`](mcp_proto::Misuse::Unsupported) in
+    /// the modern era.
+    pub async fn ping(&self) -> Result<(), Error> {
+        self.call(Ping::new()).await.map(|_empty| ())
+    }
+
+    /// Requests log messages of at least this level; they arrive as notifications. In the modern
+    /// era, this applies to the calls made from now on.
+    ///
+    /// # Errors
+    /// If the server does not offer log messages, or the call fails.
+    pub async fn set_log_level(&self, level: Level) -> Result<(), Error> {
+        let set = start_call::<Raw>(&self.inner.link, START_PATIENCE, |state, now| {
+            let options = CallOptions::default();
+            state.connection.call(now, Command::SetLogLevel { level, options })
+        });
+        set.await?.await.map(drop)
+    }
+
+    /// Subscribes to changes. Waits for the server's acknowledgment, which may cover less than
+    /// requested; see [`Listening::hears`].
+    ///
+    /// # Errors
+    /// If the server does not support the subscription, or does not acknowledge it in time.
+    pub async fn listen(&self, filter: &Filter) -> Result<Listening, Error> {
+        let feed = Feed::new(filter);
+        // From here on, dropping this future ends the subscription.
+        let listening = Listening::new(Arc::clone(&feed));
+        feed.start(&self.inner.link).await?;
+        if let Some(connector) = &self.inner.connector {
+            let mut feeds = connector.feeds.lock().unwrap_or_else(PoisonError::into_inner);
+            feeds.retain(|feed| feed.strong_count() > 0);
+            feeds.push(Arc::downgrade(&feed));
+        }
+        feed.wait_open().await?;
+        Ok(listening)
+    }
+
+    /// Sends a notification.
+    ///
+    /// # Errors
+    /// If it cannot be sent.
+    pub async fn notify_raw(&self, method: &str, params: Option<&Raw>) -> Result<(), Error> {
+        let send = |state: &mut State<Machine>, now| {
+            let params = params.map(|params| params as &dyn Encode).into();
+            state.connection.run(now, Command::Notify { method, params })
+        };
+        Ok(self.inner.link.with_room(NOTIFY_PATIENCE, send).await?)
+    }
+
+    /// Closes the connection and shuts down a server that was started for it. Waits for that, and
+    /// returns the exit status of the process. Calls in flight end as lost.
+    ///
+    /// # Errors
+    /// If the connection ended with a protocol fault of the server.
+    pub async fn close(self) -> Result<Option<ExitStatus>, Error> {
+        self.end();
+        self.wait_over().await;
+        match self.closed() {
+            Some(why @ Close::Fault(_)) => Err(Error::Closed(why)),
+            _ => Ok(self.inner.child.as_ref().and_then(|child| child.status())),
+        }
+    }
+
+    /// Starts to close the connection, like [`close`](Self::close), without waiting.
+    pub fn end(&self) {
+        self.inner.end();
+    }
+
+    /// Waits until the connection has ended, its server was shut down, and the last events were
+    /// dispatched.
+    pub async fn wait_over(&self) {
+        self.inner.link.wait_over().await;
+    }
+
+    /// Returns how the connection ended, if it has.
+    #[must_use]
+    pub fn closed(&self) -> Option<Close> {
+        self.inner.link.inspect(|state| state.connection.closed().cloned())
+    }
+
+    /// Returns the latest lines that the server wrote to stderr.
+    #[must_use]
+    pub fn stderr(&self) -> Vec<String> {
+        self.inner.child.as_ref().map(|child| child.stderr()).unwrap_or_default()
+    }
+
+    pub(crate) async fn failed_start(self, why: Close, probed: bool) -> Error {
+        self.inner.end();
+        self.wait_over().await;
+        let status = self.inner.child.as_ref().and_then(|child| child.status());
+        Error::Start { why, status, stderr: self.stderr(), probed, http: None }
+    }
+}
+
+/// The maximum number of pages of a list.
+const PAGES_MAX: usize = 10_000;
+
+/// How long a notification waits for room in the output queue.
+const NOTIFY_PATIENCE: Duration = Duration::from_secs(10);
+
+fn not_an_object() -> Raw {
+    Raw::from_text("null").unwrap_or_else(|_| Raw::empty_object())
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").finish_non_exhaustive()
+    }
+}
+
+impl ConnectionInner {
+    fn end(&self) {
+        self.link.with(|state, now| state.connection.close(now));
+    }
+}
+
+impl Drop for ConnectionInner {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,133 @@
+//! Everything needed to connect and reconnect: the client's configuration, the server and the
+//! runtime.
+
+use std::io;
+use std::process::{ChildStdin, ChildStdout, Command};
+use std::sync::{Arc, Mutex, Weak};
+
+use mcp_proto::Limits;
+use mcp_proto::client::{Client as Machine, Config};
+use mcp_proto::stdio::Stdio;
+
+use crate::client::events::{
+    ClientShared, Handlers, NotificationHandler, ViolationHandler, dispatch_notifications,
+};
+use crate::client::listening::Feed;
+use crate::exec::clock::Clock;
+use crate::exec::workers::{HandlerThreads, Spawn, Workers};
+use crate::recorder::Recorder;
+use crate::trace::Trace;
+use crate::transport::link::{Link, Transport};
+use crate::transport::shutdown::Driving;
+
+/// The part of a runtime that clients use.
+pub trait Runtime: Spawn {
+    /// Drives a connection over the pipes of a child process in the background.
+    ///
+    /// # Errors
+    /// If the pipes cannot be used, or the driver cannot be started.
+    fn drive(
+        &self,
+        driving: Driving<Machine>,
+        stdout: ChildStdout,
+        stdin: ChildStdin,
+    ) -> io::Result<()>;
+
+    /// Upcasts to [`Spawn`].
+    fn as_spawn(self: Arc<Self>) -> Arc<dyn Spawn>;
+}
+
+/// The configuration that all connections of one client share, except that of the protocol machine.
+#[derive(Clone)]
+pub(crate) struct ConnectionConfig {
+    pub(crate) limits: Limits,
+    pub(crate) handlers: Handlers,
+    pub(crate) on_notification: Option<NotificationHandler>,
+    pub(crate) on_violation: Option<ViolationHandler>,
+    pub(crate) threads: HandlerThreads,
+    pub(crate) pipe_bytes: Option<usize>,
+    pub(crate) trace_payloads: bool,
+    pub(crate) recorder: Recorder,
+}
+
+/// Everything needed to connect to a server, and to reconnect.
+pub(crate) struct Connector {
+    pub(crate) target: Target,
+    pub(crate) connection: ConnectionConfig,
+    pub(crate) machine: Config,
+    /// The subscriptions over all connections of this connector.
+    pub(crate) feeds: Mutex<Vec<Weak<Feed>>>,
+}
+
+/// The server to connect to, and the runtime to use.
+pub(crate) enum Target {
+    Child(Box<Mutex<Command>>, Arc<dyn Runtime>),
+    #[cfg(feature = "http")]
+    Http(Box<crate::http::Remote>, Arc<dyn crate::http::Dial>),
+}
+
+impl Connector {
+    pub(crate) fn to_child(
+        command: Command,
+        connection: ConnectionConfig,
+        machine: Config,
+        runtime: Arc<dyn Runtime>,
+    ) -> Arc<Self> {
+        let target = Target::Child(Box::new(Mutex::new(command)), runtime);
+        Arc::new(Self { target, connection, machine, feeds: Mutex::default() })
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn to_remote(
+        remote: crate::http::Remote,
+        connection: ConnectionConfig,
+        machine: Config,
+        runtime: Arc<dyn crate::http::Dial>,
+    ) -> Arc<Self> {
+        let target = Target::Http(Box::new(remote), runtime);
+        Arc::new(Self { target, connection, machine, feeds: Mutex::default() })
+    }
+}
+
+impl ConnectionConfig {
+    /// Creates a connection over a byte stream.
+    pub(crate) fn link(
+        &self,
+        machine: Config,
+        runtime: &Arc<dyn Spawn>,
+    ) -> io::Result<Arc<Link<Machine>>> {
+        let clock = Clock::new();
+        let began = clock.now();
+        let machine = Stdio::new(Machine::new(began, machine));
+        let transport = match self.recorder.start(machine, began) {
+            Ok(recorded) => Transport::Recorded(Box::new(recorded)),
+            Err(machine) => Transport::Bytes(Box::new(machine)),
+        };
+        self.link_over(clock, transport, runtime)
+    }
+
+    /// Creates a connection over any transport.
+    pub(crate) fn link_over(
+        &self,
+        clock: Clock,
+        transport: Transport<Machine>,
+        runtime: &Arc<dyn Spawn>,
+    ) -> io::Result<Arc<Link<Machine>>> {
+        let shared = ClientShared {
+            handlers: Arc::clone(&self.handlers),
+            workers: Workers::new(Arc::clone(&self.threads), Arc::clone(runtime)),
+            has_notification_handler: self.on_notification.is_some(),
+            on_violation: self.on_violation.clone(),
+        };
+        let link = Link::over_transport(
+            clock,
+            transport,
+            shared,
+            Trace::new("client", self.trace_payloads),
+        );
+        if let Some(handler) = self.on_notification.clone() {
+            runtime.spawn(Box::pin(dispatch_notifications(Arc::clone(&link), handler)))?;
+        }
+        Ok(link)
+    }
+}

@@ -1,0 +1,265 @@
+//! The events of a client's connection: requests are answered, notifications and results passed on.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mcp_proto::client::{Client as Machine, Command, Event};
+use mcp_proto::schema::Encode;
+use mcp_proto::{CallError, CallId, Close, ErrorObject, IncomingId, Misuse, Peer, Raw, Request};
+
+use crate::BoxFuture;
+use crate::client::call::CallSlot;
+use crate::client::listening::Feed;
+use crate::client::notification_queue::NotificationQueue;
+use crate::exec::cancellation::Cancellation;
+use crate::exec::workers::{Workers, catch_panic};
+use crate::trace::{EventSummary, close_reason};
+use crate::transport::http_types::ClientHttp;
+use crate::transport::link::{Link, OnTransport, Role, State};
+
+pub(crate) type Answer = Result<Box<dyn Encode + Send>, ErrorObject>;
+pub(crate) type AnswerFuture = BoxFuture<'static, Answer>;
+pub(crate) type Handlers = Arc<HashMap<&'static str, RequestHandler>>;
+pub(crate) type NotificationHandler = Arc<Mutex<dyn FnMut(&str, Option<&Raw>) + Send>>;
+pub(crate) type ViolationHandler = Arc<dyn Fn(&mcp_proto::Violation) + Send + Sync>;
+
+/// A handler for one kind of request of the server.
+#[derive(Clone)]
+pub(crate) enum RequestHandler {
+    Async(Arc<dyn Fn(&Request) -> AnswerFuture + Send + Sync>),
+    Blocking(Arc<dyn Fn(&Request) -> Answer + Send + Sync>),
+}
+
+// SEC-08: each elicitation mode has a handler and a capability of its own.
+/// The keys of the elicitation handlers, one for each mode. Other handlers are keyed by method.
+pub(crate) const FORM: &str = "elicitation/create";
+pub(crate) const URL: &str = "elicitation/create url";
+
+fn handler_key(request: &Request) -> &str {
+    let mode = request.params.as_ref().and_then(|params| params.member("mode"));
+    if request.method == FORM && mode.as_ref().and_then(Raw::to_text).as_deref() == Some("url") {
+        return URL;
+    }
+    &request.method
+}
+
+/// The configuration of a client's connection.
+#[expect(
+    missing_debug_implementations,
+    unnameable_types,
+    reason = "the state of a connection is internal"
+)]
+pub struct ClientShared {
+    pub(crate) handlers: Handlers,
+    pub(crate) workers: Workers,
+    /// The application handles notifications; otherwise they are dropped.
+    pub(crate) has_notification_handler: bool,
+    pub(crate) on_violation: Option<ViolationHandler>,
+}
+
+/// The calls, subscriptions, handlers and notifications in progress.
+#[derive(Default)]
+#[expect(
+    missing_debug_implementations,
+    unnameable_types,
+    reason = "the state of a connection is internal"
+)]
+pub struct ClientState {
+    calls: HashMap<CallId, Arc<CallSlot>>,
+    feeds: HashMap<CallId, Arc<Feed>>,
+    /// The cancellation flags of asynchronous handlers.
+    running: HashMap<IncomingId, Arc<Cancellation>>,
+    /// Subscriptions to resume in the next session.
+    waiting: Vec<Arc<Feed>>,
+    notifications: NotificationQueue,
+    pub(crate) peer: Option<Arc<Peer>>,
+    pub(crate) closed: Option<Close>,
+}
+
+impl ClientState {
+    pub(crate) fn insert_call(&mut self, call: CallId, slot: Arc<CallSlot>) {
+        self.calls.insert(call, slot);
+    }
+
+    pub(crate) fn insert_feed(&mut self, call: CallId, feed: Arc<Feed>) {
+        self.feeds.insert(call, feed);
+    }
+}
+
+impl OnTransport for Machine {
+    type Http = ClientHttp;
+}
+
+impl Role for Machine {
+    type Open = ClientState;
+    type Shared = ClientShared;
+
+    /// Responses that a server sent before it stopped reading may still arrive.
+    const LAST_INPUT: Duration = Duration::from_millis(500);
+
+    fn has_room(state: &ClientState) -> bool {
+        state.notifications.has_room()
+    }
+
+    fn dispatch(link: &Arc<Link<Self>>, event: Event) {
+        match event {
+            Event::Completed { call, outcome } => {
+                let (slot, feed) = {
+                    let state = &mut link.lock().role;
+                    (state.calls.remove(&call), state.feeds.remove(&call))
+                };
+                if let Some(feed) = feed {
+                    if outcome == Err(CallError::Lost) && feed.outlives(link, call) {
+                        resume(link, feed);
+                    } else {
+                        feed.end(link, call, outcome.map(drop));
+                    }
+                } else if let Some(slot) = slot {
+                    slot.complete(outcome);
+                }
+            }
+            Event::Progress { call, progress } => {
+                let slot = link.inspect(|state| state.role.calls.get(&call).cloned());
+                if let Some(slot) = slot {
+                    slot.progress(progress);
+                }
+            }
+            Event::Request { incoming, request, .. } => answer(link, incoming, request),
+            Event::RequestCancelled { incoming, .. } => {
+                link.shared.workers.withdraw(incoming);
+                let cancelled = link.lock().role.running.remove(&incoming);
+                if let Some(cancelled) = cancelled {
+                    cancelled.set();
+                }
+            }
+            Event::Listening { call, filter } => {
+                if let Some(feed) = link.inspect(|state| state.role.feeds.get(&call).cloned()) {
+                    feed.acknowledge(filter);
+                }
+            }
+            Event::Notification { call, method, params } => {
+                let feed = |call| link.inspect(|state| state.role.feeds.get(&call).cloned());
+                if let Some(feed) = call.and_then(feed) {
+                    feed.push(&method, params.as_ref());
+                } else if link.shared.has_notification_handler {
+                    link.lock().role.notifications.push((method, params));
+                }
+            }
+            Event::Violation(violation) => {
+                if let Some(callback) = &link.shared.on_violation {
+                    callback(&violation);
+                }
+            }
+            Event::Ready(peer) => {
+                let waiting = {
+                    let state = &mut link.lock().role;
+                    state.peer = Some(peer);
+                    std::mem::take(&mut state.waiting)
+                };
+                waiting.into_iter().for_each(|feed| resume(link, feed));
+            }
+            Event::Closed(why) => {
+                let waiting = {
+                    let state = &mut link.lock().role;
+                    state.closed = Some(why);
+                    std::mem::take(&mut state.waiting)
+                };
+                waiting.iter().for_each(|feed| feed.lost());
+            }
+            _ => {}
+        }
+    }
+
+    fn about(event: &Event) -> EventSummary<'_> {
+        let (name, detail) = match event {
+            Event::Ready(peer) => ("ready", peer.revision.name()),
+            Event::Completed { outcome, .. } => {
+                ("call ended", if outcome.is_ok() { "result" } else { "error" })
+            }
+            Event::Progress { .. } => ("progress", ""),
+            Event::Request { request, .. } => ("request", &*request.method),
+            Event::RequestCancelled { .. } => ("request cancelled", ""),
+            Event::Notification { method, .. } => ("notification", &**method),
+            Event::Listening { .. } => ("listening", ""),
+            Event::Violation(_) => ("violation", "the server broke a rule"),
+            Event::Closed(why) => ("closed", close_reason(why)),
+            _ => ("event", ""),
+        };
+        EventSummary { name, detail }
+    }
+
+    /// Handles exist only while a session is open. `NotReady` thus means that the server forgot the
+    /// session, and that the next one is being opened.
+    fn may_pass(misuse: Misuse) -> bool {
+        matches!(misuse, Misuse::Blocked | Misuse::NotReady)
+    }
+}
+
+/// Resumes a subscription of a forgotten session in the next one, once that is open.
+fn resume(link: &Arc<Link<Machine>>, feed: Arc<Feed>) {
+    link.with(|state, now| match feed.try_start(link, state, now) {
+        Err(Misuse::NotReady) => state.role.waiting.push(feed),
+        Err(_) => feed.lost(),
+        Ok(()) => {}
+    });
+}
+
+/// Runs the handler for a request of the server, if there is one.
+fn answer(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request) {
+    let answering = Arc::clone(link);
+    match link.shared.handlers.get(handler_key(&request)).cloned() {
+        Some(RequestHandler::Blocking(handler)) => link.shared.workers.run(incoming, move || {
+            let run = || answering.trace.run_handler(&request.method, || handler(&request));
+            let answer = catch_unwind(AssertUnwindSafe(run));
+            respond(&answering, incoming, answer.ok());
+        }),
+        Some(RequestHandler::Async(handler)) => {
+            let cancelled = Arc::new(Cancellation::default());
+            link.lock().role.running.insert(incoming, Arc::clone(&cancelled));
+            let (trace, method) = (link.trace.clone(), request.method.clone());
+            let answer = trace.instrument_handler(&method, async move { handler(&request).await });
+            link.shared.workers.spawn(incoming, async move {
+                if let Some(answer) = cancelled.run_until_set(catch_panic(answer)).await {
+                    answering.lock().role.running.remove(&incoming);
+                    respond(&answering, incoming, answer);
+                }
+            });
+        }
+        None => respond(link, incoming, Some(Err(ErrorObject::method_not_found(&request.method)))),
+    }
+}
+
+/// Sends the answer of a handler; `None` if it panicked.
+fn respond(link: &Arc<Link<Machine>>, incoming: IncomingId, answer: Option<Answer>) {
+    let answer = answer.unwrap_or_else(|| Err(ErrorObject::internal("the handler failed")));
+    link.with(|state, now| {
+        let sent = match &answer {
+            Ok(result) => state.connection.run(now, Command::respond(incoming, &**result)),
+            Err(error) => state.connection.run(now, Command::RespondError { incoming, error }),
+        };
+        if sent == Err(Misuse::Unencodable) {
+            let error = &ErrorObject::internal("the result cannot be encoded as JSON");
+            let _gone = state.connection.run(now, Command::RespondError { incoming, error });
+        }
+    });
+}
+
+/// Passes notifications to the application until the connection has closed.
+pub(crate) fn dispatch_notifications(
+    link: Arc<Link<Machine>>,
+    handler: NotificationHandler,
+) -> impl Future<Output = ()> + Send {
+    let next = |state: &mut State<Machine>| match state.role.notifications.pop() {
+        None if state.role.closed.is_none() => None,
+        next => Some(next),
+    };
+    async move {
+        while let Some((method, params)) = link.take(next).await {
+            let mut handler = handler.lock().unwrap_or_else(PoisonError::into_inner);
+            let _panicked = catch_unwind(AssertUnwindSafe(|| handler(&method, params.as_ref())));
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Subscriptions to changes of a server: the queue of each one, and the handle that reads it.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use event_listener::Event;
+use futures_lite::future::yield_now;
+use mcp_proto::client::{Client as Machine, Command};
+use mcp_proto::{CallError, CallId, CallOptions, Era, Filter, Instant, Misuse, Raw, Session as _};
+
+use crate::client::call::START_PATIENCE;
+use crate::error::Error;
+use crate::transport::link::{Link, State};
+
+/// The maximum number of queued changes, and of the bytes of their URIs. Beyond either, the changed
+/// resources are merged into one entry.
+const CHANGES_MAX: usize = 1024;
+const CHANGES_BYTES_MAX: usize = 1 << 20;
+
+/// A change on the server.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Changed {
+    /// More resources than were tracked individually: any subscribed resource may have changed.
+    ManyResources,
+    /// The list of prompts.
+    Prompts,
+    /// The resource with this URI, which may be a part of the subscribed one.
+    Resource(String),
+    /// The list of resources.
+    Resources,
+    /// The list of tools.
+    Tools,
+}
+
+impl Changed {
+    fn parse(method: &str, params: Option<&Raw>) -> Option<Self> {
+        Some(match method {
+            "notifications/prompts/list_changed" => Self::Prompts,
+            "notifications/resources/list_changed" => Self::Resources,
+            "notifications/tools/list_changed" => Self::Tools,
+            "notifications/resources/updated" => {
+                Self::Resource(params?.member("uri")?.to_text()?.into())
+            }
+            _ => return None,
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Resource(uri) => uri.len(),
+            Self::ManyResources | Self::Prompts | Self::Resources | Self::Tools => 0,
+        }
+    }
+}
+
+/// A subscription to changes, open or ended: a queue of changes.
+///
+/// A change that is still queued is not queued again. At most 1,024 distinct changes with 1 MiB of
+/// URIs are queued; beyond that, the resources among them are merged into
+/// [`Changed::ManyResources`], so that no change is lost.
+///
+/// Over HTTP, a server can forget a session: the subscription then continues in the next session,
+/// and changes in between are not reported. The modern era has no sessions: a subscription whose
+/// stream breaks ends as lost, and the connection stays open.
+///
+/// Dropping this value ends the subscription and notifies the server. The end of the connection
+/// ends it as well; [`Connection::reconnect`](crate::Connection::reconnect) resumes it.
+#[must_use = "dropping it ends the subscription"]
+pub struct Listening {
+    feed: Arc<Feed>,
+}
+
+impl Listening {
+    pub(crate) const fn new(feed: Arc<Feed>) -> Self {
+        Self { feed }
+    }
+
+    /// Returns what the server acknowledged, which may be less than requested.
+    #[must_use]
+    pub fn hears(&self) -> Filter {
+        self.feed.lock().filter.clone()
+    }
+
+    /// Waits for the next change; returns `None` once the subscription has ended and its queue is
+    /// empty.
+    ///
+    /// This method is cancel safe: dropping the future loses no change.
+    pub async fn next(&mut self) -> Option<Changed> {
+        self.feed.next().await
+    }
+
+    /// Returns how the subscription ended, if it has; changes may still be queued then. `Ok` means
+    /// that the server ended it with a final response.
+    #[must_use]
+    pub fn ended(&self) -> Option<Result<(), CallError>> {
+        self.feed.lock().ended.clone()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.feed.cancel();
+    }
+}
+
+impl fmt::Debug for Listening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listening").field("hears", &self.hears()).finish_non_exhaustive()
+    }
+}
+
+/// The queue of one subscription. It may move from one connection to the next.
+pub(crate) struct Feed {
+    requested: Filter,
+    state: Mutex<FeedState>,
+    changed: Event,
+}
+
+struct FeedState {
+    /// The connection and the call of the open subscription.
+    call: Option<(Arc<Link<Machine>>, CallId)>,
+    /// What the server acknowledged; empty until then.
+    filter: Filter,
+    acknowledged: bool,
+    queue: VecDeque<Changed>,
+    bytes: usize,
+    ended: Option<Result<(), CallError>>,
+    /// The handle was dropped, so the subscription must not start again.
+    is_dropped: bool,
+}
+
+impl Feed {
+    pub(crate) fn new(filter: &Filter) -> Arc<Self> {
+        let state = FeedState {
+            call: None,
+            filter: Filter::new(),
+            acknowledged: false,
+            queue: VecDeque::new(),
+            bytes: 0,
+            ended: None,
+            is_dropped: false,
+        };
+        Arc::new(Self {
+            requested: filter.clone(),
+            state: Mutex::new(state),
+            changed: Event::new(),
+        })
+    }
+
+    /// Starts the subscription on a connection, waiting for room.
+    pub(crate) async fn start(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> Result<(), Misuse> {
+        link.with_room(START_PATIENCE, |state, now| self.try_start(link, state, now)).await
+    }
+
+    /// Starts the subscription on a connection without waiting.
+    pub(crate) fn try_start(
+        self: &Arc<Self>,
+        link: &Arc<Link<Machine>>,
+        state: &mut State<Machine>,
+        now: Instant,
+    ) -> Result<(), Misuse> {
+        let mut own = self.lock();
+        if own.is_dropped {
+            return Err(Misuse::Stale);
+        }
+        let call = state.connection.call(
+            now,
+            Command::Listen { filter: &self.requested, options: CallOptions::default() },
+        )?;
+        own.call = Some((Arc::clone(link), call));
+        own.acknowledged = false;
+        own.ended = None;
+        drop(own);
+        state.role.insert_feed(call, Arc::clone(self));
+        Ok(())
+    }
+
+    /// Returns whether a subscription whose call was lost with its session continues in the next
+    /// session; if so, detaches it from the call.
+    ///
+    /// A subscription that the server never acknowledged ends instead, to avoid endless retries.
+    pub(crate) fn outlives(&self, link: &Arc<Link<Machine>>, call: CallId) -> bool {
+        let has_next = link.inspect(|state| {
+            let is_legacy =
+                state.role.peer.as_ref().is_some_and(|peer| peer.revision.era() == Era::Legacy);
+            is_legacy && !state.connection.is_closed()
+        });
+        let mut state = self.lock();
+        has_next
+            && state.acknowledged
+            && state.call.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some()
+    }
+
+    /// Ends the subscription as lost: there is no next session.
+    pub(crate) fn lost(&self) {
+        let mut state = self.lock();
+        if state.call.is_none() && state.ended.is_none() {
+            state.ended = Some(Err(CallError::Lost));
+            self.changed.notify(usize::MAX);
+        }
+    }
+
+    /// Resumes the subscription on another connection if it ended with its last one; returns
+    /// whether it did.
+    pub(crate) async fn resume(self: &Arc<Self>, link: &Arc<Link<Machine>>) -> bool {
+        // Taking the outcome makes sure that only one caller resumes the subscription.
+        let lost = self.lock().ended.take_if(|ended| *ended == Err(CallError::Lost));
+        if lost.is_none() {
+            return false;
+        }
+        let resumed = self.start(link).await.is_ok();
+        if !resumed {
+            self.lock().ended = lost;
+            self.changed.notify(usize::MAX);
+        }
+        resumed
+    }
+
+    /// Waits until the server has acknowledged the subscription.
+    // TMO-03: the connection ends the call if that takes too long.
+    pub(crate) async fn wait_open(&self) -> Result<(), Error> {
+        self.when(|state| match &state.ended {
+            _ if state.acknowledged => Some(Ok(())),
+            Some(Err(error)) => Some(Err(error.clone().into())),
+            Some(Ok(())) => Some(Err(CallError::Withdrawn.into())),
+            None => None,
+        })
+        .await
+    }
+
+    /// Records the acknowledgment of the server.
+    pub(crate) fn acknowledge(&self, filter: Filter) {
+        let mut state = self.lock();
+        state.filter = filter;
+        state.acknowledged = true;
+        self.changed.notify(usize::MAX);
+    }
+
+    /// Queues a change notification.
+    pub(crate) fn push(&self, method: &str, params: Option<&Raw>) {
+        let Some(change) = Changed::parse(method, params) else { return };
+        self.lock().add(change);
+        self.changed.notify(usize::MAX);
+    }
+
+    /// Records the end of the subscription's call.
+    pub(crate) fn end(
+        &self,
+        link: &Arc<Link<Machine>>,
+        call: CallId,
+        outcome: Result<(), CallError>,
+    ) {
+        let mut state = self.lock();
+        // The subscription may have been resumed on another connection already.
+        if state.call.take_if(|(on, open)| Arc::ptr_eq(on, link) && *open == call).is_some() {
+            state.ended = Some(outcome);
+            self.changed.notify(usize::MAX);
+        }
+    }
+
+    async fn next(&self) -> Option<Changed> {
+        let change = self.when(|state| match state.take() {
+            None if state.ended.is_none() => None,
+            change => Some(change),
+        });
+        let change = change.await;
+        if change.is_none() {
+            // A task that ignores the end would otherwise spin in a single poll.
+            yield_now().await;
+        }
+        change
+    }
+
+    async fn when<T>(&self, mut poll: impl FnMut(&mut FeedState) -> Option<T>) -> T {
+        loop {
+            let changed = {
+                let mut state = self.lock();
+                if let Some(found) = poll(&mut state) {
+                    return found;
+                }
+                self.changed.listen()
+            };
+            changed.await;
+        }
+    }
+
+    fn cancel(&self) {
+        let mut state = self.lock();
+        state.is_dropped = true;
+        let call = state.call.take();
+        drop(state);
+        if let Some((link, call)) = call {
+            let cancel = Command::Cancel { call, reason: "no longer wanted" };
+            let _over_already = link.with(|state, now| state.connection.run(now, cancel));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, FeedState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl FeedState {
+    /// Queues a change, unless a queued one covers it.
+    fn add(&mut self, change: Changed) {
+        let is_resource = |change: &Changed| matches!(change, Changed::Resource(_));
+        let covers = |queued: &Changed| {
+            *queued == change || *queued == Changed::ManyResources && is_resource(&change)
+        };
+        if self.queue.iter().any(covers) {
+            return;
+        }
+        self.bytes += change.bytes();
+        self.queue.push_back(change);
+        if self.queue.len() > CHANGES_MAX || self.bytes > CHANGES_BYTES_MAX {
+            self.queue.retain(|queued| !is_resource(queued));
+            self.queue.push_back(Changed::ManyResources);
+            self.bytes = 0;
+        }
+    }
+
+    fn take(&mut self) -> Option<Changed> {
+        let change = self.queue.pop_front()?;
+        self.bytes -= change.bytes();
+        Some(change)
+    }
+}
+
+impl fmt::Debug for Feed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Feed").field("asked", &self.requested).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_lite::future::{block_on, poll_once};
+    use mcp_proto::Filter;
+
+    use super::{Feed, Listening};
+
+    /// Like all futures of an abandoned connection.
+    #[test]
+    fn a_task_that_ignores_the_end_of_a_subscription_yields() {
+        let feed = Feed::new(&Filter::new());
+        feed.lost();
+        let mut listening = Listening::new(feed);
+        let many = async {
+            for _ in 0..100 {
+                assert_eq!(listening.next().await, None);
+            }
+        };
+        assert!(block_on(poll_once(many)).is_none());
+    }
+}

@@ -1,0 +1,9 @@
+//! Execution of handlers and futures: the worker pool, cancellation, timers and the clock.
+
+pub(crate) mod budget;
+pub(crate) mod cancellation;
+pub(crate) mod clock;
+pub(crate) mod poll_on_wake;
+pub(crate) mod thread_pool;
+pub(crate) mod timer_queue;
+pub(crate) mod workers;

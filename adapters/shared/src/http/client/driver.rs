@@ -1,0 +1,84 @@
+//! The driver of a client's connection over HTTP.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_lite::future::or;
+use mcp_proto::client::Client as Machine;
+use mcp_proto::http::client::{Action, Send};
+
+use super::connections::HttpConnections;
+use super::exchange;
+use super::transport::DriverAction;
+use crate::transport::link::Link;
+
+/// The driver's handle to a connection. Dropping it ends the connection immediately.
+pub(super) struct AbandonOnDrop(pub(super) Arc<Link<Machine>>);
+
+impl Drop for AbandonOnDrop {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
+/// Drives a connection to its end.
+pub(super) async fn drive(guard: AbandonOnDrop, connections: Arc<HttpConnections>) {
+    let link = Arc::clone(&guard.0);
+    let runtime = Arc::clone(&connections.runtime);
+    let time = link.keep_time(|duration| runtime.sleep(duration));
+    or(run(&link, &connections), time).await;
+    link.dispatched().await;
+    connections.abort_all();
+}
+
+async fn run(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>) {
+    perform(link, connections, || true).await;
+    // Exchanges in flight may still complete, followed by the one that ends the session.
+    let late = link.sleep_until(link.clock.now() + LAST_EXCHANGES);
+    or(perform(link, connections, || connections.in_flight() == 0), late).await;
+}
+
+/// Performs the actions of the session until it is closed and `may_stop` returns true.
+async fn perform(
+    link: &Arc<Link<Machine>>,
+    connections: &Arc<HttpConnections>,
+    may_stop: impl Fn() -> bool,
+) {
+    loop {
+        let next = link.next_action(|state| {
+            let action = state.connection.http()?.next_action()?;
+            (!matches!(action, DriverAction::Stop) || may_stop()).then_some(action)
+        });
+        match next.await {
+            DriverAction::Exchange(Action::Send(send)) => start(link, connections, send),
+            DriverAction::Exchange(Action::Abort(exchange)) => connections.abort(exchange),
+            DriverAction::Report(challenged) => {
+                if let Some(callback) = &connections.remote.on_challenge {
+                    let _panicked = catch_unwind(AssertUnwindSafe(|| callback(&challenged)));
+                }
+            }
+            DriverAction::Stop => return,
+        }
+    }
+}
+
+fn start(link: &Arc<Link<Machine>>, connections: &Arc<HttpConnections>, send: Send) {
+    let id = send.exchange;
+    let aborted = connections.begin(id);
+    // Reserved in the order of the exchanges: the stream for server messages must come before the
+    // first call.
+    let reserved = connections.reserve();
+    let (link, over) = (Arc::clone(link), Arc::clone(connections));
+    let ran = async move {
+        or(exchange::run(&link, &over, send, reserved), aborted.wait()).await;
+        over.ended(id);
+        // Wakes the driver, which may be waiting for the last exchange.
+        link.with(|_, _| {});
+    };
+    // A runtime that rejects futures is shutting down, and the connection with it.
+    let _shutting_down = Arc::clone(&connections.runtime).as_spawn().spawn(Box::pin(ran));
+}
+
+/// How long the last exchanges of a closed connection may take.
+const LAST_EXCHANGES: Duration = Duration::from_secs(2);

@@ -1,0 +1,175 @@
+//! A child process: its process group, its latest stderr lines and its exit.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read};
+use std::process::{Child as Process, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use event_listener::Event;
+
+use super::group;
+
+/// The number of stderr lines kept.
+const STDERR_LINES_MAX: usize = 32;
+
+/// The length of a stderr line in bytes; longer lines are split.
+const STDERR_LINE_BYTES_MAX: usize = 1024;
+
+/// A child process, and its exit status and stderr once it has exited.
+#[derive(Debug)]
+pub(crate) struct Child {
+    id: u32,
+    state: Mutex<ChildState>,
+    /// Notified when the child has exited or its stderr has ended.
+    changed: Event,
+}
+
+#[derive(Debug)]
+struct ChildState {
+    /// `None` once the child is reaped. Until then its process id is not reused.
+    process: Option<Process>,
+    /// How the child exited, if the system reports it.
+    status: Option<ExitStatus>,
+    stderr: VecDeque<String>,
+    stderr_done: bool,
+}
+
+impl Child {
+    /// Starts `command` in a process group of its own, with piped standard streams. The caller must
+    /// then call [`watch`](Self::watch).
+    pub(crate) fn spawn(command: &mut Command) -> io::Result<(Arc<Self>, ChildStdout, ChildStdin)> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        group::detach(command);
+        let mut process = command.spawn()?;
+        let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+        let child = Arc::new(Self {
+            id: process.id(),
+            state: Mutex::new(ChildState {
+                process: Some(process),
+                status: None,
+                stderr: VecDeque::new(),
+                stderr_done: false,
+            }),
+            changed: Event::new(),
+        });
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            child.kill_and_reap();
+            return Err(io::Error::other("the child has no pipes"));
+        };
+        let reader = Arc::clone(&child);
+        let started = thread::Builder::new()
+            .name("mcp-stderr".into())
+            .spawn(move || reader.read_stderr(stderr));
+        match started {
+            Ok(_) => Ok((child, stdout, stdin)),
+            Err(error) => {
+                child.kill_and_reap();
+                Err(error)
+            }
+        }
+    }
+
+    /// Reaps the child once it exits, on a thread of its own, so that no zombie stays even if the
+    /// runtime shuts down. Kills the child if the thread cannot be started.
+    pub(crate) fn watch(self: &Arc<Self>) -> io::Result<()> {
+        let watched = Arc::clone(self);
+        let started = thread::Builder::new().name("mcp-child".into()).spawn(move || watched.reap());
+        started.map(drop).inspect_err(|_| self.kill_and_reap())
+    }
+
+    /// Returns how the child exited, if it has.
+    pub(crate) fn status(&self) -> Option<ExitStatus> {
+        self.lock().status
+    }
+
+    /// Returns the latest lines of stderr.
+    pub(crate) fn stderr(&self) -> Vec<String> {
+        self.lock().stderr.iter().cloned().collect()
+    }
+
+    /// Waits until the child has exited.
+    pub(crate) async fn exited(&self) {
+        self.wait(|state| state.process.is_none()).await;
+    }
+
+    /// Waits until stderr has ended.
+    pub(crate) async fn stderr_ended(&self) {
+        self.wait(|state| state.stderr_done).await;
+    }
+
+    async fn wait(&self, done: impl Fn(&ChildState) -> bool) {
+        loop {
+            let changed = self.changed.listen();
+            if done(&self.lock()) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Asks the process group of the child to terminate.
+    pub(crate) fn terminate(&self) {
+        let mut state = self.lock();
+        if let Some(process) = &mut state.process {
+            group::terminate(self.id, process);
+        }
+    }
+
+    /// Kills the process group of the child.
+    pub(crate) fn kill(&self) {
+        let mut state = self.lock();
+        if let Some(process) = &mut state.process {
+            group::kill(self.id, process);
+        }
+    }
+
+    /// Kills and reaps a child that has no watcher thread.
+    fn kill_and_reap(&self) {
+        self.kill();
+        self.reap();
+    }
+
+    /// Waits for the child to exit, kills the rest of its process group, and reaps it.
+    fn reap(&self) {
+        group::wait_without_reaping(self.id, || self.has_exited());
+        let mut state = self.lock();
+        if let Some(mut process) = state.process.take() {
+            group::kill(self.id, &mut process);
+            state.status = process.wait().ok();
+        }
+        drop(state);
+        self.changed.notify(usize::MAX);
+    }
+
+    fn has_exited(&self) -> bool {
+        self.lock().process.as_mut().is_none_or(|process| !matches!(process.try_wait(), Ok(None)))
+    }
+
+    fn read_stderr(&self, stderr: impl Read) {
+        let mut reader = BufReader::new(stderr);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            // A line without an end must not fill the memory, so long lines are split.
+            let mut piece = reader.by_ref().take(STDERR_LINE_BYTES_MAX as u64);
+            match piece.read_until(b'\n', &mut line) {
+                Ok(count) if count > 0 => {
+                    let text = String::from_utf8_lossy(&line);
+                    let mut state = self.lock();
+                    if state.stderr.len() >= STDERR_LINES_MAX {
+                        state.stderr.pop_front();
+                    }
+                    state.stderr.push_back(text.trim_end().to_owned());
+                }
+                Ok(_) | Err(_) => break,
+            }
+        }
+        self.lock().stderr_done = true;
+        self.changed.notify(usize::MAX);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ChildState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,70 @@
+//! Process groups: signals that reach a child and everything it started.
+
+#[cfg(not(unix))]
+pub(super) use other::{detach, kill, terminate, wait_without_reaping};
+#[cfg(unix)]
+pub(super) use unix::{detach, kill, terminate, wait_without_reaping};
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, Command};
+
+    use nix::sys::signal::{Signal, killpg};
+    use nix::sys::wait::{Id, WaitPidFlag, waitid};
+    use nix::unistd::Pid;
+
+    /// Puts the child into a process group of its own, so that a signal to this process's group
+    /// does not end the child before its connection is closed.
+    pub(crate) fn detach(command: &mut Command) {
+        command.process_group(0);
+    }
+
+    pub(crate) fn terminate(id: u32, _: &mut Child) {
+        let _gone = killpg(pid(id), Signal::SIGTERM);
+    }
+
+    pub(crate) fn kill(id: u32, _: &mut Child) {
+        let _gone = killpg(pid(id), Signal::SIGKILL);
+    }
+
+    /// Waits until the child exits. It stays a zombie until it is reaped, so that its process and
+    /// group ids are not reused.
+    pub(crate) fn wait_without_reaping(id: u32, has_exited: impl Fn() -> bool) {
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
+        loop {
+            match waitid(Id::Pid(pid(id)), flags) {
+                Err(nix::Error::EINTR) => {}
+                Ok(_) => return,
+                Err(_) => return while !has_exited() {},
+            }
+        }
+    }
+
+    fn pid(id: u32) -> Pid {
+        Pid::from_raw(id.cast_signed())
+    }
+}
+
+/// Without process groups, only the child itself is ended, and it is killed at once.
+#[cfg(not(unix))]
+mod other {
+    use std::process::{Child, Command};
+    use std::time::Duration;
+
+    pub(crate) fn detach(_: &mut Command) {}
+
+    pub(crate) fn terminate(_: u32, child: &mut Child) {
+        let _gone = child.kill();
+    }
+
+    pub(crate) fn kill(_: u32, child: &mut Child) {
+        let _gone = child.kill();
+    }
+
+    pub(crate) fn wait_without_reaping(_: u32, has_exited: impl Fn() -> bool) {
+        while !has_exited() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}

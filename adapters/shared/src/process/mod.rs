@@ -1,0 +1,8 @@
+//! Child processes, the standard streams, pipe sizes and signals.
+
+pub(crate) mod child;
+mod group;
+pub(crate) mod pipe_size;
+pub(crate) mod signals;
+#[cfg(unix)]
+pub mod stdio;

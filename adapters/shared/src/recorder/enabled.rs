@@ -1,0 +1,134 @@
+//! Recordings of connections over byte streams, written for as long as their writers work.
+
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use mcp_proto::record::Sink;
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{Endpoint, Instant};
+
+/// A connection over a byte stream that is recorded.
+pub(crate) type RecordedStream<R> = mcp_proto::record::Recorded<Stdio<R>, RecordingWriter>;
+
+/// Opens the writer of one connection's recording.
+type OpenWriter = dyn Fn() -> io::Result<Box<dyn Write + Send>> + Send + Sync;
+
+/// The configuration of recordings: whether connections are recorded, and to which writers.
+#[derive(Clone, Default)]
+pub(crate) struct Recorder {
+    open: Option<Arc<OpenWriter>>,
+}
+
+impl Recorder {
+    /// Records every connection to a writer that `open` returns.
+    pub(crate) fn new<W: Write + Send + 'static>(
+        open: impl Fn() -> io::Result<W> + Send + Sync + 'static,
+    ) -> Self {
+        let open = move || Ok(Box::new(open()?) as Box<dyn Write + Send>);
+        Self { open: Some(Arc::new(open)) }
+    }
+
+    /// Starts to record a connection whose machine was created at `began`.
+    ///
+    /// # Errors
+    /// `machine` itself when connections are not recorded.
+    pub(crate) fn start<R>(
+        &self,
+        machine: Stdio<R>,
+        began: Instant,
+    ) -> Result<RecordedStream<R>, Stdio<R>>
+    where
+        Stdio<R>: Endpoint,
+    {
+        match &self.open {
+            Some(open) => Ok(RecordedStream::new(machine, began, RecordingWriter::open(&**open))),
+            None => Err(machine),
+        }
+    }
+}
+
+/// Ends a recording and flushes its writer.
+pub(crate) fn end<R>(recorded: &mut RecordedStream<R>)
+where
+    Stdio<R>: Endpoint,
+{
+    recorded.sink().end();
+}
+
+/// Returns why a recording ended early, once.
+pub(crate) fn take_failure<R>(recorded: &mut RecordedStream<R>) -> Option<io::Error>
+where
+    Stdio<R>: Endpoint,
+{
+    recorded.sink().failure.take()
+}
+
+/// The writer of one recording. It belongs to the application and may fail or panic: that ends the
+/// recording, not the connection.
+#[expect(unnameable_types, reason = "the transport of a connection is internal")]
+pub struct RecordingWriter {
+    writer: Option<BufWriter<Box<dyn Write + Send>>>,
+    failure: Option<io::Error>,
+}
+
+impl RecordingWriter {
+    fn open(open: &OpenWriter) -> Self {
+        match catch_panic(open) {
+            Ok(writer) => {
+                Self { writer: Some(BufWriter::with_capacity(BUFFER_BYTES, writer)), failure: None }
+            }
+            Err(failure) => Self { writer: None, failure: Some(failure) },
+        }
+    }
+
+    fn end(&mut self) {
+        self.attempt(Write::flush);
+        self.abandon();
+    }
+
+    fn attempt(
+        &mut self,
+        act: impl FnOnce(&mut BufWriter<Box<dyn Write + Send>>) -> io::Result<()>,
+    ) {
+        let Some(writer) = &mut self.writer else { return };
+        if let Err(failure) = catch_panic(|| act(writer)) {
+            self.failure = Some(failure);
+            self.abandon();
+        }
+    }
+
+    /// Drops the writer without flushing its buffer.
+    fn abandon(&mut self) {
+        if let Some(writer) = self.writer.take() {
+            let _panicked = catch_panic(|| {
+                let (writer, _unwritten) = writer.into_parts();
+                drop(writer);
+                Ok(())
+            });
+        }
+    }
+}
+
+impl Sink for RecordingWriter {
+    fn write(&mut self, piece: &[u8]) {
+        self.attempt(|writer| writer.write_all(piece));
+    }
+}
+
+impl fmt::Debug for RecordingWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordingWriter")
+            .field("is_open", &self.writer.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+fn catch_panic<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let panicked = |_| Err(io::Error::other("the writer of the recording panicked"));
+    catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(panicked)
+}
+
+/// The size of the write buffer. Entries are small and many, so one write holds thousands.
+const BUFFER_BYTES: usize = 64 * 1024;

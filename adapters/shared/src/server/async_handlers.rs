@@ -1,0 +1,135 @@
+//! Registration of handlers that are futures.
+
+use std::future::Future;
+
+use mcp_proto::Raw;
+use mcp_proto::catalog::Variables;
+use mcp_proto::schema::{
+    CallToolResult, Complete, CompleteResult, GetPrompt, GetPromptResult, Prompt, ReadResource,
+    ReadResourceResult, Resource, ResourceTemplate, Tool,
+};
+use serde::de::DeserializeOwned;
+
+use super::Server;
+#[cfg(feature = "schemars")]
+use super::schema_of;
+use crate::server::handler::context::AsyncCx;
+use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::{Handler, HandlerFn};
+
+/// Handlers that are futures. They run on the adapter's runtime and must not block. A future is
+/// dropped once its request is cancelled or the connection has ended. Without a runtime, as in
+/// `mcp-blocking`, each future runs to completion on a thread.
+impl Server {
+    /// Like [`tool`](Self::tool), for an asynchronous handler.
+    #[cfg(feature = "schemars")]
+    pub fn tool_async<A, R, F>(
+        self,
+        name: &str,
+        description: &str,
+        handler: impl Fn(A, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + schemars::JsonSchema,
+        R: Into<CallToolResult>,
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        let schema = schema_of::<A>();
+        self.tool_with_async(Tool::new(name, schema).description(description), handler)
+    }
+
+    /// Like [`tool_with`](Self::tool_with), for an asynchronous handler.
+    pub fn tool_with_async<A, R, F>(
+        self,
+        tool: Tool,
+        handler: impl Fn(A, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned,
+        R: Into<CallToolResult>,
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        self.add_tool(tool, Handler::tool_async(handler))
+    }
+
+    /// Like [`tool_raw`](Self::tool_raw), for an asynchronous handler.
+    pub fn tool_raw_async<R, F>(
+        self,
+        name: &str,
+        description: &str,
+        schema: Raw,
+        handler: impl Fn(Raw, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: Into<CallToolResult>,
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        self.add_tool(
+            Tool::new(name, schema).description(description),
+            Handler::Tool(HandlerFn::future(handler)),
+        )
+    }
+
+    /// Like [`resource`](Self::resource), for an asynchronous handler.
+    pub fn resource_async<R: Into<ReadResourceResult>, F>(
+        self,
+        resource: Resource,
+        handler: impl Fn(ReadResource, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        self.add_resource(resource, HandlerFn::future(move |(read, _), cx| handler(read, cx)))
+    }
+
+    /// Like [`resource_template`](Self::resource_template), for an asynchronous handler.
+    pub fn resource_template_async<R: Into<ReadResourceResult>, F>(
+        self,
+        template: ResourceTemplate,
+        handler: impl Fn(ReadResource, Variables, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        let handler = HandlerFn::future(move |(read, variables), cx| handler(read, variables, cx));
+        self.add_template(template, handler)
+    }
+
+    /// Like [`template_completion`](Self::template_completion), for an asynchronous handler.
+    pub fn template_completion_async<R: Into<CompleteResult>, F>(
+        self,
+        uri_template: &str,
+        variable: &str,
+        handler: impl Fn(Complete, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        self.complete_template(uri_template, variable, HandlerFn::future(handler))
+    }
+
+    /// Like [`prompt`](Self::prompt), for an asynchronous handler.
+    pub fn prompt_async<R: Into<GetPromptResult>, F>(
+        self,
+        prompt: Prompt,
+        handler: impl Fn(GetPrompt, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        self.add_prompt(prompt, HandlerFn::future(handler))
+    }
+
+    /// Like [`prompt_completion`](Self::prompt_completion), for an asynchronous handler.
+    pub fn prompt_completion_async<R: Into<CompleteResult>, F>(
+        self,
+        prompt: &str,
+        argument: &str,
+        handler: impl Fn(Complete, AsyncCx) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<R, ToolError>> + Send + 'static,
+    {
+        self.complete_prompt(prompt, argument, HandlerFn::future(handler))
+    }
+}

@@ -1,0 +1,149 @@
+//! Changes while serving: the catalog that all connections of a server share, and the
+//! notifications sent over them.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+
+use mcp_proto::catalog::{Catalog, Changed, Refused};
+use mcp_proto::schema::{CallToolResult, Tool};
+use mcp_proto::{Change, Misuse};
+use serde::de::DeserializeOwned;
+
+use crate::server::handler::Handler;
+use crate::server::handler::context::{Cx, HandlerLink};
+use crate::server::handler::tool_error::ToolError;
+
+/// Notifies all connected clients of a server that its tools, prompts or resources changed.
+///
+/// Cheap to clone, and usable from any thread at any time, even while there are no connections. No
+/// method waits: a client that does not read is notified later, once for each thing that changed.
+///
+/// A server sends only the notifications that it declares; see
+/// [`Server::changing`](crate::Server::changing).
+#[derive(Clone)]
+pub struct Changes {
+    hub: Arc<Hub>,
+}
+
+struct Hub {
+    catalog: RwLock<Catalog<Handler>>,
+    connections: Mutex<Vec<Weak<dyn HandlerLink>>>,
+}
+
+impl Changes {
+    /// Notifies clients that the list of tools changed.
+    ///
+    /// # Errors
+    /// [`Misuse::Undeclared`] if the server does not declare such notifications;
+    /// [`Misuse::Blocked`] if a client that does not read has 1,024 changed resources waiting and
+    /// misses this one. All other clients are notified.
+    pub fn tools_list_changed(&self) -> Result<(), Misuse> {
+        self.send(Change::Tools)
+    }
+
+    /// Notifies clients that the list of prompts changed.
+    ///
+    /// # Errors
+    /// Like [`tools_list_changed`](Self::tools_list_changed).
+    pub fn prompts_list_changed(&self) -> Result<(), Misuse> {
+        self.send(Change::Prompts)
+    }
+
+    /// Notifies clients that the list of resources or of resource templates changed.
+    ///
+    /// # Errors
+    /// Like [`tools_list_changed`](Self::tools_list_changed).
+    pub fn resources_list_changed(&self) -> Result<(), Misuse> {
+        self.send(Change::Resources)
+    }
+
+    /// Notifies the subscribed clients that the resource `uri` changed.
+    ///
+    /// # Errors
+    /// Like [`tools_list_changed`](Self::tools_list_changed).
+    pub fn resource_updated(&self, uri: &str) -> Result<(), Misuse> {
+        self.send(Change::Resource(uri))
+    }
+
+    /// Adds or replaces a tool, like [`Server::tool_with`](crate::Server::tool_with), and notifies
+    /// clients.
+    ///
+    /// A server without tools at the start must declare the notification itself:
+    /// [`Server::capability`](crate::Server::capability) with `Capability::ToolsListChanged`.
+    ///
+    /// # Errors
+    /// [`Refused`] if the tool's description is invalid.
+    pub fn add_tool<A, R>(
+        &self,
+        tool: Tool,
+        handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Result<(), Refused>
+    where
+        A: DeserializeOwned,
+        R: Into<CallToolResult>,
+    {
+        let changed = self.catalog_mut().add_tool(tool, Handler::tool(handler))?;
+        self.send_list_changed(changed);
+        Ok(())
+    }
+
+    /// Removes a tool and notifies clients. Running calls complete normally.
+    ///
+    /// # Errors
+    /// [`Refused::Unknown`] if no tool has this name.
+    pub fn remove_tool(&self, name: &str) -> Result<(), Refused> {
+        let (changed, _handler) = self.catalog_mut().remove_tool(name)?;
+        self.send_list_changed(changed);
+        Ok(())
+    }
+
+    pub(crate) fn new() -> Self {
+        let catalog = RwLock::new(Catalog::new().replacing());
+        Self { hub: Arc::new(Hub { catalog, connections: Mutex::default() }) }
+    }
+
+    pub(crate) fn catalog(&self) -> RwLockReadGuard<'_, Catalog<Handler>> {
+        self.hub.catalog.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn catalog_mut(&self) -> RwLockWriteGuard<'_, Catalog<Handler>> {
+        self.hub.catalog.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends notifications over `connection` as long as it is alive.
+    pub(crate) fn join(&self, connection: &Arc<dyn HandlerLink>) {
+        let mut connections = self.hub.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.retain(|connection| connection.strong_count() > 0);
+        connections.push(Arc::downgrade(connection));
+    }
+
+    /// Sends a list-changed notification if the server declares it.
+    fn send_list_changed(&self, changed: Changed) {
+        let _undeclared = self.send(match changed {
+            Changed::Prompts => Change::Prompts,
+            Changed::Resources => Change::Resources,
+            Changed::Tools => Change::Tools,
+        });
+    }
+
+    fn send(&self, change: Change<'_>) -> Result<(), Misuse> {
+        // The lock is released first: handling a change may cause another one.
+        let connections =
+            self.hub.connections.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut outcome = Ok(());
+        for connection in connections.iter().filter_map(Weak::upgrade) {
+            match connection.send_change(change) {
+                // A closed connection needs no notification.
+                Ok(()) | Err(Misuse::Closed) => {}
+                Err(misuse) => outcome = Err(misuse),
+            }
+        }
+        outcome
+    }
+}
+
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changes").finish_non_exhaustive()
+    }
+}

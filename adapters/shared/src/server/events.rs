@@ -1,0 +1,361 @@
+//! The events of a server's connection: requests become jobs, and their outcomes replies.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_lite::future::block_on;
+use mcp_proto::server::{Command, Event, Server as Machine};
+use mcp_proto::{
+    Change, Close, Context, ErrorObject, IncomingId, Instant, Misuse, OwnedCommand, Request,
+    Violation,
+};
+
+use crate::BoxFuture;
+use crate::exec::cancellation::Cancellation;
+use crate::exec::clock::unix_seconds;
+use crate::exec::workers::{Workers, catch_panic};
+use crate::process::signals::{self, Closeable};
+use crate::server::changes::Changes;
+use crate::server::handler::context::{AsyncCx, Cx, HandlerLink, RequestState};
+use crate::server::handler::reply::{BoxedResult, HandlerReply};
+use crate::server::handler::round_state::{RoundState, StateSealing};
+use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::{Job, Resolution};
+use crate::server::id_hasher::IncomingMap;
+use crate::server::pending_changes::PendingChanges;
+use crate::trace::{EventSummary, close_reason};
+use crate::transport::http_types::ServerHttp;
+use crate::transport::link::{Link, OnTransport, Role, State, Transport};
+use crate::validation::ToolChecks;
+
+/// A callback of the application.
+pub(crate) type Callback<T> = Arc<dyn Fn(&T) + Send + Sync>;
+
+/// The start or end of the subscriptions to a resource over one connection.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Watch {
+    /// The first subscription to the resource with this URI began.
+    Began(String),
+    /// The last subscription to the resource with this URI ended.
+    Ended(String),
+}
+
+/// The configuration of a server's connection.
+#[expect(
+    missing_debug_implementations,
+    unnameable_types,
+    reason = "the state of a connection is internal"
+)]
+pub struct ServerShared {
+    pub(crate) changes: Changes,
+    pub(crate) sealing: StateSealing,
+    pub(crate) checks: ToolChecks,
+    pub(crate) workers: Workers,
+    pub(crate) on_violation: Option<Callback<Violation>>,
+    pub(crate) on_watch: Option<Callback<Watch>>,
+}
+
+/// The requests and notifications in progress.
+#[derive(Default)]
+#[expect(
+    missing_debug_implementations,
+    unnameable_types,
+    reason = "the state of a connection is internal"
+)]
+pub struct ServerState {
+    /// The cancellation flags of running handlers.
+    running: IncomingMap<Arc<Cancellation>>,
+    pending_changes: PendingChanges,
+}
+
+/// A connection that is being served.
+#[derive(Debug)]
+pub struct Serving {
+    link: Arc<Link<Machine>>,
+    /// Keeps the subscription to [`Changes`] and to signals, which end with this value.
+    #[expect(clippy::redundant_allocation, reason = "the link may outlive the subscription")]
+    subscription: Arc<Arc<Link<Machine>>>,
+    exit_with_parent: bool,
+}
+
+impl Serving {
+    pub(crate) fn new(link: Arc<Link<Machine>>, exit_with_parent: bool) -> Self {
+        let subscription = Arc::new(Arc::clone(&link));
+        let joined: Arc<dyn HandlerLink> = Arc::clone(&subscription) as _;
+        link.shared.changes.join(&joined);
+        Self { link, subscription, exit_with_parent }
+    }
+
+    /// Closes the connection on SIGINT or SIGTERM, and with the parent process if the server is
+    /// configured so.
+    ///
+    /// The caller must call this before it drives the connection: a client may send a signal as
+    /// soon as it receives output.
+    ///
+    /// # Errors
+    /// If the thread that watches the parent cannot be started.
+    pub fn close_with_process(&self) -> io::Result<()> {
+        let closeable: Arc<dyn Closeable> = Arc::clone(&self.subscription) as _;
+        signals::close_on_signal(Arc::downgrade(&closeable));
+        if self.exit_with_parent {
+            signals::close_with_parent(Arc::downgrade(&closeable))?;
+        }
+        Ok(())
+    }
+
+    /// Returns how the connection ended, once its driver is done.
+    ///
+    /// # Errors
+    /// If the client caused a protocol fault.
+    pub fn outcome(self) -> io::Result<()> {
+        match self.link.inspect(|state| state.connection.closed().cloned()) {
+            Some(Close::Fault(fault)) => Err(io::Error::other(fault)),
+            Some(Close::Local | Close::Peer) | None => Ok(()),
+        }
+    }
+}
+
+impl Cx {
+    /// Returns the handle that notifies clients of changes.
+    #[must_use]
+    pub fn changes(&self) -> &Changes {
+        &self.request.link.shared.changes
+    }
+}
+
+impl Closeable for Arc<Link<Machine>> {
+    fn close(&self) {
+        self.with(|state, now| state.connection.close(now));
+    }
+}
+
+impl HandlerLink for Arc<Link<Machine>> {
+    fn apply(&self, command: Command<'_>) -> Result<(), Misuse> {
+        self.with(|state, now| state.connection.run(now, command))
+    }
+
+    fn apply_within(
+        &self,
+        patience: Duration,
+        command: OwnedCommand,
+    ) -> BoxFuture<'_, Result<(), Misuse>> {
+        Box::pin(self.with_room(patience, move |state, now| {
+            state.connection.run(now, (&command).try_into()?)
+        }))
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(self.sleep_until(self.clock.now() + duration))
+    }
+
+    fn send_change(&self, change: Change<'_>) -> Result<(), Misuse> {
+        self.with(|State { connection, role, .. }, now| {
+            role.pending_changes.send(connection, now, change)
+        })
+    }
+}
+
+impl OnTransport for Machine {
+    type Http = ServerHttp;
+}
+
+impl Role for Machine {
+    type Open = ServerState;
+    type Shared = ServerShared;
+
+    /// Requests of a client that stopped reading cannot be answered.
+    const LAST_INPUT: Duration = Duration::ZERO;
+
+    fn workers(shared: &ServerShared) -> Option<&Workers> {
+        Some(&shared.workers)
+    }
+
+    fn dispatch(link: &Arc<Link<Self>>, event: Event) {
+        match event {
+            Event::Request { incoming, request, context } => {
+                serve(link, incoming, request, context)
+            }
+            Event::RequestCancelled { incoming, .. } => {
+                link.shared.workers.withdraw(incoming);
+                let cancelled = link.lock().role.running.remove(&incoming);
+                if let Some(cancelled) = cancelled {
+                    cancelled.set();
+                }
+            }
+            Event::Violation(violation) => notify(link.shared.on_violation.as_ref(), &violation),
+            Event::Watched { uri } => {
+                notify(link.shared.on_watch.as_ref(), &Watch::Began(uri.into()))
+            }
+            Event::Unwatched { uri } => {
+                notify(link.shared.on_watch.as_ref(), &Watch::Ended(uri.into()))
+            }
+            _ => {}
+        }
+    }
+
+    fn about(event: &Event) -> EventSummary<'_> {
+        let (name, detail) = match event {
+            Event::Ready(peer) => ("ready", peer.revision.name()),
+            Event::Request { request, .. } => ("request", &*request.method),
+            Event::RequestCancelled { .. } => ("request cancelled", ""),
+            Event::Completed { outcome, .. } => {
+                ("call ended", if outcome.is_ok() { "result" } else { "error" })
+            }
+            Event::Progress { .. } => ("progress", ""),
+            Event::Notification { method, .. } => ("notification", &**method),
+            Event::Watched { .. } => ("watched", ""),
+            Event::Unwatched { .. } => ("unwatched", ""),
+            Event::Violation(_) => ("violation", "the client broke a rule"),
+            Event::Closed(why) => ("closed", close_reason(why)),
+            _ => ("event", ""),
+        };
+        EventSummary { name, detail }
+    }
+
+    fn retry(
+        connection: &mut Transport<Self>,
+        state: &mut ServerState,
+        now: impl FnOnce() -> Instant,
+    ) {
+        if !state.pending_changes.is_empty() {
+            state.pending_changes.retry(connection, now());
+        }
+    }
+}
+
+fn notify<T>(callback: Option<&Callback<T>>, event: &T) {
+    if let Some(callback) = callback {
+        callback(event);
+    }
+}
+
+/// Answers a request from the catalog, or starts its handler.
+fn serve(link: &Arc<Link<Machine>>, incoming: IncomingId, request: Request, context: Context) {
+    let find = || {
+        let catalog = link.shared.changes.catalog();
+        let found = catalog.find(&request, context.peer.revision)?;
+        Ok(Resolution::new(found, &link.shared.checks))
+    };
+    // The check of the arguments belongs to the application and may panic.
+    let resolution =
+        catch_unwind(AssertUnwindSafe(find)).unwrap_or_else(|_panic| Err(handler_failed()));
+    let ready = resolution.and_then(|resolution| {
+        Ok((resolution, read_rounds(&link.shared.sealing, &request, &context)?))
+    });
+    match ready {
+        Ok((Resolution::Run(job), rounds)) => start(link, incoming, request, context, rounds, job),
+        Ok((Resolution::Answer(answer), _)) => {
+            reply_now(link, incoming, HandlerReply::Result(answer));
+        }
+        Ok((Resolution::Unknown, _)) => {
+            let error = ErrorObject::method_not_found(&request.method);
+            reply_now(link, incoming, HandlerReply::Error(error));
+        }
+        Err(error) => reply_now(link, incoming, HandlerReply::Error(error)),
+    }
+}
+
+/// Reads the state that earlier rounds left.
+fn read_rounds(
+    sealing: &StateSealing,
+    request: &Request,
+    context: &Context,
+) -> Result<RoundState, ErrorObject> {
+    let text = match &context.state {
+        Some(state) => Some(sealing.open(state, request, unix_seconds())?),
+        None => None,
+    };
+    RoundState::read(text.as_deref(), context.answers.as_ref())
+}
+
+fn start(
+    link: &Arc<Link<Machine>>,
+    incoming: IncomingId,
+    request: Request,
+    context: Context,
+    rounds: RoundState,
+    job: Job,
+) {
+    let cancelled = Arc::new(Cancellation::default());
+    link.lock().role.running.insert(incoming, Arc::clone(&cancelled));
+    let request = RequestState {
+        link: Arc::clone(link),
+        incoming,
+        request,
+        context,
+        rounds: Mutex::new(rounds),
+        cancelled,
+    };
+    let cx = Cx { request: Arc::new(request) };
+    let serving = Arc::clone(link);
+    match job {
+        Job::Blocking(job) => link.shared.workers.run(incoming, move || {
+            let run = || serving.trace.run_handler(&cx.request.request.method, || job(cx.clone()));
+            let outcome = catch_unwind(AssertUnwindSafe(run)).ok();
+            if let Err(reply) = finish(&serving, &cx, outcome) {
+                block_on(finish_with_room(&serving, incoming, reply));
+            }
+        }),
+        Job::Async(job) => link.shared.workers.spawn(incoming, async move {
+            let served = async { job(AsyncCx(cx.clone())).await };
+            let done =
+                catch_panic(serving.trace.instrument_handler(&cx.request.request.method, served));
+            let Some(outcome) = cx.request.cancelled.run_until_set(done).await else { return };
+            if let Err(reply) = finish(&serving, &cx, outcome) {
+                // Boxed because it is rare: inline it would enlarge the futures of all handlers.
+                Box::pin(finish_with_room(&serving, incoming, reply)).await;
+            }
+        }),
+    }
+}
+
+/// Sends the reply for the outcome of a handler; `None` if it panicked.
+///
+/// # Errors
+/// The reply, if there is no room for it yet.
+fn finish(
+    link: &Arc<Link<Machine>>,
+    cx: &Cx,
+    outcome: Option<Result<BoxedResult, ToolError>>,
+) -> Result<(), HandlerReply> {
+    let RequestState { incoming, request, .. } = &*cx.request;
+    let outcome = outcome.unwrap_or_else(|| Err(ToolError::refused(handler_failed())));
+    let mut reply =
+        HandlerReply::new(outcome, request, &cx.rounds(), &link.shared.sealing, unix_seconds);
+    let sent = link.with(|state, now| {
+        state.role.running.remove(incoming);
+        reply.send(&mut state.connection, now, *incoming)
+    });
+    sent.map_err(|_blocked| reply)
+}
+
+/// Sends a reply once there is room for it, or else an error.
+async fn finish_with_room(
+    link: &Arc<Link<Machine>>,
+    incoming: IncomingId,
+    mut reply: HandlerReply,
+) {
+    // Borrowed mutably because results are `Send` but not `Sync`.
+    let sending = &mut reply;
+    let send =
+        move |state: &mut State<Machine>, now| sending.send(&mut state.connection, now, incoming);
+    if link.with_room(ASK_PATIENCE, send).await.is_err() {
+        reply_now(link, incoming, reply.rejection());
+    }
+}
+
+/// Returns the error for a handler that panicked. The panic message is never sent.
+fn handler_failed() -> ErrorObject {
+    ErrorObject::internal("the handler failed")
+}
+
+/// Sends a reply that needs no room: anything but questions.
+fn reply_now(link: &Arc<Link<Machine>>, incoming: IncomingId, mut reply: HandlerReply) {
+    let _gone = link.with(|state, now| reply.send(&mut state.connection, now, incoming));
+}
+
+/// How long questions wait for room. Other replies never wait.
+const ASK_PATIENCE: Duration = Duration::from_secs(1);

@@ -1,0 +1,108 @@
+//! The reply to a request, made from the outcome of its handler.
+
+use mcp_proto::schema::{CallTool, ClientRequest, Encode};
+use mcp_proto::server::{Command, Server as Machine};
+use mcp_proto::{ErrorObject, IncomingId, Instant, Misuse, Question, Request};
+
+use crate::server::handler::round_state::{RoundState, StateSealing};
+use crate::server::handler::tool_error::{HandlerError, ToolError};
+use crate::transport::link::Transport;
+
+/// The result of a handler, of any method.
+pub(crate) type BoxedResult = Box<dyn Encode + Send>;
+
+/// The reply to a request.
+pub(crate) enum HandlerReply {
+    /// Questions by their keys, and the request state.
+    InputRequired(Vec<(String, Question)>, Option<String>),
+    /// An error.
+    Error(ErrorObject),
+    /// A result.
+    Result(BoxedResult),
+}
+
+impl HandlerReply {
+    /// Creates the reply for an outcome. `now` returns the seconds since the Unix epoch.
+    pub(crate) fn new(
+        outcome: Result<BoxedResult, ToolError>,
+        request: &Request,
+        rounds: &RoundState,
+        sealing: &StateSealing,
+        now: impl FnOnce() -> u64,
+    ) -> Self {
+        match outcome.map_err(|ToolError(error)| error) {
+            Ok(result) => Self::Result(result),
+            Err(HandlerError::Failed(result)) if request.method == CallTool::METHOD => {
+                Self::Result(result)
+            }
+            Err(HandlerError::Failed(result)) => {
+                let why = result.content.first().and_then(|block| block.as_text());
+                Self::Error(ErrorObject::internal(why.unwrap_or("the handler failed")))
+            }
+            Err(HandlerError::Refused(error)) => Self::Error(error),
+            Err(HandlerError::InputRequired(questions)) => {
+                match rounds.to_text().map(|text| sealing.seal(text, request, now())).transpose() {
+                    Ok(state) => Self::InputRequired(questions, state),
+                    Err(error) => Self::Error(error),
+                }
+            }
+        }
+    }
+
+    /// Sends the reply. Does nothing for a request that is gone.
+    ///
+    /// # Errors
+    /// [`Misuse::Blocked`] if there is no room for questions: the caller must try again, or send
+    /// [`rejection`](Self::rejection) instead.
+    pub(crate) fn send(
+        &mut self,
+        connection: &mut Transport<Machine>,
+        now: Instant,
+        incoming: IncomingId,
+    ) -> Result<(), Misuse> {
+        let (sent, error_message) = match self {
+            Self::Result(result) => (
+                connection.run(now, Command::respond(incoming, &**result)),
+                "the result cannot be encoded for this client",
+            ),
+            Self::Error(error) => (
+                connection.run(now, Command::RespondError { incoming, error }),
+                "the handler failed",
+            ),
+            Self::InputRequired(questions, state) => {
+                let questions: Vec<(&str, Question)> =
+                    questions.iter().map(|(key, question)| (&**key, question.clone())).collect();
+                let questions = &questions[..];
+                let (state, refused) = (state.as_deref(), questions.into());
+                let ask = Command::RequestInput { incoming, questions: questions.into(), state };
+                let sent = match connection.run(now, ask) {
+                    Err(Misuse::Undeclared) => connection
+                        .run(now, Command::RefuseUndeclared { incoming, questions: refused }),
+                    sent => sent,
+                };
+                (sent, "the input requests of the handler cannot be sent")
+            }
+        };
+        match sent {
+            Err(Misuse::Blocked) => Err(Misuse::Blocked),
+            // The request may still be open, so it gets an error at least.
+            Err(_) => {
+                let error = &ErrorObject::internal(error_message);
+                let _gone = connection.run(now, Command::RespondError { incoming, error });
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Returns the error to send instead if there is no room for the questions.
+    pub(crate) fn rejection(&self) -> Self {
+        let keys = match self {
+            Self::InputRequired(questions, _) => {
+                questions.iter().map(|(key, _)| &**key).collect::<Vec<_>>().join(", ")
+            }
+            Self::Error(_) | Self::Result(_) => String::new(),
+        };
+        Self::Error(ErrorObject::internal(format!("cannot ask for `{keys}`: {}", Misuse::Blocked)))
+    }
+}

@@ -1,0 +1,152 @@
+//! The state that a handler keeps between rounds of input requests, plain or sealed.
+
+use mcp_proto::{Answers, ErrorObject, Raw};
+
+/// The answers of all rounds so far, and the handler's own state.
+///
+/// The protocol transmits only the answers of the latest round; earlier ones are part of the
+/// request state, which the client returns.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RoundState {
+    answers: Vec<(String, Raw)>,
+    pub(crate) state: Option<Raw>,
+}
+
+impl RoundState {
+    /// Parses the output of [`to_text`](Self::to_text) and adds the latest answers.
+    pub(crate) fn read(text: Option<&str>, latest: Option<&Answers>) -> Result<Self, ErrorObject> {
+        let mut rounds = Self::default();
+        if let Some(text) = text {
+            let invalid =
+                || ErrorObject::invalid_params("the request state is not valid for this request");
+            let text = Raw::from_text(text).map_err(|_| invalid())?;
+            (rounds.answers, rounds.state) = text.parse().map_err(|_| invalid())?;
+        }
+        for (key, answer) in latest.into_iter().flat_map(Answers::iter) {
+            rounds.answers.retain(|(earlier, _)| earlier != key);
+            rounds.answers.push((key.to_owned(), answer.clone()));
+        }
+        Ok(rounds)
+    }
+
+    /// Serializes the state; returns `None` if it is empty.
+    pub(crate) fn to_text(&self) -> Option<String> {
+        if self.answers.is_empty() && self.state.is_none() {
+            return None;
+        }
+        Raw::new(&(&self.answers, &self.state)).ok().map(|text| text.as_str().to_owned())
+    }
+
+    pub(crate) fn find(&self, key: &str) -> Option<&Raw> {
+        self.answers.iter().find(|(name, _)| name == key).map(|(_, answer)| answer)
+    }
+
+    pub(crate) fn answers(&self) -> &[(String, Raw)] {
+        &self.answers
+    }
+}
+
+#[cfg(not(feature = "seal"))]
+pub(crate) use plain::StateSealing;
+#[cfg(feature = "seal")]
+pub(crate) use sealed::StateSealing;
+
+// STL-23, STL-24: protects the state from changes by the client.
+#[cfg(feature = "seal")]
+mod sealed {
+    use mcp_proto::seal::{Bound, Seal};
+    use mcp_proto::{ErrorObject, Request};
+
+    /// How long a user may take to answer one round of questions, in seconds.
+    const STATE_SECONDS: u64 = 60 * 60;
+
+    /// The seal on request states, if the server has one.
+    #[derive(Clone, Debug, Default)]
+    pub(crate) struct StateSealing {
+        pub(crate) seal: Option<Seal>,
+    }
+
+    impl StateSealing {
+        /// Seals `text`. It opens for an equal request only, and for [`STATE_SECONDS`].
+        pub(crate) fn seal(
+            &self,
+            text: String,
+            request: &Request,
+            now: u64,
+        ) -> Result<String, ErrorObject> {
+            let Some(seal) = &self.seal else { return Ok(text) };
+            let bound = Bound { principal: "", request };
+            let sealed = seal.seal(&text, &bound, now.saturating_add(STATE_SECONDS));
+            sealed.map_err(|error| ErrorObject::internal(error.to_string()))
+        }
+
+        /// Opens a sealed text.
+        pub(crate) fn open(
+            &self,
+            sealed: &str,
+            request: &Request,
+            now: u64,
+        ) -> Result<String, ErrorObject> {
+            let Some(seal) = &self.seal else { return Ok(sealed.to_owned()) };
+            let bound = Bound { principal: "", request };
+            Ok(seal.open(sealed, &bound, now)?)
+        }
+    }
+}
+
+#[cfg(not(feature = "seal"))]
+mod plain {
+    use mcp_proto::{ErrorObject, Request};
+
+    /// Leaves request states as they are.
+    #[derive(Clone, Debug, Default)]
+    pub(crate) struct StateSealing;
+
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "shared signatures")]
+    impl StateSealing {
+        pub(crate) fn seal(
+            &self,
+            text: String,
+            _: &Request,
+            _: u64,
+        ) -> Result<String, ErrorObject> {
+            Ok(text)
+        }
+
+        pub(crate) fn open(&self, text: &str, _: &Request, _: u64) -> Result<String, ErrorObject> {
+            Ok(text.to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_survives_a_round_trip() {
+        let raw = |text| Raw::from_text(text).unwrap();
+        let mut rounds = RoundState::default();
+        assert_eq!(rounds.to_text(), None);
+        rounds.answers.push(("name".into(), raw(r#"{"action":"decline"}"#)));
+        rounds.state = Some(raw("[1,2]"));
+        let again = RoundState::read(rounds.to_text().as_deref(), None).unwrap();
+        assert_eq!(again.find("name"), rounds.find("name"));
+        assert_eq!(again.state, rounds.state);
+        rounds.state = None;
+        let again = RoundState::read(rounds.to_text().as_deref(), None).unwrap();
+        assert_eq!(again.state, None);
+    }
+
+    #[test]
+    fn malformed_states_are_refused() {
+        for text in
+            ["", "null", "[]", "{}", "[[],null", "[[],null]x", "[[[\"a\"]],null]", "[[],null,1]"]
+        {
+            assert_eq!(
+                RoundState::read(Some(text), None).unwrap_err().code,
+                mcp_proto::code::INVALID_PARAMS
+            );
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Registration of handlers that are blocking functions.
+
+use mcp_proto::Raw;
+use mcp_proto::catalog::Variables;
+use mcp_proto::schema::{
+    CallToolResult, Complete, CompleteResult, GetPrompt, GetPromptResult, Prompt, ReadResource,
+    ReadResourceResult, Resource, ResourceTemplate, Tool,
+};
+use serde::de::DeserializeOwned;
+
+use super::Server;
+#[cfg(feature = "schemars")]
+use super::schema_of;
+use crate::server::handler::context::Cx;
+use crate::server::handler::tool_error::ToolError;
+use crate::server::handler::{Handler, HandlerFn};
+
+/// Handlers that are functions. They run on the server's thread pool and may block.
+impl Server {
+    /// Adds a [tool](https://modelcontextprotocol.io/specification/2025-11-25/server/tools) whose
+    /// arguments are a Rust type, and derives their schema from it.
+    ///
+    /// Arguments that do not match the type produce a tool error that the model can correct.
+    #[cfg(feature = "schemars")]
+    pub fn tool<A, R>(
+        self,
+        name: &str,
+        description: &str,
+        handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + schemars::JsonSchema,
+        R: Into<CallToolResult>,
+    {
+        let schema = schema_of::<A>();
+        self.tool_with(Tool::new(name, schema).description(description), handler)
+    }
+
+    /// Adds a tool whose arguments are a Rust type, with an explicit description and schema.
+    pub fn tool_with<A, R>(
+        self,
+        tool: Tool,
+        handler: impl Fn(A, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned,
+        R: Into<CallToolResult>,
+    {
+        self.add_tool(tool, Handler::tool(handler))
+    }
+
+    /// Adds a tool that receives its arguments as raw JSON: an object, described by `schema`.
+    pub fn tool_raw<R>(
+        self,
+        name: &str,
+        description: &str,
+        schema: Raw,
+        handler: impl Fn(Raw, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self
+    where
+        R: Into<CallToolResult>,
+    {
+        self.add_tool(
+            Tool::new(name, schema).description(description),
+            Handler::Tool(HandlerFn::blocking(handler)),
+        )
+    }
+
+    /// Adds a [resource](https://modelcontextprotocol.io/specification/2025-11-25/server/resources)
+    /// and the handler that reads it.
+    pub fn resource<R: Into<ReadResourceResult>>(
+        self,
+        resource: Resource,
+        handler: impl Fn(ReadResource, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.add_resource(resource, HandlerFn::blocking(move |(read, _), cx| handler(read, cx)))
+    }
+
+    /// Adds a resource template and the handler that reads the matching resources.
+    ///
+    /// The handler receives the values of the template's variables. The client chooses them, so
+    /// validate them before use in a path. For a resource that does not exist, return
+    /// [`Cx::no_resource`].
+    pub fn resource_template<R: Into<ReadResourceResult>>(
+        self,
+        template: ResourceTemplate,
+        handler: impl Fn(ReadResource, Variables, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        let handler =
+            HandlerFn::blocking(move |(read, variables), cx| handler(read, variables, cx));
+        self.add_template(template, handler)
+    }
+
+    /// Completes a variable of the resource template `uri_template`, which must exist, with
+    /// `handler`.
+    pub fn template_completion<R: Into<CompleteResult>>(
+        self,
+        uri_template: &str,
+        variable: &str,
+        handler: impl Fn(Complete, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.complete_template(uri_template, variable, HandlerFn::blocking(handler))
+    }
+
+    /// Adds a [prompt](https://modelcontextprotocol.io/specification/2025-11-25/server/prompts) and
+    /// the handler that renders it. The required arguments are present when the handler runs.
+    pub fn prompt<R: Into<GetPromptResult>>(
+        self,
+        prompt: Prompt,
+        handler: impl Fn(GetPrompt, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.add_prompt(prompt, HandlerFn::blocking(handler))
+    }
+
+    /// Completes an argument of the prompt `prompt`, which must exist, with `handler`.
+    pub fn prompt_completion<R: Into<CompleteResult>>(
+        self,
+        prompt: &str,
+        argument: &str,
+        handler: impl Fn(Complete, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.complete_prompt(prompt, argument, HandlerFn::blocking(handler))
+    }
+}

@@ -1,0 +1,33 @@
+//! Traces of one connection, without the feature `tracing`: none.
+
+use std::future::Future;
+use std::io;
+
+use super::EventSummary;
+
+/// Traces nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Trace;
+
+#[allow(clippy::unused_self, reason = "shared signatures with the feature")]
+impl Trace {
+    pub(crate) const fn new(_: &'static str, _: bool) -> Self {
+        Self
+    }
+
+    pub(crate) const fn input(&self, _: &[u8]) {}
+
+    pub(crate) const fn output(&self, _: &[u8]) {}
+
+    pub(crate) const fn event(&self, _: EventSummary<'_>) {}
+
+    pub(crate) const fn recording_failed(&self, _: &io::Error) {}
+
+    pub(crate) fn run_handler<T>(&self, _: &str, run: impl FnOnce() -> T) -> T {
+        run()
+    }
+
+    pub(crate) const fn instrument_handler<F: Future>(&self, _: &str, future: F) -> F {
+        future
+    }
+}

@@ -1,0 +1,67 @@
+//! Traces of one connection, with the feature `tracing`.
+
+use std::future::Future;
+use std::io;
+
+use tracing::{Instrument as _, Span, debug, debug_span, info, trace, warn};
+
+use super::EventSummary;
+
+/// The span of one connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Trace {
+    span: Span,
+    /// Payloads are traced as well, not only their lengths.
+    payloads: bool,
+}
+
+impl Trace {
+    pub(crate) fn new(role: &'static str, payloads: bool) -> Self {
+        Self { span: debug_span!("mcp", role), payloads }
+    }
+
+    pub(crate) fn input(&self, bytes: &[u8]) {
+        self.bytes("received", bytes);
+    }
+
+    pub(crate) fn output(&self, bytes: &[u8]) {
+        self.bytes("sending", bytes);
+    }
+
+    fn bytes(&self, what: &'static str, bytes: &[u8]) {
+        if self.payloads {
+            let payload = String::from_utf8_lossy(bytes);
+            trace!(parent: &self.span, bytes = bytes.len(), %payload, "{what}");
+        } else {
+            trace!(parent: &self.span, bytes = bytes.len(), "{what}");
+        }
+    }
+
+    pub(crate) fn event(&self, summary: EventSummary<'_>) {
+        let EventSummary { name, detail: of } = summary;
+        match name {
+            "violation" => warn!(parent: &self.span, of, "{name}"),
+            "ready" | "closed" => info!(parent: &self.span, of, "{name}"),
+            _ => debug!(parent: &self.span, of, "{name}"),
+        }
+    }
+
+    /// Reports that the recording has ended early.
+    pub(crate) fn recording_failed(&self, why: &io::Error) {
+        warn!(parent: &self.span, %why, "no longer recorded");
+    }
+
+    /// Runs a blocking handler in a span of its own.
+    pub(crate) fn run_handler<T>(&self, method: &str, run: impl FnOnce() -> T) -> T {
+        debug_span!(parent: &self.span, "handler", method).in_scope(run)
+    }
+
+    /// Runs a handler that is a future in a span of its own.
+    pub(crate) fn instrument_handler<F: Future>(
+        &self,
+        method: &str,
+        future: F,
+    ) -> impl Future<Output = F::Output> + use<F> {
+        future.instrument(debug_span!(parent: &self.span, "handler", method))
+    }
+}

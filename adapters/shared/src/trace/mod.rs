@@ -1,0 +1,35 @@
+//! Spans and events for `tracing`: a span for each connection and each handler, an event for each
+//! protocol event.
+//!
+//! Without the feature `tracing`, [`Trace`] does nothing.
+
+#[cfg(not(feature = "tracing"))]
+mod disabled;
+#[cfg(feature = "tracing")]
+mod enabled;
+
+use mcp_proto::Close;
+
+#[cfg(not(feature = "tracing"))]
+pub(crate) use disabled::Trace;
+#[cfg(feature = "tracing")]
+pub(crate) use enabled::Trace;
+
+/// A protocol event in short.
+#[derive(Clone, Copy, Debug)]
+#[expect(unnameable_types, reason = "the summaries of events are internal")]
+#[cfg_attr(not(feature = "tracing"), allow(dead_code, reason = "read by `tracing` only"))]
+pub struct EventSummary<'a> {
+    pub(crate) name: &'static str,
+    /// The method, revision or outcome concerned; may be empty.
+    pub(crate) detail: &'a str,
+}
+
+/// Describes how a connection ended.
+pub(crate) const fn close_reason(why: &Close) -> &'static str {
+    match why {
+        Close::Local => "by us",
+        Close::Peer => "by the peer",
+        Close::Fault(_) => "by a fault",
+    }
+}

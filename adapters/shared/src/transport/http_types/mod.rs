@@ -1,0 +1,11 @@
+//! The HTTP transports of the two roles; uninhabited types without the feature `http`.
+
+#[cfg(not(feature = "http"))]
+mod disabled;
+
+#[cfg(feature = "http")]
+pub(crate) use crate::http::ClientTransport as ClientHttp;
+#[cfg(not(feature = "http"))]
+pub(crate) use disabled::{ClientHttp, ServerHttp};
+#[cfg(feature = "http")]
+pub(crate) use mcp_proto::http::Session as ServerHttp;

@@ -1,0 +1,336 @@
+//! The driver's side of a connection: feeding input, fetching output, and the shutdown.
+
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+use bytes::Buf;
+use mcp_proto::Outbox;
+
+use super::{Link, Phase, Role, State};
+
+impl<R: Role> Link<R> {
+    /// Waits until more input is wanted; returns false once the connection is closed.
+    pub async fn wants_input(&self) -> bool {
+        self.when(|state| {
+            if state.connection.is_closed() {
+                return Some(false);
+            }
+            (state.connection.wants_input() && R::has_room(&state.role)).then_some(true)
+        })
+        .await
+    }
+
+    /// Returns whether more input is wanted now.
+    pub fn wants_input_now(&self) -> bool {
+        self.inspect(|state| state.connection.wants_input() && R::has_room(&state.role))
+    }
+
+    /// Handles input on a thread that also writes.
+    ///
+    /// The caller must then call [`help`](Self::help), which starts the handlers of requests, and
+    /// [`take_output`](Self::take_output) until there is no output left: the writer is not woken
+    /// for it.
+    pub fn take_input(self: &Arc<Self>, input: &[u8]) {
+        if let Some(workers) = R::workers(&self.shared) {
+            workers.collect_tasks(&self.clock);
+        }
+        self.trace.input(input);
+        self.with(|state, now| {
+            state.phase.reader_flushes();
+            state.connection.handle_input(now, input);
+        });
+    }
+
+    /// Starts the handlers of the requests just read, as long as handlers are quick. Stops when
+    /// `may_continue`, called before each handler, returns false.
+    pub fn help(&self, may_continue: impl FnMut() -> bool) {
+        if let Some(workers) = R::workers(&self.shared) {
+            workers.help(&self.clock, may_continue);
+        }
+    }
+
+    /// Hands the pending handlers and output to other threads: the thread that handles input is
+    /// stuck.
+    pub fn release(&self) {
+        if let Some(workers) = R::workers(&self.shared) {
+            workers.release(&self.clock);
+        }
+        self.flush_elsewhere();
+    }
+
+    /// Handles the end of the input, or a failure to read it.
+    pub fn handle_eof(self: &Arc<Self>) {
+        self.with(|state, now| state.connection.handle_eof(now));
+    }
+
+    /// Returns a buffer from [`take_output`](Self::take_output) for reuse by the next large
+    /// message.
+    pub fn reuse(&self, chunk: Vec<u8>) {
+        if let Some(outbox) = self.lock().connection.outbox() {
+            outbox.reuse(chunk);
+        }
+    }
+
+    /// Replaces the contents of `chunk` with output to write; returns false if there is none.
+    ///
+    /// Takes all output, or the first part of it if there is much. The previous chunk counts as
+    /// written.
+    pub fn take_output(&self, chunk: &mut Vec<u8>) -> bool {
+        let is_room_awaited;
+        {
+            let mut state = self.lock();
+            let State { connection, role, writing_since, phase, .. } = &mut *state;
+            let was_writing = writing_since.is_some();
+            take_output(connection.outbox(), chunk);
+            if was_writing {
+                // The previous chunk has been sent, so there is room again.
+                R::retry(connection, role, || self.clock.now());
+                if chunk.is_empty() {
+                    take_output(connection.outbox(), chunk);
+                }
+            }
+            if chunk.is_empty() {
+                *writing_since = None;
+                phase.writer_flushes();
+            } else {
+                *writing_since = Some(self.clock.now());
+            }
+            is_room_awaited = was_writing && std::mem::take(&mut state.is_room_awaited);
+        }
+        if is_room_awaited {
+            self.room.notify(usize::MAX);
+        }
+        self.trace.output(chunk);
+        !chunk.is_empty()
+    }
+
+    /// Records that another `bytes` of the current chunk were written: the peer is still reading.
+    pub fn wrote(&self, bytes: usize) {
+        {
+            let mut state = self.lock();
+            state.writing_since = Some(self.clock.now());
+            if let Some(outbox) = state.connection.outbox() {
+                outbox.written(bytes);
+            }
+        }
+        self.room.notify(usize::MAX);
+    }
+
+    /// Waits until the writer has output to write, or the output stream has failed. Returns false
+    /// once the connection is closed and all output was written.
+    ///
+    /// Output that the thread that handles input is about to write does not count.
+    pub async fn has_output(&self) -> bool {
+        loop {
+            let writable;
+            {
+                let mut state = self.lock();
+                let has_output = state.writing_since.is_some() || state.connection.has_output();
+                match state.phase {
+                    Phase::OutputBroken => return true,
+                    Phase::ReaderFlushes => {}
+                    _ if has_output => return true,
+                    _ => {}
+                }
+                if state.connection.is_closed() {
+                    return has_output;
+                }
+                writable = self.writable.listen();
+            }
+            writable.await;
+        }
+    }
+
+    /// Leaves the output to the writer: the thread that handled input does not send it after all.
+    pub fn flush_elsewhere(&self) {
+        self.lock().phase.writer_flushes();
+        self.writable.notify(usize::MAX);
+    }
+
+    /// Records that the output stream has failed. The writer then calls
+    /// [`lost_reader`](Self::lost_reader).
+    pub fn broke(&self) {
+        self.lock().phase.output_broken();
+        self.writable.notify(usize::MAX);
+    }
+
+    /// Discards output until the connection is closed: the peer stopped reading (`EPIPE`).
+    ///
+    /// Input that the peer sent before may still arrive for a short time.
+    pub async fn lost_reader(self: &Arc<Self>) {
+        self.end_within(R::LAST_INPUT).await;
+        loop {
+            let writable;
+            {
+                let mut state = self.lock();
+                if let Some(outbox) = state.connection.outbox() {
+                    outbox.advance(outbox.remaining());
+                }
+                if state.connection.is_closed() {
+                    return;
+                }
+                writable = self.writable.listen();
+            }
+            writable.await;
+        }
+    }
+
+    /// Records that the writer has finished and closed its stream.
+    pub fn written(&self) {
+        self.lock().phase.output_finished();
+        self.room.notify(usize::MAX);
+    }
+
+    /// Ends the connection to a peer that is gone, after its last output had `patience` to arrive.
+    pub async fn end_within(self: &Arc<Self>, patience: Duration) {
+        if !self.wait_until(patience, |state| state.connection.is_closed()).await {
+            self.handle_eof();
+        }
+    }
+
+    /// Waits until the connection is closed and its output was sent, as long as the peer reads.
+    pub async fn drained(&self) {
+        self.closed().await;
+        let began = self.clock.now();
+        loop {
+            let room;
+            let stuck;
+            {
+                let mut state = self.lock();
+                // No write in progress means that the writer has not run yet, not that the peer is
+                // slow.
+                let write = state.writing_since.map(|since| since + WRITE_PATIENCE);
+                stuck = write.unwrap_or(began + FLUSH_MAX).min(began + FLUSH_MAX);
+                if matches!(state.phase, Phase::OutputFinished | Phase::Over)
+                    || self.clock.until(stuck).is_zero()
+                {
+                    return;
+                }
+                room = self.listen_for_room(&mut state);
+            }
+            self.wait_for(room, stuck).await;
+        }
+    }
+
+    /// Waits until the last events were dispatched, which another thread may be doing.
+    pub(crate) async fn dispatched(&self) {
+        self.wait_until(LAST_EVENTS, |state| !state.is_dispatching).await;
+    }
+
+    /// Waits until the connection is closed.
+    pub async fn closed(&self) {
+        // Waits for its own event: `room` fires with every message and would wake drivers in vain.
+        loop {
+            let ended = self.ended.listen();
+            if self.inspect(|state| state.connection.is_closed()) {
+                return;
+            }
+            ended.await;
+        }
+    }
+
+    /// Ends the connection at once, because its driver is gone, and fires all timers.
+    pub(crate) fn abandon(self: &Arc<Self>) {
+        self.with(|state, now| {
+            state.connection.close(now);
+            // Nothing drains without a driver, so every grace period expires now.
+            while let Some(due) =
+                state.connection.poll_timeout().filter(|_| !state.connection.is_closed())
+            {
+                state.connection.handle_timeout(due);
+            }
+        });
+        let mut state = self.lock();
+        state.phase = Phase::Over;
+        state.connection.end_recording();
+        let waiting = state.timers.take_all();
+        self.unlock(state);
+        waiting.into_iter().for_each(Waker::wake);
+        self.deadline.notify(usize::MAX);
+        self.room.notify(usize::MAX);
+        self.writable.notify(usize::MAX);
+    }
+
+    /// Waits until the driver is gone.
+    pub(crate) async fn wait_over(&self) {
+        self.when(|state| state.is_over().then_some(())).await;
+    }
+}
+
+/// Takes all output without copying it, or copies the first part if there is much.
+fn take_output(outbox: Option<&mut Outbox>, chunk: &mut Vec<u8>) {
+    let Some(outbox) = outbox else { return chunk.clear() };
+    if outbox.len() <= WHOLE_BYTES_MAX {
+        return outbox.take_all(chunk);
+    }
+    chunk.clear();
+    outbox.written(usize::MAX);
+    while chunk.len() < WRITE_BYTES_MAX && outbox.has_remaining() {
+        let count = outbox.chunk().len().min(WRITE_BYTES_MAX - chunk.len());
+        chunk.extend_from_slice(outbox.chunk().get(..count).unwrap_or_default());
+        outbox.advance(count);
+    }
+}
+
+/// The most output taken at once. Beyond it, output is taken in parts, so that waiting commands see
+/// room return gradually.
+const WHOLE_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// The most bytes passed to one blocking write, whose progress is not visible until it returns.
+pub const WRITE_BYTES_MAX: usize = 64 * 1024;
+
+/// How long one write may make no progress once the connection is closed, and how long the whole
+/// flush may take.
+const WRITE_PATIENCE: Duration = Duration::from_millis(60);
+const FLUSH_MAX: Duration = Duration::from_secs(2);
+
+/// How long dispatching the last events of a closed connection may take.
+const LAST_EVENTS: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    use futures_lite::future::block_on;
+
+    use crate::exec::workers::Spawn;
+    use crate::{BoxFuture, Server};
+
+    struct NullRuntime;
+
+    impl Spawn for NullRuntime {
+        fn spawn(&self, _: BoxFuture<'static, ()>) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn draining_waits_for_a_writer_that_has_not_run_yet() {
+        let (_serving, driving) = Server::new("s", "1").open_on(Arc::new(NullRuntime)).unwrap();
+        let link = Arc::clone(driving.link());
+        link.take_input(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+        link.flush_elsewhere();
+        link.handle_eof();
+        let sent = Arc::new(AtomicBool::new(false));
+        let (writer, has_sent) = (Arc::clone(&link), Arc::clone(&sent));
+        let late = thread::spawn(move || {
+            // Longer than a write in progress may stall once the connection is closed.
+            thread::sleep(super::WRITE_PATIENCE + Duration::from_millis(50));
+            let mut chunk = Vec::new();
+            assert!(block_on(writer.has_output()));
+            assert!(writer.take_output(&mut chunk));
+            assert!(chunk.ends_with(b"\n"));
+            has_sent.store(true, Ordering::SeqCst);
+            assert!(!writer.take_output(&mut chunk));
+            assert!(!block_on(writer.has_output()));
+            writer.written();
+        });
+        link.keep_time_during(link.drained());
+        assert!(sent.load(Ordering::SeqCst));
+        late.join().unwrap();
+    }
+}

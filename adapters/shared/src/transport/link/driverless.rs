@@ -1,0 +1,111 @@
+//! Operations of connections over HTTP, which have no driver.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_lite::future::or;
+use mcp_proto::Instant;
+
+use super::timer_task::SpawnTimer;
+use super::transport::{HttpTransport, OnTransport, Transport};
+use super::{Link, Phase, Role, State};
+
+impl<R: Role> Link<R> {
+    /// Has `spawner` run a timer task whenever there is a deadline, or the connection has closed.
+    /// The task must call [`run_timers_until_idle`](Self::run_timers_until_idle).
+    pub(crate) fn spawn_timers_with(self: &Arc<Self>, spawner: Arc<dyn SpawnTimer<Self>>) {
+        self.timer_task.set_spawner(spawner, Arc::downgrade(self));
+        self.wake(&mut self.lock());
+    }
+
+    /// Like [`keep_time`](Self::keep_time), but only while there is a deadline. Returns false when
+    /// there is none: the next one spawns another timer task.
+    pub(crate) async fn run_timers_until_idle<S: Future>(
+        self: &Arc<Self>,
+        sleep: impl Fn(Duration) -> S,
+    ) -> bool {
+        while let Some((moved, delay)) = self.handle_time() {
+            match delay {
+                Some(delay) => or(moved, async { drop(sleep(delay).await) }).await,
+                None if self.retire_timer_task() => return false,
+                None => moved.await,
+            }
+        }
+        true
+    }
+
+    /// Ends the timer task if there is no deadline; returns whether it did.
+    fn retire_timer_task(&self) -> bool {
+        let mut state = self.lock();
+        let is_idle = state.next_deadline().is_none() && !state.connection.is_closed();
+        if is_idle {
+            self.timer_task.retire();
+            if let Transport::Http(http) = &mut state.connection {
+                http.rest();
+            }
+        }
+        is_idle
+    }
+
+    /// Like [`with`](Self::with), for a message that may be a request: handlers that are futures
+    /// start on this thread.
+    pub(crate) fn with_request<T>(
+        self: &Arc<Self>,
+        act: impl FnOnce(&mut State<R>, Instant) -> T,
+    ) -> T {
+        let workers = R::workers(&self.shared).filter(|workers| !workers.is_blocking());
+        if let Some(workers) = workers {
+            workers.collect_tasks(&self.clock);
+        }
+        let outcome = self.with(act);
+        if let Some(workers) = workers {
+            workers.help(&self.clock, || true);
+        }
+        outcome
+    }
+
+    /// Declares that no writer waits for output: the tasks that answer requests fetch it.
+    pub(crate) fn has_no_writer(&self) {
+        self.lock().phase = Phase::ReaderFlushes;
+    }
+
+    /// Waits until `take` returns something for the driver to do.
+    pub(crate) async fn next_action<T>(
+        &self,
+        mut take: impl FnMut(&mut State<R>) -> Option<T>,
+    ) -> T {
+        loop {
+            let writable;
+            {
+                let mut state = self.lock();
+                if let Some(found) = take(&mut state) {
+                    self.wake(&mut state);
+                    return found;
+                }
+                writable = self.writable.listen();
+            }
+            writable.await;
+        }
+    }
+
+    /// Waits until `take` returns output, then sends what was held back for lack of room.
+    pub(crate) async fn take_sent<T>(
+        self: &Arc<Self>,
+        take: impl FnMut(&mut State<R>) -> Option<T>,
+    ) -> T {
+        let taken = self.when(take).await;
+        self.with(|State { connection, role, .. }, now| R::retry(connection, role, || now));
+        taken
+    }
+}
+
+impl<R: OnTransport> Transport<R> {
+    /// Returns the connection over HTTP; `None` on a byte stream.
+    pub(crate) fn http(&mut self) -> Option<&mut R::Http> {
+        match self {
+            Self::Http(http) => Some(http),
+            Self::Bytes(_) | Self::Recorded(_) => None,
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! A connection shared by the threads and tasks that read, write, keep time and use it.
+//!
+//! Reading and writing proceed concurrently, so two peers with full pipes never deadlock. A
+//! thread that changes the connection also dispatches the resulting events. Only one thread at a
+//! time dispatches, so events stay in order.
+//!
+//! Every wait is a future that needs no runtime; a driver on a plain thread blocks on it.
+
+mod driver;
+#[cfg(feature = "http")]
+mod driverless;
+mod time;
+mod timer_task;
+mod transport;
+mod waiting;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use event_listener::{Event, EventListener};
+use mcp_proto::{Instant, Misuse};
+
+use self::timer_task::TimerTask;
+use crate::exec::clock::Clock;
+use crate::exec::timer_queue::TimerQueue;
+use crate::exec::workers::Workers;
+use crate::trace::{EventSummary, Trace};
+pub use driver::WRITE_BYTES_MAX;
+#[cfg(feature = "http")]
+pub(crate) use timer_task::SpawnTimer;
+pub(crate) use transport::{HttpTransport, OnTransport, Transport};
+
+/// A role as the adapters drive it: the state that it keeps beside the connection, and its event
+/// handling.
+pub trait Role: OnTransport {
+    /// The role's state, under the lock of the connection.
+    type Open: Default + Send;
+    /// The role's configuration, which never changes while connected.
+    type Shared: Send + Sync;
+
+    /// How long input that the peer sent before it stopped reading may still take to arrive.
+    const LAST_INPUT: Duration;
+
+    /// Returns where the role's handlers run, if the driver is to start them.
+    fn workers(_: &Self::Shared) -> Option<&Workers> {
+        None
+    }
+
+    /// Returns whether the role has room for the events that more input causes.
+    fn has_room(_: &Self::Open) -> bool {
+        true
+    }
+
+    /// Handles one event. Called one at a time, in order, without the lock; must not wait.
+    fn dispatch(link: &Arc<Link<Self>>, event: Self::Event);
+
+    /// Summarizes an event for `tracing`.
+    fn about(event: &Self::Event) -> EventSummary<'_>;
+
+    /// Returns whether a command that failed with `misuse` may succeed later.
+    fn may_pass(misuse: Misuse) -> bool {
+        misuse == Misuse::Blocked
+    }
+
+    /// Sends what was held back for lack of room. Called after bytes were sent.
+    fn retry(_: &mut Transport<Self>, _: &mut Self::Open, _now: impl FnOnce() -> Instant) {}
+}
+
+/// One connection, shared by its driver and its handles.
+pub struct Link<R: Role> {
+    state: Mutex<State<R>>,
+    pub(crate) shared: R::Shared,
+    pub(crate) clock: Clock,
+    pub(crate) trace: Trace,
+    timer_task: TimerTask<Self>,
+    /// Notified when there may be output to write, or never will be again.
+    writable: Event,
+    /// Notified when the deadline moved forward, or there will be none.
+    deadline: Event,
+    /// Notified when bytes were sent, calls ended, or events were dispatched: a blocked command may
+    /// succeed now.
+    room: Event,
+    /// Notified when the connection has closed.
+    ended: Event,
+}
+
+/// The state of a connection, under the lock.
+pub(crate) struct State<R: Role> {
+    pub(crate) connection: Transport<R>,
+    pub(crate) role: R::Open,
+    timers: TimerQueue,
+    phase: Phase,
+    /// When the write in progress started or last made progress.
+    writing_since: Option<Instant>,
+    /// A thread is dispatching events.
+    is_dispatching: bool,
+    /// A task waits for room. Set under the lock when the wait starts.
+    is_room_awaited: bool,
+    /// When the timer task wakes by itself; `None` if it sleeps until notified.
+    sleeping_until: Option<Instant>,
+    /// The deadline that the timer task was last woken for. It waits for this one even if it was
+    /// cancelled since.
+    woken_for: Option<Instant>,
+}
+
+/// Who sends the output of a connection, and how far its end has come.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Phase {
+    /// The writer sends output and is woken for it.
+    WriterFlushes,
+    /// The thread that handled input sends the output next, or there is no writer at all: nothing
+    /// is woken for output.
+    ReaderFlushes,
+    /// The output stream has failed.
+    OutputBroken,
+    /// All output was sent, or none can be sent any more.
+    OutputFinished,
+    /// The driver is gone.
+    Over,
+}
+
+impl<R: Role> Link<R> {
+    pub(crate) fn over_transport(
+        clock: Clock,
+        connection: Transport<R>,
+        shared: R::Shared,
+        trace: Trace,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::new(State {
+                connection,
+                role: R::Open::default(),
+                timers: TimerQueue::default(),
+                phase: Phase::WriterFlushes,
+                writing_since: None,
+                is_dispatching: false,
+                is_room_awaited: false,
+                sleeping_until: None,
+                woken_for: None,
+            }),
+            shared,
+            clock,
+            trace,
+            timer_task: TimerTask::default(),
+            writable: Event::new(),
+            deadline: Event::new(),
+            room: Event::new(),
+            ended: Event::new(),
+        })
+    }
+
+    /// Changes the connection, then dispatches the resulting events and wakes the writer.
+    pub(crate) fn with<T>(self: &Arc<Self>, act: impl FnOnce(&mut State<R>, Instant) -> T) -> T {
+        let mut state = self.lock();
+        let outcome = act(&mut state, self.clock.now());
+        self.settle(state);
+        outcome
+    }
+
+    /// Reads the state without changing it.
+    pub(crate) fn inspect<T>(&self, read: impl FnOnce(&State<R>) -> T) -> T {
+        read(&self.lock())
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State<R>> {
+        // A panic under the lock is a bug of this crate; carrying on beats losing the connection.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the tasks that a change concerns, and dispatches events until there are none.
+    fn settle<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, State<R>>) {
+        loop {
+            self.wake(&mut state);
+            if state.is_dispatching {
+                break;
+            }
+            let Some(event) = state.connection.poll_event() else { break };
+            state.is_dispatching = true;
+            drop(state);
+            self.trace.event(R::about(&event));
+            // A panic in the application's code must not keep later events from being dispatched.
+            let _panicked = catch_unwind(AssertUnwindSafe(|| R::dispatch(self, event)));
+            state = self.lock();
+            state.is_dispatching = false;
+        }
+        let is_room_awaited = std::mem::take(&mut state.is_room_awaited);
+        self.unlock(state);
+        if is_room_awaited {
+            self.room.notify(usize::MAX);
+        }
+    }
+
+    fn listen_for_room(&self, state: &mut State<R>) -> EventListener {
+        state.is_room_awaited = true;
+        self.room.listen()
+    }
+
+    /// Releases the lock, then reports once if the recording has ended early.
+    fn unlock(&self, mut state: MutexGuard<'_, State<R>>) {
+        let failure = state.connection.take_recording_failure();
+        drop(state);
+        if let Some(failure) = failure {
+            self.trace.recording_failed(&failure);
+        }
+    }
+
+    /// Spawns the timer task of a connection that has no driver.
+    fn ensure_timer_task(&self, state: &State<R>) {
+        if !state.is_over() {
+            self.timer_task.ensure_running();
+        }
+    }
+
+    fn wake(&self, state: &mut State<R>) {
+        let closed = state.connection.is_closed();
+        if closed {
+            self.ended.notify(usize::MAX);
+            self.ensure_timer_task(state);
+        }
+        if closed || state.phase != Phase::ReaderFlushes && state.connection.has_output() {
+            self.writable.notify(usize::MAX);
+        }
+        let deadline = state.next_deadline();
+        if deadline.is_some() && (state.sleeping_until.is_none() || deadline < state.sleeping_until)
+        {
+            state.woken_for = deadline;
+            self.deadline.notify(usize::MAX);
+            self.ensure_timer_task(state);
+        }
+    }
+}
+
+impl<R: Role> State<R> {
+    fn next_deadline(&self) -> Option<Instant> {
+        let connection =
+            if self.connection.is_closed() { None } else { self.connection.poll_timeout() };
+        connection.into_iter().chain(self.timers.first()).min()
+    }
+
+    fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+}
+
+impl Phase {
+    /// Lets the thread that handles input send the output, if it can still be sent.
+    fn reader_flushes(&mut self) {
+        if *self == Self::WriterFlushes {
+            *self = Self::ReaderFlushes;
+        }
+    }
+
+    /// Lets the writer send the output, if it can still be sent.
+    fn writer_flushes(&mut self) {
+        if *self == Self::ReaderFlushes {
+            *self = Self::WriterFlushes;
+        }
+    }
+
+    /// Marks the output stream as failed, unless it was finished before.
+    fn output_broken(&mut self) {
+        if matches!(*self, Self::WriterFlushes | Self::ReaderFlushes) {
+            *self = Self::OutputBroken;
+        }
+    }
+
+    /// Marks the output as finished, unless the driver is gone.
+    fn output_finished(&mut self) {
+        if *self != Self::Over {
+            *self = Self::OutputFinished;
+        }
+    }
+}
+
+impl<R: Role> std::fmt::Debug for Link<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link").finish_non_exhaustive()
+    }
+}

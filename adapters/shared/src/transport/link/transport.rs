@@ -1,0 +1,176 @@
+//! The transport of a connection: a byte stream, recorded or not, or HTTP.
+
+use std::io;
+use std::ops::{Deref, DerefMut};
+
+use mcp_proto::stdio::Stdio;
+use mcp_proto::{Applied, Apply, CallId, Endpoint, Instant, Misuse, Outbox, OwnedCommand};
+
+use crate::recorder::{self, RecordedStream};
+
+/// A role and its HTTP transport.
+#[expect(unnameable_types, reason = "the transport of a connection is internal")]
+pub trait OnTransport: Apply + Send + Sized + 'static {
+    /// The role's connection over HTTP; uninhabited without the feature `http`.
+    type Http: HttpTransport<Self>;
+}
+
+/// A connection on its transport.
+///
+/// It dereferences to the connection for reading only: every command goes through
+/// [`apply`](Self::apply), so that a recording is complete.
+#[derive(Debug)]
+#[expect(unnameable_types, reason = "the transport of a connection is internal")]
+pub enum Transport<R: OnTransport> {
+    /// A byte stream.
+    Bytes(Box<Stdio<R>>),
+    /// HTTP.
+    Http(Box<R::Http>),
+    /// A byte stream that is recorded.
+    Recorded(Box<RecordedStream<R>>),
+}
+
+/// The part of a connection over HTTP that does not depend on exchanges. Such a connection is not
+/// an [`Endpoint`], because it is driven with exchanges instead of bytes.
+#[expect(unnameable_types, reason = "the transport of a connection is internal")]
+pub trait HttpTransport<R: OnTransport>: DerefMut<Target = R> + std::fmt::Debug + Send {
+    /// Handles the passage of time.
+    fn handle_timeout(&mut self, now: Instant);
+
+    /// Returns the next event.
+    fn poll_event(&mut self) -> Option<R::Event>;
+
+    /// Returns when to call `handle_timeout`.
+    fn poll_timeout(&self) -> Option<Instant>;
+
+    /// Returns whether there is something to send.
+    fn has_output(&mut self) -> bool;
+
+    /// Releases unused capacity while idle.
+    fn rest(&mut self);
+}
+
+impl<R: OnTransport> Transport<R> {
+    /// Applies a command.
+    ///
+    /// # Errors
+    /// The connection's [`Misuse`].
+    pub(crate) fn apply(
+        &mut self,
+        now: Instant,
+        command: R::Command<'_>,
+    ) -> Result<Applied, Misuse> {
+        match self {
+            Self::Bytes(stream) => Endpoint::apply(&mut **stream, now, command),
+            Self::Http(http) => Apply::apply(&mut ***http, now, command),
+            Self::Recorded(recorded) => Endpoint::apply(&mut **recorded, now, command),
+        }
+    }
+
+    /// Applies a command that makes a call.
+    ///
+    /// # Errors
+    /// The connection's [`Misuse`].
+    pub(crate) fn call(&mut self, now: Instant, command: R::Command<'_>) -> Result<CallId, Misuse> {
+        self.apply(now, command)?.call().ok_or(Misuse::Unsupported)
+    }
+
+    /// Applies a command that makes no call.
+    ///
+    /// # Errors
+    /// The connection's [`Misuse`].
+    pub(crate) fn run(&mut self, now: Instant, command: R::Command<'_>) -> Result<(), Misuse> {
+        self.apply(now, command).map(|_| ())
+    }
+
+    /// Starts to close the connection from this side.
+    pub(crate) fn close(&mut self, now: Instant) {
+        if let Ok(close) = (&OwnedCommand::Close).try_into() {
+            let _done = self.apply(now, close);
+        }
+    }
+
+    pub(super) fn handle_input(&mut self, now: Instant, input: &[u8]) {
+        match self {
+            Self::Bytes(stream) => stream.handle_input(now, input),
+            Self::Http(_) => {}
+            Self::Recorded(recorded) => recorded.handle_input(now, input),
+        }
+    }
+
+    pub(super) fn handle_eof(&mut self, now: Instant) {
+        match self {
+            Self::Bytes(stream) => Endpoint::handle_eof(&mut **stream, now),
+            Self::Http(http) => mcp_proto::Session::handle_eof(&mut ***http, now),
+            Self::Recorded(recorded) => Endpoint::handle_eof(&mut **recorded, now),
+        }
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        match self {
+            Self::Bytes(stream) => Endpoint::handle_timeout(&mut **stream, now),
+            Self::Http(http) => HttpTransport::handle_timeout(&mut **http, now),
+            Self::Recorded(recorded) => Endpoint::handle_timeout(&mut **recorded, now),
+        }
+    }
+
+    pub(super) fn poll_event(&mut self) -> Option<R::Event> {
+        match self {
+            Self::Bytes(stream) => Endpoint::poll_event(&mut **stream),
+            Self::Http(http) => HttpTransport::poll_event(&mut **http),
+            Self::Recorded(recorded) => Endpoint::poll_event(&mut **recorded),
+        }
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        match self {
+            Self::Bytes(stream) => Endpoint::poll_timeout(&**stream),
+            Self::Http(http) => HttpTransport::poll_timeout(&**http),
+            Self::Recorded(recorded) => Endpoint::poll_timeout(&**recorded),
+        }
+    }
+
+    /// Returns the bytes to send; `None` over HTTP.
+    pub(super) fn outbox(&mut self) -> Option<&mut Outbox> {
+        match self {
+            Self::Bytes(stream) => Some(Endpoint::outbox(&mut **stream)),
+            Self::Http(_) => None,
+            Self::Recorded(recorded) => Some(Endpoint::outbox(&mut **recorded)),
+        }
+    }
+
+    pub(super) fn has_output(&mut self) -> bool {
+        match self {
+            Self::Bytes(stream) => !Endpoint::outbox(&mut **stream).is_empty(),
+            Self::Http(http) => http.has_output(),
+            Self::Recorded(recorded) => !Endpoint::outbox(&mut **recorded).is_empty(),
+        }
+    }
+
+    /// Ends the recording, if any.
+    pub(super) fn end_recording(&mut self) {
+        if let Self::Recorded(recorded) = self {
+            recorder::end(recorded);
+        }
+    }
+
+    /// Returns why the recording ended early, once.
+    pub(super) fn take_recording_failure(&mut self) -> Option<io::Error> {
+        match self {
+            Self::Bytes(_) | Self::Http(_) => None,
+            Self::Recorded(recorded) => recorder::take_failure(recorded),
+        }
+    }
+}
+
+impl<R: OnTransport> Deref for Transport<R> {
+    type Target = R;
+
+    fn deref(&self) -> &R {
+        match self {
+            Self::Bytes(stream) => stream,
+            Self::Http(http) => http,
+            Self::Recorded(recorded) => recorded,
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! A connection on its transport, and the loops and buffers that drive it.
+
+pub(crate) mod event_loop;
+pub(crate) mod http_types;
+pub(crate) mod link;
+pub(crate) mod read_buffer;
+pub(crate) mod shutdown;

@@ -1,0 +1,33 @@
+//! A read buffer that grows while reads fill it.
+
+/// A buffer to read into, 8 KiB at first; doubles up to 256 KiB while reads fill it.
+#[derive(Debug)]
+pub struct ReadBuffer {
+    bytes: Vec<u8>,
+    was_filled: bool,
+}
+
+const BYTES_MIN: usize = 8 * 1024;
+const BYTES_MAX: usize = 256 * 1024;
+
+impl Default for ReadBuffer {
+    fn default() -> Self {
+        Self { bytes: vec![0; BYTES_MIN], was_filled: false }
+    }
+}
+
+impl ReadBuffer {
+    /// Returns the space to read into, grown if the last read filled it.
+    pub fn space(&mut self) -> &mut [u8] {
+        if std::mem::take(&mut self.was_filled) && self.bytes.len() < BYTES_MAX {
+            self.bytes.resize(self.bytes.len() * 2, 0);
+        }
+        &mut self.bytes
+    }
+
+    /// Returns the first `count` bytes, which the last read wrote.
+    pub fn filled(&mut self, count: usize) -> &[u8] {
+        self.was_filled = count == self.bytes.len();
+        self.bytes.get(..count).unwrap_or_default()
+    }
+}

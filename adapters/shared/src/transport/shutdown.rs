@@ -1,0 +1,127 @@
+//! The shutdown of a connection: its output is drained, and its child process is ended step by
+//! step.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_lite::future::{or, race};
+use mcp_proto::Limits;
+use mcp_proto::stdio::{Ending, Shutdown};
+
+use crate::process::child::Child;
+use crate::process::pipe_size;
+use crate::transport::link::{Link, Role};
+
+/// The driver's handle to a connection. Dropping it, as a runtime does that shuts down, ends the
+/// connection immediately and kills its child process.
+#[derive(Debug)]
+pub struct Driving<R: Role> {
+    link: Arc<Link<R>>,
+    child: Option<Arc<Child>>,
+    limits: Limits,
+    pipe_bytes: Option<usize>,
+}
+
+impl<R: Role> Driving<R> {
+    pub(crate) fn new(link: Arc<Link<R>>, child: Option<Arc<Child>>, limits: Limits) -> Self {
+        Self { link, child, limits, pipe_bytes: None }
+    }
+
+    /// Sets the size that [`over_standard_streams`](Self::over_standard_streams) gives the pipes.
+    pub(crate) const fn pipe_bytes(mut self, bytes: Option<usize>) -> Self {
+        self.pipe_bytes = bytes;
+        self
+    }
+
+    /// Declares that the connection uses this process's stdin and stdout, and enlarges their pipes
+    /// if the server is configured so; see [`Server::pipe_bytes`](crate::Server::pipe_bytes).
+    #[must_use]
+    pub fn over_standard_streams(self) -> Self {
+        if let Some(bytes) = self.pipe_bytes {
+            pipe_size::enlarge_stdio(bytes);
+        }
+        self
+    }
+
+    /// Returns the connection.
+    #[must_use]
+    pub const fn link(&self) -> &Arc<Link<R>> {
+        &self.link
+    }
+
+    /// Returns whether the driver must keep reading to the end of the input after the connection is
+    /// closed. This holds for a child process, which must be able to write while it exits; other
+    /// streams may never end.
+    #[must_use]
+    pub const fn reads_on(&self) -> bool {
+        self.child.is_some()
+    }
+
+    /// Waits until the driver has nothing left to do. Timers must be kept running meanwhile.
+    pub async fn ended(&self) {
+        match &self.child {
+            None => {
+                self.link.drained().await;
+                self.link.dispatched().await;
+            }
+            Some(child) => {
+                or(self.link.closed(), self.exited(child)).await;
+                self.end(child).await;
+                // The last lines of stderr often explain the exit.
+                let late = self.link.sleep_until(self.link.clock.now() + STDERR_TIMEOUT);
+                race(child.stderr_ended(), late).await;
+                self.link.dispatched().await;
+            }
+        }
+    }
+
+    /// Waits until the child has exited, then ends the connection even if another process keeps the
+    /// child's stdout open.
+    async fn exited(&self, child: &Child) {
+        child.exited().await;
+        self.link.end_within(R::LAST_INPUT).await;
+    }
+
+    /// Ends the child of a closed connection.
+    // FRM-19: closes stdin, then terminates, then kills.
+    async fn end(&self, child: &Child) {
+        let mut shutdown = Shutdown::new(self.link.clock.now(), &self.limits);
+        loop {
+            match shutdown.poll_step() {
+                // The writer closes the child's stdin once all output was sent.
+                Some(Ending::CloseInput) | None => {}
+                Some(Ending::Terminate) => child.terminate(),
+                Some(Ending::Kill) => child.kill(),
+            }
+            let step = shutdown.poll_timeout();
+            let give_up = step.unwrap_or_else(|| self.link.clock.now() + AFTER_KILL);
+            let exited = async {
+                child.exited().await;
+                true
+            };
+            let gave_up = async {
+                self.link.sleep_until(give_up).await;
+                false
+            };
+            if or(exited, gave_up).await || step.is_none() {
+                return;
+            }
+            shutdown.handle_timeout(self.link.clock.now());
+        }
+    }
+}
+
+impl<R: Role> Drop for Driving<R> {
+    fn drop(&mut self) {
+        if let Some(child) = &self.child {
+            child.kill();
+        }
+        self.link.abandon();
+    }
+}
+
+/// How long a killed process may take to exit.
+const AFTER_KILL: Duration = Duration::from_secs(2);
+
+/// How long the last stderr lines of an exited child may take to arrive.
+const STDERR_TIMEOUT: Duration = Duration::from_millis(200);

@@ -1,0 +1,88 @@
+//! Checks of tools against their JSON Schemas, with the feature `jsonschema`.
+
+use std::sync::Arc;
+
+use mcp_proto::ErrorObject;
+use mcp_proto::schema::{CallToolResult, OutputSchema, Tool};
+
+use super::ResultCheck;
+use super::schemas::{Author, Schemas};
+use crate::server::handler::tool_error::ToolError;
+
+/// The checks of a server: none until [`enable`](Self::enable) is called.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ToolChecks {
+    schemas: Option<Arc<Schemas>>,
+}
+
+impl ToolChecks {
+    /// Turns the checks on; returns the compiled schemas.
+    pub(crate) fn enable(&mut self) -> Arc<Schemas> {
+        let schemas = Arc::new(Schemas::new(Author::Local));
+        self.schemas = Some(Arc::clone(&schemas));
+        schemas
+    }
+
+    /// Returns the check of a tool's result against its output schema, if it has one.
+    pub(crate) fn result_check(
+        &self,
+        schema: Option<&OutputSchema>,
+    ) -> Option<ResultCheck<CallToolResult>> {
+        let (schemas, schema) = (self.schemas.clone()?, schema?.clone());
+        Some(Box::new(move |result| match check_result(&schemas, &schema, &result) {
+            Ok(()) => Ok(result),
+            // The client cannot correct this, and must not learn what the result contained.
+            Err(_) => Err(ToolError::refused(ErrorObject::internal(
+                "the tool's result does not match its output schema",
+            ))),
+        }))
+    }
+
+    /// Returns why a tool cannot be offered: the first schema that does not compile.
+    // JSON-26: an unsupported dialect is refused before the server serves.
+    pub(crate) fn first_invalid<'t>(
+        &self,
+        mut tools: impl Iterator<Item = &'t Tool>,
+    ) -> Option<String> {
+        let schemas = self.schemas.as_ref()?;
+        tools.find_map(|tool| {
+            let output = tool.output_schema.as_ref().map(|schema| &schema.0);
+            let mut all = std::iter::once(&*tool.input_schema).chain(output);
+            let error = all.find_map(|schema| schemas.compile(schema).err())?;
+            Some(format!("the tool `{}` cannot be offered: {error}", tool.name))
+        })
+    }
+}
+
+/// Checks the results of a server's tools, whose schemas the server wrote.
+pub(crate) struct ResultValidator(Schemas);
+
+impl ResultValidator {
+    pub(crate) fn new() -> Self {
+        Self(Schemas::new(Author::Peer))
+    }
+
+    /// Checks a result against the tool's output schema, if it has one.
+    ///
+    /// # Errors
+    /// A description of the mismatch, or of what is wrong with the schema.
+    pub(crate) fn check(&self, tool: &Tool, result: &CallToolResult) -> Result<(), String> {
+        match &tool.output_schema {
+            Some(schema) => check_result(&self.0, schema, result),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Checks a result against an output schema. A result that is an error always passes.
+fn check_result(
+    schemas: &Schemas,
+    schema: &OutputSchema,
+    result: &CallToolResult,
+) -> Result<(), String> {
+    match &result.structured_content {
+        _ if result.is_error => Ok(()),
+        Some(content) => schemas.check(schema, content),
+        None => Err("no structured content, although the output schema requires it".into()),
+    }
+}
