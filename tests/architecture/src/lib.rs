@@ -21,10 +21,12 @@ pub mod imports;
 mod lexer;
 pub mod named_paths;
 pub mod purity;
+pub mod requirements;
 pub mod revisions;
 pub mod shape;
 pub mod sizes;
 pub mod sources;
+pub mod style;
 pub mod surface;
 pub mod unique_types;
 

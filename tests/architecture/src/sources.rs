@@ -9,6 +9,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fs, io};
 
+/// The top-level directories that hold Rust sources.
+pub const ALL: &[&str] = &["adapters", "benches", "fuzz", "mcp-proto", "tests"];
+
+/// A Markdown file that a program writes.
+const GENERATED: &str = "benches/RESULTS.md";
+
 /// One Rust file.
 #[derive(Debug)]
 pub struct SourceFile {
@@ -50,22 +56,51 @@ pub fn read(workspace: &Path, directories: &[&str]) -> io::Result<Vec<SourceFile
     let mut found = Vec::new();
     for directory in directories {
         if workspace.join(directory).is_dir() {
-            walk(workspace, directory, &mut found)?;
+            walk(workspace, directory, ".rs", &mut found)?;
         }
     }
     found.sort();
     Ok(parse(found))
 }
 
-fn walk(workspace: &Path, directory: &str, found: &mut Vec<(String, String)>) -> io::Result<()> {
+/// Reads every Markdown file of the workspace that people write: paths and texts, in order.
+///
+/// # Errors
+///
+/// When a directory or a file cannot be read.
+pub fn papers(workspace: &Path) -> io::Result<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    for directory in ALL.iter().chain(&[".github"]) {
+        if workspace.join(directory).is_dir() {
+            walk(workspace, directory, ".md", &mut found)?;
+        }
+    }
+    for entry in fs::read_dir(workspace)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".md") && entry.file_type()?.is_file() {
+            found.push((name, fs::read_to_string(entry.path())?));
+        }
+    }
+    found.retain(|(path, _)| path != GENERATED);
+    found.sort();
+    Ok(found)
+}
+
+fn walk(
+    workspace: &Path,
+    directory: &str,
+    extension: &str,
+    found: &mut Vec<(String, String)>,
+) -> io::Result<()> {
     for entry in fs::read_dir(workspace.join(directory))? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{directory}/{name}");
         let is_directory = entry.file_type()?.is_dir();
         if is_directory && !name.starts_with('.') && name != "target" && name != "node_modules" {
-            walk(workspace, &path, found)?;
-        } else if !is_directory && name.ends_with(".rs") {
+            walk(workspace, &path, extension, found)?;
+        } else if !is_directory && name.ends_with(extension) {
             let text = fs::read_to_string(entry.path())?;
             found.push((path, text));
         }

@@ -5,8 +5,8 @@
 use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
 use mcp_architecture::{
-    Breach, cargo, dependencies, eras, features, floors, named_paths, purity, revisions, shape,
-    sizes, surface, unique_types,
+    Breach, cargo, dependencies, eras, features, floors, named_paths, purity, requirements,
+    revisions, shape, sizes, style, surface, unique_types,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -106,6 +106,24 @@ fn a_public_type_name_has_one_definition() {
 fn what_is_outside_the_core_uses_its_public_surface() {
     assert_none(&surface::break_ins(&read(&["adapters", "benches", "fuzz", "tests"])));
     assert_none(&surface::hidden_items(&core()));
+}
+
+#[test]
+fn sources_and_markdown_keep_the_house_style() {
+    let mut breaches = style::in_sources(&read(sources::ALL));
+    let papers = sources::papers(&workspace()).expect("the Markdown files are readable");
+    assert!(papers.len() > 3, "too few Markdown files: the rule was applied to nothing");
+    for (path, text) in &papers {
+        breaches.extend(style::in_markdown(path, text));
+    }
+    assert_none(&breaches);
+}
+
+#[test]
+fn each_cited_requirement_has_an_entry_in_the_list() {
+    let path = "tests/REQUIREMENTS.md";
+    let list = fs::read_to_string(workspace().join(path)).expect("the list is readable");
+    assert_none(&requirements::unlisted(&read(sources::ALL), path, &list));
 }
 
 #[test]
