@@ -13,6 +13,7 @@ mod aliases;
 pub mod allowed;
 mod branches;
 pub mod cargo;
+pub mod commands;
 pub mod dependencies;
 pub mod docs;
 pub mod eras;

@@ -5,8 +5,8 @@
 use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
 use mcp_architecture::{
-    Breach, cargo, dependencies, eras, features, floors, named_paths, purity, requirements,
-    revisions, shape, sizes, style, surface, unique_types,
+    Breach, cargo, commands, dependencies, eras, features, floors, named_paths, purity,
+    requirements, revisions, shape, sizes, style, surface, unique_types,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -117,6 +117,19 @@ fn sources_and_markdown_keep_the_house_style() {
         breaches.extend(style::in_markdown(path, text));
     }
     assert_none(&breaches);
+}
+
+#[test]
+fn commands_in_markdown_name_what_exists() {
+    let metadata = succeed(&["metadata", "--format-version", "1", "--no-deps"]);
+    let exists = |path: &str| workspace().join(path).exists();
+    let papers = sources::papers(&workspace()).expect("the Markdown files are readable");
+    // Files below these folders describe commands that run in them.
+    let elsewhere = ["benches/", "fuzz/", "tests/"];
+    let papers = papers.iter().filter(|(path, _)| !elsewhere.iter().any(|e| path.starts_with(e)));
+    for (path, text) in papers {
+        assert_none(&commands::missing(path, text, &metadata, exists).expect("cargo prints JSON"));
+    }
 }
 
 #[test]
