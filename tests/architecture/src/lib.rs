@@ -1,7 +1,7 @@
 //! The design's rules, as functions from source files and cargo's output to breaches.
 //!
-//! Nothing here knows where the workspace lies; `tests/workspace.rs` reads it and applies every
-//! rule. Each rule has unit tests on small planted breaches, which show that it can fail.
+//! `tests/workspace.rs` reads the workspace and applies every rule. Each rule has unit tests on
+//! small planted breaches, which prove that it can fail.
 
 #![allow(
     clippy::std_instead_of_alloc,
