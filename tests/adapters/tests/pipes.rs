@@ -1,7 +1,7 @@
-//! What a server process makes of the pipes that it was started with, on each runtime.
+//! How a server process resizes its pipes, on each runtime.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a row fails by panicking")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::os::fd::AsFd;
 use std::process::Stdio;
@@ -14,7 +14,7 @@ use serde_json::json;
 
 const WIDE: i32 = 512 * 1024;
 
-fn much_makes_them_wide<R: Runtime>() {
+fn large_payloads_enlarge_the_pipes<R: Runtime>() {
     let mut command = adapter_server::<R>(env!("CARGO_BIN_EXE_adapter-server"));
     let mut child = Process(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
     let (reader, writer) = (child.0.stdout.take().unwrap(), child.0.stdin.take().unwrap());
@@ -31,16 +31,16 @@ fn much_makes_them_wide<R: Runtime>() {
     assert_eq!(hold(), before, "little leaves them as they were");
     hand.call_tool(2, "echo", &json!({"text": "x".repeat(1 << 20)}));
     assert_eq!(hand.hear_with_id()["id"], 2);
-    // What a user's pipes hold altogether is limited.
+    // The system limits the total size of a user's pipes.
     let (_reader, own) = std::io::pipe().unwrap();
     let is_allowed = fcntl(&own, FcntlArg::F_SETPIPE_SZ(WIDE)).is_ok();
     assert_eq!(hold(), before.map(|bytes| if is_allowed { bytes.max(WIDE) } else { bytes }));
 }
 
 #[test]
-fn pipes_hold_more_once_much_goes_through_them() {
-    story(much_makes_them_wide::<Blocking>);
-    story(much_makes_them_wide::<Tokio>);
-    story(much_makes_them_wide::<TokioThreads>);
-    story(much_makes_them_wide::<Smol>);
+fn pipes_grow_with_large_payloads() {
+    story(large_payloads_enlarge_the_pipes::<Blocking>);
+    story(large_payloads_enlarge_the_pipes::<Tokio>);
+    story(large_payloads_enlarge_the_pipes::<TokioThreads>);
+    story(large_payloads_enlarge_the_pipes::<Smol>);
 }

@@ -1,9 +1,9 @@
 //! The items and variables that fragments in the README use without showing them.
 
-pub(crate) use mcp_proto::{CallOptions, client};
 pub(crate) use mcp_proto::schema::CallTool;
 pub(crate) use mcp_proto::server;
 pub(crate) use mcp_proto::testing;
+pub(crate) use mcp_proto::{CallOptions, client};
 pub(crate) use mcp_tokio::Client;
 
 use mcp_proto::Instant;

@@ -1,4 +1,4 @@
-//! A server on stdin and stdout, on the runtime that its first argument names; for rows that need a
+//! A server on stdin and stdout, on the runtime named by the first argument, for tests that need a
 //! process.
 
 use std::io;
