@@ -44,7 +44,9 @@ macro_rules! rows {
     };
     (@at_once $row:ident; $($runtime:ident),*) => {
         $crate::at_once(&[
-            $((stringify!($runtime), &|| $crate::on::<$crate::$runtime, _>(super::$row::<$crate::$runtime>))),*
+            $((stringify!($runtime), &|| {
+                $crate::on::<$crate::$runtime, _>(super::$row::<$crate::$runtime>)
+            })),*
         ])
     };
 }

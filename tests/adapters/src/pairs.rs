@@ -34,7 +34,7 @@ pub fn serve<R: Runtime>(server: Server, stream: impl Into<Stream>) -> Serving {
     let stream = stream.into();
     R::run(async move {
         let outcome = R::serve(server, stream).await;
-        let _nobody_waits = over.send(outcome).await;
+        let _ignored = over.send(outcome).await;
     });
     Serving(ended)
 }

@@ -23,7 +23,7 @@ pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T 
     let name = thread::current().name().unwrap_or("story").to_owned();
     let told = thread::Builder::new().name(name).spawn(move || {
         let end = tell();
-        let _nobody_waits = over.send(());
+        let _ignored = over.send(());
         end
     });
     let told = told.expect("threads can be started");

@@ -25,7 +25,8 @@ pub fn legacy(request: &Request, answer: &mut Answer<'_>) {
         "initialize" => {
             let id = format!("s-{}", request.nth);
             let welcome = json!({
-                "protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "resources": {"subscribe": true}},
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}, "resources": {"subscribe": true}},
                 "serverInfo": {"name": "played", "version": "1"},
             });
             answer.json(&[(SESSION, &id)], &result(request, &welcome));

@@ -97,7 +97,7 @@ fn step(revision: Revision, is_counted: &str, typed: bool) -> usize {
     (0..TIMES).for_each(|_| round());
     restart();
     (0..TIMES).for_each(|_| round());
-    assert_eq!(allocations() % TIMES, 0, "{is_counted}: each time the same");
+    assert_eq!(allocations() % TIMES, 0, "{is_counted}: the count varies");
     allocations() / TIMES
 }
 

@@ -1,7 +1,7 @@
 //! Which definitions of which revision are covered, and how.
 
 #![allow(clippy::print_stdout, reason = "the table is the result")]
-#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use mcp_schema_tests::registry::{Cover, cover, is_sent_as};
 use mcp_schema_tests::spec;

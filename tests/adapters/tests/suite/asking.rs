@@ -65,7 +65,7 @@ struct Guard(Sender<()>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        let _nobody_hears = self.0.try_send(());
+        let _ignored = self.0.try_send(());
     }
 }
 

@@ -97,7 +97,7 @@ struct Guard(Sender<&'static str>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        let _nobody_hears = self.0.try_send("over");
+        let _ignored = self.0.try_send("over");
     }
 }
 

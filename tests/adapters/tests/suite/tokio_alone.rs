@@ -81,7 +81,7 @@ fn a_handler_that_is_not_send_runs_on_a_local_set() {
                     let text = std::rc::Rc::new(arguments["text"].to_string());
                     tokio::task::spawn_local(async move {
                         tokio::task::yield_now().await;
-                        let _nobody_waits = answer.send(text.repeat(2));
+                        let _ignored = answer.send(text.repeat(2));
                     });
                 }
             };

@@ -149,7 +149,7 @@ fn a_server_that_ends_says_nothing_to_a_client_that_asked_for_no_messages_log_05
 }
 
 #[test]
-fn without_a_session_nobody_hears_what_belongs_to_no_request_not_even_while_a_server_ends_log_06() {
+fn without_a_session_ignored_what_belongs_to_no_request_not_even_while_a_server_ends_log_06() {
     let config =
         server::Config::new("s", "1").capability(Capability::Logging).capability(Capability::Tools);
     let mut solo = ServerSolo::server(config);

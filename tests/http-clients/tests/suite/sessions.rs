@@ -80,13 +80,13 @@ async fn a_forgotten_session_fails_open_calls_and_reopens_once_http_34_t_71<R: O
         let outcome = pending.await;
         assert!(matches!(outcome, Ok(_) | Err(Error::Call(CallError::Lost))), "{outcome:?}");
     }
-    assert_eq!(success(connection.call_tool("echo", &json!({"text": "anew"})).await), "anew");
+    assert_eq!(success(connection.call_tool("echo", &json!({"text": "second"})).await), "second");
     assert_eq!(site.of("initialize").len(), 2);
     assert_eq!(site.of("initialize")[1].field(SESSION), None);
     let texts: Vec<_> = site.of("tools/call").iter().map(|call| call.text().to_owned()).collect();
     assert_eq!(texts.iter().filter(|text| *text == "hang").count(), 3, "{texts:?}");
     assert!(texts.iter().filter(|text| *text == "too late").count() <= 3, "{texts:?}");
-    assert_eq!(texts.last().unwrap(), "anew");
+    assert_eq!(texts.last().unwrap(), "second");
     let names: Vec<_> =
         site.of("tools/call").iter().map(|call| call.field(SESSION).unwrap().to_owned()).collect();
     assert_ne!(names.first(), names.last());
@@ -167,7 +167,7 @@ async fn subscriptions_continue_in_the_next_session<R: OverHttp>() {
     assert_eq!(change, Some(Changed::Resource("note://one".into())));
     assert_eq!((listening.ended(), listening.hears()), (None, filter));
     drop(listening);
-    eventually("nobody listens", || site.of("resources/unsubscribe").len() == 1).await;
+    eventually("the subscription ends", || site.of("resources/unsubscribe").len() == 1).await;
     drop(tell);
 }
 
@@ -181,7 +181,7 @@ async fn closing_deletes_the_session_http_35<R: OverHttp>() {
         } else {
             connection.closes().await.unwrap();
         }
-        eventually("the end is told", || site.of("DELETE").len() == 1).await;
+        eventually("the session is deleted", || site.of("DELETE").len() == 1).await;
         assert_eq!(site.of("DELETE")[0].field(SESSION), site.of("tools/call")[0].field(SESSION));
         eventually("no connection is left", || site.open() == 0).await;
     }

@@ -36,7 +36,7 @@ fn subscribers_learn_of_the_end<R: Runtime>() {
     assert!(result["result"].is_object());
     assert_eq!((alone.message(), standing.message()), (None, None));
     served.ends_within(AT_ONCE);
-    assert!(TcpStream::connect(served.address).is_err(), "nobody listens");
+    assert!(TcpStream::connect(served.address).is_err(), "the port is closed");
 }
 
 fn requests_in_flight_are_answered<R: Runtime>() {

@@ -88,7 +88,7 @@ fn a_call_that_is_cut_off_is_resumed_and_its_result_comes_once<R: Runtime>() {
     assert_eq!(text(&resumed.message().unwrap()), "up");
     let last = resumed.last_id.clone().unwrap();
     assert_eq!(resumed.message(), None);
-    assert_eq!(session.listen(Some(&last)).message(), None, "and not once more");
+    assert_eq!(session.listen(Some(&last)).message(), None, "and only once");
     // A client that lost all of it receives all of it again, in order.
     let mut again = session.listen(Some(&first));
     let steps: Vec<u64> =
@@ -96,7 +96,7 @@ fn a_call_that_is_cut_off_is_resumed_and_its_result_comes_once<R: Runtime>() {
     assert_eq!(steps, [2, 3, 0]);
     let mut standing = session.listen(None);
     assert_eq!(session.delete(), 204);
-    assert_eq!(standing.message(), None, "none of it is there");
+    assert_eq!(standing.message(), None, "the replay buffer is empty");
 }
 
 fn a_client_whose_stream_is_closed_fetches_the_result<R: Runtime>() {

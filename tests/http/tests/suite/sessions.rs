@@ -90,7 +90,7 @@ fn idle_sessions_are_evicted_and_busy_ones_are_not<R: Runtime>() {
     assert_eq!(idle.ping(), 404);
     let until = Instant::now() + 3 * idle_max;
     while Instant::now() < until {
-        assert_eq!(Session::try_open(served.address).unwrap_err(), 503, "somebody listens");
+        assert_eq!(Session::try_open(served.address).unwrap_err(), 503, "a stream is open");
     }
     drop(listening);
     let next = eventually("the other one ends", || Session::try_open(served.address).ok());
