@@ -1,14 +1,10 @@
-//! Counts the bytes that one more of a thing takes, ours and the official SDK's, and prints them as
-//! Markdown; knows nothing of where they are.
+//! Measures the bytes per additional session, stream, connection or call, ours and the official
+//! SDK's, and prints them as Markdown.
 //!
 //! Servers run on one thread, whose allocations are counted; their clients are raw sockets on
-//! another. What the system keeps for sockets is not in it.
+//! another. Kernel memory for sockets is not included.
 
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a tool speaks, and may stop where it stands"
-)]
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "a tool prints, and may panic")]
 
 #[path = "bytes/calls.rs"]
 mod calls;

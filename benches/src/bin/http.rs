@@ -1,14 +1,14 @@
-//! Asks the servers over HTTP for echoes, all with the same bytes, and prints what that costs them
-//! as Markdown; knows nothing of what they do.
+//! Requests echoes from the HTTP servers, all with identical bytes, and prints the cost as
+//! Markdown.
 //!
-//! Each table is measured in rounds, in each of which every server has its turn: what disturbs a
-//! round disturbs all of them, and the best of the rounds is what counts.
+//! Each table is measured in rounds in which every server takes a turn: a disturbance affects all
+//! of them, and the best round counts.
 
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a tool speaks, and may stop where it stands"
+    reason = "a tool prints, and may panic"
 )]
 
 #[path = "http/load.rs"]
@@ -25,12 +25,12 @@ use messages::Era;
 use process::Server;
 
 const CONNECTIONS: usize = 32;
-/// Requests of each connection, in each round.
+/// Requests per connection and round.
 const REQUESTS: usize = 300;
 const ROUNDS: usize = 9;
 
-/// What is to be reached by tokio: at most so much CPU time and p99, and at least so many requests,
-/// in parts of the bare server's.
+/// The goals for tokio: at most this CPU time and p99, and at least this many requests, relative to
+/// the bare server.
 struct Goals {
     cpu: f64,
     rate: Option<f64>,
@@ -116,7 +116,7 @@ fn main() {
     delays();
 }
 
-/// The best of what was seen of one server.
+/// The best measurements of one server.
 #[derive(Clone, Copy)]
 struct Seen {
     cpu: f64,
@@ -190,7 +190,7 @@ fn judged(met: bool) -> &'static str {
     if met { "met" } else { "**missed**" }
 }
 
-/// What one more request takes, of what callgrind counts for some and for more.
+/// Measures one more request, as the difference of two callgrind runs.
 fn instructions(kind: Kind, asked: Asked) -> f64 {
     const FEW: usize = 100;
     const MANY: usize = 600;
@@ -209,8 +209,8 @@ fn instructions(kind: Kind, asked: Asked) -> f64 {
     (count(MANY) - count(FEW)) / (MANY - FEW) as f64
 }
 
-/// What becomes of the time of an answer where one of the sockets keeps what is small until what
-/// went before has arrived, as sockets do unless they are told otherwise.
+/// Measures responses when one of the sockets delays small packets until earlier ones are
+/// acknowledged (Nagle), the default of sockets.
 fn delays() {
     const AT_ONCE: usize = 200;
     println!("### p50 of a step and an echo, one connection, with and without `TCP_NODELAY`\n");
@@ -231,7 +231,7 @@ fn delays() {
             let asked = Asked { era, tool: "steps", delays: client };
             let mut clients = Clients::connect(server.address, 1, asked);
             let of_run = |_| {
-                // The system waits for nobody on a new connection, so the first of them tell
+                // The kernel does not delay on a new connection, so the first requests reveal
                 // nothing.
                 clients.run(AT_ONCE).within(0.5).as_secs_f64()
             };

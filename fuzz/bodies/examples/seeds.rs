@@ -1,14 +1,14 @@
-//! Writes the first corpora, from what the golden transcripts say and from the values of the
-//! schema's own tests.
+//! Writes the initial corpora, from the golden transcripts and from the values of the schema's own
+//! tests.
 
-#![expect(clippy::unwrap_used, reason = "a tool may stop where it stands")]
+#![expect(clippy::unwrap_used, reason = "a tool may panic")]
 
 use std::fs;
 use std::path::Path;
 
 use mcp_fuzz_bodies::{mark, selector};
 
-/// `cargo run -p mcp-fuzz-bodies --example seeds`; then fuzz, and `cargo fuzz cmin`.
+/// Run `cargo run -p mcp-fuzz-bodies --example seeds`; then fuzz, and run `cargo fuzz cmin`.
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut lines = Vec::new();
@@ -61,7 +61,7 @@ fn main() {
     }
 }
 
-/// What happens in a transcript, as a script; what its application does becomes something like it.
+/// Converts a transcript to a script; actions of the application become similar ones.
 fn script(text: &str) -> Vec<u8> {
     let modern = text.contains("revisions: 2026-07-28");
     let mut script = vec![if modern { 6 } else { 2 }, 0, 6];
@@ -179,7 +179,7 @@ const STREAMS: &[&[u8]] = &[
     b"\x03a-1|message|{\"jsonrpc\":\"2.0\"}",
 ];
 
-/// The first letter picks the revisions: `f` all, `d` those without sessions, `e` those with them.
+/// The first letter picks the revisions: `f` all, `d` the modern one, `e` the legacy ones.
 const REQUESTS: &[(&str, &str)] = &[
     (
         "modern",

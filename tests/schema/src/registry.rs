@@ -208,10 +208,10 @@ pub fn name_in<'a>(older: &Spec, name: &'a str) -> Option<&'a str> {
 #[must_use]
 pub fn is_same_kind(later: Revision, older: Revision, name: &str) -> bool {
     // `EnumSchema` was renamed to `LegacyTitledEnumSchema`, and a union took its name.
-    let anew = match name {
+    let is_reused = match name {
         "EnumSchema" => later > Revision::V2025_06_18 && older <= Revision::V2025_06_18,
         "ClientNotification" => later > Revision::V2025_11_25 && older <= Revision::V2025_11_25,
         _ => false,
     };
-    !anew
+    !is_reused
 }

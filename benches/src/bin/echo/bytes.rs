@@ -1,5 +1,4 @@
-//! The least that a server can do to echo: it looks for the ends of lines, the id and the text, and
-//! checks nothing.
+//! The minimal echo server: finds line ends, the id and the text, and checks nothing.
 
 use std::io::{Read, Write, stdin, stdout};
 

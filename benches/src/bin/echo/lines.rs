@@ -1,5 +1,4 @@
-//! The least that a server can do to echo, line by line, with what std has: it looks for the id and
-//! the text, and checks nothing.
+//! The minimal echo server line by line, with `std`: finds the id and the text, and checks nothing.
 
 use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
 

@@ -1,5 +1,4 @@
-//! The picture: a bar for each that does a case, as part of what the official SDK needs; knows no
-//! other picture.
+//! The bar chart: each implementation of a case, relative to the official SDK.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
