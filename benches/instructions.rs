@@ -35,7 +35,9 @@ fn all(mut work: Work) -> Work {
 
 #[library_benchmark]
 #[bench::envelope(args = (), config = only("mcp_proto::rpc::decode::decode"), setup = mixed)]
-#[bench::framing(args = (), config = only("mcp_proto::wire::line::LineReader::next"), setup = mixed)]
+#[bench::framing(
+    args = (), config = only("mcp_proto::wire::line::LineReader::next"), setup = mixed
+)]
 fn alone(mut work: Work) -> Work {
     work();
     work

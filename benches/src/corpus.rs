@@ -46,7 +46,9 @@ pub fn call_params_first(id: u64) -> String {
 }
 
 /// The text of a typical result.
-pub const TEXT: &str = "src/parser/mod.rs:118: the cursor takes one whole value and leaves the rest; errors name the byte at which they were noticed, not the one after it. Found 3 of 25 matches in 14 ms.";
+pub const TEXT: &str = "src/parser/mod.rs:118: the cursor takes one whole value and leaves the \
+    rest; errors name the byte at which they were noticed, not the one after it. Found 3 of 25 \
+    matches in 14 ms.";
 
 /// Returns a typical result, 300 bytes.
 pub fn result(id: u64) -> String {

@@ -1,5 +1,5 @@
-//! A message is what a strict reading with `serde_json` says it is, for both roles: what it ends,
-//! tells and answers.
+//! A message has the meaning that a strict reading with `serde_json` finds, in both roles: what it
+//! completes, raises and answers.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| mcp_fuzz_bodies::envelope(data));

@@ -24,8 +24,10 @@ static COUNTING: mcp_memory_tests::Counting = mcp_memory_tests::Counting;
 fn main() {
     println!("## Bytes held\n");
     println!(
-        "By what is allocated, for each of thousands, and in brackets by how much the process has grown, which is less\n\
-         where buffers were never touched. Goals are of the first. The system's part of sockets is in neither.\n"
+        "By what is allocated, for each of thousands, and in brackets by how much the process has \
+         grown, which is less\n\
+         where buffers were never touched. Goals are of the first. The system's part of sockets \
+         is in neither.\n"
     );
     println!("| for each | bare hyper | ours | rmcp 3.9 | goal |\n|---|--:|--:|--:|---|");
     let (ours, rmcp) = (connections::sessions(Kind::Tokio), connections::sessions(Kind::Rmcp));

@@ -106,8 +106,10 @@ const TABLES: [Table; 4] = [
 fn main() {
     println!("## Servers over HTTP\n");
     println!(
-        "{CONNECTIONS} connections that stay, one request at a time on each; the server on one core and the clients on another.\n\
-         In brackets the ratio to a bare hyper server that says back what it is sent. The best of {ROUNDS} rounds.\n\
+        "{CONNECTIONS} connections that stay, one request at a time on each; the server on one \
+         core and the clients on another.\n\
+         In brackets the ratio to a bare hyper server that says back what it is sent. The best of \
+         {ROUNDS} rounds.\n\
          Instructions are those of the program alone, not of the system, with one connection.\n"
     );
     for table in &TABLES {
@@ -151,7 +153,8 @@ impl Table {
         let floor = seen[0];
         println!("### {}\n", self.title);
         println!(
-            "| server | CPU a request | requests/s | p50 | p99 | user instructions a request | goal |\n|---|--:|--:|--:|--:|--:|---|"
+            "| server | CPU a request | requests/s | p50 | p99 | user instructions a request | \
+             goal |\n|---|--:|--:|--:|--:|--:|---|"
         );
         for (((kind, name), seen), count) in self.servers.iter().zip(&seen).zip(&instructions) {
             let (cpu, rate, p99) =
@@ -162,7 +165,8 @@ impl Table {
                 String::new()
             };
             println!(
-                "| {name} | {:.1} µs ({cpu:.2}) | {:.1} k ({rate:.2}) | {:.2} ms | {:.2} ms ({p99:.2}) | {:.1} k ({:.2}) | {goal} |",
+                "| {name} | {:.1} µs ({cpu:.2}) | {:.1} k ({rate:.2}) | {:.2} ms | {:.2} ms \
+                 ({p99:.2}) | {:.1} k ({:.2}) | {goal} |",
                 seen.cpu * 1e6,
                 seen.rate / 1e3,
                 seen.p50 * 1e3,
@@ -215,7 +219,8 @@ fn delays() {
     const AT_ONCE: usize = 200;
     println!("### p50 of a step and an echo, one connection, with and without `TCP_NODELAY`\n");
     println!(
-        "| server | with it | not on the server's socket | not on the client's | goal |\n|---|--:|--:|--:|---|"
+        "| server | with it | not on the server's socket | not on the client's | goal \
+         |\n|---|--:|--:|--:|---|"
     );
     let rows = [
         (Kind::Bare, Era::Sessions, "bare hyper"),

@@ -45,16 +45,20 @@ fn main() {
     };
     println!("## Servers as programs\n");
     println!(
-        "One echo of 30 bytes over pipes, client and server on one core; in brackets the ratios to the two byte loops: the \
-         first looks for the ends of lines in what it has read, with memchr, and the second does with what std has \
+        "One echo of 30 bytes over pipes, client and server on one core; in brackets the ratios \
+         to the two byte loops: the \
+         first looks for the ends of lines in what it has read, with memchr, and the second does \
+         with what std has \
          (`read_until`, `write_all`, and `flush` when nothing more has been read).\n"
     );
     println!(
-        "Each is built as it would be by itself: in a release build as cargo makes it, without HTTP, and stripped where its \
-         size is told.\n"
+        "Each is built as it would be by itself: in a release build as cargo makes it, without \
+         HTTP, and stripped where its \
+         size is given.\n"
     );
     println!(
-        "| server | CPU a call, one at a time | requests/s, 64 deep | CPU a call, 64 deep | user instructions a call | system calls a call, one at a time | 64 deep |"
+        "| server | CPU a call, one at a time | requests/s, 64 deep | CPU a call, 64 deep | user \
+         instructions a call | system calls a call, one at a time | 64 deep |"
     );
     println!("|---|--:|--:|--:|--:|--:|--:|");
     let mut floors: Vec<[f64; 4]> = Vec::new();
@@ -72,7 +76,8 @@ fn main() {
             floors.push(row);
         }
         println!(
-            "| {name} | {:.1} µs{} | {:.0} k{} | {:.2} µs{} | {:.1} k{} | {single:.2} | {many:.2} |",
+            "| {name} | {:.1} µs{} | {:.0} k{} | {:.2} µs{} | {:.1} k{} | {single:.2} | {many:.2} \
+             |",
             row[0] * 1e6,
             ratios(&floors, &row, 0),
             row[1] / 1e3,
@@ -84,7 +89,8 @@ fn main() {
         );
     }
     println!(
-        "\n| server | CPU an echo of 1 MB | system calls | peak memory | stripped | memory, idle | of it its own | start-up |"
+        "\n| server | CPU an echo of 1 MB | system calls | peak memory | stripped | memory, idle \
+         | of it its own | start-up |"
     );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     let mut floors: Vec<[f64; 4]> = Vec::new();
@@ -105,7 +111,8 @@ fn main() {
             floors.push(row);
         }
         println!(
-            "| {name} | {:.0} µs{} | {system_calls:.0} | {peak:.1} MiB | {:.2} MB | {idle:.1} MiB{} | {:.0} KiB{} | {:.1} ms{} |",
+            "| {name} | {:.0} µs{} | {system_calls:.0} | {peak:.1} MiB | {:.2} MB | {idle:.1} \
+             MiB{} | {:.0} KiB{} | {:.1} ms{} |",
             large * 1e6,
             ratios(&floors, &row, 0),
             stripped(program) as f64 / 1e6,
@@ -117,7 +124,8 @@ fn main() {
         );
     }
     println!(
-        "\nOf the memory, most is the program itself and the C library, as the system maps them in from their files; its own is \
+        "\nOf the memory, most is the program itself and the C library, as the system maps them \
+         in from their files; its own is \
          what no other process has as well."
     );
 }
@@ -283,7 +291,11 @@ impl Server {
             .expect("the program is built");
         let (input, output) = (child.stdin.take(), child.stdout.take().expect("a pipe"));
         let mut server = Self { child, input, output, next_id: 1, buffer: vec![0; 64 * 1024] };
-        server.write(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n");
+        server.write(
+            b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\
+            \"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\
+            \"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n",
+        );
         server.read(1);
         server.write(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
         server
@@ -299,7 +311,8 @@ impl Server {
                 let id = self.next_id;
                 self.next_id += 1;
                 let call = format!(
-                    "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"echo\",\"arguments\":{{\"text\":\"{text}\"}}}}}}\n"
+                    "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\
+                     \"params\":{{\"name\":\"echo\",\"arguments\":{{\"text\":\"{text}\"}}}}}}\n"
                 );
                 lines.extend_from_slice(call.as_bytes());
             }

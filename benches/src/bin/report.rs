@@ -75,11 +75,13 @@ fn check(baseline: &str) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     eprintln!(
-        "{grown} counts have grown by more than 5 %: make them smaller, or say why and `bash benches/run renew`"
+        "{grown} counts have grown by more than 5 %: make them smaller, or say why and `bash \
+         benches/run renew`"
     );
     if compiler != count::compiler() {
         eprintln!(
-            "counted with another compiler ({compiler}), so that this is no failure: renew the baseline"
+            "counted with another compiler ({compiler}), so that this is no failure: renew the \
+             baseline"
         );
         return ExitCode::SUCCESS;
     }

@@ -35,7 +35,8 @@ pub(super) async fn answer(request: Request<Incoming>) -> Response<Pieces> {
     response
 }
 
-const STEP: &[u8] = b"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":1,\"progress\":1}}\n\n";
+const STEP: &[u8] = b"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\
+    \"params\":{\"progressToken\":1,\"progress\":1}}\n\n";
 
 fn event(data: &[u8]) -> Bytes {
     let mut event = Vec::with_capacity(data.len() + 8);

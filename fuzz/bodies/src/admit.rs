@@ -127,7 +127,7 @@ fn alone(head: &Head, revision: Revision, message: &Posted, body: &[u8]) {
             }
         }
         Posted::Notification { .. } => {}
-        Posted::Response | Posted::Batch { .. } => panic!("{message:?} stands alone"),
+        Posted::Response | Posted::Batch { .. } => panic!("{message:?} is not modern"),
     }
 }
 

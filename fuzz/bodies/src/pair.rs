@@ -126,13 +126,15 @@ const STRAY: &[&[u8]] = &[
     b"[]\n",
     b"[{\"jsonrpc\":\"2.0\",\"id\":\"b\",\"method\":\"ping\"},1]\n",
     b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n",
-    b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"resultType\":\"input_required\",\"requestState\":\"\"}}\n",
+    b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"resultType\":\"input_required\",\
+        \"requestState\":\"\"}}\n",
     b"{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32601,\"message\":\"\"}}\n",
     b"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"\"}}\n",
     b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n",
     b"{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"roots/list\"}\n",
     b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}}\n",
-    b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":2,\"progress\":1}}\n",
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":2,\
+        \"progress\":1}}\n",
     b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n",
     b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n",
 ];

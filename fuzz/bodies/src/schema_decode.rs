@@ -32,19 +32,21 @@ macro_rules! checks {
 }
 
 checks! {
-    s::Annotations, s::AnyElicit, s::Audio, s::BlobResource, s::BoolField, s::CallTool, s::CallToolResult,
-    s::CancelTask, s::Cancelled, s::Capabilities, s::ChoiceField, s::ChoicesField, s::Complete, s::CompleteResult,
-    s::Content, s::CreateMessage, s::CreateMessageResult, s::CreateTaskResult, s::DetailedTask, s::DiscoverResult,
-    s::Elicit, s::ElicitResult, s::ElicitUrl, s::EmbeddedResource, s::Field, s::Form, s::GetPrompt,
-    s::GetPromptResult, s::Icon, s::Image, s::Implementation, s::Initialize, s::InitializeResult, s::InputRequest,
-    s::InputRequired, s::Level, s::ListPromptsResult, s::ListResourceTemplatesResult, s::ListResourcesResult,
-    s::ListRootsResult, s::ListTasksResult, s::ListTools, s::ListToolsResult, s::Listen, s::ListenResult,
-    s::LogMessage, s::Meta, s::MissingCapabilities, s::ModelPreferences, s::NumberField, s::ProgressMade, s::Prompt,
-    s::PromptMessage, s::ReadResource, s::ReadResourceResult, s::Reference, s::Resource, s::ResourceContents,
-    s::ResourceLink, s::ResourceTemplate, s::Root, s::SamplingContent, s::SamplingMessage, s::SetLevel,
-    s::SubscriptionFilter, s::SubscriptionsAcknowledged, s::Task, s::Text, s::TextField, s::TextResource, s::Tool,
-    s::ToolAnnotations, s::ToolResult, s::ToolUse, s::UnsupportedVersion, s::UpdateTask, s::UrlElicitationRequired,
-    RequestId,
+    s::Annotations, s::AnyElicit, s::Audio, s::BlobResource, s::BoolField, s::CallTool,
+    s::CallToolResult, s::CancelTask, s::Cancelled, s::Capabilities, s::ChoiceField,
+    s::ChoicesField, s::Complete, s::CompleteResult, s::Content, s::CreateMessage,
+    s::CreateMessageResult, s::CreateTaskResult, s::DetailedTask, s::DiscoverResult, s::Elicit,
+    s::ElicitResult, s::ElicitUrl, s::EmbeddedResource, s::Field, s::Form, s::GetPrompt,
+    s::GetPromptResult, s::Icon, s::Image, s::Implementation, s::Initialize, s::InitializeResult,
+    s::InputRequest, s::InputRequired, s::Level, s::ListPromptsResult,
+    s::ListResourceTemplatesResult, s::ListResourcesResult, s::ListRootsResult, s::ListTasksResult,
+    s::ListTools, s::ListToolsResult, s::Listen, s::ListenResult, s::LogMessage, s::Meta,
+    s::MissingCapabilities, s::ModelPreferences, s::NumberField, s::ProgressMade, s::Prompt,
+    s::PromptMessage, s::ReadResource, s::ReadResourceResult, s::Reference, s::Resource,
+    s::ResourceContents, s::ResourceLink, s::ResourceTemplate, s::Root, s::SamplingContent,
+    s::SamplingMessage, s::SetLevel, s::SubscriptionFilter, s::SubscriptionsAcknowledged, s::Task,
+    s::Text, s::TextField, s::TextResource, s::Tool, s::ToolAnnotations, s::ToolResult, s::ToolUse,
+    s::UnsupportedVersion, s::UpdateTask, s::UrlElicitationRequired,
 }
 
 fn check<T: Decode + Encode>(raw: &Raw) {

@@ -139,7 +139,7 @@ impl Served {
         self.end(exchange);
         if self.is_alone() {
             self.look();
-            assert!(self.open.is_empty(), "nobody hears the answer to {:?}", self.open);
+            assert!(self.open.is_empty(), "{:?} are open without a client", self.open);
             assert!(!self.http.is_busy());
         }
     }

@@ -133,7 +133,9 @@ mod tests {
                 package("tool", json!("1.99")),
             ],
             "resolve": { "nodes": [
-                { "id": "root#1", "deps": [edge("a", &[dev.clone(), normal.clone()]), edge("tool", &[dev])] },
+                { "id": "root#1", "deps": [
+                    edge("a", &[dev.clone(), normal.clone()]), edge("tool", &[dev])
+                ] },
                 { "id": "a#1", "deps": [edge("b", &[normal]), edge("tool", &[build])] },
                 { "id": "b#1", "deps": [] },
                 { "id": "tool#1", "deps": [] },

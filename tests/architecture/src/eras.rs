@@ -108,10 +108,9 @@ mod tests {
         }
         assert_eq!(
             found(ROUTER, "\nif x == Era::Legacy {}", &[]),
-            [
-                "mcp-proto/src/connection/mod.rs:2: `Era::Legacy` is compared with: what differs between the eras is \
-              in `connection/eras`"
-            ]
+            ["mcp-proto/src/connection/mod.rs:2: `Era::Legacy` is compared with: what differs \
+                 between the eras is \
+              in `connection/eras`"]
         );
     }
 

@@ -123,7 +123,8 @@ pub fn climbs(files: &[SourceFile]) -> Vec<Breach> {
                 Some(below) if below < floor && !FLOORS[floor].closed.contains(&used) => continue,
                 Some(other) => {
                     format!(
-                        "`{}` climbs: `{room}` (floor {floor}) may not use `{used}` (floor {other})",
+                        "`{}` climbs: `{room}` (floor {floor}) may not use `{used}` (floor \
+                         {other})",
                         import.path
                     )
                 }
@@ -285,7 +286,8 @@ mod tests {
             ),
             (
                 "client.rs",
-                "use crate::connection; fn f() -> crate::Stage { super::rpc::g() } pub(crate) struct S;",
+                "use crate::connection; fn f() -> crate::Stage { super::rpc::g() } pub(crate) \
+                 struct S;",
             ),
             (
                 "http/mod.rs",

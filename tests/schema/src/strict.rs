@@ -105,8 +105,9 @@ mod tests {
     fn unnamed_members_are_rejected_except_in_open_objects() {
         let leaf =
             json!({ "type": "object", "properties": { "a": {}, "_meta": { "type": "object" } } });
+        let item = json!({ "anyOf": [{ "$ref": "#/$defs/Leaf" }, { "type": "null" }] });
         let tree = json!({ "type": "object", "properties": {
-            "leaves": { "type": "array", "items": { "anyOf": [{ "$ref": "#/$defs/Leaf" }, { "type": "null" }] } },
+            "leaves": { "type": "array", "items": item },
         }});
         let dialect = "https://json-schema.org/draft/2020-12/schema";
         let schema = json!({ "$schema": dialect, "$defs": { "Leaf": leaf, "Tree": tree } });

@@ -134,7 +134,11 @@ macro_rules! messages {
         /// its params.
         pub(crate) fn messages() -> Vec<(&'static str, &'static str, Codec)> {
             vec![$($(
-                (stringify!($kind), <$type as s::$kind>::METHOD, Codec::of::<$type>(stringify!($type))),
+                (
+                    stringify!($kind),
+                    <$type as s::$kind>::METHOD,
+                    Codec::of::<$type>(stringify!($type)),
+                ),
             )+)*]
         }
     };

@@ -98,7 +98,8 @@ pub(crate) fn at_server(is_rmcp: bool) -> Each {
     held.each(CALLS, || {
         for id in 1..=CALLS {
             let call = format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"wait\",\"arguments\":{{\"text\":\"for good\"}}}}}}\n"
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\
+                 \"params\":{{\"name\":\"wait\",\"arguments\":{{\"text\":\"for good\"}}}}}}\n"
             );
             stream.write_all(call.as_bytes()).expect("the server reads");
         }
@@ -178,10 +179,13 @@ fn silent(listener: &std::net::TcpListener) {
             .map(|(_, rest)| rest.split([',', '}']).next().unwrap_or_default());
         let answer = match id {
             Some(id) if line.contains("\"initialize\"") => format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{{\"tools\":{{}}}},\"serverInfo\":{{\"name\":\"silent\",\"version\":\"1\"}}}}}}\n"
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"protocolVersion\":\"2025-11-25\"\
+                 ,\"capabilities\":{{\"tools\":{{}}}},\"serverInfo\":{{\"name\":\"silent\",\
+                 \"version\":\"1\"}}}}}}\n"
             ),
             Some(id) if line.contains("\"server/discover\"") => format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32601,\"message\":\"no such method\"}}}}\n"
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32601,\"message\":\"no \
+                 such method\"}}}}\n"
             ),
             _ => continue,
         };

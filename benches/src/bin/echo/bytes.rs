@@ -37,7 +37,11 @@ fn answer(line: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(text.strip_suffix(b"}}}").unwrap_or(text));
         out.extend_from_slice(b"}]}}\n");
     } else {
-        out.extend_from_slice(b",\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"bytes\",\"version\":\"1\"}}}\n");
+        out.extend_from_slice(
+            b",\"result\":{\"protocolVersion\":\"2025-11-25\",\
+            \"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"bytes\",\
+            \"version\":\"1\"}}}\n",
+        );
     }
 }
 

@@ -25,7 +25,11 @@ fn answer(line: &[u8], out: &mut impl Write) -> std::io::Result<()> {
         out.write_all(text.strip_suffix(b"}}}").unwrap_or(text))?;
         out.write_all(b"}]}}\n")
     } else {
-        out.write_all(b",\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"bytes\",\"version\":\"1\"}}}\n")
+        out.write_all(
+            b",\"result\":{\"protocolVersion\":\"2025-11-25\",\
+            \"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"bytes\",\
+            \"version\":\"1\"}}}\n",
+        )
     }
 }
 

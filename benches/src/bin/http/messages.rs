@@ -28,15 +28,28 @@ pub(crate) struct Call {
 impl Call {
     pub(crate) fn new(era: Era, tool: &str, session: Option<&str>) -> Self {
         let (meta, fields) = match era {
-            Era::Sessions => ("\"progressToken\":1".to_owned(), "MCP-Protocol-Version: 2025-11-25\r\n".to_owned()),
+            Era::Sessions => (
+                "\"progressToken\":1".to_owned(),
+                "MCP-Protocol-Version: \
+                2025-11-25\r\n"
+                    .to_owned(),
+            ),
             Era::Stateless => (
-                "\"progressToken\":1,\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{},\"io.modelcontextprotocol/clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}".to_owned(),
-                format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n"),
+                "\"progressToken\":1,\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\
+                 \"io.modelcontextprotocol/clientCapabilities\":{},\
+                 \"io.modelcontextprotocol/clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}"
+                    .to_owned(),
+                format!(
+                    "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: \
+                    {tool}\r\n"
+                ),
             ),
         };
         let session = session.map_or_else(String::new, |id| format!("Mcp-Session-Id: {id}\r\n"));
         let body = format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":{FIRST_ID},\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{{\"text\":\"{TEXT}\"}},\"_meta\":{{{meta}}}}}}}"
+            "{{\"jsonrpc\":\"2.0\",\"id\":{FIRST_ID},\"method\":\"tools/call\",\
+             \"params\":{{\"name\":\"{tool}\",\"arguments\":{{\"text\":\"{TEXT}\"}},\
+             \"_meta\":{{{meta}}}}}}}"
         );
         let bytes = post(&format!("{fields}{session}"), &body);
         let id_at = memmem::find(&bytes, FIRST_ID.to_string().as_bytes()).unwrap_or_default();
@@ -69,7 +82,8 @@ pub(crate) fn initialized(session: Option<&str>) -> Vec<u8> {
 
 fn post(fields: &str, body: &str) -> Vec<u8> {
     format!(
-        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n{fields}Content-Length: {}\r\n\r\n{body}",
+        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: \
+         application/json, text/event-stream\r\n{fields}Content-Length: {}\r\n\r\n{body}",
         body.len()
     )
     .into_bytes()
@@ -78,7 +92,8 @@ fn post(fields: &str, body: &str) -> Vec<u8> {
 /// Returns the request for a session's GET stream.
 pub(crate) fn get(session: &str) -> Vec<u8> {
     format!(
-        "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: {session}\r\n\r\n"
+        "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: \
+         text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: {session}\r\n\r\n"
     )
     .into_bytes()
 }

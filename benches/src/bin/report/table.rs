@@ -94,7 +94,10 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
     out.push_str(
         "## Instructions\n\nA message, or what is done once, as callgrind counts them.\n\n",
     );
-    out.push_str("| case | floor | ours | rmcp 3.9 | ours ÷ floor | ours ÷ rmcp | goal |\n|---|--:|--:|--:|--:|--:|---|\n");
+    out.push_str(
+        "| case | floor | ours | rmcp 3.9 | ours ÷ floor | ours ÷ rmcp | goal \
+        |\n|---|--:|--:|--:|--:|--:|---|\n",
+    );
     for goal in GOALS {
         let ours = if goal.case.starts_with("framing") {
             decoded
@@ -151,7 +154,11 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
         );
     }
 
-    out.push_str("\n## Allocations and peak\n\nIn steady state, with warm buffers. What is typed also reads or writes the types of the schema,\nwhose strings and lists are the application's to keep.\n\n");
+    out.push_str(
+        "\n## Allocations and peak\n\nIn steady state, with warm buffers. What is typed \
+        also reads or writes the types of the schema,\nwhose strings and lists are the \
+        application's to keep.\n\n",
+    );
     out.push_str("| case | ours | rmcp 3.9 | goal |\n|---|--:|--:|---|\n");
     for (case, wanted) in ALLOCATIONS {
         let Some((ours, _)) = heap.get(&format!("ours: {case}")) else { continue };
@@ -167,7 +174,8 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
         );
     }
     out.push_str(
-        "\n| most bytes held, in parts of the message | ours | rmcp 3.9 | goal |\n|---|--:|--:|---|\n",
+        "\n| most bytes held, in parts of the message | ours | rmcp 3.9 | goal \
+         |\n|---|--:|--:|---|\n",
     );
     for (case, bytes) in PEAKS {
         let Some((_, ours)) = heap.get(&format!("ours: {case}")) else { continue };
@@ -191,9 +199,12 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
 
 const HEAD: &str = "# Results
 
-Written by `bash benches/run`; ratios are of one run. The corpus is in `src/corpus.rs`. The official SDK decodes with its
-codec alone; ours go through a whole machine, which also finds calls, keeps requests until they are answered, and queues
-events, except in the first row. Its codec reads types at once: its one count stands beside both of ours.
+Written by `bash benches/run`; ratios are of one run. The corpus is in `src/corpus.rs`. The \
+    official SDK decodes with its
+codec alone; ours go through a whole machine, which also finds calls, keeps requests until they \
+    are answered, and queues
+events, except in the first row. Its codec reads types at once: its one count stands beside both \
+    of ours.
 
 ";
 

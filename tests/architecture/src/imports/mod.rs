@@ -99,19 +99,19 @@ impl Importer<'_> {
             return;
         }
         let tokens = &self.files[self.module.file].tokens;
-        let mut is_told = false;
+        let mut is_resolved = false;
         for at in self.free.iter().copied() {
             let name = &tokens[at].text;
             let is_own = self.module.items.iter().any(|item| item.name == *name);
             let found = if is_own { None } else { self.modules.look_up(key, name) };
             for target in found.into_iter().flatten() {
                 if let Target::Item(to) = target {
-                    is_told = true;
+                    is_resolved = true;
                     self.add(to, at, format!("{path}::{name}"), edges);
                 }
             }
         }
-        if let Some(module) = self.modules.get(key).filter(|_| !is_told) {
+        if let Some(module) = self.modules.get(key).filter(|_| !is_resolved) {
             self.add(module.file, import.at, format!("{path}::*"), edges);
         }
     }

@@ -140,7 +140,8 @@ mod tests {
             ),
             (
                 "a/src/room/one.rs",
-                "use super::two; use crate::Raw as R; use super::*; use one; mod inline { fn f() {} }",
+                "use super::two; use crate::Raw as R; use super::*; use one; mod inline { fn f() \
+                 {} }",
             ),
             (
                 "a/src/room/two/mod.rs",

@@ -119,7 +119,8 @@ pub fn all(report: &mut Report) {
             |_, out| out.push(b'x'),
             ignore,
         );
-        report.flood(&format!("client: log messages, {name}"), Peer::Deaf, make, lines, |index, out| {
+        let logs = format!("client: log messages, {name}");
+        report.flood(&logs, Peer::Deaf, make, lines, |index, out| {
             put(out, format_args!(r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"info","data":{index}}}}}"#));
         }, ignore);
         report.flood(&format!("client: progress, {name}"), Peer::Deaf, make, lines, |index, out| {
@@ -185,7 +186,8 @@ pub fn all(report: &mut Report) {
     }
     let listens = |limits| listening(modern(limits));
     let first = limits.calls_max.min(2_000) as u64 + 2;
-    report.flood("client: acknowledgements of millions", Peer::Reads, listens, report.of(long), |index, out| {
+    let acknowledgements = "client: acknowledgements of many resources";
+    report.flood(acknowledgements, Peer::Reads, listens, report.of(long), |index, out| {
         let uris = vec!["\"\""; (long - 300) / 3].join(",");
         put(out, format_args!(r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}},"notifications":{{"resourceSubscriptions":[{uris}]}}}}}}"#, first + index));
     }, ignore);
@@ -230,7 +232,8 @@ pub fn all(report: &mut Report) {
             ignore,
         );
     }
-    report.flood("client: rounds without input requests", Peer::Deaf, modern, lines / 10, |index, out| {
+    let rounds = "client: rounds without input requests";
+    report.flood(rounds, Peer::Deaf, modern, lines / 10, |index, out| {
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"resultType":"input_required","requestState":"s"}}}}"#, index + 2));
     }, ignore);
     report.flood("client: cached results", Peer::Reads, modern, lines / 4, |index, out| {
