@@ -244,7 +244,7 @@ fn read_and_remove(path: &Path) -> String {
 fn stripped(program: &str) -> u64 {
     let out = std::env::temp_dir().join(format!("benches-{}", std::process::id()));
     let done = Command::new("strip").arg("-o").arg(&out).arg(beside(program)).status();
-    assert!(done.is_ok_and(|status| status.success()), "`strip` is there");
+    assert!(done.is_ok_and(|status| status.success()), "`strip` is installed");
     let size = fs::metadata(&out).map_or(0, |file| file.len());
     let _ = fs::remove_file(out);
     size

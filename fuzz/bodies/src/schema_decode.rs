@@ -46,7 +46,7 @@ checks! {
     s::ResourceContents, s::ResourceLink, s::ResourceTemplate, s::Root, s::SamplingContent,
     s::SamplingMessage, s::SetLevel, s::SubscriptionFilter, s::SubscriptionsAcknowledged, s::Task,
     s::Text, s::TextField, s::TextResource, s::Tool, s::ToolAnnotations, s::ToolResult, s::ToolUse,
-    s::UnsupportedVersion, s::UpdateTask, s::UrlElicitationRequired,
+    s::UnsupportedVersion, s::UpdateTask, s::UrlElicitationRequired, RequestId,
 }
 
 fn check<T: Decode + Encode>(raw: &Raw) {

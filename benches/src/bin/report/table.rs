@@ -199,12 +199,10 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
 
 const HEAD: &str = "# Results
 
-Written by `bash benches/run`; ratios are of one run. The corpus is in `src/corpus.rs`. The \
-    official SDK decodes with its
-codec alone; ours go through a whole machine, which also finds calls, keeps requests until they \
-    are answered, and queues
-events, except in the first row. Its codec reads types at once: its one count stands beside both \
-    of ours.
+Written by `bash benches/run`; ratios are of one run. The corpus is in `src/corpus.rs`. The
+official SDK decodes with its codec alone; ours go through a whole machine, which also matches
+calls, keeps requests until they are answered, and queues events, except in the first row. The
+official codec always decodes into types: its one count is compared with both of ours.
 
 ";
 

@@ -113,7 +113,7 @@ pub fn all(report: &mut Report) {
     }, ignore);
     let icons = vec![r#"{"src":""}"#; 2_000.min(long / 16)].join(",");
     let count = report.of(icons.len());
-    report.flood("server: requests of a client with icons", Peer::Reads, server, count, |index, out| {
+    report.flood("server: requests with client icons", Peer::Reads, server, count, |index, out| {
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":{index},"method":"tools/list","params":{{"_meta":{{{META},"io.modelcontextprotocol/clientInfo":{{"name":"c","version":"1","icons":[{icons}]}}}}}}}}"#));
     }, ignore);
     report.flood("server: requests that are cancelled", Peer::Reads, server, lines, |index, out| {
