@@ -340,7 +340,7 @@ impl WireRules {
             return Err(format!("the request id is {id} (JSON-02, ID-06)"));
         };
         let params = message.get("params").cloned().filter(|_| Asked::of(message).is_some());
-        let is_modern = params.is_some();
+        let has_metadata = params.is_some();
         let sent = Sent { method: method.into(), params, is_answered: false, is_cancelled: false };
         if self.sent.insert(id, sent).is_some() {
             return Err(format!("the request id {id} was reused (ID-01)"));
@@ -354,7 +354,7 @@ impl WireRules {
             self.give_up("initialize");
         }
         let is_modern = self.modern.discovered.is_some() && self.initialize.is_none();
-        if self.side == Side::Client && method != "initialize" && (is_modern || is_modern) {
+        if self.side == Side::Client && method != "initialize" && (has_metadata || is_modern) {
             if !is_modern && method != "server/discover" {
                 return Err(format!(
                     "{method} left before the server was discovered (LIF-26, LIF-32)"
