@@ -30,7 +30,7 @@ const SINCE_R3: &str = "clients declare elicitation since 2025-06-18 only (CAP-0
 pub(crate) const EVERYTHING: &[Difference] = &[
     Difference {
         what: "a server learns of a client with its first request",
-        why: "there is no handshake",
+        why: "there is no handshake (STL-01)",
         revisions: &[R5],
         client_alone: false,
         step: "connect",
@@ -300,7 +300,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
 pub(crate) const SERVER_CLOSES: &[Difference] = &[
     Difference {
         what: "a server learns of a client with its first request",
-        why: "there is no handshake",
+        why: "there is no handshake (STL-01)",
         revisions: &[R5],
         client_alone: false,
         step: "connect",
