@@ -1,9 +1,9 @@
-//! Counts the instructions of each case with callgrind; knows nothing of what the cases do.
+//! Counts the instructions of each case with callgrind.
 //!
-//! gungraun numbers the cases as [`mcp_benches::cases`] has them; the report gives them their names
-//! again.
+//! gungraun numbers the cases in the order of [`mcp_benches::cases`]; the report maps the numbers
+//! back to names.
 
-#![allow(missing_docs, reason = "the macros make items without any")]
+#![allow(missing_docs, reason = "the macros define undocumented items")]
 
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EntryPoint};
@@ -13,7 +13,7 @@ fn prepare(case: usize) -> Work {
     (mcp_benches::cases()[case].prepare)()
 }
 
-/// What is not the machine's part of decoding: the two functions that are, alone.
+/// Counts only one of the two functions that are the machine's part of decoding.
 fn only(function: &str) -> LibraryBenchmarkConfig {
     let mut config = LibraryBenchmarkConfig::default();
     config.tool(Callgrind::default().entry_point(EntryPoint::Custom(function.to_owned())));
@@ -35,7 +35,9 @@ fn all(mut work: Work) -> Work {
 
 #[library_benchmark]
 #[bench::envelope(args = (), config = only("mcp_proto::rpc::decode::decode"), setup = mixed)]
-#[bench::framing(args = (), config = only("mcp_proto::wire::line::LineReader::next"), setup = mixed)]
+#[bench::framing(
+    args = (), config = only("mcp_proto::wire::line::LineReader::next"), setup = mixed
+)]
 fn alone(mut work: Work) -> Work {
     work();
     work

@@ -1,6 +1,6 @@
-//! Times each case with criterion; knows nothing of what the cases do.
+//! Times each case with criterion.
 
-#![allow(missing_docs, reason = "the macros make items without any")]
+#![allow(missing_docs, reason = "the macros define undocumented items")]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -8,7 +8,7 @@ fn all(criterion: &mut Criterion) {
     for case in mcp_benches::cases() {
         let mut group = criterion.benchmark_group(case.key());
         group.throughput(Throughput::Elements(case.count)).sample_size(10);
-        // What is prepared is used up: each time is of work that was got ready for it.
+        // Work can be run once: each measurement prepares its own.
         group.bench_function("wall", |bencher| {
             bencher.iter_batched(
                 case.prepare,

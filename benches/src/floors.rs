@@ -1,5 +1,4 @@
-//! The least that anyone must do with a message: look for its end, check it, copy it; knows no
-//! protocol.
+//! The minimal work per message: finding its end, checking it, copying it.
 
 use std::hint::black_box;
 
@@ -59,7 +58,7 @@ fn ignore(bytes: &[u8]) {
     });
 }
 
-/// Both messages of a call are checked once and copied once.
+/// Checks and copies both messages of a call once.
 fn round_trips() -> Work {
     let lines = [corpus::lines(1, 1, corpus::call), corpus::lines(1, 1, corpus::result)];
     let mut to = Vec::with_capacity(1024);

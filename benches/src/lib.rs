@@ -1,5 +1,4 @@
-//! The cases that are measured: what is done, how many messages it is, by whom; knows nothing of
-//! how it is measured.
+//! The cases that are measured.
 
 pub mod corpus;
 mod floors;
@@ -9,10 +8,10 @@ pub mod ours;
 #[cfg(feature = "compare")]
 pub mod theirs;
 
-/// Who does the work.
+/// The implementation of a case.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum By {
-    /// The least that anyone must do.
+    /// The minimal work.
     Floor,
     /// `mcp-proto`.
     Ours,
@@ -20,18 +19,18 @@ pub enum By {
     Rmcp,
 }
 
-/// Work that is ready to be done, once.
+/// Prepared work, to be run once.
 pub type Work = Box<dyn FnMut()>;
 
-/// One thing to measure.
+/// One measurement.
 pub struct Case {
-    /// What is done. Cases of the same name do the same, each in its own way.
+    /// The operation. Cases of one name perform equal operations in different implementations.
     pub name: &'static str,
-    /// Who does it.
+    /// The implementation.
     pub by: By,
-    /// How many messages it is, or how many times something is done.
+    /// The number of messages or repetitions.
     pub count: u64,
-    /// Gets all ready.
+    /// Prepares the work.
     pub prepare: fn() -> Work,
 }
 
@@ -40,7 +39,7 @@ impl Case {
         Self { name, by, count, prepare }
     }
 
-    /// `ours: decode call` and the like.
+    /// Returns the key, such as `ours: decode call`.
     #[must_use]
     pub fn key(&self) -> String {
         let by = match self.by {
@@ -52,7 +51,7 @@ impl Case {
     }
 }
 
-/// All cases, in the order of the table.
+/// Returns all cases, in the order of the table.
 #[must_use]
 pub fn cases() -> Vec<Case> {
     let mut cases = floors::cases();

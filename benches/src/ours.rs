@@ -1,8 +1,8 @@
-//! What `mcp-proto` does, through its public surface: bytes into a machine, events out, answers
-//! back.
+//! The cases of `mcp-proto`, through its public surface: bytes into a machine, events out,
+//! responses back.
 //!
-//! To decode is therefore more here than it is for a codec: calls are found and ended, requests are
-//! kept until they are answered, events are queued and polled.
+//! Decoding is therefore more work here than for a codec: calls are matched and completed, requests
+//! are kept until answered, events are queued and polled.
 
 use std::hint::black_box;
 
@@ -82,16 +82,16 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// A client and a server in one thread.
+/// A client and a server on one thread.
 #[derive(Debug)]
 pub struct Pair {
-    /// The one that calls.
+    /// The client.
     pub client: Stdio<Client>,
-    /// The one that answers.
+    /// The server.
     pub server: Stdio<Server>,
 }
 
-/// A pair whose handshake is over, with limits that nothing here comes near.
+/// Creates a pair after the handshake, with limits far from being reached.
 #[must_use]
 pub fn in_session(revision: Revision) -> Pair {
     let limits = Limits {
@@ -118,12 +118,12 @@ pub fn in_session(revision: Revision) -> Pair {
 }
 
 impl Pair {
-    /// Carries what waits, both ways; false when nothing did.
+    /// Transfers queued bytes in both directions; returns false if there were none.
     fn carry(&mut self) -> bool {
         carry(&mut self.client, &mut self.server) | carry(&mut self.server, &mut self.client)
     }
 
-    /// A call and its answer, both read and written as types.
+    /// Makes a call and answers it, with both sides using types.
     pub fn round_trip(&mut self, call: &CallTool, answer: &CallToolResult) {
         let made = self.client.call(NOW, call, CallOptions::default()).expect("there is room");
         carry(&mut self.client, &mut self.server);
@@ -131,13 +131,13 @@ impl Pair {
             let server::Event::Request { incoming, request, .. } = event else { continue };
             let call: CallTool = request.decode().expect("it is a call");
             assert!(call.arguments.is_some());
-            self.server.respond(NOW, incoming, answer).expect("it is open");
+            self.server.respond(NOW, incoming, answer).expect("the request is open");
         }
         carry(&mut self.server, &mut self.client);
         while let Some(event) = self.client.poll_event() {
             let client::Event::Completed { call, outcome } = event else { continue };
-            let result =
-                CallToolResult::decode(&outcome.expect("it was answered")).expect("it is a result");
+            let result = CallToolResult::decode(&outcome.expect("the call succeeded"))
+                .expect("the result decodes");
             assert!(call == made && !result.is_error);
         }
     }
@@ -154,7 +154,7 @@ fn carry(from: &mut impl Endpoint, to: &mut impl Endpoint) -> bool {
     any
 }
 
-/// A typical call.
+/// Returns a typical call.
 #[must_use]
 pub fn call() -> CallTool {
     let arguments = Raw::from_text(corpus::ARGUMENTS).expect("it is JSON");
@@ -163,14 +163,14 @@ pub fn call() -> CallTool {
     call
 }
 
-/// A typical result.
+/// Returns a typical result.
 #[must_use]
 pub fn result() -> CallToolResult {
     CallToolResult::text(corpus::TEXT)
 }
 
-/// Gives bytes to a machine, in chunks, and `hears` the events after each; what it wants sent is
-/// dropped.
+/// Feeds bytes to a machine in chunks, and passes events to `hears` after each; output is
+/// discarded.
 fn feed<S: Apply>(
     machine: &mut Stdio<S>,
     bytes: &[u8],
@@ -221,7 +221,7 @@ fn client_takes(calls: u64, bytes: Vec<u8>, typed: bool) -> Work {
     takes(calling(calls), bytes, if typed { client_reads } else { client_hears })
 }
 
-/// A client with so many calls in flight.
+/// Creates a client with `calls` calls in flight.
 fn calling(calls: u64) -> Stdio<Client> {
     let mut client = in_session(SESSIONS).client;
     for _ in 0..calls {
@@ -240,11 +240,11 @@ fn client_hears(_: &mut Stdio<Client>, event: client::Event) {
 
 fn client_reads(_: &mut Stdio<Client>, event: client::Event) {
     let client::Event::Completed { outcome: Ok(result), .. } = &event else { return };
-    // An application knows which of its calls was which.
+    // An application knows the type of each of its calls.
     if result.as_bytes().starts_with(b"{\"tools\"") {
-        black_box(ListToolsResult::decode(result).expect("it is a list"));
+        black_box(ListToolsResult::decode(result).expect("the list decodes"));
     } else {
-        black_box(CallToolResult::decode(result).expect("it is a result"));
+        black_box(CallToolResult::decode(result).expect("the result decodes"));
     }
 }
 
@@ -280,21 +280,21 @@ fn encode_answer(answer: fn() -> Box<dyn mcp_proto::schema::Encode>) -> Work {
     let answer = answer();
     Box::new(move || {
         for incoming in &open {
-            server.respond(NOW, *incoming, black_box(&*answer)).expect("it is open");
+            server.respond(NOW, *incoming, black_box(&*answer)).expect("the request is open");
             let outbox = server.outbox();
             outbox.advance(outbox.remaining());
         }
     })
 }
 
-/// A pair with one call that wants to hear of progress, as the server names it.
+/// Creates a pair with one call that asked for progress, and its handle at the server.
 fn telling() -> (Pair, IncomingId) {
     let mut pair = in_session(SESSIONS);
     let options = CallOptions { progress: true, ..CallOptions::default() };
     pair.client.call(NOW, &call(), options).expect("there is room");
     carry(&mut pair.client, &mut pair.server);
     let Some(server::Event::Request { incoming, .. }) = pair.server.poll_event() else {
-        unreachable!("it is a call")
+        unreachable!("the event is a call")
     };
     (pair, incoming)
 }
@@ -305,7 +305,7 @@ fn encode_progress() -> Work {
     Box::new(move || {
         for _ in 0..1000 {
             step += 1.0;
-            pair.server.progress(NOW, incoming, &Progress::new(step)).expect("it is open");
+            pair.server.progress(NOW, incoming, &Progress::new(step)).expect("the request is open");
             let outbox = pair.server.outbox();
             outbox.advance(outbox.remaining());
         }
@@ -318,7 +318,7 @@ fn progress_flood() -> Work {
     Box::new(move || {
         for _ in 0..1000 {
             step += 1.0;
-            pair.server.progress(NOW, incoming, &Progress::new(step)).expect("it is open");
+            pair.server.progress(NOW, incoming, &Progress::new(step)).expect("the request is open");
             carry(&mut pair.server, &mut pair.client);
             let heard = pair.client.poll_event();
             assert!(matches!(heard, Some(client::Event::Progress { .. })));

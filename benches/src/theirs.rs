@@ -1,5 +1,5 @@
-//! What the official SDK does: its codec and types to decode and encode, its client and server over
-//! a pipe in memory.
+//! The cases of the official SDK: its codec and types for decoding and encoding, its client and
+//! server over a pipe in memory.
 
 use std::hint::black_box;
 
@@ -57,7 +57,7 @@ pub(crate) fn cases() -> Vec<Case> {
                     (JsonRpcMessageCodec::<ToServer>::new(), BytesMut::new());
                 for byte in &lines {
                     buffer.extend_from_slice(&[*byte]);
-                    black_box(codec.decode(&mut buffer).expect("it is a message"));
+                    black_box(codec.decode(&mut buffer).expect("the message decodes"));
                 }
             })
         }),
@@ -94,12 +94,12 @@ fn decode<T: DeserializeOwned + 'static>(bytes: Vec<u8>) -> Work {
     Box::new(move || decode_all::<T>(&bytes))
 }
 
-/// Decodes all lines, from chunks as a driver reads them.
+/// Decodes all lines, in chunks of a driver's size.
 pub fn decode_all<T: DeserializeOwned>(bytes: &[u8]) {
     let (mut codec, mut buffer) = (JsonRpcMessageCodec::<T>::new(), BytesMut::new());
     for chunk in bytes.chunks(CHUNK_BYTES) {
         buffer.extend_from_slice(chunk);
-        while let Some(message) = codec.decode(&mut buffer).expect("it is a message") {
+        while let Some(message) = codec.decode(&mut buffer).expect("the message decodes") {
             black_box(message);
         }
     }
@@ -111,20 +111,20 @@ fn encode<T: Serialize + Clone + 'static>(message: T) -> Work {
         let (mut codec, mut buffer) =
             (JsonRpcMessageCodec::<T>::new(), BytesMut::with_capacity(64 * 1024));
         for message in messages.drain(..) {
-            codec.encode(black_box(message), &mut buffer).expect("it is encodable");
+            codec.encode(black_box(message), &mut buffer).expect("the message encodes");
             buffer.clear();
         }
     })
 }
 
-/// A typical call.
+/// Returns the params of a typical call.
 #[must_use]
 pub fn params() -> CallToolRequestParams {
     let arguments = serde_json::from_str(corpus::ARGUMENTS).expect("it is JSON");
     CallToolRequestParams::new("search_code").with_arguments(arguments)
 }
 
-/// A typical call as a message.
+/// Returns a typical call as a message.
 #[must_use]
 pub fn call_message() -> TxJsonRpcMessage<RoleClient> {
     let request = ClientRequest::CallToolRequest(Request::new(params()));
@@ -152,7 +152,7 @@ impl ServerHandler for Answers {
     }
 }
 
-/// Its client and server, in one thread.
+/// A client and a server on one thread.
 pub struct Pair {
     runtime: Runtime,
     client: RunningService<RoleClient, ()>,
@@ -160,7 +160,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// A pair whose handshake is over.
+    /// Creates a pair after the handshake.
     #[must_use]
     pub fn new() -> Self {
         let runtime = Builder::new_current_thread().build().expect("a runtime");
@@ -173,7 +173,7 @@ impl Pair {
         Self { runtime, client, _server: server }
     }
 
-    /// A call and its answer.
+    /// Makes a call and answers it.
     pub fn round_trip(&mut self, params: &CallToolRequestParams) {
         let result =
             self.runtime.block_on(self.client.call_tool(params.clone())).expect("it was answered");

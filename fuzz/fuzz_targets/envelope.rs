@@ -1,5 +1,4 @@
-//! A message is what a strict reading with `serde_json` says it is, for both roles: what it ends,
-//! tells and answers.
+//! A message has the meaning that an independent strict reading finds, in both roles.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| mcp_fuzz_bodies::envelope(data));

@@ -1,5 +1,4 @@
-//! Whatever clients, drivers and applications do over HTTP, each request has one answer on one
-//! stream, and all is bounded.
+//! Over HTTP, each request has one response on one stream, and everything is bounded.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| mcp_fuzz_bodies::exchange(data));

@@ -1,5 +1,4 @@
-//! What is encoded can be sent and decodes to itself, and what any value of a field decodes to does
-//! so again.
+//! An encoded value is valid and decodes to itself, and so does the decoding of any value.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| mcp_fuzz_bodies::field(data));

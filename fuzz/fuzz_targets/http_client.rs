@@ -1,5 +1,4 @@
-//! Whatever a server, a driver and an application do, a client over HTTP ends every call once, and
-//! leaves nothing open.
+//! Whatever happens, a client over HTTP ends every call once, and leaves nothing open.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| mcp_fuzz_bodies::http_client(data));

@@ -1,5 +1,4 @@
-//! What a type reads it writes, what it wrote it reads again as the same, and a member that it does
-//! not know changes nothing.
+//! A type decodes its own output to an equal value, and unknown members change nothing.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| mcp_fuzz_bodies::schema_decode(data));

@@ -1,5 +1,4 @@
-//! Whatever clients say of sessions, a busy one stays, an idle one goes, and none says what is
-//! another's.
+//! Busy sessions stay, idle ones expire, and none reveals another's messages.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| mcp_fuzz_bodies::session(data));

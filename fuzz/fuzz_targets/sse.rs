@@ -1,4 +1,4 @@
-//! Any split of an event stream gives the same events, and what is written is read as it was.
+//! Any split of an event stream yields equal events, and an encoded event is parsed unchanged.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| mcp_fuzz_bodies::sse(data));

@@ -1,5 +1,5 @@
-// Runs the official suite for each runtime and says what came of it: every scored scenario passes, without a warning,
-// and so does every other scenario that is named here.
+// Runs the official suite for each runtime and reports the results: every scored scenario must pass without a
+// warning, and so must the other scenarios named here.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -10,12 +10,12 @@ const runtimes = asked.length ? asked : ['blocking', 'tokio', 'smol'];
 const suite = path.join(cache, 'node_modules/@modelcontextprotocol/conformance');
 const out = fs.mkdtempSync(path.join(os.tmpdir(), 'mcp-conformance-'));
 
-// What is not scored and passes all the same. What takes the extension for tasks, which there is none of, does not.
+// Unscored scenarios that pass. Those of the tasks extension do not.
 const UNSCORED = {
     '2025-11-25': ['json-schema-2020-12', 'server-session-lifecycle', 'server-sse-polling'],
     '2026-07-28': ['http-custom-header-server-validation', 'http-header-validation', 'json-schema-2020-12'],
 };
-// All that is not about authorization.
+// All scenarios except those about authorization.
 const CLIENT = {
     '2025-11-25': ['initialize', 'tools_call', 'elicitation-sep1034-client-defaults', 'sse-retry',
         'json-schema-2020-12-preservation'],
@@ -37,7 +37,7 @@ function run(args, seconds, env = {}) {
     });
 }
 
-// The checks of each scenario in a directory of results.
+// Returns the checks of each scenario in a directory of results.
 function results(directory) {
     const found = {};
     const walk = (at, name) => {

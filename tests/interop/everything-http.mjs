@@ -14,7 +14,7 @@ if (!command) {
   process.exit(2);
 }
 
-// It does not say which port it was given: one that was free a moment ago is as good.
+// The server does not report its port, so a port that was free a moment ago is passed to it.
 const port = await new Promise(resolve => {
   const server = createServer().listen(0, '127.0.0.1', () => {
     const { port } = server.address();

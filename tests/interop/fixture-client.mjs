@@ -53,7 +53,7 @@ function gone(pid) {
   }
 }
 
-/** Runs the client on ts-server, checks the echo and that the server process is gone; returns what the server noted. */
+/** Runs the client on ts-server, checks the echo and that the server process is gone; returns the server's record. */
 async function withServer(...flags) {
   const file = join(directory, `record-${records++}`);
   const outcome = await run([process.execPath, SERVER, file, ...flags]);
@@ -118,7 +118,7 @@ await suite.check('a server that exits at once: its last words are shown', async
 });
 
 await suite.check('a server without tools is a failure, not a hang', async () => {
-  // Answers whatever comes with -32601.
+  // Answers every message with -32601.
   const refuse = `require('readline').createInterface({ input: process.stdin }).on('line', line => {
     const { id } = JSON.parse(line);
     if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'not here' } }));

@@ -1,11 +1,11 @@
-// Runs named checks one after another, each bounded in time, and prints TAP-like lines; knows nothing of MCP
-// beyond "one JSON value per line".
+// Runs named checks one after another, each bounded in time, and prints TAP-like lines. Of MCP it uses
+// only "one JSON value per line".
 
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** The packages live in a cache directory outside the sources, so they are resolved from there. */
+/** Resolves the packages from a cache directory outside the sources. */
 export const require = createRequire(join(process.env.INTEROP_MODULES ?? process.cwd(), 'package.json'));
 
 const TAIL = 20;
@@ -29,7 +29,7 @@ export function brief(value) {
   return text.length > WIDTH ? `${text.slice(0, WIDTH)}… (${text.length} characters)` : text;
 }
 
-/** What crossed the wire, in order: `>` to the peer, `<` from it, `!` its stderr, `#` our own marks. */
+/** The transcript, in order: `>` to the peer, `<` from it, `!` its stderr, `#` our own marks. */
 export class Transcript {
   #start = performance.now();
   entries = [];
@@ -117,13 +117,13 @@ process.on('exit', () => {
   for (const act of last) act();
 });
 
-/** Does `act` when this process ends, so that no child outlives it; returns how to take that back. */
+/** Runs `act` when this process ends, so that no child outlives it; returns a function that cancels this. */
 export function atExit(act) {
   last.add(act);
   return () => last.delete(act);
 }
 
-/** A child process spoken to in lines. Every line of its stdout must be JSON; the first that is not fails all waits. */
+/** A child process with line-based IO. Every line of its stdout must be JSON; the first other line fails all waits. */
 export class Peer {
   #waiting = new Set();
   #broken;
@@ -133,7 +133,7 @@ export class Peer {
     this.from = transcript.length;
     this.child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });
     const release = atExit(() => this.kill());
-    this.child.stdin.on('error', () => {}); // it may be gone already: `exited` tells
+    this.child.stdin.on('error', () => {}); // it may have exited: see `exited`
     this.exited = new Promise((resolve, reject) => {
       this.child.on('error', error => {
         this.#fail(error);
@@ -168,7 +168,7 @@ export class Peer {
     for (const wait of [...this.#waiting]) wait.look();
   }
 
-  /** Writes text as it is. */
+  /** Writes text unchanged. */
   write(text) {
     this.transcript.add('>', text.replaceAll('\n', '⏎').replaceAll('\r', '␍'));
     this.child.stdin.write(text);
@@ -203,7 +203,7 @@ export class Peer {
     return this.until(m => m.id === id && m.method === undefined, from);
   }
 
-  /** Does `act`, then waits for the end: its code, its signal and how long that took. */
+  /** Runs `act`, then waits for the exit; returns code, signal and duration. */
   async end(act) {
     const start = performance.now();
     act(this.child);

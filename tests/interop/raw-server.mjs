@@ -1,12 +1,12 @@
-// Bytes in, bytes out: drives a stdio server with hand-written lines, no SDK between.
+// Drives a stdio server with handwritten lines, without an SDK.
 // Usage: node raw-server.mjs SERVER [ARG…]
 
 import { Peer, Suite, assert, assertEqual, brief } from './harness.mjs';
 
 const command = process.argv.slice(2);
 const LATEST = '2025-11-25';
-const EXIT_MS_GOAL = 100; // what is promised
-const EXIT_MS_MAX = 500; // what fails here: the machine may be busy
+const EXIT_MS_GOAL = 100; // the promise
+const EXIT_MS_MAX = 500; // fails the check; the machine may be busy
 
 const suite = new Suite(`raw lines against ${command.join(' ')}`);
 
@@ -22,7 +22,7 @@ async function open(version = LATEST) {
   return peer;
 }
 
-/** A check with a server of its own, which is killed afterwards whatever happens. */
+/** A check with a server of its own, which is always killed afterwards. */
 function check(name, version, body) {
   return suite.check(name, async () => {
     const peer = await open(version);
@@ -101,7 +101,7 @@ await check('CRLF, blank lines and single bytes make the same messages', LATEST,
   peer.write('\r\n\n  \n');
   for (const byte of Buffer.from(`${line}\r\n`)) {
     peer.child.stdin.write(Buffer.of(byte));
-    await new Promise(setImmediate); // lets each byte go out alone
+    await new Promise(setImmediate); // sends each byte alone
   }
   assertEqual(textOf(await peer.until(m => m.id === 'bytes')), 'é\u2028😀', 'echoed text');
   await alive(peer);
@@ -186,7 +186,7 @@ for (const [name, act] of Object.entries(ends)) {
     peer.send({ jsonrpc: '2.0', id: 'f', method: 'tools/call', params: call('flood', { n: 20000 }) });
     await flooded;
     peer.child.stdout.pause();
-    // Nothing outside the server tells when the pipe is full, so it gets some time to fill it.
+    // A full pipe cannot be observed from outside, so the server gets some time to fill it.
     await new Promise(resolve => setTimeout(resolve, 200));
     return assertExit(await peer.end(act));
   });

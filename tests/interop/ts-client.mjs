@@ -21,7 +21,7 @@ const suite = new Suite(`TypeScript SDK client against ${command.join(' ')}`);
 const main = new Connection(suite, command, { sampling: {}, elicitation: { form: {} } });
 const { client } = main;
 
-// What our side answers; each check sets its own.
+// Our answers to requests; each check sets its own.
 let elicit = async () => ({ action: 'cancel' });
 let sample = async () => ({ role: 'assistant', model: 'none', content: { type: 'text', text: '' } });
 client.setRequestHandler(types.ElicitRequestSchema, (request, extra) => elicit(request.params, extra));
@@ -171,7 +171,7 @@ await check('cancelling sleep: the next call works, no answer to the cancelled o
   assertEqual(main.sent(m => m.method === 'notifications/cancelled', from).map(m => m.params.requestId), [id], 'cancelled on the wire');
   await main.alive();
   const settled = suite.transcript.length; // the server has read the cancellation by now
-  // A sleep that began later and is longer than all the cancelled one could still have taken.
+  // A later sleep that lasts longer than the rest of the cancelled one.
   await main.call('sleep', { ms: 2000, steps: 1 });
   assertEqual(main.received(m => isResponse(m) && m.id === id).length, 0, 'answers to the cancelled call');
   assertEqual(main.progress(token, settled).length, 0, 'progress after the cancellation');
@@ -181,7 +181,7 @@ await check('echo sent while a sleep runs', async () => {
   const order = [];
   const sleep = main.call('sleep', { ms: 300, steps: 1 }).then(() => order.push('sleep'));
   await Promise.all([sleep, main.alive().then(() => order.push('echo'))]);
-  return `answered in the order ${order.join(', ')}`; // nothing promises one
+  return `answered in the order ${order.join(', ')}`; // the order is unspecified
 });
 
 // --- questions --------------------------------------------------------------------------------------------------
@@ -379,7 +379,7 @@ await check('test_tool_with_progress', async () => {
 });
 
 await check('json_schema_2020_12_tool keeps its schema', async () => {
-  // From the wire: the SDK's own types might drop what they do not know.
+  // From the wire: the SDK's types might drop unknown members.
   const listed = main.received(m => m.result?.tools).flatMap(m => m.result.tools);
   const schema = listed.find(t => t.name === 'json_schema_2020_12_tool')?.inputSchema;
   assertEqual(schema?.$schema, 'https://json-schema.org/draft/2020-12/schema', '$schema');
@@ -389,7 +389,7 @@ await check('json_schema_2020_12_tool keeps its schema', async () => {
   assertEqual(schema.additionalProperties, false, 'additionalProperties');
 });
 
-// --- what the server advertises beyond tools --------------------------------------------------------------------
+// --- other declared features ------------------------------------------------------------------------------------
 
 if (capabilities.resources) {
   let resources = [];

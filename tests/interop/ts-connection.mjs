@@ -7,7 +7,7 @@ const { Client } = require('@modelcontextprotocol/sdk/client/index.js');
 const { StdioClientTransport } = require('@modelcontextprotocol/sdk/client/stdio.js');
 export const types = require('@modelcontextprotocol/sdk/types.js');
 
-const CALL_MS_MAX = 20000; // the checks have a limit of their own, which comes first
+const CALL_MS_MAX = 20000; // the checks have a shorter limit of their own
 const CLOSE_MS_MAX = 2000; // after that the SDK itself sends SIGTERM
 
 export class Connection {
@@ -52,11 +52,11 @@ export class Connection {
     return this.client.callTool({ name, arguments: parameters }, undefined, { timeout: CALL_MS_MAX, ...options });
   }
 
-  /** A call, and how it looks on the wire: its id and the position it starts at. */
+  /** Makes a call; returns its id and its position in the transcript as well. */
   traced(name, parameters, options) {
     const from = this.suite.transcript.length;
     const result = this.call(name, parameters, options);
-    result.catch(() => {}); // whoever awaits it sees it
+    result.catch(() => {}); // reported where it is awaited
     // The SDK writes synchronously, before it returns.
     const [request] = this.sent(m => m.method === 'tools/call', from);
     return { from, id: request.id, token: request.params._meta?.progressToken, result };
@@ -94,7 +94,7 @@ export async function rejection(promise, what, kind = types.McpError) {
   }
 }
 
-/** Walks the pages of a list, a bounded number of them. */
+/** Reads a bounded number of pages of a list. */
 export async function all(list, key) {
   const found = [];
   let cursor;

@@ -42,7 +42,7 @@ const { Client, StreamableHTTPClientTransport } = isFirst
   : require('@modelcontextprotocol/client');
 const types = isFirst && require('@modelcontextprotocol/sdk/types.js');
 
-const asked = []; // the requests of HTTP: method, status
+const asked = []; // HTTP requests: method, status
 const transport = new StreamableHTTPClientTransport(new URL(url), {
   fetch: async (input, init) => {
     const response = await fetch(input, init);
@@ -72,7 +72,7 @@ const call = (name, parameters, { meta, ...options } = {}) => {
   return isFirst ? client.callTool(params, undefined, options) : client.callTool(params, options);
 };
 
-/** Waits until as many of these have been heard; each check is bounded by itself. */
+/** Waits for this many notifications; each check has its own time limit. */
 async function hear(method, count) {
   while (heard.filter(entry => entry.method === method).length < count) await new Promise(resolve => setTimeout(resolve, 10));
 }

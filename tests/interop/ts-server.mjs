@@ -1,7 +1,7 @@
 // A stdio server on the official TypeScript SDK, for our client to talk to.
 // Usage: node ts-server.mjs RECORD [--chatter] [--deaf] [--stubborn]
-//   RECORD      a file that gets one line of JSON when something worth knowing happens, and at the exit
-//   --chatter   prints lines that are not JSON on stdout, as servers in the wild do
+//   RECORD      a file that gets one line of JSON for each notable event, and at the exit
+//   --chatter   prints lines that are not JSON on stdout, as some servers do
 //   --deaf      does not exit when stdin ends
 //   --stubborn  does not exit on SIGTERM either
 

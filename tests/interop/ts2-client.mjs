@@ -1,7 +1,7 @@
 // Version 2 of the official TypeScript SDK's client, which speaks both eras, against a stdio server.
 // Usage: node ts2-client.mjs MODE [ERA] -- SERVER [ARG…]
-//   MODE   how the SDK finds the revision: `auto` probes and falls back, `legacy` shakes hands, a revision insists on it
-//   ERA    what must come of it, `modern` or `legacy`; by default the best that MODE can give
+//   MODE   how the SDK finds the revision: `auto` probes and falls back, `legacy` uses the handshake, a revision requires it
+//   ERA    the expected outcome, `modern` or `legacy`; by default the best that MODE allows
 
 import { Suite, assert, assertEqual, brief } from './harness.mjs';
 import { all, assertIncreasing, isResponse, textOf } from './ts-connection.mjs';
@@ -34,7 +34,7 @@ const suite = new Suite(`TypeScript SDK 2 client, ${mode}, against ${command.joi
 const main = new Connection2(suite, command, capabilities, negotiation);
 const { client } = main;
 
-// What our side answers: to each field of a form what the user has for it.
+// Our answers: the user's value for each field of a form.
 const user = { name: 'Ada', colour: 'green', animal: 'owl' };
 const fill = ({ requestedSchema: { properties } }) =>
   ({ action: 'accept', content: Object.fromEntries(Object.keys(properties).map(field => [field, user[field]])) });
@@ -70,7 +70,7 @@ async function check(name, body, seconds) {
   await main.call('echo', { text: 'alive' }, { timeout: 2000 }).catch(error => suite.bail(`the connection is gone: ${error.message}`));
 }
 
-/** Waits for a notification after the first `from` that have been heard. */
+/** Waits for a notification after the first `from` received. */
 async function hear(from, method) {
   for (;;) {
     const found = heard.slice(from).find(entry => entry.method === method);
@@ -178,7 +178,7 @@ await check('cancelling sleep: the next call works, no answer to the cancelled o
   assertEqual(main.sent(m => m.method === 'notifications/cancelled', from).map(m => m.params.requestId), [id], 'cancelled on the wire');
   await main.alive();
   const settled = suite.transcript.length; // the server has read the cancellation by now
-  // A sleep that began later and is longer than all the cancelled one could still have taken.
+  // A later sleep that lasts longer than the rest of the cancelled one.
   await main.call('sleep', { ms: 1000, steps: 1 });
   assertEqual(main.received(m => isResponse(m) && m.id === id).length, 0, 'answers to the cancelled call');
   assertEqual(main.progress(token, settled).length, 0, 'progress after the cancellation');
@@ -312,7 +312,7 @@ if (has('touch')) {
   });
 } else suite.note('touch: not there, not exercised');
 
-// --- what else is advertised --------------------------------------------------------------------------------------
+// --- other declared features --------------------------------------------------------------------------------------
 
 if (offered.resources) {
   await check('resources: every one that is listed can be read', async () => {
@@ -341,7 +341,7 @@ if (offered.prompts) {
 
 await check('every request got one answer, the cancelled ones none', async () => {
   for (const { id, method } of main.sent(m => m.method !== undefined && m.id !== undefined)) {
-    if (main.listens.has(id)) continue; // ended by us: an answer is allowed
+    if (main.listens.has(id)) continue; // ended by us: a response is allowed
     const answers = main.received(m => isResponse(m) && m.id === id).length;
     assertEqual(answers, main.cancelled.has(id) ? 0 : 1, `answers to ${method} ${id}`);
   }

@@ -8,20 +8,20 @@ const { Client, ProtocolError, SdkError, SdkErrorCode } = require('@modelcontext
 const { StdioClientTransport } = require('@modelcontextprotocol/client/stdio');
 export { SdkErrorCode };
 
-const CALL_MS_MAX = 20000; // the checks have a limit of their own, which comes first
+const CALL_MS_MAX = 20000; // the checks have a shorter limit of their own
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
-/** A probe on a process of its own is what the SDK does with its own class, and with no other. */
+/** The SDK probes in a separate process only with its own transport class. */
 class ProbesInPlace extends StdioClientTransport {}
 
 export class Connection2 extends Connection {
-  /** `mode` is how the SDK finds the revision; `inPlace` has it probe on the connection, where the transcript sees it. */
+  /** `mode` is how the SDK finds the revision; `inPlace` makes it probe on the connection, which the transcript includes. */
   constructor(suite, command, capabilities, mode, { inPlace = false } = {}) {
     const options = { versionNegotiation: { mode } };
     super(suite, command, capabilities, { Client, StdioClientTransport: inPlace ? ProbesInPlace : StdioClientTransport, options });
   }
 
-  /** The subscriptions there have been, by the ids of their requests. */
+  /** All subscriptions so far, by the ids of their requests. */
   listens = new Set();
 
   get isModern() {
@@ -33,18 +33,18 @@ export class Connection2 extends Connection {
     return this.client.callTool(params, { timeout: CALL_MS_MAX, ...options });
   }
 
-  /** A call that has been sent, and how it looks on the wire: its id and the position it starts at. */
+  /** A sent call, with its id and its position in the transcript. */
   async traced(name, parameters, options) {
     const from = this.suite.transcript.length;
     const result = this.call(name, parameters, options);
-    result.catch(() => {}); // whoever awaits it sees it
+    result.catch(() => {}); // reported where it is awaited
     const isIt = m => m.method === 'tools/call' && m.params.name === name;
     while (this.sent(isIt, from).length === 0) await turn();
     const [request] = this.sent(isIt, from);
     return { from, id: request.id, token: request.params._meta?.progressToken, result };
   }
 
-  /** What has the server log during a call: in a modern one the request says so, in a legacy one it was said before. */
+  /** Requests log messages during a call: modern requests carry a level, a legacy session has set it before. */
   async logging(level) {
     if (this.isModern) return { meta: { [LOG_LEVEL]: level } };
     await this.client.setLoggingLevel(level);
@@ -52,8 +52,8 @@ export class Connection2 extends Connection {
   }
 }
 
-/** How the server refused. */
+/** Returns the server's error. */
 export const refusal = (promise, what) => rejection(promise, what, ProtocolError);
 
-/** How the SDK itself gave up. */
+/** Returns the SDK's own error. */
 export const failure = (promise, what) => rejection(promise, what, SdkError);

@@ -1,5 +1,5 @@
 // A stdio server on the official TypeScript SDK, version 2, which speaks both eras. Its tools echo, ask, sleep, fail and
-// flood are those of our fixture server, so that ts2-client.mjs has the same to say to both.
+// flood are those of our fixture server, so that ts2-client.mjs can test both.
 // Usage: node ts2-server.mjs [dual|modern|legacy]        (default: dual)
 
 import { require } from './harness.mjs';
@@ -13,7 +13,7 @@ const NOTE = 'note://one';
 const mode = process.argv[2] ?? 'dual';
 const complain = error => console.error(`ts2-server: ${error.message.replaceAll(/\s+/g, ' ').slice(0, 200)}`);
 
-// What was carried through the client comes back unchanged, or is refused.
+// State that the client returns changed is refused.
 const carried = createRequestStateCodec({ key: crypto.getRandomValues(new Uint8Array(32)) });
 
 const object = (properties = {}, required = Object.keys(properties)) => ({ type: 'object', properties, required });
@@ -99,7 +99,7 @@ function build() {
   add('touch', 'Changes the note and the list of tools', {}, [], async () => {
     version += 1;
     touched.update({ enabled: !touched.enabled });
-    // Modern clients are told by the SDK, as they listen.
+    // The SDK notifies modern clients by subscription.
     const isModern = server.server.getNegotiatedProtocolVersion() >= '2026-07-28';
     if (isModern || subscribed.has(NOTE)) await server.server.sendResourceUpdated({ uri: NOTE });
     return text(`version ${version}`);
@@ -117,7 +117,7 @@ function build() {
   return server;
 }
 
-/** How this SDK serves: one object per connection, which settles for an era with the first request that shows one. */
+/** This SDK serves with one object per connection, which chooses its era by the first request that shows one. */
 const serve = {
   dual: () => serveStdio(build, { onerror: complain }),
   modern: () => serveStdio(build, { legacy: 'reject', onerror: complain }),
@@ -133,5 +133,5 @@ if (serve[mode] === undefined) {
   process.exit(2);
 }
 const handle = await serve[mode]();
-// The orderly end, which tells those who listen.
+// The graceful end, which notifies subscribers.
 process.on('SIGTERM', () => handle.close().finally(() => process.exit(0)));

@@ -1,14 +1,10 @@
-//! Counts the bytes that one more of a thing takes, ours and the official SDK's, and prints them as
-//! Markdown; knows nothing of where they are.
+//! Measures the bytes per additional session, stream, connection or call, ours and the official
+//! SDK's, and prints them as Markdown.
 //!
 //! Servers run on one thread, whose allocations are counted; their clients are raw sockets on
-//! another. What the system keeps for sockets is not in it.
+//! another. Kernel memory for sockets is not included.
 
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a tool speaks, and may stop where it stands"
-)]
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "a tool prints, and may panic")]
 
 #[path = "bytes/calls.rs"]
 mod calls;
@@ -28,8 +24,10 @@ static COUNTING: mcp_memory_tests::Counting = mcp_memory_tests::Counting;
 fn main() {
     println!("## Bytes held\n");
     println!(
-        "By what is allocated, for each of thousands, and in brackets by how much the process has grown, which is less\n\
-         where buffers were never touched. Goals are of the first. The system's part of sockets is in neither.\n"
+        "By what is allocated, for each of thousands, and in brackets by how much the process has \
+         grown, which is less\n\
+         where buffers were never touched. Goals are of the first. The system's part of sockets \
+         is in neither.\n"
     );
     println!("| for each | bare hyper | ours | rmcp 3.9 | goal |\n|---|--:|--:|--:|---|");
     let (ours, rmcp) = (connections::sessions(Kind::Tokio), connections::sessions(Kind::Rmcp));

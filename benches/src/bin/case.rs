@@ -1,6 +1,6 @@
-//! Does one case, named by its number, so that callgrind can count it; knows nothing of callgrind.
+//! Runs one case, chosen by number, so that callgrind can count it.
 
-#![allow(clippy::expect_used, reason = "a tool may stop where it stands")]
+#![allow(clippy::expect_used, reason = "a tool may panic")]
 
 use mcp_benches::Work;
 
@@ -11,10 +11,10 @@ fn main() {
     measured(&mut (case.prepare)());
 }
 
-/// What is counted: nothing else has this name.
+/// The counted function: no other has this name.
 #[inline(never)]
 fn measured(work: &mut Work) {
     work();
-    // Not the last thing done, so that this function is on the stack for all of it.
+    // Not the last statement, so that this function stays on the stack throughout.
     std::hint::black_box(work);
 }

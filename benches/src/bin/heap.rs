@@ -1,14 +1,10 @@
-//! Counts allocations and the most bytes held, ours and the official SDK's, and prints them one row
-//! a line.
+//! Counts allocations and peak memory, ours and the official SDK's, and prints one row per line.
 //!
-//! A row is its name, the allocations a message, and the peak in bytes; what the application itself
-//! allocates, such as the text of a result, counts where it is a part of reading or writing types.
+//! A row is its name, the allocations per message, and the peak in bytes; allocations of the
+//! application, such as the text of a result, count where they are part of decoding or encoding
+//! types.
 
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a tool speaks, and may stop where it stands"
-)]
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "a tool prints, and may panic")]
 
 use bytes::Buf;
 use mcp_benches::corpus;
@@ -23,7 +19,7 @@ static COUNTING: mcp_memory_tests::Counting = mcp_memory_tests::Counting;
 const NOW: Instant = Instant::ZERO;
 const TIMES: u32 = 100;
 
-/// Does `once` until all is warm, then as often as it takes to have a mean.
+/// Runs `once` until everything is warm, then often enough for a mean.
 fn row(name: &str, mut once: impl FnMut()) {
     (0..TIMES).for_each(|_| once());
     restart();
@@ -52,7 +48,7 @@ fn ours() {
             id += 1;
             let line = corpus::lines(id, 1, corpus::call);
             let incoming = counted(|| take_call(&mut pair, &line, typed));
-            pair.server.respond(NOW, incoming, &ours::result()).expect("it is open");
+            pair.server.respond(NOW, incoming, &ours::result()).expect("the request is open");
             drain(&mut pair.server);
         });
         let (mut pair, call) = (in_session(Revision::V2025_11_25), ours::call());
@@ -86,7 +82,7 @@ fn ours() {
     row("ours: encode result", || {
         let incoming = take_call(&mut pair, &corpus::lines(1, 1, corpus::call), false);
         counted(|| {
-            pair.server.respond(NOW, incoming, &result).expect("it is open");
+            pair.server.respond(NOW, incoming, &result).expect("the request is open");
             drain(&mut pair.server);
         });
     });
@@ -132,15 +128,15 @@ fn take_result(pair: &mut Pair, line: &[u8], typed: bool) {
     let Some(client::Event::Completed { outcome, .. }) = pair.client.poll_event() else {
         unreachable!("the line is an answer")
     };
-    let result = outcome.expect("it was answered");
+    let result = outcome.expect("the call succeeded");
     if typed {
-        CallToolResult::decode(&result).expect("it is a result");
+        CallToolResult::decode(&result).expect("the result decodes");
     }
 }
 
 #[cfg(feature = "compare")]
 mod theirs {
-    //! The same of the official SDK.
+    //! The rows of the official SDK.
 
     use super::{corpus, counted, large, row};
     use bytes::BytesMut;
@@ -162,7 +158,7 @@ mod theirs {
             (JsonRpcMessageCodec::new(), BytesMut::with_capacity(64 * 1024));
         row("rmcp: encode call", || {
             let message = call_message();
-            counted(|| codec.encode(message, &mut buffer).expect("it is encodable"));
+            counted(|| codec.encode(message, &mut buffer).expect("the message encodes"));
             buffer.clear();
         });
         let (mut pair, params) = (Pair::new(), params());
@@ -182,7 +178,7 @@ mod theirs {
         row(&format!("rmcp: decode {name}"), || {
             buffer.reserve(line.len());
             buffer.extend_from_slice(&line);
-            counted(|| codec.decode(&mut buffer).expect("it is a message"));
+            counted(|| codec.decode(&mut buffer).expect("the message decodes"));
         });
     }
 }

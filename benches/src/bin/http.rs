@@ -1,14 +1,14 @@
-//! Asks the servers over HTTP for echoes, all with the same bytes, and prints what that costs them
-//! as Markdown; knows nothing of what they do.
+//! Requests echoes from the HTTP servers, all with identical bytes, and prints the cost as
+//! Markdown.
 //!
-//! Each table is measured in rounds, in each of which every server has its turn: what disturbs a
-//! round disturbs all of them, and the best of the rounds is what counts.
+//! Each table is measured in rounds in which every server takes a turn: a disturbance affects all
+//! of them, and the best round counts.
 
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a tool speaks, and may stop where it stands"
+    reason = "a tool prints, and may panic"
 )]
 
 #[path = "http/load.rs"]
@@ -25,12 +25,12 @@ use messages::Era;
 use process::Server;
 
 const CONNECTIONS: usize = 32;
-/// Requests of each connection, in each round.
+/// Requests per connection and round.
 const REQUESTS: usize = 300;
 const ROUNDS: usize = 9;
 
-/// What is to be reached by tokio: at most so much CPU time and p99, and at least so many requests,
-/// in parts of the bare server's.
+/// The goals for tokio: at most this CPU time and p99, and at least this many requests, relative to
+/// the bare server.
 struct Goals {
     cpu: f64,
     rate: Option<f64>,
@@ -106,8 +106,10 @@ const TABLES: [Table; 4] = [
 fn main() {
     println!("## Servers over HTTP\n");
     println!(
-        "{CONNECTIONS} connections that stay, one request at a time on each; the server on one core and the clients on another.\n\
-         In brackets the ratio to a bare hyper server that says back what it is sent. The best of {ROUNDS} rounds.\n\
+        "{CONNECTIONS} connections that stay, one request at a time on each; the server on one \
+         core and the clients on another.\n\
+         In brackets the ratio to a bare hyper server that says back what it is sent. The best of \
+         {ROUNDS} rounds.\n\
          Instructions are those of the program alone, not of the system, with one connection.\n"
     );
     for table in &TABLES {
@@ -116,7 +118,7 @@ fn main() {
     delays();
 }
 
-/// The best of what was seen of one server.
+/// The best measurements of one server.
 #[derive(Clone, Copy)]
 struct Seen {
     cpu: f64,
@@ -151,7 +153,8 @@ impl Table {
         let floor = seen[0];
         println!("### {}\n", self.title);
         println!(
-            "| server | CPU a request | requests/s | p50 | p99 | user instructions a request | goal |\n|---|--:|--:|--:|--:|--:|---|"
+            "| server | CPU a request | requests/s | p50 | p99 | user instructions a request | \
+             goal |\n|---|--:|--:|--:|--:|--:|---|"
         );
         for (((kind, name), seen), count) in self.servers.iter().zip(&seen).zip(&instructions) {
             let (cpu, rate, p99) =
@@ -162,7 +165,8 @@ impl Table {
                 String::new()
             };
             println!(
-                "| {name} | {:.1} µs ({cpu:.2}) | {:.1} k ({rate:.2}) | {:.2} ms | {:.2} ms ({p99:.2}) | {:.1} k ({:.2}) | {goal} |",
+                "| {name} | {:.1} µs ({cpu:.2}) | {:.1} k ({rate:.2}) | {:.2} ms | {:.2} ms \
+                 ({p99:.2}) | {:.1} k ({:.2}) | {goal} |",
                 seen.cpu * 1e6,
                 seen.rate / 1e3,
                 seen.p50 * 1e3,
@@ -190,7 +194,7 @@ fn judged(met: bool) -> &'static str {
     if met { "met" } else { "**missed**" }
 }
 
-/// What one more request takes, of what callgrind counts for some and for more.
+/// Measures one more request, as the difference of two callgrind runs.
 fn instructions(kind: Kind, asked: Asked) -> f64 {
     const FEW: usize = 100;
     const MANY: usize = 600;
@@ -209,13 +213,14 @@ fn instructions(kind: Kind, asked: Asked) -> f64 {
     (count(MANY) - count(FEW)) / (MANY - FEW) as f64
 }
 
-/// What becomes of the time of an answer where one of the sockets keeps what is small until what
-/// went before has arrived, as sockets do unless they are told otherwise.
+/// Measures responses when one of the sockets delays small packets until earlier ones are
+/// acknowledged (Nagle), the default of sockets.
 fn delays() {
     const AT_ONCE: usize = 200;
     println!("### p50 of a step and an echo, one connection, with and without `TCP_NODELAY`\n");
     println!(
-        "| server | with it | not on the server's socket | not on the client's | goal |\n|---|--:|--:|--:|---|"
+        "| server | with it | not on the server's socket | not on the client's | goal \
+         |\n|---|--:|--:|--:|---|"
     );
     let rows = [
         (Kind::Bare, Era::Sessions, "bare hyper"),
@@ -231,7 +236,7 @@ fn delays() {
             let asked = Asked { era, tool: "steps", delays: client };
             let mut clients = Clients::connect(server.address, 1, asked);
             let of_run = |_| {
-                // The system waits for nobody on a new connection, so the first of them tell
+                // The kernel does not delay on a new connection, so the first requests reveal
                 // nothing.
                 clients.run(AT_ONCE).within(0.5).as_secs_f64()
             };

@@ -1,14 +1,14 @@
-//! Runs the echo servers as programs of their own, calls them over pipes, and prints what that
-//! costs them as Markdown: all of them, or those that are named.
+//! Runs the echo servers as programs, calls them over pipes, and prints the cost as Markdown: of
+//! all, or of those named on the command line.
 //!
 //! CPU time is that of the server's threads, as the kernel counts it. Client and server share one
-//! core where `taskset` is there to see to it.
+//! core where `taskset` is available.
 
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a tool speaks, and may stop where it stands"
+    reason = "a tool prints, and may panic"
 )]
 
 use std::fs;
@@ -27,13 +27,13 @@ const SERVERS: [(&str, &str); 7] = [
     ("echo-rmcp-default", "rmcp, `stdio`"),
 ];
 
-/// What the others are compared with.
+/// The reference for the ratios.
 const FLOORS: [&str; 2] = ["echo-bytes", "echo-lines"];
 
-/// How often each of them is timed.
+/// How often each server is timed.
 const ROUNDS: usize = 9;
 
-/// Calls at a time, where many are made.
+/// The number of concurrent calls in the second mode.
 const DEEP: u64 = 64;
 
 fn main() {
@@ -45,16 +45,20 @@ fn main() {
     };
     println!("## Servers as programs\n");
     println!(
-        "One echo of 30 bytes over pipes, client and server on one core; in brackets the ratios to the two byte loops: the \
-         first looks for the ends of lines in what it has read, with memchr, and the second does with what std has \
+        "One echo of 30 bytes over pipes, client and server on one core; in brackets the ratios \
+         to the two byte loops: the \
+         first looks for the ends of lines in what it has read, with memchr, and the second does \
+         with what std has \
          (`read_until`, `write_all`, and `flush` when nothing more has been read).\n"
     );
     println!(
-        "Each is built as it would be by itself: in a release build as cargo makes it, without HTTP, and stripped where its \
-         size is told.\n"
+        "Each is built as it would be by itself: in a release build as cargo makes it, without \
+         HTTP, and stripped where its \
+         size is given.\n"
     );
     println!(
-        "| server | CPU a call, one at a time | requests/s, 64 deep | CPU a call, 64 deep | user instructions a call | system calls a call, one at a time | 64 deep |"
+        "| server | CPU a call, one at a time | requests/s, 64 deep | CPU a call, 64 deep | user \
+         instructions a call | system calls a call, one at a time | 64 deep |"
     );
     println!("|---|--:|--:|--:|--:|--:|--:|");
     let mut floors: Vec<[f64; 4]> = Vec::new();
@@ -62,8 +66,8 @@ fn main() {
     let manies = rounds(servers(), |program| run(program, 40_000, DEEP));
     for (((program, name), one), deep) in servers().zip(singles).zip(manies) {
         eprintln!("{program}");
-        // Not the first calls: valgrind makes them slow, and handlers that are slow begin elsewhere
-        // for a while.
+        // The first calls are skipped: valgrind slows them down, and slow handlers run on another
+        // thread for a while.
         let instructions = difference(1000, 3000, |calls| instructions(program, calls));
         let single = difference(200, 1200, |calls| system_calls(program, calls, 1, 30));
         let many = difference(640, 6400, |calls| system_calls(program, calls, DEEP, 30));
@@ -72,7 +76,8 @@ fn main() {
             floors.push(row);
         }
         println!(
-            "| {name} | {:.1} µs{} | {:.0} k{} | {:.2} µs{} | {:.1} k{} | {single:.2} | {many:.2} |",
+            "| {name} | {:.1} µs{} | {:.0} k{} | {:.2} µs{} | {:.1} k{} | {single:.2} | {many:.2} \
+             |",
             row[0] * 1e6,
             ratios(&floors, &row, 0),
             row[1] / 1e3,
@@ -84,7 +89,8 @@ fn main() {
         );
     }
     println!(
-        "\n| server | CPU an echo of 1 MB | system calls | peak memory | stripped | memory, idle | of it its own | start-up |"
+        "\n| server | CPU an echo of 1 MB | system calls | peak memory | stripped | memory, idle \
+         | of it its own | start-up |"
     );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     let mut floors: Vec<[f64; 4]> = Vec::new();
@@ -105,7 +111,8 @@ fn main() {
             floors.push(row);
         }
         println!(
-            "| {name} | {:.0} µs{} | {system_calls:.0} | {peak:.1} MiB | {:.2} MB | {idle:.1} MiB{} | {:.0} KiB{} | {:.1} ms{} |",
+            "| {name} | {:.0} µs{} | {system_calls:.0} | {peak:.1} MiB | {:.2} MB | {idle:.1} \
+             MiB{} | {:.0} KiB{} | {:.1} ms{} |",
             large * 1e6,
             ratios(&floors, &row, 0),
             stripped(program) as f64 / 1e6,
@@ -117,12 +124,13 @@ fn main() {
         );
     }
     println!(
-        "\nOf the memory, most is the program itself and the C library, as the system maps them in from their files; its own is \
+        "\nOf the memory, most is the program itself and the C library, as the system maps them \
+         in from their files; its own is \
          what no other process has as well."
     );
 }
 
-/// In brackets what one number of a row is to those of the floors, as far as they are known.
+/// Formats a number of a row with its ratios to the floors, as far as known.
 fn ratios<const N: usize>(floors: &[[f64; N]], row: &[f64; N], column: usize) -> String {
     let ratios: Vec<String> =
         floors.iter().map(|floor| format!("{:.2}", row[column] / floor[column])).collect();
@@ -130,20 +138,20 @@ fn ratios<const N: usize>(floors: &[[f64; N]], row: &[f64; N], column: usize) ->
 }
 
 struct Run {
-    /// Seconds of the server's, a call.
+    /// CPU seconds of the server per call.
     cpu: f64,
-    /// Calls a second.
+    /// Calls per second.
     rate: f64,
 }
 
 impl Run {
-    /// The better of two: what disturbs them only ever makes them slower.
+    /// Returns the better of two runs: disturbances only slow a run down.
     fn best(self, other: Self) -> Self {
         Self { cpu: self.cpu.min(other.cpu), rate: self.rate.max(other.rate) }
     }
 }
 
-/// One run of a server, once it is warm.
+/// Runs a server once, after a warm-up.
 fn run(program: &str, calls: u64, deep: u64) -> Run {
     let mut server = Server::start(Command::new(beside(program)));
     server.calls(calls / 10, deep, 30);
@@ -153,8 +161,7 @@ fn run(program: &str, calls: u64, deep: u64) -> Run {
     Run { cpu: cpu / calls as f64, rate: calls as f64 / wall }
 }
 
-/// The best run of each server. They take turns: what disturbs the machine for a while disturbs
-/// them all.
+/// Returns the best run of each server. They take turns, so that a disturbance affects all of them.
 fn rounds(
     servers: impl Iterator<Item = (&'static str, &'static str)>,
     run: impl Fn(&str) -> Run,
@@ -169,8 +176,7 @@ fn rounds(
         .unwrap_or_default()
 }
 
-/// How long each server takes until it has answered for the first time: the median. They take
-/// turns.
+/// Returns the median time from start to first answer of each server. They take turns.
 fn starts(servers: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Duration> {
     let mut all: Vec<_> = servers.map(|(program, _)| (program, Vec::new())).collect();
     for _ in 0..STARTS {
@@ -190,14 +196,14 @@ fn starts(servers: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Du
 
 const STARTS: usize = 41;
 
-/// What one more call costs, of what is counted for so many and for more.
+/// Returns the cost of one more call, from the counts for few and for many.
 fn difference(few: u64, many: u64, count: impl Fn(u64) -> u64) -> f64 {
     (count(many) as f64 - count(few) as f64) / (many - few) as f64
 }
 
-/// All that callgrind counts of a server that is called so often, the least of three times; it
-/// counts no system. On a busy machine, a handler can be taken for a slow one, and the next ones
-/// begin elsewhere.
+/// Returns the smallest of three callgrind counts of a server that is called `calls` times, without
+/// the kernel. On a busy machine a handler may be mistaken for a slow one and moved to another
+/// thread.
 fn instructions(program: &str, calls: u64) -> u64 {
     (0..3).map(|_| instructions_once(program, calls)).min().unwrap_or_default()
 }
@@ -238,7 +244,7 @@ fn read_and_remove(path: &Path) -> String {
 fn stripped(program: &str) -> u64 {
     let out = std::env::temp_dir().join(format!("benches-{}", std::process::id()));
     let done = Command::new("strip").arg("-o").arg(&out).arg(beside(program)).status();
-    assert!(done.is_ok_and(|status| status.success()), "`strip` is there");
+    assert!(done.is_ok_and(|status| status.success()), "`strip` is installed");
     let size = fs::metadata(&out).map_or(0, |file| file.len());
     let _ = fs::remove_file(out);
     size
@@ -251,15 +257,15 @@ fn beside(program: &str) -> PathBuf {
 /// The CPU time of a process.
 #[derive(Clone, Copy)]
 struct Cpu {
-    /// Of the threads that there are.
+    /// Of the live threads.
     here: Duration,
-    /// Of all that there ever were, in ticks.
+    /// Of all threads ever, in ticks.
     ever: Duration,
 }
 
 impl Cpu {
-    /// What was spent since, as exactly as is known: threads that have gone were counted in ticks
-    /// alone.
+    /// Returns the time spent since `before`, as precisely as possible: ended threads are counted
+    /// in ticks.
     fn since(self, before: Self) -> Duration {
         let here = self.here.saturating_sub(before.here);
         let ever = self.ever.saturating_sub(before.ever);
@@ -267,7 +273,7 @@ impl Cpu {
     }
 }
 
-/// A server in a process of its own, in a session.
+/// A server process with an open session.
 struct Server {
     child: Child,
     input: Option<ChildStdin>,
@@ -282,16 +288,20 @@ impl Server {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("the program is there");
+            .expect("the program is built");
         let (input, output) = (child.stdin.take(), child.stdout.take().expect("a pipe"));
         let mut server = Self { child, input, output, next_id: 1, buffer: vec![0; 64 * 1024] };
-        server.write(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n");
+        server.write(
+            b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\
+            \"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\
+            \"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}\n",
+        );
         server.read(1);
         server.write(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
         server
     }
 
-    /// Calls so often, so many at a time, with so many bytes of text.
+    /// Makes `calls` calls, `deep` at a time, with `bytes` bytes of text.
     fn calls(&mut self, calls: u64, deep: u64, bytes: usize) {
         let text = "x".repeat(bytes);
         let mut lines = Vec::new();
@@ -301,7 +311,8 @@ impl Server {
                 let id = self.next_id;
                 self.next_id += 1;
                 let call = format!(
-                    "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"echo\",\"arguments\":{{\"text\":\"{text}\"}}}}}}\n"
+                    "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\
+                     \"params\":{{\"name\":\"echo\",\"arguments\":{{\"text\":\"{text}\"}}}}}}\n"
                 );
                 lines.extend_from_slice(call.as_bytes());
             }
@@ -317,7 +328,7 @@ impl Server {
     fn read(&mut self, mut lines: u64) {
         while lines > 0 {
             let count = self.output.read(&mut self.buffer).expect("the server writes");
-            assert!(count > 0, "the server has gone");
+            assert!(count > 0, "the server exited");
             lines -= memchr::memchr_iter(b'\n', &self.buffer[..count]).count() as u64;
         }
     }
@@ -331,14 +342,14 @@ impl Server {
         let here = Duration::from_nanos(spent.sum());
         let text =
             fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
-        // The name in brackets may have spaces in it; a tick is 10 ms.
+        // The name in parentheses may contain spaces; a tick is 10 ms.
         let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
         let ticks: u64 =
             fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
         Cpu { here, ever: Duration::from_millis(10 * ticks) }
     }
 
-    /// A line of its status, in MiB.
+    /// Returns a line of the process status, in MiB.
     fn memory(&self, name: &str) -> f64 {
         let text =
             fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
@@ -348,7 +359,7 @@ impl Server {
         kilobytes / 1024.0
     }
 
-    /// Hangs up and waits until it has gone.
+    /// Closes stdin and waits for the exit.
     fn end(&mut self) {
         drop(self.input.take());
         let _ = self.child.wait();

@@ -1,16 +1,15 @@
-//! Runs every case under callgrind, and makes of the counts the table and the picture, or the check
-//! against what was counted before.
+//! Runs every case under callgrind, and writes the table and the picture, or checks the counts
+//! against the baseline.
 //!
-//! - `report`: all of it, to `RESULTS.md` and `results.svg`;
-//! - `report check`: ours alone, against `BASELINE`; fails where a count has grown by more than 5
-//!   %;
-//! - `report renew`: ours alone, to `BASELINE`.
+//! - `report`: all cases, to `RESULTS.md` and `results.svg`;
+//! - `report check`: ours only, against `BASELINE`; fails if a count grew by more than 5 %;
+//! - `report renew`: ours only, to `BASELINE`.
 
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a tool speaks, and may stop where it stands"
+    reason = "a tool prints, and may panic"
 )]
 
 #[path = "report/count.rs"]
@@ -24,7 +23,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Past this part of what it was, a count has grown too much.
+/// The largest permitted ratio of a count to its baseline.
 const GROWTH_MAX: f64 = 1.05;
 
 fn main() -> ExitCode {
@@ -37,22 +36,22 @@ fn main() -> ExitCode {
             for (key, count) in count::instructions(|key| key.starts_with("ours")) {
                 text.push_str(&format!("{key}\t{count:.0}\n"));
             }
-            std::fs::write(baseline, text).expect("it can be written");
+            std::fs::write(baseline, text).expect("the file is writable");
         }
         _ => {
             let counts = count::instructions(|_| true);
             let table = table::table(&counts, &count::allocations(), &count::others());
             println!("{table}");
-            std::fs::write(here.join("RESULTS.md"), table).expect("it can be written");
+            std::fs::write(here.join("RESULTS.md"), table).expect("the file is writable");
             std::fs::write(here.join("results.svg"), picture::picture(&counts))
-                .expect("it can be written");
+                .expect("the file is writable");
         }
     }
     ExitCode::SUCCESS
 }
 
-/// What was counted before and what is counted now. The compiler has a say in the counts: where it
-/// is another one, the differences are shown, and none is a failure.
+/// Compares the counts with the baseline. The compiler affects the counts: with another compiler,
+/// differences are shown and are not failures.
 fn check(baseline: &str) -> ExitCode {
     let mut lines = baseline.lines();
     let compiler = lines.next().unwrap_or_default();
@@ -76,11 +75,13 @@ fn check(baseline: &str) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     eprintln!(
-        "{grown} counts have grown by more than 5 %: make them smaller, or say why and `bash benches/run renew`"
+        "{grown} counts have grown by more than 5 %: make them smaller, or say why and `bash \
+         benches/run renew`"
     );
     if compiler != count::compiler() {
         eprintln!(
-            "counted with another compiler ({compiler}), so that this is no failure: renew the baseline"
+            "counted with another compiler ({compiler}), so that this is no failure: renew the \
+             baseline"
         );
         return ExitCode::SUCCESS;
     }

@@ -1,5 +1,4 @@
-//! Times what is done with large messages, and prints the megabytes a second as Markdown; knows
-//! nothing of what is done.
+//! Times operations on large messages, and prints megabytes per second as Markdown.
 
 #![allow(clippy::print_stdout, reason = "a tool speaks")]
 
@@ -7,7 +6,7 @@ use std::time::Instant;
 
 use mcp_benches::{By, Case, cases};
 
-/// What is timed; its bytes.
+/// A timed operation and its size in bytes.
 const LARGE: [(&str, f64); 4] = [
     ("decode text 1 MB", 1e6 * 1.048_576),
     ("decode text 1 MB, typed", 1e6 * 1.048_576),
@@ -25,7 +24,7 @@ fn main() {
             let case = cases.iter().find(|case| case.by == by && case.name == name);
             case.map_or_else(String::new, |case| format!("{:.0}", bytes / 1e6 / best(case)))
         };
-        // The official SDK reads types at once.
+        // The official SDK always decodes into types.
         println!(
             "| {name} | {} | {} | {} |",
             of(By::Floor, untyped),
@@ -37,7 +36,7 @@ fn main() {
 
 const TIMES: u32 = 20;
 
-/// Seconds.
+/// Returns the best time, in seconds.
 fn best(case: &Case) -> f64 {
     let once = |_| {
         let mut work = (case.prepare)();

@@ -1,5 +1,4 @@
-//! The least that a server over HTTP does: it reads what it is sent and says it back; knows no
-//! protocol above HTTP.
+//! The minimal HTTP server: reads the request and echoes its text.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -12,15 +11,14 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response};
 use memchr::memmem;
 
-/// What is answered, piece by piece.
+/// A response, piece by piece.
 pub(super) struct Pieces {
     rest: std::vec::IntoIter<Bytes>,
-    /// More follows, never.
+    /// Whether the stream stays open without further events.
     is_open: bool,
 }
 
-/// What is sent, as JSON; a call of `steps` is answered with an event before, and a GET with a
-/// stream that says nothing.
+/// Responds with JSON; a call of `steps` gets an event first, and a GET an idle stream.
 pub(super) async fn answer(request: Request<Incoming>) -> Response<Pieces> {
     let is_get = request.method() == Method::GET;
     let body =
@@ -37,7 +35,8 @@ pub(super) async fn answer(request: Request<Incoming>) -> Response<Pieces> {
     response
 }
 
-const STEP: &[u8] = b"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":1,\"progress\":1}}\n\n";
+const STEP: &[u8] = b"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\
+    \"params\":{\"progressToken\":1,\"progress\":1}}\n\n";
 
 fn event(data: &[u8]) -> Bytes {
     let mut event = Vec::with_capacity(data.len() + 8);

@@ -1,5 +1,4 @@
-//! Servers over HTTP that are measured beside each other: a bare one, ours, the official SDK's;
-//! knows nothing of who calls them.
+//! The HTTP servers that are compared: a bare one, ours, the official SDK's.
 
 mod bare;
 mod ours;
@@ -22,25 +21,25 @@ pub use theirs::Answers;
 /// A server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
-    /// `hyper` with a handler that says back what it is sent.
+    /// `hyper` with an echo handler.
     Bare,
-    /// `mcp-tokio`, as it listens by itself.
+    /// `mcp-tokio` with its own listener.
     Tokio,
-    /// `mcp-tokio` as a service, on the same loop as the bare one and the official SDK.
+    /// `mcp-tokio` as a service, on the accept loop of the bare server and the official SDK.
     Service,
     /// `mcp-smol`.
     Smol,
     /// `mcp-blocking`.
     Blocking,
-    /// The official SDK with its defaults: clients of the legacy era have sessions, all is answered
-    /// with events.
+    /// The official SDK with its defaults: legacy clients have sessions, every response is an event
+    /// stream.
     Rmcp,
-    /// The official SDK without sessions, which answers with JSON where it can.
+    /// The official SDK without sessions, which responds with JSON where possible.
     RmcpJson,
 }
 
 impl Kind {
-    /// All of them.
+    /// All servers.
     pub const ALL: [Self; 7] = [
         Self::Bare,
         Self::Tokio,
@@ -51,7 +50,7 @@ impl Kind {
         Self::RmcpJson,
     ];
 
-    /// What it is called on a command line.
+    /// Returns the name on a command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -65,11 +64,12 @@ impl Kind {
         }
     }
 
-    /// Serves for as long as the process lives. With `delays`, sockets keep what is small until
-    /// what went before has arrived (Nagle), where that is up to us.
+    /// Serves as long as the process lives. With `delays`, sockets delay small packets (Nagle),
+    /// where that is configurable.
     ///
     /// # Errors
-    /// When it cannot listen.
+    ///
+    /// If listening fails.
     pub fn serve(self, listener: TcpListener, delays: bool) -> std::io::Result<()> {
         match self {
             Self::Smol => return ours::on_smol(listener),
@@ -82,10 +82,11 @@ impl Kind {
             .block_on(self.serve_on_tokio(listener, delays))
     }
 
-    /// As [`serve`](Self::serve), of those that run on tokio.
+    /// Like [`serve`](Self::serve), for servers on tokio.
     ///
     /// # Errors
-    /// When it cannot listen, or does not run on tokio.
+    ///
+    /// If listening fails, or the server does not run on tokio.
     pub async fn serve_on_tokio(self, listener: TcpListener, delays: bool) -> std::io::Result<()> {
         listener.set_nonblocking(true)?;
         let listener = tokio::net::TcpListener::from_std(listener)?;

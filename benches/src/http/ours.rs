@@ -1,4 +1,4 @@
-//! Our servers over HTTP, on each runtime; knows nothing of who calls them.
+//! Our HTTP servers, on each runtime.
 
 use std::io;
 use std::net::TcpListener;
@@ -7,10 +7,11 @@ use mcp_tokio::http::{Http, Service, Stop};
 use mcp_tokio::proto::{Progress, Raw};
 use mcp_tokio::{AsyncCx, Server, ToolError};
 
-/// A server with two tools: `echo` says what it is told, and `steps` says before that it has come
-/// one step further.
+/// Builds a server with two tools: `echo` returns its text, and `steps` reports one step of
+/// progress first.
 ///
 /// # Errors
+///
 /// Never: the schemas are JSON.
 pub fn echo() -> io::Result<Server> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(io::Error::other)?;
@@ -20,8 +21,8 @@ pub fn echo() -> io::Result<Server> {
         said(&arguments)
     };
     Ok(Server::new("echo", "1.0.0")
-        .tool_raw_async("echo", "Says what it is told", schema.clone(), echo)
-        .tool_raw_async("steps", "Says how far it is, then what it is told", schema, steps))
+        .tool_raw_async("echo", "Returns its text", schema.clone(), echo)
+        .tool_raw_async("steps", "Reports progress, then returns its text", schema, steps))
 }
 
 fn said(arguments: &Raw) -> Result<String, ToolError> {
@@ -47,12 +48,12 @@ pub(super) fn on_smol(listener: TcpListener) -> io::Result<()> {
     ))
 }
 
-/// Its handlers are plain functions, as those of programs without a runtime are.
+/// Plain handlers, as in programs without a runtime.
 pub(super) fn on_threads(listener: TcpListener) -> io::Result<()> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(io::Error::other)?;
     let server = Server::new("echo", "1.0.0")
-        .tool_raw("echo", "Says what it is told", schema.clone(), |arguments, _| said(&arguments))
-        .tool_raw("steps", "Says how far it is, then what it is told", schema, |arguments, cx| {
+        .tool_raw("echo", "Returns its text", schema.clone(), |arguments, _| said(&arguments))
+        .tool_raw("steps", "Reports progress, then returns its text", schema, |arguments, cx| {
             cx.progress(Progress::new(1.0)).map_err(ToolError::from)?;
             said(&arguments)
         });

@@ -1,4 +1,4 @@
-//! The official SDK's server over HTTP; knows nothing of who calls it.
+//! The official SDK's server over HTTP.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler};
 
-/// `echo` and `steps`, as ours; `wait` is never answered.
+/// `echo` and `steps`, like ours; `wait` is never answered.
 #[derive(Clone, Copy, Debug)]
 pub struct Answers;
 

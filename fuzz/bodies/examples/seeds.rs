@@ -1,14 +1,14 @@
-//! Writes the first corpora, from what the golden transcripts say and from the values of the
-//! schema's own tests.
+//! Writes the initial corpora, from the golden transcripts and from the values of the schema's own
+//! tests.
 
-#![expect(clippy::unwrap_used, reason = "a tool may stop where it stands")]
+#![expect(clippy::unwrap_used, reason = "a tool may panic")]
 
 use std::fs;
 use std::path::Path;
 
 use mcp_fuzz_bodies::{mark, selector};
 
-/// `cargo run -p mcp-fuzz-bodies --example seeds`; then fuzz, and `cargo fuzz cmin`.
+/// Run `cargo run -p mcp-fuzz-bodies --example seeds`; then fuzz, and run `cargo fuzz cmin`.
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut lines = Vec::new();
@@ -36,7 +36,12 @@ fn main() {
         put("envelope", &format!("line-{index}"), line.as_bytes());
         put("raw_splice", &format!("line-{index}"), line.as_bytes());
     }
-    put("line", "marks", b"\x03\xEF\xBB\xBF{}\r\n \r\n[1]\n\r\r\n\"\xEF\xBB\xBF\"\n0123456789012345678901234567890123456789012345678901234567890\nhalf");
+    put(
+        "line",
+        "marks",
+        b"\x03\xEF\xBB\xBF{}\r\n \r\n[1]\n\r\r\n\"\xEF\xBB\xBF\"\n012345678901234\
+        5678901234567890123456789012345678901234567890\nhalf",
+    );
     for (name, text) in VALUES {
         let mut seed = vec![selector(name).unwrap()];
         seed.extend_from_slice(text.as_bytes());
@@ -61,7 +66,7 @@ fn main() {
     }
 }
 
-/// What happens in a transcript, as a script; what its application does becomes something like it.
+/// Converts a transcript to a script; actions of the application become similar ones.
 fn script(text: &str) -> Vec<u8> {
     let modern = text.contains("revisions: 2026-07-28");
     let mut script = vec![if modern { 6 } else { 2 }, 0, 6];
@@ -174,32 +179,46 @@ const FIELDS: &[&str] = &[
 ];
 
 const STREAMS: &[&[u8]] = &[
-    b"\x01id: 1\nevent: message\ndata: {}\n\nid: 2\rdata\r\r:c\r\n\r\nretry: 500\r\ndata: a\ndata: b\n\ndata: cut",
-    b"\x02\xEF\xBB\xBFdata: 0123456789012345678901234567890123456789012345678901\n\nid:\0\ndata:x\n\nid\n\n",
+    b"\x01id: 1\nevent: message\ndata: {}\n\nid: 2\rdata\r\r:c\r\n\r\nretry: 500\r\ndata: \
+        a\ndata: b\n\ndata: cut",
+    b"\x02\xEF\xBB\xBFdata: 0123456789012345678901234567890123456789012345678901\n\nid:\0\ndata:x\
+        \n\nid\n\n",
     b"\x03a-1|message|{\"jsonrpc\":\"2.0\"}",
 ];
 
-/// The first letter picks the revisions: `f` all, `d` those without sessions, `e` those with them.
+/// The first letter picks the revisions: `f` all, `d` the modern one, `e` the legacy ones.
 const REQUESTS: &[(&str, &str)] = &[
     (
         "modern",
-        "fPOST\nHost:localhost:1\nOrigin:http://[::1]\nContent-Type:application/json\nAccept:*/*\nMCP-Protocol-Version:2026-07-28\nMcp-Method:tools/call\nMcp-Name:t\nMcp-Param-A:=?base64?SGVsbG8=?=\nMcp-Param-N:42.0\n\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"arguments\":{\"a\":\"Hello\",\"n\":42},\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
+        "fPOST\nHost:localhost:1\nOrigin:http://[::1]\nContent-Type:application/json\nAccept:*/*\n\
+         MCP-Protocol-Version:2026-07-28\nMcp-Method:tools/call\nMcp-Name:t\nMcp-Param-A:=?base64?\
+         SGVsbG8=?=\nMcp-Param-N:42.0\n\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\
+         \"params\":{\"name\":\"t\",\"arguments\":{\"a\":\"Hello\",\"n\":42},\
+         \"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\
+         \"io.modelcontextprotocol/clientCapabilities\":{}}}}",
     ),
     (
         "opening",
-        "fPOST\nHost:127.0.0.1\nContent-Type:application/json;charset=utf-8\nAccept:application/json, text/event-stream\n\n{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}",
+        "fPOST\nHost:127.0.0.1\nContent-Type:application/json;charset=utf-8\nAccept:application/js\
+         on, text/event-stream\n\n{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\
+         \"params\":{\"protocolVersion\":\"2025-11-25\"}}",
     ),
     (
         "within",
-        "ePOST\nhost:localhost\ncontent-type:application/json\naccept:*/*\ncontent-length:47\nmcp-session-id:s-1\nmcp-protocol-version:2025-06-18\n\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",
+        "ePOST\nhost:localhost\ncontent-type:application/json\naccept:*/*\ncontent-length:47\nmcp-\
+         session-id:s-1\nmcp-protocol-version:2025-06-18\n\n{\"jsonrpc\":\"2.0\",\
+         \"method\":\"notifications/initialized\"}",
     ),
     (
         "batch",
-        "ePOST\nhost:localhost\ncontent-type:application/json\naccept:*/*\nmcp-session-id:s-1\n\n[{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}]",
+        "ePOST\nhost:localhost\ncontent-type:application/json\naccept:*/*\nmcp-session-id:s-1\n\n[\
+         {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"id\":1,\
+         \"result\":{}}]",
     ),
     (
         "get",
-        "fGET\nhost:localhost\naccept:text/event-stream\nmcp-session-id:s-1\nlast-event-id:s-1/7\n\n",
+        "fGET\nhost:localhost\naccept:text/event-stream\nmcp-session-id:s-1\nlast-event-id:s-1/7\n\
+         \n",
     ),
     ("delete", "dDELETE\nhost:localhost\nmcp-session-id:s-1\n\n"),
     ("foreign", "fPOST\nhost:evil.example\norigin:null\ncontent-encoding:gzip\n\n{}"),

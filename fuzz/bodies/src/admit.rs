@@ -1,5 +1,4 @@
-//! Requests over HTTP, as they come in and as they are refused; knows the answer's form and the
-//! promises about origins.
+//! Admission of HTTP requests, and the form of refusals.
 
 use mcp_proto::http::field::{Authority, Origin};
 use mcp_proto::http::{
@@ -7,13 +6,13 @@ use mcp_proto::http::{
 };
 use mcp_proto::{Era, Raw, Revision};
 
-/// A head, as names and values.
+/// The fields of a head, as names and values.
 type Head = Vec<(String, Vec<u8>)>;
 
-/// A request comes in from where it may, as what its head and body both say, or is refused with a
-/// whole answer.
+/// A request is admitted only from an allowed origin and with a head that matches its body, or
+/// refused with a complete response.
 ///
-/// The first byte picks the revisions that are spoken, the rest of the first line is the verb;
+/// The first byte picks the configured revisions, the rest of the first line is the HTTP method;
 /// fields follow, each on its line, up to an empty one; the rest is the body.
 pub fn admit(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
@@ -37,7 +36,7 @@ pub fn admit(data: &[u8]) {
         head.push((name, parts.next().unwrap_or_default().to_vec()));
     }
     let outcome = request(&policy, &verb, &head, rest);
-    // Each name in another case, and the fields from the last to the first.
+    // Each name in another case, and the fields in reverse order.
     let twin = |(name, value): &(String, Vec<u8>)| {
         let swap = |c: char| {
             if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
@@ -48,7 +47,7 @@ pub fn admit(data: &[u8]) {
     assert_eq!(
         request(&policy, &verb, &twin, rest),
         outcome,
-        "neither case nor order of the fields counts"
+        "neither case nor order of the fields matters"
     );
 }
 
@@ -79,7 +78,7 @@ fn request(
     outcome
 }
 
-/// A tool of any name repeats two of its arguments.
+/// Returns a schema that mirrors two arguments, for every tool.
 fn schema(_tool: &str) -> Option<Raw> {
     let schema = r#"{"properties":{"a":{"type":"string","x-mcp-header":"A"},"n":{"type":"integer","x-mcp-header":"N"}}}"#;
     Raw::from_text(schema).ok()
@@ -109,12 +108,12 @@ fn came_in(policy: &Policy, head: &Head, admitted: &Admitted, post: Option<&Post
     }
 }
 
-/// What stands alone says the same twice.
+/// Checks that head and body of a modern request agree.
 fn alone(head: &Head, revision: Revision, message: &Posted, body: &[u8]) {
     let said = |name| head.one(name).ok().flatten().map(|value| value.trim_ascii().to_vec());
     assert_eq!(said("mcp-protocol-version"), Some(revision.name().as_bytes().to_vec()));
     let body = Raw::from_text(std::str::from_utf8(body).unwrap_or_default());
-    let Ok(body) = body else { panic!("the body is no JSON") };
+    let Ok(body) = body else { panic!("the body is not JSON") };
     match message {
         Posted::Request { method, .. } => {
             assert_eq!(said("mcp-method"), Some(method.as_bytes().to_vec()));
@@ -128,7 +127,7 @@ fn alone(head: &Head, revision: Revision, message: &Posted, body: &[u8]) {
             }
         }
         Posted::Notification { .. } => {}
-        Posted::Response | Posted::Batch { .. } => panic!("{message:?} stands alone"),
+        Posted::Response | Posted::Batch { .. } => panic!("{message:?} is not modern"),
     }
 }
 
@@ -145,7 +144,7 @@ fn refused(refusal: &Refusal) {
         return;
     }
     let body = std::str::from_utf8(&refusal.body).ok().and_then(|body| Raw::from_text(body).ok());
-    let Some(body) = body else { panic!("{refusal} has a body that is no JSON") };
+    let Some(body) = body else { panic!("{refusal} has a body that is not JSON") };
     assert_eq!(body.as_bytes(), &refusal.body[..], "on one line");
     assert!(body.member("error").is_some_and(|error| error.member("code").is_some()), "{body}");
 }

@@ -1,4 +1,4 @@
-//! An application that does anything, fit or not, by number; knows nothing of what comes of it.
+//! An application that runs arbitrary commands, by number.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use mcp_proto::{
     Instant, Limits, OwnedCommand, Progress, Question, Raw, Revision,
 };
 
-/// The handles that an application has, open or not.
+/// The handles of an application, open or not.
 #[derive(Debug, Default)]
 pub(crate) struct App {
     calls: Vec<CallId>,
     requests: Vec<IncomingId>,
 }
 
-/// How many acts there are.
+/// The number of commands.
 const ACTS: u8 = 24;
 
 impl App {
@@ -26,14 +26,14 @@ impl App {
         }
     }
 
-    /// Applies command number `act`; `which` picks handles and words.
+    /// Runs command number `act`; `which` picks handles and values.
     pub(crate) fn act<E: Endpoint>(&mut self, machine: &mut E, now: Instant, act: u8, which: u8) {
         let Some(command) = self.command(act % ACTS, which) else { return };
         let applied = machine.apply_owned(now, &command);
         self.calls.extend(applied.ok().and_then(Applied::call));
     }
 
-    /// The command; none where there is no handle for it yet.
+    /// Returns the command; `None` if it needs a handle that does not exist yet.
     fn command(&self, act: u8, which: u8) -> Option<OwnedCommand> {
         let call = |method: &str, params, options| OwnedCommand::Call {
             method: method.into(),
@@ -54,7 +54,7 @@ impl App {
             8 | 9 => OwnedCommand::Cancel { call: pick(&self.calls, which)?, reason: "".into() },
             10..=12 => OwnedCommand::Respond { incoming: latest?, result: Some(data) },
             13 => {
-                // Others of the reserved ones are the core's to send.
+                // Only the core sends the other reserved ones.
                 let code = [-32002, -32602, -32603, i64::from(which)][usize::from(which) % 4];
                 OwnedCommand::RespondError {
                     incoming: latest?,
@@ -91,7 +91,7 @@ impl App {
 }
 
 fn pick<T: Copy>(handles: &[T], which: u8) -> Option<T> {
-    // The latest are the likeliest to be open.
+    // The latest handles are the most likely to be open.
     let back = usize::from(which % 8);
     handles.len().checked_sub(back + 1).and_then(|index| handles.get(index)).copied()
 }
@@ -179,7 +179,7 @@ fn questions(which: u8) -> Vec<(Box<str>, Question)> {
     }
 }
 
-/// What either side declares: all that there is, or little.
+/// Returns the capabilities of a side: all or few.
 pub(crate) fn capabilities(which: u8) -> &'static [Capability] {
     if which & 1 == 0 {
         &[
@@ -199,7 +199,7 @@ pub(crate) fn capabilities(which: u8) -> &'static [Capability] {
     }
 }
 
-/// Which revisions a side speaks.
+/// Returns the revisions of a side.
 pub(crate) fn revisions(which: u8) -> &'static [Revision] {
     match which % 7 {
         0 | 1 => &Revision::ALL,
@@ -211,7 +211,7 @@ pub(crate) fn revisions(which: u8) -> &'static [Revision] {
     }
 }
 
-/// The limits: as they are, or so small that each can be reached.
+/// Returns limits: the defaults, or so small that each can be reached.
 pub(crate) fn limits(which: u8) -> Limits {
     let small = Limits {
         message_bytes_max: 512,

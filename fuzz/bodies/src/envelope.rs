@@ -1,5 +1,4 @@
-//! The JSON-RPC envelope, read a second time by the letter of the rules; knows nothing of what
-//! MCP's methods mean.
+//! The JSON-RPC envelope, compared with an independent strict reading.
 
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
@@ -9,8 +8,8 @@ use mcp_proto::{
 
 use crate::reference::{Reading, Tree, read};
 
-/// A message is what a strict reading with `serde_json` says it is, for both roles: what it ends,
-/// tells and answers.
+/// A message has the meaning that a strict reading with `serde_json` finds, in both roles: what it
+/// completes, raises and answers.
 pub fn envelope(data: &[u8]) {
     let text = data.trim_ascii();
     if text.is_empty() {
@@ -28,12 +27,12 @@ pub fn envelope(data: &[u8]) {
     expect(data, &if is_deep { Class::NotJson } else { Class::of(&tree) });
 }
 
-/// What a text is as a message.
+/// The class of a text as a message.
 #[derive(Debug)]
 enum Class {
     NotJson,
     Array,
-    /// No message; with the id that an answer can name, and whether there can be an answer.
+    /// Not a message; with the id for an error reply, and whether a reply is possible.
     Invalid {
         id: Option<Tree>,
         answerable: bool,
@@ -147,7 +146,7 @@ fn tree(raw: &Raw) -> Tree {
 
 const REVISION: Revision = Revision::V2025_11_25;
 
-/// A method that no revision has.
+/// A method of no revision.
 const SERVED: &str = "x/y";
 
 fn limits() -> Limits {
@@ -196,7 +195,7 @@ fn at_the_server(text: &[u8], class: &Class) {
         Class::Notification { params: Params::Malformed, .. } => {
             (Some(ViolationKind::BadNotification), None)
         }
-        // What MCP's own mean is no matter of envelopes.
+        // The behavior of MCP's own methods does not matter here.
         Class::Notification { method, .. } if method.starts_with("notifications/") => return,
         Class::Notification { method, params } => {
             let Some(server::Event::Notification { method: told, params: given }) = event else {

@@ -1,5 +1,5 @@
-//! A session of a server over HTTP, or an exchange that stands alone, under a script of requests,
-//! readers, times and answers; knows the promises and little of the protocol.
+//! A session of a server over HTTP, or a modern exchange, driven by a script of requests, readers,
+//! times and responses.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use mcp_proto::{Instant, Revision};
 
 use crate::served::Served;
 
-/// Whatever clients, drivers and applications do, every frame is whole events, no request is
-/// answered twice and nothing is said on two streams, what is kept is bounded, and the end is
+/// Whatever clients, drivers and applications do, every frame consists of whole events, no request
+/// is answered twice, no message is on two streams, the replay buffer is bounded, and the end is
 /// quiet.
 ///
-/// The first byte is the revision. Then come steps of three bytes: what, on which exchange or
-/// request, and how.
+/// The first byte is the revision. Steps of three bytes follow: the action, the exchange or
+/// request, and its details.
 pub fn exchange(data: &[u8]) {
     let Some((first, mut script)) = data.split_first() else { return };
     let revision = Revision::ALL[usize::from(*first) % Revision::ALL.len()];

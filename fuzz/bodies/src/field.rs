@@ -1,13 +1,11 @@
-//! Values of header fields: what is written against what is read, and numbers against another
-//! reader of numbers.
+//! Header field values: encoding against decoding, and numbers against another parser.
 
 use mcp_proto::http::field::{
     Authority, Origin, accepts, challenges, decode, encode, is_event_id, is_media_type, is_token,
     safe_integer, text, visible,
 };
 
-/// What is encoded can be sent and decodes to itself, and what any value of a field decodes to does
-/// so again.
+/// An encoded value is valid and decodes to itself, and so does the decoding of any value.
 pub fn field(data: &[u8]) {
     let said = String::from_utf8_lossy(data);
     round_trip(&said);

@@ -1,5 +1,4 @@
-//! A client over HTTP, and a script of responses, times and actions; knows the promises and little
-//! of the protocol.
+//! A client over HTTP, driven by a script of responses, times and actions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,11 +9,11 @@ use mcp_proto::{
     CallId, CallOptions, Era, ErrorObject, Filter, IncomingId, Instant, Limits, Raw, Session as _,
 };
 
-/// Whatever a server, a driver and an application do, every call ends once and in time, no more is
-/// held and open than may be, and none is left.
+/// Whatever a server, a driver and an application do, every call ends once and in time, limits
+/// hold, and nothing remains.
 ///
-/// The first byte says what is known of the server. Then come steps: what, on which exchange or
-/// call, and how.
+/// The first byte is the knowledge about the server. Steps follow: the action, the exchange or
+/// call, and its details.
 pub fn http_client(data: &[u8]) {
     let Some((first, mut script)) = data.split_first() else { return };
     let limits = Limits {
@@ -53,12 +52,12 @@ pub fn http_client(data: &[u8]) {
 
 const CALLS_MAX: usize = 8;
 
-/// Exchanges beyond those of calls: what has no answer, what lingers, the stream, and the farewell.
+/// Exchanges beyond those of calls: notifications, closing ones, the GET stream, and the DELETE.
 const OTHERS_MAX: usize = 64 + 32 + 2;
 
 const STEPS: u8 = 12;
 
-/// The step that the bytes of a body follow.
+/// The step followed by the bytes of a body.
 const BODY: u8 = 3;
 
 const METHODS: &[&str] = &["tools/list", "tools/call", "ping", "resources/read"];
@@ -86,7 +85,7 @@ struct Run {
 }
 
 impl Run {
-    /// Does what there is to do, and checks it.
+    /// Executes and checks all pending work.
     fn drive(&mut self) {
         let mut held = 0;
         while let Some(action) = self.http.poll_action() {
@@ -107,7 +106,7 @@ impl Run {
         assert!(self.open.len() <= CALLS_MAX + OTHERS_MAX, "{} exchanges", self.open.len());
         while let Some(event) = self.http.poll_event() {
             held += size_of::<Event>();
-            assert!(!self.is_closed, "after the last event there is none: {event:?}");
+            assert!(!self.is_closed, "an event after the last one: {event:?}");
             match event {
                 Event::Session(client::Event::Completed { call, .. }) => {
                     assert!(self.calls.remove(&call), "{call} ends once");
@@ -119,7 +118,7 @@ impl Run {
                 _ => {}
             }
         }
-        // What waited to be sent and heard was all held.
+        // Everything waiting to be sent or polled was within the limits.
         assert!(held <= self.http.limits().memory_max(), "{held} bytes were held");
         assert!(self.calls.len() <= CALLS_MAX, "{:?} are open", self.calls);
     }
@@ -192,13 +191,13 @@ impl Run {
                         self.http.respond_error(now, incoming, &ErrorObject::internal("no"));
                 }
             }
-            // Seldom, since little comes after it.
+            // Rarely, since little follows it.
             _ if which == 0 => self.http.close(now),
             _ => self.http.handle_timeout(Instant::ZERO),
         }
     }
 
-    /// Nothing comes any more.
+    /// Ends the input.
     fn finish(mut self) {
         for _ in 0..80 {
             self.now += Duration::from_secs(60);
@@ -218,7 +217,7 @@ impl Run {
     }
 }
 
-/// What the request wants to hear.
+/// Returns a response that fits the request.
 fn answer(send: &Send) -> String {
     let body = core::str::from_utf8(&send.body).ok().and_then(|body| Raw::from_text(body).ok());
     let part = |name| body.as_ref().and_then(|body| body.member(name));

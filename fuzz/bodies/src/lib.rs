@@ -1,9 +1,8 @@
-//! What the fuzz targets do, one function each: arbitrary bytes in, a panic when a promise is
+//! The bodies of the fuzz targets, one function each: arbitrary bytes in, a panic if a promise is
 //! broken.
 //!
-//! They know the public surface of `mcp_proto` and the checkers of `mcp_harness`, and nothing of
-//! fuzzers: the targets in `fuzz/` call them under libFuzzer, and `tests/corpus.rs` replays the
-//! corpora under `cargo test`.
+//! The targets in `fuzz/` call them under libFuzzer, and `tests/corpus.rs` replays the corpora
+//! under `cargo test`.
 
 #![allow(clippy::panic, reason = "a fuzz target reports by panicking")]
 

@@ -1,5 +1,4 @@
-//! Framing: a byte stream against its lines, taken one by one; knows how lines end and nothing of
-//! what they say.
+//! Line framing: a byte stream, compared with its lines one by one.
 
 use bytes::Buf;
 use mcp_harness::{Seed, Witness};
@@ -7,10 +6,10 @@ use mcp_proto::server::{Config, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Endpoint, Instant, Limits, Raw, Session, StreamId, ViolationKind};
 
-/// The longest line of the machines: short, so that many are too long.
+/// The longest line of the machines: short, so that many exceed it.
 const LINE_BYTES_MAX: usize = 48;
 
-/// Any split of a byte stream gives what its lines give one by one.
+/// Any split of a byte stream has the effect of its lines one by one.
 pub fn line(data: &[u8]) {
     let Some((seed, stream)) = data.split_first() else { return };
     let by_line = one_by_one(stream);
@@ -21,7 +20,7 @@ pub fn line(data: &[u8]) {
     assert_eq!(split(stream, || 1 + seed.below(40)), by_line, "in pieces of {seed:?}");
 }
 
-/// What a machine showed: its events and its bytes.
+/// A machine's output: its events and its bytes.
 type Shown = (Vec<String>, Vec<u8>);
 
 fn server() -> Server {
@@ -42,7 +41,7 @@ fn split(mut stream: &[u8], mut size: impl FnMut() -> usize) -> Shown {
     (events, machine.outbox().chunk().to_vec())
 }
 
-/// The reference: lines as a few words describe them, and a machine that is given whole messages.
+/// Returns the reference: lines by a simple definition, and a machine that receives whole messages.
 fn one_by_one(stream: &[u8]) -> Shown {
     let mut machine = server();
     let lines: Vec<&[u8]> = stream.split(|byte| *byte == b'\n').collect();

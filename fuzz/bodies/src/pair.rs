@@ -1,5 +1,4 @@
-//! A client and a server on a link, and what their applications and the world do to them; knows no
-//! protocol.
+//! A client and a server on a link, driven by a script of their applications and the network.
 
 use std::time::Duration;
 
@@ -17,15 +16,15 @@ enum Op {
     Server(u8, u8),
     /// Time passes, in powers of two of milliseconds.
     Wait(u8),
-    /// Only what can happen at once does.
+    /// Everything possible without time passing happens.
     Step,
-    /// What is under way arrives.
+    /// Everything in transit arrives.
     Drive,
-    /// A stray line comes to the server, or to the client.
+    /// A stray line reaches the server or the client.
     Stray(bool, u8),
-    /// A pipe stalls, or goes on.
+    /// A pipe stalls or continues.
     Stall(bool, bool),
-    /// The client's events are left in it, or are taken.
+    /// The client's events are left in it, or polled.
     Busy(bool, bool),
     Cut(bool),
 }
@@ -66,7 +65,7 @@ pub fn pair(data: &[u8]) {
     pair.to_client.is_stalled = false;
     pair.to_server.is_stalled = false;
     (pair.is_client_busy, pair.is_server_busy) = (false, false);
-    // Two that keep each other alive by pings never come to rest by themselves.
+    // Two peers that ping each other never come to rest by themselves.
     pair.wait(Duration::from_secs(90));
     let now = pair.now;
     pair.client.close(now);
@@ -87,7 +86,7 @@ fn perform(pair: &mut Pair, [client, server]: &mut [App; 2], op: &Op) {
         Op::Drive => pair.drive(),
         Op::Stray(to_server, line) => {
             let line = STRAY[usize::from(line) % STRAY.len()];
-            // In the middle of a line it would only break that line.
+            // Within a line it would only break that line.
             pair.drive();
             let now = pair.now;
             if to_server && pair.to_server.bytes_in_flight() == 0 && pair.server.wants_input() {
@@ -127,13 +126,15 @@ const STRAY: &[&[u8]] = &[
     b"[]\n",
     b"[{\"jsonrpc\":\"2.0\",\"id\":\"b\",\"method\":\"ping\"},1]\n",
     b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n",
-    b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"resultType\":\"input_required\",\"requestState\":\"\"}}\n",
+    b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"resultType\":\"input_required\",\
+        \"requestState\":\"\"}}\n",
     b"{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32601,\"message\":\"\"}}\n",
     b"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"\"}}\n",
     b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n",
     b"{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"roots/list\"}\n",
     b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}}\n",
-    b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":2,\"progress\":1}}\n",
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":2,\
+        \"progress\":1}}\n",
     b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n",
     b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n",
 ];

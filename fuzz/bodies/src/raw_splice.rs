@@ -1,5 +1,4 @@
-//! Values without a tree: what the scanner takes and finds, and what becomes of params and results
-//! on their way out.
+//! JSON values without a tree: scanning and lookup, and params and results on their way out.
 
 use bytes::Buf;
 use mcp_proto::client::{self, Client};
@@ -11,7 +10,7 @@ use mcp_proto::{
 
 use crate::reference::{Reading, Tree, read};
 
-/// A JSON value is taken exactly if `serde_json` takes it, has the same members, and stays whole
+/// A JSON value is accepted exactly if `serde_json` accepts it, has equal members, and stays intact
 /// when members are added to it.
 pub fn raw_splice(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -45,7 +44,7 @@ fn parse(text: &[u8]) -> Tree {
     }
 }
 
-/// What members hold that are not the core's own, by the rule that the last of a name counts.
+/// Returns the members that do not belong to the core; of repeated names, the last counts.
 fn others<'a>(object: &'a Tree, ours: &[&str]) -> Vec<(&'a str, &'a Tree)> {
     let mut names: Vec<&str> = object.members().iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();

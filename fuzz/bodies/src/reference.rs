@@ -1,11 +1,10 @@
-//! JSON as `serde_json` reads it, with nothing merged and nothing lost but spelling; knows nothing
-//! of MCP.
+//! JSON as `serde_json` parses it, with everything preserved except the spelling.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// A JSON value, with repeated members and the difference between integers and other numbers kept.
+/// A JSON value that preserves repeated members and distinguishes integers from other numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Tree {
     Null,
@@ -18,12 +17,12 @@ pub(crate) enum Tree {
     Object(Vec<(String, Self)>),
 }
 
-/// What `serde_json` says of a text.
+/// The verdict of `serde_json` on a text.
 #[derive(Debug)]
 pub(crate) enum Reading {
     Json(Tree),
     NotJson,
-    /// It cannot say: a number too large for it, or more depth than it follows.
+    /// Undecided: a number out of its range, or more nesting than it supports.
     Unsure,
 }
 
@@ -40,7 +39,7 @@ pub(crate) fn read(text: &[u8]) -> Reading {
 }
 
 impl Tree {
-    /// The member of this name; of several, the last.
+    /// Returns the member of this name; the last one, if repeated.
     pub(crate) fn member(&self, name: &str) -> Option<&Self> {
         self.members().iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
     }
@@ -57,8 +56,8 @@ impl Tree {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
 
-    /// Whether `-0`, an integer, or `-0.0`, which is none, is somewhere: both come as the same
-    /// float.
+    /// Returns whether the value contains `-0`, an integer, or `-0.0`, which is not one: both
+    /// become one float.
     pub(crate) fn has_minus_zero(&self) -> bool {
         match self {
             Self::Float(value) => *value == 0.0 && value.is_sign_negative(),
@@ -68,7 +67,7 @@ impl Tree {
         }
     }
 
-    /// How deep arrays and objects are nested.
+    /// Returns the nesting depth.
     pub(crate) fn depth(&self) -> usize {
         match self {
             Self::Array(elements) => 1 + elements.iter().map(Self::depth).max().unwrap_or_default(),

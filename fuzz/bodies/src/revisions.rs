@@ -1,4 +1,4 @@
-//! One script of two applications, in every revision; knows which differences the design documents.
+//! One script of two applications, in every revision.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use mcp_proto::{
     Question, Raw, Revision, client, server,
 };
 
-/// What an application does. Handles go by how many came before: those of one revision are not
-/// those of another.
+/// A command of an application. Handles are identified by position, since their values differ
+/// between revisions.
 ///
-/// Left out is what differs between revisions and is documented: words of progress, forms,
-/// subscriptions, log levels, pings, and codes that are translated
+/// Documented differences between revisions are left out: messages of progress, forms,
+/// subscriptions, log levels, pings, and translated codes
 /// (`tests/harness/tests/suite/revisions/differences.rs`).
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Op {
@@ -30,8 +30,8 @@ enum Op {
     CloseServer,
 }
 
-/// What two applications see of one script is the same in every revision, but for what is
-/// documented.
+/// Both applications see equal events of one script in every revision, except for documented
+/// differences.
 pub fn revisions(data: &[u8]) {
     let mut data = Unstructured::new(data);
     let mut script: Vec<Op> = Vec::new();
@@ -78,8 +78,8 @@ fn run(script: &[Op], revision: Revision) -> Vec<String> {
         is_closing: false,
     };
     for op in script {
-        // A session asks by requests, and an answer is none: what can still be said once one side
-        // closes differs.
+        // In a session questions are requests, whose responses need no result: what can be sent
+        // after one side closes differs.
         if run.is_closing {
             break;
         }
@@ -120,8 +120,8 @@ impl Run {
                 let error = ErrorObject::new(i64::from(code), "no");
                 server.respond_error(now, latest(&self.requests, request)?, &error)
             }
-            // In a session a request that comes again is the same one, whose progress has to go on
-            // growing.
+            // In a session a request that is delivered again is unchanged, and its progress has to
+            // continue to increase.
             Op::Progress(..) if !self.asked.is_empty() => Ok(()),
             Op::Progress(request, how_far) => server.progress(
                 now,
@@ -144,8 +144,8 @@ impl Run {
             Op::Decline(asked) => {
                 client.respond_error(now, latest(&self.asked, asked)?, &ErrorObject::internal("no"))
             }
-            // A session cannot tell which call a question is for, so that the time of all of them
-            // stands still.
+            // A session cannot tell which call a question belongs to, so the timeouts of all of
+            // them are suspended.
             Op::Wait(_) if !self.asked.is_empty() => Ok(()),
             Op::Wait(time) => {
                 self.pair.wait(Duration::from_millis(1 << (time % 16)));
@@ -164,7 +164,7 @@ impl Run {
         }
     }
 
-    /// Takes down what both sides were told, by their own counts.
+    /// Records the events of both sides, with positions in place of handles.
     fn look(&mut self) {
         let start = self.seen.len();
         for event in std::mem::take(&mut self.pair.client_events) {
@@ -203,8 +203,8 @@ impl Run {
             };
             self.seen.push(format!("server: {line}"));
         }
-        // What one action causes, it causes here in the client and there in the server: order is
-        // that of actions.
+        // The effects of an action reach the client first here and the server first there: they are
+        // compared by action.
         self.seen.get_mut(start..).unwrap_or_default().sort_unstable();
     }
 }
@@ -213,7 +213,7 @@ fn end(outcome: &Result<Raw, CallError>) -> String {
     match outcome {
         Ok(result) => format!("is error {:?}", result.member("isError").map(|it| it.to_string())),
         Err(CallError::Unanswered(_)) => "unanswered".into(),
-        // A session's server says so, in its own words.
+        // A session's server answers with its own message.
         Err(CallError::Refused(error)) if error.message.starts_with("no answer to") => {
             "unanswered".into()
         }

@@ -1,12 +1,11 @@
-//! The types of the schema, each as something that reads and writes JSON; knows nothing of what
-//! they stand for.
+//! The types of the schema, reduced to decoding and encoding JSON.
 
 use mcp_proto::schema as s;
 use mcp_proto::schema::{Decode, Encode};
 use mcp_proto::{Raw, RequestId, Revision};
 
-/// What a type reads it writes, what it wrote it reads again as the same, and a member that it does
-/// not know changes nothing.
+/// A type can encode what it decodes and decodes its own output to an equal value, and unknown
+/// members change nothing.
 pub fn schema_decode(data: &[u8]) {
     let Some((which, text)) = data.split_first() else { return };
     let Some(raw) = std::str::from_utf8(text).ok().and_then(|text| Raw::from_text(text).ok())
@@ -18,7 +17,7 @@ pub fn schema_decode(data: &[u8]) {
     }
 }
 
-/// The byte with which texts for the type of this name begin.
+/// Returns the first byte of inputs for the type of this name.
 #[must_use]
 pub fn selector(name: &str) -> Option<u8> {
     CHECKS.iter().position(|(known, _)| *known == name).and_then(|index| u8::try_from(index).ok())
@@ -33,19 +32,21 @@ macro_rules! checks {
 }
 
 checks! {
-    s::Annotations, s::AnyElicit, s::Audio, s::BlobResource, s::BoolField, s::CallTool, s::CallToolResult,
-    s::CancelTask, s::Cancelled, s::Capabilities, s::ChoiceField, s::ChoicesField, s::Complete, s::CompleteResult,
-    s::Content, s::CreateMessage, s::CreateMessageResult, s::CreateTaskResult, s::DetailedTask, s::DiscoverResult,
-    s::Elicit, s::ElicitResult, s::ElicitUrl, s::EmbeddedResource, s::Field, s::Form, s::GetPrompt,
-    s::GetPromptResult, s::Icon, s::Image, s::Implementation, s::Initialize, s::InitializeResult, s::InputRequest,
-    s::InputRequired, s::Level, s::ListPromptsResult, s::ListResourceTemplatesResult, s::ListResourcesResult,
-    s::ListRootsResult, s::ListTasksResult, s::ListTools, s::ListToolsResult, s::Listen, s::ListenResult,
-    s::LogMessage, s::Meta, s::MissingCapabilities, s::ModelPreferences, s::NumberField, s::ProgressMade, s::Prompt,
-    s::PromptMessage, s::ReadResource, s::ReadResourceResult, s::Reference, s::Resource, s::ResourceContents,
-    s::ResourceLink, s::ResourceTemplate, s::Root, s::SamplingContent, s::SamplingMessage, s::SetLevel,
-    s::SubscriptionFilter, s::SubscriptionsAcknowledged, s::Task, s::Text, s::TextField, s::TextResource, s::Tool,
-    s::ToolAnnotations, s::ToolResult, s::ToolUse, s::UnsupportedVersion, s::UpdateTask, s::UrlElicitationRequired,
-    RequestId,
+    s::Annotations, s::AnyElicit, s::Audio, s::BlobResource, s::BoolField, s::CallTool,
+    s::CallToolResult, s::CancelTask, s::Cancelled, s::Capabilities, s::ChoiceField,
+    s::ChoicesField, s::Complete, s::CompleteResult, s::Content, s::CreateMessage,
+    s::CreateMessageResult, s::CreateTaskResult, s::DetailedTask, s::DiscoverResult, s::Elicit,
+    s::ElicitResult, s::ElicitUrl, s::EmbeddedResource, s::Field, s::Form, s::GetPrompt,
+    s::GetPromptResult, s::Icon, s::Image, s::Implementation, s::Initialize, s::InitializeResult,
+    s::InputRequest, s::InputRequired, s::Level, s::ListPromptsResult,
+    s::ListResourceTemplatesResult, s::ListResourcesResult, s::ListRootsResult, s::ListTasksResult,
+    s::ListTools, s::ListToolsResult, s::Listen, s::ListenResult, s::LogMessage, s::Meta,
+    s::MissingCapabilities, s::ModelPreferences, s::NumberField, s::ProgressMade, s::Prompt,
+    s::PromptMessage, s::ReadResource, s::ReadResourceResult, s::Reference, s::Resource,
+    s::ResourceContents, s::ResourceLink, s::ResourceTemplate, s::Root, s::SamplingContent,
+    s::SamplingMessage, s::SetLevel, s::SubscriptionFilter, s::SubscriptionsAcknowledged, s::Task,
+    s::Text, s::TextField, s::TextResource, s::Tool, s::ToolAnnotations, s::ToolResult, s::ToolUse,
+    s::UnsupportedVersion, s::UpdateTask, s::UrlElicitationRequired, RequestId,
 }
 
 fn check<T: Decode + Encode>(raw: &Raw) {
@@ -59,7 +60,7 @@ fn check<T: Decode + Encode>(raw: &Raw) {
     if let Some(members) = raw.as_str().strip_suffix('}') {
         let comma = if raw.as_str() == "{}" { "" } else { "," };
         let more = Raw::from_text(&format!("{members}{comma}\"x-fuzz\":[{{\"deep\":null}}]}}"));
-        // It can be one level too deep now.
+        // It may be one level too deep now.
         if let Ok(more) = more {
             assert!(T::decode(&more).is_ok(), "a member more made it unreadable: {raw}");
         }

@@ -1,6 +1,4 @@
-//! One session of a server over HTTP, or one exchange that stands alone: its driver and its
-//! application, which do as they are told; knows the promises about streams, and nothing of
-//! scripts.
+//! One session of a server over HTTP, or one modern exchange, with its driver and application.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,10 +12,10 @@ use mcp_proto::{
     Question, Raw, Revision, Session as _,
 };
 
-/// What an id begins with that no input brings along.
+/// The prefix of ids that no input contains.
 const OUR: &str = "our-";
 
-/// What is kept, at the most.
+/// The limit of the replay buffer.
 pub(crate) const REPLAY_BYTES_MAX: usize = 1500;
 
 #[derive(Debug)]
@@ -25,7 +23,7 @@ pub(crate) struct Served {
     pub(crate) http: Session,
     revision: Revision,
     open: Vec<IncomingId>,
-    /// Whether the head of each was given.
+    /// Whether the head of each response was polled.
     exchanges: BTreeMap<ExchangeId, bool>,
     connections: BTreeMap<ExchangeId, u64>,
     said: Said,
@@ -33,7 +31,7 @@ pub(crate) struct Served {
     is_closed: bool,
 }
 
-/// The machine that all of them are.
+/// Returns the configuration of every machine.
 pub(crate) fn config() -> server::Config {
     let limits = Limits {
         message_bytes_max: 2000,
@@ -49,7 +47,7 @@ pub(crate) fn config() -> server::Config {
 }
 
 impl Served {
-    /// A session that is open, or before its one exchange.
+    /// Creates an open session, or a host before its only exchange.
     pub(crate) fn new(now: Instant, revision: Revision, id: &str) -> Self {
         let server = Server::new(now, config());
         let settings = Settings { replay_bytes_max: REPLAY_BYTES_MAX, ..Settings::default() };
@@ -86,9 +84,9 @@ impl Served {
         matches!(self.revision.era(), Era::Modern)
     }
 
-    /// A message comes, if there is room for it.
+    /// Posts a message, if there is room for it.
     pub(crate) fn post(&mut self, now: Instant, is_request: bool, body: &[u8]) {
-        // One exchange is all there is of what stands alone.
+        // A modern host has a single exchange.
         if self.is_alone() && self.next > 0 || !self.http.wants_input() && !self.http.is_closed() {
             return;
         }
@@ -103,7 +101,7 @@ impl Served {
         self.look();
     }
 
-    /// A request comes.
+    /// Posts a request.
     pub(crate) fn ask(&mut self, now: Instant, which: u8) {
         let meta = if self.is_alone() {
             let name = self.revision.name();
@@ -123,7 +121,7 @@ impl Served {
         self.post(now, true, body.as_bytes());
     }
 
-    /// Somebody wants to hear what belongs to nothing, or what follows an event.
+    /// Opens a GET stream, or resumes one after an event.
     pub(crate) fn get(&mut self, now: Instant, last: Option<&str>) {
         if let Ok(exchange) = self.http.handle_get(now, last) {
             self.begin(exchange);
@@ -134,14 +132,14 @@ impl Served {
         self.exchanges.keys().nth(usize::from(which) % self.exchanges.len().max(1)).copied()
     }
 
-    /// Somebody is gone.
+    /// Disconnects a client.
     pub(crate) fn gone(&mut self, now: Instant, which: u8) {
         let Some(exchange) = self.pick(which) else { return };
         self.http.handle_gone(now, exchange);
         self.end(exchange);
         if self.is_alone() {
             self.look();
-            assert!(self.open.is_empty(), "nobody hears the answer to {:?}", self.open);
+            assert!(self.open.is_empty(), "{:?} are open without a client", self.open);
             assert!(!self.http.is_busy());
         }
     }
@@ -153,14 +151,14 @@ impl Served {
         }
     }
 
-    /// One response is written, for so many pieces; none is a head alone.
+    /// Writes up to `pieces` pieces of one response; zero writes its head only.
     pub(crate) fn read(&mut self, which: u8, pieces: usize) {
         if let Some(exchange) = self.pick(which) {
             self.read_one(exchange, pieces);
         }
     }
 
-    /// All responses are written, as far as they go.
+    /// Writes all responses as far as possible.
     pub(crate) fn read_all(&mut self) {
         let all: Vec<_> = self.exchanges.keys().copied().collect();
         all.into_iter().for_each(|exchange| self.read_one(exchange, usize::MAX));
@@ -191,7 +189,7 @@ impl Served {
         let mut held = 0;
         while let Some(event) = self.http.poll_event() {
             held += size_of::<Event>();
-            assert!(!self.is_closed, "after the last event there is none: {event:?}");
+            assert!(!self.is_closed, "an event after the last one: {event:?}");
             match event {
                 Event::Request { incoming, .. } => self.open.push(incoming),
                 Event::RequestCancelled { incoming, .. } => {
@@ -205,7 +203,7 @@ impl Served {
                 _ => {}
             }
         }
-        // Events that waited were all held, and what is open still is.
+        // Waiting events were within the limits, and so is everything still open.
         let limits = self.http.limits();
         assert!(held <= limits.memory_max(), "{held} bytes were held");
         assert!(self.open.len() <= limits.requests_max, "{:?} are open", self.open);
@@ -213,7 +211,7 @@ impl Served {
 
     pub(crate) const ACTS: u8 = 9;
 
-    /// The application does something.
+    /// Runs a command of the application.
     pub(crate) fn act(&mut self, now: Instant, what: u8, which: u8) {
         let incoming = self.open.get(usize::from(which) % self.open.len().max(1)).copied();
         let ended = match (what % Self::ACTS, incoming) {
@@ -234,7 +232,7 @@ impl Served {
                 false
             }
             (5, _) => {
-                // Long ones fill what is kept.
+                // Long messages fill the replay buffer.
                 let long = Raw::from_text(&format!("\"{}\"", "x".repeat(usize::from(which) * 4)));
                 if let Ok(data) = long {
                     let _may_be_blocked = self.http.log(now, incoming, Level::Error, None, &data);
@@ -263,7 +261,7 @@ impl Served {
         self.look();
     }
 
-    /// What is kept is within its bound: all of it is asked for, once nobody reads.
+    /// Checks the size of the replay buffer by requesting all of it without any other reader.
     pub(crate) fn check_kept(&mut self, now: Instant) {
         while let Some(exchange) = self.pick(0) {
             self.http.handle_gone(now, exchange);
@@ -293,7 +291,7 @@ impl Served {
         assert!(bytes <= REPLAY_BYTES_MAX, "{bytes} bytes are kept");
     }
 
-    /// It ends, and leaves nothing.
+    /// Ends the host, which leaves nothing.
     pub(crate) fn finish(&mut self, mut now: Instant) {
         self.http.close(now);
         for _ in 0..4 {
@@ -307,7 +305,7 @@ impl Served {
         assert_eq!(self.http.poll_timeout(), None);
     }
 
-    /// The ids of events that were said, and some that were not.
+    /// Returns ids of events, some of which exist.
     pub(crate) fn event_id(&self, which: u8, how: u8) -> String {
         let ids: Vec<(String, BTreeSet<u64>)> = self.said.ids().into_iter().collect();
         match ids.get(usize::from(which) % (ids.len() + 1)) {

@@ -1,5 +1,5 @@
-//! The sessions of a server over HTTP under a script of requests that name them, rightly or not,
-//! and of times; knows the promises and little of the protocol.
+//! The sessions of a server over HTTP, driven by a script of requests, with valid and invalid
+//! session ids, and times.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,13 +11,13 @@ use mcp_proto::{Instant, Revision};
 
 use crate::served::Served;
 
-/// Whatever clients say of sessions and events, there are no more sessions than may be, one ends
-/// when it was idle for long enough and never while it is busy, and none says what is another's.
+/// Whatever clients claim about sessions and events, the number of sessions is bounded, a session
+/// expires once it was idle long enough and never while busy, and none reveals another's messages.
 ///
-/// It is steps of three bytes: what, on which session, and how.
+/// Steps have three bytes: the action, the session, and its details.
 pub fn session(data: &[u8]) {
     let mut table: Table<Rc<RefCell<Served>>> = Table::new(SESSIONS_MAX, IDLE_MAX);
-    // When each was last used.
+    // When each session was last used.
     let mut known: BTreeMap<String, (Instant, Rc<RefCell<Served>>)> = BTreeMap::new();
     let mut now = Instant::ZERO;
     for step in data.chunks_exact(3) {
@@ -50,11 +50,11 @@ pub fn session(data: &[u8]) {
                 for served in &expired {
                     let id = served.borrow().http.id().map(str::to_owned).unwrap_or_default();
                     let (used, _) =
-                        known.remove(&id).unwrap_or_else(|| panic!("{id} was not there"));
+                        known.remove(&id).unwrap_or_else(|| panic!("{id} did not exist"));
                     assert!(!is_busy(served) && now >= used + IDLE_MAX, "{id} was not idle");
                 }
                 end(now, expired);
-                // Nobody stays for much longer than that.
+                // No session outlives the idle timeout for long.
                 let is_late = |used: Instant| now.duration_since(used) >= 2 * IDLE_MAX;
                 let late = known
                     .iter()
@@ -92,7 +92,7 @@ fn use_it(
         4 => served.read(how / 4, usize::from(how % 4)),
         5 => served.act(now, how % Served::ACTS, how),
         6 => {
-            // The one that is in use has no borrow left for its own ids.
+            // The session in use is borrowed and cannot list its ids.
             let other = known
                 .values()
                 .find_map(|(_, other)| Some(other.try_borrow().ok()?.event_id(how, 1)));
@@ -105,7 +105,7 @@ fn use_it(
     }
 }
 
-/// What is over leaves nothing.
+/// Checks that nothing remains of ended sessions.
 fn end(now: Instant, sessions: impl IntoIterator<Item = Rc<RefCell<Served>>>) {
     for served in sessions {
         let mut served = served.borrow_mut();

@@ -1,17 +1,17 @@
-//! Event streams: a stream against itself in pieces, and what is written against what is read.
+//! Event streams: a stream in pieces against the whole stream, and encoding against parsing.
 
 use std::time::Duration;
 
 use mcp_harness::Seed;
 use mcp_proto::http::sse::{Found, Frame, Reader, comment};
 
-/// The longest data of an event: short, so that many are too long.
+/// The longest data of an event: short, so that many exceed it.
 const DATA_BYTES_MAX: usize = 48;
 
 /// The longest id and type.
 const FIELD_BYTES_MAX: usize = 12;
 
-/// Any split of an event stream gives the same events, and what is written is read as it was.
+/// Any split of an event stream yields equal events, and an encoded event is parsed unchanged.
 pub fn sse(data: &[u8]) {
     let Some((first, stream)) = data.split_first() else { return };
     let whole = split(stream, || stream.len().max(1));
@@ -23,10 +23,10 @@ pub fn sse(data: &[u8]) {
     written(stream, *first);
 }
 
-/// An event as it was read: type, data, id and retry; `None` where one was too long.
+/// A parsed event: type, data, id and retry; `None` if one was too long.
 type Seen = Option<(String, Option<Vec<u8>>, Option<String>, Option<Duration>)>;
 
-/// What was read, what is in force then, and whether an event was cut off.
+/// The parsed events, the final state, and whether an event was cut off.
 type Shown = (Vec<Seen>, Option<String>, Option<Duration>, bool);
 
 fn split(mut stream: &[u8], mut size: impl FnMut() -> usize) -> Shown {
@@ -52,7 +52,7 @@ fn split(mut stream: &[u8], mut size: impl FnMut() -> usize) -> Shown {
     (seen, reader.last_id().map(Into::into), reader.retry(), cut_off)
 }
 
-/// Writes an event whose id, type and data are the parts of `bytes`, and reads it.
+/// Encodes an event whose id, type and data are the parts of `bytes`, and parses it.
 fn written(bytes: &[u8], seed: u8) {
     let mut parts = bytes
         .splitn(3, |byte| *byte == b'|')
@@ -69,7 +69,7 @@ fn written(bytes: &[u8], seed: u8) {
     let mut reader = Reader::new(usize::MAX, usize::MAX);
     let mut input = &stream[..];
     let Some(Found::Event(event)) = reader.next(&mut input) else {
-        panic!("{frame:?} is no event")
+        panic!("{frame:?} is not an event")
     };
     assert_eq!(event.data.as_deref(), Some(data.as_bytes()));
     assert_eq!(event.kind, kind.filter(|kind| !kind.is_empty()).as_deref().unwrap_or("message"));

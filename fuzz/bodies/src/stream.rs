@@ -1,7 +1,6 @@
-//! One machine and a script of bytes, times and actions, from either side; knows the promises and
-//! not the protocol.
+//! One machine of either role, driven by a script of bytes, times and actions.
 //!
-//! A script is the bytes that come in. Bytes that UTF-8 never has are what else happens: see
+//! A script consists of input bytes. Bytes that never occur in UTF-8 denote other steps: see
 //! [`mark`].
 
 use std::time::Duration;
@@ -15,23 +14,23 @@ use mcp_proto::{Endpoint, Instant, ViolationPolicy};
 
 use crate::app::{self, App};
 
-/// What a byte of a script means that is not itself input; most take one or two more.
+/// The meaning of script bytes that are not input; most take one or two more bytes.
 pub mod mark {
-    /// The next byte comes in, whatever it is.
+    /// The next byte is input, whatever it is.
     pub const BYTE: u8 = 0xF8;
-    /// The input is cut here.
+    /// The input is split here.
     pub const CUT: u8 = 0xF9;
-    /// Time passes: its power of two, in milliseconds.
+    /// Time passes: a power of two, in milliseconds.
     pub const WAIT: u8 = 0xFA;
-    /// The application acts: which way, and on what.
+    /// The application acts: the command and its details.
     pub const ACT: u8 = 0xFB;
-    /// The peer hangs up.
+    /// The input ends.
     pub const EOF: u8 = 0xFC;
-    /// So many bytes are taken from the outbox.
+    /// This many bytes are taken from the outbox.
     pub const TAKE: u8 = 0xFD;
-    /// So many events are taken.
+    /// This many events are polled.
     pub const POLL: u8 = 0xFE;
-    /// A timeout comes that nobody asked for, at a time long ago.
+    /// A timeout is handled early, at a time long past.
     pub const PAST: u8 = 0xFF;
 }
 
@@ -74,7 +73,7 @@ fn policy(which: u8) -> Option<ViolationPolicy> {
     }
 }
 
-/// More timeouts than any of the limits in use can cause.
+/// More timeouts than any limit in use can cause.
 const TIMEOUTS_MAX: usize = 20_000;
 
 struct Run<R: Role> {
@@ -123,8 +122,8 @@ fn run<R: Role>(machine: R, script: &[u8]) {
 }
 
 impl<R: Role> Run<R> {
-    /// Hands over what has come in, if it is wanted; a driver that finds it is not takes events and
-    /// bytes first.
+    /// Passes pending input if the machine wants it; otherwise takes events and bytes first, as a
+    /// driver does.
     fn hand_in(&mut self) {
         let input = std::mem::take(&mut self.input);
         if input.is_empty() || self.has_ended {
@@ -138,7 +137,7 @@ impl<R: Role> Run<R> {
         self.machine.handle_input(self.now, &input);
     }
 
-    /// Told to close, and not yet closed.
+    /// Returns whether the machine is closing and not yet closed.
     fn is_draining(&self) -> bool {
         self.machine.poll_timeout().is_some()
     }
@@ -161,8 +160,8 @@ impl<R: Role> Run<R> {
         }
     }
 
-    /// What can be seen of what the machine holds is within its limits: the outbox, the events that
-    /// waited, and once they are polled, what is open.
+    /// Checks the machine's visible contents against its limits: the outbox, the polled events, and
+    /// then everything open.
     fn check_held(&mut self, events: usize) {
         let limits = self.machine.limits().clone();
         let bytes = self.machine.outbox().len() + events * size_of::<R::Event>();
@@ -188,7 +187,8 @@ impl<R: Role> Run<R> {
         }
     }
 
-    /// Every timer clears while the peer is silent; then it hangs up, and that is the end.
+    /// Lets every timer fire while the peer is silent; then the input ends, and so does the
+    /// machine.
     fn finish(mut self) {
         self.rest();
         if self.machine.poll_timeout().is_none() {
@@ -211,7 +211,7 @@ impl<R: Role> Run<R> {
         self.machine.handle_input(self.now, b"{}\n");
         assert!(
             self.machine.poll_event().is_none() && self.machine.outbox().is_empty(),
-            "it is not over"
+            "the machine is not closed"
         );
     }
 

@@ -1,4 +1,4 @@
-//! Replays the committed corpora under a stable compiler; what fuzzing once found stays found.
+//! Replays the committed corpora under a stable compiler, as regression tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn every_corpus_replays() {
         let files = files(&corpora().join(name));
         assert!(!files.is_empty(), "{name} has no corpus");
         for path in files {
-            // The test shows what was printed last when it fails.
+            // A failing test shows its output.
             println!("{}", path.display());
             body(&fs::read(&path).unwrap());
         }

@@ -1,20 +1,20 @@
-//! A peer that is played by hand, line by line, on a thread that waits; knows nothing of runtimes.
+//! A scripted peer that reads and writes line by line, blocking its thread.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 
 use serde_json::{Value, json};
 
-/// One end of a stream, in the hands of a row.
+/// One end of a stream, controlled by a test.
 #[derive(Debug)]
-#[allow(missing_docs, reason = "they say it themselves")]
+#[allow(missing_docs, reason = "the names are enough")]
 pub struct Hand<R = UnixStream, W = UnixStream> {
     pub reader: BufReader<R>,
     pub writer: W,
 }
 
 impl Hand {
-    /// Both halves of a socket.
+    /// Wraps both directions of a socket.
     #[must_use]
     pub fn of(stream: UnixStream) -> Self {
         Self::new(stream.try_clone().unwrap(), stream)
@@ -22,35 +22,35 @@ impl Hand {
 }
 
 impl<R: Read, W: Write> Hand<R, W> {
-    /// A reader and a writer.
+    /// Wraps a reader and a writer.
     pub fn new(reader: R, writer: W) -> Self {
         Self { reader: BufReader::new(reader), writer }
     }
 
-    /// Says one message.
+    /// Sends a message.
     pub fn say(&mut self, message: &Value) {
         writeln!(self.writer, "{message}").unwrap();
     }
 
-    /// Says several messages, which arrive together.
+    /// Sends several messages in one write.
     pub fn say_all(&mut self, messages: &[Value]) {
         let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
         self.writer.write_all(lines.as_bytes()).unwrap();
     }
 
-    /// The next message, which must come.
+    /// Returns the next message; there must be one.
     pub fn hear(&mut self) -> Value {
         self.hear_or_end().expect("the stream ended where a message was to come")
     }
 
-    /// The next message, unless nothing follows.
+    /// Returns the next message, or `None` at the end.
     pub fn hear_or_end(&mut self) -> Option<Value> {
         let mut line = String::new();
         let count = self.reader.read_line(&mut line).unwrap();
         (count > 0).then(|| serde_json::from_str(&line).unwrap())
     }
 
-    /// The next message that is a request or an answer.
+    /// Returns the next message that is a request or a response.
     pub fn hear_with_id(&mut self) -> Value {
         loop {
             let message = self.hear();
@@ -60,7 +60,7 @@ impl<R: Read, W: Write> Hand<R, W> {
         }
     }
 
-    /// The params of the next message, which is this notification.
+    /// Returns the params of the next message, which must be this notification.
     pub fn hear_notification(&mut self, method: &str) -> Value {
         let message = self.hear();
         assert_eq!(message["method"], method, "{message}");
@@ -87,7 +87,7 @@ impl<R: Read, W: Write> Hand<R, W> {
         self.request(id, "tools/call", &json!({"name": name, "arguments": arguments}));
     }
 
-    /// Makes a request.
+    /// Sends a request.
     pub fn request(&mut self, id: impl Into<Value>, method: &str, params: &Value) {
         self.say(&json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params}));
     }
@@ -97,7 +97,7 @@ impl<R: Read, W: Write> Hand<R, W> {
         self.say(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Answers a request.
+    /// Responds to a request.
     pub fn answer(&mut self, to: &Value, result: &Value) {
         self.say(&json!({"jsonrpc": "2.0", "id": to["id"], "result": result}));
     }

@@ -1,4 +1,4 @@
-//! Two peers in one process, joined by a socket: both of them ours, or one played by hand.
+//! Two peers in one process, joined by a socket: both ours, or one scripted.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -12,17 +12,17 @@ use smol::unblock;
 
 use crate::{Hand, Runtime, Stream};
 
-/// How what serves in the background ends.
+/// The outcome of a server in the background.
 #[derive(Debug)]
 pub struct Serving(Receiver<io::Result<()>>);
 
 impl Serving {
-    /// Waits for the end.
+    /// Waits for the server to end.
     pub async fn ends(self) -> io::Result<()> {
         self.0.recv().await.expect("what serves was dropped")
     }
 
-    /// Waits for the end, which must be a good one.
+    /// Waits for the server to end without error.
     pub async fn ends_well(self) {
         self.ends().await.unwrap();
     }
@@ -34,19 +34,19 @@ pub fn serve<R: Runtime>(server: Server, stream: impl Into<Stream>) -> Serving {
     let stream = stream.into();
     R::run(async move {
         let outcome = R::serve(server, stream).await;
-        let _nobody_waits = over.send(outcome).await;
+        let _ignored = over.send(outcome).await;
     });
     Serving(ended)
 }
 
-/// A client and a server.
+/// Connects a client and a server.
 pub async fn pair<R: Runtime>(client: Client, server: Server) -> (R::Connection, Serving) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let serving = serve::<R>(server, theirs);
     (R::connect(client, ours.into()).await.unwrap(), serving)
 }
 
-/// A server whose client is played by hand, and has opened a session of the legacy era.
+/// Starts a server whose client is scripted and has opened a legacy session.
 pub async fn serve_by_hand<R: Runtime>(server: Server) -> (Hand, Serving) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let serving = serve::<R>(server, theirs);
@@ -54,8 +54,7 @@ pub async fn serve_by_hand<R: Runtime>(server: Server) -> (Hand, Serving) {
     (hand, serving)
 }
 
-/// A client whose server is played by hand, of the legacy era, and has offered tools and log
-/// messages.
+/// Connects a client whose server is scripted, legacy, and offers tools and log messages.
 pub async fn connect_by_hand<R: Runtime>(client: Client) -> (R::Connection, Hand) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let greeting = thread::spawn(move || {
@@ -75,7 +74,7 @@ pub async fn connect_by_hand<R: Runtime>(client: Client) -> (R::Connection, Hand
     (connection, greeting.join().unwrap())
 }
 
-/// Has a hand do something that waits, while the runtime goes on.
+/// Runs a blocking operation on a scripted peer while the runtime continues.
 pub async fn call_by_hand<H: Send + 'static>(
     mut hand: H,
     act: impl FnOnce(&mut H) + Send + 'static,

@@ -1,4 +1,4 @@
-//! Processes as the system shows them, and the server of this package as one.
+//! Processes as the system reports them, and this package's server as a process.
 
 use std::path::Path;
 use std::process::{Child, Command};
@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 
 use crate::Runtime;
 
-/// A process that does not outlive its row.
+/// A process that ends with its test.
 #[derive(Debug)]
 pub struct Process(pub Child);
 
@@ -20,7 +20,7 @@ impl Drop for Process {
     }
 }
 
-/// The server of this package, on a runtime. `path` is where cargo has put it.
+/// Returns the command of this package's server, on a runtime; `path` is where cargo put it.
 #[must_use]
 pub fn adapter_server<R: Runtime>(path: &str) -> Command {
     assert!(Path::new(path).exists(), "{path} is missing");
@@ -29,13 +29,13 @@ pub fn adapter_server<R: Runtime>(path: &str) -> Command {
     command
 }
 
-/// Whether a process runs, or ran and was not reaped.
+/// Returns whether a process runs, or has ended and was not reaped.
 #[must_use]
-pub fn is_there(process: u32) -> bool {
+pub fn is_alive(process: u32) -> bool {
     kill(Pid::from_raw(process.cast_signed()), None) != Err(Errno::ESRCH)
 }
 
-/// A line of the kind `VmRSS` of this process, in KiB; zero where the system does not say.
+/// Returns a line such as `VmRSS` of this process's status, in KiB; zero where the system has none.
 #[must_use]
 pub fn resident_kib(what: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,5 +1,4 @@
-//! A server that offers a bit of everything, each as a future and as a plain function; knows
-//! nothing of runtimes.
+//! A server that offers every feature, with both async and plain handlers.
 
 use std::time::Duration;
 
@@ -8,18 +7,18 @@ use mcp_adapter::proto::{ErrorObject, Progress, Raw};
 use mcp_adapter::{AsyncCx, Client, Cx, Server, ToolError};
 use serde_json::{Value, json};
 
-/// A client that says its name when it is asked.
+/// Builds a client that answers when asked for its name.
 pub fn client() -> Client {
     Client::new("row", "1.0.0")
         .on_elicitation(|_| ElicitResult::accept(raw(&json!({"name": "Ada"}))))
 }
 
-/// A server that offers nothing.
+/// Builds a server that offers nothing.
 pub fn server() -> Server {
     Server::new("shop", "1.0.0")
 }
 
-/// A server that offers a bit of everything.
+/// Builds a server that offers every feature.
 pub fn shop() -> Server {
     server()
         .logging()
@@ -62,7 +61,7 @@ fn text(said: &Value) -> String {
 }
 
 fn refuse() -> Result<String, ToolError> {
-    Err(ToolError::refused(ErrorObject::invalid_params("as it was asked to")))
+    Err(ToolError::refused(ErrorObject::invalid_params("refused on request")))
 }
 
 fn panics() -> Result<String, ToolError> {
@@ -87,19 +86,19 @@ async fn log(arguments: Value, cx: AsyncCx) -> Result<String, ToolError> {
     Ok(times.to_string())
 }
 
-/// A form that takes anything.
+/// Builds a form that accepts anything.
 #[must_use]
 pub fn form(message: &str) -> Elicit {
     Elicit::form(message, raw(&json!({"type": "object", "properties": {}})))
 }
 
-/// A tool that takes any object.
+/// Builds a tool that accepts any object.
 #[must_use]
 pub fn tool(name: &str) -> Tool {
-    Tool::new(name, raw(&json!({"type": "object"}))).description("Part of a row")
+    Tool::new(name, raw(&json!({"type": "object"}))).description("Part of a test")
 }
 
-/// JSON as the protocol has it.
+/// Converts JSON to the protocol's type.
 #[must_use]
 pub fn raw(value: &Value) -> Raw {
     Raw::new(value).unwrap()

@@ -1,4 +1,4 @@
-//! How a row is told: within bounds of time; and what it makes of outcomes.
+//! Runs tests with a time limit, and unwraps outcomes.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -13,23 +13,23 @@ use smol::Timer;
 
 use crate::Runtime;
 
-/// How long any row may take. It is no measure of speed: only what hangs takes this long.
+/// The time limit of a test. It does not measure speed: only a test that hangs takes this long.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Tells a story, which must come to an end.
+/// Runs a test, which must end in time.
 pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T {
     let (over, ended) = channel();
-    // Who panics is known by the name of its thread.
+    // A panic message shows the name of the thread.
     let name = thread::current().name().unwrap_or("story").to_owned();
     let told = thread::Builder::new().name(name).spawn(move || {
         let end = tell();
-        let _nobody_waits = over.send(());
+        let _ignored = over.send(());
         end
     });
-    let told = told.expect("there are threads");
+    let told = told.expect("threads can be started");
     match ended.recv_timeout(PATIENCE) {
         Err(RecvTimeoutError::Timeout) => {
-            panic!("the story hangs: it is not over after {PATIENCE:?}")
+            panic!("the test hangs: not finished after {PATIENCE:?}")
         }
         Ok(()) | Err(RecvTimeoutError::Disconnected) => match told.join() {
             Ok(end) => end,
@@ -38,17 +38,17 @@ pub fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static) -> T 
     }
 }
 
-/// Tells a row on a runtime.
+/// Runs a test on a runtime.
 pub fn on<R: Runtime, F: Future<Output = ()> + 'static>(row: fn() -> F) {
     story(move || R::block_on(row()));
 }
 
-/// Tells one row on several runtimes at once, each by its name.
+/// Runs a test on several runtimes concurrently, each by its name.
 pub fn at_once(rows: &[(&'static str, &(dyn Fn() + Sync))]) {
     let failed: Vec<&str> = thread::scope(|scope| {
         let begin = |(name, row): &(&'static str, _)| {
             let begun = thread::Builder::new().name((*name).into()).spawn_scoped(scope, *row);
-            (*name, begun.expect("there are threads"))
+            (*name, begun.expect("threads can be started"))
         };
         let told: Vec<_> = rows.iter().map(begin).collect();
         told.into_iter().filter_map(|(name, told)| told.join().is_err().then_some(name)).collect()
@@ -56,7 +56,7 @@ pub fn at_once(rows: &[(&'static str, &(dyn Fn() + Sync))]) {
     assert!(failed.is_empty(), "it failed on {}", failed.join(" and "));
 }
 
-/// Waits until something that nobody tells of has come about.
+/// Waits until a condition holds that raises no event.
 pub async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
@@ -65,32 +65,32 @@ pub async fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A while, on any runtime.
+/// Waits, on any runtime.
 pub async fn timer(duration: Duration) {
     Timer::after(duration).await;
 }
 
-/// What a tool said.
+/// Returns the text of a tool result.
 #[must_use]
 pub fn said(result: &CallToolResult) -> &str {
     result.content[0].as_text().unwrap()
 }
 
-/// What a tool said that succeeded.
+/// Returns the text of a successful tool result.
 pub fn success(outcome: Result<CallToolResult, Error>) -> String {
     let result = outcome.unwrap();
     assert!(!result.is_error, "{result:?}");
     said(&result).to_owned()
 }
 
-/// What a tool said that failed.
+/// Returns the text of a failed tool result.
 pub fn failure(outcome: Result<CallToolResult, Error>) -> String {
     let result = outcome.unwrap();
     assert!(result.is_error, "{result:?}");
     said(&result).to_owned()
 }
 
-/// The protocol's error that a call ended with.
+/// Returns the protocol error that a call ended with.
 pub fn refusal<T: Debug>(outcome: Result<T, Error>) -> ErrorObject {
     match outcome {
         Err(Error::Call(CallError::Refused(error))) => error,

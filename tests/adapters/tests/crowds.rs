@@ -1,16 +1,17 @@
-//! Crowds: a thousand calls at once over one connection, and a thousand connections in one process,
-//! on each runtime. Prints time and memory: `cargo test -p mcp-adapter-tests --test crowds --
-//! --nocapture`. Memory is what the process has at the height of it, and how much more that is than
-//! before; tests that ran earlier leave some of theirs behind.
+//! A thousand concurrent calls over one connection, and a thousand connections in one process, on
+//! each runtime.
+//!
+//! Prints time and memory: `cargo test -p mcp-adapter-tests --test crowds -- --nocapture`. Memory
+//! is the peak of the process and its growth; earlier tests leave some of theirs behind.
 
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a row fails by panicking"
+    reason = "a test fails by panicking"
 )]
-#![allow(clippy::print_stdout, reason = "time and memory are worth a look")]
+#![allow(clippy::print_stdout, reason = "prints measurements")]
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -23,21 +24,21 @@ use serde_json::json;
 
 const CROWD: usize = 1000;
 
-/// Threads are dear: six for each connection whose both ends are here. Two hundred make twelve
-/// hundred of them; `CROWD=1000` in the environment makes it as many as elsewhere.
+/// Threads are expensive: a connection with both ends in this process takes six. Two hundred
+/// connections take twelve hundred threads; `CROWD=1000` in the environment uses the full number.
 fn crowd_of_threads() -> usize {
     std::env::var("CROWD").ok().and_then(|crowd| crowd.parse().ok()).unwrap_or(200)
 }
 
-/// One crowd at a time, so that each has the memory to itself.
+/// Serializes the tests, so that each has the memory to itself.
 static ALONE: Mutex<()> = Mutex::new(());
 
 async fn calls<R: Runtime>() {
     let before = resident_kib("VmRSS");
     let began = Instant::now();
     let (connection, serving) = pair::<R>(client(), shop()).await;
-    // A handler that asks: each call is on its way six times, and a thousand of them are open at
-    // once.
+    // The handler asks for input: each call crosses the connection six times, and a thousand are
+    // open.
     let mut open = Vec::new();
     for number in 0..CROWD {
         let tool = ["echo", "who", "echo_plain", "who_plain"][number % 4];
@@ -52,7 +53,8 @@ async fn calls<R: Runtime>() {
 }
 
 async fn connections<R: Runtime>() {
-    // Two sockets each, and blocking ones twice: more than what many systems allow at first.
+    // Each takes two sockets, and blocking ones twice that: more than many systems allow by
+    // default.
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
     setrlimit(Resource::RLIMIT_NOFILE, most, most).unwrap();
     let crowd = if R::IS_ASYNC { CROWD } else { crowd_of_threads() };
@@ -81,7 +83,8 @@ async fn connections<R: Runtime>() {
 fn report<R: Runtime>(what: &str, crowd: usize, began: Instant, before: u64) {
     let (now, most) = (resident_kib("VmRSS"), resident_kib("VmHWM"));
     println!(
-        "{:<13} | {crowd:>4} {what:<11} | {:>6.0} ms | {:>6} KiB more | {now:>6} KiB VmRSS | {most:>6} KiB VmHWM",
+        "{:<13} | {crowd:>4} {what:<11} | {:>6.0} ms | {:>6} KiB more | {now:>6} KiB VmRSS | \
+                 {most:>6} KiB VmHWM",
         R::NAME,
         began.elapsed().as_secs_f64() * 1000.0,
         now.saturating_sub(before),

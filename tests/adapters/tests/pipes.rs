@@ -1,7 +1,7 @@
 //! The sizes of the pipes between a client and a server process, on each runtime.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a row fails by panicking")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::os::fd::AsFd;
 use std::process::Stdio;

@@ -1,18 +1,19 @@
-//! How long a server process takes to end, whatever ends it, whatever it is doing and whatever its
-//! stdin is, on each runtime. Prints what it measures: `cargo test -p mcp-adapter-tests --test
-//! shutdown -- --nocapture`.
+//! How long a server process takes to end, for each cause, activity and kind of stdin, on each
+//! runtime.
 //!
-//! Open requests may still be answered for `Limits::drain_timeout`, 50 ms: those that are busy or
-//! ask may take that much longer than those that are idle.
+//! Prints the measurements: `cargo test -p mcp-adapter-tests --test shutdown -- --nocapture`.
+//!
+//! Open requests may still be answered for `Limits::drain_timeout`, 50 ms, so busy servers may take
+//! that much longer than idle ones.
 
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a row fails by panicking"
+    reason = "a test fails by panicking"
 )]
-#![allow(clippy::print_stdout, reason = "how long the ends take is worth a look")]
+#![allow(clippy::print_stdout, reason = "prints measurements")]
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -33,11 +34,10 @@ use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-/// How long an end may take on a machine that is busy with other things. Only what is stuck takes
-/// longer.
+/// How long an end may take on a busy machine. Only a server that hangs takes longer.
 const BOUND: Duration = Duration::from_secs(3);
 
-/// What stdin and stdout are.
+/// The kind of stdin and stdout.
 #[derive(Clone, Copy, Debug)]
 enum Streams {
     Pipes,
@@ -45,25 +45,25 @@ enum Streams {
     Terminal,
 }
 
-/// What a server is doing when its end comes.
+/// What a server does when it has to end.
 #[derive(Clone, Copy, Debug)]
 enum Doing {
-    /// Waiting for a client's next word.
+    /// Waiting for the client's next message.
     Idle,
-    /// Running a handler that never ends and is a future.
+    /// Running an async handler that never ends.
     Busy,
-    /// The same with a plain function.
+    /// Running a plain handler that never ends.
     BusyPlain,
-    /// Waiting for what the user answers.
+    /// Waiting for an answer of the user.
     Asking,
 }
 
-/// What ends it.
+/// The cause of the end.
 #[derive(Clone, Copy, Debug)]
 enum End {
     /// The end of stdin.
     Eof,
-    /// The client reads no more. Its stdin is still open.
+    /// The client stops reading; the server's stdin stays open.
     Deaf,
     Int,
     Term,
@@ -72,7 +72,7 @@ enum End {
 type Reader = Box<dyn Read + Send>;
 type Writer = Box<dyn Write + Send>;
 
-/// One direction of a socket, which ends when it is dropped.
+/// One direction of a socket, shut down when dropped.
 struct Half(UnixStream, Shutdown);
 
 impl Read for Half {
@@ -113,7 +113,7 @@ fn start<R: Runtime>(streams: Streams) -> (Process, Hand<Reader, Writer>) {
             (command.spawn().unwrap(), Box::new(reader), Box::new(Half(ours, Shutdown::Write)))
         }
         Streams::Terminal => {
-            // No child is to inherit the master: its end would never come.
+            // No child may inherit the master, or the terminal would never close.
             let flags = OFlag::O_RDWR | OFlag::O_NOCTTY;
             let master = posix_openpt(flags | OFlag::O_CLOEXEC).unwrap();
             grantpt(&master).unwrap();
@@ -132,7 +132,7 @@ fn start<R: Runtime>(streams: Streams) -> (Process, Hand<Reader, Writer>) {
     (Process(child), Hand::new(reader, writer))
 }
 
-/// What a client says, from its first word on, to have a server do it.
+/// Sends what makes a server do this, starting with the handshake.
 fn begin(doing: Doing, hand: &mut Hand<Reader, Writer>) {
     hand.greet(&json!({"elicitation": {}}));
     match doing {
@@ -145,12 +145,12 @@ fn begin(doing: Doing, hand: &mut Hand<Reader, Writer>) {
             return;
         }
     }
-    // It is busy once it says what came after.
+    // The handler runs once the server answers a later message.
     hand.request(2, "ping", &json!({}));
     assert_eq!(hand.hear()["id"], 2);
 }
 
-/// How long a server takes to end, which must be a good end.
+/// Measures how long a server takes to end, without an error.
 fn time_to_end<R: Runtime>(streams: Streams, doing: Doing, end: End) -> Duration {
     let (mut process, mut hand) = start::<R>(streams);
     begin(doing, &mut hand);
@@ -158,7 +158,7 @@ fn time_to_end<R: Runtime>(streams: Streams, doing: Doing, end: End) -> Duration
     let mut hand = Some(hand);
     let began = Instant::now();
     match (end, streams) {
-        // A terminal has no directions.
+        // A terminal has no separate directions.
         (End::Eof, Streams::Terminal) => drop(hand.take()),
         (End::Eof, _) => {
             let Hand { reader, writer } = hand.take().unwrap();
@@ -168,8 +168,8 @@ fn time_to_end<R: Runtime>(streams: Streams, doing: Doing, end: End) -> Duration
         (End::Deaf, _) => {
             let Hand { reader, mut writer } = hand.take().unwrap();
             drop(reader);
-            // Only an answer finds out. (One may not: while another row starts a process, that one
-            // has the pipe as well, for a moment.)
+            // The server notices only when it writes. (The first write may succeed: a process that
+            // another test starts holds the pipe for a moment.)
             let ping = json!({"jsonrpc": "2.0", "id": 3, "method": "ping"});
             while writeln!(writer, "{ping}").is_ok() {}
         }
@@ -183,7 +183,7 @@ fn time_to_end<R: Runtime>(streams: Streams, doing: Doing, end: End) -> Duration
     took
 }
 
-/// One measurement on each runtime, as a line of the table.
+/// Measures on each runtime, as one line of the table.
 fn measure(
     what: &str,
     on_each: [fn(Streams, Doing, End) -> Duration; 4],
@@ -222,13 +222,13 @@ fn a_server_on_a_socket_ends_promptly() {
     table(Streams::Socket, &DOING, &[End::Eof, End::Term, End::Int, End::Deaf]);
 }
 
-/// Its stdin and stdout are carried by threads that nobody waits for.
+/// Threads that are never joined read its stdin and write its stdout.
 #[test]
 fn a_server_on_a_terminal_ends_promptly() {
     table(Streams::Terminal, &DOING, &[End::Eof, End::Term, End::Int]);
 }
 
-/// All that a client says is in one file, and all that the server answers arrives in another.
+/// Serves from one file to another: all of the client's messages to all of the server's.
 fn from_file_to_file<R: Runtime>() -> Duration {
     let scratch = |what: &str| {
         let name = format!("mcp-row-{}-{}-{what}", R::NAME, std::process::id());
@@ -242,7 +242,8 @@ fn from_file_to_file<R: Runtime>() -> Duration {
     let text = "x".repeat(200_000);
     let mut hand = Hand::new(io::empty(), &input);
     let hello = json!({
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "file", "version": "1"},
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "file", "version": "1"},
     });
     hand.request(0, "initialize", &hello);
     hand.notify("notifications/initialized", &json!({}));

@@ -1,11 +1,11 @@
-//! What `tracing` is told: what happens, and what is said only where that was asked for.
+//! The events reported to `tracing`, and payloads only where enabled.
 
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a row fails by panicking"
+    reason = "a test fails by panicking"
 )]
 
 use std::io::{self, Write};
@@ -70,14 +70,14 @@ async fn loudly<R: Runtime>() {
     talk::<R>(client().trace_payloads()).await;
 }
 
-/// A disk that is full before anything is on it.
+/// A writer that always fails.
 async fn unrecorded<R: Runtime>() {
     talk::<R>(client().record(|| Err::<Told, _>(io::ErrorKind::StorageFull.into()))).await;
 }
 
-/// One test: what is told is told to the whole process.
+/// One test, because the subscriber is global to the process.
 #[test]
-fn events_are_told_and_payloads_only_where_that_was_asked_for() {
+fn events_are_reported_and_payloads_only_if_enabled() {
     let told = Told::default();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::TRACE)

@@ -1,10 +1,10 @@
 //! Prints the imports between the files of a folder, by depth:
 //! `cargo run -p mcp-architecture --example imports -- mcp-proto/src/http/`.
 //!
-//! A file is one above the highest file that it imports. Files in or above a circle are printed
-//! last.
+//! A file's depth is one more than the greatest depth it imports. Files in a cycle, or above one,
+//! are printed last.
 
-#![allow(clippy::print_stdout, reason = "printing is what it is for")]
+#![allow(clippy::print_stdout, reason = "prints a report")]
 
 use mcp_architecture::imports::{self, Edge};
 use mcp_architecture::sources::{self, SourceFile};
@@ -42,7 +42,8 @@ fn name<'a>(files: &'a [SourceFile], file: usize, folder: &str) -> &'a str {
     files[file].path[folder.len()..].trim_end_matches(".rs")
 }
 
-/// The files by depth. The last level has the files without a depth: in a circle or above one.
+/// Groups the files by depth. The last group has the files without a depth: in a cycle or above
+/// one.
 fn levels(all: &[usize], edges: &BTreeSet<Edge>) -> Vec<Vec<usize>> {
     let mut depths: BTreeMap<usize, usize> = BTreeMap::new();
     let mut levels: Vec<Vec<usize>> = Vec::new();

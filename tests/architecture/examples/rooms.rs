@@ -1,9 +1,9 @@
 //! Prints the non-test lines of each room of the core: `cargo run -p mcp-architecture --example
 //! rooms`.
 //!
-//! A path to another checkout of the workspace may follow.
+//! Takes the path of another checkout as an optional argument.
 
-#![allow(clippy::print_stdout, reason = "printing is what it is for")]
+#![allow(clippy::print_stdout, reason = "prints a report")]
 
 use mcp_architecture::{sizes, sources};
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! The names that an enum and its variants go by in a file, through `use … as`, `type` and `const`.
+//! Collects the names an enum and its variants have in a file, through `use … as`, `type` and
+//! `const`.
 
 use crate::imports::modules::{Import, imports};
 use crate::lexer::Kind;
@@ -8,9 +9,9 @@ use std::collections::BTreeSet;
 /// The names of an enum and of its variants, in all files together.
 #[derive(Clone, Debug)]
 pub(crate) struct Aliases {
-    /// Names of the enum itself, its own first.
+    /// Names of the enum itself; its own name is the first.
     types: Vec<String>,
-    /// Names of variants that are used without the enum's name.
+    /// Names of variants that can be used without the enum's name.
     values: Vec<String>,
 }
 
@@ -28,7 +29,7 @@ impl Aliases {
         let mut aliases = Self { types: vec![name.to_owned()], values: Vec::new() };
         let sources: Vec<(&SourceFile, Vec<Import>)> =
             files.iter().filter(|file| !file.is_test).map(|file| (file, leaves(file))).collect();
-        // Each round follows aliases of aliases by one step.
+        // Each round resolves one more level of aliases of aliases.
         loop {
             let before = aliases.types.len() + aliases.values.len();
             for (file, imports) in &sources {
@@ -103,7 +104,7 @@ impl Aliases {
 }
 
 impl Scope<'_> {
-    /// The path around the variant that is named at `at`, from its first token to past its last.
+    /// Returns the token range of the path around the variant named at `at`.
     pub(crate) fn mention(&self, tokens: &[Token], at: usize) -> Option<(usize, usize)> {
         let name = &tokens[at].text;
         if tokens[at].kind != Kind::Ident || (at > 0 && tokens[at - 1].is(".")) {
@@ -145,7 +146,7 @@ mod tests {
     use super::Aliases;
     use crate::sources::planted;
 
-    /// The mentions in `b.rs`.
+    /// Returns the mentions in `b.rs`.
     fn mentions(text: &str) -> Vec<String> {
         let table = "pub enum Revision { V1, V2 } pub(crate) use Revision::{V1 as R1, V2 as R2};";
         let files = planted(&[
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_letters_elsewhere_are_none() {
+    fn equal_names_of_other_items_are_not_mentions() {
         for text in [
             "f(R1)",
             "x.R1",

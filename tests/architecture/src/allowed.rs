@@ -1,22 +1,21 @@
-//! Lists of breaches that a rule lets pass, with reasons. They shrink and never grow.
+//! Lists of breaches that a rule tolerates, with reasons. They may only shrink.
 
 use crate::Breach;
 use crate::sources::SourceFile;
 use std::collections::BTreeMap;
 
-/// Breaches of one file that a rule lets pass.
+/// Breaches in one file that a rule tolerates.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed {
     /// The file's path.
     pub file: &'static str,
-    /// How many there are, exactly.
+    /// Their exact number.
     pub count: usize,
-    /// Why they stay.
+    /// Why they are tolerated.
     pub reason: &'static str,
 }
 
-/// Leaves out the breaches that are allowed, and adds one for each entry that allows more than
-/// there is.
+/// Removes the tolerated breaches, and adds one for each entry that allows more than were found.
 pub(crate) fn except(breaches: Vec<(&SourceFile, Breach)>, allowed: &[Allowed]) -> Vec<Breach> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (file, _) in &breaches {

@@ -1,6 +1,6 @@
 //! Finds where code branches on an enum: comparisons, patterns, and methods that compare.
 //!
-//! A branch between two variables, where only the types would tell, is not seen.
+//! A comparison of two variables is not found: only their types would reveal it.
 
 use crate::aliases::Scope;
 use crate::lexer::Kind;
@@ -38,7 +38,7 @@ pub(crate) struct Branch {
     pub(crate) how: &'static str,
 }
 
-/// Finds the branches of a file on the enum whose aliases these are, tests left out.
+/// Finds the branches on the enum with these aliases, outside of tests.
 pub(crate) fn branches(file: &SourceFile, aliases: &Scope<'_>) -> Vec<Branch> {
     let tokens = &file.tokens;
     let patterns = patterns(tokens);
@@ -64,7 +64,7 @@ pub(crate) fn branches(file: &SourceFile, aliases: &Scope<'_>) -> Vec<Branch> {
     branches
 }
 
-/// Whether the path has a comparison on either side, through wrappers and brackets.
+/// Returns whether the path is an operand of a comparison, possibly inside wrappers and brackets.
 pub(crate) fn is_compared(tokens: &[Token], mut start: usize, mut end: usize) -> bool {
     let compares =
         |token: Option<&Token>| token.is_some_and(|token| COMPARISONS.iter().any(|c| token.is(c)));
@@ -86,7 +86,7 @@ pub(crate) fn is_compared(tokens: &[Token], mut start: usize, mut end: usize) ->
     }
 }
 
-/// Whether brackets around the path are the arguments or the receiver of a method that compares.
+/// Returns whether the path is the receiver or an argument of a comparing method, within brackets.
 fn is_argument_of_comparison(tokens: &[Token], start: usize) -> bool {
     let mut at = start;
     while let Some(open) = enclosing(tokens, at) {
@@ -101,7 +101,7 @@ fn is_argument_of_comparison(tokens: &[Token], start: usize) -> bool {
         if is_method || is_receiver && !is_call {
             return true;
         }
-        // Another function's argument is a value.
+        // An argument of any other function is a value.
         if is_call {
             return false;
         }
@@ -115,7 +115,7 @@ fn follows_keyword(tokens: &[Token], open: usize) -> bool {
     open > 0 && keywords.iter().any(|word| tokens[open - 1].is(word))
 }
 
-/// The round or square bracket around `at`, if there is one before the next brace.
+/// Returns the round or square bracket around `at`, if one opens after the last brace.
 fn enclosing(tokens: &[Token], at: usize) -> Option<usize> {
     let mut depth = 0;
     for n in (0..at).rev() {
@@ -127,7 +127,8 @@ fn enclosing(tokens: &[Token], at: usize) -> Option<usize> {
     None
 }
 
-/// Where patterns are: before `=>`, with their guards, after `let`, and inside `matches!`.
+/// Returns the tokens of patterns: before `=>` with their guards, after `let`, and inside
+/// `matches!`.
 fn patterns(tokens: &[Token]) -> BTreeSet<usize> {
     let mut patterns = BTreeSet::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -142,8 +143,7 @@ fn patterns(tokens: &[Token]) -> BTreeSet<usize> {
     patterns
 }
 
-/// The start of the arm whose `=>` is at `arrow`: after the arm before it, or after the match's
-/// brace.
+/// Returns the start of the match arm whose `=>` is at `arrow`.
 fn arm_start(tokens: &[Token], arrow: usize) -> usize {
     let mut depth = 0;
     let mut start = arrow;
@@ -152,7 +152,7 @@ fn arm_start(tokens: &[Token], arrow: usize) -> usize {
         if depth == 0 && (nesting(token) > 0 || token.is(",") || token.is(";") || token.is("=>")) {
             return start;
         }
-        // A block after `=>` is the arm before this one, not a part of its pattern.
+        // A block after `=>` belongs to the previous arm, not to the pattern.
         if depth == -1 && token.is("{") && start >= 2 && tokens[start - 2].is("=>") {
             return closing(tokens, start - 1) + 1;
         }
@@ -162,7 +162,7 @@ fn arm_start(tokens: &[Token], arrow: usize) -> usize {
     start
 }
 
-/// Where the pattern ends that follows the `let` at `at`.
+/// Returns the end of the pattern after the `let` at `at`.
 fn let_end(tokens: &[Token], at: usize) -> usize {
     let ends = |token: &Token| token.is("=") || token.is(";");
     tokens.iter().skip(at).position(ends).map_or(tokens.len(), |length| at + length)

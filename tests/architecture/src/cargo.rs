@@ -1,17 +1,16 @@
-//! Runs cargo in the workspace, without the network where it can; knows nothing of what it is
-//! asked.
+//! Runs cargo in the workspace, offline where possible.
 
 use std::io;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// Runs cargo in this directory: first offline, then, should that fail, with the network.
+/// Runs cargo in this directory: first offline, and if that fails, with network access.
 ///
-/// A failure of cargo's own is in the output's status.
+/// If cargo itself fails, the output's status says so.
 ///
 /// # Errors
 ///
-/// When cargo cannot be started.
+/// If cargo cannot be started.
 pub fn run(directory: &Path, arguments: &[&str]) -> io::Result<Output> {
     let cargo = |network: &[&str]| {
         let mut command = Command::new(env!("CARGO"));

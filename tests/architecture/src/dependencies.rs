@@ -1,13 +1,13 @@
-//! How many crates a package pulls in, and which compiler they ask for.
+//! Checks how many crates a package depends on, and which compiler version they need.
 //!
-//! Knows the output of `cargo tree` and `cargo metadata`; runs neither.
+//! Reads the output of `cargo tree` and `cargo metadata`; running them is up to the caller.
 
 use crate::Breach;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Finds a package whose `cargo tree --prefix none` has more crates than the budget, itself
-/// included.
+/// Returns a breach if a package's `cargo tree --prefix none` has more crates than the budget,
+/// itself included.
 #[must_use]
 pub fn over_budget(package: &str, tree: &str, crates_max: usize) -> Option<Breach> {
     let crates = crates(tree);
@@ -16,28 +16,27 @@ pub fn over_budget(package: &str, tree: &str, crates_max: usize) -> Option<Breac
     (crates.len() > crates_max).then(|| Breach { place: package.to_owned(), what })
 }
 
-/// The crates of a tree, each name and version once.
+/// Returns the crates of a tree, each name and version once.
 fn crates(tree: &str) -> BTreeSet<String> {
     let words = tree.lines().map(|line| line.split_whitespace().take(2).collect::<Vec<&str>>());
     words.filter(|words| words.len() == 2).map(|words| words.join(" ")).collect()
 }
 
-/// Finds the crates that these packages use at run time and that ask for a newer compiler than they
-/// promise.
+/// Finds run-time dependencies of these packages that need a newer compiler than the package
+/// declares.
 ///
-/// `metadata` is what `cargo metadata --format-version 1` says, so every platform's dependencies
-/// count.
+/// `metadata` is the output of `cargo metadata --format-version 1`, which covers every platform.
 ///
 /// # Errors
 ///
-/// When `metadata` is not what cargo writes, or lacks one of the packages.
+/// If `metadata` is not valid output of cargo, or lacks one of the packages.
 pub fn too_new(metadata: &str, packages: &[&str]) -> Result<Vec<Breach>, String> {
     let metadata: Value = serde_json::from_str(metadata).map_err(|error| error.to_string())?;
     let mut breaches = Vec::new();
     for package in packages {
         let root = find(&metadata["packages"], "name", package)?;
         let Some(ours) = root["rust_version"].as_str() else {
-            let what = "states no `rust-version`".to_owned();
+            let what = "has no `rust-version`".to_owned();
             breaches.push(Breach { place: (*package).to_owned(), what });
             continue;
         };
@@ -55,7 +54,7 @@ pub fn too_new(metadata: &str, packages: &[&str]) -> Result<Vec<Breach>, String>
     Ok(breaches)
 }
 
-/// The ids of a package and of all it reaches over normal edges.
+/// Returns the ids of a package and of everything it reaches over normal edges.
 fn run_time_closure(metadata: &Value, root: &str) -> Result<BTreeSet<String>, String> {
     let mut reached = BTreeSet::new();
     let mut ahead = vec![root.to_owned()];
@@ -65,7 +64,7 @@ fn run_time_closure(metadata: &Value, root: &str) -> Result<BTreeSet<String>, St
             continue;
         }
         for edge in array(&node["deps"])? {
-            // A normal edge is the one whose kind is null; `dev` and `build` are named.
+            // A normal edge has the kind null; `dev` and `build` edges are named.
             if array(&edge["dep_kinds"])?.iter().any(|kind| kind["kind"].is_null()) {
                 ahead.push(text(edge, "pkg")?.to_owned());
             }
@@ -90,11 +89,11 @@ fn text<'a>(object: &'a Value, key: &str) -> Result<&'a str, String> {
     object[key].as_str().ok_or_else(|| format!("cargo metadata has no {key} in {object}"))
 }
 
-/// `1.88` and `1.88.0` are the same compiler.
+/// Parses a version; `1.88` and `1.88.0` are equal.
 fn version(text: &str) -> Result<[u32; 3], String> {
     let mut version = [0; 3];
     for (part, digits) in version.iter_mut().zip(text.split('.')) {
-        *part = digits.parse().map_err(|_| format!("`{text}` is no Rust version"))?;
+        *part = digits.parse().map_err(|_| format!("`{text}` is not a Rust version"))?;
     }
     Ok(version)
 }
@@ -106,14 +105,16 @@ mod tests {
 
     #[test]
     fn a_crate_counts_once_per_version() {
-        let tree = "core v0.1.0 (/x)\nserde v1.0.0\nderive v1.0.0 (proc-macro)\nserde v1.0.0 (*)\nserde v2.0.0\n\n";
+        let tree = "core v0.1.0 (/x)\nserde v1.0.0\nderive v1.0.0 (proc-macro)\n\
+                    serde v1.0.0 (*)\nserde v2.0.0\n\n";
         assert_eq!(over_budget("core", tree, 4), None);
         assert_eq!(over_budget("core", tree, 3).unwrap().to_string(), {
             "core: 4 crates, budget 3: core v0.1.0, derive v1.0.0, serde v1.0.0, serde v2.0.0"
         });
     }
 
-    /// A root that uses `a`, which uses `b`; `tool` is only a `dev` and `build` dependency.
+    /// Builds metadata of a root that uses `a`, which uses `b`; `tool` is only a `dev` and `build`
+    /// dependency.
     fn metadata(ours: Value, b: Value) -> String {
         let package = |name: &str, rust_version: Value| {
             let id = format!("{name}#1");
@@ -132,7 +133,9 @@ mod tests {
                 package("tool", json!("1.99")),
             ],
             "resolve": { "nodes": [
-                { "id": "root#1", "deps": [edge("a", &[dev.clone(), normal.clone()]), edge("tool", &[dev])] },
+                { "id": "root#1", "deps": [
+                    edge("a", &[dev.clone(), normal.clone()]), edge("tool", &[dev])
+                ] },
                 { "id": "a#1", "deps": [edge("b", &[normal]), edge("tool", &[build])] },
                 { "id": "b#1", "deps": [] },
                 { "id": "tool#1", "deps": [] },
@@ -152,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_that_promises_no_compiler_is_reported() {
+    fn a_package_without_rust_version_is_reported() {
         assert_eq!(too_new(&metadata(Value::Null, Value::Null), &["root"]).unwrap().len(), 1);
     }
 

@@ -1,18 +1,17 @@
-//! One home for what differs between the eras: nothing else branches on an era or on whether
-//! servers ask.
+//! Only `connection/eras` branches on an era, or on whether servers may send requests.
 //!
-//! Handing an era on as a value is free everywhere.
+//! Passing an era on as a value is free everywhere.
 
 use crate::Breach;
 use crate::aliases::Aliases;
 use crate::allowed::{Allowed, except};
 use crate::branches::{self, is_compared};
-use crate::floors::HOUSE;
+use crate::floors::CORE;
 use crate::revisions;
 use crate::sources::{SourceFile, reads};
 use std::collections::BTreeMap;
 
-/// Branches outside of `connection/eras` that stay, by file. The list only shrinks.
+/// Tolerated branches outside of `connection/eras`, by file. The list may only shrink.
 pub const ALLOWED: &[Allowed] = &[
     Allowed {
         file: "mcp-proto/src/http/admit.rs",
@@ -31,16 +30,16 @@ pub const ALLOWED: &[Allowed] = &[
     },
 ];
 
-/// The column of the table of revisions that asks for the era by another name.
+/// The column of the revision table that implies the era.
 const COLUMN: &str = "servers_ask";
 
-/// Finds the lines of the core that branch on an era outside of its home, but for the allowed ones.
+/// Finds lines of the core that branch on an era elsewhere and are not tolerated.
 #[must_use]
 pub fn branches(core: &[SourceFile], allowed: &[Allowed]) -> Vec<Breach> {
     let aliases = Aliases::new(core, "Era");
     let mut breaches = Vec::new();
     for file in core.iter().filter(|file| !is_home(&file.path)) {
-        // One breach a line: `x.era() == Era::Legacy` is one branch.
+        // One breach per line: `x.era() == Era::Legacy` is one branch.
         let mut lines: BTreeMap<usize, String> = BTreeMap::new();
         for branch in branches::branches(file, &aliases.within(file)) {
             lines.entry(branch.line).or_insert_with(|| format!("`{}` {}", branch.name, branch.how));
@@ -70,7 +69,7 @@ pub fn branches(core: &[SourceFile], allowed: &[Allowed]) -> Vec<Breach> {
 }
 
 fn is_home(path: &str) -> bool {
-    let eras = path.strip_prefix(HOUSE).and_then(|path| path.strip_prefix("connection/eras"));
+    let eras = path.strip_prefix(CORE).and_then(|path| path.strip_prefix("connection/eras"));
     revisions::is_home(path) || eras.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }
 
@@ -109,10 +108,9 @@ mod tests {
         }
         assert_eq!(
             found(ROUTER, "\nif x == Era::Legacy {}", &[]),
-            [
-                "mcp-proto/src/connection/mod.rs:2: `Era::Legacy` is compared with: what differs between the eras is \
-              in `connection/eras`"
-            ]
+            ["mcp-proto/src/connection/mod.rs:2: `Era::Legacy` is compared with: what differs \
+                 between the eras is \
+              in `connection/eras`"]
         );
     }
 

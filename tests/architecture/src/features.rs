@@ -1,10 +1,10 @@
-//! A room that has no doors for a transport: no `cfg` on its feature.
+//! Keeps a folder free of `cfg` conditions on a transport's feature.
 
 use crate::Breach;
 use crate::lexer::Kind;
 use crate::sources::{SourceFile, reads};
 
-/// Finds where the files below a folder ask whether a feature is on, tests included.
+/// Finds conditions on a feature in the files below a folder, tests included.
 #[must_use]
 pub fn conditions(files: &[SourceFile], folder: &str, feature: &str) -> Vec<Breach> {
     let mut breaches = Vec::new();
@@ -14,9 +14,8 @@ pub fn conditions(files: &[SourceFile], folder: &str, feature: &str) -> Vec<Brea
             if reads(&file.tokens, at, &["feature", "="])
                 && value.is_some_and(|value| value.text == feature)
             {
-                let what = format!(
-                    "`cfg(feature = \"{feature}\")`: `{folder}` is the same with and without it"
-                );
+                let what =
+                    format!("`cfg(feature = \"{feature}\")`: `{folder}` must not depend on it");
                 breaches.push(file.breach(file.tokens[at].line, what));
             }
         }

@@ -1,7 +1,7 @@
-//! The house: which rooms of the core exist, on which floor, and that imports only go down.
+//! The floors of the core: which rooms exist, and that imports only lead to lower floors.
 //!
-//! Tests may climb, and `lib.rs`, the roof over all floors, may name every room. The order inside a
-//! room is in [`ORDERS`].
+//! Tests are exempt, and `lib.rs` may name every room. The order of the files inside a room is in
+//! [`ORDERS`].
 
 use crate::Breach;
 use crate::imports::levels::Order;
@@ -9,17 +9,17 @@ use crate::lexer::Kind;
 use crate::sources::{SourceFile, Token, closing, nesting, reads};
 use std::collections::BTreeMap;
 
-/// Where the house stands.
-pub(crate) const HOUSE: &str = "mcp-proto/src/";
+/// The folder of the core's sources.
+pub(crate) const CORE: &str = "mcp-proto/src/";
 
-/// A floor's rooms may use every lower floor, but not each other.
+/// A layer of rooms, which may use all lower floors but not each other.
 struct Floor {
     rooms: &'static [&'static str],
-    /// Rooms further down that are closed to this floor all the same.
+    /// Lower rooms that this floor may not use.
     closed: &'static [&'static str],
 }
 
-/// DESIGN §9, from the ground up.
+/// The floors of ARCHITECTURE.md, lowest first.
 const FLOORS: &[Floor] = &[
     Floor { rooms: &["collections", "error", "limits", "time"], closed: &[] },
     Floor { rooms: &["json", "method", "wire"], closed: &[] },
@@ -34,7 +34,7 @@ const FLOORS: &[Floor] = &[
     Floor { rooms: &["record", "testing"], closed: &[] },
 ];
 
-/// The rooms whose files have an order of their own, from the ground up.
+/// The rooms whose files have an order of their own, lowest first.
 pub const ORDERS: &[Order] = &[
     Order {
         room: "mcp-proto/src/connection/",
@@ -47,8 +47,7 @@ pub const ORDERS: &[Order] = &[
             &["eras"],
             &["dispatch"],
             &["mod"],
-            // The methods of the router: what comes in, what the application does, what the
-            // transport does.
+            // The router's methods: input from the peer, commands, events of the transport.
             &["commands", "opening", "receive", "transport"],
         ],
     },
@@ -88,21 +87,21 @@ pub const ORDERS: &[Order] = &[
     },
 ];
 
-/// Finds the imports that climb, the rooms that no floor has, and the paths that name no room.
+/// Finds upward imports, rooms without a floor, and paths that name no room.
 #[must_use]
 pub fn climbs(files: &[SourceFile]) -> Vec<Breach> {
-    let roof = files.iter().find(|file| file.path == format!("{HOUSE}lib.rs"));
+    let roof = files.iter().find(|file| file.path == format!("{CORE}lib.rs"));
     let reexports = roof.map(reexports).unwrap_or_default();
     let mut breaches = Vec::new();
     for file in files {
         let Some(modules) =
-            file.path.strip_prefix(HOUSE).filter(|path| *path != "lib.rs").map(modules)
+            file.path.strip_prefix(CORE).filter(|path| *path != "lib.rs").map(modules)
         else {
             continue;
         };
         let room = modules[0];
         let Some(floor) = floor_of(room) else {
-            breaches.push(file.breach(1, format!("`{room}` is no room of DESIGN §9's table")));
+            breaches.push(file.breach(1, format!("`{room}` is on no floor")));
             continue;
         };
         for import in imports(file, modules.len()) {
@@ -116,7 +115,8 @@ pub fn climbs(files: &[SourceFile]) -> Vec<Breach> {
                 Some(below) if below < floor && !FLOORS[floor].closed.contains(&used) => continue,
                 Some(other) => {
                     format!(
-                        "`{}` climbs: `{room}` (floor {floor}) may not use `{used}` (floor {other})",
+                        "`{}` climbs: `{room}` (floor {floor}) may not use `{used}` (floor \
+                         {other})",
                         import.path
                     )
                 }
@@ -131,7 +131,7 @@ fn floor_of(room: &str) -> Option<usize> {
     FLOORS.iter().position(|floor| floor.rooms.contains(&room))
 }
 
-/// The module path of a file, the room first.
+/// Returns the module path of a file, starting with its room.
 fn modules(path: &str) -> Vec<&str> {
     let mut modules: Vec<&str> = path.trim_end_matches(".rs").split('/').collect();
     if modules.len() > 1 && modules.last() == Some(&"mod") {
@@ -140,16 +140,17 @@ fn modules(path: &str) -> Vec<&str> {
     modules
 }
 
-/// One mention of something at the crate's root.
+/// A mention of an item by a path from the crate's root.
 struct Import {
     line: usize,
-    /// As written, up to the name.
+    /// The path as written, up to the name.
     path: String,
     /// The first name below the root.
     name: String,
 }
 
-/// What a file names through `crate::`, `mcp_proto::` or enough `super::`, tests left out.
+/// Returns what a file names through `crate::`, `mcp_proto::` or enough `super::`, outside of
+/// tests.
 fn imports(file: &SourceFile, depth: usize) -> Vec<Import> {
     let tokens = &file.tokens;
     let mut imports = Vec::new();
@@ -179,13 +180,13 @@ fn follows_super(tokens: &[Token], at: usize) -> bool {
     at >= 2 && reads(tokens, at - 2, &["super", "::"])
 }
 
-/// Where the path goes on after its `super::`s, if there are as many as the module is deep.
+/// Returns where the path continues after its `super::`s, if they lead to the crate's root.
 fn supers_to_root(tokens: &[Token], at: usize, depth: usize) -> Option<usize> {
     let count = (0..depth).take_while(|n| reads(tokens, at + 2 * n, &["super", "::"])).count();
     (count == depth).then_some(at + 2 * depth)
 }
 
-/// The first names of the path or the group of paths at `at`.
+/// Returns the first names of the path or the group of paths at `at`.
 fn heads(tokens: &[Token], at: usize) -> Vec<usize> {
     if !reads(tokens, at, &["{"]) {
         return if at < tokens.len() { vec![at] } else { Vec::new() };
@@ -202,7 +203,7 @@ fn heads(tokens: &[Token], at: usize) -> Vec<usize> {
     heads
 }
 
-/// The `mod name { … }` blocks around the token that was stepped on last.
+/// The `mod name { … }` blocks around the current token.
 #[derive(Default)]
 struct InlineModules {
     ends: Vec<usize>,
@@ -221,7 +222,7 @@ impl InlineModules {
     }
 }
 
-/// The rooms behind the names that `lib.rs` brings up to the root: `crate::Raw` is a use of `json`.
+/// Returns the rooms behind the names that `lib.rs` re-exports: `crate::Raw` is a use of `json`.
 fn reexports(roof: &SourceFile) -> BTreeMap<String, String> {
     let tokens = &roof.tokens;
     let mut names = BTreeMap::new();
@@ -236,7 +237,7 @@ fn reexports(roof: &SourceFile) -> BTreeMap<String, String> {
             continue;
         };
         for n in start..tokens.len() {
-            // The last name of each path, or what it is renamed to, is what stands before these.
+            // The last name of each path, or its new name, precedes one of these.
             let ends_path = tokens[n].is(",") || tokens[n].is("}") || tokens[n].is(";");
             if ends_path && tokens[n - 1].kind == Kind::Ident {
                 names.insert(tokens[n - 1].text.clone(), room.text.clone());
@@ -254,9 +255,10 @@ mod tests {
     use super::climbs;
     use crate::sources::planted;
 
-    /// The breaches of one file beside a `lib.rs` that re-exports a little.
+    /// Returns the breaches of one file, next to a `lib.rs` with a few re-exports.
     fn found(path: &str, text: &str) -> Vec<String> {
-        let roof = "pub mod json; pub use json::Raw; pub use crate::connection::{Phase as Stage, calls::Calls};";
+        let roof = "pub mod json; pub use json::Raw; \
+                    pub use crate::connection::{Phase as Stage, calls::Calls};";
         let files = planted(&[("mcp-proto/src/lib.rs", roof), (path, text)]);
         climbs(&files).iter().map(ToString::to_string).collect()
     }
@@ -267,7 +269,8 @@ mod tests {
             ("json/mod.rs", "use crate::error::Misuse; use super::time; use core::fmt;"),
             (
                 "rpc/decode.rs",
-                "use crate::json::{scan, Raw}; use super::super::limits::Limits; use super::message;",
+                "use crate::json::{scan, Raw}; use super::super::limits::Limits; \
+                 use super::message;",
             ),
             (
                 "connection/core.rs",
@@ -275,7 +278,8 @@ mod tests {
             ),
             (
                 "client.rs",
-                "use crate::connection; fn f() -> crate::Stage { super::rpc::g() } pub(crate) struct S;",
+                "use crate::connection; fn f() -> crate::Stage { super::rpc::g() } pub(crate) \
+                 struct S;",
             ),
             (
                 "http/mod.rs",
@@ -313,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_do_not_know_each_other() {
+    fn rooms_of_one_floor_do_not_use_each_other() {
         for (room, other) in [
             ("json", "wire"),
             ("wire", "json"),
@@ -358,7 +362,7 @@ mod tests {
         {
             assert!(found("mcp-proto/src/rpc.rs", text)[0].contains("names no room"), "{text}");
         }
-        assert!(found("mcp-proto/src/util.rs", "")[0].contains("`util` is no room"));
+        assert!(found("mcp-proto/src/util.rs", "")[0].contains("`util` is on no floor"));
     }
 
     #[test]

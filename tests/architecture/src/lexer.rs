@@ -1,7 +1,8 @@
-//! Turns Rust text into tokens with their lines; knows nothing of items, attributes or rules.
+//! Splits Rust source text into tokens that carry their line numbers.
 //!
-//! It exists so that a word in a comment or in a string is never mistaken for code. It follows
-//! Rust's lexical rules for valid source and promises nothing for anything else.
+//! Rules work on tokens so that a word in a comment or a string is never mistaken for code. The
+//! lexer follows Rust's lexical rules for valid source; its output for invalid source is
+//! unspecified.
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -12,7 +13,7 @@ pub(crate) enum Kind {
     Lifetime,
     /// A number or a character.
     Literal,
-    /// A string of any kind; its text is what stands between the quotes.
+    /// A string of any kind; its text is the part between the quotes.
     Text,
     /// An operator or a bracket; `::`, `=>`, comparisons and ranges are one token each.
     Punct,
@@ -23,18 +24,22 @@ pub(crate) enum Kind {
 pub(crate) struct Token {
     pub(crate) kind: Kind,
     pub(crate) text: String,
-    /// Counted from 1.
+    /// The line it starts on, counted from 1.
     pub(crate) line: usize,
+    /// The line it ends on: later than `line` only for strings of several lines.
+    pub(crate) last_line: usize,
+    /// Whether it is a raw string.
+    pub(crate) is_raw: bool,
 }
 
 impl Token {
-    /// Whether this is that word or operator. A string that reads the same is not.
+    /// Returns whether this is the given word or operator; strings never match.
     pub(crate) fn is(&self, text: &str) -> bool {
         matches!(self.kind, Kind::Ident | Kind::Punct) && self.text == text
     }
 }
 
-/// The tokens of a text, without comments and white space.
+/// Returns the tokens of a text, without comments and white space.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut lexer = Lexer { rest: text, line: 1 };
     let mut tokens = Vec::new();
@@ -57,7 +62,9 @@ impl Lexer<'_> {
         self.skip_blanks();
         let line = self.line;
         let first = self.rest.chars().next()?;
+        let mut is_raw = false;
         let (kind, text) = if let Some(hashes_at) = self.string_prefix() {
+            is_raw = self.rest[..hashes_at].ends_with('r');
             (Kind::Text, self.string(hashes_at))
         } else if first == '\'' || self.rest.starts_with("b'") {
             self.quote()
@@ -75,10 +82,10 @@ impl Lexer<'_> {
                 self.take(operator.map_or_else(|| first.len_utf8(), |operator| operator.len())),
             )
         };
-        Some(Token { kind, text, line })
+        Some(Token { kind, text, line, last_line: self.line, is_raw })
     }
 
-    /// Moves over white space and comments.
+    /// Skips white space and comments.
     fn skip_blanks(&mut self) {
         loop {
             self.take_while(char::is_whitespace);
@@ -92,7 +99,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Moves over a block comment and the comments within it.
+    /// Skips a block comment, including nested ones.
     fn block_comment(&mut self) {
         let mut depth = 0;
         while !self.rest.is_empty() {
@@ -111,7 +118,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Where a string's hashes or first quote stand, if a string starts here.
+    /// Returns the offset of a string's hashes or opening quote if a string starts here.
     fn string_prefix(&self) -> Option<usize> {
         let letters =
             ["br", "cr", "b", "c", "r", ""].into_iter().find(|p| self.rest.starts_with(*p))?;
@@ -123,7 +130,7 @@ impl Lexer<'_> {
         self.rest[at..].chars().take_while(|c| *c == '#').count()
     }
 
-    /// Takes a string and returns what stands between its quotes.
+    /// Takes a string and returns the text between its quotes.
     fn string(&mut self, hashes_at: usize) -> String {
         let raw = self.rest[..hashes_at].ends_with('r');
         let end = format!("\"{}", "#".repeat(self.hashes(hashes_at)));
@@ -139,7 +146,7 @@ impl Lexer<'_> {
         text
     }
 
-    /// Takes a character or a lifetime: only what follows the quote tells which.
+    /// Takes a character literal or a lifetime; the characters after the quote decide which.
     fn quote(&mut self) -> (Kind, String) {
         let mut text = if self.rest.starts_with('b') { self.take(2) } else { self.take(1) };
         let mut ahead = self.rest.chars();
@@ -157,7 +164,7 @@ impl Lexer<'_> {
         (Kind::Literal, text)
     }
 
-    /// Takes a number, and leaves the dots of a range or of a method call alone.
+    /// Takes a number, without the dots of a range or a method call after it.
     fn number(&mut self) -> String {
         let mut text = self.take_while(|c| c == '_' || c.is_alphanumeric());
         let mut ahead = self.rest.chars();
@@ -215,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_and_lifetimes_are_told_apart() {
+    fn characters_and_lifetimes_are_distinguished() {
         use Kind::{Ident, Lifetime, Literal, Punct};
         assert_eq!(kinds(r"'a' '\'' b'\\' '\u{7f}' '/'"), [Literal; 5]);
         assert_eq!(kinds("&'a str"), [Punct, Lifetime, Ident]);
@@ -223,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_leave_ranges_alone() {
+    fn numbers_do_not_swallow_ranges() {
         assert_eq!(
             texts("0..9 1.5e3 0x_ff ..=7 1.max(2)"),
             ["0", "..", "9", "1.5e3", "0x_ff", "..=", "7", "1", ".", "max", "(", "2", ")"]
@@ -231,13 +238,13 @@ mod tests {
     }
 
     #[test]
-    fn a_raw_identifier_is_its_word() {
+    fn a_raw_identifier_equals_its_plain_form() {
         assert!(tokens("r#type")[0].is("type"));
         assert_eq!(texts("rest bytes crate r b"), ["rest", "bytes", "crate", "r", "b"]);
     }
 
     #[test]
-    fn operators_are_whole() {
+    fn operators_are_single_tokens() {
         assert_eq!(
             texts("a::b=>c>=d<e=f"),
             ["a", "::", "b", "=>", "c", ">=", "d", "<", "e", "=", "f"]

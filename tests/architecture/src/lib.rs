@@ -1,7 +1,7 @@
 //! The design's rules, as functions from source files and cargo's output to breaches.
 //!
-//! Nothing here knows where the workspace lies; `tests/workspace.rs` reads it and applies every
-//! rule. Each rule has unit tests on small planted breaches, which show that it can fail.
+//! `tests/workspace.rs` reads the workspace and applies every rule. Each rule has unit tests on
+//! small planted breaches, which prove that it can fail.
 
 #![allow(
     clippy::std_instead_of_alloc,
@@ -13,7 +13,9 @@ mod aliases;
 pub mod allowed;
 mod branches;
 pub mod cargo;
+pub mod commands;
 pub mod dependencies;
+pub mod docs;
 pub mod eras;
 pub mod features;
 pub mod floors;
@@ -21,10 +23,12 @@ pub mod imports;
 mod lexer;
 pub mod named_paths;
 pub mod purity;
+pub mod requirements;
 pub mod revisions;
 pub mod shape;
 pub mod sizes;
 pub mod sources;
+pub mod style;
 pub mod surface;
 pub mod unique_types;
 

@@ -1,12 +1,12 @@
-//! Papers are true: every path that one of them names exists.
+//! Checks that every path named in a Markdown file exists.
 
 use crate::Breach;
 use crate::lexer::Kind;
 use crate::sources::SourceFile;
 use std::collections::BTreeSet;
 
-/// The words of the protocol that have a slash and are no paths, such as `tools/call` and
-/// `text/event-stream`: every string of the core.
+/// Returns every string of the core: protocol names with a slash that are not paths, such as
+/// `tools/call` and `text/event-stream`.
 #[must_use]
 pub fn words(core: &[SourceFile]) -> BTreeSet<String> {
     let texts = core
@@ -18,9 +18,9 @@ pub fn words(core: &[SourceFile]) -> BTreeSet<String> {
 
 /// Finds the paths in backticks that do not exist.
 ///
-/// A path contains a `/` or ends in `.rs`. Braces and `*` stand for several:
-/// `eras/{legacy,modern}.rs` are two paths, and a path with `*` is checked up to the folder before
-/// it. Blocks of code are left out, and so are URLs.
+/// A path contains a `/` or ends in `.rs`. Braces and `*` denote several: `eras/{legacy,modern}.rs`
+/// is two paths, and a path with `*` is checked up to the folder before it. Code blocks and URLs
+/// are skipped.
 #[must_use]
 pub fn missing(
     paper: &str,
@@ -61,12 +61,12 @@ fn is_path(token: &str) -> bool {
     named && !other
 }
 
-/// The path without a line number or an item after it: `connection/mod.rs:12`, `json/raw.rs::Raw`.
+/// Removes a line number or an item from a path: `connection/mod.rs:12`, `json/raw.rs::Raw`.
 fn without_line(token: &str) -> &str {
     token.split_once(':').map_or(token, |(path, _)| path)
 }
 
-/// The paths that the first braces stand for, and so on.
+/// Expands the braces of a path.
 fn alternatives(path: &str) -> Vec<String> {
     let braces =
         path.split_once('{').and_then(|(start, rest)| Some((start, rest.split_once('}')?)));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exists_and_what_is_no_path_is_fine() {
+    fn existing_paths_and_other_words_are_fine() {
         for text in [
             "`connection/mod.rs` and `connection/eras/`, `time.rs:3`, `time.rs::Instant`",
             "`adapters/*/src` `*/src` `connection/{mod.rs,eras}`",

@@ -1,7 +1,6 @@
-//! What the core never touches: `std`, a clock, a thread, randomness, hash order, the console.
+//! Keeps the core free of `std`, clocks, threads, randomness, hash order and console output.
 //!
-//! Knows words, not types: it finds what a source file names. The build of `tests/no-std` proves
-//! the rest.
+//! It finds what a source file names; the build of `tests/no-std` proves the rest.
 
 use crate::Breach;
 use crate::sources::{SourceFile, reads};
@@ -25,9 +24,10 @@ const FORBIDDEN: &[(&[&str], &str)] = &[
     (&["println", "!"], "the core prints nothing"),
 ];
 
-/// Finds what the core's files name and may not.
+/// Finds the forbidden names in the core's files.
 ///
-/// Only `std` itself is free behind `#[cfg(feature = "std")]`: a feature never changes behaviour.
+/// `#[cfg(feature = "std")]` permits `std` itself and nothing else: a feature never changes
+/// behavior.
 #[must_use]
 pub fn impurities(core: &[SourceFile]) -> Vec<Breach> {
     let mut breaches = Vec::new();
@@ -45,7 +45,7 @@ pub fn impurities(core: &[SourceFile]) -> Vec<Breach> {
     breaches
 }
 
-/// Finds what the core's `lib.rs` does not promise: unconditionally no `std`, no `unsafe`.
+/// Finds the missing promises of the core's `lib.rs`: no `std` and no `unsafe`, unconditionally.
 #[must_use]
 pub fn unkept_promises(lib: &SourceFile) -> Vec<Breach> {
     let promises: [&[&str]; 2] =

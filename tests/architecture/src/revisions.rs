@@ -1,15 +1,13 @@
-//! Differences between revisions are data: only the room `revision` compares them or branches on
-//! them.
+//! Differences between revisions are data: only `revision` compares revisions or branches on them.
 //!
-//! Naming a revision as a value is free everywhere, and so are the spans of fields in `schema`.
+//! Naming a revision as a value is free everywhere, and so are the ranges of fields in `schema`.
 
 use crate::Breach;
 use crate::aliases::Aliases;
 use crate::branches;
 use crate::sources::SourceFile;
 
-/// Finds the branches on a revision in the core's other rooms, through whatever name the revision
-/// has there.
+/// Finds branches on a revision in other rooms of the core, including through aliases.
 #[must_use]
 pub fn branches(core: &[SourceFile]) -> Vec<Breach> {
     let aliases = Aliases::new(core, "Revision");
@@ -26,7 +24,7 @@ pub fn branches(core: &[SourceFile]) -> Vec<Breach> {
     breaches
 }
 
-/// Whether the file belongs to the table of revisions.
+/// Returns whether the file belongs to the table of revisions.
 pub(crate) fn is_home(path: &str) -> bool {
     path.ends_with("/src/revision.rs") || path.contains("/src/revision/")
 }
@@ -67,7 +65,7 @@ mod tests {
         }
     }
 
-    /// A file of the core beside a table with aliases.
+    /// Returns the branches of a file of the core, next to a table with aliases.
     fn found_beside_table(text: &str) -> Vec<String> {
         let table =
             "pub enum Revision {} pub(crate) use Revision::{V2025_11_25 as R4, V2026_07_28 as R5};";
@@ -85,14 +83,16 @@ mod tests {
             "use crate::revision::R4 as Last; fn f() { revision == Last }",
             "use crate::revision::*; fn f() { revision >= R4 }",
             "use crate::revision; fn f() { revision >= revision::R4 }",
-            "use crate::revision::{R5, Revision as R}; fn f() { match r { R::V2024_11_05 => 1, _ => 2 } }",
+            "use crate::revision::{R5, Revision as R}; \
+                             fn f() { match r { R::V2024_11_05 => 1, _ => 2 } }",
             "type R = crate::revision::Revision; fn f() { matches!(r, R::V2024_11_05) }",
             "const NEW: Revision = Revision::V2026_07_28; fn f() { r < NEW }",
         ] {
             assert_eq!(found_beside_table(text).len(), 1, "{text}");
         }
         for text in [
-            "use crate::revision::{R4, R5}; object! { struct A { optional b: B = \"b\" in R4..=R5, } }",
+            "use crate::revision::{R4, R5}; \
+                             object! { struct A { optional b: B = \"b\" in R4..=R5, } }",
             "use crate::revision::R5; fn f() { filled.encode(R5, &mut out) }",
             "fn f<R4: Ord>(a: R4, b: R4) -> bool { a < b }",
         ] {

@@ -1,35 +1,33 @@
-//! The shape of a file: its first sentence says what it knows, and it is not too long.
-//!
-//! Knows lines, not code.
+//! The shape of a file: it starts with a sentence on what it does, and it is not too long.
 
 use crate::Breach;
 use crate::sources::SourceFile;
 
-/// Past this many lines a file is two rooms.
+/// The number of lines from which a file must be split.
 const LINES_MAX: usize = 700;
 
-/// Past this many lines a file is worth a look.
+/// The number of lines from which a file is worth a look.
 const LINES_AIM: usize = 400;
 
-/// Finds the files whose first line does not open a module doc with a whole sentence.
+/// Finds the files that do not start with a module doc of at least one sentence.
 #[must_use]
 pub fn without_first_sentence(files: &[SourceFile]) -> Vec<Breach> {
     let speechless = files.iter().filter(|file| !opens_with_sentence(&file.text));
     speechless
-        .map(|file| file.breach(1, "does not start with a `//!` sentence on what it knows"))
+        .map(|file| file.breach(1, "does not start with a `//!` sentence on what it does"))
         .collect()
 }
 
-/// Finds the files that are two rooms; tests may be long.
+/// Finds the files that must be split; tests may be long.
 #[must_use]
 pub fn too_long(files: &[SourceFile]) -> Vec<Breach> {
     let lines = longer_than(files, LINES_MAX);
     lines
-        .map(|(file, lines)| file.breach(lines, format!("over {LINES_MAX} lines: it is two rooms")))
+        .map(|(file, lines)| file.breach(lines, format!("over {LINES_MAX} lines: split it")))
         .collect()
 }
 
-/// Lists the files that are longer than they aim to be and not yet too long, with their lines.
+/// Lists the files above the target length and below the limit, with their lines.
 #[must_use]
 pub fn long(files: &[SourceFile]) -> Vec<String> {
     let lines = longer_than(files, LINES_AIM).filter(|(_, lines)| *lines <= LINES_MAX);
@@ -41,7 +39,7 @@ fn longer_than(files: &[SourceFile], max: usize) -> impl Iterator<Item = (&Sourc
     lines.filter(move |(_, lines)| *lines > max)
 }
 
-/// Whether the first paragraph of the module doc, from the first line on, has a full stop.
+/// Returns whether the first paragraph of the module doc, from the first line on, has a sentence.
 fn opens_with_sentence(text: &str) -> bool {
     let doc = text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
     let paragraph: Vec<&str> = doc.take_while(|line| !line.is_empty()).collect();
@@ -83,6 +81,6 @@ mod tests {
         let files = planted(&[("a.rs", &short), ("b.rs", &aim), ("c.rs", &max), ("d.rs", &test)]);
         assert_eq!(long(&files), ["b.rs: 401 lines"]);
         let breaches: Vec<String> = too_long(&files).iter().map(ToString::to_string).collect();
-        assert_eq!(breaches, ["c.rs:701: over 700 lines: it is two rooms"]);
+        assert_eq!(breaches, ["c.rs:701: over 700 lines: split it"]);
     }
 }

@@ -1,7 +1,7 @@
-//! The size of each room of the core in non-test lines, and the budgets that hold it small.
+//! The size of each room of the core in non-test lines, and the budgets that limit it.
 
 use crate::Breach;
-use crate::floors::HOUSE;
+use crate::floors::CORE;
 use crate::sources::SourceFile;
 use std::collections::BTreeMap;
 
@@ -31,15 +31,15 @@ const CONNECTION: &[&str] = &[
 ];
 const CONNECTION_LINES_MAX: usize = 13_100;
 
-/// The rooms that programs leave out unless they test or record.
+/// The rooms behind features for tests and recordings.
 const OPTIONAL: &[&str] = &["record", "testing"];
 
-/// The non-test lines of each room.
+/// Counts the non-test lines of each room.
 #[must_use]
 pub fn rooms(files: &[SourceFile]) -> BTreeMap<String, usize> {
     let mut rooms = BTreeMap::new();
     for file in files {
-        let Some(inner) = file.path.strip_prefix(HOUSE) else { continue };
+        let Some(inner) = file.path.strip_prefix(CORE) else { continue };
         let room = inner.split('/').next().unwrap_or(inner).trim_end_matches(".rs");
         *rooms.entry(room.to_owned()).or_default() += file.lines();
     }
@@ -67,7 +67,7 @@ pub fn over_budget(rooms: &BTreeMap<String, usize>) -> Vec<Breach> {
     breaches
 }
 
-/// Lists the rooms with their lines and budgets, largest first, and their sums.
+/// Formats the rooms with their lines and budgets, largest first, and their sums.
 #[must_use]
 pub fn table(rooms: &BTreeMap<String, usize>) -> String {
     let mut sorted: Vec<(&str, usize)> =
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_sums_up() {
+    fn the_table_ends_with_sums() {
         let table = table(&sizes(&[("json", 20), ("record", 5), ("http", 30)]));
         let rows: Vec<Vec<&str>> =
             table.lines().map(|line| line.rsplitn(2, ' ').collect()).collect();

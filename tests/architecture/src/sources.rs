@@ -1,7 +1,4 @@
-//! Source files as the rules see them: path, text, and tokens that know whether they are behind a
-//! `cfg`.
-//!
-//! Knows Rust's attributes, items and module files; knows no rule.
+//! Source files as the rules see them: path, text, and tokens marked with their `cfg` conditions.
 
 use crate::Breach;
 use crate::lexer::{self, Kind};
@@ -9,12 +6,18 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fs, io};
 
+/// The top-level directories that hold Rust sources.
+pub const ALL: &[&str] = &["adapters", "benches", "fuzz", "mcp-proto", "tests"];
+
+/// A Markdown file that a program generates.
+const GENERATED: &str = "benches/RESULTS.md";
+
 /// One Rust file.
 #[derive(Debug)]
 pub struct SourceFile {
     /// Relative to the workspace, with `/` between its parts.
     pub path: String,
-    /// The file as it is.
+    /// The text of the file.
     pub text: String,
     /// Whether the whole file is compiled for tests only.
     pub is_test: bool,
@@ -45,27 +48,56 @@ impl std::ops::Deref for Token {
 ///
 /// # Errors
 ///
-/// When a directory or a file cannot be read.
+/// If a directory or a file cannot be read.
 pub fn read(workspace: &Path, directories: &[&str]) -> io::Result<Vec<SourceFile>> {
     let mut found = Vec::new();
     for directory in directories {
         if workspace.join(directory).is_dir() {
-            walk(workspace, directory, &mut found)?;
+            walk(workspace, directory, ".rs", &mut found)?;
         }
     }
     found.sort();
     Ok(parse(found))
 }
 
-fn walk(workspace: &Path, directory: &str, found: &mut Vec<(String, String)>) -> io::Result<()> {
+/// Reads every handwritten Markdown file of the workspace: paths and texts, in order.
+///
+/// # Errors
+///
+/// If a directory or a file cannot be read.
+pub fn papers(workspace: &Path) -> io::Result<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    for directory in ALL.iter().chain(&[".github"]) {
+        if workspace.join(directory).is_dir() {
+            walk(workspace, directory, ".md", &mut found)?;
+        }
+    }
+    for entry in fs::read_dir(workspace)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".md") && entry.file_type()?.is_file() {
+            found.push((name, fs::read_to_string(entry.path())?));
+        }
+    }
+    found.retain(|(path, _)| path != GENERATED);
+    found.sort();
+    Ok(found)
+}
+
+fn walk(
+    workspace: &Path,
+    directory: &str,
+    extension: &str,
+    found: &mut Vec<(String, String)>,
+) -> io::Result<()> {
     for entry in fs::read_dir(workspace.join(directory))? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{directory}/{name}");
         let is_directory = entry.file_type()?.is_dir();
         if is_directory && !name.starts_with('.') && name != "target" && name != "node_modules" {
-            walk(workspace, &path, found)?;
-        } else if !is_directory && name.ends_with(".rs") {
+            walk(workspace, &path, extension, found)?;
+        } else if !is_directory && name.ends_with(extension) {
             let text = fs::read_to_string(entry.path())?;
             found.push((path, text));
         }
@@ -73,8 +105,8 @@ fn walk(workspace: &Path, directory: &str, found: &mut Vec<(String, String)>) ->
     Ok(())
 }
 
-/// Makes source files of paths and texts that belong together: a `#[cfg(test)] mod x;` in one of
-/// them makes another one a test.
+/// Parses source files that belong together: a `#[cfg(test)] mod x;` in one of them marks another
+/// as a test.
 #[must_use]
 pub fn parse(texts: Vec<(String, String)>) -> Vec<SourceFile> {
     let mut files: Vec<SourceFile> =
@@ -101,7 +133,8 @@ impl SourceFile {
         Self { path, text, is_test, tokens }
     }
 
-    /// The lines outside of tests: none of a test file, and not those of `#[cfg(test)]` items.
+    /// Counts the lines outside of tests: none of a test file, and not those of `#[cfg(test)]`
+    /// items.
     #[must_use]
     pub fn lines(&self) -> usize {
         if self.is_test {
@@ -109,7 +142,7 @@ impl SourceFile {
         }
         let mut tests = BTreeSet::new();
         for (at, token) in self.tokens.iter().enumerate().filter(|(_, token)| token.in_test) {
-            // Between two tokens of an item, comments and blank lines belong to it too.
+            // Comments and blank lines between two tokens of an item belong to the item.
             let before =
                 at.checked_sub(1).map(|at| &self.tokens[at]).filter(|before| before.in_test);
             tests.extend(before.map_or(token.line, |before| before.line)..=token.line);
@@ -122,12 +155,12 @@ impl SourceFile {
     }
 }
 
-/// Whether the words and operators at `at` are these.
+/// Returns whether the tokens at `at` are these words and operators.
 pub(crate) fn reads(tokens: &[Token], at: usize, words: &[&str]) -> bool {
     words.iter().enumerate().all(|(n, word)| tokens.get(at + n).is_some_and(|token| token.is(word)))
 }
 
-/// The bracket that closes the one at `open`; the end of the tokens if none does.
+/// Returns the bracket that closes the one at `open`, or the end of the tokens.
 pub(crate) fn closing(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -139,7 +172,7 @@ pub(crate) fn closing(tokens: &[Token], open: usize) -> usize {
     tokens.len()
 }
 
-/// 1 for an opening bracket, -1 for a closing one.
+/// Returns 1 for an opening bracket, -1 for a closing one.
 pub(crate) fn nesting(token: &Token) -> i32 {
     match token.text.as_str() {
         "(" | "[" | "{" if token.kind == Kind::Punct => 1,
@@ -148,7 +181,7 @@ pub(crate) fn nesting(token: &Token) -> i32 {
     }
 }
 
-/// What a `cfg` asks for, as far as the rules care.
+/// The conditions of a `cfg` that the rules care about.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gate {
     test: bool,
@@ -156,7 +189,7 @@ struct Gate {
 }
 
 impl Gate {
-    /// The gate of the attribute whose `[` stands at `open`.
+    /// Returns the gate of the attribute whose `[` is at `open`.
     fn of(tokens: &[Token], open: usize) -> Self {
         if reads(tokens, open + 1, &["test", "]"]) {
             return Self { test: true, std: false };
@@ -168,8 +201,8 @@ impl Gate {
         }
     }
 
-    /// What the predicate at `at` implies: one that merely mentions `test` in `any` or `not`
-    /// implies nothing.
+    /// Returns what the predicate at `at` implies; mentioning `test` in `any` or `not` implies
+    /// nothing.
     fn of_predicate(tokens: &[Token], at: usize) -> Self {
         if reads(tokens, at, &["test"]) {
             return Self { test: true, std: false };
@@ -201,7 +234,7 @@ impl Gate {
     }
 }
 
-/// Where the parts of the comma-separated group at `open` begin.
+/// Returns where the parts of the comma-separated group at `open` begin.
 fn parts(tokens: &[Token], open: usize) -> Vec<usize> {
     let end = closing(tokens, open);
     let mut parts = Vec::new();
@@ -216,8 +249,7 @@ fn parts(tokens: &[Token], open: usize) -> Vec<usize> {
     parts
 }
 
-/// Marks the tokens of every item that stands behind `#[cfg(test)]`, `#[test]` or `#[cfg(feature =
-/// "std")]`.
+/// Marks the tokens of every item behind `#[cfg(test)]`, `#[test]` or `#[cfg(feature = "std")]`.
 fn mark_gated(tokens: &mut [Token]) {
     for at in 0..tokens.len() {
         let inner = reads(tokens, at, &["#", "!", "["]);
@@ -235,7 +267,7 @@ fn mark_gated(tokens: &mut [Token]) {
     }
 }
 
-/// The end of the block that holds `at`, or of the file.
+/// Returns the end of the block that contains `at`, or of the file.
 fn scope_end(tokens: &[Token], at: usize) -> usize {
     let mut depth = 0;
     for (n, token) in tokens.iter().enumerate().skip(at) {
@@ -247,7 +279,7 @@ fn scope_end(tokens: &[Token], at: usize) -> usize {
     tokens.len()
 }
 
-/// Words that begin an item or a statement; what begins otherwise is a field, a variant or an arm.
+/// Words that begin an item or a statement; anything else is a field, a variant or an arm.
 const ITEMS: &[&str] = &[
     "async",
     "const",
@@ -267,7 +299,7 @@ const ITEMS: &[&str] = &[
     "use",
 ];
 
-/// The end of the item at `at`: a semicolon, a closing brace, or for a field the comma after it.
+/// Returns the end of the item at `at`: a semicolon, a closing brace, or for a field its comma.
 fn item_end(tokens: &[Token], mut at: usize) -> usize {
     while reads(tokens, at, &["#", "["]) {
         at = closing(tokens, at + 1) + 1;
@@ -298,8 +330,7 @@ fn item_end(tokens: &[Token], mut at: usize) -> usize {
     tokens.len()
 }
 
-/// The modules that a file declares behind a gate and leaves to other files: their paths without
-/// `.rs`.
+/// Returns the modules a file declares behind a gate in other files: their paths without `.rs`.
 fn gated_modules(file: &SourceFile) -> Vec<(String, Gate)> {
     let stem = file.path.trim_end_matches(".rs");
     let (parent, name) = stem.rsplit_once('/').unwrap_or(("", stem));
@@ -324,7 +355,7 @@ pub(crate) fn planted(texts: &[(&str, &str)]) -> Vec<SourceFile> {
 mod tests {
     use super::{SourceFile, planted};
 
-    /// The identifiers of a file that are compiled without the gate.
+    /// Returns the identifiers of a file that are compiled without the gate.
     fn words(file: &SourceFile, gated: impl Fn(&super::Token) -> bool) -> Vec<&str> {
         let open = file.tokens.iter().filter(|token| !gated(token));
         open.filter(|token| token.text.starts_with("w_")).map(|token| token.text.as_str()).collect()
@@ -356,7 +387,8 @@ mod tests {
             ("", 0),
             ("fn f() {}\n\n// Why.\n", 3),
             (
-                "fn f() {}\n#[cfg(test)]\nmod tests {\n\n    // A comment.\n    fn g() {}\n}\nfn h() {}\n",
+                "fn f() {}\n#[cfg(test)]\nmod tests {\n\n    // A comment.\n    fn g() {}\n}\n\
+                                 fn h() {}\n",
                 2,
             ),
             ("fn f() {}\n#[cfg(test)]\nmod a;\nfn g() {}\n#[cfg(test)] mod b;\n", 2),

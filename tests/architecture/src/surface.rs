@@ -1,16 +1,16 @@
-//! Everything outside the core uses its public surface, and the core has no hidden one.
+//! Everything outside the core uses its public surface, and the core has no hidden public items.
 //!
-//! The compiler keeps private items private. This knows the two ways around it: a source file
-//! pulled in by its path, and a public item that the documentation hides.
+//! The compiler keeps private items private. These rules cover the two ways around it: including a
+//! source file by its path, and hiding a public item from the documentation.
 
 use crate::Breach;
 use crate::lexer::Kind;
 use crate::sources::{SourceFile, closing, reads};
 
-/// Macros that pull a file in.
+/// Macros that include a file.
 const INCLUDES: &[&str] = &["include", "include_bytes", "include_str"];
 
-/// Finds the places outside the core that pull one of its source files in.
+/// Finds the places outside the core that include one of its source files.
 #[must_use]
 pub fn break_ins(outside: &[SourceFile]) -> Vec<Breach> {
     let mut breaches = Vec::new();
@@ -61,7 +61,7 @@ mod tests {
     use crate::sources::planted;
 
     #[test]
-    fn pulling_a_core_file_in_is_reported() {
+    fn including_a_core_file_is_reported() {
         for (text, breaches) in [
             ("\n#[path = \"../../mcp-proto/src/session/core.rs\"] mod core;", 1),
             ("include!(\"../../mcp-proto/src/time.rs\");", 1),
@@ -69,7 +69,8 @@ mod tests {
             ("#[cfg_attr(test, path = \"../mcp-proto/src/x.rs\")] mod x;", 1),
             ("#[path = \"support/mod.rs\"] mod support;", 0),
             (
-                "include_str!(\"golden.txt\"); f(\"mcp-proto/src\"); // include!(\"mcp-proto/src\")",
+                "include_str!(\"golden.txt\"); f(\"mcp-proto/src\"); \
+                                 // include!(\"mcp-proto/src\")",
                 0,
             ),
         ] {

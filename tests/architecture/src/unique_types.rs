@@ -1,7 +1,6 @@
-//! One public type name, one definition, in all published crates together.
+//! A public type name has one definition in all published crates together.
 //!
-//! Every `pub` item counts: the lint `unreachable_pub` keeps the word from items that other crates
-//! cannot reach.
+//! Every `pub` item counts: the lint `unreachable_pub` rules out `pub` on unreachable items.
 
 use crate::Breach;
 use crate::imports::modules::Modules;
@@ -11,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The keywords that define a type name.
 const TYPES: &[&str] = &["enum", "struct", "trait", "type", "union"];
 
-/// Names that are still defined in several files, and in how many. The list only shrinks.
+/// Names that are still defined in several files, and in how many. The list may only shrink.
 pub const KNOWN: &[(&str, usize)] = &[
     ("Body", 2),
     ("Call", 2),
@@ -41,10 +40,9 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("Watch", 2),
 ];
 
-/// Finds the public type names with more than one home, and the known ones whose number of homes is
-/// another by now.
+/// Finds public type names with several definitions, and known ones with fewer than listed.
 ///
-/// Alternatives for different features in one file are one home.
+/// Alternatives for different features in one file count once.
 #[must_use]
 pub fn duplicates(files: &[SourceFile], known: &[(&str, usize)]) -> Vec<Breach> {
     let mut homes: BTreeMap<String, BTreeSet<(usize, usize)>> = BTreeMap::new();

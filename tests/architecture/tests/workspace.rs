@@ -1,12 +1,12 @@
 //! Applies every rule of the design to this workspace; the rules and their own tests are in `src/`.
 
-#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use mcp_architecture::imports::{circles, levels};
 use mcp_architecture::sources::{self, SourceFile};
 use mcp_architecture::{
-    Breach, cargo, dependencies, eras, features, floors, named_paths, purity, revisions, shape,
-    sizes, surface, unique_types,
+    Breach, cargo, commands, dependencies, eras, features, floors, named_paths, purity,
+    requirements, revisions, shape, sizes, style, surface, unique_types,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,17 +48,17 @@ fn the_core_forbids_std_and_unsafe_code() {
 }
 
 #[test]
-fn only_the_table_of_rules_tells_revisions_apart() {
+fn only_the_table_of_rules_branches_on_revisions() {
     assert_none(&revisions::branches(&core()));
 }
 
 #[test]
-fn only_the_room_of_the_eras_tells_them_apart() {
+fn only_the_eras_module_branches_on_eras() {
     assert_none(&eras::branches(&core(), eras::ALLOWED));
 }
 
 #[test]
-fn the_connection_is_the_same_without_http() {
+fn the_connection_has_no_condition_on_http() {
     let core = core();
     assert!(
         core.iter().any(|file| file.path.starts_with(CONNECTION)),
@@ -68,9 +68,9 @@ fn the_connection_is_the_same_without_http() {
 }
 
 #[test]
-fn the_paper_on_the_architecture_names_what_exists() {
+fn the_architecture_document_names_existing_paths() {
     let paper = "mcp-proto/ARCHITECTURE.md";
-    let text = fs::read_to_string(workspace().join(paper)).expect("the paper is readable");
+    let text = fs::read_to_string(workspace().join(paper)).expect("the document is readable");
     let roots = [CORE, "mcp-proto", "."].map(|root| workspace().join(root));
     let exists = |path: &str| roots.iter().any(|root| root.join(path).exists());
     assert_none(&named_paths::missing(paper, &text, &named_paths::words(&core()), exists));
@@ -84,12 +84,12 @@ fn each_room_keeps_to_its_budget() {
 }
 
 #[test]
-fn each_file_first_says_what_it_knows() {
+fn each_file_starts_with_what_it_does() {
     assert_none(&shape::without_first_sentence(&core_and_adapters()));
 }
 
 #[test]
-fn no_file_is_two_rooms() {
+fn no_file_is_too_long() {
     let files = core_and_adapters();
     for file in shape::long(&files) {
         println!("longer than it aims to be: {file}");
@@ -103,9 +103,40 @@ fn a_public_type_name_has_one_definition() {
 }
 
 #[test]
-fn what_is_outside_the_core_uses_its_public_surface() {
+fn code_outside_the_core_uses_its_public_surface() {
     assert_none(&surface::break_ins(&read(&["adapters", "benches", "fuzz", "tests"])));
     assert_none(&surface::hidden_items(&core()));
+}
+
+#[test]
+fn sources_and_markdown_keep_the_house_style() {
+    let mut breaches = style::in_sources(&read(sources::ALL));
+    let papers = sources::papers(&workspace()).expect("the Markdown files are readable");
+    assert!(papers.len() > 3, "too few Markdown files: the rule was applied to nothing");
+    for (path, text) in &papers {
+        breaches.extend(style::in_markdown(path, text));
+    }
+    assert_none(&breaches);
+}
+
+#[test]
+fn commands_in_markdown_name_what_exists() {
+    let metadata = succeed(&["metadata", "--format-version", "1", "--no-deps"]);
+    let exists = |path: &str| workspace().join(path).exists();
+    let papers = sources::papers(&workspace()).expect("the Markdown files are readable");
+    // Files below these folders describe commands that run in them.
+    let elsewhere = ["benches/", "fuzz/", "tests/"];
+    let papers = papers.iter().filter(|(path, _)| !elsewhere.iter().any(|e| path.starts_with(e)));
+    for (path, text) in papers {
+        assert_none(&commands::missing(path, text, &metadata, exists).expect("cargo prints JSON"));
+    }
+}
+
+#[test]
+fn each_cited_requirement_has_an_entry_in_the_list() {
+    let path = "tests/REQUIREMENTS.md";
+    let list = fs::read_to_string(workspace().join(path)).expect("the list is readable");
+    assert_none(&requirements::unlisted(&read(sources::ALL), path, &list));
 }
 
 #[test]
@@ -116,8 +147,7 @@ fn the_dependency_trees_stay_small() {
     let http = succeed(&[&tree[..], &http].concat());
     let http_types = ["mcp-proto", "--no-default-features", "--features", "http-types"];
     let http_types = succeed(&[&tree[..], &http_types].concat());
-    // What SHA-256 uses of the processor differs between platforms: on this one, the same
-    // everywhere.
+    // SHA-256 uses different crates per platform: the check uses one platform everywhere.
     let sealing = [
         "mcp-proto",
         "--no-default-features",
@@ -156,7 +186,7 @@ fn no_dependency_needs_a_newer_compiler_than_we_promise() {
 
 #[test]
 fn the_core_links_without_std_and_the_proof_can_fail() {
-    // The workspace's lock file makes this a proof about the versions that the workspace uses.
+    // With the workspace's lock file, the build uses the versions that the workspace uses.
     let workspace = workspace();
     fs::copy(workspace.join("Cargo.lock"), workspace.join("tests/no-std/Cargo.lock"))
         .expect("the lock file is copied");
@@ -164,8 +194,7 @@ fn the_core_links_without_std_and_the_proof_can_fail() {
     let proof = build_without_std(&[]);
     assert!(proof.status.success(), "{}", String::from_utf8_lossy(&proof.stderr));
 
-    // Features add to what is linked and take nothing away: what links with all of them links with
-    // each.
+    // Features only add code: a build with all of them covers each.
     let whole = build_without_std(&["--features", "http,record,seal,testing"]);
     assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
 
@@ -182,7 +211,7 @@ fn build_without_std(arguments: &[&str]) -> Output {
     cargo::run(&workspace(), &[&build[..], arguments].concat()).expect("cargo runs")
 }
 
-/// What cargo prints when it succeeds.
+/// Returns the output of a successful cargo command.
 fn succeed(arguments: &[&str]) -> String {
     let output = cargo::run(&workspace(), arguments).expect("cargo runs");
     assert!(

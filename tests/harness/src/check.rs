@@ -1,8 +1,7 @@
-//! One machine under watch: every byte, event and deadline is held against the promises as it
-//! passes.
+//! Checks one machine: every byte, event and deadline is compared with the promises as it passes.
 //!
-//! It knows the books ([`Ledger`]) and the wire ([`WireRules`]) and brings them together with time;
-//! it knows nothing of what a scenario expects.
+//! It combines the [`Ledger`] of calls and requests and the [`WireRules`] with time; expectations
+//! of a scenario are up to the test.
 
 use std::fmt::Display;
 
@@ -15,12 +14,12 @@ use crate::wire::WireRules;
 use crate::witness::Witness;
 use mcp_proto::testing::Transcript;
 
-/// A machine whose every breach of a promise panics, with the transcript of what led there.
+/// A machine that panics on any broken promise, with the transcript of what led to it.
 ///
-/// It is driven as the machine itself is, through [`Endpoint`]. Watched are: one end per call; one
-/// answer per incoming request; whole, legal lines; no storm of errors; progress that grows and
-/// never follows its response; cancels that follow their request; a misuse that sends nothing;
-/// deadlines that lie ahead once `handle_timeout` returns; and nothing after `Closed`.
+/// It is driven like the machine itself, through [`Endpoint`]. Checked are: one end per call; one
+/// response per incoming request; whole, legal lines; no flood of errors; progress that increases
+/// and never follows its response; cancellations that follow their request; a misuse that sends
+/// nothing; deadlines in the future once `handle_timeout` returns; and nothing after `Closed`.
 #[derive(Debug)]
 pub struct Checked<R: Role> {
     inner: R,
@@ -29,18 +28,18 @@ pub struct Checked<R: Role> {
     ledger: Ledger,
     transcript: Transcript,
     label: String,
-    /// Bytes of the outbox that were looked at, since the beginning.
+    /// The number of outbox bytes checked so far.
     observed: u64,
-    /// Lines that were sent.
+    /// The number of lines sent.
     lines: usize,
-    /// It hung up or was hung up on: what still comes in is not taken in.
+    /// Whether either side closed: further input is not accepted.
     is_ending: bool,
-    /// Each line of input is handed over by itself.
+    /// Whether each line of input is passed separately.
     is_by_line: bool,
 }
 
 impl<R: Role> Checked<R> {
-    /// Puts a machine under watch, before anything happened to it.
+    /// Wraps a fresh machine.
     pub fn new(inner: R) -> Self {
         let wire = WireRules::new(R::SIDE, inner.limits().clone());
         let mut checked = Self {
@@ -59,61 +58,61 @@ impl<R: Role> Checked<R> {
         checked
     }
 
-    /// It speaks revisions with sessions only: requests that stand alone mean nothing to it.
+    /// Restricts the checks to legacy revisions: modern requests have no meaning for the machine.
     #[must_use]
     pub const fn legacy_only(mut self) -> Self {
         self.wire.is_modern = false;
         self
     }
 
-    /// Hands over each line of input by itself, so that it is known what is answered with what: for
-    /// a peer that can use one id for many things at once.
+    /// Passes each line of input separately, so that each response can be matched to its input, for
+    /// a peer that may use one id several times at once.
     #[must_use]
     pub const fn by_line(mut self) -> Self {
         self.is_by_line = true;
         self
     }
 
-    /// Puts a machine under watch whose peer can say anything: what it sends is held against the
-    /// form of messages, and not against what was said.
+    /// Wraps a machine whose peer may send anything: only the form of its output is checked.
     pub fn with_hostile_peer(inner: R) -> Self {
         let mut checked = Self::new(inner);
         checked.wire = checked.wire.form_only();
         checked
     }
 
-    /// Has failures say this too: a seed, a file, a split point.
+    /// Adds a label to failures: a seed, a file, a split point.
     pub fn label(&mut self, label: impl Display) {
         self.label = label.to_string();
     }
 
-    /// What happened so far.
+    /// Returns the history so far.
     #[must_use]
     pub const fn transcript(&self) -> &Transcript {
         &self.transcript
     }
 
-    /// The books.
+    /// Returns the ledger.
     #[must_use]
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// The machine itself, to look at.
+    /// Returns the machine.
     #[must_use]
     pub const fn inner(&self) -> &R {
         &self.inner
     }
 
-    /// How many lines the machine has sent.
+    /// Returns the number of lines the machine has sent.
     #[must_use]
     pub const fn lines_sent(&self) -> usize {
         self.lines
     }
 
-    /// Fails with all that is known.
+    /// Fails with the whole transcript.
     ///
     /// # Panics
+    ///
     /// Always.
     pub fn breach(&self, what: impl Display) -> ! {
         let label =
@@ -142,7 +141,7 @@ impl<R: Role> Checked<R> {
         self.wire.settle();
     }
 
-    /// Looks at what the machine added to its outbox; true if there was anything.
+    /// Checks new output in the outbox; returns whether there was any.
     fn observe(&mut self) -> bool {
         let now = self.now;
         let outbox = self.inner.outbox();
@@ -150,7 +149,7 @@ impl<R: Role> Checked<R> {
             .unwrap_or(usize::MAX);
         let added = outbox.chunk().get(skip..).unwrap_or_default().to_vec();
         if outbox.chunk().len() != outbox.len() {
-            self.breach("the outbox shows less than it has");
+            self.breach("the outbox returns fewer bytes than `remaining`");
         }
         if added.is_empty() {
             return false;
@@ -172,7 +171,7 @@ impl<R: Role> Checked<R> {
         true
     }
 
-    /// Notes what a command did in the books.
+    /// Records the effect of a command in the ledger.
     fn applied(&mut self, command: &OwnedCommand, applied: Applied) {
         let checked = match command {
             OwnedCommand::Cancel { call, .. } => self.ledger.cancelled(*call),
@@ -246,7 +245,7 @@ impl<R: Role> Endpoint for Checked<R> {
             self.breach("a timeout that was not due sent something");
         }
         if let Some(at) = self.inner.poll_timeout().filter(|at| *at <= self.now) {
-            self.breach(format!("after `handle_timeout` the deadline {at} does not lie ahead"));
+            self.breach(format!("after `handle_timeout` the deadline {at} is not in the future"));
         }
     }
 
@@ -256,7 +255,7 @@ impl<R: Role> Endpoint for Checked<R> {
         let checked = self.ledger.event(event.seen());
         self.hold(checked);
         if self.ledger.is_closed() && !self.inner.is_closed() {
-            self.breach("`Closed` came and `is_closed` is false");
+            self.breach("`Closed` was polled and `is_closed` is false");
         }
         Some(event)
     }
@@ -277,7 +276,7 @@ impl<R: Role> Endpoint for Checked<R> {
     fn wants_input(&self) -> bool {
         let wants = self.inner.wants_input();
         if wants && self.inner.is_closed() {
-            self.breach("it wants input after the end");
+            self.breach("the machine wants input after the end");
         }
         wants
     }

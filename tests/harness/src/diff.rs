@@ -1,9 +1,9 @@
-//! Two lists of lines, and what differs between them; knows nothing of what they say.
+//! Compares two lists of lines.
 
 use std::fmt::Write as _;
 
-/// What of `expected` is missing in `actual`, and what `actual` has besides, with what they share
-/// around it.
+/// Returns what is missing in `actual` and what it has in addition, with the common lines around
+/// it.
 pub(crate) fn diff(expected: &[String], actual: &[String]) -> String {
     // Longest common subsequence, from the back.
     let width = actual.len() + 1;

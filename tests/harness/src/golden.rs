@@ -1,10 +1,9 @@
-//! Golden transcripts: scenarios with what they must show, as text files; knows the format and
-//! nothing of the protocol.
+//! Golden transcripts: scenarios with their expected output, as text files.
 //!
-//! A file begins with what the machine is and goes on with what happens to it:
+//! A file starts with the configuration of the machine, followed by the steps:
 //!
 //! ```text
-//! # Words for people.
+//! # A comment.
 //! role: server                       or client
 //! name: weather 1.0.0
 //! capabilities: Tools Logging
@@ -12,20 +11,19 @@
 //! limits: message_bytes_max=64 ping_every=5s
 //! policy: Close                      or Ignore, or Reply
 //! serve: x/method
-//! expect: Legacy                     or Modern: the era that a client expects its server to be of
+//! expect: Legacy                     or Modern: the era that the client expects of its server
 //!
 //! > {"jsonrpc":"2.0", …}             a line comes in
 //! >> half a line\xFF                 bytes come in, with \n \r \t \\ and \xNN
 //! < {"jsonrpc":"2.0", …}             a line must go out
-//! ! ready 2025-06-18 demo 1.0.0      an event must be told
+//! ! ready 2025-06-18 demo 1.0.0      an event must be polled
 //! @ call tools/list +progress {}     the application acts
-//! = call#2                           what comes of it: a call, or a misuse; nothing stands for ok
-//! + 60s                              time passes; with 0s, what follows can answer what was shown so far
-//! eof                                the peer hangs up
+//! = call#2                           the outcome: a call, or a misuse; omitted for success
+//! + 60s                              time passes; with 0s, later steps may answer earlier output
+//! eof                                the peer closes the connection
 //! ```
 //!
-//! What must be shown stands behind the step that shows it. Words for people and empty lines may
-//! stand before a step.
+//! Expected output follows the step that causes it. Comments and empty lines may precede a step.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,18 +46,18 @@ use crate::script::{
 /// One golden transcript.
 #[derive(Clone, Debug)]
 pub struct Golden {
-    /// Where it stands.
+    /// The path of the file.
     pub path: PathBuf,
     /// The role of the machine.
     pub side: Side,
-    /// What happens to it.
+    /// The steps.
     pub script: Script,
     config: Config,
-    /// Each step as it is written, and what it must show.
+    /// Each step as it is written, and its expected output.
     steps: Vec<(String, Shown)>,
     /// The lines before the first step.
     head: Vec<String>,
-    /// Words for people that stand before the step that is not read yet.
+    /// Comments before the next step.
     words: String,
 }
 
@@ -74,7 +72,7 @@ struct Config {
     expect: Option<Era>,
 }
 
-/// What one step shows.
+/// The output of one step.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct Shown {
     done: Option<String>,
@@ -86,7 +84,8 @@ impl Golden {
     /// Reads a transcript.
     ///
     /// # Panics
-    /// When the file cannot be read or is not in the format.
+    ///
+    /// If the file cannot be read or is malformed.
     #[must_use]
     pub fn load(path: &Path) -> Self {
         let text =
@@ -97,7 +96,8 @@ impl Golden {
     /// Reads all transcripts of a directory, in the order of their names.
     ///
     /// # Panics
-    /// When one cannot be read.
+    ///
+    /// If one cannot be read.
     #[must_use]
     pub fn load_all(directory: &Path) -> Vec<Self> {
         let entries = fs::read_dir(directory)
@@ -110,10 +110,11 @@ impl Golden {
         paths.iter().map(|path| Self::load(path)).collect()
     }
 
-    /// Reads a transcript from text.
+    /// Parses a transcript.
     ///
     /// # Panics
-    /// When the text is not in the format.
+    ///
+    /// If the text is malformed.
     #[must_use]
     pub fn parse(path: &Path, text: &str) -> Self {
         let mut golden = Self {
@@ -129,7 +130,7 @@ impl Golden {
                 serve: Vec::new(),
                 expect: None,
             },
-            // What a machine shows before anything happened stands behind a step of no words.
+            // The output before the first step belongs to an empty step.
             steps: vec![(String::new(), Shown::default())],
             head: Vec::new(),
             words: String::new(),
@@ -149,12 +150,13 @@ impl Golden {
         golden
     }
 
-    /// Replays it as it is; then with every split point of its input, byte by byte and at random;
-    /// then in other poll orders. The `MCP_HARNESS_BLESS` variable has the file rewritten with
-    /// what is shown instead.
+    /// Replays the transcript unchanged; then with every split point of its input, byte by byte and
+    /// at random; then in other poll orders. With `MCP_HARNESS_BLESS` set, rewrites the file with
+    /// the actual output instead.
     ///
     /// # Panics
-    /// When something else is shown than is written, or when two ways of replaying differ.
+    ///
+    /// If the output differs from the file, or two ways of replaying differ.
     pub fn assert(&self) {
         match self.side {
             Side::Client => {
@@ -166,10 +168,11 @@ impl Golden {
         }
     }
 
-    /// Plays it on a machine that is recorded, and replays the recording.
+    /// Plays the transcript on a recorded machine, and replays the recording.
     ///
     /// # Panics
-    /// When the replay differs.
+    ///
+    /// If the replay differs.
     pub fn assert_replays(&self) {
         match self.side {
             Side::Client => {
@@ -187,8 +190,8 @@ impl Golden {
         }
     }
 
-    /// Replays it as it is; what is shown against what is written, or `None` when they are the
-    /// same.
+    /// Replays the transcript unchanged, and returns the difference between actual and expected
+    /// output, if any.
     #[must_use]
     pub fn mismatch(&self) -> Option<String> {
         let shown = match self.side {
@@ -347,7 +350,7 @@ impl Golden {
     }
 }
 
-/// What was shown since it was last asked for.
+/// Takes the output since the last call.
 fn take_shown<R: Role>(player: &mut Player<R>) -> Shown {
     let done = player.trace.done.pop();
     Shown {

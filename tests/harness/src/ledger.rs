@@ -1,5 +1,5 @@
-//! The books of one machine: every call ends once, every request is open until it is answered or
-//! withdrawn, nothing follows the end; knows events and handles, and nothing of bytes or of time.
+//! The ledger of one machine: every call ends once, every request is open until it is answered or
+//! cancelled, and nothing follows the end.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use mcp_proto::{CallId, IncomingId};
 
 use crate::witness::Seen;
 
-/// What is open, as the application could know it.
+/// The open calls and requests, as the application knows them.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// Whether each call is still open.
@@ -18,10 +18,11 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The machine accepted a call.
+    /// Records a call that the machine accepted.
     ///
     /// # Errors
-    /// When its handle was used before, or the connection is over.
+    ///
+    /// If its handle was used before, or the connection is closed.
     pub fn called(&mut self, call: CallId) -> Result<(), String> {
         if self.calls.insert(call, true).is_some() {
             return Err(format!("{call} was accepted twice"));
@@ -29,10 +30,11 @@ impl Ledger {
         Ok(())
     }
 
-    /// The machine accepted that the call is cancelled.
+    /// Records a cancellation that the machine accepted.
     ///
     /// # Errors
-    /// When the call was over, as far as the application knew.
+    ///
+    /// If the call had ended, as far as the application knew.
     pub fn cancelled(&self, call: CallId) -> Result<(), String> {
         match self.calls.get(&call) {
             Some(true) => Ok(()),
@@ -40,10 +42,11 @@ impl Ledger {
         }
     }
 
-    /// The machine accepted an answer, or questions, to an incoming request.
+    /// Records a response or input requests that the machine accepted.
     ///
     /// # Errors
-    /// When the request was not open.
+    ///
+    /// If the request was not open.
     pub fn answered(&mut self, incoming: IncomingId) -> Result<(), String> {
         match self.requests.insert(incoming, false) {
             Some(true) => Ok(()),
@@ -51,10 +54,11 @@ impl Ledger {
         }
     }
 
-    /// The machine gave an event.
+    /// Records an event.
     ///
     /// # Errors
-    /// When it must not come now.
+    ///
+    /// If the event must not occur now.
     pub fn event(&mut self, seen: Seen<'_>) -> Result<(), String> {
         if self.is_closed {
             return Err("an event came after `Closed`".into());
@@ -66,7 +70,7 @@ impl Ledger {
                 None => Err(format!("{call} completed and was never made")),
             },
             Seen::Progress(call) if self.calls.get(&call) != Some(&true) => {
-                Err(format!("{call} progressed and is not open"))
+                Err(format!("{call} has progress and is not open"))
             }
             Seen::Request(incoming) => match self.requests.insert(incoming, true) {
                 None => Ok(()),
@@ -81,18 +85,18 @@ impl Ledger {
         }
     }
 
-    /// Whether `Closed` has come.
+    /// Returns whether `Closed` was polled.
     #[must_use]
     pub const fn is_closed(&self) -> bool {
         self.is_closed
     }
 
-    /// The calls that are open.
+    /// Returns the open calls.
     pub fn open_calls(&self) -> impl Iterator<Item = CallId> + '_ {
         self.calls.iter().filter(|(_, open)| **open).map(|(call, _)| *call)
     }
 
-    /// The requests that are open.
+    /// Returns the open requests.
     pub fn open_requests(&self) -> impl Iterator<Item = IncomingId> + '_ {
         self.requests.iter().filter(|(_, open)| **open).map(|(incoming, _)| *incoming)
     }
@@ -103,7 +107,7 @@ impl Ledger {
             return Err(format!("the connection closed and {call} never completed"));
         }
         if let Some(incoming) = self.open_requests().next() {
-            return Err(format!("the connection closed and {incoming} was never withdrawn"));
+            return Err(format!("the connection closed and {incoming} was never cancelled"));
         }
         Ok(())
     }

@@ -1,22 +1,22 @@
-//! What a test of an MCP peer needs and no peer has: two peers in one process, virtual time,
-//! scripted lines, and checkers of the promises; knows the public surface of `mcp_proto` and
-//! nothing of its insides.
+//! Tools to test MCP peers: two peers in one process, virtual time, scripted lines, and checkers of
+//! the promises.
 //!
 //! Four tools, from the inside out:
 //!
-//! - [`Checked`] wraps one machine and holds every call, byte, event and deadline against the
-//!   promises; a breach panics with the transcript of all that happened;
+//! - [`Checked`] wraps one machine and checks every call, byte, event and deadline; a broken
+//! promise panics with the transcript;
 //! - [`Solo`] is one checked machine whose peer is the test itself, line by line;
 //! - [`Pair`] is a client and a server on two links with latency, chunking, stalls and cuts, in
-//!   virtual time;
+//! virtual time;
 //! - [`Script`] and [`Golden`] are scenarios as data: they are replayed with every split point of
-//!   their input and in every poll order, and each replay must show the same.
+//! their input and in every poll order, and each replay must yield identical output.
 //!
 //! ```
 //! use mcp_harness::Solo;
 //! use mcp_proto::{Capability, Revision, server};
 //!
-//! let mut server = Solo::server(server::Config::new("weather", "1.0.0").capability(Capability::Tools));
+//! let config = server::Config::new("weather", "1.0.0").capability(Capability::Tools);
+//! let mut server = Solo::server(config);
 //! server.greet(Revision::V2025_06_18, "{}");
 //! server.say(r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"today"}}"#);
 //! server.expect_events(&[r#"request#1 tools/call {"name":"today"}"#]);

@@ -1,8 +1,8 @@
-//! Golden transcripts of two machines that meet: what each says and tells, from the first message
-//! to the last; knows nothing of what they should.
+//! Golden transcripts of two machines that connect: their lines and events, from the first to the
+//! last.
 //!
 //! ```text
-//! # Words for people.
+//! # A comment.
 //! client: 2026-07-28                 the revisions of the client
 //! server: 2025-11-25 2026-07-28      and of the server
 //!
@@ -10,7 +10,7 @@
 //! server ! ready 2025-11-25 c 1      an event
 //! ```
 //!
-//! The client lists the server's tools once it is ready, and hangs up.
+//! The client lists the server's tools once it is ready, and closes.
 
 use std::fs;
 use std::path::Path;
@@ -22,12 +22,12 @@ use crate::pair::Pair;
 use crate::parse;
 use crate::role::Role;
 
-/// Has the two machines of a transcript meet. The `MCP_HARNESS_BLESS` variable has the file
-/// rewritten with what they show instead.
+/// Connects the two machines of a transcript. With `MCP_HARNESS_BLESS` set, rewrites the file with
+/// the actual output instead.
 ///
 /// # Panics
-/// When they show something else than is written, or when the file cannot be read or is not in the
-/// format.
+///
+/// If the output differs from the file, or the file cannot be read or is malformed.
 pub fn assert_meeting(path: &Path) {
     let text =
         fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -67,7 +67,7 @@ fn meet(mut pair: Pair) -> Vec<String> {
     }
     pair.drive_until_quiet();
     let said = pair.transcript().to_string();
-    // The times are the links' and say nothing.
+    // The times belong to the links and do not matter.
     said.lines()
         .map(|line| line.split_once(' ').map_or(line, |(_, words)| words).to_owned())
         .collect()

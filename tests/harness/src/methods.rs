@@ -1,10 +1,10 @@
-//! The protocol's methods once more, written down from the specification and not from the crate
-//! under test: who may send what in which revision, and which capability it takes.
+//! The protocol's methods, taken from the specification rather than from the crate under test: who
+//! may send what in which revision, and which capability it needs.
 
 use mcp_proto::{Revision, Side};
 use serde_json::Value;
 
-/// One message of the protocol.
+/// A message of the protocol.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     name: &'static str,
@@ -13,7 +13,7 @@ struct Row {
     sender: Option<Side>,
     since: Revision,
     until: Revision,
-    /// Where the capability stands: in the receiver's for a request, in the sender's for a
+    /// The pointer of the capability: the receiver's for a request, the sender's for a
     /// notification.
     needs: &'static str,
 }
@@ -62,7 +62,7 @@ const ROWS: &[Row] = &[
     request("logging/setLevel", C, R1, R4, "/logging"),
     request("sampling/createMessage", S, R1, R4, "/sampling"),
     request("roots/list", S, R1, R4, "/roots"),
-    // Of the first two, it is for clients that declare it all the same.
+    // The first two revisions lack it, but clients that declare it may be asked.
     request("elicitation/create", S, R1, R4, "/elicitation"),
     request("tasks/get", None, R4, R4, "/tasks"),
     request("tasks/result", None, R4, R4, "/tasks"),
@@ -82,7 +82,7 @@ const ROWS: &[Row] = &[
     notification("notifications/subscriptions/acknowledged", S, R5, R5, ""),
 ];
 
-/// Why a message may not be sent, if it may not.
+/// Returns why a message may not be sent, if it may not.
 pub(crate) fn forbids(
     message: &Value,
     is_request: bool,
@@ -99,7 +99,7 @@ pub(crate) fn forbids(
         return Some(format!("{name} is not a part of {revision}"));
     };
     if row.sender.is_some_and(|sender| sender != side) {
-        return Some(format!("{name} is not a {side:?}'s to send"));
+        return Some(format!("{name} must not be sent by a {side:?}"));
     }
     let declared = if row.is_request { theirs } else { ours };
     if !row.needs.is_empty() && !declares(declared, row.needs) {
@@ -108,7 +108,8 @@ pub(crate) fn forbids(
     modes(name, message.get("params").unwrap_or(&Value::Null), revision, theirs)
 }
 
-/// Why a question may not be put to a client of these capabilities, if it may not. (STL-16)
+/// Returns why an input request may not be put to a client with these capabilities, if it may not.
+// STL-16: input requests are elicitation, sampling or roots.
 pub(crate) fn forbids_question(question: &Value, theirs: &Value) -> Option<String> {
     let name = question.get("method").and_then(Value::as_str).unwrap_or_default();
     let needs = match name {
@@ -123,7 +124,8 @@ pub(crate) fn forbids_question(question: &Value, theirs: &Value) -> Option<Strin
     modes(name, question.get("params").unwrap_or(&Value::Null), R5, theirs)
 }
 
-/// What hangs on the params: modes of elicitation, tools of sampling. (CAP-06, CAP-08, CAP-09)
+/// Checks what depends on params: modes of elicitation, tools of sampling.
+// CAP-06, CAP-08, CAP-09: modes and tools must be declared.
 fn modes(name: &str, params: &Value, revision: Revision, theirs: &Value) -> Option<String> {
     if revision < R4 {
         return None;
@@ -145,23 +147,26 @@ fn modes(name: &str, params: &Value, revision: Revision, theirs: &Value) -> Opti
     }
 }
 
-/// Whether the member at `pointer` is there and neither false nor null. (T-41)
+/// Returns whether the member at `pointer` is present and neither false nor null.
+// T-41: presence declares a capability.
 fn declares(capabilities: &Value, pointer: &str) -> bool {
     capabilities
         .pointer(pointer)
         .is_some_and(|value| !matches!(value, Value::Bool(false) | Value::Null))
 }
 
-/// Whether a request may leave before the peer is all set. (LIF-09, LIF-10)
+/// Returns whether a request may be sent before the handshake is complete.
+// LIF-09, LIF-10: only pings are.
 pub(crate) fn is_early_request(name: &str, side: Side) -> bool {
     name == "ping" || (name == "initialize" && side == Side::Client)
 }
 
-/// Whether a notification may leave before the peer is all set. (LIF-08, D-24)
+/// Returns whether a notification may be sent before the handshake is complete.
+// LIF-08, D-24: `initialized` and log messages are.
 pub(crate) fn is_early_notification(name: &str, side: Side) -> bool {
     match side {
         Side::Client => false,
-        // Logging, changes, and what belongs to a request that is being served. (T-29)
+        // T-29: log messages, changes, and notifications about a request being served.
         Side::Server => matches!(
             name,
             "notifications/message"

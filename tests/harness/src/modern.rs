@@ -1,8 +1,7 @@
-//! What may stand on the wire where every request speaks for itself: what each must say, what
-//! results and subscriptions look like, and what a call that is made again must repeat; knows
-//! nothing of sessions.
+//! The rules of modern messages: metadata of requests, form of results and subscriptions, and what
+//! a retry must repeat.
 //!
-//! Written down from the specification and not from the crate under test, like
+//! They are taken from the specification rather than from the crate under test, like
 //! [`methods`](crate::methods).
 
 use std::collections::BTreeMap;
@@ -18,18 +17,18 @@ const LOG_LEVEL: &str = "/params/_meta/io.modelcontextprotocol~1logLevel";
 const TAG: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
-/// What only a retry adds to params, and what each round says anew.
+/// The params that only a retry has, and those that differ between rounds.
 const OF_ROUNDS: [&str; 3] = ["_meta", "inputResponses", "requestState"];
 
-/// The rules of messages that belong to no session.
+/// The rules of modern messages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModernRules {
-    /// What the server said that it can do, once it was discovered.
+    /// The capabilities of the server, once discovered.
     pub(crate) discovered: Option<Value>,
-    /// Rounds that were asked for and may be answered: what the retry must repeat.
+    /// Rounds of input that may be answered, with what the retry must repeat.
     rounds: Vec<Round>,
-    /// Subscriptions by the spelling of their id, oldest first: it may be used again once one is
-    /// over.
+    /// Subscriptions by the spelling of their id, oldest first: an id may be reused once its
+    /// subscription has ended.
     subscriptions: BTreeMap<String, Vec<Subscription>>,
 }
 
@@ -48,7 +47,7 @@ struct Subscription {
     is_over: bool,
 }
 
-/// A request that speaks for itself, as its receiver sees it.
+/// A modern request as its receiver sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     method: String,
@@ -57,7 +56,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// `None` for a request that leaves it to a session who makes it.
+    /// Parses a request; `None` if it has no metadata and so belongs to a session.
     pub(crate) fn of(message: &Value) -> Option<Self> {
         let version = message.pointer(VERSION)?.as_str().and_then(Revision::from_name);
         let capabilities = message.pointer(CAPABILITIES).filter(|it| it.is_object())?;
@@ -70,7 +69,7 @@ impl Asked {
 }
 
 impl ModernRules {
-    /// The client is asked something by a result, or the server was discovered.
+    /// Records a response: a round of input, or a discovery.
     pub(crate) fn hear_response(&mut self, method: &str, params: Option<&Value>, message: &Value) {
         let result = &message["result"];
         if method == "server/discover" && result["supportedVersions"].is_array() {
@@ -87,7 +86,7 @@ impl ModernRules {
         }
     }
 
-    /// A server hears of a subscription.
+    /// Records a subscription received by a server.
     pub(crate) fn hear_request(&mut self, id: &str, message: &Value) {
         if message["method"] == "subscriptions/listen" {
             let asked = message.pointer("/params/notifications").cloned().unwrap_or_default();
@@ -96,15 +95,16 @@ impl ModernRules {
         }
     }
 
-    /// A server hears that a subscription is no longer wanted.
+    /// Records that a server received the cancellation of a subscription.
     pub(crate) fn hear_cancel(&mut self, id: &str) {
         if let Some(subscription) = self.open(id) {
             subscription.is_over = true;
         }
     }
 
-    /// A request is refused: where it is a subscription, the one that was not opened, even if
-    /// another of the same id is. (ID-09)
+    /// Records that a request was refused: a refused subscription was never opened, even if another
+    /// with an equal id is open.
+    // ID-09: the id may be taken by an open request.
     pub(crate) fn refuse(&mut self, id: &str, asked: &Asked) {
         let subscriptions =
             self.subscriptions.get_mut(id).filter(|_| asked.method == "subscriptions/listen");
@@ -115,15 +115,16 @@ impl ModernRules {
         }
     }
 
-    /// The oldest subscription of this id that is not over.
+    /// Returns the oldest open subscription with this id.
     fn open(&mut self, id: &str) -> Option<&mut Subscription> {
         self.subscriptions.get_mut(id)?.iter_mut().find(|subscription| !subscription.is_over)
     }
 
-    /// A client's request. (STL-01, STL-20…22)
+    /// Checks a client's request.
+    // STL-01, STL-20…22: metadata, and what a retry repeats.
     pub(crate) fn check_request(&mut self, method: &str, message: &Value) -> Result<(), String> {
         if Asked::of(message).is_none() {
-            return Err(format!("{method} does not say its version and capabilities (STL-01)"));
+            return Err(format!("{method} lacks its version or capabilities (STL-01)"));
         }
         if method != "server/discover"
             && let Some(theirs) = &self.discovered
@@ -152,14 +153,14 @@ impl ModernRules {
                 self.rounds.remove(index);
                 Ok(())
             }
-            None => Err(format!(
-                "{method} answers a round that was not asked for (STL-18…22): {params}"
-            )),
+            None => {
+                Err(format!("{method} answers a round that does not exist (STL-18…22): {params}"))
+            }
         }
     }
 
-    /// A server's answer to a request that speaks for itself. (STL-05, STL-13…17, STL-36, STL-39,
-    /// STL-40)
+    /// Checks a server's response to a modern request.
+    // STL-05, STL-13…17, STL-36, STL-39, STL-40: metadata, input requests and cache hints.
     pub(crate) fn check_answer(
         &mut self,
         id: &str,
@@ -175,7 +176,7 @@ impl ModernRules {
         if let Some(code) = code {
             let is_old = matches!(code, -32002 | -32042 | -32019..=-32000);
             return if is_old {
-                Err(format!("the error {code} is not this revision's (§3.1)"))
+                Err(format!("the error {code} does not exist in this revision"))
             } else {
                 Ok(())
             };
@@ -218,16 +219,17 @@ impl ModernRules {
         }
     }
 
-    /// A server's notification that is tagged, or would have to be. (STL-29…32, CAN-14)
+    /// Checks a server's notification that belongs to a subscription.
+    // STL-29…32, CAN-14: acknowledgement first, only what the filter covers, tagged.
     pub(crate) fn check_tagged(&mut self, method: &str, message: &Value) -> Result<(), String> {
         let Some(tag) = message.pointer(TAG) else {
             return Err(format!("{method} is not tagged (STL-32)"));
         };
         let Some(subscriptions) = self.subscriptions.get_mut(&tag.to_string()) else {
-            return Err(format!("{method} for {tag}, which is no subscription"));
+            return Err(format!("{method} for {tag}, which is not a subscription"));
         };
         let mut open = subscriptions.iter_mut().filter(|subscription| !subscription.is_over);
-        // Several may have come at once, of which each was withdrawn before the next.
+        // Several may have arrived together, each cancelled before the next.
         let meant = match method {
             ACKNOWLEDGED => open.find(|subscription| !subscription.is_acknowledged),
             _ => open.next(),
@@ -259,7 +261,8 @@ impl ModernRules {
         if is_asked { Ok(()) } else { Err(format!("{method} was not asked for (STL-31)")) }
     }
 
-    /// A server's cancel: it ends a subscription. (CAN-14, CAN-15)
+    /// Checks a server's cancellation, which ends a subscription.
+    // CAN-14, CAN-15: servers cancel nothing else.
     pub(crate) fn check_cancel(&mut self, message: &Value) -> Result<(), String> {
         let id = message.pointer("/params/requestId").unwrap_or(&Value::Null).to_string();
         match self.subscriptions.get_mut(&id) {
@@ -271,13 +274,14 @@ impl ModernRules {
         }
     }
 
-    /// Whether a notification is one of subscriptions, by its tag or by its name.
+    /// Returns whether a notification belongs to a subscription, by its tag or its method.
     pub(crate) fn is_tagged(method: &str, message: &Value) -> bool {
         method == ACKNOWLEDGED || message.pointer(TAG).is_some()
     }
 }
 
-/// Each question is one that the request's own capabilities allow. (STL-14…17, CAP-16)
+/// Checks that the request's own capabilities allow each input request.
+// STL-14…17, CAP-16: method, form and capability of input requests.
 fn check_questions(asked: &Asked, result: &Value) -> Result<(), String> {
     if !matches!(asked.method.as_str(), "tools/call" | "prompts/get" | "resources/read") {
         return Err(format!("{} asks for input (STL-14)", asked.method));
@@ -290,7 +294,7 @@ fn check_questions(asked: &Asked, result: &Value) -> Result<(), String> {
             return Err(format!("the question {key:?}: {why} (CAP-16)"));
         }
         if question.get("id").is_some() || question.get("jsonrpc").is_some() {
-            return Err(format!("the question {key:?} has an envelope (§2.4)"));
+            return Err(format!("the question {key:?} has an envelope"));
         }
     }
     Ok(())
@@ -309,7 +313,7 @@ fn check_subset(honoured: &Value, asked: &Value) -> Result<(), String> {
             value => asked.get(name) == Some(value),
         };
         if !is_asked {
-            return Err(format!("{name} was not asked for (STL-30)"));
+            return Err(format!("{name} was not requested (STL-30)"));
         }
     }
     Ok(())

@@ -1,5 +1,4 @@
-//! A checked client and a checked server in one process, on two links, in virtual time; knows
-//! nothing of what they should say.
+//! A checked client and a checked server in one process, on two links, in virtual time.
 
 use std::ops::{Deref, DerefMut};
 
@@ -14,8 +13,7 @@ use crate::parse;
 use crate::role::Role;
 use crate::witness::Witness;
 
-/// A [`testing::Pair`] of machines that are held against the promises, with params and results as
-/// text.
+/// A [`testing::Pair`] of checked machines, with params and results as text.
 ///
 /// ```
 /// use mcp_harness::Pair;
@@ -34,7 +32,7 @@ use crate::witness::Witness;
 pub struct Pair(testing::Pair<Checked<Stdio<Client>>, Checked<Stdio<Server>>>);
 
 impl Pair {
-    /// Two machines that have just been connected.
+    /// Creates two machines that have just been connected.
     #[must_use]
     pub fn new(client: client::Config, server: server::Config) -> Self {
         let now = Instant::ZERO;
@@ -46,10 +44,9 @@ impl Pair {
         Self(pair)
     }
 
-    /// Two machines whose client is ready to make calls: it knows what its server speaks.
+    /// Creates two machines whose client is ready to make calls: it knows its server's revision.
     ///
-    /// If that is a revision with sessions, the server is ready too; without sessions a server
-    /// never becomes it.
+    /// In a legacy revision the server is ready, too; in the modern one a server has no such state.
     #[must_use]
     pub fn ready(client: client::Config, server: server::Config) -> Self {
         let mut pair = Self::new(client, server);
@@ -66,7 +63,7 @@ impl Pair {
         pair
     }
 
-    /// Splits what both links carry at random, and has failures name the seed.
+    /// Splits the bytes of both links at random, and adds the seed to failures.
     pub fn shuffle(&mut self, seed: u64, bytes_max: usize) {
         let label = format!("seed {seed}");
         self.client.label(&label);
@@ -76,17 +73,19 @@ impl Pair {
         self.to_server.chunking = Chunking::Seeded(Seed(!seed), bytes_max);
     }
 
-    /// Has the client call a method, with params as text.
+    /// Calls a method of the server, with params as text.
     ///
     /// # Errors
+    ///
     /// The client's [`Misuse`].
     pub fn call(&mut self, method: &str, params: &str) -> Result<CallId, Misuse> {
         self.call_with(method, params, CallOptions::default())
     }
 
-    /// Has the client call a method in a given way.
+    /// Calls a method of the server with options.
     ///
     /// # Errors
+    ///
     /// The client's [`Misuse`].
     pub fn call_with(
         &mut self,
@@ -98,21 +97,22 @@ impl Pair {
         self.client.call_raw(now, method, Some(&parse::raw(params)), options)
     }
 
-    /// Has the server answer a request.
+    /// Responds to a request.
     ///
     /// # Errors
+    ///
     /// The server's [`Misuse`].
     pub fn respond(&mut self, incoming: IncomingId, result: &str) -> Result<(), Misuse> {
         let now = self.now;
         self.server.respond(now, incoming, &parse::raw(result))
     }
 
-    /// What the client told so far, in the words of golden transcripts.
+    /// Takes the client's events so far, in the notation of golden transcripts.
     pub fn client_told(&mut self) -> Vec<String> {
         self.client_events.drain(..).map(|event| event.tell()).collect()
     }
 
-    /// What the server told so far, in the words of golden transcripts.
+    /// Takes the server's events so far, in the notation of golden transcripts.
     pub fn server_told(&mut self) -> Vec<String> {
         self.server_events.drain(..).map(|event| event.tell()).collect()
     }

@@ -1,5 +1,5 @@
-//! Words of the golden format and of tests, read; knows nothing of machines. What cannot be read is
-//! the test's mistake, and panics.
+//! Parses the notation of golden transcripts and tests; panics on malformed text, which is a
+//! mistake in the test.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -12,22 +12,22 @@ use mcp_proto::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A JSON value as text.
+/// Parses a JSON value, kept as text.
 pub(crate) fn raw(text: &str) -> Raw {
     Raw::from_text(text).unwrap_or_else(|_| panic!("not JSON: {text}"))
 }
 
-/// Params; empty text is none.
+/// Parses params; empty text means none.
 pub(crate) fn params(text: &str) -> Option<Raw> {
     (!text.is_empty()).then(|| raw(text))
 }
 
-/// A JSON value.
+/// Parses a JSON value.
 pub(crate) fn value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("not JSON: {error}: {text}"))
 }
 
-/// A JSON text as a tree, whatever its numbers: one that no float can hold counts as zero.
+/// Parses JSON text into a tree; numbers beyond the range of floats become zero.
 pub(crate) fn tree(text: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(text).or_else(|error| {
         let raw: &RawValue = serde_json::from_slice(text)?;
@@ -39,7 +39,7 @@ pub(crate) fn tree(text: &[u8]) -> Result<Value, serde_json::Error> {
     })
 }
 
-/// The same JSON with numbers that no float can hold replaced.
+/// Replaces numbers beyond the range of floats.
 fn without_giants(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -73,7 +73,7 @@ fn without_giants(text: &str) -> String {
     out
 }
 
-/// A time: `50ms`, `60s`, `10m`.
+/// Parses a time: `50ms`, `60s`, `10m`.
 pub(crate) fn duration(text: &str) -> Duration {
     let digits = text.trim_end_matches(char::is_alphabetic);
     let count: u64 = digits.parse().unwrap_or_else(|_| panic!("not a time: {text}"));
@@ -85,7 +85,7 @@ pub(crate) fn duration(text: &str) -> Duration {
     }
 }
 
-/// Bytes with the escapes `\n`, `\r`, `\t`, `\\` and `\xNN`.
+/// Parses bytes with the escapes `\n`, `\r`, `\t`, `\\` and `\xNN`.
 pub(crate) fn bytes(text: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut chars = text.chars();
@@ -112,19 +112,19 @@ pub(crate) fn bytes(text: &str) -> Vec<u8> {
     out
 }
 
-/// Revisions by name, with spaces between them.
+/// Parses revisions separated by spaces.
 pub(crate) fn revisions(text: &str) -> Vec<Revision> {
     text.split_whitespace()
         .map(|name| Revision::from_name(name).unwrap_or_else(|| panic!("no revision: {name}")))
         .collect()
 }
 
-/// A capability by the name of its variant.
+/// Parses a capability by the name of its variant.
 pub(crate) fn capability(name: &str) -> Capability {
     by_name(name, &CAPABILITIES)
 }
 
-/// Sets one limit: `message_bytes_max=64`.
+/// Parses and sets a limit: `message_bytes_max=64`.
 pub(crate) fn limit(limits: &mut Limits, setting: &str) {
     let Some((name, text)) = setting.split_once('=') else { panic!("not a limit: {setting}") };
     let count = || text.parse().unwrap_or_else(|_| panic!("not a number: {setting}"));
@@ -154,7 +154,7 @@ pub(crate) fn limit(limits: &mut Limits, setting: &str) {
     }
 }
 
-/// A command: `call tools/list`, `respond request#1 {…}`, and so on.
+/// Parses a command: `call tools/list`, `respond request#1 {…}`, and so on.
 pub(crate) fn command(text: &str) -> OwnedCommand {
     let (verb, rest) = word(text);
     match verb {
@@ -212,7 +212,7 @@ pub(crate) fn command(text: &str) -> OwnedCommand {
     }
 }
 
-/// `request#1 [state=words] {"key":"roots","other":{"elicit":{…}}}`
+/// Parses `request#1 [state=words] {"key":"roots","other":{"elicit":{…}}}`.
 fn ask(text: &str) -> OwnedCommand {
     let (request, mut rest) = word(text);
     let mut state = None;
@@ -233,7 +233,7 @@ fn questions(text: &str) -> Vec<(Box<str>, Question)> {
     asked.into_iter().map(|(key, asked)| (key.into(), question(&asked))).collect()
 }
 
-/// `[timeout=5s] tools prompts resources file:///a`, each if it is wanted.
+/// Parses `[timeout=5s] tools prompts resources file:///a`, each part optional.
 fn listen(text: &str) -> OwnedCommand {
     let mut filter = Filter::new();
     let mut options = CallOptions::default();
@@ -270,7 +270,7 @@ fn question(asked: &Value) -> Question {
     }
 }
 
-/// `tools/call [+progress] [timeout=5s] [max=10s] [{…}]`
+/// Parses `tools/call [+progress] [timeout=5s] [max=10s] [{…}]`.
 fn call(text: &str) -> OwnedCommand {
     let (method, mut rest) = word(text);
     let mut options = CallOptions::default();
@@ -287,7 +287,7 @@ fn call(text: &str) -> OwnedCommand {
     OwnedCommand::Call { method: method.into(), params: params(rest), options }
 }
 
-/// `request#1 1[/10] [words]`
+/// Parses `request#1 1[/10] [words]`.
 fn progress(text: &str) -> OwnedCommand {
     let (request, rest) = word(text);
     let (numbers, message) = word(rest);
@@ -305,7 +305,7 @@ fn progress(text: &str) -> OwnedCommand {
     OwnedCommand::Progress { incoming: number(request).into(), progress }
 }
 
-/// The first word, and what follows it.
+/// Splits off the first word.
 pub(crate) fn word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     text.split_once(' ').map_or((text, ""), |(first, rest)| (first, rest.trim_start()))

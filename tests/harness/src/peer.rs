@@ -1,5 +1,5 @@
-//! One checked machine whose peer is the test itself: lines in, lines and events out, time as it
-//! pleases; knows nothing of what the lines mean.
+//! One checked machine whose peer is the test itself: lines in, lines and events out, with virtual
+//! time.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Display;
@@ -21,31 +21,31 @@ use crate::parse;
 use crate::role::Role;
 use crate::witness::{Seen, Witness};
 
-/// A client that the test plays the server of.
+/// A client whose server is the test.
 pub type ClientSolo = Solo<Stdio<Client>>;
 
-/// A server that the test plays the client of.
+/// A server whose client is the test.
 pub type ServerSolo = Solo<Stdio<Server>>;
 
-/// One machine, and a test that says and hears lines.
+/// One machine, and a test that exchanges lines with it.
 #[derive(Debug)]
 pub struct Solo<R: Role> {
     /// The machine.
     pub machine: Checked<R>,
-    /// What time it is.
+    /// The current time.
     pub now: Instant,
-    /// Lines that were heard and not looked at.
+    /// Lines received and not yet checked.
     lines: VecDeque<String>,
     half: Vec<u8>,
     events: VecDeque<R::Event>,
-    /// The requests that were seen.
+    /// The requests delivered so far.
     requests: BTreeSet<IncomingId>,
-    /// While set, what the machine has to send and to tell stays where it is.
+    /// While set, output and events are left in the machine.
     pub is_deaf: bool,
 }
 
 impl<R: Role> Solo<R> {
-    /// Begins with a machine to which nothing has happened.
+    /// Wraps a fresh machine.
     pub fn new(machine: R) -> Self {
         let mut solo = Self {
             machine: Checked::new(machine),
@@ -60,26 +60,26 @@ impl<R: Role> Solo<R> {
         solo
     }
 
-    /// Says one line.
+    /// Sends one line to the machine.
     pub fn say(&mut self, line: impl AsRef<[u8]>) {
         let mut line = line.as_ref().to_vec();
         line.push(b'\n');
         self.say_bytes(&line);
     }
 
-    /// Says bytes.
+    /// Sends bytes to the machine.
     pub fn say_bytes(&mut self, bytes: &[u8]) {
         self.machine.handle_input(self.now, bytes);
         self.poll();
     }
 
-    /// Hangs up.
+    /// Ends the machine's input.
     pub fn say_eof(&mut self) {
         self.machine.handle_eof(self.now);
         self.poll();
     }
 
-    /// Lets time pass; each timer goes off when it is due.
+    /// Lets time pass; each timer fires when due.
     pub fn wait(&mut self, time: Duration) {
         let until = self.now + time;
         while let Some(at) = self.machine.poll_timeout().filter(|at| *at <= until) {
@@ -92,36 +92,36 @@ impl<R: Role> Solo<R> {
         self.poll();
     }
 
-    /// The lines that the machine sent since they were last asked for.
+    /// Takes the lines sent by the machine since the last call.
     pub fn take_lines(&mut self) -> Vec<String> {
         self.lines.drain(..).collect()
     }
 
-    /// The events since they were last asked for.
+    /// Takes the events since the last call.
     pub fn take_events(&mut self) -> Vec<R::Event> {
         self.events.drain(..).collect()
     }
 
-    /// The events since they were last asked for, in the words of golden transcripts.
+    /// Takes the events since the last call, in the notation of golden transcripts.
     pub fn take_told(&mut self) -> Vec<String> {
         self.events.drain(..).map(|event| event.tell()).collect()
     }
 
-    /// The next line that the machine sent, read.
+    /// Takes and parses the machine's next line.
     pub fn hear(&mut self) -> Value {
         let Some(line) = self.lines.pop_front() else { self.fail("it said nothing") };
         parse::value(&line)
     }
 
-    /// The machine must have said these lines and no others.
+    /// Asserts that the machine sent exactly these lines.
     pub fn expect_lines(&mut self, expected: &[&str]) {
         let heard = self.take_lines();
         if heard != expected {
-            self.fail(format!("expected to hear\n{expected:#?}\nand heard\n{heard:#?}"));
+            self.fail(format!("expected the lines\n{expected:#?}\nand got\n{heard:#?}"));
         }
     }
 
-    /// The machine must have told these events and no others.
+    /// Asserts that the machine raised exactly these events.
     pub fn expect_events(&mut self, expected: &[&str]) {
         let told = self.take_told();
         if told != expected {
@@ -129,40 +129,40 @@ impl<R: Role> Solo<R> {
         }
     }
 
-    /// The machine must have said and told nothing.
+    /// Asserts that the machine sent no line and raised no event.
     pub fn expect_silence(&mut self) {
         self.expect_lines(&[]);
         self.expect_events(&[]);
     }
 
-    /// The next line must be an error with this id, spelled in JSON, and this code. An empty id is
-    /// an absent one.
+    /// Asserts that the next line is an error with this id, in JSON, and this code. An empty id
+    /// means none.
     pub fn expect_error(&mut self, id: &str, code: i64) -> Value {
         let error = self.hear();
         let found = error.get("id").map_or_else(String::new, Value::to_string);
         if found != id || error["error"]["code"] != code {
-            self.fail(format!("expected the error {code} for the id {id} and heard {error}"));
+            self.fail(format!("expected the error {code} for the id {id} and got {error}"));
         }
         error
     }
 
-    /// The next line must be a result with this id, spelled in JSON.
+    /// Asserts that the next line is a result with this id, in JSON.
     pub fn expect_result(&mut self, id: &str) -> Value {
         let mut answer = self.hear();
         if answer["id"] != parse::value(id) || !answer["result"].is_object() {
-            self.fail(format!("expected a result for the id {id} and heard {answer}"));
+            self.fail(format!("expected a result for the id {id} and got {answer}"));
         }
         answer["result"].take()
     }
 
-    /// A ping is answered, and nothing else happens: the machine is alive.
+    /// Asserts that a ping is answered and nothing else happens.
     pub fn expect_alive(&mut self) {
         self.say(r#"{"jsonrpc":"2.0","id":"alive?","method":"ping"}"#);
         self.expect_lines(&[r#"{"jsonrpc":"2.0","id":"alive?","result":{}}"#]);
         self.expect_events(&[]);
     }
 
-    /// The request with this number, which must have been told of.
+    /// Returns the request with this number, which must have been delivered.
     pub fn request(&self, number: u64) -> IncomingId {
         let incoming = number.into();
         if !self.requests.contains(&incoming) {
@@ -171,17 +171,19 @@ impl<R: Role> Solo<R> {
         incoming
     }
 
-    /// Calls a method; empty params are none.
+    /// Calls a method; empty params mean none.
     ///
     /// # Errors
+    ///
     /// The machine's [`Misuse`].
     pub fn call(&mut self, method: &str, params: &str) -> Result<CallId, Misuse> {
         self.call_with(method, params, CallOptions::default())
     }
 
-    /// Calls a method in a given way; empty params are none.
+    /// Calls a method with options; empty params mean none.
     ///
     /// # Errors
+    ///
     /// The machine's [`Misuse`].
     pub fn call_with(
         &mut self,
@@ -197,6 +199,7 @@ impl<R: Role> Solo<R> {
     /// Cancels a call.
     ///
     /// # Errors
+    ///
     /// The machine's [`Misuse`].
     pub fn cancel(&mut self, call: CallId, reason: &str) -> Result<(), Misuse> {
         let done = self.machine.cancel(self.now, call, reason);
@@ -204,9 +207,10 @@ impl<R: Role> Solo<R> {
         done
     }
 
-    /// Sends a notification; empty params are none.
+    /// Sends a notification; empty params mean none.
     ///
     /// # Errors
+    ///
     /// The machine's [`Misuse`].
     pub fn notify(&mut self, method: &str, params: &str) -> Result<(), Misuse> {
         let done = self.machine.notify_raw(self.now, method, parse::params(params).as_ref());
@@ -214,9 +218,10 @@ impl<R: Role> Solo<R> {
         done
     }
 
-    /// Answers the request with this number.
+    /// Responds to the request with this number.
     ///
     /// # Errors
+    ///
     /// The machine's [`Misuse`].
     pub fn respond(&mut self, request: u64, result: &str) -> Result<(), Misuse> {
         let incoming = self.request(request);
@@ -225,9 +230,10 @@ impl<R: Role> Solo<R> {
         done
     }
 
-    /// Refuses the request with this number.
+    /// Responds with an error to the request with this number.
     ///
     /// # Errors
+    ///
     /// The machine's [`Misuse`].
     pub fn respond_error(&mut self, request: u64, error: &ErrorObject) -> Result<(), Misuse> {
         let incoming = self.request(request);
@@ -236,9 +242,10 @@ impl<R: Role> Solo<R> {
         done
     }
 
-    /// Tells of the progress of the request with this number.
+    /// Reports progress of the request with this number.
     ///
     /// # Errors
+    ///
     /// The machine's [`Misuse`].
     pub fn progress(&mut self, request: u64, progress: &Progress) -> Result<(), Misuse> {
         let incoming = self.request(request);
@@ -253,7 +260,7 @@ impl<R: Role> Solo<R> {
         self.poll();
     }
 
-    /// Takes what the machine has to send and to tell.
+    /// Takes the machine's output and events.
     pub fn poll(&mut self) {
         if self.is_deaf {
             return;
@@ -277,9 +284,10 @@ impl<R: Role> Solo<R> {
         }
     }
 
-    /// Fails with all that is known.
+    /// Fails with the whole transcript.
     ///
     /// # Panics
+    ///
     /// Always.
     pub fn fail(&self, what: impl Display) -> ! {
         self.machine.breach(what)
@@ -287,13 +295,13 @@ impl<R: Role> Solo<R> {
 }
 
 impl ClientSolo {
-    /// A client that has just connected; its `initialize` was heard.
+    /// Creates a client that has just connected, and takes its `initialize`.
     #[must_use]
     pub fn client(config: client::Config) -> Self {
         Self::new(Stdio::new(Client::new(Instant::ZERO, config)))
     }
 
-    /// Answers its `initialize`, hears `initialized`, and takes the event.
+    /// Answers `initialize`, takes `initialized` and the event.
     pub fn greet(&mut self, revision: Revision, capabilities: &str) {
         let initialize = self.hear();
         let welcome = json!({"jsonrpc": "2.0", "id": initialize["id"], "result": {
@@ -306,8 +314,8 @@ impl ClientSolo {
         self.expect_events(&[&format!("ready {revision} s 1")]);
     }
 
-    /// A client in a session of this revision with a server that declared these capabilities. Its
-    /// next id is 2.
+    /// Creates a client in a session of this revision with a server of these capabilities. Its next
+    /// id is 2.
     #[must_use]
     pub fn ready(config: client::Config, revision: Revision, capabilities: &str) -> Self {
         let mut client = Self::client(config);
@@ -317,24 +325,24 @@ impl ClientSolo {
 }
 
 impl ServerSolo {
-    /// A server that waits for a client.
+    /// Creates a server that waits for a client.
     #[must_use]
     pub fn server(config: server::Config) -> Self {
         Self::new(Stdio::new(Server::new(Instant::ZERO, config)))
     }
 
-    /// Says `initialize` and `initialized`, hears the answer, and takes the event.
+    /// Sends `initialize` and `initialized`, takes the response and the event.
     pub fn greet(&mut self, revision: Revision, capabilities: &str) {
         self.say(initialize("0", revision.name(), capabilities));
         let welcome = self.expect_result("0");
         if welcome["protocolVersion"] != revision.name() {
-            self.fail(format!("expected {revision} and heard {welcome}"));
+            self.fail(format!("expected {revision} and got {welcome}"));
         }
         self.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         self.expect_events(&[&format!("ready {revision} c 1")]);
     }
 
-    /// A server in a session of this revision with a client that declared these capabilities.
+    /// Creates a server in a session of this revision with a client of these capabilities.
     #[must_use]
     pub fn ready(config: server::Config, revision: Revision, capabilities: &str) -> Self {
         let mut server = Self::server(config);
@@ -342,9 +350,10 @@ impl ServerSolo {
         server
     }
 
-    /// Logs, for no request.
+    /// Logs outside of any request.
     ///
     /// # Errors
+    ///
     /// The machine's [`Misuse`].
     pub fn log(&mut self, level: Level, data: &str) -> Result<(), Misuse> {
         let done = self.machine.log(self.now, None, level, None, &parse::raw(data));
@@ -352,9 +361,10 @@ impl ServerSolo {
         done
     }
 
-    /// Asks back on the request with this number.
+    /// Requests input for the request with this number.
     ///
     /// # Errors
+    ///
     /// The machine's [`Misuse`].
     pub fn ask(
         &mut self,
@@ -369,7 +379,7 @@ impl ServerSolo {
     }
 }
 
-/// An `initialize` request, with an id and capabilities in JSON.
+/// Returns an `initialize` request with an id and capabilities in JSON.
 #[must_use]
 pub fn initialize(id: &str, version: &str, capabilities: &str) -> String {
     format!(

@@ -1,5 +1,4 @@
-//! Plays a scenario on one checked machine and takes down all that it shows; knows nothing of what
-//! it should.
+//! Plays a scenario on one checked machine and records its output.
 
 use std::time::Duration;
 
@@ -11,17 +10,17 @@ use crate::role::Role;
 use crate::script::{Cut, Play, Polls, Script, Step, Trace};
 use crate::witness::Witness;
 
-/// A machine, and all that it showed so far.
+/// A machine and its output so far.
 pub(crate) struct Player<R: Role> {
     pub(crate) machine: Checked<R>,
     pub(crate) trace: Trace,
-    /// The events, in the words of golden transcripts.
+    /// The events, in the notation of golden transcripts.
     pub(crate) told: Vec<String>,
     now: Instant,
     polls: Polls,
     cut: Cut,
     half: Vec<u8>,
-    /// Bytes that came in so far.
+    /// The number of input bytes so far.
     taken: usize,
 }
 
@@ -60,7 +59,7 @@ impl<R: Role> Player<R> {
         self.finish()
     }
 
-    /// Does one step, whole.
+    /// Plays one step completely.
     pub(crate) fn step(&mut self, step: &Step) {
         if let Step::Input(bytes) = step {
             return self.input(bytes);
@@ -87,7 +86,7 @@ impl<R: Role> Player<R> {
         }
     }
 
-    /// Takes what is left, and sees that waiting changes nothing where the machine says so.
+    /// Takes the rest, and checks that without a deadline, waiting changes nothing.
     fn finish(mut self) -> Trace {
         self.poll_events();
         self.poll_lines(usize::MAX);
@@ -104,7 +103,7 @@ impl<R: Role> Player<R> {
     fn moment(&mut self) {
         let deadline = self.machine.poll_timeout();
         if self.polls == Polls::Nervous && deadline != self.machine.poll_timeout() {
-            self.machine.breach("asking for the deadline changed it");
+            self.machine.breach("`poll_timeout` changed the deadline");
         }
         self.trace.moments.push((deadline, self.machine.is_closed()));
     }
@@ -124,7 +123,7 @@ impl<R: Role> Player<R> {
     fn input(&mut self, piece: &[u8]) {
         let mut now = self.now;
         if self.polls == Polls::Nervous {
-            // Time that went backwards counts as no time passing.
+            // Time that goes back counts as no time passing.
             now = Instant::from_nanos(now.as_nanos().saturating_sub(1_000_000_000));
             self.machine.handle_timeout(now);
         }
@@ -195,7 +194,7 @@ impl<R: Role> Player<R> {
         let again =
             (self.machine.poll_timeout(), self.machine.is_closed(), self.machine.wants_input());
         if stable != again {
-            self.machine.breach("looking changed what there is to see");
+            self.machine.breach("an accessor changed the machine");
         }
     }
 
@@ -210,7 +209,7 @@ impl<R: Role> Player<R> {
         true
     }
 
-    /// Takes all bytes, so many at a time.
+    /// Takes all bytes, in pieces of `size`.
     fn poll_lines(&mut self, size: usize) {
         while self.take_bytes(size) {}
     }

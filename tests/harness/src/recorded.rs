@@ -1,5 +1,5 @@
-//! Scenarios played on machines that are recorded: the recording changes nothing, and what is done
-//! again comes out the same; knows nothing of what a recording looks like.
+//! Plays scenarios on recorded machines: recording must change nothing, and a replay must yield
+//! identical output.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,12 +11,12 @@ use mcp_proto::testing::Seed;
 use crate::role::Role;
 use crate::script::{Cut, Play, Polls, Script, play};
 
-/// A recording that can be read while it goes on.
+/// A recording that can be read while it is written.
 #[derive(Clone, Debug, Default)]
 pub struct Tape(Rc<RefCell<Vec<u8>>>);
 
 impl Tape {
-    /// What is on it.
+    /// Returns the recorded bytes.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         self.0.borrow().clone()
@@ -29,11 +29,12 @@ impl Sink for Tape {
     }
 }
 
-/// Plays the scenario on a machine that is recorded, in some ways: it must show what it shows
-/// without, and the recording must replay on a new machine.
+/// Plays the scenario on a recorded machine, in several ways: the output must equal that without
+/// recording, and the recording must replay on a new machine.
 ///
 /// # Panics
-/// When it does not.
+///
+/// If it does not.
 pub fn assert_replays<R: Role>(machine: impl Fn() -> R, script: &Script) {
     let ways = [
         (Cut::Steps, Polls::OutboxFirst),
@@ -46,10 +47,7 @@ pub fn assert_replays<R: Role>(machine: impl Fn() -> R, script: &Script) {
         let tape = Tape::default();
         let recorded = Recorded::new(machine(), Instant::ZERO, tape.clone());
         let trace = play(recorded, script, way);
-        assert!(
-            trace == play(machine(), script, way),
-            "{way:?}: it shows something else when it is recorded"
-        );
+        assert!(trace == play(machine(), script, way), "{way:?}: recording changes the output");
         let bytes = tape.bytes();
         let recording = Recording::read(&bytes).unwrap_or_else(|error| panic!("{way:?}: {error}"));
         assert!(

@@ -1,4 +1,4 @@
-//! The methods of both roles on any endpoint, for tests that play either.
+//! The methods of both roles on any endpoint, for tests of either role.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::witness::Witness;
 #[expect(missing_docs, reason = "the methods are those of `Client` and `Server`")]
 #[allow(clippy::missing_errors_doc, reason = "the methods are those of `Client` and `Server`")]
 pub trait Role: Endpoint<Event: Witness> {
-    /// Which role it is.
+    /// The side of the role.
     const SIDE: Side = <Self::Role as Apply>::SIDE;
 
     fn peer(&self) -> Option<&Arc<Peer>> {

@@ -1,12 +1,12 @@
-//! What a server said in one session or exchange, on which stream and under which id; knows the
-//! promises about streams, and no application.
+//! Checks a server's messages in one session or exchange: which stream they use, and under which
+//! event id.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_proto::Raw;
 use mcp_proto::http::sse::{Found, Reader};
 
-/// One event stream of one connection, as far as it went.
+/// The part read so far of one event stream on one connection.
 #[derive(Debug)]
 struct Reading {
     reader: Reader,
@@ -14,41 +14,42 @@ struct Reading {
     last: u64,
 }
 
-/// All that a server said in one session, or in one exchange that stands alone.
+/// The messages of a server in one session, or in one modern exchange.
 ///
-/// A connection goes by a number that no other has.
+/// Connections are identified by unique numbers.
 #[derive(Debug, Default)]
 pub struct Said {
-    /// Each event's text, by its id.
+    /// The text of each event, by id.
     events: BTreeMap<String, String>,
-    /// Where each text was said that can be said once only.
+    /// Where each text appeared that may appear only once.
     places: BTreeMap<String, String>,
-    /// The requests that were answered, and where.
+    /// The answered requests, and where each was answered.
     answers: BTreeMap<String, String>,
     readings: BTreeMap<u64, Reading>,
     kinds: BTreeSet<&'static str>,
-    /// Whose client says anything, so that only what has this in it is said once.
+    /// For an arbitrary client: only texts that contain this mark must be unique.
     marked: Option<&'static str>,
 }
 
 impl Said {
-    /// Of a server whose client can say anything: only what has `mark` in it is known to be said
-    /// once.
+    /// Creates checks for a server whose client may send anything: only texts that contain `mark`
+    /// must be unique.
     #[must_use]
     pub fn to_stranger(mark: &'static str) -> Self {
         Self { marked: Some(mark), ..Self::default() }
     }
 
-    /// What kinds of things were said since the last time: `comment`, `priming`, `replayed`,
+    /// Takes the kinds of messages since the last call: `comment`, `priming`, `replayed`,
     /// `asks-on-get`, `asks-on-post`.
     pub fn take_kinds(&mut self) -> BTreeSet<&'static str> {
         std::mem::take(&mut self.kinds)
     }
 
-    /// A whole answer.
+    /// Checks a whole response.
     ///
     /// # Errors
-    /// When it must not be said.
+    ///
+    /// If the server must not send it.
     pub fn whole(&mut self, conn: u64, body: &[u8], is_alone: bool) -> Result<(), String> {
         if body.is_empty() {
             return Ok(());
@@ -57,7 +58,7 @@ impl Said {
         self.message(text, &format!("connection {conn}"), is_alone, false)
     }
 
-    /// What is said on this connection is what follows an event.
+    /// Records that this connection continues a stream after an event.
     pub fn resume(&mut self, conn: u64, last_event_id: &str) {
         if let Some((stream, number)) = last_event_id.rsplit_once('-')
             && let Ok(last) = number.parse()
@@ -67,10 +68,11 @@ impl Said {
         }
     }
 
-    /// A piece of an event stream.
+    /// Checks a piece of an event stream.
     ///
     /// # Errors
-    /// When it must not be said.
+    ///
+    /// If the server must not send it.
     pub fn frame(&mut self, conn: u64, mut bytes: &[u8], is_alone: bool) -> Result<(), String> {
         if !bytes.ends_with(b"\n\n") {
             return Err("a frame is not of whole events".into());
@@ -88,7 +90,7 @@ impl Said {
             let text = event.message().map(|data| String::from_utf8_lossy(data).into_owned());
             let id = event.id.map(str::to_owned);
             if is_alone && id.is_some() {
-                return Err(format!("an id where there are no sessions: {id:?}"));
+                return Err(format!("an event id in the modern era: {id:?}"));
             }
             if !is_alone && id.is_none() {
                 return Err("an event of a session has no id".into());
@@ -101,7 +103,7 @@ impl Said {
                     return Err(format!("{id:?} is of another stream than {:?}", reading.stream));
                 }
                 if text.is_some() && number <= reading.last {
-                    return Err(format!("{id:?} comes after {}", reading.last));
+                    return Err(format!("{id:?} follows {}", reading.last));
                 }
                 reading.last = reading.last.max(number);
             }
@@ -138,7 +140,7 @@ impl Said {
         let is_known = self.marked.is_none_or(|mark| text.contains(mark));
         if let Some(id) = id.as_ref().filter(|_| method.is_none() && is_known) {
             if on_get {
-                return Err(format!("an answer where nothing was asked: {text}"));
+                return Err(format!("a response without a request: {text}"));
             }
             if let Some(before) = self.answers.insert(id.to_string(), place.into()) {
                 return Err(format!("{id} is answered at {before} and at {place}: {text}"));
@@ -146,7 +148,7 @@ impl Said {
         }
         if id.is_some() && method.is_some() {
             if is_alone {
-                return Err(format!("a request to a client that takes none: {text}"));
+                return Err(format!("a request to a modern client: {text}"));
             }
             self.kinds.insert(if on_get { "asks-on-get" } else { "asks-on-post" });
         }
@@ -156,18 +158,18 @@ impl Said {
         }
         match self.places.insert(text.into(), place.into()) {
             Some(before) if before != place || is_alone => {
-                Err(format!("said at {before} and at {place}: {text}"))
+                Err(format!("sent at {before} and at {place}: {text}"))
             }
             _ => Ok(()),
         }
     }
 
-    /// A connection is over.
+    /// Removes a finished connection.
     pub fn forget(&mut self, conn: u64) {
         self.readings.remove(&conn);
     }
 
-    /// The numbers of all events, stream by stream, as their ids name them.
+    /// Returns the numbers of all events, by the stream that their ids name.
     #[must_use]
     pub fn ids(&self) -> BTreeMap<String, BTreeSet<u64>> {
         let mut ids: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! A scenario as data, played in many ways that must all show the same: cut anywhere, polled in any
-//! order, with time that stutters; knows nothing of what the scenario means.
+//! Scenarios as data, played in many ways that must yield identical output: split anywhere, polled
+//! in any order, with time that stutters.
 
 use std::time::Duration;
 
@@ -14,21 +14,21 @@ use mcp_proto::testing::Seed;
 /// One step of a scenario.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// The application applies a command. Calls and requests go by their numbers.
+    /// The application runs a command. Calls and requests are identified by number.
     Apply(OwnedCommand),
-    /// The peer hangs up.
+    /// The input ends.
     Eof,
-    /// Bytes come in.
+    /// Bytes arrive.
     Input(Vec<u8>),
-    /// Time passes and nobody looks at the clock.
+    /// Time passes without a call to the machine.
     Jump(Duration),
-    /// Somebody looks at the clock.
+    /// The machine learns the current time.
     Tick,
     /// Time passes.
     Wait(Duration),
 }
 
-/// What happens to one machine, in order.
+/// The inputs of one machine, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     /// The steps.
@@ -36,7 +36,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// All bytes that come in, in the whole of the scenario.
+    /// Returns the number of input bytes in the whole scenario.
     #[must_use]
     pub fn input_bytes(&self) -> usize {
         self.steps
@@ -46,19 +46,18 @@ impl Script {
     }
 }
 
-/// How the bytes that come in at one moment are split.
+/// How the input of one moment is split.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Cut {
-    /// All that comes at one moment at once, and cut in two at this byte of the whole scenario's
-    /// input.
+    /// The input of a moment at once, split in two at this byte of the whole scenario's input.
     At(usize),
-    /// Into pieces of so many bytes.
+    /// Into pieces of this many bytes.
     Bytes(usize),
-    /// As the scenario has it.
+    /// As in the scenario.
     Steps,
     /// At random.
     Seeded(Seed),
-    /// All that comes at one moment at once.
+    /// The input of a moment at once.
     Whole,
 }
 
@@ -69,8 +68,8 @@ pub enum Polls {
     EventsFirst,
     /// Events only when the application acts on them, bytes only at the end.
     Late,
-    /// After each piece of input, everything twice, one byte at a time, with timeouts that are not
-    /// due and with times that go backwards.
+    /// After each piece of input, everything twice, one byte at a time, with early timeouts and
+    /// times that go back.
     Nervous,
     /// After each piece of input, bytes first.
     OutboxFirst,
@@ -78,45 +77,45 @@ pub enum Polls {
     Seeded(Seed),
 }
 
-/// One way to play a scenario.
+/// A way to play a scenario.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Play {
-    /// How bytes are split.
+    /// How input is split.
     pub cut: Cut,
     /// When the machine is polled.
     pub polls: Polls,
 }
 
-/// All that a scenario showed: what must not depend on how it is played.
+/// The output of a scenario that must not depend on how it is played.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Trace {
-    /// The lines that were sent.
+    /// The lines sent.
     pub lines: Vec<String>,
     /// The events, in full.
     pub events: Vec<String>,
     /// The outcome of each command.
     pub done: Vec<Result<Applied, Misuse>>,
-    /// The deadline, and whether the machine was closed, before each step that is not input, and
-    /// at the end.
+    /// The deadline, and whether the machine was closed, before each step that is not input, and at
+    /// the end.
     pub moments: Vec<(Option<Instant>, bool)>,
 }
 
-/// Plays a scenario on a new machine.
+/// Plays a scenario on a fresh machine.
 pub fn play<R: Role>(machine: R, script: &Script, play: Play) -> Trace {
     play_checked(Checked::new(machine), script, play)
 }
 
-/// Plays a scenario in one way, on a machine whose checks are set up already.
+/// Plays a scenario on a machine whose checks are already configured.
 #[must_use]
 pub fn play_checked<R: Role>(machine: Checked<R>, script: &Script, play: Play) -> Trace {
     Player::new(machine, play).run(script)
 }
 
-/// Plays the scenario with every single split point of its input, byte by byte, and split at
-/// random.
+/// Plays the scenario with every split point of its input, byte by byte, and split at random.
 ///
 /// # Panics
-/// When some way shows something else.
+///
+/// If the output differs.
 pub fn assert_chunk_free<R: Role>(machine: impl Fn() -> R, script: &Script) {
     let polls = Polls::OutboxFirst;
     let base = play(machine(), script, Play { cut: Cut::Steps, polls });
@@ -128,11 +127,11 @@ pub fn assert_chunk_free<R: Role>(machine: impl Fn() -> R, script: &Script) {
     }
 }
 
-/// Plays the scenario with the machine polled in every order that there is a name for, and in
-/// random ones.
+/// Plays the scenario in every named poll order, and in random ones.
 ///
 /// # Panics
-/// When some order shows something else.
+///
+/// If the output differs.
 pub fn assert_order_free<R: Role>(machine: impl Fn() -> R, script: &Script) {
     let base = play(machine(), script, Play { cut: Cut::Steps, polls: Polls::OutboxFirst });
     let named = [Polls::EventsFirst, Polls::Late, Polls::Nervous];
@@ -144,10 +143,11 @@ pub fn assert_order_free<R: Role>(machine: impl Fn() -> R, script: &Script) {
     }
 }
 
-/// Plays the scenario twice in each of some ways.
+/// Plays the scenario twice in each of several ways.
 ///
 /// # Panics
-/// When the second time shows something else than the first.
+///
+/// If the two outputs differ.
 pub fn assert_deterministic<R: Role>(machine: impl Fn() -> R, script: &Script) {
     for seed in 0..8 {
         let way = Play { cut: Cut::Seeded(Seed(seed)), polls: Polls::Seeded(Seed(seed)) };
@@ -162,6 +162,6 @@ fn compare<R: Role>(base: &Trace, machine: impl Fn() -> R, script: &Script, way:
         let base = format!("{base:#?}");
         let other = format!("{other:#?}");
         let lines = |text: &str| text.lines().map(ToOwned::to_owned).collect::<Vec<String>>();
-        panic!("{way:?} shows something else:\n{}", diff(&lines(&base), &lines(&other)));
+        panic!("{way:?} yields different output:\n{}", diff(&lines(&base), &lines(&other)));
     }
 }

@@ -1,8 +1,7 @@
-//! What may stand on the wire: every line that one side sends, held against all that both sides
-//! sent before.
+//! The rules of the wire: checks every line of one side against everything both sides sent before.
 //!
-//! It reads JSON with `serde_json` and frames lines by itself, so that it shares no code with what
-//! it checks. It knows nothing of events, handles or deadlines.
+//! It parses JSON with `serde_json` and splits lines itself, so that it shares no code with the
+//! machines under test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,38 +12,38 @@ use crate::methods::{forbids, is_early_notification, is_early_request};
 use crate::modern::{Asked, ModernRules};
 use crate::parse::tree;
 
-/// The rules of the wire for what `side` sends.
+/// The rules for the output of `side`.
 #[derive(Clone, Debug)]
 pub struct WireRules {
     side: Side,
     limits: Limits,
-    /// It speaks the revision without sessions.
+    /// Whether the connection is modern.
     pub(crate) is_modern: bool,
     revision: Option<Revision>,
     ours: Value,
     theirs: Value,
-    /// The peer is all set: other requests than pings may be sent.
+    /// Whether the peer is ready: requests other than pings may be sent.
     is_settled: bool,
     /// Our requests, by id.
     sent: BTreeMap<u64, Sent>,
-    /// The peer's messages that wait for an answer, by the spelling of their id, oldest first.
+    /// The peer's messages that wait for a response, by the spelling of their id, oldest first.
     received: BTreeMap<String, Vec<Received>>,
-    /// Cancels and answers that came in; they count once what came with them had its effect.
+    /// Cancellations and responses received; they count once their input was processed.
     cancels: Vec<String>,
     answers: Vec<u64>,
     /// Progress tokens of requests with one id.
     repeated_tokens: BTreeSet<String>,
     initialize: Option<(String, Value)>,
-    /// More of them, of which one counts where the first is refused.
+    /// Further tokens, of which one counts if the first request is refused.
     initialize_again: Vec<(String, Value)>,
-    /// What belongs to no session.
+    /// The rules of modern messages.
     modern: ModernRules,
     idless_errors: f64,
     idless_at: Instant,
     partial: Vec<u8>,
-    /// Whether the line that is heard will be taken in is not known.
+    /// Whether it is uncertain that the current line will be accepted.
     is_unsure: bool,
-    /// The revision stands in bytes that did not have their effect yet.
+    /// Whether the revision is part of bytes that were not processed yet.
     is_fresh: bool,
     pub(crate) is_form_only: bool,
 }
@@ -52,7 +51,7 @@ pub struct WireRules {
 #[derive(Clone, Debug)]
 struct Sent {
     method: String,
-    /// Kept where a request stands alone.
+    /// Kept for modern requests.
     params: Option<Value>,
     is_answered: bool,
     is_cancelled: bool,
@@ -60,24 +59,24 @@ struct Sent {
 
 #[derive(Clone, Debug, Default)]
 struct Received {
-    /// The progress token, spelled.
+    /// The progress token, as spelled.
     token: Option<String>,
     progress: Option<f64>,
-    /// The peer took it back.
+    /// Whether the peer cancelled it.
     is_cancelled: bool,
-    /// Another has the same id: which of them is answered cannot be told.
+    /// Whether another has an equal id: responses cannot be attributed.
     is_repeated: bool,
-    /// It may have been answered in a batch that has not left.
+    /// Whether it may have been answered in a batch that was not sent yet.
     in_batch: bool,
-    /// It is no request that could be served.
+    /// Whether it is not a request that could be served.
     is_broken: bool,
-    /// It speaks for itself.
+    /// Whether it is modern.
     asked: Option<Asked>,
 }
 
 impl Received {
-    /// The first and the last that an answer may be to: what came in a batch is answered in one, if
-    /// it can be.
+    /// Returns the first and the last that a response may belong to; requests of a batch are
+    /// answered in one, if possible.
     fn find(waiting: &[Self], in_batch: bool, is_broken: bool) -> Option<(usize, usize)> {
         let is_it = |received: &Self| received.is_broken == is_broken;
         let is_near = |received: &Self| is_it(received) && received.in_batch == in_batch;
@@ -89,7 +88,7 @@ impl Received {
 }
 
 impl WireRules {
-    /// The rules for a side that has sent nothing yet.
+    /// Creates the rules for a side that has sent nothing yet.
     #[must_use]
     pub fn new(side: Side, limits: Limits) -> Self {
         Self {
@@ -117,21 +116,21 @@ impl WireRules {
         }
     }
 
-    /// Holds each line against the form of messages only: for a peer that can say anything, so that
-    /// only the machine knows what it took it for.
+    /// Restricts the checks to the form of messages: for a peer that may send anything, so that
+    /// only the machine knows how it understood it.
     #[must_use]
     pub const fn form_only(mut self) -> Self {
         self.is_form_only = true;
         self
     }
 
-    /// The revision that was agreed on, as the wire shows it.
+    /// Returns the negotiated revision, as seen on the wire.
     #[must_use]
     pub const fn revision(&self) -> Option<Revision> {
         self.revision
     }
 
-    /// The peer's bytes came in. What they allow may be sent from now on.
+    /// Records input: what it allows may be sent from now on.
     pub fn hear(&mut self, input: &[u8]) {
         let mut rest = if self.is_form_only { &[] } else { input };
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
@@ -143,13 +142,13 @@ impl WireRules {
         self.partial.extend_from_slice(rest);
     }
 
-    /// The peer will send nothing more; an unfinished line may have been a message.
+    /// Records the end of input; an unfinished line may have been a message.
     pub fn hear_end(&mut self) {
         let line = std::mem::take(&mut self.partial);
         self.hear_line(&line);
     }
 
-    /// What came in has had its effect: cancels and answers count from now on.
+    /// Records that the input was processed: its cancellations and responses count from now on.
     pub fn settle(&mut self) {
         self.is_fresh = false;
         for id in std::mem::take(&mut self.cancels) {
@@ -165,10 +164,11 @@ impl WireRules {
         }
     }
 
-    /// Holds one line, without its end, against the rules.
+    /// Checks one line, without its end.
     ///
     /// # Errors
-    /// What is wrong with it.
+    ///
+    /// The broken rule.
     pub fn check(&mut self, now: Instant, line: &[u8]) -> Result<(), String> {
         if line.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
             return Err("a message holds a line break (FRM-02)".into());
@@ -193,19 +193,20 @@ impl WireRules {
 
     fn hear_line(&mut self, line: &[u8]) {
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-        // What is too long or too deep was not taken in, and what is nearly that may not have been.
+        // Lines that are too long or too deep were not accepted, and those close to a limit may not
+        // have been.
         self.is_unsure = line.len() >= self.limits.message_bytes_max
             || depth(line) >= usize::from(self.limits.depth_max);
         match tree(line) {
             Ok(Value::Array(members)) => {
-                // What is agreed on may stand in the same bytes.
+                // The negotiation may be part of these bytes.
                 let has_batches = match self.revision {
                     Some(revision) => revision.rules().batches,
-                    // A client is welcomed before; a server that welcomes does so within the same
-                    // bytes. (BAT-16)
+                    // BAT-16: a client is initialized before; a server that is initialized is so
+                    // within these bytes.
                     None => self.side == Side::Server && self.initialize.is_some(),
                 };
-                // Otherwise it is refused as a whole.
+                // Otherwise the array is refused as a whole.
                 if has_batches && members.len() <= self.limits.batch_members_max {
                     members.iter().for_each(|member| self.hear_message(member, true));
                 }
@@ -226,7 +227,7 @@ impl WireRules {
         match (id, method) {
             (Some(id), _) if is_response => self.hear_response(&id, message),
             (Some(id), _) if !is_whole => {
-                // It says nothing, and is refused.
+                // It has no content, and is refused.
                 let received = Received { is_broken: true, in_batch, ..Received::default() };
                 self.received.entry(id).or_default().push(received);
             }
@@ -339,21 +340,21 @@ impl WireRules {
             return Err(format!("the request id is {id} (JSON-02, ID-06)"));
         };
         let params = message.get("params").cloned().filter(|_| Asked::of(message).is_some());
-        let stands_alone = params.is_some();
+        let has_metadata = params.is_some();
         let sent = Sent { method: method.into(), params, is_answered: false, is_cancelled: false };
         if self.sent.insert(id, sent).is_some() {
-            return Err(format!("the request id {id} was used before (ID-01)"));
+            return Err(format!("the request id {id} was reused (ID-01)"));
         }
         let is_agreed = self.revision.is_some() && !self.is_fresh;
         if self.side == Side::Client && method == "server/discover" && !is_agreed {
-            // What it tried before came to nothing, even if a welcome came right after.
+            // The previous attempt failed, even if a response to it followed at once.
             self.initialize = None;
             self.revision = None;
             self.is_settled = false;
             self.give_up("initialize");
         }
         let is_modern = self.modern.discovered.is_some() && self.initialize.is_none();
-        if self.side == Side::Client && method != "initialize" && (stands_alone || is_modern) {
+        if self.side == Side::Client && method != "initialize" && (has_metadata || is_modern) {
             if !is_modern && method != "server/discover" {
                 return Err(format!(
                     "{method} left before the server was discovered (LIF-26, LIF-32)"
@@ -384,8 +385,8 @@ impl WireRules {
         self.check_table(message, true)
     }
 
-    /// A client tries otherwise: what still comes for what it tried before is too late. (LIF-28,
-    /// LIF-31, T-35)
+    /// Records that a client changes its approach: responses to the previous one are too late.
+    // LIF-28, LIF-31, T-35: an abandoned probe is ignored.
     fn give_up(&mut self, method: &str) {
         self.sent
             .values_mut()
@@ -398,10 +399,10 @@ impl WireRules {
         if self.side == Side::Client && is_modern {
             return match method {
                 "notifications/cancelled" => self.check_cancel(message),
-                // What the protocol does not know is the application's business.
+                // Methods outside of the protocol are up to the application.
                 _ => {
-                    let (revision, nobody) = (Revision::V2026_07_28, Value::Null);
-                    forbids(message, false, Side::Client, revision, &nobody, &nobody)
+                    let (revision, undeclared) = (Revision::V2026_07_28, Value::Null);
+                    forbids(message, false, Side::Client, revision, &undeclared, &undeclared)
                         .map_or(Ok(()), |why| Err(format!("{why} (§2.2)")))
                 }
             };
@@ -422,7 +423,7 @@ impl WireRules {
                     return if is_wanted {
                         Ok(())
                     } else {
-                        Err("a log that nobody wants (LOG-05)".into())
+                        Err("an unrequested log message (LOG-05)".into())
                     };
                 }
                 _ => {}
@@ -452,15 +453,16 @@ impl WireRules {
             .map_or(Ok(()), |why| Err(format!("{why} (CAP-03)")))
     }
 
-    /// Whether a cancel names a request of ours that is open; a subscription of the peer may have
-    /// the same id.
+    /// Returns whether a cancellation names an open request of ours; a subscription of the peer may
+    /// have an equal id.
     fn is_open(&self, cancel: &Value) -> bool {
         let id = cancel.pointer("/params/requestId").and_then(Value::as_u64);
         id.and_then(|id| self.sent.get(&id))
             .is_some_and(|sent| !sent.is_answered && !sent.is_cancelled)
     }
 
-    /// A cancel names a request of ours, after it and once. (CAN-01, CAN-02)
+    /// Checks that a cancellation names a request of ours, after it and once.
+    // CAN-01, CAN-02: only requests in flight can be cancelled.
     fn check_cancel(&mut self, message: &Value) -> Result<(), String> {
         let id = message.pointer("/params/requestId").unwrap_or(&Value::Null);
         let Some(sent) = id.as_u64().and_then(|id| self.sent.get_mut(&id)) else {
@@ -480,7 +482,8 @@ impl WireRules {
         Ok(())
     }
 
-    /// Progress has the token of an open request, and grows. (PRG-03…05)
+    /// Checks that progress has the token of an open request, and increases.
+    // PRG-03…05: tokens and values of progress.
     fn check_progress(&mut self, message: &Value) -> Result<(), String> {
         let token = message.pointer("/params/progressToken").unwrap_or(&Value::Null).to_string();
         let progress = message.pointer("/params/progress").and_then(Value::as_f64);
@@ -495,7 +498,7 @@ impl WireRules {
             .filter(|received| received.token.as_ref() == Some(&token));
         let Some(received) = open.next() else {
             return Err(format!(
-                "progress for {token}, which is no open request's (PRG-03, PRG-04)"
+                "progress for {token}, which belongs to no open request (PRG-03, PRG-04)"
             ));
         };
         let in_session = received.asked.is_none() && self.revision == Some(Revision::V2024_11_05);
@@ -503,7 +506,7 @@ impl WireRules {
             return Err("progress has no message in 2024-11-05 (PRG-07)".into());
         }
         if received.progress.is_some_and(|last| progress <= last) {
-            return Err(format!("progress {progress} does not grow (PRG-05)"));
+            return Err(format!("progress {progress} does not increase (PRG-05)"));
         }
         received.progress = Some(progress);
         Ok(())
@@ -535,20 +538,19 @@ impl WireRules {
         }
     }
 
-    /// An answer answers something, once. (JSON-05, JSON-06)
+    /// Checks that a response answers an open request, once.
+    // JSON-05, JSON-06: notifications get no response, and ids are echoed.
     fn check_answer(&mut self, id: &str, message: &Value, in_batch: bool) -> Result<(), String> {
         let waiting = self.received.get_mut(id).filter(|waiting| !waiting.is_empty());
         let Some(waiting) = waiting else {
-            return Err(format!(
-                "an answer to {id}, which does not wait for one (JSON-05, CAN-03)"
-            ));
+            return Err(format!("a response to {id}, which is not open (JSON-05, CAN-03)"));
         };
         let is_error = message.get("error").is_some();
         let (broken, served) =
             (Received::find(waiting, in_batch, true), Received::find(waiting, in_batch, false));
         let index = match (broken, served) {
             (Some((broken, _)), _) if message["error"]["code"] == -32600 => broken,
-            // With two of one id, the refusal is the later one's. (ID-09)
+            // ID-09: of two requests with one id, the later one is refused.
             (_, Some((_, last))) if is_error => last,
             (_, Some((first, _))) => first,
             (_, None) => return Err(format!("an answer to {id}, which was no request (JSON-01)")),
@@ -561,7 +563,9 @@ impl WireRules {
                 .as_ref()
                 .is_some_and(|received| !received.is_repeated && !received.is_broken)
         {
-            return Err(format!("{id} is called used, and nothing open has it (ID-09)"));
+            return Err(format!(
+                "{id} is refused as a duplicate, and no open request has it (ID-09)"
+            ));
         }
         if self.side == Side::Client
             && self.modern.discovered.is_some()
@@ -569,14 +573,14 @@ impl WireRules {
         {
             return Err("a client answers, where none is asked (FRM-16)".into());
         }
-        // With two of one id, the refusal may be the other's.
+        // Of two requests with one id, the refusal may belong to the other.
         let is_doubtful = is_error
             && answered.as_ref().is_some_and(|received| received.is_repeated || received.is_broken);
         if self.side == Side::Server && self.revision.is_none() && !is_doubtful {
             self.check_welcome(id, message);
         }
-        // Of two that came at once, the first may have been refused for itself; only for its id it
-        // is the later one.
+        // Of two that arrived together, the first may have been refused for its content; only a
+        // refusal for its id means the later one.
         let is_its_own = !is_doubtful || message["error"]["code"] == -32600;
         if is_error
             && is_its_own
@@ -591,7 +595,7 @@ impl WireRules {
         Ok(())
     }
 
-    /// An answer to `initialize` opens the session, or the next one may.
+    /// Checks a response to `initialize`, which opens the session, or leaves it to the next one.
     fn check_welcome(&mut self, id: &str, message: &Value) {
         let mut pending: Vec<_> = self.initialize.take().into_iter().collect();
         pending.append(&mut self.initialize_again);
@@ -610,8 +614,8 @@ impl WireRules {
         self.initialize_again = pending.collect();
     }
 
-    /// An error that names no request: in the revision's form, and never a storm of them. (D-01,
-    /// T-20)
+    /// Checks an error that names no request: it has the revision's form, and there are not many.
+    // D-01, T-20: the form of the id, and a limited rate.
     fn check_idless(
         &mut self,
         now: Instant,
@@ -644,7 +648,7 @@ impl WireRules {
     }
 }
 
-/// How deep a text is nested.
+/// Returns the nesting depth of a text.
 fn depth(text: &[u8]) -> usize {
     let (mut depth, mut deepest, mut in_string, mut is_escaped) = (0_usize, 0, false, false);
     for byte in text {

@@ -1,5 +1,4 @@
-//! Both roles' events in one neutral form, for checkers and for people; knows nothing of what they
-//! should be.
+//! The events of both roles in one neutral form, for checkers and transcripts.
 
 use std::fmt::{Debug, Write};
 
@@ -8,33 +7,33 @@ use mcp_proto::{
     Request, client, server,
 };
 
-/// What a checker needs to know of an event.
+/// The facts of an event that checkers need.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Seen<'a> {
-    /// The connection is over.
+    /// The connection is closed.
     Closed(&'a Close),
     /// A call has ended.
     Completed(CallId),
-    /// Anything else.
+    /// Any other event.
     Other,
-    /// A call has come further.
+    /// A call has progressed.
     Progress(CallId),
-    /// The handshake is over.
+    /// The handshake is complete.
     Ready(&'a Peer),
-    /// The peer asks.
+    /// The peer sent a request.
     Request(IncomingId),
-    /// The peer no longer wants an answer.
+    /// The peer cancelled a request.
     RequestCancelled(IncomingId),
 }
 
-/// An event that can be held against rules and shown.
+/// An event that can be checked and printed.
 pub trait Witness: Debug {
-    /// What a checker needs to know of it.
+    /// Returns what a checker needs to know.
     fn seen(&self) -> Seen<'_>;
 
-    /// The event in one line, as golden transcripts have it. Words that are for people only are
-    /// left out.
+    /// Returns the event in one line, in the notation of golden transcripts, without texts meant
+    /// for people.
     fn tell(&self) -> String;
 }
 
@@ -103,12 +102,12 @@ impl Witness for server::Event {
     }
 }
 
-/// The call that an event belongs to, before it.
+/// Returns the call that an event belongs to, as a prefix.
 fn of_call(call: Option<CallId>) -> String {
     call.map_or_else(String::new, |call| format!("{call}: "))
 }
 
-/// What a subscription hears of, as the `listen` action names it.
+/// Returns the filter of a subscription, as the `listen` action names it.
 fn wanted(filter: &Filter) -> String {
     let lists =
         [("tools", filter.tools), ("prompts", filter.prompts), ("resources", filter.resources)];
@@ -181,7 +180,7 @@ fn with_params(method: &str, params: Option<&Raw>) -> String {
     params.map_or_else(|| method.to_owned(), |params| format!("{method} {params}"))
 }
 
-/// The name of a value's variant.
+/// Returns the name of a value's variant.
 fn variant(value: &impl Debug) -> String {
     let shown = format!("{value:?}");
     shown.split(['(', ' ', '{']).next().unwrap_or_default().to_owned()

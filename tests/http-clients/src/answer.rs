@@ -1,7 +1,6 @@
-//! What a played server writes, well or badly: heads, JSON, event streams, any bytes; knows nothing
-//! of MCP.
+//! Responses of a scripted server: heads, JSON, event streams and arbitrary bytes.
 //!
-//! Nothing fails because the client has left: rows look at what was heard.
+//! Writes do not fail if the client has disconnected: tests check what the server received.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -9,12 +8,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// What carries bytes to and from a client.
+/// A byte stream to and from a client.
 pub(crate) trait Wire: Read + Write + Send {}
 
 impl<T: Read + Write + Send> Wire for T {}
 
-/// The answer to one request, in the making.
+/// A response under construction.
 pub struct Answer<'s> {
     pub(crate) wire: &'s mut dyn Wire,
     pub(crate) socket: &'s TcpStream,
@@ -23,12 +22,12 @@ pub struct Answer<'s> {
 }
 
 impl Answer<'_> {
-    /// Bytes as they are; false once the client has left.
+    /// Writes raw bytes; returns false if the client has disconnected.
     pub fn raw(&mut self, bytes: impl AsRef<[u8]>) -> bool {
         self.wire.write_all(bytes.as_ref()).and_then(|()| self.wire.flush()).is_ok()
     }
 
-    /// A whole response.
+    /// Writes a whole response.
     pub fn status(&mut self, status: u16, fields: &[(&str, &str)], body: &str) {
         let mut head = format!("HTTP/1.1 {status} As Played\r\ncontent-length: {}\r\n", body.len());
         for (name, value) in fields {
@@ -37,54 +36,57 @@ impl Answer<'_> {
         self.raw(head + "\r\n" + body);
     }
 
-    /// A message as JSON.
+    /// Writes a JSON message.
     pub fn json(&mut self, fields: &[(&str, &str)], body: &Value) {
         let mut all = vec![("content-type", "application/json")];
         all.extend(fields);
         self.status(200, &all, &body.to_string());
     }
 
-    /// Begins a stream of events.
+    /// Starts an event stream.
     pub fn events(&mut self) -> &mut Self {
-        self.raw("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n");
+        self.raw(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
+             transfer-encoding: chunked\r\n\r\n",
+        );
         self
     }
 
-    /// Text of the stream; false once the client has left.
+    /// Writes text of the stream; returns false if the client has disconnected.
     pub fn text(&mut self, text: &str) -> bool {
         self.raw(format!("{:x}\r\n{text}\r\n", text.len()))
     }
 
-    /// An event.
+    /// Writes an event.
     pub fn event(&mut self, data: &Value) -> &mut Self {
         self.text(&format!("data: {data}\n\n"));
         self
     }
 
-    /// An event that can be resumed after.
+    /// Writes an event with an id.
     pub fn event_with_id(&mut self, id: &str, data: &Value) -> &mut Self {
         self.text(&format!("id: {id}\ndata: {data}\n\n"));
         self
     }
 
-    /// What can be resumed after, and in how many milliseconds.
+    /// Writes a priming event with a reconnection time in milliseconds.
     pub fn resumable(&mut self, id: &str, retry: u64) -> &mut Self {
         self.text(&format!("id: {id}\nretry: {retry}\ndata:\n\n"));
         self
     }
 
-    /// Ends the stream well.
+    /// Ends the stream properly.
     pub fn end(&mut self) {
         self.raw("0\r\n\r\n");
     }
 
-    /// Ends the connection, wherever it stands.
+    /// Closes the connection in the middle of the response.
     pub fn cut(&mut self) {
         let _gone = self.socket.shutdown(Shutdown::Both);
         self.is_over = true;
     }
 
-    /// Says nothing more, and waits until the client leaves; whether it does.
+    /// Sends nothing more and waits for the client to disconnect; returns whether it does.
     pub fn sees_the_client_leave(&mut self, patience: Duration) -> bool {
         self.is_over = true;
         self.socket.set_read_timeout(Some(patience)).unwrap();

@@ -1,18 +1,17 @@
-//! What the rows of the HTTP clients' suite are told with: each runtime's clients, servers that are
-//! played by hand, our own server with a proxy before it; knows nothing of what is expected of
-//! them.
+//! Helpers of the HTTP client suite: the clients of each runtime, scripted servers, and our own
+//! server behind a proxy.
 
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a row fails by panicking"
+    reason = "a test fails by panicking"
 )]
 #![allow(
     clippy::missing_errors_doc,
     clippy::missing_panics_doc,
-    reason = "a row fails by panicking"
+    reason = "a test fails by panicking"
 )]
 
 mod answer;

@@ -1,5 +1,4 @@
-//! What stands between a client and a server, and breaks: it carries bytes, and cuts connections
-//! off; knows nothing of what they say.
+//! A proxy between a client and a server that forwards bytes and cuts connections.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,7 +8,7 @@ use std::thread;
 
 use mcp_adapter::http::Remote;
 
-/// A proxy; it ends, with all its connections, when it is dropped.
+/// A proxy. Dropping it closes all its connections.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
@@ -19,8 +18,7 @@ pub struct Proxy {
 #[derive(Debug)]
 struct Inner {
     server: SocketAddr,
-    /// Bytes from the server until the connection that carries them is cut off; `usize::MAX` when
-    /// none is.
+    /// Bytes from the server until the connection is cut; `usize::MAX` to cut none.
     budget: Mutex<usize>,
     cuts: AtomicUsize,
     is_over: AtomicBool,
@@ -28,7 +26,7 @@ struct Inner {
 }
 
 impl Proxy {
-    /// Carries everything to this server.
+    /// Starts a proxy to a server.
     #[must_use]
     pub fn new(server: SocketAddr) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -52,17 +50,17 @@ impl Proxy {
         proxy
     }
 
-    /// Where it is, for a client.
+    /// Returns the proxy's address for a client.
     pub fn remote(&self) -> Remote {
         Remote::new(&format!("http://{}/mcp", self.address)).unwrap()
     }
 
-    /// Cuts a connection off, once, after so many more bytes of the server's.
+    /// Cuts one connection after this many more bytes from the server.
     pub fn cut_after(&self, bytes: usize) {
         *self.inner.budget.lock().unwrap() = bytes;
     }
 
-    /// Connections that were cut off.
+    /// Returns the number of connections cut.
     #[must_use]
     pub fn cuts(&self) -> usize {
         self.inner.cuts.load(Ordering::SeqCst)
@@ -94,7 +92,7 @@ impl Inner {
         });
     }
 
-    /// How much of so much is carried, and whether that was the last of it.
+    /// Returns how many of `count` bytes to forward, and whether to cut after them.
     fn spend(&self, count: usize) -> (usize, bool) {
         let mut budget = self.budget.lock().unwrap();
         if *budget == usize::MAX {
@@ -112,7 +110,7 @@ impl Inner {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.inner.is_over.store(true, Ordering::SeqCst);
-        // It looks again.
+        // Wakes the accept loop, which checks whether to stop.
         let _gone = TcpStream::connect(self.address);
         for socket in self.inner.sockets.lock().unwrap().drain(..) {
             let _gone = socket.shutdown(Shutdown::Both);

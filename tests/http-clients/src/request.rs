@@ -1,26 +1,26 @@
-//! One HTTP request as a server reads it; knows nothing of what it is answered with.
+//! An HTTP request as a server reads it.
 
 use std::io::{BufRead, Read};
 
 use serde_json::Value;
 
-/// A request, to its last byte.
+/// A complete request.
 #[derive(Clone, Debug)]
-#[allow(missing_docs, reason = "they say it themselves")]
+#[allow(missing_docs, reason = "the names are enough")]
 pub struct Request {
-    /// Counts the requests of a site.
+    /// The number of the request at its site.
     pub nth: usize,
-    /// Counts the connections of a site.
+    /// The number of the connection at its site.
     pub connection: usize,
     pub verb: String,
     pub path: String,
     pub fields: Vec<(String, String)>,
-    /// Null where there is none.
+    /// The body; null without one.
     pub body: Value,
 }
 
 impl Request {
-    /// Reads one; nothing once the client has left.
+    /// Reads a request; `None` once the client has disconnected.
     pub(crate) fn read(reader: &mut impl BufRead) -> Option<Self> {
         let first = line(reader)?;
         let mut words = first.split(' ');
@@ -41,19 +41,19 @@ impl Request {
         Some(request)
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(key, _)| key == name).map(|(_, value)| &**value)
     }
 
-    /// The method of the message, or else of HTTP.
+    /// Returns the method of the message, or the HTTP method without a message.
     #[must_use]
     pub fn what(&self) -> &str {
         self.body["method"].as_str().unwrap_or(&self.verb)
     }
 
-    /// The text that a tool is called with.
+    /// Returns the text argument of a tool call.
     #[must_use]
     pub fn text(&self) -> &str {
         self.body["params"]["arguments"]["text"].as_str().unwrap_or_default()

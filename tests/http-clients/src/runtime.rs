@@ -1,4 +1,4 @@
-//! Each runtime's client over HTTP, under one trait; knows no servers.
+//! The HTTP client of each runtime, behind one trait.
 
 use std::future::Future;
 use std::ops::Deref;
@@ -9,10 +9,10 @@ use mcp_adapter_tests::{Blocking, Runtime, Smol, Tokio, TokioThreads};
 
 /// A handle of any runtime.
 #[derive(Debug)]
-#[allow(missing_docs, reason = "they say it themselves")]
+#[allow(missing_docs, reason = "the names are enough")]
 pub enum Connected {
     Async(Connection),
-    /// It waits for the end of the connection when it is dropped.
+    /// Waits for the end of the connection when dropped.
     Blocking(mcp_blocking::Connection),
 }
 
@@ -28,7 +28,7 @@ impl Deref for Connected {
 }
 
 impl Connected {
-    /// Closes the connection as its adapter does.
+    /// Closes the connection in the adapter's way.
     pub async fn closes(self) -> Result<(), Error> {
         match self {
             Self::Async(connection) => connection.close().await.map(drop),
@@ -37,7 +37,7 @@ impl Connected {
     }
 }
 
-/// A runtime whose adapter has clients over HTTP.
+/// A runtime whose adapter has an HTTP client.
 pub trait OverHttp: Runtime {
     /// Connects to a server.
     fn connect_http(
@@ -62,7 +62,9 @@ macro_rules! tokio {
     ($($runtime:ty),*) => {$(
         impl OverHttp for $runtime {
             async fn connect_http(client: Client, remote: Remote) -> Result<Connected, Error> {
-                mcp_tokio::http::ConnectHttp::connect_http(client, remote).await.map(Connected::Async)
+                mcp_tokio::http::ConnectHttp::connect_http(client, remote)
+                    .await
+                    .map(Connected::Async)
             }
         }
     )*};

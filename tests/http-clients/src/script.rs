@@ -1,31 +1,32 @@
-//! What servers of both eras say when nothing goes wrong; knows nothing of what goes wrong.
+//! Well-behaved scripted servers of both eras.
 
 use serde_json::{Value, json};
 
 use crate::{Answer, Request};
 
-/// The field that names a session.
+/// The session header.
 pub const SESSION: &str = "mcp-session-id";
 
-/// The answer to a request.
+/// Builds the response to a request.
 #[must_use]
 pub fn result(request: &Request, result: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": request.body["id"], "result": result})
 }
 
-/// What a tool says.
+/// Builds a tool result with a text.
 #[must_use]
 pub fn said(request: &Request, text: &str) -> Value {
     result(request, &json!({"content": [{"type": "text", "text": text}]}))
 }
 
-/// A server of the legacy era that gives ids to sessions, and says what it is told.
+/// Scripts a legacy server that assigns session ids and echoes.
 pub fn legacy(request: &Request, answer: &mut Answer<'_>) {
     match request.what() {
         "initialize" => {
             let id = format!("s-{}", request.nth);
             let welcome = json!({
-                "protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "resources": {"subscribe": true}},
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}, "resources": {"subscribe": true}},
                 "serverInfo": {"name": "played", "version": "1"},
             });
             answer.json(&[(SESSION, &id)], &result(request, &welcome));
@@ -42,7 +43,7 @@ pub fn legacy(request: &Request, answer: &mut Answer<'_>) {
     }
 }
 
-/// A server of the modern era that says what it is told.
+/// Scripts a modern server that echoes.
 pub fn modern(request: &Request, answer: &mut Answer<'_>) {
     match request.what() {
         "server/discover" => {

@@ -1,4 +1,4 @@
-//! Our own server at a port of this machine, on threads of its own; knows nothing of its clients.
+//! Our own server on a local port, on threads of its own.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::thread::{self, JoinHandle};
@@ -7,7 +7,7 @@ use mcp_adapter::Server;
 use mcp_adapter::http::{Http, Remote, Stop};
 use mcp_blocking::http::ServeHttp as _;
 
-/// A server that serves until this is dropped.
+/// A server that runs until dropped.
 #[derive(Debug)]
 pub struct Served {
     address: SocketAddr,
@@ -16,13 +16,13 @@ pub struct Served {
 }
 
 impl Served {
-    /// Serves.
+    /// Starts a server.
     #[must_use]
     pub fn new(server: Server) -> Self {
         Self::with(server, Http::new())
     }
 
-    /// Serves in a way of its own.
+    /// Starts a server with options.
     #[must_use]
     pub fn with(server: Server, options: Http) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -33,13 +33,13 @@ impl Served {
         Self { address, stop, serving: Some(serving) }
     }
 
-    /// Where it is.
+    /// Returns the server's address.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Where it is, for a client.
+    /// Returns the server's address for a client.
     pub fn remote(&self) -> Remote {
         Remote::new(&format!("http://{}/mcp", self.address)).unwrap()
     }

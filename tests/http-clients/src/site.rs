@@ -1,5 +1,4 @@
-//! A server that is played: a port of this machine, a thread for each connection, and all that was
-//! heard; knows nothing of what it says.
+//! A scripted server: a local port, a thread per connection, and a record of all requests.
 
 use std::io::BufReader;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -15,7 +14,7 @@ use crate::request::Request;
 type Play = dyn Fn(&Request, &mut Answer<'_>) + Send + Sync;
 pub(crate) type Secure = dyn Fn(TcpStream) -> Option<Box<dyn Wire>> + Send + Sync;
 
-/// A played server. It ends, with all its connections, when it is dropped.
+/// A scripted server. Dropping it closes all its connections.
 #[derive(Debug)]
 pub struct Site {
     address: SocketAddr,
@@ -32,7 +31,7 @@ struct Inner {
 }
 
 impl Site {
-    /// A server that plays this to each request.
+    /// Starts a server that runs this script for each request.
     pub fn new(play: impl Fn(&Request, &mut Answer<'_>) + Send + Sync + 'static) -> Self {
         Self::listening(Arc::new(|socket| Some(Box::new(socket))), Arc::new(play))
     }
@@ -61,54 +60,54 @@ impl Site {
         site
     }
 
-    /// Its port.
+    /// Returns the port.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.address.port()
     }
 
-    /// Where it is.
+    /// Returns the URL.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Where it is, for a client.
+    /// Returns the address for a client.
     pub fn remote(&self) -> Remote {
         Remote::new(&self.url()).unwrap()
     }
 
-    /// All requests so far.
+    /// Returns all requests so far.
     #[must_use]
     pub fn heard(&self) -> Vec<Request> {
         self.inner.heard.lock().unwrap().clone()
     }
 
-    /// The requests so far whose message, or else whose verb, is this.
+    /// Returns the requests so far with this message method or HTTP method.
     #[must_use]
     pub fn of(&self, what: &str) -> Vec<Request> {
         self.heard().into_iter().filter(|request| request.what() == what).collect()
     }
 
-    /// What was heard so far, each in a word.
+    /// Returns the requests so far, each as one word.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         self.heard().iter().map(|request| request.what().to_owned()).collect()
     }
 
-    /// Connections so far.
+    /// Returns the number of connections so far.
     #[must_use]
     pub fn accepted(&self) -> usize {
         self.inner.accepted.load(Ordering::SeqCst)
     }
 
-    /// Connections that are open.
+    /// Returns the number of open connections.
     #[must_use]
     pub fn open(&self) -> usize {
         self.inner.open.load(Ordering::SeqCst)
     }
 
-    /// Ends the connections that are open, and goes on.
+    /// Closes the open connections and keeps accepting.
     pub fn hang_up(&self) {
         for socket in self.inner.sockets.lock().unwrap().drain(..) {
             let _gone = socket.shutdown(Shutdown::Both);
@@ -139,7 +138,7 @@ impl Inner {
 impl Drop for Site {
     fn drop(&mut self) {
         self.inner.is_over.store(true, Ordering::SeqCst);
-        // It looks again.
+        // Wakes the accept loop, which checks whether to stop.
         let _gone = TcpStream::connect(self.address);
         self.hang_up();
     }

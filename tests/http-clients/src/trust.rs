@@ -1,5 +1,4 @@
-//! A certificate that nobody but its maker trusts, for servers and for the clients that are told of
-//! it; knows nothing of HTTP.
+//! A self-signed certificate, for servers and for the clients that trust it.
 
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -22,9 +21,9 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// A new one.
+    /// Creates a certificate.
     #[must_use]
-    #[expect(clippy::new_without_default, reason = "each is another one")]
+    #[expect(clippy::new_without_default, reason = "each certificate differs")]
     pub fn new() -> Self {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let certificate = made.cert.der().clone();
@@ -45,13 +44,13 @@ impl Trust {
         Self { client: Arc::new(client), server: Arc::new(server) }
     }
 
-    /// What trusts it.
+    /// Returns a client configuration that trusts the certificate.
     #[must_use]
     pub fn client(&self) -> Arc<ClientConfig> {
         Arc::clone(&self.client)
     }
 
-    /// A site that shows it.
+    /// Starts a site with the certificate.
     pub fn site(&self, play: impl Fn(&Request, &mut Answer<'_>) + Send + Sync + 'static) -> Site {
         let config = Arc::clone(&self.server);
         let secure = move |socket: TcpStream| {

@@ -1,17 +1,16 @@
-//! What the rows of the HTTP suite are told with: each runtime under one trait, a server that
-//! serves until its row is over, clients that are bytes on a socket; knows nothing of what is
-//! expected of them.
+//! Helpers of the HTTP suite: each runtime behind one trait, a server that runs as long as its
+//! test, and clients that write bytes to a socket.
 
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a row fails by panicking"
+    reason = "a test fails by panicking"
 )]
 #![allow(
     clippy::missing_errors_doc,
     clippy::missing_panics_doc,
-    reason = "a row fails by panicking"
+    reason = "a test fails by panicking"
 )]
 
 mod raw;
@@ -25,7 +24,7 @@ pub use runtime::{Blocking, Runtime, Smol, Tokio, TokioThreads};
 pub use served::{Served, eventually, server, text, tool};
 pub use talk::{Session, get, initialize, modern, post};
 
-/// Every row on every runtime, on all of them at once: most of what a row does is wait.
+/// Runs every test on every runtime, on all runtimes concurrently: tests mostly wait.
 #[macro_export]
 macro_rules! rows {
     ($($row:ident),* $(,)?) => {

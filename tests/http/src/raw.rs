@@ -1,5 +1,4 @@
-//! HTTP/1.1 on a socket, as far as these rows need it, and with every mistake that they want to
-//! make; knows nothing of MCP.
+//! HTTP/1.1 over a socket, as far as the tests need it, including malformed requests.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// How long anything may take.
+/// The timeout of every operation.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A request that is being put together.
+/// A request under construction.
 #[derive(Clone, Debug)]
 pub struct Request {
     verb: String,
@@ -20,21 +19,21 @@ pub struct Request {
 }
 
 impl Request {
-    /// With nothing in it but where it goes to.
+    /// Creates a request with a method and nothing else.
     #[must_use]
     pub fn new(verb: &str) -> Self {
         let fields = vec![("Host".into(), "localhost".into())];
         Self { verb: verb.into(), path: "/mcp".into(), fields, body: Vec::new() }
     }
 
-    /// On another path.
+    /// Sets the path.
     #[must_use]
     pub fn path(mut self, path: &str) -> Self {
         self.path = path.into();
         self
     }
 
-    /// With this value for a field, in place of any other.
+    /// Sets a field, replacing its previous value.
     #[must_use]
     pub fn field(self, name: &str, value: &str) -> Self {
         let mut without = self.without(name);
@@ -42,21 +41,21 @@ impl Request {
         without
     }
 
-    /// Without a field.
+    /// Removes a field.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.fields.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         self
     }
 
-    /// With a body, and its length.
+    /// Sets the body and its length.
     #[must_use]
     pub fn body(mut self, body: &[u8]) -> Self {
         self.body = body.to_vec();
         self.field("Content-Length", &body.len().to_string())
     }
 
-    /// All of it, as it is sent.
+    /// Returns the encoded request.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = format!("{} {} HTTP/1.1\r\n", self.verb, self.path).into_bytes();
@@ -68,7 +67,7 @@ impl Request {
         bytes
     }
 
-    /// Sends it.
+    /// Sends the request.
     #[must_use]
     pub fn start(&self, address: SocketAddr) -> Pending {
         let stream = TcpStream::connect(address).unwrap();
@@ -80,26 +79,26 @@ impl Request {
         pending
     }
 
-    /// Sends it, and waits for the head of the response.
+    /// Sends the request and waits for the head of the response.
     #[must_use]
     pub fn send(&self, address: SocketAddr) -> Reply {
         self.start(address).reply()
     }
 }
 
-/// A request on its way. Dropping it hangs up.
+/// A request in flight. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct Pending {
     stream: BufReader<TcpStream>,
 }
 
 impl Pending {
-    /// Sends another request on the same connection.
+    /// Sends another request on the connection.
     pub fn send(&mut self, request: &Request) {
         self.write(&request.bytes());
     }
 
-    /// Waits for a response, all of it, to go on with the connection after it.
+    /// Waits for a whole response; the connection can be used afterwards.
     #[must_use]
     pub fn next_reply(&mut self) -> Reply {
         let stream = self.stream.get_ref().try_clone().unwrap();
@@ -109,7 +108,7 @@ impl Pending {
         reply
     }
 
-    /// Sends bytes. Whoever has said what they think of it need not take all of them.
+    /// Sends bytes. A server that has already responded need not read all of them.
     pub fn write(&mut self, bytes: &[u8]) {
         match self.stream.get_mut().write_all(bytes) {
             Err(error)
@@ -127,7 +126,7 @@ impl Pending {
         self.reply_or_end().expect("a response")
     }
 
-    /// The same, or nothing if the server hangs up.
+    /// Waits for the head of the response; `None` if the server closes the connection.
     #[must_use]
     pub fn reply_or_end(mut self) -> Option<Reply> {
         let line = self.line()?;
@@ -174,21 +173,21 @@ impl Pending {
     }
 }
 
-/// A response whose head is here. Dropping it hangs up.
+/// A response whose head was received. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct Reply {
-    /// Its status.
+    /// The status code.
     pub status: u16,
-    /// Its fields, in lower case.
+    /// The fields, with lower-case names.
     pub fields: Vec<(String, String)>,
-    /// The id of the last event that was read and has one.
+    /// The last event id received.
     pub last_id: Option<String>,
     connection: Pending,
     rest: Rest,
     unread: Vec<u8>,
 }
 
-/// What is left of a body.
+/// The remainder of a body.
 #[derive(Debug)]
 enum Rest {
     Length(usize),
@@ -199,22 +198,22 @@ enum Rest {
 /// One event of an event stream.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Event {
-    /// Its id.
+    /// The event's id.
     pub id: Option<String>,
-    /// When to come back, in milliseconds.
+    /// The reconnection time, in milliseconds.
     pub retry: Option<u64>,
-    /// Its data.
+    /// The event's data.
     pub data: String,
 }
 
 impl Reply {
-    /// A field of the head.
+    /// Returns a field of the head.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
     }
 
-    /// The next bytes of the body; none at its end.
+    /// Returns the next bytes of the body; `None` at its end.
     fn piece(&mut self) -> Option<Vec<u8>> {
         let stream = &mut self.connection.stream;
         match &mut self.rest {
@@ -246,7 +245,7 @@ impl Reply {
         }
     }
 
-    /// All of the body.
+    /// Returns the whole body.
     pub fn text(&mut self) -> String {
         while let Some(piece) = self.piece() {
             self.unread.extend_from_slice(&piece);
@@ -254,20 +253,20 @@ impl Reply {
         String::from_utf8(std::mem::take(&mut self.unread)).expect("text")
     }
 
-    /// The body, which is one JSON value.
+    /// Returns the body as a JSON value.
     pub fn json(&mut self) -> Value {
         assert_eq!(self.field("content-type"), Some("application/json"), "{self:?}");
         serde_json::from_str(&self.text()).expect("JSON")
     }
 
-    /// What becomes of the connection, once all of the body is read.
+    /// Reads the rest of the body and returns the connection.
     #[must_use]
     pub fn again(mut self) -> Pending {
         self.text();
         self.connection
     }
 
-    /// The next event, as soon as it is there; none at the end of the stream. Comments are none.
+    /// Returns the next event, skipping comments; `None` at the end of the stream.
     pub fn event(&mut self) -> Option<Event> {
         assert_eq!(self.field("content-type"), Some("text/event-stream"), "{self:?}");
         loop {
@@ -284,7 +283,7 @@ impl Reply {
         }
     }
 
-    /// The next message of an event stream; none at its end.
+    /// Returns the next message of an event stream; `None` at its end.
     pub fn message(&mut self) -> Option<Value> {
         loop {
             let event = self.event()?;
@@ -294,7 +293,7 @@ impl Reply {
         }
     }
 
-    /// The one message of a response, however it came.
+    /// Returns the only message of a response, be it JSON or an event stream.
     pub fn answer(&mut self) -> Value {
         if self.field("content-type") == Some("application/json") {
             self.json()

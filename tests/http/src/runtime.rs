@@ -1,4 +1,4 @@
-//! Each runtime, as a thread that serves until it is told to stop; knows nothing of what is served.
+//! Each runtime, as a thread that serves until it is stopped.
 
 use std::io;
 use std::net::TcpListener;
@@ -7,12 +7,12 @@ use mcp_adapter::Server;
 use mcp_blocking::http::{Http, Stop};
 use tokio::runtime::Builder;
 
-/// A runtime, and the adapter that is made for it.
+/// A runtime and its adapter.
 pub trait Runtime: Send + 'static {
-    /// What it is called.
+    /// The runtime's name.
     const NAME: &'static str;
 
-    /// Serves on this thread until it is told to stop.
+    /// Serves on this thread until stopped.
     fn serve(server: &Server, listener: TcpListener, options: Http, stop: &Stop) -> io::Result<()>;
 }
 

@@ -1,4 +1,4 @@
-//! A server that serves for as long as its row lasts; knows nothing of HTTP.
+//! A server that runs as long as its test.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -15,18 +15,18 @@ use serde_json::{Value, json};
 use crate::raw::PATIENCE;
 use crate::runtime::Runtime;
 
-/// A server that listens on a port of its own. Dropping it ends it, and waits until it has.
+/// A server on a port of its own. Dropping it stops it and waits for its end.
 #[derive(Debug)]
 pub struct Served {
-    /// Where it listens.
+    /// The server's address.
     pub address: SocketAddr,
-    /// What tells it to end.
+    /// Stops the server.
     pub stop: Stop,
     outcome: Receiver<io::Result<()>>,
 }
 
 impl Served {
-    /// Serves.
+    /// Starts a server.
     pub fn on<R: Runtime>(server: Server, options: Http) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -38,15 +38,18 @@ impl Served {
         Self { address, stop, outcome }
     }
 
-    /// A server that echoes, with the defaults.
+    /// Starts an echo server with default options.
     #[must_use]
     pub fn echo<R: Runtime>() -> Self {
         Self::on::<R>(server(), Http::new())
     }
 
-    /// Waits until it has ended, as it was told to.
+    /// Waits for the server to end after it was stopped.
     pub fn ends_within(&self, patience: Duration) {
-        self.outcome.recv_timeout(patience).expect("it ends in time").expect("it ends well");
+        self.outcome
+            .recv_timeout(patience)
+            .expect("the server ends in time")
+            .expect("the server ends without error");
     }
 }
 
@@ -59,7 +62,7 @@ impl Drop for Served {
     }
 }
 
-/// A server that echoes, and panics when it is asked to.
+/// Builds a server with an echo tool and one that panics.
 pub fn server() -> Server {
     Server::new("shop", "1.0.0")
         .logging()
@@ -75,19 +78,19 @@ fn panics() -> Result<String, mcp_adapter::ToolError> {
     panic!("a secret")
 }
 
-/// A tool that takes any object.
+/// Builds a tool that accepts any object.
 #[must_use]
 pub fn tool(name: &str) -> Tool {
     Tool::new(name, Raw::new(&json!({"type": "object"})).unwrap()).description("Part of a row")
 }
 
-/// What a result of a tool says.
+/// Returns the text of a tool result.
 #[must_use]
 pub fn text(message: &Value) -> &str {
     message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {message}"))
 }
 
-/// Asks again and again until it is so.
+/// Polls a condition until it holds.
 pub fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let give_up = Instant::now() + PATIENCE;
     loop {

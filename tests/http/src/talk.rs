@@ -1,4 +1,4 @@
-//! Requests of MCP over HTTP, of both eras; knows nothing of sockets.
+//! MCP requests over HTTP, of both eras.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::raw::{Pending, Reply, Request};
 
-/// A POST of a message.
+/// Builds a POST of a message.
 #[must_use]
 pub fn post(message: &Value) -> Request {
     Request::new("POST")
@@ -15,7 +15,7 @@ pub fn post(message: &Value) -> Request {
         .body(message.to_string().as_bytes())
 }
 
-/// The POST that opens a session.
+/// Builds the POST that opens a session.
 #[must_use]
 pub fn initialize() -> Request {
     post(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -25,13 +25,13 @@ pub fn initialize() -> Request {
     }}))
 }
 
-/// A GET of a session.
+/// Builds a GET within a session.
 #[must_use]
 pub fn get(session: &str) -> Request {
     Request::new("GET").field("Accept", "text/event-stream").field("Mcp-Session-Id", session)
 }
 
-/// A POST of a request that says all of itself, `progressToken` and all.
+/// Builds a POST of a self-contained modern request, with a progress token.
 #[must_use]
 pub fn modern(method: &str, mut params: Value) -> Request {
     params["_meta"] = json!({
@@ -49,23 +49,23 @@ pub fn modern(method: &str, mut params: Value) -> Request {
     }
 }
 
-/// A session, as its client knows it.
+/// A session as its client sees it.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// Where its server is.
+    /// The server's address.
     pub address: SocketAddr,
-    /// Its id.
+    /// The session id.
     pub id: String,
 }
 
 impl Session {
-    /// Opens one.
+    /// Opens a session.
     #[must_use]
     pub fn open(address: SocketAddr) -> Self {
         Self::try_open(address).unwrap_or_else(|status| panic!("no session: {status}"))
     }
 
-    /// Opens one; the status if there is none.
+    /// Opens a session; returns the status if it is refused.
     pub fn try_open(address: SocketAddr) -> Result<Self, u16> {
         let mut reply = initialize().send(address);
         if reply.status != 200 {
@@ -82,19 +82,19 @@ impl Session {
         }
     }
 
-    /// The same request as one of this session.
+    /// Adds the session's headers to a request.
     #[must_use]
     pub fn within(&self, request: Request) -> Request {
         request.field("Mcp-Session-Id", &self.id).field("MCP-Protocol-Version", "2025-11-25")
     }
 
-    /// A call of a tool that wants to hear of progress.
+    /// Calls a tool, with a progress token.
     #[must_use]
     pub fn call(&self, id: u64, tool: &str, arguments: &Value) -> Pending {
         self.within(call(id, tool, arguments)).start(self.address)
     }
 
-    /// Listens to what belongs to no request, or to what followed an event.
+    /// Opens the session's GET stream, or resumes a stream after an event.
     #[must_use]
     pub fn listen(&self, last_event_id: Option<&str>) -> Reply {
         let request = self.within(get(&self.id));
@@ -104,7 +104,7 @@ impl Session {
         }
     }
 
-    /// Pings; the status.
+    /// Pings, and returns the status.
     #[must_use]
     pub fn ping(&self) -> u16 {
         self.within(post(&json!({"jsonrpc": "2.0", "id": 99, "method": "ping"})))
@@ -112,7 +112,7 @@ impl Session {
             .status
     }
 
-    /// Ends it; the status.
+    /// Ends the session, and returns the status.
     #[must_use]
     pub fn delete(&self) -> u16 {
         self.within(Request::new("DELETE")).send(self.address).status

@@ -1,4 +1,4 @@
-//! An allocator that counts what one thread allocates and holds; knows nothing of what is held.
+//! An allocator that counts the allocations and held bytes of one thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,7 +10,7 @@ thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, with an eye on [`counted`] sections.
+/// The system's allocator, counting within [`counted`] sections.
 #[derive(Debug)]
 pub struct Counting;
 
@@ -26,28 +26,28 @@ fn size(bytes: usize) -> isize {
     isize::try_from(bytes).unwrap_or(isize::MAX)
 }
 
-// SAFETY: all is handed to the system's allocator as it comes; counting allocates nothing.
+// SAFETY: every call is forwarded to the system's allocator unchanged; counting allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(size(layout.size()));
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         count(-size(layout.size()));
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.dealloc(memory, layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         count(size(new_size) - size(layout.size()));
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.realloc(memory, layout, new_size) }
     }
 }
 
-/// Does `work`, and counts what it allocates and frees.
+/// Runs `work`, and counts its allocations and frees.
 pub fn counted<T>(work: impl FnOnce() -> T) -> T {
     IS_COUNTING.set(true);
     let done = work();
@@ -55,27 +55,26 @@ pub fn counted<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Forgets what was counted so far.
+/// Resets all counts.
 pub fn restart() {
     LIVE.set(0);
     PEAK.set(0);
     ALLOCATIONS.set(0);
 }
 
-/// The most bytes that were held at a time in [`counted`] sections, since [`restart`].
+/// Returns the most bytes held at a time in [`counted`] sections since [`restart`].
 #[must_use]
 pub fn peak() -> usize {
     usize::try_from(PEAK.get()).unwrap_or_default()
 }
 
-/// The bytes that are held now.
+/// Returns the bytes held now.
 #[must_use]
 pub fn live() -> usize {
     usize::try_from(LIVE.get()).unwrap_or_default()
 }
 
-/// How many times memory was asked for in [`counted`] sections, to grow what was there included,
-/// since [`restart`].
+/// Returns the number of allocations and reallocations in [`counted`] sections since [`restart`].
 #[must_use]
 pub fn allocations() -> usize {
     ALLOCATIONS.get()

@@ -1,10 +1,8 @@
-//! What a message costs in allocations once all is warm: the core's own, beside what the
-//! application asks for.
+//! Allocations per message in steady state: those of the core, next to those of the application.
 //!
-//! The numbers are what there is, not what there may be: whoever makes one smaller writes it down
-//! here.
+//! The numbers are exact: a change that lowers one updates it here.
 
-#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+#![allow(clippy::expect_used, reason = "a test may panic")]
 
 use bytes::Buf;
 use mcp_memory_tests::{allocations, counted, restart};
@@ -60,7 +58,7 @@ impl Pair {
     }
 
     fn answer(&mut self, incoming: IncomingId, answer: &CallToolResult) {
-        self.server.respond(NOW, incoming, answer).expect("it is open");
+        self.server.respond(NOW, incoming, answer).expect("the request is open");
     }
 
     fn take_answer(&mut self, typed: bool) {
@@ -68,9 +66,9 @@ impl Pair {
         let Some(client::Event::Completed { outcome, .. }) = self.client.poll_event() else {
             unreachable!("the call was answered")
         };
-        let result = outcome.expect("it was answered");
+        let result = outcome.expect("the call succeeded");
         if typed {
-            CallToolResult::decode(&result).expect("it is a result");
+            CallToolResult::decode(&result).expect("the result decodes");
         }
     }
 }
@@ -84,7 +82,7 @@ fn carry(from: &mut impl Endpoint, to: &mut impl Endpoint) {
     }
 }
 
-/// What one of the steps of a round trip costs, the step that `is_counted`.
+/// Counts the allocations of the step `is_counted` of a round trip.
 fn step(revision: Revision, is_counted: &str, typed: bool) -> usize {
     let mut pair = Pair::new(revision);
     let arguments = Raw::from_text(r#"{"city":"Oslo","days":[1,2,3]}"#).expect("it is JSON");
@@ -99,7 +97,7 @@ fn step(revision: Revision, is_counted: &str, typed: bool) -> usize {
     (0..TIMES).for_each(|_| round());
     restart();
     (0..TIMES).for_each(|_| round());
-    assert_eq!(allocations() % TIMES, 0, "{is_counted}: each time the same");
+    assert_eq!(allocations() % TIMES, 0, "{is_counted}: the count varies");
     allocations() / TIMES
 }
 
@@ -108,10 +106,10 @@ fn step_of<T>(is_counted: &str, name: &str, work: impl FnOnce() -> T) -> T {
 }
 
 #[test]
-fn in_a_session_a_round_trip_allocates_what_is_kept_and_no_more() {
+fn a_legacy_round_trip_allocates_only_params_and_result() {
     let count = |name| step(Revision::V2025_11_25, name, false);
     assert_eq!(count("encode call"), 0);
-    // The params. They are shared: they are kept in case the request asks for input and is
+    // The params, which are shared: they are kept in case the request asks for input and is
     // delivered again.
     assert_eq!(count("decode call"), 1);
     assert_eq!(count("encode result"), 0);
@@ -121,16 +119,16 @@ fn in_a_session_a_round_trip_allocates_what_is_kept_and_no_more() {
 }
 
 #[test]
-fn reading_types_allocates_their_lists() {
+fn decoding_types_allocates_only_lists() {
     let count = |name| step(Revision::V2025_11_25, name, true);
-    // Names, arguments and texts are parts of the params and of the result.
+    // Names, arguments and texts are slices of the params and of the result.
     assert_eq!(count("decode call"), 1);
     assert_eq!(count("decode result"), 2);
     assert_eq!(count("all"), 3);
 }
 
 #[test]
-fn without_sessions_each_message_says_who_it_is_from() {
+fn a_modern_round_trip_also_allocates_the_metadata() {
     let count = |name| step(Revision::V2026_07_28, name, false);
     assert_eq!(count("encode result"), 0);
     assert_eq!(count("all"), 4);

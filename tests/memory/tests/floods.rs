@@ -1,5 +1,5 @@
-//! Floods of everything a peer can send, with limits as they are and with small ones: no connection
-//! ever holds more than `Limits::memory_max` says.
+//! Floods of every kind of input, with default limits and with small ones: no connection ever holds
+//! more than `Limits::memory_max`.
 //!
 //! `cargo test --release -p mcp-memory-tests -- --ignored --nocapture` floods with a million lines
 //! and prints the table.
@@ -18,7 +18,7 @@ use std::time::Duration;
 #[global_allocator]
 static COUNTING: mcp_memory_tests::Counting = mcp_memory_tests::Counting;
 
-/// So small that each bound is reached soon.
+/// Returns limits so small that every bound is reached soon.
 fn small() -> Limits {
     Limits {
         message_bytes_max: 16 << 10,
@@ -44,7 +44,7 @@ fn small() -> Limits {
     }
 }
 
-/// Many things of which each is small: one whose size is not counted stands out.
+/// Returns limits for many small items, which expose an item whose size is not counted.
 fn many() -> Limits {
     Limits {
         message_bytes_max: 256 << 10,
@@ -62,7 +62,7 @@ fn many() -> Limits {
     }
 }
 
-/// As they are, with a cache.
+/// Returns the default limits, with a cache.
 fn usual() -> Limits {
     Limits { cache_bytes_max: 8 << 20, ..Limits::default() }
 }
@@ -82,9 +82,8 @@ fn small_limits_are_kept() {
 }
 
 #[test]
-fn nothing_is_left_uncounted() {
-    // All that is bounded in bytes comes to less than 2 MiB, and things are small: this is no
-    // ceiling, and tells.
+fn every_item_is_counted() {
+    // The limits in bytes add up to less than 2 MiB and items are small, so a leak would show.
     flood("many small", &many(), 4_000, 16 << 20).assert_below(6 << 20);
 }
 

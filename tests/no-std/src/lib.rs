@@ -1,7 +1,7 @@
-//! Links the core into a program without `std`; knows only the core's public surface.
+//! Links the core into a program without `std`.
 //!
-//! What `std` would bring is here by hand: a panic handler and an allocator. Should the core, or
-//! anything below it, link `std` after all, there are two panic handlers and the build fails.
+//! The program defines a panic handler and an allocator. If the core or one of its dependencies
+//! linked `std` after all, there would be two panic handlers and the build would fail.
 
 #![no_std]
 
@@ -19,7 +19,7 @@ use mcp_proto::stdio::Stdio;
 use mcp_proto::{Endpoint, Instant, Session};
 
 /// Runs a client and a server against each other, so that the core is linked and not only compiled;
-/// gives the number of bytes that the server answered with.
+/// returns the number of bytes that the server sent.
 #[unsafe(no_mangle)]
 pub extern "C" fn mcp_no_std_probe() -> usize {
     let now = Instant::ZERO;
@@ -45,7 +45,7 @@ static HEAP: Bump = Bump { bytes: UnsafeCell::new([0; HEAP_BYTES]), used: Atomic
 
 const HEAP_BYTES: usize = 64 * 1024;
 
-/// Hands out a static array from its start to its end and takes nothing back: the least that links.
+/// Allocates from a static array and frees nothing: the least that links.
 ///
 /// Only this crate has `unsafe` code, because an allocator cannot be written without it.
 struct Bump {

@@ -1,5 +1,5 @@
-//! Two applications that do all they can with a connection, the same every time; they know the
-//! types and no JSON.
+//! Two deterministic applications that use every feature of a connection, in terms of types rather
+//! than JSON.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::registry::cover;
 use crate::spec::Spec;
 use crate::tape::result_of;
 
-/// What the machines send themselves: the applications have other words for it.
+/// Methods the machines send themselves; the applications use dedicated functions.
 const INTERNAL: &[&str] = &[
     "initialize",
     "notifications/cancelled",
@@ -29,28 +29,28 @@ const INTERNAL: &[&str] = &[
     "notifications/progress",
 ];
 
-/// Both applications, and the connection between them.
+/// Both applications and the connection between them.
 #[derive(Debug)]
 pub struct Applications<'a> {
-    /// What the connection speaks.
+    /// The schema of the connection's revision.
     spec: &'a Spec,
-    /// What the applications know, which may be more.
+    /// The schema the applications know, which may be newer.
     rich: &'a Spec,
     /// The connection.
     pub pair: Pair,
-    /// How many values had no form that the peer knows.
+    /// The number of values without a form in the peer's revision.
     pub refused: usize,
     turn: u64,
 }
 
 impl<'a> Applications<'a> {
-    /// On a connection that speaks the revision of `spec`, with values as those of `rich` are.
+    /// Creates both on a connection with the revision of `spec`; values are generated from `rich`.
     #[must_use]
     pub fn new(spec: &'a Spec, rich: &'a Spec) -> Self {
         Self { spec, rich, pair: Pair::new(spec.revision), refused: 0, turn: 0 }
     }
 
-    /// The definitions and methods of a union of messages.
+    /// Returns the definitions and methods of a union of messages.
     fn messages(&self, union: &str) -> Vec<(&'a str, &'a str)> {
         let spec = self.spec;
         let members = spec
@@ -66,7 +66,7 @@ impl<'a> Applications<'a> {
         names.map(|name| (name, method(name).expect("a message has a method"))).collect()
     }
 
-    /// Every method of the revision.
+    /// Returns every method of the revision.
     #[must_use]
     pub fn methods(&self) -> Vec<&'a str> {
         let unions = ["ClientRequest", "ServerRequest", "ClientNotification", "ServerNotification"];
@@ -77,7 +77,7 @@ impl<'a> Applications<'a> {
             .collect()
     }
 
-    /// Does everything once.
+    /// Uses every feature once.
     pub fn round(&mut self) {
         self.pair.now += Duration::from_secs(2);
         for (name, method) in self.messages("ClientRequest") {
@@ -106,7 +106,7 @@ impl<'a> Applications<'a> {
         self.talk_nonsense();
     }
 
-    /// Sends a message with params made up for it.
+    /// Sends a message with generated params.
     fn send(
         &mut self,
         name: &str,
@@ -126,9 +126,9 @@ impl<'a> Applications<'a> {
         self.settle();
     }
 
-    /// A value of the type for the definition `name`, or for its params.
+    /// Generates a value of the type for the definition `name`, or for its params.
     fn make(&self, name: &str) -> Box<dyn Typed> {
-        // Whoever asks for input asks for what the peer has, and the answer is to what was asked.
+        // Input requests match the peer's capabilities, and answers match the questions.
         let spec = if name.starts_with("Elicit") { self.spec } else { self.rich };
         let mut generator = Generator::new(spec, Random::new(name, self.turn)).closed();
         let value = generator.definition(name);
@@ -138,7 +138,7 @@ impl<'a> Applications<'a> {
             .unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Carries lines and answers requests until nothing is left to do.
+    /// Transfers lines and responds to requests until nothing is left.
     fn settle(&mut self) {
         loop {
             self.pair.carry();
@@ -161,13 +161,15 @@ impl<'a> Applications<'a> {
         let Pair { now, server, .. } = &mut self.pair;
         let progress = Progress::new(0.5).of(2.0).message("half a step");
         if server.progress(*now, incoming, &progress) == Err(Misuse::Stale) {
-            return; // Its client has changed its mind.
+            return; // The client cancelled it.
         }
         let data = Raw::new(&["under", "way"]).expect("JSON");
-        server.log(*now, Some(incoming), Level::Warning, Some("app"), &data).expect("it can log");
+        server
+            .log(*now, Some(incoming), Level::Warning, Some("app"), &data)
+            .expect("logging is allowed");
         if self.turn.is_multiple_of(5) {
             let error = ErrorObject::invalid_params("not that").with_data(data);
-            server.respond_error(*now, incoming, &error).expect("it is open");
+            server.respond_error(*now, incoming, &error).expect("the request is open");
             return;
         }
         let may_ask = ["prompts/get", "resources/read", "tools/call"].contains(&&*request.method);
@@ -178,7 +180,7 @@ impl<'a> Applications<'a> {
         let Pair { now, server, .. } = &mut self.pair;
         if server.respond(*now, incoming, &*result) == Err(Misuse::Unencodable) {
             self.refused += 1;
-            server.respond(*now, incoming, &Empty::new()).expect("it is open");
+            server.respond(*now, incoming, &Empty::new()).expect("the request is open");
         }
     }
 
@@ -207,12 +209,12 @@ impl<'a> Applications<'a> {
         let result = self.result_for(request);
         let Pair { now, client, .. } = &mut self.pair;
         if client.progress(*now, incoming, &Progress::new(1.0)) == Err(Misuse::Stale) {
-            return; // Its server has changed its mind.
+            return; // The server cancelled it.
         }
         if client.respond(*now, incoming, &*result) == Err(Misuse::Unencodable) {
             self.refused += 1;
             let error = ErrorObject::new(-1, "no form for it");
-            client.respond_error(*now, incoming, &error).expect("it is open");
+            client.respond_error(*now, incoming, &error).expect("the request is open");
         }
     }
 
@@ -223,18 +225,18 @@ impl<'a> Applications<'a> {
         self.make(&result_of(self.spec, name))
     }
 
-    /// Both sides call, and do not want the answer any more.
+    /// Cancels a call on both sides.
     fn change_minds(&mut self) {
         let Pair { now, client, server, .. } = &mut self.pair;
         let options = CallOptions::default;
         let call = client.call(*now, &ListTools::new(), options()).expect("it can be called");
-        client.cancel(*now, call, "never mind").expect("it is open");
+        client.cancel(*now, call, "never mind").expect("the request is open");
         let call = server.call_raw(*now, "roots/list", None, options()).expect("it can be called");
-        server.cancel(*now, call, "").expect("it is open");
+        server.cancel(*now, call, "").expect("the request is open");
         self.settle();
     }
 
-    /// What a client of ours would not send: answered all the same, as the revision says.
+    /// Sends invalid requests, which are answered as the revision demands.
     fn talk_nonsense(&mut self) {
         let Pair { now, server, .. } = &mut self.pair;
         server.handle_message(*now, StreamId::ONLY, &b"{nonsense"[..]);

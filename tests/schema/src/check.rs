@@ -1,4 +1,4 @@
-//! What must hold of one value of one definition, whatever type holds it.
+//! The properties that every value of every definition must have.
 
 use mcp_proto::Revision;
 use serde_json::Value;
@@ -11,11 +11,12 @@ use crate::registry::{Cover, Part, is_same_kind, name_in};
 use crate::spec::Spec;
 use crate::strict::with_envelope_of;
 
-/// Reads the part of `whole` that a type holds and writes it for the revision of `spec`: nothing is
-/// lost, nothing is added, and the schema agrees.
+/// Decodes the part of `whole` that a type holds and encodes it for the revision of `spec`: nothing
+/// is lost, nothing is added, and the schema accepts it.
 ///
 /// # Errors
-/// What does not hold.
+///
+/// The violated property.
 pub fn round_trip(
     spec: &Spec,
     name: &str,
@@ -36,23 +37,24 @@ pub fn round_trip(
         .map_err(|error| format!("is written as the schema does not allow: {error}"))
 }
 
-/// What became of a value that was written for an older revision.
+/// The outcome of encoding a value for an older revision.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Older {
-    /// It is as the older schema says.
+    /// The value conforms to the older schema.
     Fits,
-    /// The older revision has no such definition.
+    /// The older revision lacks the definition.
     Unknown,
-    /// It was not written.
+    /// The value was not encoded.
     Unencodable,
 }
 
-/// Reads the part of `whole`, which is of the revision of `spec`, and writes it for the revision of
-/// `older`.
+/// Decodes the part of `whole`, which has the revision of `spec`, and encodes it for the revision
+/// of `older`.
 ///
 /// # Errors
-/// When what is written is not as the schema of `older` says, or has members that `strict`, its
-/// narrower form, does not name.
+///
+/// If the output violates the schema of `older`, or has members that its closed form `strict` does
+/// not name.
 pub fn down(
     spec: &Spec,
     older: &Spec,
@@ -75,7 +77,7 @@ pub fn down(
     allowed.map(|()| Older::Fits).map_err(say)
 }
 
-/// Values of a definition, the same ones every time, each with a generator to write it with.
+/// Generates deterministic values of a definition, each with a generator for its text.
 pub fn instances<'a>(
     spec: &'a Spec,
     name: &'a str,
@@ -84,7 +86,7 @@ pub fn instances<'a>(
     made(spec, name, count, false)
 }
 
-/// The same, of which the schema names every member.
+/// Like [`instances`], with no members that the schema does not name.
 pub fn closed_instances<'a>(
     spec: &'a Spec,
     name: &'a str,
@@ -107,7 +109,7 @@ fn made<'a>(
     })
 }
 
-/// The definitions of `spec` that a type holds a part of, with how.
+/// Returns the definitions of `spec` of which a type holds a part, with their coverage.
 pub fn held(spec: &Spec) -> impl Iterator<Item = (&str, Cover)> {
     let all = spec.definitions().map(|(name, _)| (name, crate::registry::cover(spec, name)));
     all.filter(|(_, cover)| {
@@ -115,15 +117,15 @@ pub fn held(spec: &Spec) -> impl Iterator<Item = (&str, Cover)> {
     })
 }
 
-/// More would hide what is wrong.
+/// The number of failures printed per kind.
 const KINDS_SHOWN_MAX: usize = 25;
 
-/// The failures of a run, a few of each kind: enough to see what is wrong.
+/// The failures of a run, limited to a few of each kind.
 #[derive(Debug, Default)]
 pub struct Failures(std::collections::BTreeMap<String, (usize, String)>);
 
 impl Failures {
-    /// Notes that `value` of the definition `name` failed.
+    /// Records that `value` of the definition `name` failed.
     pub fn add(&mut self, revision: Revision, name: &str, why: &str, value: &Value) {
         let shape: String = why.chars().take_while(|c| *c != ':').collect();
         let entry = self.0.entry(format!("{revision} {name}: {shape}"));
@@ -132,10 +134,11 @@ impl Failures {
         *count += 1;
     }
 
-    /// Stops with all of them, if there are any.
+    /// Ends the run.
     ///
     /// # Panics
-    /// If there are any.
+    ///
+    /// If there are failures.
     pub fn finish(self) {
         let kinds = self.0.len();
         let first = self.0.into_values().take(KINDS_SHOWN_MAX);

@@ -1,4 +1,4 @@
-//! A type of the core, seen only as something that reads and writes JSON.
+//! A type of the core, reduced to decoding and encoding JSON.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub trait Typed: Encode + fmt::Debug {}
 
 impl<T: Encode + fmt::Debug> Typed for T {}
 
-/// How one type is read.
+/// The decoder of a type.
 #[derive(Clone, Copy)]
 pub struct Codec {
     /// The type's name in `mcp_proto::schema`.
@@ -27,39 +27,42 @@ impl fmt::Debug for Codec {
     }
 }
 
-/// What a value became when it was written.
+/// The outcome of encoding a value.
 #[derive(Debug)]
 pub enum Written {
-    /// This JSON.
+    /// The JSON text.
     As(Value),
-    /// Nothing: a peer of that revision has no form for it.
+    /// Nothing: the revision has no form for the value.
     Not,
 }
 
 impl Codec {
-    /// The type `T`, which is called `name`.
+    /// Creates the codec of the type `T` with the name `name`.
     #[must_use]
     pub const fn of<T: Decode + Typed + 'static>(name: &'static str) -> Self {
         Self { name, decode: |raw| T::decode(raw).map(|value| Box::new(value) as Box<dyn Typed>) }
     }
 
-    /// Reads JSON text as the type.
+    /// Decodes JSON text.
     ///
     /// # Errors
-    /// When it is none.
+    ///
+    /// If the text is not a value of the type.
     ///
     /// # Panics
-    /// When the text is no JSON.
+    ///
+    /// If the text is not JSON.
     pub fn read(&self, text: &str) -> Result<Box<dyn Typed>, DecodeError> {
         let raw = Raw::from_text(text).unwrap_or_else(|error| panic!("{error}: {text}"));
         (self.decode)(&raw)
     }
 }
 
-/// Writes `value` for a peer of `revision`.
+/// Encodes `value` for a peer of `revision`.
 ///
 /// # Errors
-/// When what is written is not one line of JSON without repeated members.
+///
+/// If the output is not one line of JSON without repeated members.
 pub fn write(value: &dyn Typed, revision: Revision) -> Result<Written, String> {
     let mut out = Vec::new();
     match value.encode(revision, &mut out) {

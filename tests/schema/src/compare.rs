@@ -1,4 +1,4 @@
-//! Whether two JSON values say the same, and where they do not; knows nothing of schemas.
+//! Compares JSON values.
 
 use std::fmt;
 
@@ -8,7 +8,8 @@ use serde_json::{Map, Number, Value};
 /// Parses `text`, which must be one line and repeat no member name.
 ///
 /// # Errors
-/// What is wrong with the text.
+///
+/// The problem with the text.
 pub fn parse(text: &[u8]) -> Result<Value, String> {
     if text.contains(&b'\n') || text.contains(&b'\r') {
         return Err("the text has a line break".to_owned());
@@ -17,7 +18,7 @@ pub fn parse(text: &[u8]) -> Result<Value, String> {
     Ok(value)
 }
 
-/// Where `right` first differs from `left`, as a sentence; numbers are compared by value.
+/// Describes where `right` first differs from `left`; numbers are compared by value.
 #[must_use]
 pub fn difference(left: &Value, right: &Value) -> Option<String> {
     at(left, right, String::new())
@@ -57,13 +58,13 @@ fn same_number(left: &Number, right: &Number) -> bool {
     }
 }
 
-/// The pointer of the member or element `key` of what `pointer` names.
+/// Returns the pointer of the member or element `key` below `pointer`.
 #[must_use]
 pub fn child(pointer: &str, key: &str) -> String {
     format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-/// A JSON value whose objects name each member once.
+/// A JSON value whose objects have no repeated members.
 struct Unrepeated(Value);
 
 impl<'de> Deserialize<'de> for Unrepeated {
@@ -131,7 +132,7 @@ mod tests {
     use super::{difference, parse};
 
     #[test]
-    fn numbers_are_compared_by_value_and_all_else_by_what_it_is() {
+    fn numbers_are_compared_by_value_and_the_rest_by_type() {
         assert_eq!(difference(&json!({ "a": [1, 2.0] }), &json!({ "a": [1.0, 2] })), None);
         for (left, right, expected) in [
             (json!({ "a": 1 }), json!({}), "/a is gone"),

@@ -1,8 +1,7 @@
-//! What must hold of the messages around params and results: the machines take them in and answer
-//! them.
+//! The properties of messages around params and results: the machines accept and answer them.
 //!
-//! The envelope did not change after the sessions ended, so messages of every revision go to a
-//! session of the last revision that has them, but for batches, which only one has.
+//! Messages of every revision are passed to a session of the last legacy revision, whose envelope
+//! is identical, except for batches, which only one revision has.
 
 use std::time::Duration;
 
@@ -17,14 +16,14 @@ use serde_json::{Value, json};
 use crate::compare::difference;
 use crate::pair::Pair;
 
-/// Sessions that take in one message after the other.
+/// Sessions that accept one message after the other.
 #[derive(Debug)]
 pub struct Envelope {
     pair: Pair,
 }
 
 impl Envelope {
-    /// For the messages of `revision`.
+    /// Creates sessions for the messages of `revision`.
     #[must_use]
     pub fn new(revision: Revision) -> Self {
         let session =
@@ -32,12 +31,13 @@ impl Envelope {
         Self { pair: Pair::new(session) }
     }
 
-    /// Has the machines take in `value`, which is of the definition `name`.
+    /// Passes `value`, of the definition `name`, to the machines.
     ///
     /// # Errors
-    /// When they do not take it as what it is.
+    ///
+    /// If they do not accept it as what it is.
     pub fn check(&mut self, name: &str, value: &Value) -> Result<(), String> {
-        // Replies to what is no message are few in a given time. (T-18)
+        // T-18: replies to invalid messages are limited over time.
         self.pair.now += Duration::from_secs(2);
         match name {
             "JSONRPCBatchRequest" => self.requests(value),
@@ -50,7 +50,7 @@ impl Envelope {
         }
     }
 
-    /// It is answered, under the very id.
+    /// Checks that a request is answered under its id.
     fn request(&mut self, request: &Value) -> Result<(), String> {
         self.pair.tell_server(request);
         let answer = self.answer().ok_or("is not answered")?;
@@ -60,19 +60,19 @@ impl Envelope {
         }
     }
 
-    /// The application answers if it is asked, the machine otherwise.
+    /// Answers as the application if it was asked; otherwise the machine does.
     fn answer(&mut self) -> Option<Value> {
         while let Some(event) = self.pair.server.poll_event() {
             if let server::Event::Request { incoming, .. } = event {
                 let answered =
                     self.pair.server.respond(self.pair.now, incoming, &Raw::empty_object());
-                answered.expect("it is open");
+                answered.expect("the request is open");
             }
         }
         self.pair.server_line()
     }
 
-    /// It is not answered, and no complaint of its form is made.
+    /// Checks that a notification is neither answered nor reported as malformed.
     fn notification(&mut self, notification: &Value) -> Result<(), String> {
         self.pair.tell_server(notification);
         if let Some(answer) = self.answer() {
@@ -81,10 +81,10 @@ impl Envelope {
         Ok(())
     }
 
-    /// Each request in it is answered, under its id, in one array.
+    /// Checks that each request of a batch is answered under its id, in one array.
     fn requests(&mut self, batch: &Value) -> Result<(), String> {
         let mut batch = batch.as_array().cloned().unwrap_or_default();
-        // Ids that are open at a time differ. (ID-01)
+        // ID-01: ids of open requests differ.
         for (index, message) in
             batch.iter_mut().enumerate().filter(|(_, message)| message.get("id").is_some())
         {
@@ -123,7 +123,7 @@ impl Envelope {
         Ok(())
     }
 
-    /// It completes its call, and is handed over as it came.
+    /// Checks that a result completes its call and arrives unchanged.
     fn result(&mut self, response: &Value) -> Result<(), String> {
         let mut response = response.clone();
         response["id"] = self.call();
@@ -137,7 +137,7 @@ impl Envelope {
         }
     }
 
-    /// It refuses its call, with its code, its message and its data.
+    /// Checks that an error fails its call with its code, message and data.
     fn error(&mut self, error: &Value) -> Result<(), String> {
         let response = json!({ "jsonrpc": "2.0", "id": self.call(), "error": error });
         self.pair.tell_client(&response);
@@ -185,7 +185,7 @@ impl Envelope {
     }
 }
 
-/// The data of the errors that have types for it.
+/// Checks the data of errors whose data has a type.
 fn typed_data(code: i64, data: &Raw) -> Result<(), String> {
     let wrong = |error: DecodeError| format!("its data is not read: {error}");
     match code {

@@ -1,13 +1,14 @@
-//! Schemas without references and conjunctions on their top level; knows nothing of values.
+//! Resolves references and conjunctions at the top level of schemas.
 
 use serde_json::{Map, Value, json};
 
 use crate::spec::Spec;
 
-/// `schema` with its `$ref` and `allOf` written out, one level deep.
+/// Expands `$ref` and `allOf` of `schema`, one level deep.
 ///
 /// # Panics
-/// When it refers to what is not there.
+///
+/// If a reference has no target.
 #[must_use]
 pub fn flat(spec: &Spec, schema: &Value) -> Map<String, Value> {
     let mut all = Map::new();
@@ -25,7 +26,7 @@ pub fn flat(spec: &Spec, schema: &Value) -> Map<String, Value> {
     all
 }
 
-/// Adds what `more` asks for.
+/// Merges `more` into `all`.
 fn merge(all: &mut Map<String, Value>, more: Map<String, Value>) {
     for (keyword, value) in more {
         match (all.get_mut(&keyword), value) {
@@ -49,7 +50,7 @@ fn merge(all: &mut Map<String, Value>, more: Map<String, Value>) {
     }
 }
 
-/// Whether a value of `derived` has every property that a value of `base` has, all the way down.
+/// Returns whether values of `derived` have every property that values of `base` have, recursively.
 #[must_use]
 pub fn extends(spec: &Spec, derived: &Value, base: &Value) -> bool {
     let (derived, base) = (flat(spec, derived), flat(spec, base));

@@ -1,5 +1,4 @@
-//! Random values that are as a schema says; knows nothing of MCP but what its prose adds to the
-//! schemas.
+//! Random values that conform to a schema, and to what MCP's prose adds to the schemas.
 
 use serde_json::{Map, Value, json};
 
@@ -7,42 +6,43 @@ use crate::flat::flat;
 use crate::random::Random;
 use crate::spec::Spec;
 
-/// Past this depth only what is required is made.
+/// The depth below which only required members are generated.
 const DEPTH_MAX: usize = 7;
 
-/// What the prose says and the schemas do not: the value of a property of a definition.
+/// Values that the prose prescribes and the schemas do not, by definition and property.
 const PROSE: &[(&str, &str, &str)] = &[
-    // The schema has any string there, and the type is told by it. (STL-15)
+    // STL-15: the schema allows any string, but the value identifies the type.
     ("InputRequiredResult", "resultType", "input_required"),
 ];
 
-/// Makes values for one schema.
+/// A generator of values for one schema.
 #[derive(Debug)]
 pub struct Generator<'a> {
     spec: &'a Spec,
     random: Random,
-    /// Nothing that the schema does not name.
+    /// Whether to generate only members that the schema names.
     is_closed: bool,
 }
 
 impl<'a> Generator<'a> {
-    /// A generator for the schemas of `spec`, whose values depend on `random` alone.
+    /// Creates a generator for the schemas of `spec`, determined by `random` alone.
     #[must_use]
     pub const fn new(spec: &'a Spec, random: Random) -> Self {
         Self { spec, random, is_closed: false }
     }
 
-    /// The same, but objects have no members that the schema does not name.
+    /// Restricts objects to members that the schema names.
     #[must_use]
     pub const fn closed(mut self) -> Self {
         self.is_closed = true;
         self
     }
 
-    /// A value of the definition `name`.
+    /// Generates a value of the definition `name`.
     ///
     /// # Panics
-    /// When there is none, or it uses what is not known here.
+    ///
+    /// If the definition does not exist, or uses an unsupported keyword.
     pub fn definition(&mut self, name: &str) -> Value {
         let schema =
             self.spec.definition(name).unwrap_or_else(|| panic!("{name} is not defined")).clone();
@@ -84,7 +84,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// One of several schemas; far down, one that goes no further if there is one.
+    /// Picks one of several schemas; deep down, a leaf if there is one.
     fn member_of(&mut self, members: &[Value], depth: usize) -> Value {
         let spec = self.spec;
         let ends = |schema: &&Value| {
@@ -121,7 +121,7 @@ impl<'a> Generator<'a> {
             .flatten()
             .filter_map(Value::as_str)
             .collect();
-        // All of it, most of it, or next to nothing.
+        // All members, most, or nearly none.
         let share = *self.random.pick(&[100, 60, 60, 25, 0]);
         let mut object = Map::new();
         for (name, property) in properties {
@@ -193,7 +193,7 @@ impl<'a> Generator<'a> {
         number.into()
     }
 
-    /// Any JSON.
+    /// Generates any JSON value.
     fn anything(&mut self, depth: usize) -> Value {
         let kinds = if depth < DEPTH_MAX { 8 } else { 5 };
         match self.random.below(kinds) {
@@ -212,7 +212,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// `value` as JSON text: members in any order, spaces in any place.
+    /// Returns `value` as JSON text, with members in any order and white space anywhere.
     pub fn text(&mut self, value: &Value) -> String {
         let mut out = String::new();
         self.write(value, &mut out);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_is_as_the_schema_says_and_the_same_every_time() {
+    fn values_conform_to_the_schema_and_are_deterministic() {
         let spec = spec();
         for index in 0..500 {
             let value = Generator::new(&spec, Random::new("seed", index)).definition("Oak");
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn text_says_what_the_value_says() {
+    fn text_parses_to_the_value() {
         let spec = spec();
         for index in 0..100 {
             let mut generator = Generator::new(&spec, Random::new("text", index));
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn the_validator_finds_what_is_wrong() {
+    fn the_validator_rejects_invalid_values() {
         let spec = spec();
         for wrong in [json!({}), json!({ "name": 1 }), json!({ "name": "", "share": 2 }), json!([])]
         {

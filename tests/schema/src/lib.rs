@@ -1,16 +1,14 @@
-//! Checks of mcp-proto's types and wire against the published schemas: what is covered, how, and
-//! what is not.
+//! Checks mcp-proto's types and messages against the published schemas.
 //!
-//! It knows JSON Schema and the core's public surface, and nothing of the core's inside. The
-//! schemas are not part of the project: they are read from `MCP_SPEC_DIR`. The checks themselves
-//! are in `tests/`.
+//! The schemas are not part of the project: they are read from `MCP_SPEC_DIR`. The checks
+//! themselves are in `tests/`.
 
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stdout,
-    reason = "a check may stop where it stands, and prints what it counted"
+    reason = "a check may panic, and prints its counts"
 )]
 
 pub mod applications;

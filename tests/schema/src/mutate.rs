@@ -1,46 +1,46 @@
-//! Values with one thing wrong in them, and what must become of them; knows nothing of types.
+//! Values with a single defect, and the permitted outcomes of decoding them.
 
 use serde_json::{Map, Value, json};
 
 use crate::compare::{child, difference};
 
-/// One thing that is wrong.
+/// A single defect.
 #[derive(Clone, Debug)]
 pub struct Mutation {
-    /// What was done.
+    /// The kind of defect.
     pub kind: Kind,
-    /// Where, as a JSON pointer.
+    /// The place, as a JSON pointer.
     pub place: String,
-    /// What came of it.
+    /// The defective value.
     pub value: Value,
 }
 
-/// What can be done to a value.
+/// The kinds of defects.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Kind {
-    /// The member or element is not there.
+    /// The member or element is missing.
     Removed,
     /// It has another type.
     Retyped,
-    /// It is a word that nobody knows.
+    /// It is an unknown word.
     Unknown,
     /// It is `null`.
     Null,
-    /// The object has one more member.
+    /// The object has an additional member.
     Added,
 }
 
-/// Every way of doing one thing wrong to `value`.
+/// Returns every defective variant of `value`.
 #[must_use]
 pub fn mutations(value: &Value) -> Vec<Mutation> {
     let mut places = Vec::new();
     collect(value, String::new(), &mut places);
     let mut all = Vec::new();
     for place in places {
-        let old = value.pointer(&place).expect("it was found there");
+        let old = value.pointer(&place).expect("the place exists");
         let mut put = |kind, new: Value| {
             let mut value = value.clone();
-            *value.pointer_mut(&place).expect("it was found there") = new;
+            *value.pointer_mut(&place).expect("the place exists") = new;
             all.push(Mutation { kind, place: place.clone(), value });
         };
         if !old.is_null() {
@@ -65,11 +65,11 @@ pub fn mutations(value: &Value) -> Vec<Mutation> {
         }
         if let Some((parent, name)) = place.rsplit_once('/') {
             let name = name.replace("~1", "/").replace("~0", "~");
-            let less = match value.pointer(parent).expect("it has a parent") {
+            let less = match value.pointer(parent).expect("the place has a parent") {
                 Value::Array(elements) => {
                     let mut elements = elements.clone();
                     elements.remove(name.parse().expect("an index"));
-                    // What comes after moves up: the list itself is the place.
+                    // Later elements move up, so the list itself is the place.
                     all.push(Mutation {
                         kind: Kind::Removed,
                         place: parent.to_owned(),
@@ -113,33 +113,30 @@ fn collect(value: &Value, place: String, places: &mut Vec<String>) {
 
 fn replaced(value: &Value, place: &str, new: Value) -> Value {
     let mut value = value.clone();
-    *value.pointer_mut(place).expect("it was found there") = new;
+    *value.pointer_mut(place).expect("the place exists") = new;
     value
 }
 
-/// How a value with something wrong in it came through.
+/// The outcome of decoding a defective value.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Outcome {
-    /// All of it is still there, what is wrong as well.
+    /// Everything was preserved, including the defect.
     Kept,
-    /// All of it is still there but for what is wrong, in whose place stands a default.
+    /// Everything was preserved except the defect, which was replaced by a default.
     Defaulted,
-    /// The element of a list, or value of a map, that it is in was set aside, with an error that
-    /// says where.
+    /// The surrounding list element or map value was set aside, with an error that names the place.
     SetAside,
-    /// It was refused, with an error that says where.
+    /// The value was refused, with an error that names the place.
     Refused,
 }
 
-/// Members that are written whatever was read.
+/// Members that are always encoded with a fixed value.
 const STAMPED: &[&str] = &["/cacheScope", "/resultType", "/ttlMs"];
 
-/// Members that say what an object is: one that is only looked for where it can be but one thing
-/// need not say so.
+/// Members that identify an object's type; where only one type is possible they are optional.
 const TAGS: &[&str] = &["/mode", "/type"];
 
-/// Whether an error at `pointer` says that something is wrong at `place`: there, in it, or in what
-/// it is directly in.
+/// Returns whether an error at `pointer` covers `place`: at it, inside of it, or at its parent.
 #[must_use]
 pub fn names(pointer: &str, place: &str) -> bool {
     let is_in = |inner: &str, outer: &str| {
@@ -148,14 +145,15 @@ pub fn names(pointer: &str, place: &str) -> bool {
     pointer == place || is_in(pointer, place) || (!pointer.is_empty() && is_in(place, pointer))
 }
 
-/// What became of `mutation`, of which `written` is what a type wrote again and `debug` how it
-/// shows itself.
+/// Determines the outcome of `mutation`, given what a type encoded again, `written`, and its debug
+/// output, `debug`.
 ///
 /// # Errors
-/// What is lost that should not be.
+///
+/// What was lost and should not have been.
 pub fn came_through(mutation: &Mutation, written: &Value, debug: &str) -> Result<Outcome, String> {
     let Some(first) = difference(&mutation.value, written) else { return Ok(Outcome::Kept) };
-    // In its place another value may stand; nothing else may differ.
+    // The place may hold another value; nothing else may differ.
     if let Some(own) = written.pointer(&mutation.place) {
         let mut expected = mutation.value.clone();
         put(&mut expected, &mutation.place, own.clone());
@@ -171,7 +169,7 @@ pub fn came_through(mutation: &Mutation, written: &Value, debug: &str) -> Result
             };
         }
     }
-    // Or the element of a list that it is in is gone, and the error says so.
+    // Otherwise the surrounding list element is gone, and an error names it.
     let mut at = mutation.place.as_str();
     while let Some((list, _)) = at.rsplit_once('/') {
         let mut expected = mutation.value.clone();
@@ -186,7 +184,7 @@ pub fn came_through(mutation: &Mutation, written: &Value, debug: &str) -> Result
     Err(format!("loses something else: {first}"))
 }
 
-/// The pointers of what was set aside, in the debug output of a type.
+/// Returns the pointers of broken parts in the debug output of a type.
 fn broken(debug: &str) -> impl Iterator<Item = &str> {
     let errors = debug.match_indices("DecodeError { pointer: \"");
     errors.filter_map(|(at, start)| debug[at + start.len()..].split('"').next())
@@ -229,13 +227,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_beside_the_place_is_found() {
+    fn losses_elsewhere_are_found() {
         let mutation = mutation("/tools/0/name");
         let said = "DecodeError { pointer: \"/0/name\", expected";
         let set_aside = json!({ "tools": [{ "name": "b" }], "size": 1 });
         assert_eq!(came_through(&mutation, &mutation.value, ""), Ok(Outcome::Kept));
         assert_eq!(came_through(&mutation, &set_aside, said), Ok(Outcome::SetAside));
-        // Without a word, or with a word on another place, or with more than the element.
+        // Without an error, with an error elsewhere, or with more than the element lost.
         assert!(came_through(&mutation, &set_aside, "").is_err());
         assert!(came_through(&mutation, &set_aside, "DecodeError { pointer: \"/1/name\"").is_err());
         assert!(came_through(&mutation, &json!({ "tools": [{ "name": "b" }] }), said).is_err());
@@ -245,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_its_place_or_what_the_place_is_in() {
+    fn an_error_covers_its_place_and_its_parent() {
         for pointer in ["/tools/0/name", "/tools/0", "/tools", "/tools/0/name/deeper"] {
             assert!(names(pointer, "/tools/0/name"), "{pointer}");
         }
@@ -255,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn every_place_is_made_wrong_in_every_way() {
+    fn every_place_gets_every_defect() {
         let all = mutations(&json!({ "a": ["x"] }));
         let count = |kind| all.iter().filter(|mutation| mutation.kind == kind).count();
         assert_eq!(count(Kind::Null), 3);

@@ -1,6 +1,4 @@
-//! A client and a server of the core in one process, and every line that went between them.
-//!
-//! It knows the machines' public surface; whoever uses it says what the applications do.
+//! A client and a server of the core in one process, with a record of every line between them.
 
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
@@ -9,7 +7,7 @@ use serde_json::Value;
 
 use crate::compare;
 
-/// What servers offer here.
+/// Returns the server's capabilities.
 const OFFERED: &[Capability] = &[
     Capability::Completions,
     Capability::Logging,
@@ -22,7 +20,7 @@ const OFFERED: &[Capability] = &[
     Capability::ToolsListChanged,
 ];
 
-/// What clients can do here.
+/// Returns the client's capabilities.
 const ABLE: &[Capability] = &[
     Capability::ElicitationForm,
     Capability::ElicitationUrl,
@@ -38,21 +36,22 @@ const ABLE: &[Capability] = &[
 /// A connection.
 #[derive(Debug)]
 pub struct Pair {
-    /// The time, for both.
+    /// The current time of both.
     pub now: Instant,
-    /// One side.
+    /// The client.
     pub client: Client,
-    /// The other.
+    /// The server.
     pub server: Server,
-    /// Every line in order, with who sent it.
+    /// Every line in order, with its sender.
     pub lines: Vec<(Side, Value)>,
 }
 
 impl Pair {
-    /// Both sides can do whatever `revision` has; the handshake is over.
+    /// Creates a pair after the handshake, with every capability that `revision` has.
     ///
     /// # Panics
-    /// When it fails.
+    ///
+    /// If the handshake fails.
     #[must_use]
     pub fn new(revision: Revision) -> Self {
         let now = Instant::ZERO;
@@ -75,7 +74,7 @@ impl Pair {
         pair
     }
 
-    /// Carries every line to the other side, until there is none.
+    /// Transfers lines to the other side until there are none.
     pub fn carry(&mut self) {
         loop {
             let mut is_quiet = true;
@@ -106,19 +105,19 @@ impl Pair {
         self.lines.push((side, value));
     }
 
-    /// Has the server take in a line that no machine of ours would send.
+    /// Passes the server a line that our client would not send.
     pub fn tell_server(&mut self, line: &Value) {
         self.lines.push((Side::Client, line.clone()));
         self.server.handle_message(self.now, StreamId::ONLY, line.to_string().as_bytes());
     }
 
-    /// Has the client take in a line that no machine of ours would send.
+    /// Passes the client a line that our server would not send.
     pub fn tell_client(&mut self, line: &Value) {
         self.lines.push((Side::Server, line.clone()));
         self.client.handle_message(self.now, StreamId::ONLY, line.to_string().as_bytes());
     }
 
-    /// The server's next line, which goes nowhere.
+    /// Takes the server's next line instead of transferring it.
     pub fn server_line(&mut self) -> Option<Value> {
         let outgoing = self.server.poll_outgoing()?;
         Some(compare::parse(outgoing.body).expect("JSON on one line"))

@@ -1,11 +1,11 @@
-//! Numbers that look random and are the same every time; knows nothing of what they decide.
+//! Deterministic pseudo-random numbers.
 
-/// A small generator of the splitmix family.
+/// A small generator of the `SplitMix` family.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers that belong to `name` and `index`.
+    /// Creates the stream for `name` and `index`.
     #[must_use]
     pub fn new(name: &str, index: u64) -> Self {
         let start = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
@@ -14,7 +14,7 @@ impl Random {
         Self(start ^ index.wrapping_mul(0x2545_f491_4f6c_dd1d))
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -23,18 +23,18 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is not zero.
+    /// Returns a number below `bound`, which must not be zero.
     pub fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound.max(1)).unwrap_or(u64::MAX);
         usize::try_from(self.number() % bound).unwrap_or(0)
     }
 
-    /// True in `share` of 100 cases.
+    /// Returns true in `share` of 100 cases.
     pub fn chance(&mut self, share: usize) -> bool {
         self.below(100) < share
     }
 
-    /// One of `all`, which is not empty.
+    /// Picks one of `all`, which must not be empty.
     pub fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
         &all[self.below(all.len())]
     }

@@ -1,8 +1,8 @@
-//! How each definition of each revision is covered: by which type, by the envelope, or by other
+//! The coverage of each definition of each revision: by a type, by the envelope, or by other
 //! definitions.
 //!
-//! Messages are found by the method that the schema gives them, all else by name. Nothing here is
-//! specific to a revision: the schemas say which definitions one has.
+//! Messages are found by the method in their schema, everything else by name. Nothing here is
+//! specific to a revision: the schemas list the definitions.
 
 use mcp_proto::Revision;
 use mcp_proto::schema::InputRequired;
@@ -13,36 +13,36 @@ use crate::flat::{extends, flat};
 use crate::spec::Spec;
 use crate::types::{elicitation, messages, type_of};
 
-/// How a definition is covered.
+/// The coverage of a definition.
 #[derive(Clone, Debug)]
 pub enum Cover {
-    /// A type holds all of it.
+    /// A type holds the whole value.
     Type(Codec),
-    /// It is a message of this method, and a type holds its `params`.
+    /// A message with this method; a type holds its `params`.
     Message(&'static str, Codec),
-    /// It is a response, and a type holds its `result`: by the result's own definition.
+    /// A response; the type of the result's own definition holds its `result`.
     Response(Codec),
-    /// The machines make and take it: see [`envelope`](crate::envelope).
+    /// The machines handle it: see [`envelope`](crate::envelope).
     Envelope,
-    /// It is one of these definitions, each of which is covered.
+    /// A union of these definitions, each of which is covered.
     Union(Vec<String>),
-    /// It is what these definitions share, each of which is covered by a type.
+    /// The common base of these definitions, each of which is covered by a type.
     Base(Vec<String>),
-    /// It is not.
+    /// Not covered, for this reason.
     Not(&'static str),
 }
 
 /// The part of a definition's value that a type holds.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// Where it stands in the value: nothing for all of it, or one member.
+    /// The member that holds the part; none for the whole value.
     pub member: Option<&'static str>,
-    /// The type.
+    /// The type's codec.
     pub codec: Codec,
 }
 
 impl Part {
-    /// The part itself, out of the whole; no params are empty ones.
+    /// Extracts the part; missing params count as empty ones.
     #[must_use]
     pub fn of(&self, whole: &Value) -> Value {
         let none = || Value::Object(serde_json::Map::new());
@@ -50,7 +50,7 @@ impl Part {
             .map_or_else(|| whole.clone(), |member| whole.get(member).cloned().unwrap_or_else(none))
     }
 
-    /// The whole, with this part in place of the one it had.
+    /// Replaces the part within the whole.
     #[must_use]
     pub fn put(&self, whole: &Value, part: Value) -> Value {
         let Some(member) = self.member else { return part };
@@ -61,14 +61,14 @@ impl Part {
 }
 
 impl Cover {
-    /// The part of `value` that a type holds, if one does.
+    /// Returns the part of `value` that a type holds, if any.
     #[must_use]
     pub fn part(&self, value: &Value) -> Option<Part> {
         match self {
             Self::Type(codec) => Some(Part { member: None, codec: *codec }),
             Self::Message(_, codec) => Some(Part { member: Some("params"), codec: *codec }),
             Self::Response(codec) => {
-                // As the machines tell them apart: by the result's type.
+                // The machines choose by the result's type, too.
                 let asks = value["result"]["resultType"] == "input_required";
                 let codec = if asks { Codec::of::<InputRequired>("InputRequired") } else { *codec };
                 Some(Part { member: Some("result"), codec })
@@ -78,10 +78,11 @@ impl Cover {
     }
 }
 
-/// How the definition `name` of `spec` is covered.
+/// Returns the coverage of the definition `name` of `spec`.
 ///
 /// # Panics
-/// When there is none.
+///
+/// If the definition does not exist.
 #[must_use]
 pub fn cover(spec: &Spec, name: &str) -> Cover {
     let schema = spec.definition(name).unwrap_or_else(|| panic!("{name} is not defined"));
@@ -102,7 +103,7 @@ pub fn cover(spec: &Spec, name: &str) -> Cover {
     if let Some(result) =
         name.strip_suffix("Response").filter(|result| spec.definition(result).is_some())
     {
-        return type_of(result).map_or(Cover::Not("no type has its result"), Cover::Response);
+        return type_of(result).map_or(Cover::Not("no type holds its result"), Cover::Response);
     }
     if schema.get("anyOf").or_else(|| schema.get("$ref")).is_some() {
         let mut members = Vec::new();
@@ -116,16 +117,12 @@ pub fn cover(spec: &Spec, name: &str) -> Cover {
     }
     if BASES.contains(&name) {
         let heirs = heirs(spec, name, schema);
-        return if heirs.is_empty() {
-            Cover::Not("nothing is made of it")
-        } else {
-            Cover::Base(heirs)
-        };
+        return if heirs.is_empty() { Cover::Not("nothing uses it") } else { Cover::Base(heirs) };
     }
-    Cover::Not("nobody thought of it")
+    Cover::Not("unknown definition")
 }
 
-/// The definitions that a union refers to, also as elements of arrays.
+/// Collects the definitions a union refers to, including elements of arrays.
 fn references(spec: &Spec, schema: &Value, names: &mut Vec<String>) {
     names.extend(spec.reference(schema).map(str::to_owned));
     let members = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
@@ -134,7 +131,8 @@ fn references(spec: &Spec, schema: &Value, names: &mut Vec<String>) {
     }
 }
 
-/// Whether a type is a message of the kind `kind`, such as `ClientRequest`, and has this method.
+/// Returns whether a type is a message of the kind `kind`, such as `ClientRequest`, with this
+/// method.
 #[must_use]
 pub fn is_sent_as(kind: &str, method: &str) -> bool {
     messages()
@@ -143,8 +141,8 @@ pub fn is_sent_as(kind: &str, method: &str) -> bool {
         .any(|(known, name, _)| known == kind && name == method)
 }
 
-/// The definitions that have all that the base `name` has, and are of its kind: requests, results,
-/// params, things.
+/// Returns the definitions that extend the base `name` and are of its kind: requests, results,
+/// params, objects.
 fn heirs(spec: &Spec, name: &str, base: &Value) -> Vec<String> {
     let kinds = ["Params", "Request", "Notification", "Result"];
     let kind = |name: &str| kinds.into_iter().find(|kind| name.ends_with(kind));
@@ -158,7 +156,7 @@ fn heirs(spec: &Spec, name: &str, base: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Definitions that others are made of.
+/// Base definitions.
 const BASES: &[&str] = &[
     "Annotated",
     "BaseMetadata",
@@ -176,7 +174,7 @@ const BASES: &[&str] = &[
     "TaskAugmentedRequestParams",
 ];
 
-/// Definitions that only the machines know.
+/// Definitions that only the machines handle.
 const ENVELOPES: &[&str] = &[
     "Error",
     "HeaderMismatchError",
@@ -198,7 +196,7 @@ const ENVELOPES: &[&str] = &[
     "UnsupportedProtocolVersionError",
 ];
 
-/// The name that `older` has for the definition `name` of a later revision, if it has it.
+/// Returns the name in `older` of the definition `name` of a later revision, if it exists.
 #[must_use]
 pub fn name_in<'a>(older: &Spec, name: &'a str) -> Option<&'a str> {
     let renamed = [("ResourceTemplateReference", "ResourceReference")];
@@ -206,15 +204,14 @@ pub fn name_in<'a>(older: &Spec, name: &'a str) -> Option<&'a str> {
     [Some(name), earlier].into_iter().flatten().find(|name| older.definition(name).is_some())
 }
 
-/// Whether the two definitions are of the same kind: some names were given anew.
+/// Returns whether both definitions are of one kind; some names were reused for another.
 #[must_use]
 pub fn is_same_kind(later: Revision, older: Revision, name: &str) -> bool {
-    // `EnumSchema` is called `LegacyTitledEnumSchema` since, and what was a union became its one
-    // member.
-    let anew = match name {
+    // `EnumSchema` was renamed to `LegacyTitledEnumSchema`, and a union took its name.
+    let is_reused = match name {
         "EnumSchema" => later > Revision::V2025_06_18 && older <= Revision::V2025_06_18,
         "ClientNotification" => later > Revision::V2025_11_25 && older <= Revision::V2025_11_25,
         _ => false,
     };
-    !anew
+    !is_reused
 }

@@ -1,7 +1,4 @@
-//! The published schemas and examples: where they lie, what they define, and whether a value is as
-//! they say.
-//!
-//! It knows files and JSON Schema, and nothing of Rust types.
+//! The published schemas and examples: their location, their definitions, and validation.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,9 +9,9 @@ use jsonschema::Validator;
 use mcp_proto::Revision;
 use serde_json::{Map, Value, json};
 
-/// One revision's schema.
+/// The schema of one revision.
 pub struct Spec {
-    /// Which revision it is of.
+    /// The revision.
     pub revision: Revision,
     root: &'static str,
     schema: Value,
@@ -27,10 +24,12 @@ impl fmt::Debug for Spec {
     }
 }
 
-/// Where the published schemas are; `None`, and a line that says so, when nobody said where.
+/// Returns the directory of the published schemas; without `MCP_SPEC_DIR`, prints a note and
+/// returns `None`.
 ///
 /// # Panics
-/// When nobody said where and `MCP_SPEC_REQUIRED` is 1.
+///
+/// If `MCP_SPEC_DIR` is not set and `MCP_SPEC_REQUIRED` is 1.
 #[must_use]
 pub fn directory() -> Option<PathBuf> {
     let directory = env::var_os("MCP_SPEC_DIR").filter(|directory| !directory.is_empty());
@@ -42,28 +41,29 @@ pub fn directory() -> Option<PathBuf> {
     directory.map(PathBuf::from)
 }
 
-/// The schemas of all revisions, oldest first; `None` when nobody said where they are.
+/// Reads the schemas of all revisions, oldest first; `None` without a directory.
 #[must_use]
 pub fn all() -> Option<Vec<Spec>> {
     let directory = directory()?;
     Some(Revision::ALL.into_iter().map(|revision| Spec::read(&directory, revision)).collect())
 }
 
-/// A published example: the definition that it is of, its file, and what it says.
+/// A published example.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// The definition's name.
+    /// The name of its definition.
     pub definition: String,
     /// The file, as `Definition/name.json`.
     pub file: String,
-    /// What it says.
+    /// The value.
     pub value: Value,
 }
 
-/// The published examples of `revision`, by file name; `None` when nobody said where they are.
+/// Reads the published examples of `revision`, by file name; `None` without a directory.
 ///
 /// # Panics
-/// When they cannot be read.
+///
+/// If they cannot be read.
 #[must_use]
 pub fn examples(revision: Revision) -> Option<Vec<Example>> {
     let directory = directory()?.join("examples").join(revision.name());
@@ -97,7 +97,8 @@ impl Spec {
     /// Reads the schema of `revision`.
     ///
     /// # Panics
-    /// When it cannot be read.
+    ///
+    /// If it cannot be read.
     #[must_use]
     pub fn read(directory: &Path, revision: Revision) -> Self {
         Self::new(
@@ -106,50 +107,52 @@ impl Spec {
         )
     }
 
-    /// A schema of `revision`.
+    /// Creates a schema of `revision`.
     #[must_use]
     pub fn new(revision: Revision, schema: Value) -> Self {
         let root = if schema.get("$defs").is_some() { "$defs" } else { "definitions" };
         Self { revision, root, schema, validators: RefCell::default() }
     }
 
-    /// All of it.
+    /// Returns the whole schema.
     #[must_use]
     pub const fn schema(&self) -> &Value {
         &self.schema
     }
 
-    /// Where definitions stand: `definitions` or `$defs`.
+    /// Returns the member with the definitions: `definitions` or `$defs`.
     #[must_use]
     pub const fn root(&self) -> &'static str {
         self.root
     }
 
-    /// Every definition, by name.
+    /// Returns every definition, by name.
     pub fn definitions(&self) -> impl Iterator<Item = (&str, &Value)> {
         let definitions = self.schema[self.root].as_object().expect("definitions");
         definitions.iter().map(|(name, schema)| (name.as_str(), schema))
     }
 
-    /// The definition called `name`.
+    /// Returns the definition `name`.
     #[must_use]
     pub fn definition(&self, name: &str) -> Option<&Value> {
         self.schema[self.root].get(name)
     }
 
-    /// The name of the definition that `schema` refers to, if it refers to one.
+    /// Returns the name of the definition that `schema` refers to, if any.
     #[must_use]
     pub fn reference<'a>(&self, schema: &'a Value) -> Option<&'a str> {
         schema.get("$ref")?.as_str()?.strip_prefix("#/")?.strip_prefix(self.root)?.strip_prefix('/')
     }
 
-    /// What the definition `name` has against `value`.
+    /// Validates `value` against the definition `name`.
     ///
     /// # Errors
-    /// Everything that is wrong, in one text.
+    ///
+    /// All violations, in one text.
     ///
     /// # Panics
-    /// When there is no such definition.
+    ///
+    /// If the definition does not exist.
     pub fn validate(&self, name: &str, value: &Value) -> Result<(), String> {
         assert!(self.definition(name).is_some(), "{name} is not in {}", self.revision);
         let mut validators = self.validators.borrow_mut();

@@ -1,12 +1,11 @@
-//! Schemas that allow no member they do not name: what a peer of a revision can be expected to
-//! know.
+//! Closes schemas: objects may only have named members, as a peer of the revision knows them.
 
 use serde_json::{Map, Value, json};
 
 use crate::flat::flat;
 use crate::spec::Spec;
 
-/// Members whose values are the application's own.
+/// Members whose values belong to the application.
 const FREE: &[&str] = &[
     "_meta",
     "capabilities",
@@ -16,10 +15,10 @@ const FREE: &[&str] = &[
     "requiredCapabilities",
 ];
 
-/// Definitions whose values are kept as they came.
+/// Definitions whose values are kept verbatim.
 const OWN: &[&str] = &["ClientCapabilities", "ServerCapabilities"];
 
-/// The schema of `spec` with every object closed that names its members.
+/// Closes every object of the schema of `spec` that names its members.
 #[must_use]
 pub fn strict(spec: &Spec) -> Spec {
     let mut schema = spec.schema().clone();
@@ -27,8 +26,7 @@ pub fn strict(spec: &Spec) -> Spec {
     for (name, definition) in definitions.iter_mut() {
         if !name.ends_with("MetaObject") && !OWN.contains(&name.as_str()) {
             close(spec, definition);
-            // The params of every message have it, whether the message's own definition says so or
-            // not.
+            // The params of every message have `_meta`, even if the message's definition omits it.
             let params = definition
                 .pointer_mut("/properties/params/properties")
                 .filter(|_| is_message(name));
@@ -75,8 +73,8 @@ fn close(spec: &Spec, schema: &mut Value) {
     }
 }
 
-/// The whole of a message with the envelope that an older revision's definition names: some leave
-/// it out.
+/// Adds to a message the envelope that an older revision's definition names; some definitions omit
+/// it.
 #[must_use]
 pub fn with_envelope_of(older: &Spec, name: &str, whole: &Value) -> Value {
     let mut whole = whole.clone();
@@ -104,11 +102,12 @@ mod tests {
     use crate::spec::Spec;
 
     #[test]
-    fn what_is_not_named_is_wrong_at_any_depth_but_in_what_is_free() {
+    fn unnamed_members_are_rejected_except_in_open_objects() {
         let leaf =
             json!({ "type": "object", "properties": { "a": {}, "_meta": { "type": "object" } } });
+        let item = json!({ "anyOf": [{ "$ref": "#/$defs/Leaf" }, { "type": "null" }] });
         let tree = json!({ "type": "object", "properties": {
-            "leaves": { "type": "array", "items": { "anyOf": [{ "$ref": "#/$defs/Leaf" }, { "type": "null" }] } },
+            "leaves": { "type": "array", "items": item },
         }});
         let dialect = "https://json-schema.org/draft/2020-12/schema";
         let schema = json!({ "$schema": dialect, "$defs": { "Leaf": leaf, "Tree": tree } });

@@ -1,5 +1,4 @@
-//! Whether every line that went over a connection is as the schema of its revision says; knows
-//! nothing of machines.
+//! Validates every line of a connection against the schema of its revision.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +7,7 @@ use serde_json::Value;
 
 use crate::spec::Spec;
 
-/// How many lines of each kind were looked at, by method; answers by the method that they answer.
+/// The number of lines checked, by kind and method; responses count by the method they answer.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// Requests and notifications.
@@ -19,10 +18,11 @@ pub struct Seen {
     pub errors: usize,
 }
 
-/// Looks at every line.
+/// Validates every line.
 ///
 /// # Errors
-/// What is wrong, line by line.
+///
+/// All violations, line by line.
 pub fn look(spec: &Spec, lines: &[(Side, Value)]) -> Result<Seen, String> {
     let mut seen = Seen::default();
     let mut open = Vec::new();
@@ -67,7 +67,7 @@ fn look_at(
         seen.errors += 1;
         let error = defined(spec, &["JSONRPCErrorResponse", "JSONRPCError"]);
         if id.is_null() && message.get("id").is_some() {
-            // The early schemas have no error for what has no id that can be read. (D-01)
+            // D-01: the early schemas have no form for an error about an unreadable id.
             let mut message = message.clone();
             message["id"] = 0.into();
             return spec.validate(error, &message);
@@ -77,7 +77,7 @@ fn look_at(
     }
     spec.validate("JSONRPCMessage", message)?;
     spec.validate(defined(spec, &["JSONRPCResultResponse", "JSONRPCResponse"]), message)?;
-    let method = method.ok_or("it answers nothing")?;
+    let method = method.ok_or("it answers no request")?;
     let request = message_of(spec, &method).ok_or("no such method in this revision")?;
     let result = result_of(spec, request);
     spec.validate(&result, &message["result"]).map_err(|error| format!("no {result}: {error}"))?;
@@ -85,13 +85,13 @@ fn look_at(
     Ok(())
 }
 
-/// The definition of the message with this method; unions and bases have none.
+/// Returns the definition of the message with this method, as opposed to unions and bases.
 fn message_of<'a>(spec: &'a Spec, method: &str) -> Option<&'a str> {
     let is_it = |schema: &Value| schema["properties"]["method"]["const"] == method;
     spec.definitions().find(|(_, schema)| is_it(schema)).map(|(name, _)| name)
 }
 
-/// The definition of the result of a request.
+/// Returns the definition of the result of a request.
 #[must_use]
 pub fn result_of(spec: &Spec, request: &str) -> String {
     let result = request.replace("Request", "Result");

@@ -1,4 +1,4 @@
-//! The core's types by the names that the schemas have for them; knows nothing of the schemas.
+//! The core's types by the names of their definitions.
 
 use mcp_proto::schema as s;
 use mcp_proto::{Raw, RequestId};
@@ -7,7 +7,7 @@ use crate::codec::Codec;
 
 macro_rules! codecs {
     ($($name:literal => $type:ty),* $(,)?) => {
-        /// The type of the definition `name`, where it holds all of it.
+        /// Returns the type of the definition `name`, where it holds the whole value.
         pub(crate) fn type_of(name: &str) -> Option<Codec> {
             Some(match name {
                 $($name => Codec::of::<$type>(stringify!($type)),)*
@@ -130,10 +130,15 @@ codecs! {
 
 macro_rules! messages {
     ($($type:ty: $($kind:ident)+),* $(,)?) => {
-        /// Every method that a type knows: who sends it as what, the method, and the type of its params.
+        /// Returns every method with a type: the kind of the sender, the method, and the type of
+        /// its params.
         pub(crate) fn messages() -> Vec<(&'static str, &'static str, Codec)> {
             vec![$($(
-                (stringify!($kind), <$type as s::$kind>::METHOD, Codec::of::<$type>(stringify!($type))),
+                (
+                    stringify!($kind),
+                    <$type as s::$kind>::METHOD,
+                    Codec::of::<$type>(stringify!($type)),
+                ),
             )+)*]
         }
     };
@@ -175,7 +180,7 @@ messages! {
     s::Unsubscribe: ClientRequest,
 }
 
-/// The one method that has params of two types, told apart by their `mode`.
+/// Returns the one method that has params of two types, distinguished by `mode`.
 pub(crate) fn elicitation() -> (&'static str, &'static str, Codec) {
     let method = <s::Elicit as s::ServerRequest>::METHOD;
     assert_eq!(method, <s::ElicitUrl as s::ServerRequest>::METHOD);

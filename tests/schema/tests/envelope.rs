@@ -1,4 +1,4 @@
-//! Random messages of every revision, as the machines take them in.
+//! Random messages of every revision, passed to the machines.
 
 #![allow(clippy::print_stdout, reason = "the counts are the result")]
 
@@ -7,11 +7,11 @@ use mcp_schema_tests::envelope::Envelope;
 use mcp_schema_tests::registry::{Cover, cover};
 use mcp_schema_tests::spec;
 
-/// Values of each definition.
+/// The number of values per definition.
 const COUNT: u64 = 200;
 
 #[test]
-fn the_machines_take_in_every_message_as_what_it_is() {
+fn the_machines_accept_every_message() {
     let Some(specs) = spec::all() else { return };
     let mut failures = Failures::default();
     for spec in &specs {

@@ -1,4 +1,4 @@
-//! The published examples, as they are and with one thing wrong in them.
+//! The published examples, unchanged and with single defects.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "the counts are the result")]
 
@@ -15,15 +15,15 @@ use serde_json::{Map, Value};
 
 const REVISION: Revision = Revision::V2026_07_28;
 
-/// What a refusal may name instead of what is wrong: what is missing by it.
+/// What an error may name instead of the place: what is missing because of it.
 const NAMED_INSTEAD: &[(&str, &str)] = &[
-    // What resource contents are is told by which of the two they have.
+    // Resource contents are distinguished by which of the two members they have.
     ("blob", "text"),
 ];
 
-/// The published examples that are not as their own schema says, with what a type adds to them.
+/// The published examples that violate their own schema, with what a type adds to them.
 const LACKING: &[(&str, &str)] = &[
-    // It lacks both members that say how long it keeps. (D-17)
+    // D-17: both members about caching are missing.
     (
         "ReadResourceResultResponse/read-resource-result-response.json",
         r#"{"cacheScope":"private","ttlMs":0}"#,
@@ -37,8 +37,7 @@ fn read() -> Option<(Spec, Vec<Example>)> {
     for (file, lacking) in LACKING {
         let mut found = examples.iter_mut().filter(|example| example.file == *file);
         let example = found.next().expect("an example");
-        // The response's own definition also allows a result that asks for input, and so next to
-        // anything.
+        // The response's own definition also allows input-required results, and so nearly anything.
         let result = example.definition.strip_suffix("Response").expect("a response");
         assert!(spec.validate(result, &example.value["result"]).is_err(), "{file} lacks nothing");
         let lacking: Map<String, Value> = serde_json::from_str(lacking).expect("an object");
@@ -48,7 +47,7 @@ fn read() -> Option<(Spec, Vec<Example>)> {
 }
 
 #[test]
-fn every_published_example_goes_through_its_type_unharmed() {
+fn every_published_example_survives_its_type() {
     let Some((spec, examples)) = read() else { return };
     let mut failures = Failures::default();
     let (mut typed, mut enveloped) = (0, 0);
@@ -77,7 +76,7 @@ fn every_published_example_goes_through_its_type_unharmed() {
 }
 
 #[test]
-fn what_is_wrong_in_an_example_costs_no_more_than_itself() {
+fn a_defect_costs_no_more_than_itself() {
     let Some((spec, examples)) = read() else { return };
     let mut failures = Failures::default();
     let mut counts: BTreeMap<(Kind, Outcome), usize> = BTreeMap::new();
@@ -102,7 +101,7 @@ fn what_is_wrong_in_an_example_costs_no_more_than_itself() {
         println!("{kind:?} -> {outcome:?}: {count}");
     }
     let all: usize = counts.values().sum();
-    println!("{all} examples with one thing wrong");
+    println!("{all} defective examples");
     failures.finish();
     assert!(all >= 2000, "{all} are too few");
 }
@@ -119,14 +118,14 @@ fn outcome(part: Part, mutation: &Mutation) -> Result<Outcome, String> {
             return if named {
                 Ok(Outcome::Refused)
             } else {
-                Err(format!("is refused elsewhere: {error}"))
+                Err(format!("is refused for another place: {error}"))
             };
         }
     };
     match write(&*typed, REVISION)? {
         Written::As(written) => came_through(mutation, &written, &format!("{typed:?}")),
-        // A cancellation without an id is read, and means nothing; this revision has no form for
-        // it. (D-05)
+        // D-05: a cancellation without an id is read and has no effect; this revision cannot
+        // express it.
         Written::Not if mutation.place.ends_with("/requestId") => Ok(Outcome::Refused),
         Written::Not => Err("is read and cannot be written".to_owned()),
     }

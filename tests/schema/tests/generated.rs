@@ -1,4 +1,4 @@
-//! Random values of every definition of every revision go through the types unharmed.
+//! Random values of every definition of every revision survive their types.
 
 #![allow(clippy::print_stdout, reason = "the counts are the result")]
 
@@ -6,12 +6,12 @@ use mcp_proto::Revision;
 use mcp_schema_tests::check::{Failures, held, instances, round_trip};
 use mcp_schema_tests::spec::{self, Spec};
 
-/// Values of each definition.
+/// The number of values per definition.
 const COUNT: u64 = 200;
 
 macro_rules! revisions {
     ($($name:ident: $revision:ident),* $(,)?) => {$(
-        /// Nothing is lost, nothing is added, and the schema agrees. (T-119)
+        // T-119: nothing is lost or added, and the schema accepts the output.
         #[test]
         fn $name() {
             go_through(Revision::$revision);
@@ -37,13 +37,13 @@ fn go_through(revision: Revision) {
         definitions += 1;
         for (whole, mut generator) in instances(spec, name, COUNT) {
             if let Err(error) = spec.validate(name, &whole) {
-                failures.add(revision, name, &format!("is made wrong: {error}"), &whole);
+                failures.add(revision, name, &format!("is generated wrong: {error}"), &whole);
                 continue;
             }
             let Some(part) = cover.part(&whole) else { continue };
             let text = generator.text(&part.of(&whole));
             values += 1;
-            // Params that are absent are written as an empty object.
+            // Missing params are encoded as an empty object.
             let whole = part.put(&whole, part.of(&whole));
             if let Err(error) = round_trip(spec, name, part, &whole, &text) {
                 failures.add(revision, name, &error, &whole);

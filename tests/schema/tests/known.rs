@@ -1,4 +1,4 @@
-//! What the schemas name, the types know: nothing of it ends up among the unknown members.
+//! Every member that a schema names is known to its type, and none ends up among the unknown ones.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "the counts are the result")]
 
@@ -10,24 +10,23 @@ use mcp_schema_tests::check::{Failures, closed_instances, held};
 use mcp_schema_tests::spec;
 use serde_json::Value;
 
-/// Values of each definition.
+/// The number of values per definition.
 const COUNT: u64 = 60;
 
-/// Members that are named and yet kept as they came: what they say is what absence says, or they do
-/// not fit.
+/// Members that are named and yet kept verbatim: absence means equally much, or they do not fit.
 const KEPT: &[&str] = &[
     // A flag that is `false`.
     "(\"isError\", false)",
     "(\"required\", false)",
-    // The mode without a mode.
+    // The default mode.
     "(\"mode\", \"form\")",
-    // The schemas let a size be negative.
+    // The schemas allow negative sizes.
     "(\"size\", -1)",
     "(\"size\", -9223372036854775808)",
 ];
 
 #[test]
-fn what_the_schema_names_no_type_keeps_as_unknown() {
+fn every_named_member_is_known() {
     let Some(specs) = spec::all() else { return };
     let mut failures = Failures::default();
     let mut values = 0;
@@ -49,9 +48,9 @@ fn what_the_schema_names_no_type_keeps_as_unknown() {
     failures.finish();
 }
 
-/// (requirements §2.5)
+// The reserved `_meta` keys of each revision have typed accessors.
 #[test]
-fn what_the_schema_reserves_in_meta_is_read_typed() {
+fn reserved_meta_keys_are_typed() {
     let Some(specs) = spec::all() else { return };
     let spec = specs.last().expect("a schema");
     let names =
@@ -83,7 +82,7 @@ fn reads(meta: &Meta, member: &str) -> bool {
     }
 }
 
-/// Every word that some schema lets one choose from.
+/// Collects every word that some schema offers as a choice.
 fn collect_words<'a>(schema: &'a Value, words: &mut BTreeSet<&'a str>) {
     match schema {
         Value::Array(elements) => elements.iter().for_each(|element| collect_words(element, words)),
@@ -96,8 +95,7 @@ fn collect_words<'a>(schema: &'a Value, words: &mut BTreeSet<&'a str>) {
     }
 }
 
-/// What stands among the unknown members in the debug output of a type, and where a type kept text
-/// for a value or one of these words.
+/// Returns the unknown members in the debug output of a type, and the known words kept as text.
 fn unknown(debug: &str, words: &BTreeSet<&str>) -> Vec<String> {
     let mut found = Vec::new();
     for (at, start) in debug.match_indices("extra: Members([") {

@@ -1,7 +1,6 @@
-//! What other implementations are known to stumble over, and this one takes in. These need no
-//! schemas.
+//! Input that other implementations are known to fail on. These tests need no schemas.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it stands")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use mcp_proto::schema::{
     Annotations, CallToolResult, ClientRequest, Content, Decode, Empty, Encode, ListToolsResult,
@@ -20,7 +19,7 @@ fn written(value: &impl Encode, revision: Revision) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// A result is what its call asks for, whatever else it looks like. (DESIGN §5)
+/// A result has the type its call asks for, whatever else it resembles.
 #[test]
 fn a_tool_result_with_a_list_of_tools_is_a_tool_result() {
     let text = r#"{"content":[{"type":"text","text":"ok"}],"tools":[]}"#;
@@ -30,9 +29,9 @@ fn a_tool_result_with_a_list_of_tools_is_a_tool_result() {
     assert_eq!(written(&result, Revision::V2025_11_25), text);
 }
 
-/// (T-119)
+// T-119: unknown words are kept.
 #[test]
-fn an_audience_that_nobody_knows_is_kept() {
+fn an_unknown_audience_is_kept() {
     let annotations: Annotations = read(r#"{"audience":["robot","user"]}"#);
     let audience = annotations.audience.as_ref().unwrap();
     assert_eq!(audience.items, [Role::Other("robot".into()), Role::User]);
@@ -49,7 +48,7 @@ fn a_priority_is_any_number() {
     assert_eq!(resource.annotations.unwrap().priority, Some(0.6));
 }
 
-/// (T-119)
+// T-119: unknown content is kept.
 #[test]
 fn a_content_block_of_another_type_costs_nothing() {
     let text = r#"{"content":[{"type":"text","text":"a"},{"type":"hologram","depth":3},{"type":"image","data":"AA==","mimeType":"image/png"}]}"#;
@@ -63,7 +62,7 @@ fn a_content_block_of_another_type_costs_nothing() {
     assert_eq!(written(&result, Revision::V2025_11_25), text);
 }
 
-/// An empty result need not be empty.
+/// An empty result may have members.
 #[test]
 fn an_empty_result_may_hold_meta_and_more() {
     for text in ["{}", r#"{"_meta":{}}"#, r#"{"_meta":{"a/b":1},"more":[null]}"#] {
@@ -74,7 +73,7 @@ fn an_empty_result_may_hold_meta_and_more() {
     assert!(result.meta.is_some());
 }
 
-/// (T-107)
+// T-107: `null` is a value.
 #[test]
 fn structured_content_that_is_null_differs_from_none() {
     let null: CallToolResult = read(r#"{"content":[],"structuredContent":null}"#);
@@ -87,7 +86,8 @@ fn structured_content_that_is_null_differs_from_none() {
     assert!(!written(&none, Revision::V2026_07_28).contains("structuredContent"));
 }
 
-/// An empty cursor goes on. (PAG-04)
+/// A broken tool is set aside alone, and an empty cursor continues the list.
+// PAG-04: an empty cursor is not the end.
 #[test]
 fn one_bad_tool_costs_that_tool() {
     let page: ListToolsResult = read(
@@ -99,7 +99,8 @@ fn one_bad_tool_costs_that_tool() {
     assert_eq!(page.next_cursor.as_deref(), Some(""));
 }
 
-/// The schemas have any string there; the words are the prose's. (requirements §2.1, STL-15)
+/// The schemas allow any string; the words are those of the prose.
+// STL-15: an input-required result is recognized by its type.
 #[test]
 fn the_words_that_only_the_prose_names_are_known() {
     let reasons =

@@ -1,4 +1,4 @@
-//! What is written for a peer of an older revision is what that revision knows.
+//! Values encoded for a peer of an older revision contain only what that revision knows.
 
 #![allow(clippy::print_stdout, reason = "the counts are the result")]
 
@@ -8,11 +8,11 @@ use mcp_schema_tests::check::{Failures, Older, closed_instances, down, held};
 use mcp_schema_tests::spec;
 use mcp_schema_tests::strict::strict;
 
-/// Values of each definition.
+/// The number of values per definition.
 const COUNT: u64 = 60;
 
-/// Definitions of which some values have no form for some older peer, by how their names start: a
-/// list of blocks, a block for tools, sound, a choice of several.
+/// Definitions some values of which have no form in an older revision, by prefix: lists of blocks,
+/// blocks for tools, audio, multiple choice.
 const UNENCODABLE: &[&str] = &[
     "Cancelled",
     "CreateMessage",
@@ -21,7 +21,7 @@ const UNENCODABLE: &[&str] = &[
     "SamplingMessage",
 ];
 
-/// What is written although an older schema does not allow it: the definition, a part of the
+/// Output that an older schema rejects: the definition, a part of the complaint, and the reason.
 /// complaint, and why.
 const ACCEPTED: &[(&str, &str, &str)] = &[(
     "ElicitResult",
@@ -29,9 +29,9 @@ const ACCEPTED: &[(&str, &str, &str)] = &[(
     "the content is the application's: a list answers a question for a list",
 )];
 
-/// What is written is as the older schema says, and has no member that it does not name. (T-120)
+// T-120: the output conforms to the older schema and has only members that it names.
 #[test]
-fn what_is_written_for_an_older_peer_is_what_it_knows() {
+fn output_for_an_older_peer_conforms_to_its_schema() {
     let Some(specs) = spec::all() else { return };
     let mut failures = Failures::default();
     let mut accepted = BTreeSet::new();

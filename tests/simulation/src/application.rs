@@ -1,5 +1,4 @@
-//! What an application of either role may do at a moment, drawn at random; knows nothing of what
-//! comes of it.
+//! Random commands and data of an application of either role.
 
 use std::time::Duration;
 
@@ -33,7 +32,7 @@ const OF_CLIENT: [&str; 12] = [
 const OF_SERVER: [&str; 6] =
     ["roots/list", "sampling/createMessage", "elicitation/create", "ping", "x/known", "x/unknown"];
 
-/// A method to call.
+/// Draws a method to call.
 pub(crate) fn method(side: Side, random: &mut Seed) -> &'static str {
     match side {
         Side::Client => OF_CLIENT[random.below(OF_CLIENT.len())],
@@ -41,12 +40,12 @@ pub(crate) fn method(side: Side, random: &mut Seed) -> &'static str {
     }
 }
 
-/// Whether a method's answer comes from the other application.
+/// Returns whether the other application answers this method.
 pub(crate) fn is_tagged(method: &str) -> bool {
     !matches!(method, "ping" | "x/unknown")
 }
 
-/// Params with a tag in them; zero is none.
+/// Builds params with a tag; zero means no tag.
 pub(crate) fn params(method: &str, tag: u64, cursor: Option<&str>) -> Raw {
     let mut members = match method {
         "tools/call" => r#""name":"t","arguments":{"text":"a\nb"}"#.to_owned(),
@@ -77,7 +76,7 @@ pub(crate) fn params(method: &str, tag: u64, cursor: Option<&str>) -> Raw {
     raw(&format!("{{{members}}}"))
 }
 
-/// An answer with a tag in it.
+/// Builds a result with a tag.
 pub(crate) fn result(method: &str, tag: u64, plan: &Plan, random: &mut Seed) -> Raw {
     let members = match method {
         "tools/call" => r#""content":[{"type":"text","text":"\u00e9\r\n"}]"#,
@@ -109,7 +108,7 @@ pub(crate) fn result(method: &str, tag: u64, plan: &Plan, random: &mut Seed) -> 
     raw(&format!(r#"{{{members},"tag":{tag}{page}{hints}}}"#))
 }
 
-/// How to make a call.
+/// Draws call options.
 pub(crate) fn options(plan: &Plan, random: &mut Seed) -> CallOptions {
     let (timeout, fresh) = (random.below(5000), random.below(4));
     CallOptions {
@@ -121,7 +120,7 @@ pub(crate) fn options(plan: &Plan, random: &mut Seed) -> CallOptions {
     }
 }
 
-/// Questions, and what to carry along.
+/// Draws input requests and request state.
 pub(crate) fn ask(request: u64, random: &mut Seed) -> OwnedCommand {
     let count = [0, 1, 1, 1, 2, 3][random.below(6)];
     let question = |index: usize, random: &mut Seed| {
@@ -138,7 +137,7 @@ pub(crate) fn ask(request: u64, random: &mut Seed) -> OwnedCommand {
     OwnedCommand::RequestInput { incoming: request.into(), questions, state }
 }
 
-/// What changed.
+/// Draws a change.
 pub(crate) fn changed(random: &mut Seed) -> OwnedCommand {
     OwnedCommand::Changed {
         change: match random.below(5) {
@@ -151,7 +150,7 @@ pub(crate) fn changed(random: &mut Seed) -> OwnedCommand {
     }
 }
 
-/// What to listen to.
+/// Draws a subscription filter.
 pub(crate) fn listen(random: &mut Seed) -> OwnedCommand {
     let mut filter = Filter::new();
     for choice in 0..5 {
@@ -168,7 +167,7 @@ pub(crate) fn listen(random: &mut Seed) -> OwnedCommand {
     OwnedCommand::Listen { filter, options: CallOptions::default() }
 }
 
-/// A log message, for a request or for none.
+/// Draws a log message, for a request or for none.
 pub(crate) fn log(request: Option<u64>, random: &mut Seed) -> OwnedCommand {
     OwnedCommand::Log {
         incoming: request.map(Into::into),
@@ -178,12 +177,12 @@ pub(crate) fn log(request: Option<u64>, random: &mut Seed) -> OwnedCommand {
     }
 }
 
-/// How grave.
+/// Draws a log level.
 pub(crate) fn level(random: &mut Seed) -> Level {
     [Level::Debug, Level::Info, Level::Warning, Level::Emergency][random.below(4)]
 }
 
-/// A notification.
+/// Draws a notification.
 pub(crate) fn notify(side: Side, random: &mut Seed) -> OwnedCommand {
     let method = match (side, random.below(4)) {
         (Side::Client, 0 | 1) => "notifications/roots/list_changed",
@@ -195,7 +194,7 @@ pub(crate) fn notify(side: Side, random: &mut Seed) -> OwnedCommand {
     OwnedCommand::Notify { method: method.into(), params }
 }
 
-/// Progress that grows, mostly.
+/// Draws progress, which mostly increases.
 pub(crate) fn progress(request: u64, last: f64, random: &mut Seed) -> OwnedCommand {
     let step = random.below(5) as f64 - 0.5;
     let mut progress = Progress::new(last + step);
@@ -205,7 +204,7 @@ pub(crate) fn progress(request: u64, last: f64, random: &mut Seed) -> OwnedComma
     OwnedCommand::Progress { incoming: request.into(), progress }
 }
 
-/// A refusal.
+/// Builds an error response.
 pub(crate) fn refusal(request: u64) -> OwnedCommand {
     OwnedCommand::RespondError { incoming: request.into(), error: ErrorObject::new(REFUSAL, "no") }
 }

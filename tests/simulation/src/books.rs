@@ -1,114 +1,115 @@
-//! The reference model of both sides together: what each call may end with and what each request
-//! may be, from what the applications did; knows handles and outcomes, and nothing of bytes.
+//! The reference model of both sides: how each call may end and how often each request may arrive,
+//! derived from what the applications did.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mcp_proto::{CallError, Instant, Raw, code};
 
-/// What became of one thing that was asked for, on both sides. It goes by a tag that its params
-/// carry.
+/// The state of one tagged request on both sides. The tag is part of its params.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matter {
     method: String,
-    /// How often it was delivered, and asked about.
+    /// How often it was delivered, and answered by input requests.
     deliveries: u32,
     asks: u32,
     is_answered: bool,
     is_refused: bool,
-    /// What progress was told of it, and the last that a machine took.
+    /// The progress reported for it, and the last value a machine accepted.
     progress: BTreeSet<u64>,
     last: Option<f64>,
 }
 
-/// What both sides did.
+/// The records of both sides.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Books {
     matters: BTreeMap<u64, Matter>,
     next: u64,
 }
 
-/// A call, as its application knows it.
+/// A call as its application knows it.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenCall {
     /// The tag in its params; zero for none.
     pub(crate) tag: u64,
-    /// When it was made.
+    /// The time of the call.
     pub(crate) started: Instant,
-    /// It does not give up before this.
+    /// The earliest time it may time out.
     pub(crate) least: Duration,
-    /// The application cancelled it.
+    /// Whether the application cancelled it.
     pub(crate) is_cancelled: bool,
-    /// It listens to changes, and to those of so many resources.
+    /// Whether it is a subscription, and to how many resources.
     pub(crate) is_listening: bool,
     pub(crate) resources: usize,
-    /// It wants to hear of progress.
+    /// Whether it asked for progress.
     pub(crate) wants_progress: bool,
-    /// It was made before anything was agreed on.
+    /// Whether it was made before the handshake or probe was complete.
     pub(crate) is_early: bool,
-    /// How long its params are.
+    /// The length of its params.
     pub(crate) bytes: usize,
     /// The last progress of this round.
     pub(crate) progress: Option<f64>,
-    /// One of its questions was refused.
+    /// Whether one of its input requests was refused.
     pub(crate) is_unanswered: bool,
-    /// How often questions came for it.
+    /// How often input was requested for it.
     pub(crate) questions: u32,
 }
 
-/// What surrounds the end of a call.
+/// The circumstances of the end of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
-    /// What time it is.
+    /// The current time.
     pub(crate) now: Instant,
-    /// The connection is over, or about to be.
+    /// Whether the connection is closed or closing.
     pub(crate) is_ending: bool,
-    /// Both sides are machines.
+    /// Whether both sides are machines.
     pub(crate) is_honest: bool,
-    /// Some bound is a small one.
+    /// Whether some limit is small.
     pub(crate) is_limited: bool,
 }
 
 impl Books {
-    /// A new matter.
+    /// Adds a tagged request and returns its tag.
     pub(crate) fn open(&mut self, method: &str) -> u64 {
         self.next += 1;
         self.matters.insert(self.next, Matter { method: method.to_owned(), ..Matter::default() });
         self.next
     }
 
-    /// A request with this tag came to an application.
+    /// Records that a request with this tag reached an application.
     ///
     /// # Errors
-    /// When nobody made it, or it came more often than it was asked about.
+    ///
+    /// If no such request was made, or it arrived more often than input was requested.
     pub(crate) fn deliver(&mut self, tag: u64, method: &str) -> Result<(), String> {
         let Some(matter) = self.matters.get_mut(&tag) else {
-            return Err(format!("nobody asked for {tag}"));
+            return Err(format!("{tag} was never requested"));
         };
         if matter.method != method {
-            return Err(format!("{tag} is {} and came as {method}", matter.method));
+            return Err(format!("{tag} is {} and arrived as {method}", matter.method));
         }
         matter.deliveries += 1;
         if matter.deliveries > 1 + matter.asks {
             return Err(format!(
-                "{tag} came {} times and was asked about {}",
+                "{tag} arrived {} times with {} input requests",
                 matter.deliveries, matter.asks
             ));
         }
         Ok(())
     }
 
-    /// An application answered, refused or asked about a matter, and the machine took it.
+    /// Records an application's response to a tagged request that the machine accepted.
     pub(crate) fn settle(&mut self, tag: u64, how: impl FnOnce(&mut Matter)) {
         if let Some(matter) = self.matters.get_mut(&tag) {
             how(matter);
         }
     }
 
-    /// A call ended.
+    /// Records the end of a call.
     ///
     /// # Errors
-    /// When it cannot have ended like this.
+    ///
+    /// If the call cannot have ended like this.
     pub(crate) fn complete(
         &self,
         call: &OpenCall,
@@ -122,18 +123,18 @@ impl Books {
         let matter = self.matters.get(&call.tag).filter(|_| at.is_honest);
         match outcome {
             Ok(result) => match matter {
-                Some(matter) if !matter.is_answered => Err("nobody answered it".into()),
+                Some(matter) if !matter.is_answered => Err("it was not answered".into()),
                 Some(_) if tag_of(Some(result)) != call.tag => {
                     Err("it has the answer of another".into())
                 }
                 Some(Matter { asks: 0, last: Some(last), .. })
                     if call.wants_progress && call.progress != Some(*last) =>
                 {
-                    Err(format!("progress {last} was told before its answer and never came"))
+                    Err(format!("progress {last} was sent before the response and never arrived"))
                 }
                 _ => Ok(()),
             },
-            Err(CallError::Cancelled) => Err("nobody cancelled it".into()),
+            Err(CallError::Cancelled) => Err("it was not cancelled".into()),
             Err(CallError::Invalid(why)) if at.is_honest && !at.is_limited => {
                 Err(format!("an honest answer is invalid: {why}"))
             }
@@ -142,10 +143,10 @@ impl Books {
             }
             Err(CallError::Refused(error)) => match matter {
                 Some(matter) if error.code == REFUSAL && !matter.is_refused => {
-                    Err("nobody refused it".into())
+                    Err("it was not refused".into())
                 }
                 Some(matter) if matter.is_answered && !matter.is_refused && !at.is_limited => {
-                    Err(format!("it was answered and came back as {error}"))
+                    Err(format!("it was answered and ended as {error}"))
                 }
                 _ if is_machines(error.code) || error.code == REFUSAL || !at.is_honest => Ok(()),
                 _ => Err(format!("no machine refuses like this: {error}")),
@@ -157,7 +158,9 @@ impl Books {
             Err(CallError::Unanswered(_)) if !call.is_unanswered => {
                 Err("no question was refused".into())
             }
-            Err(CallError::Withdrawn) if !call.is_listening => Err("it is no subscription".into()),
+            Err(CallError::Withdrawn) if !call.is_listening => {
+                Err("it is not a subscription".into())
+            }
             Err(CallError::Rounds) if call.questions == 0 && !at.is_limited => {
                 Err("nothing was asked".into())
             }
@@ -165,15 +168,16 @@ impl Books {
         }
     }
 
-    /// Whether a call has a tag, and nothing was asked about it.
+    /// Returns whether a call is tagged and no input was requested for it.
     pub(crate) fn is_plain(&self, call: &OpenCall) -> bool {
         call.questions == 0 && self.matters.get(&call.tag).is_some_and(|matter| matter.asks == 0)
     }
 
-    /// A call came further.
+    /// Records progress of a call.
     ///
     /// # Errors
-    /// When that was not told, or it does not grow.
+    ///
+    /// If the progress was never sent, or does not increase.
     pub(crate) fn advance(
         &self,
         call: &mut OpenCall,
@@ -181,14 +185,14 @@ impl Books {
         is_honest: bool,
     ) -> Result<(), String> {
         let last = call.progress.replace(progress);
-        // Each round may begin anew, and nobody counts the rounds of what has no tag.
+        // Each round may start again, and rounds of untagged calls are not counted.
         let is_one_round = self.matters.get(&call.tag).is_some_and(|matter| matter.asks == 0);
         if is_one_round && call.questions == 0 && last.is_some_and(|last| last >= progress) {
-            return Err(format!("progress {progress} does not grow"));
+            return Err(format!("progress {progress} does not increase"));
         }
         match self.matters.get(&call.tag) {
             Some(matter) if is_honest && !matter.progress.contains(&progress.to_bits()) => {
-                Err(format!("progress {progress} was never told"))
+                Err(format!("progress {progress} was never sent"))
             }
             _ => Ok(()),
         }
@@ -196,40 +200,40 @@ impl Books {
 }
 
 impl Matter {
-    /// It was answered.
+    /// Records a response.
     pub(crate) const fn answer(&mut self) {
         self.is_answered = true;
     }
 
-    /// It was refused.
+    /// Records an error response.
     pub(crate) const fn refuse(&mut self) {
         self.is_refused = true;
     }
 
-    /// It was asked about.
+    /// Records input requests.
     pub(crate) const fn ask(&mut self) {
         self.asks += 1;
     }
 
-    /// A machine took progress to tell of.
+    /// Records progress that a machine accepted.
     pub(crate) const fn advance(&mut self, progress: f64) {
         self.last = Some(progress);
     }
 
-    /// Its progress was told.
+    /// Records progress that was reported.
     pub(crate) fn tell(&mut self, progress: f64) {
         self.progress.insert(progress.to_bits());
     }
 }
 
-/// The tag in params or in a result; zero for none.
+/// Returns the tag in params or in a result; zero for none.
 #[must_use]
 pub(crate) fn tag_of(value: Option<&Raw>) -> u64 {
     let tag = value.and_then(|value| value.member("tag"));
     tag.and_then(|tag| tag.as_str().parse().ok()).unwrap_or_default()
 }
 
-/// The code of an application's refusal.
+/// The error code of an application's refusal.
 pub(crate) const REFUSAL: i64 = 1234;
 
 const fn is_machines(number: i64) -> bool {

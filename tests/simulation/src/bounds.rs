@@ -1,5 +1,4 @@
-//! Which bounds one machine reaches, and that each holds and is felt only where it is reached;
-//! knows what the machine shows of itself and what was done to it, and nothing of the other side.
+//! Checks the limits of one machine: each holds, and has effects only where it is reached.
 
 use std::collections::BTreeSet;
 
@@ -17,40 +16,40 @@ use crate::plan::Mode;
 use crate::told::Tell;
 use crate::wire::Lines;
 
-/// The most bytes that an answer takes for each byte of what it answers, and for itself.
+/// The most output bytes per byte of input, and per input.
 const REPLY_FACTOR: usize = 16;
 const REPLIES_BYTES: usize = 4096;
 
-/// The most bytes that are sent for one call once its time is up: it is made again, or cancelled.
+/// The most bytes sent for one call when its time is up: a repetition or a cancellation.
 const CALL_BYTES: usize = 1024;
 
-/// Calls that a machine makes by itself and that can be over at a time.
+/// Calls that a machine makes itself and that may end together.
 const OWN_CALLS: usize = 64;
 
-/// What was seen of a machine's bounds so far.
+/// The observations on a machine's limits so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bounds {
     heard: Lines,
-    /// Texts that are no JSON, and the errors that say so.
+    /// Texts that are not JSON, and the errors that report them.
     unread: u64,
     answered: u64,
-    /// Requests that were cancelled, and those that must be.
+    /// Cancelled requests, and those that must be cancelled.
     cancelled: BTreeSet<u64>,
     owed: BTreeSet<u64>,
 }
 
 impl Bounds {
-    /// Whether what it heard last was a whole line.
+    /// Returns whether the last input ended with a whole line.
     pub(crate) fn is_between_lines(&self) -> bool {
         self.heard.left() == 0
     }
 
-    /// The machine told of a violation.
+    /// Records a violation reported by the machine.
     pub(crate) fn unread(&mut self, kind: ViolationKind) {
         self.unread += u64::from(kind == ViolationKind::NotJson);
     }
 
-    /// The machine sent a line.
+    /// Records a line sent by the machine.
     pub(crate) fn sent(&mut self, line: &str) {
         self.answered +=
             u64::from(!line.starts_with('[') && line.contains("\"error\":{\"code\":-32700,"));
@@ -63,7 +62,7 @@ impl Bounds {
     }
 }
 
-/// What a machine has to send at a moment, and what it ever had.
+/// The size of the machine's outbox, now and ever.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outside {
     bytes: usize,
@@ -79,7 +78,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         !self.machine.is_closed() && self.phase != "draining"
     }
 
-    /// What is new waits until there is room, and a call that sends nothing was answered before.
+    /// New output waits until there is room; a call without output was answered from the cache.
     pub(crate) fn check_room(
         &mut self,
         shared: &mut Shared,
@@ -101,7 +100,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         };
         if is_new && before.bytes > limits.outbox_bytes_max && lines > before.lines {
             self.machine.breach(format!(
-                "{} bytes wait, and something new is sent: {command:?}",
+                "{} bytes wait, and new output is sent: {command:?}",
                 before.bytes
             ));
         }
@@ -109,13 +108,13 @@ impl<R: Role<Event: Tell>> Node<R> {
             && lines == before.lines
         {
             if R::SIDE == Side::Server || limits.cache_bytes_max == 0 || options.fresh {
-                self.machine.breach(format!("a call was made and not sent: {command:?}"));
+                self.machine.breach(format!("a call was accepted and not sent: {command:?}"));
             }
             shared.coverage.mark("limit cache_hit");
         }
     }
 
-    /// A misuse must have its reason.
+    /// Checks that a misuse has a reason.
     pub(crate) fn check_misuse(
         &mut self,
         shared: &mut Shared,
@@ -128,10 +127,10 @@ impl<R: Role<Event: Tell>> Node<R> {
         match (misuse, command) {
             (Misuse::Closed, _) if self.moment(shared).is_ending || self.phase == "draining" => {}
             (Misuse::Closed, _) => {
-                self.machine.breach(format!("`Closed`, and it is open: {command:?}"))
+                self.machine.breach(format!("`Closed`, and the connection is open: {command:?}"))
             }
             (Misuse::NotReady, _) if self.machine.peer().is_some() && R::SIDE == Side::Client => {
-                self.machine.breach(format!("`NotReady`, and it is ready: {command:?}"));
+                self.machine.breach(format!("`NotReady` on a ready connection: {command:?}"));
             }
             (Misuse::Blocked, OwnedCommand::Call { params, .. }) => {
                 let opening = usize::from(self.machine.peer().is_none());
@@ -145,7 +144,7 @@ impl<R: Role<Event: Tell>> Node<R> {
                 } else if limits.calls_bytes_max < 1 << 20 {
                     shared.coverage.mark("limit calls_bytes_max");
                 }
-                // Where something may be asked, more bytes can be held.
+                // If input requests are possible, more bytes can be held.
                 let holds_more = limits.calls_bytes_max < 1 << 20
                     && (shared.plan.has(Feature::Asks) || shared.plan.mode != Mode::Honest);
                 let is_plain = (!holds_more || self.calls.is_empty())
@@ -188,7 +187,7 @@ impl<R: Role<Event: Tell>> Node<R> {
                 | OwnedCommand::RefuseUndeclared { .. }
                 | OwnedCommand::Respond { .. },
             ) => {
-                self.machine.breach(format!("what ends something is `Blocked`: {command:?}"));
+                self.machine.breach(format!("an ending command is `Blocked`: {command:?}"));
             }
             (
                 Misuse::Stale,
@@ -202,8 +201,8 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
     }
 
-    /// A call ended on this side: the other one must hear of it if it heard of the call, which went
-    /// out under its own number if nothing was asked about it.
+    /// Records that a call ended on this side: the peer must be notified if it received the call,
+    /// which kept its own id if no input was requested.
     pub(crate) fn owe_cancel(&mut self, shared: &Shared, call: u64, open: &OpenCall) {
         let in_session = self.machine.peer().is_some_and(|peer| peer.revision.rules().servers_ask);
         let is_plain =
@@ -213,7 +212,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
     }
 
-    /// What was given up is taken back.
+    /// Checks that abandoned calls were cancelled.
     pub(crate) fn check_cancels(&mut self) {
         let owed = self.bounds.owed.difference(&self.bounds.cancelled).next().copied();
         if let Some(call) = owed.filter(|_| self.machine.outbox().is_empty()) {
@@ -221,15 +220,15 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
     }
 
-    /// What one piece of input is answered with is bounded by it.
+    /// Checks that the output for one piece of input is bounded.
     pub(crate) fn check_replies(&mut self, before: Outside, piece: &[u8]) {
         let most =
             before.bytes + REPLY_FACTOR * (self.bounds.heard.left() + piece.len()) + REPLIES_BYTES;
         self.check_outbox(most, "one piece of input");
     }
 
-    /// What is sent because time passed is bounded by what is open; client: it may give up finding
-    /// the server's era.
+    /// Checks that the output of a timeout is bounded by the open calls; a client may also give up
+    /// its probe.
     pub(crate) fn check_timeout(&mut self, shared: &mut Shared, before: Outside) {
         let calls = self.calls.len() + self.asks * 4 + OWN_CALLS;
         self.check_outbox(before.bytes + calls * CALL_BYTES, "a timeout");
@@ -247,23 +246,23 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
     }
 
-    /// Once all events are looked at, it reads if and only if the peer does.
+    /// Checks that, once all events are polled, the machine reads if and only if the peer does.
     pub(crate) fn check_reading(&mut self) {
         let is_read = self.machine.outbox().len() <= self.machine.limits().replies_bytes_max;
         let (wants, should) = (self.machine.wants_input(), is_read && self.is_serving());
         if wants != should {
             self.machine
-                .breach(format!("nothing else is in the way, and that it reads is {wants}"));
+                .breach(format!("nothing else prevents reading, and `wants_input` is {wants}"));
         }
     }
 
-    /// Sees which bounds a piece of input reached.
+    /// Marks the limits that a piece of input reached.
     pub(crate) fn mark_heard(&mut self, shared: &mut Shared, piece: &[u8]) {
         let is_read = self.machine.outbox().len() <= self.machine.limits().replies_bytes_max;
         let (wants, is_serving) = (self.machine.wants_input(), self.is_serving());
         let (limits, usual) = (self.machine.limits(), Limits::default());
         if !wants && is_read && is_serving {
-            // With both it could be either.
+            // With both, either may be the cause.
             match (
                 limits.events_max < usual.events_max,
                 limits.events_bytes_max < usual.events_bytes_max,
@@ -287,13 +286,13 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
     }
 
-    /// Sees which bounds what was sent, and what was not, speaks of.
+    /// Marks the limits that the output, or its absence, reveals.
     pub(crate) fn mark_sent(&mut self, shared: &mut Shared) {
         let (left, limits) = (self.machine.outbox().len(), self.machine.limits());
         if left > limits.replies_bytes_max {
             shared.coverage.mark("limit replies_bytes_max");
         }
-        // A server answers every text that it cannot read, unless there are too many of them.
+        // A server answers every text it cannot parse, unless there are too many.
         let is_answered = R::SIDE == Side::Server && !shared.plan.has(Feature::Policies);
         if is_answered && left == 0 && !self.is_busy && self.bounds.unread > self.bounds.answered {
             self.bounds.unread = self.bounds.answered;
@@ -301,7 +300,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
     }
 
-    /// Sees which bound of the other side's a refusal speaks of.
+    /// Marks the peer's limit that an error response reveals.
     pub(crate) fn mark_refusal(shared: &mut Shared, call: &OpenCall, error: &ErrorObject) {
         let limits = &shared.plan.limits[1];
         if R::SIDE == Side::Server
@@ -310,7 +309,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         {
             return;
         }
-        // It may be the bytes of all of them together, too.
+        // It may be the limit on their total bytes, too.
         let limit = if call.resources > limits.subscription_uris_max {
             "subscription_uris_max"
         } else if limits.subscriptions_bytes_max < Limits::default().subscriptions_bytes_max {
@@ -322,7 +321,7 @@ impl<R: Role<Event: Tell>> Node<R> {
     }
 }
 
-/// Sees which bound a machine ended for.
+/// Marks the limit that a fault reveals.
 pub(crate) fn mark_fault(shared: &mut Shared, fault: &Fault) {
     let limit = match fault {
         Fault::HandshakeTimedOut => "handshake_timeout",
@@ -334,7 +333,7 @@ pub(crate) fn mark_fault(shared: &mut Shared, fault: &Fault) {
     shared.coverage.mark(&format!("limit {limit}"));
 }
 
-/// Sees which bound a violation speaks of.
+/// Marks the limit that a violation reveals.
 pub(crate) fn mark_violation(shared: &mut Shared, detail: &str) {
     let limits = [
         ("too many messages in one batch", "batch_members_max"),

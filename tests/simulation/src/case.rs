@@ -1,5 +1,4 @@
-//! Which world to run, as words on a command line: a seed and what is left out of what it draws;
-//! knows nothing of what anything in it means.
+//! The command-line form of a case: a seed, and what is left out of its draw.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,46 +6,46 @@ use std::ops::RangeInclusive;
 
 use mcp_harness::Seed;
 
-/// What joins the parties of a world.
+/// The kind of connection between the parties.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Kind {
-    /// HTTP: many exchanges, each on its own.
+    /// HTTP: many independent exchanges.
     Http,
     /// Two streams of bytes.
     #[default]
     Streams,
 }
 
-/// One world: all that it takes to run it again.
+/// One world: everything needed to run it again.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Case {
-    /// What joins the parties.
+    /// The kind of connection.
     pub kind: Kind,
-    /// What everything is drawn from.
+    /// The seed of all randomness.
     pub seed: u64,
-    /// Features that are off whatever the seed says.
+    /// Features that are off whatever the seed draws.
     pub without: BTreeSet<Feature>,
-    /// How many steps there are at most.
+    /// The maximum number of steps.
     pub steps: Option<usize>,
-    /// Steps that are left out.
+    /// Steps that are skipped.
     pub skip: BTreeSet<usize>,
 }
 
 impl Case {
-    /// The world of a seed, whole.
+    /// Creates the complete world of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { seed, ..Self::default() }
     }
 
-    /// A stream of numbers for one purpose, which no other purpose's numbers depend on.
+    /// Returns a random stream for one purpose, independent of all others.
     #[must_use]
     pub const fn fork(&self, purpose: u64) -> Seed {
         let mut mixed = Seed(self.seed ^ purpose.wrapping_mul(0xD6E8_FEB8_6659_FD93));
         Seed(mixed.next())
     }
 
-    /// Takes in one option of the command line; `None` when it is none of a case's.
+    /// Parses a command-line option; `None` if it is not one of a case.
     #[must_use]
     pub fn option(&mut self, name: &str, value: &str) -> Option<()> {
         match name {
@@ -89,23 +88,26 @@ impl fmt::Display for Case {
     }
 }
 
-/// `3-5`, or `3`.
+/// Parses `3-5` or `3`.
 fn range(words: &str) -> Option<RangeInclusive<usize>> {
     let (first, last) = words.split_once('-').unwrap_or((words, words));
     Some(first.parse().ok()?..=last.parse().ok()?)
 }
 
 macro_rules! features {
-    (streams: $($(#[$doc:meta])* $name:ident),*; http: $($(#[$http_doc:meta])* $http:ident),* $(,)?) => {
-        /// Something that a world can have or not have; each seed draws which are on.
+    (
+        streams: $($(#[$doc:meta])* $name:ident),*;
+        http: $($(#[$http_doc:meta])* $http:ident),* $(,)?
+    ) => {
+        /// An optional property of a world; each seed draws which are on.
         #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
         pub enum Feature { $($(#[$doc])* $name,)* $($(#[$http_doc])* $http),* }
 
         impl Feature {
-            /// Those of two streams.
+            /// The features of stream worlds.
             pub const OF_STREAMS: &'static [Self] = &[$(Self::$name),*];
 
-            /// Those that only worlds of HTTP have.
+            /// The features that only HTTP worlds have.
             pub const ONLY_HTTP: &'static [Self] = &[$(Self::$http),*];
 
             fn from_name(name: &str) -> Option<Self> {
@@ -118,94 +120,94 @@ macro_rules! features {
 
 features! {
     streams:
-    /// Applications answer the same request again.
+    /// Applications respond twice to one request.
     AnswersTwice,
-    /// Servers answer with questions.
+    /// Servers respond with input requests.
     Asks,
-    /// Some calls have `now` from before.
+    /// Some calls pass an earlier `now`.
     BackwardClock,
-    /// Applications do not look at their events for a while.
+    /// Applications do not poll events for a while.
     BusyApplications,
     /// Calls are cancelled.
     Cancels,
     /// Lists and resources change.
     Changes,
-    /// Either side closes before the end.
+    /// Either side closes early.
     Closes,
-    /// Timers go off on a coarse grid.
+    /// Timers fire on a coarse grid.
     CoarseTimers,
     /// A link breaks.
     Cuts,
-    /// Timeouts are handled that are not due.
+    /// Timeouts are handled before they are due.
     EarlyTimers,
-    /// Progress comes in floods.
+    /// Progress arrives in floods.
     Floods,
-    /// One side closes its end of a link.
+    /// One side closes its direction of a link.
     HalfCloses,
-    /// The client is not a machine but says almost the right things.
+    /// The client is not a machine, but sends almost valid lines.
     HostileClient,
-    /// The server is not a machine but says almost the right things.
+    /// The server is not a machine, but sends almost valid lines.
     HostileServer,
-    /// Bytes travel for a while.
+    /// Bytes are delayed.
     Latency,
-    /// Timers go off late.
+    /// Timers fire late.
     LateTimers,
-    /// Clients listen to changes.
+    /// Clients subscribe to changes.
     Listens,
-    /// Servers log, and clients say what they want to hear.
+    /// Servers log, and clients set log levels.
     Logs,
     /// Much time passes between steps.
     LongWaits,
     /// Some requests are never answered.
     NeverAnswers,
-    /// Notifications that no revision knows, and those of one side.
+    /// Notifications outside of the protocol, and role-specific ones.
     Notifies,
     /// Lists are read page by page.
     Pages,
     /// Keep-alive pings.
     Pings,
-    /// Violations are not only reported.
+    /// Violations have consequences beyond a report.
     Policies,
-    /// Applications tell of progress.
+    /// Applications report progress.
     Progress,
-    /// Applications answer with errors.
+    /// Applications respond with errors.
     Refusals,
     /// Servers call clients.
     ServerCalls,
-    /// Calls give up early.
+    /// Calls time out early.
     ShortTimeouts,
-    /// Links split what they carry.
+    /// Links split their bytes.
     Splits,
-    /// Links stand still.
+    /// Links stall.
     Stalls,
-    /// The bounds are small.
+    /// Limits are small.
     SmallLimits,
-    /// Little may wait to be sent.
+    /// The outbox is small.
     SmallOutbox,
     /// Not every capability is declared.
     SomeCapabilities,
-    /// Each side speaks some revisions.
+    /// Each side supports some revisions only.
     SomeRevisions,
-    /// Links hold few bytes.
+    /// Links buffer few bytes.
     TightPipes;
 
     http:
-    /// Connections are refused, or break before the request or its response came through.
+    /// Connections are refused, or break before the request or its response arrives.
     Drops,
-    /// Sessions may be idle for a short time only.
+    /// Sessions expire soon when idle.
     Expires,
-    /// Servers close responses and have their clients come back.
+    /// Servers close responses early, and clients reconnect.
     HangsUp,
-    /// Servers learn late that a client is gone.
+    /// Servers notice late that a client is gone.
     LateGone,
-    /// There are several clients.
+    /// Several clients take part.
     ManyClients,
-    /// Clients open no stream of their own.
+    /// Clients open no GET stream.
     NoStream,
-    /// Servers end sessions, or begin anew and know nothing of them.
+    /// Servers end sessions, or restart and forget them.
     Restarts,
-    /// Servers keep little of what was said.
+    /// Servers keep short replay buffers.
     SmallReplays,
-    /// Servers have room for few sessions.
+    /// Servers allow few sessions.
     SmallTables,
 }

@@ -1,4 +1,4 @@
-//! Picks what a node's application commands its machine to do, and tells the books of it.
+//! Draws the commands of a node's application, and records them in the books.
 
 use mcp_harness::{Role, Seed};
 use mcp_proto::{Applied, CallOptions, Misuse, OwnedCommand, Side};
@@ -12,7 +12,7 @@ use crate::plan::Action;
 use crate::told::Tell;
 
 impl<R: Role<Event: Tell>> Node<R> {
-    /// Does one thing, if there is anything to do it to; false when there is not, or it is refused.
+    /// Runs one action; returns false if it does not apply or is refused.
     pub(crate) fn apply(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) -> bool {
         let open: Vec<u64> = self.requests.keys().copied().collect();
         let request = open.get(random.below(open.len())).copied();
@@ -76,7 +76,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         done
     }
 
-    /// What was answered cannot be answered again.
+    /// A request that was answered cannot be answered again.
     fn answer_again(&mut self, shared: &mut Shared, random: &mut Seed) -> bool {
         let Some(request) = self.over.get(random.below(self.over.len())).copied() else {
             return false;
@@ -185,14 +185,13 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     fn call(&mut self, shared: &mut Shared, random: &mut Seed) -> Done {
         let page = self.pages.pop();
-        // A server that does not know its client yet must not ping it: it may be one that is never
-        // asked.
+        // A server that does not know its client yet must not ping: the client may be modern.
         let may_call = shared.plan.has(Feature::ServerCalls) && self.machine.peer().is_some();
         if R::SIDE == Side::Server && !may_call {
             return Err(Misuse::Stale);
         }
         let method = page.as_deref().unwrap_or_else(|| app::method(R::SIDE, random));
-        // Only what has no tag is asked for in the same words twice, which is what a cache is for.
+        // Only untagged requests repeat exactly, which is what a cache is for.
         let untagged = if self.machine.limits().cache_bytes_max == 0 { 1 } else { 3 };
         let tag = match random.below(5) {
             choice if choice < untagged => 0,

@@ -1,5 +1,4 @@
-//! What was reached, counted by name, and what should have been; knows nothing of how it is
-//! reached.
+//! Counts what was reached, by name, and lists what should have been.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,12 +9,12 @@ use crate::case::Feature;
 use crate::http;
 use crate::plan::ACTIONS;
 
-/// How often each thing was reached.
+/// Counts by name.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage(BTreeMap<String, u64>);
 
 impl Coverage {
-    /// Something was reached.
+    /// Counts one occurrence.
     pub fn mark(&mut self, name: &str) {
         match self.0.get_mut(name) {
             Some(count) => *count += 1,
@@ -23,14 +22,14 @@ impl Coverage {
         }
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds other counts.
     pub fn merge(&mut self, other: &Self) {
         for (name, count) in &other.0 {
             *self.0.entry(name.clone()).or_default() += count;
         }
     }
 
-    /// What should be reached and was not.
+    /// Returns the expected names that were not reached.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
         let mut expected = Vec::new();
@@ -73,7 +72,7 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// All that a long run should reach on streams.
+/// Returns the names a long run over streams should reach.
 fn of_streams() -> Vec<String> {
     let mut names = Vec::new();
     let mut add = |group: &str, words: &str| {
@@ -88,7 +87,8 @@ fn of_streams() -> Vec<String> {
     let misuses = "Blocked Closed NotReady Stale Undeclared Unencodable Unsupported";
     add("misuse", &with("client.", misuses));
     add("misuse", &with("server.", misuses));
-    let violations = "BadNotification Batch DuplicateId Early Invalid NotJson TooLong Truncated UnknownResponse StaleProgress";
+    let violations = "BadNotification Batch DuplicateId Early Invalid NotJson TooLong Truncated \
+        UnknownResponse StaleProgress";
     add(
         "violation",
         &with(
@@ -113,15 +113,17 @@ fn of_streams() -> Vec<String> {
         "phase",
         &with(
             "server.",
-            "opening->ready opening->draining opening->closed ready->draining ready->closed draining->closed",
+            "opening->ready opening->draining opening->closed ready->draining ready->closed \
+             draining->closed",
         ),
     );
     add(
         "limit",
-        "batch_members_max calls_max calls_bytes_max depth_max error_replies_max events_max events_bytes_max id_bytes_max \
-         input_rounds_max message_bytes_max outbox_bytes_max pings_missed_max questions_max replies_bytes_max \
-         requests_max subscriptions_max subscription_uris_max violations_max cache_hit drain_timeout \
-         handshake_timeout probe_timeout call_timeout stall_timeout",
+        "batch_members_max calls_max calls_bytes_max depth_max error_replies_max events_max \
+         events_bytes_max id_bytes_max input_rounds_max message_bytes_max outbox_bytes_max \
+         pings_missed_max questions_max replies_bytes_max requests_max subscriptions_max \
+         subscription_uris_max violations_max cache_hit drain_timeout handshake_timeout \
+         probe_timeout call_timeout stall_timeout",
     );
     for client in Revision::ALL {
         for server in Revision::ALL {
@@ -143,9 +145,10 @@ fn of_streams() -> Vec<String> {
         &with(
             "client.",
             "initialize server/discover ping tools/list tools/call resources/list resources/read \
-             resources/templates/list resources/subscribe resources/unsubscribe prompts/list prompts/get \
-             completion/complete logging/setLevel subscriptions/listen notifications/initialized \
-             notifications/cancelled notifications/progress notifications/roots/list_changed result error batch",
+             resources/templates/list resources/subscribe resources/unsubscribe prompts/list \
+             prompts/get completion/complete logging/setLevel subscriptions/listen \
+             notifications/initialized notifications/cancelled notifications/progress \
+             notifications/roots/list_changed result error batch",
         ),
     );
     add(
@@ -155,8 +158,8 @@ fn of_streams() -> Vec<String> {
             "ping sampling/createMessage roots/list elicitation/create notifications/cancelled \
              notifications/progress notifications/message notifications/tools/list_changed \
              notifications/prompts/list_changed notifications/resources/list_changed \
-             notifications/resources/updated notifications/subscriptions/acknowledged result error batch \
-             error-without-id input_required",
+             notifications/resources/updated notifications/subscriptions/acknowledged \
+             result error batch error-without-id input_required",
         ),
     );
     add("replay", "same-again other-splits other-polls");

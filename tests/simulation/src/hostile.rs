@@ -1,5 +1,4 @@
-//! A peer that is no machine: it says almost the right things, at almost the right time; knows
-//! which lines would be good ones and nothing of what is made of the others.
+//! A peer that is not a machine: it sends almost valid lines at almost valid times.
 
 use std::collections::VecDeque;
 
@@ -13,19 +12,19 @@ use crate::phrases;
 use crate::plan::Action;
 use crate::wire::Lines;
 
-/// How much each kind of line weighs at most; the first ones are good ones.
+/// The maximum weight of each kind of line; the first kinds are valid.
 const KINDS: [usize; 14] = [20, 14, 8, 8, 6, 6, 4, 4, 4, 2, 2, 4, 4, 3];
 
-/// A peer that cannot be trusted.
+/// An untrustworthy peer.
 #[derive(Debug)]
 pub(crate) struct Hostile {
     side: Side,
     weights: Vec<usize>,
-    /// How often it does the handshake as it should, of four.
+    /// How often it performs a valid handshake, out of four.
     manners: usize,
     out: Bytes,
     lines: Lines,
-    /// Requests of the machine that it knows of: their id and the whole.
+    /// The machine's requests it knows: their ids and contents.
     asked: VecDeque<(Value, Value)>,
     /// Ids of the machine's requests and of its own.
     ids: Vec<String>,
@@ -37,7 +36,7 @@ pub(crate) struct Hostile {
 }
 
 impl Hostile {
-    /// A peer that plays `side`.
+    /// Creates a peer that plays `side`.
     #[must_use]
     pub(crate) fn new(side: Side, mut random: Seed) -> Self {
         let weights = KINDS.map(|most| random.below(most + 1)).to_vec();
@@ -71,7 +70,7 @@ impl Hostile {
         self.out = [&self.out[..], &line].concat().into();
     }
 
-    /// Any id: one of its own, one of the machine's, or none that was ever seen.
+    /// Draws an id: one of its own, one of the machine's, or an unknown one.
     fn id(&mut self) -> String {
         match self.random.below(8) {
             0..5 if !self.ids.is_empty() => self.ids[self.random.below(self.ids.len())].clone(),
@@ -121,7 +120,7 @@ impl Hostile {
             2 => phrases::notification(side, &id, &mut self.random).into_bytes(),
             3 => phrases::cancel(&id, &mut self.random).into_bytes(),
             4 => {
-                // Mostly of what is open, or hardly any is ever told twice of one call.
+                // Mostly of open calls; otherwise hardly any call would see progress twice.
                 let (index, is_any) =
                     (self.random.below(self.asked.len()), self.random.below(3) == 0);
                 let open = self.asked.get(index).filter(|_| !is_any);

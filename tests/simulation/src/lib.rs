@@ -1,17 +1,15 @@
-//! Whole worlds drawn from one number: two peers, or one and somebody hostile, on links that are
-//! slow, chopped, full and cut, under clocks that are late; knows the public surface of `mcp_proto`
-//! and what it promises.
+//! Simulates whole worlds drawn from one seed: two peers, or one and a hostile one, over links that
+//! are slow, split, full and cut, with late clocks.
 //!
-//! Each seed first draws which [`Feature`]s there are and how much each weighs (swarm testing),
-//! then what happens step by step. The checkers are those of `mcp_harness`, and a small model of
-//! both sides. What fails is made smaller by leaving out features and steps, and told with the
-//! command that plays it again:
+//! Each seed first draws which [`Feature`]s are on and their weights (swarm testing), then what
+//! happens step by step. The checkers are those of `mcp_harness` and a small model of both sides. A
+//! failing case is shrunk by leaving out features and steps, and reported with the command that
+//! runs it again:
 //!
-//! ```text
-//! cargo run --release -p mcp-simulation -- --seconds 60 [--seed 1] [--threads 2] [--http] [--streams]
-//! ```
+//! `cargo run --release -p mcp-simulation -- --seconds 60 [--seed 1] [--threads 2] [--http]
+//! [--streams]`
 //!
-//! A seed is two worlds: one on streams, and one on HTTP, which has its own room.
+//! A seed yields two worlds: one over streams and one over HTTP.
 
 #![allow(clippy::panic, reason = "a test kit reports by panicking")]
 

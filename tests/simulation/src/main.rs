@@ -1,7 +1,6 @@
-//! Runs worlds for as long as it is told to, and says how many, what they reached and what broke;
-//! knows nothing of worlds.
+//! Runs worlds for a given time, and reports how many ran, what they reached and what failed.
 
-#![allow(clippy::print_stdout, reason = "it reports to people")]
+#![allow(clippy::print_stdout, reason = "prints a report")]
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -13,15 +12,15 @@ use mcp_simulation::{Case, Coverage, Failure, Kind, run, shrink};
 
 const USAGE: &str =
     "usage: mcp-simulation [--seconds N] [--seed S] [--threads T] [--all] [--http] [--streams]
-       mcp-simulation --once [--http] --seed S [--steps N] [--skip N,N] [--without Feature,Feature]";
+       mcp-simulation --once [--http] --seed S [--steps N] [--skip N,N] [--without Feature,…]";
 
-/// What to do.
+/// The parsed command line.
 struct Order {
     case: Case,
-    /// The kinds of worlds that are asked for, or both.
+    /// The kinds of worlds to run; both by default.
     kinds: Vec<Kind>,
     is_once: bool,
-    /// Go on after a failure, and tell of each kind once.
+    /// Whether to continue after a failure, reporting each kind once.
     is_all: bool,
     seconds: u64,
     threads: usize,
@@ -64,7 +63,7 @@ fn order(mut words: impl Iterator<Item = String>) -> Option<Order> {
     Some(order)
 }
 
-/// Runs one case as it is.
+/// Runs one case unchanged.
 fn once(case: &Case) -> ExitCode {
     match run(case, &mut Coverage::default()) {
         Ok(()) => {

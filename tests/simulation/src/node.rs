@@ -1,5 +1,4 @@
-//! One machine of a world under watch, with its application and the books that it keeps; knows
-//! nothing of the other side but what the common books say.
+//! One machine of a world under observation, with its application and its records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -25,48 +24,48 @@ pub(crate) struct Node<R: Role> {
     pub(crate) machine: Checked<R>,
     pub(crate) calls: BTreeMap<u64, OpenCall>,
     pub(crate) requests: BTreeMap<u64, OpenRequest>,
-    /// Requests and calls that are over.
+    /// Finished requests and calls.
     pub(crate) over: Vec<u64>,
-    /// Requests that the machine says are withdrawn: an event must say so too.
+    /// Requests the machine reports as cancelled: an event must follow.
     pub(crate) withdrawn: BTreeSet<u64>,
-    /// Lists to read on.
+    /// Lists with more pages.
     pub(crate) pages: Vec<String>,
-    /// How often questions were asked, and listening began.
+    /// The number of input requests and of subscriptions.
     pub(crate) asks: usize,
-    /// Resources that somebody listens to the changes of.
+    /// Resources subscribed to.
     pub(crate) watched: usize,
     pub(crate) listens: usize,
-    /// The most requests that were open since the last look at what was sent.
+    /// The most requests open since the output was last drained.
     peak: usize,
     pub(crate) is_busy: bool,
-    /// The latest time that the machine has seen.
+    /// The latest time the machine has seen.
     seen: Instant,
     pub(crate) phase: &'static str,
     lines: Lines,
     pub(crate) bounds: Bounds,
-    /// All that happened to the machine, to play it again.
+    /// Everything that happened to the machine, for the replay.
     pub(crate) record: Record,
     name: &'static str,
 }
 
-/// A request, as its application knows it.
+/// A request as its application knows it.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenRequest {
     pub(crate) method: String,
     pub(crate) tag: u64,
     pub(crate) progress: f64,
-    /// The call that it is a question of.
+    /// The call this input request belongs to.
     pub(crate) call: Option<u64>,
 }
 
-/// What happened to a machine and what it showed.
+/// The history of a machine.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
-    /// What happened.
+    /// The inputs.
     pub(crate) steps: Vec<Step>,
-    /// What it told.
+    /// The events.
     pub(crate) events: Vec<String>,
-    /// What it sent.
+    /// The output.
     pub(crate) lines: Vec<String>,
     at: Instant,
 }
@@ -83,7 +82,7 @@ impl Record {
 }
 
 impl<R: Role<Event: Tell>> Node<R> {
-    /// A machine to which nothing has happened.
+    /// Creates a node with a fresh machine.
     pub(crate) fn new(machine: Checked<R>) -> Self {
         Self {
             machine,
@@ -119,7 +118,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
     }
 
-    /// What is now, or what was: the machine must not care.
+    /// Draws the current or an earlier time; the machine must accept both.
     fn about_now(&self, shared: &Shared, random: u64) -> Instant {
         if !shared.plan.has(Feature::BackwardClock) || !random.is_multiple_of(3) {
             return shared.now;
@@ -148,7 +147,7 @@ impl<R: Role<Event: Tell>> Node<R> {
             || self.phase == "draining"
     }
 
-    /// Applies a command, and holds the outcome against the books.
+    /// Applies a command, and checks the outcome against the books.
     pub(crate) fn perform(&mut self, shared: &mut Shared, command: OwnedCommand) -> Done {
         let open = self.machine.ledger().open_requests().count();
         let before = self.outside();
@@ -254,7 +253,8 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
     }
 
-    /// Looks at what was sent: what is reached, and whether a refusal has its reason.
+    /// Records a line sent: marks what it reaches, and checks that an error response has its
+    /// reason.
     fn sent(&mut self, shared: &mut Shared, line: &str) {
         let what = crate::wire::name_of(line);
         self.mark(shared, "wire", what);
@@ -276,7 +276,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
     }
 
-    /// Whether this request is one that nobody answers.
+    /// Returns whether this request stays unanswered.
     pub(crate) fn is_neglected(&self, shared: &Shared, request: u64) -> bool {
         shared.plan.has(Feature::NeverAnswers) && request.is_multiple_of(4)
     }
@@ -291,7 +291,7 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
             self.sent(shared, &line);
             self.record.lines.push(line);
         }
-        // A refusal may wait in the outbox for long after its reason is gone.
+        // An error response may wait in the outbox long after its reason is gone.
         if self.machine.outbox().is_empty() {
             self.peak = self.requests.len();
         }
@@ -357,7 +357,7 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
             moved = true;
         }
         if let Some(request) = self.withdrawn.first() {
-            self.machine.breach(format!("request#{request} is stale, and nothing says why"));
+            self.machine.breach(format!("request#{request} is stale without a cancellation event"));
         }
         self.follow_phase(shared);
         self.check_reading();
@@ -367,7 +367,7 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
     fn act(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) -> bool {
         match action {
             Action::EarlyTick => {
-                // Not a part of the record: it must change nothing.
+                // Not recorded: it must change nothing.
                 let is_early = self.machine.poll_timeout().is_none_or(|at| at > shared.now);
                 if is_early {
                     self.seen = shared.now;
@@ -421,19 +421,19 @@ impl<R: Role<Event: Tell>> Party for Node<R> {
         !listening.is_empty()
     }
 
-    fn check_room_again(&mut self, shared: &mut Shared, nobody_listens: bool) {
-        self.take_in_again(shared, nobody_listens);
-        self.call_again(shared, nobody_listens);
+    fn check_room_again(&mut self, shared: &mut Shared, without_subscriptions: bool) {
+        self.take_in_again(shared, without_subscriptions);
+        self.call_again(shared, without_subscriptions);
     }
 
     fn check_end(&mut self, shared: &mut Shared) {
         self.is_busy = false;
         self.look(shared);
         if !self.machine.is_closed() {
-            self.machine.breach("it never closed");
+            self.machine.breach("the machine never closed");
         }
         if !self.machine.ledger().is_closed() {
-            self.machine.breach("it is closed, and no event says so");
+            self.machine.breach("the machine is closed, and no event reports it");
         }
         if !self.calls.is_empty() {
             self.machine.breach(format!("calls are left: {:?}", self.calls));

@@ -1,4 +1,4 @@
-//! One end of the two links of a world, whoever plays it; knows nothing of who does.
+//! The interface of one end of a world's two links.
 
 use mcp_harness::{Link, Seed};
 use mcp_proto::Instant;
@@ -7,68 +7,68 @@ use crate::books::Books;
 use crate::coverage::Coverage;
 use crate::plan::{Action, Plan};
 
-/// What all of a world shares.
+/// The shared state of a world.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// What was drawn.
+    /// The plan.
     pub(crate) plan: Plan,
-    /// What time it is.
+    /// The current time.
     pub(crate) now: Instant,
-    /// What both sides did.
+    /// The records of both sides.
     pub(crate) books: Books,
     /// What was reached.
     pub(crate) coverage: Coverage,
-    /// Some link was broken, or an end of one closed too early.
+    /// Whether a link was broken, or closed too early.
     pub(crate) is_broken: bool,
 }
 
 /// One end of the two links.
 pub(crate) trait Party {
-    /// Puts what it has to send into the link; false when there was nothing.
+    /// Writes output to the link; returns false if there was none.
     fn send(&mut self, shared: &mut Shared, link: &mut Link) -> bool;
 
-    /// Whether it reads.
+    /// Returns whether the party reads.
     fn wants_input(&self) -> bool;
 
-    /// Bytes came.
+    /// Handles bytes.
     fn hear(&mut self, shared: &mut Shared, piece: &[u8]);
 
-    /// No bytes will come.
+    /// Handles the end of input.
     fn hear_end(&mut self, shared: &mut Shared);
 
-    /// When to wake it.
+    /// Returns when to wake the party.
     fn next_wake(&self, shared: &Shared) -> Option<Instant>;
 
-    /// Wakes it if it is time; false when it was not.
+    /// Wakes the party if it is due; returns false if not.
     fn wake(&mut self, shared: &mut Shared) -> bool;
 
-    /// Looks at what it has been told; false when there was nothing.
+    /// Polls the party's events; returns false if there were none.
     fn look(&mut self, shared: &mut Shared) -> bool;
 
-    /// Does something; false when there was nothing to do it to, or it was refused.
+    /// Runs an action; returns false if it does not apply or is refused.
     fn act(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) -> bool;
 
-    /// Does all that others wait for; false when there was nothing.
+    /// Does everything others wait for; returns false if there was nothing.
     fn catch_up(&mut self, shared: &mut Shared) -> bool;
 
-    /// Whether others wait for it to end something that ends in time.
+    /// Returns whether others wait for this party to end something that ends by itself.
     fn is_open(&self) -> bool;
 
-    /// Sees that nothing is left behind once all is quiet.
+    /// Checks that an idle party holds nothing.
     fn check_rest(&mut self, shared: &mut Shared);
 
-    /// Ends what does not end by itself; false when there was nothing.
+    /// Ends what does not end by itself; returns false if there was nothing.
     fn stop_listening(&mut self, shared: &mut Shared) -> bool;
 
-    /// Sees that it has room for as much as in the beginning; nothing is under way on either side.
-    fn check_room_again(&mut self, shared: &mut Shared, nobody_listens: bool);
+    /// Checks that an idle party has room for as much as at the start.
+    fn check_room_again(&mut self, shared: &mut Shared, without_subscriptions: bool);
 
-    /// Sees that it is over.
+    /// Checks that the party is closed.
     fn check_end(&mut self, shared: &mut Shared);
 
-    /// Whether it is over and all is sent.
+    /// Returns whether the party is closed and its output sent.
     fn is_done(&mut self) -> bool;
 
-    /// What happened to it, in words.
+    /// Returns the party's history in words.
     fn story(&self) -> String;
 }

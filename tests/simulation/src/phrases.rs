@@ -1,4 +1,4 @@
-//! Lines that a peer could say, good ones and bad ones, as text; knows nothing of when to say them.
+//! Lines that a peer may send, valid and invalid, as text.
 
 use mcp_harness::Seed;
 use mcp_proto::{Revision, Side};
@@ -35,7 +35,7 @@ pub(crate) fn initialize(random: &mut Seed) -> String {
     )
 }
 
-/// An id that few would think of.
+/// Draws an unusual id.
 pub(crate) fn odd_id(random: &mut Seed) -> String {
     let odd = [
         "null",
@@ -69,7 +69,7 @@ fn meta(random: &mut Seed) -> String {
     )
 }
 
-/// A request that the other side could be made.
+/// Draws a request to the other side.
 pub(crate) fn request(side: Side, id: &str, random: &mut Seed) -> String {
     let (method, params) = match side {
         Side::Client => client_request(random),
@@ -156,7 +156,7 @@ fn server_request(random: &mut Seed) -> (&'static str, String) {
     (method, params.to_owned())
 }
 
-/// The answer that a good server or client would give.
+/// Draws the response of a correct peer.
 pub(crate) fn answer(id: &Value, request: &Value, random: &mut Seed) -> String {
     let asks = random.below(4) == 0;
     let result = match request["method"].as_str() {
@@ -166,7 +166,8 @@ pub(crate) fn answer(id: &Value, request: &Value, random: &mut Seed) -> String {
             pick(random, &OFFERS)
         ),
         Some("server/discover") if random.below(3) == 0 => {
-            return format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"no"}}}}"#);
+            let error = r#"{"code":-32601,"message":"no"}"#;
+            return format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
         }
         Some("server/discover") => format!(
             r#"{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"private"}}"#,
@@ -185,7 +186,7 @@ pub(crate) fn answer(id: &Value, request: &Value, random: &mut Seed) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
-/// An answer that is none, or one to nothing.
+/// Draws an invalid response, or one to no request.
 pub(crate) fn bad_answer(id: &Value, random: &mut Seed) -> String {
     let of = [
         r#""result":7"#,

@@ -1,5 +1,4 @@
-//! What one seed draws before anything happens: which features are on, with which weights, and what
-//! the two sides are; knows nothing of what happens then.
+//! What a seed draws before a world starts: features, weights and both sides.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,18 +8,18 @@ use mcp_proto::{Capability, Era, Limits, Revision, ViolationPolicy, client, serv
 
 use crate::case::{Case, Feature};
 
-/// Who plays.
+/// The players.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Mode {
     /// Two machines.
     Honest,
-    /// A machine serves whoever says almost the right things.
+    /// A machine as the server of a hostile client.
     HostileClient,
-    /// A machine calls whoever says almost the right things.
+    /// A machine as the client of a hostile server.
     HostileServer,
 }
 
-/// What can happen in one step: what an application or a link does.
+/// What can happen in one step: an action of an application or a link.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Action {
     Again,
@@ -46,7 +45,7 @@ pub(crate) enum Action {
     Wake,
 }
 
-/// Every action, the feature without which it does not happen, and how much it weighs at most.
+/// Every action, the feature it needs, and its maximum weight.
 pub(crate) const ACTIONS: &[(Action, Option<Feature>, usize)] = &[
     (Action::Again, Some(Feature::AnswersTwice), 3),
     (Action::Answer, None, 12),
@@ -71,16 +70,16 @@ pub(crate) const ACTIONS: &[(Action, Option<Feature>, usize)] = &[
     (Action::Wake, None, 4),
 ];
 
-/// What a seed drew.
+/// The draw of a seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// Who plays.
+    /// The players.
     pub(crate) mode: Mode,
-    /// What is on.
+    /// The features that are on.
     pub(crate) on: BTreeSet<Feature>,
-    /// How much each action weighs.
+    /// The weight of each action.
     pub(crate) weights: Vec<usize>,
-    /// How many steps there are.
+    /// The number of steps.
     pub(crate) steps: usize,
     /// The client's machine.
     pub(crate) client: client::Config,
@@ -88,12 +87,12 @@ pub(crate) struct Plan {
     pub(crate) server: server::Config,
     /// The revisions of each side.
     pub(crate) revisions: [Vec<Revision>; 2],
-    /// The bounds of each side.
+    /// The limits of each side.
     pub(crate) limits: [Limits; 2],
 }
 
 impl Plan {
-    /// Draws it.
+    /// Draws a plan.
     #[must_use]
     pub(crate) fn draw(case: &Case) -> Self {
         let mut random = case.fork(1);
@@ -104,7 +103,7 @@ impl Plan {
                 on.insert(*feature);
             }
         }
-        // One of them or none.
+        // At most one of them.
         let spared = [Feature::HostileClient, Feature::HostileServer][random.below(2)];
         on.remove(&spared);
         on.retain(|feature| !case.without.contains(feature));
@@ -115,7 +114,7 @@ impl Plan {
         } else {
             Mode::Honest
         };
-        // Drawn for all, so that leaving a feature out changes no other's.
+        // Every weight is drawn, so that leaving a feature out changes no other.
         let weights = ACTIONS.iter().map(|(_, _, most)| 1 + random.below(*most)).collect();
         let steps = case.steps.unwrap_or(usize::MAX).min(10 + random.below(30) * random.below(10));
         let revisions = [2, 3].map(|purpose| revisions(&mut case.fork(purpose), &on));
@@ -152,13 +151,13 @@ impl Plan {
         Self { mode, on, weights, steps, client, server, revisions, limits }
     }
 
-    /// Whether a feature is on.
+    /// Returns whether a feature is on.
     #[must_use]
     pub(crate) fn has(&self, feature: Feature) -> bool {
         self.on.contains(&feature)
     }
 
-    /// What happens next; `None` when it is something that is off.
+    /// Draws the next action; `None` if its feature is off.
     #[must_use]
     pub(crate) fn action(&self, random: &mut Seed) -> Option<Action> {
         let mut choice = random.below(self.weights.iter().sum());
@@ -171,7 +170,7 @@ impl Plan {
         None
     }
 
-    /// How long nothing happens after a step.
+    /// Draws the pause after a step.
     #[must_use]
     pub(crate) fn pause(&self, random: &mut Seed) -> Duration {
         let (kind, size) = (random.below(16), random.next());
@@ -184,7 +183,7 @@ impl Plan {
         }
     }
 
-    /// A link as this world has it.
+    /// Draws a link.
     #[must_use]
     pub(crate) fn link(&self, random: &mut Seed) -> Link {
         let mut link = Link::default();
@@ -229,7 +228,7 @@ const OF_SERVER: &[Capability] = &[
 ];
 
 fn revisions(random: &mut Seed, on: &BTreeSet<Feature>) -> Vec<Revision> {
-    // Mostly one or two of them, or what meets is nearly always the newest.
+    // Mostly one or two; otherwise both sides would nearly always agree on the newest.
     let mask = match random.below(4) {
         0 => 1 + random.below(31),
         1 => 1 << random.below(5) | 1 << random.below(5),

@@ -1,5 +1,5 @@
-//! What happened to a machine once, played again: the same must come of it, however its input is
-//! split and whenever it is polled; knows nothing of what it should be.
+//! Replays a machine's history: the outcome must be identical, however the input is split and
+//! whenever events are polled.
 
 use mcp_harness::{Checked, Cut, Play, Polls, Role, Script, Trace, play_checked};
 use mcp_proto::Limits;
@@ -8,10 +8,11 @@ use crate::case::Case;
 use crate::coverage::Coverage;
 use crate::node::Record;
 
-/// Plays a record again, as it was and in other ways.
+/// Replays a history unchanged and in other ways.
 ///
 /// # Panics
-/// When something else comes of it.
+///
+/// If the outcome differs.
 pub(crate) fn check<R: Role>(
     machine: impl Fn() -> Checked<R>,
     record: &Record,
@@ -28,15 +29,15 @@ pub(crate) fn check<R: Role>(
     let mut random = case.fork(10);
     let point = 1 + random.below(script.input_bytes());
     for cut in [Cut::Bytes(1), Cut::Bytes(7), Cut::At(point), Cut::Seeded(random)] {
-        // With a clock that goes back, what answers the machine may seem to come at the moment of
-        // what it answers.
+        // If the clock goes back, an answer may seem to arrive at the moment of its request.
         if is_backward && matches!(cut, Cut::At(_)) {
             continue;
         }
         other_way(&base, &machine, &script, Play { cut, polls: Polls::EventsFirst });
         coverage.mark("replay other-splits");
     }
-    // Who sends nothing until the end is blocked once much has to be sent, as it should be.
+    // A machine whose output is not drained until the end is blocked by much output, as it should
+    // be.
     let sent: usize = base.lines.iter().map(|line| line.len() + 1).sum();
     if sent > Limits::default().outbox_bytes_max {
         return;
@@ -55,7 +56,7 @@ fn other_way<R: Role>(base: &Trace, machine: impl Fn() -> Checked<R>, script: &S
     assert!(base.moments == other.moments, "{way:?}: other deadlines");
 }
 
-/// Both must be the same, as far as the shorter was taken down.
+/// Compares two traces up to the length of the shorter one.
 fn compare(what: &str, first: &[String], again: &[String]) {
     let differs = first.iter().zip(again).position(|(first, again)| first != again);
     if let Some(index) = differs {

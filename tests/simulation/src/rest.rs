@@ -1,5 +1,4 @@
-//! What a machine has room for once all is quiet: as much as in the beginning. It knows which
-//! bounds there are and what each of them counts, and nothing of what happened before.
+//! Checks that an idle machine has room for as much as at the start.
 
 use std::time::Duration;
 
@@ -12,18 +11,18 @@ use crate::party::{Party, Shared};
 use crate::plan::Mode;
 use crate::told::Tell;
 
-/// Bounds above this are not filled.
+/// Limits above this are not filled.
 const FEW: usize = 16;
 const LITTLE: usize = 1 << 16;
 
-/// What a request says of itself where there are no sessions.
+/// The metadata of a modern request.
 const STANDALONE: &str = concat!(
     r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
     r#""io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"#,
     r#""io.modelcontextprotocol/clientCapabilities":{}}"#
 );
 
-/// How requests are made that a machine takes.
+/// The form of valid requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Form {
     InSession,
@@ -31,7 +30,7 @@ enum Form {
 }
 
 impl Form {
-    /// A request whose params hold `members`.
+    /// Builds a request whose params contain `members`.
     fn request(self, id: &str, method: &str, members: &str) -> String {
         let params = match (self, members) {
             (Self::InSession, _) => members.to_owned(),
@@ -41,8 +40,8 @@ impl Form {
         format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"{method}","params":{{{params}}}}}"#)
     }
 
-    /// A request whose params are as long as `bytes` say, or as a message can be; `None` when
-    /// neither is enough.
+    /// Builds a request with params of `bytes` bytes, or as long as a message can be; `None` if
+    /// neither suffices.
     fn request_of(self, limits: &Limits, bytes: usize) -> Option<String> {
         let empty = self.request("r0", "x/known", r#""pad":"""#);
         let params =
@@ -54,9 +53,9 @@ impl Form {
 }
 
 impl<R: Role<Event: Tell>> Node<R> {
-    /// Has the machine hear as much as it must have room for. Its answers are taken away.
-    pub(crate) fn take_in_again(&mut self, shared: &mut Shared, nobody_listens: bool) {
-        // What it asks of itself is open for as long as nobody answers.
+    /// Passes as much input to the machine as it must accept. Its output is discarded.
+    pub(crate) fn take_in_again(&mut self, shared: &mut Shared, without_subscriptions: bool) {
+        // The machine's own requests stay open without answers.
         let is_quiet = self.is_serving()
             && self.machine.wants_input()
             && self.machine.outbox().is_empty()
@@ -66,9 +65,8 @@ impl<R: Role<Event: Tell>> Node<R> {
         let Some(form) = self.form(shared).filter(|_| is_quiet) else { return };
         self.requests_again(shared, form);
         self.batches_again(shared);
-        // A client that gave up waiting for a subscription, and then on what it listens to, leaves
-        // it with the server.
-        if nobody_listens && self.watched == 0 && R::SIDE == Side::Server {
+        // A client that gave up on a subscription leaves it open at the server.
+        if without_subscriptions && self.watched == 0 && R::SIDE == Side::Server {
             self.subscriptions_again(shared, form);
         }
     }
@@ -120,8 +118,8 @@ impl<R: Role<Event: Tell>> Node<R> {
         self.refuse_all(shared);
     }
 
-    /// A batch is refused where too many answers wait for others: as much is answered as may wait,
-    /// and once more.
+    /// Checks that batches are accepted: one is refused only if too many replies wait, so the limit
+    /// is filled, and once again.
     fn batches_again(&mut self, shared: &mut Shared) {
         let limits = self.machine.limits().clone();
         let has_batches = self.machine.peer().is_some_and(|peer| peer.revision.rules().batches);
@@ -174,8 +172,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
         let lines = self.tell_and_take(shared, &subscribe);
         if lines.iter().any(|line| line.contains("too many subscriptions")) {
-            self.machine
-                .breach("nobody listens and one subscription does not fit: something leaked");
+            self.machine.breach("no subscription is open and one does not fit: something leaked");
         }
         self.tell_and_take(shared, &end);
         self.mark(shared, "rest", "subscriptions_bytes_max");
@@ -189,7 +186,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         self.take_away(shared);
     }
 
-    /// Has the machine hear a line, and takes away what it says to that.
+    /// Passes a line to the machine, and returns its output.
     fn tell_and_take(&mut self, shared: &mut Shared, line: &str) -> Vec<String> {
         let mut piece = line.as_bytes().to_vec();
         piece.push(b'\n');
@@ -205,14 +202,14 @@ impl<R: Role<Event: Tell>> Node<R> {
         self.record.lines.get(before..).unwrap_or_default().to_vec()
     }
 
-    /// Makes as many calls, and one as large, as there must be room for.
-    pub(crate) fn call_again(&mut self, shared: &mut Shared, nobody_listens: bool) {
+    /// Makes as many calls, and one as large, as must be accepted.
+    pub(crate) fn call_again(&mut self, shared: &mut Shared, without_subscriptions: bool) {
         let limits = self.machine.limits().clone();
         let is_quiet = self.is_serving()
             && limits.ping_every.is_none()
             && self.calls.is_empty()
             && (self.asks == 0 || shared.plan.mode == Mode::Honest)
-            && (self.listens == 0 || nobody_listens)
+            && (self.listens == 0 || without_subscriptions)
             && self.machine.outbox().is_empty()
             && self.machine.peer().is_some();
         if !is_quiet {
@@ -231,7 +228,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         }
     }
 
-    /// Only what may be made again with answers is kept.
+    /// Only params of calls that can be repeated are kept.
     fn large_call_again(&mut self, shared: &mut Shared, limits: &Limits) {
         for (method, opening) in [
             ("tools/call", r#"{"name":"t","pad":""#),
@@ -258,7 +255,7 @@ impl<R: Role<Event: Tell>> Node<R> {
         params: Option<Raw>,
         what: &str,
     ) -> Done {
-        // A cached answer would make no room's worth of a call.
+        // A cached answer would not occupy room.
         let options = CallOptions {
             timeout: Some(Duration::from_secs(1)),
             fresh: true,

@@ -1,4 +1,4 @@
-//! Runs cases, and makes those that fail small; knows nothing of what happens in them.
+//! Runs cases, and shrinks failing ones.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -12,27 +12,27 @@ use crate::http;
 use crate::plan::Plan;
 use crate::world::World;
 
-/// The most cases that are tried to make one smaller.
+/// The most cases tried to shrink one.
 const TRIES_MAX: usize = 600;
 
 /// A case that breaks a promise.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// Which.
+    /// The case.
     pub case: Case,
-    /// How it was broken: the first line says what.
+    /// The panic message; its first line names the promise.
     pub breach: String,
-    /// What happened.
+    /// The story of the world.
     pub story: String,
     taken: usize,
 }
 
 impl Failure {
-    /// What was broken, without the numbers: what must stay the same while the case gets smaller.
+    /// Returns the broken promise without numbers, which must not change while the case is shrunk.
     #[must_use]
     pub fn kind(&self) -> String {
         let line = self.breach.lines().next().unwrap_or_default();
-        // The time at which it was broken says nothing.
+        // The time of the failure does not matter.
         let line = line.split_once(": ").map_or(line, |(_, rest)| rest);
         line.chars().filter(|character| !character.is_ascii_digit()).take(60).collect()
     }
@@ -47,21 +47,22 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A world of either kind, from its beginning to its end.
+/// A world of either kind.
 pub(crate) trait Runs {
-    /// Runs it to its end.
+    /// Runs the world to its end.
     ///
     /// # Panics
-    /// When a promise is broken.
+    ///
+    /// If a promise is broken.
     fn run(&mut self);
 
-    /// What was reached.
+    /// Returns what was reached.
     fn coverage(&self) -> &Coverage;
 
-    /// How many steps were taken.
+    /// Returns the number of steps taken.
     fn taken(&self) -> usize;
 
-    /// What happened, in words.
+    /// Returns the history in words.
     fn story(&mut self) -> String;
 }
 
@@ -72,7 +73,7 @@ fn world(case: &Case) -> Box<dyn Runs> {
     }
 }
 
-/// What is on in the world of a case.
+/// Returns the features that are on in the world of a case.
 fn features(case: &Case) -> BTreeSet<Feature> {
     match case.kind {
         Kind::Http => http::Plan::draw(case).on,
@@ -87,7 +88,8 @@ fn replay(case: &Case) -> String {
 /// Runs one case.
 ///
 /// # Errors
-/// When it breaks a promise.
+///
+/// If it breaks a promise.
 pub fn run(case: &Case, coverage: &mut Coverage) -> Result<(), Box<Failure>> {
     quiet();
     let mut world = world(case);
@@ -103,7 +105,7 @@ pub fn run(case: &Case, coverage: &mut Coverage) -> Result<(), Box<Failure>> {
     })
 }
 
-/// A smaller case that fails in the same way.
+/// Returns a smaller case that fails alike.
 #[must_use]
 pub fn shrink(failure: &Failure) -> Failure {
     let kind = failure.kind();
@@ -139,7 +141,7 @@ pub fn shrink(failure: &Failure) -> Failure {
             }
             size /= 2;
         }
-        // Steps that are skipped at the end need not be named.
+        // Skipped steps at the end need not be listed.
         let last =
             (0..steps).rev().find(|step| !best.case.skip.contains(step)).map_or(0, |step| step + 1);
         attempt(&mut best, &|case| {
@@ -154,7 +156,7 @@ thread_local! {
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Panics are told by whoever catches them.
+/// Silences the panic hook: caught panics are reported by the caller.
 fn quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

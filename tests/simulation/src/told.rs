@@ -1,10 +1,9 @@
-//! Both roles' events in one form that an application of either can act on; knows nothing of what
-//! they should be.
+//! The events of both roles in one form.
 
 use mcp_harness::Witness;
 use mcp_proto::{CallError, Close, Raw, Request, Revision, ViolationKind, client, server};
 
-/// What an application hears.
+/// An event of either role.
 #[derive(Debug)]
 pub(crate) enum Told {
     Cancelled(u64),
@@ -20,9 +19,9 @@ pub(crate) enum Told {
     Watched,
 }
 
-/// An event of either role.
+/// Conversion of a role's events.
 pub(crate) trait Tell: Witness {
-    /// The same, in the form of both.
+    /// Converts the event.
     fn into_told(self) -> Told;
 }
 
@@ -77,7 +76,7 @@ impl Tell for server::Event {
     }
 }
 
-/// The name of a value's variant, with that of what it holds if that says more.
+/// Returns the name of a value's variant, with that of its content where useful.
 #[must_use]
 pub(crate) fn variant(value: &impl std::fmt::Debug) -> String {
     let shown = format!("{value:?}");

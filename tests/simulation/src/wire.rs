@@ -1,11 +1,11 @@
-//! Lines out of pieces, and what kind of message each is; knows no more of JSON than that.
+//! Splits pieces into lines, and names the kind of a message.
 
-/// What is left of a line that has not ended.
+/// The unfinished rest of a line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lines(Vec<u8>);
 
 impl Lines {
-    /// The lines that end in a piece.
+    /// Returns the lines that end in a piece.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Vec<String> {
         let mut lines = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
@@ -18,13 +18,13 @@ impl Lines {
         lines
     }
 
-    /// How long it is.
+    /// Returns the length of the unfinished line.
     pub(crate) fn left(&self) -> usize {
         self.0.len()
     }
 }
 
-/// What a line of a machine is: a method, a result, an error, a batch.
+/// Returns the kind of a machine's line: a method, a result, an error or a batch.
 #[must_use]
 pub(crate) fn name_of(line: &str) -> &str {
     if line.starts_with('[') {

@@ -1,5 +1,4 @@
-//! Two parties, two links and virtual time: what a seed drew, step by step, to the end; knows
-//! nothing of who the parties are.
+//! Two parties, two links and virtual time: runs the steps that a seed drew, to the end.
 
 use std::time::Duration;
 
@@ -19,10 +18,10 @@ use crate::plan::{Action, Mode, Plan};
 use crate::replay;
 use crate::run::Runs;
 
-/// The most that can happen in one moment, and the most moments in one wait: more is a storm.
+/// The most occurrences in one moment, and moments in one wait: more is an endless loop.
 const MOVES_MAX: usize = 100_000;
 
-/// Who plays the client, and who the server.
+/// The player of the client or the server.
 enum Player {
     Client(Node<Stdio<Client>>),
     Server(Node<Stdio<Server>>),
@@ -44,14 +43,14 @@ pub(crate) struct World {
     case: Case,
     shared: Shared,
     players: [Player; 2],
-    /// What each of them sends on.
+    /// The outgoing link of each side.
     links: [Link; 2],
     is_over: [bool; 2],
     taken: usize,
 }
 
 impl World {
-    /// The world of a case, before anything happened.
+    /// Creates the world of a case.
     #[must_use]
     pub(crate) fn new(case: &Case) -> Self {
         let plan = Plan::draw(case);
@@ -107,7 +106,7 @@ impl World {
         true
     }
 
-    /// Everything that can happen at this moment.
+    /// Does everything possible at this moment.
     fn pump(&mut self) {
         for _ in 0..MOVES_MAX {
             let mut moved = false;
@@ -136,10 +135,10 @@ impl World {
                 return;
             }
         }
-        panic!("a storm: one moment never ends");
+        panic!("an endless loop: one moment never ends");
     }
 
-    /// Time passes, with all that happens in it.
+    /// Lets time pass, with everything that happens in it.
     fn pass(&mut self, time: Duration) {
         let until = self.shared.now + time;
         for _ in 0..MOVES_MAX {
@@ -156,10 +155,10 @@ impl World {
                 return;
             }
         }
-        panic!("a storm: time does not pass");
+        panic!("an endless loop: time does not pass");
     }
 
-    /// Lets everything that is under way come to its end, and then ends the world.
+    /// Completes everything in transit, and then ends the world.
     fn settle(&mut self) {
         for link in &mut self.links {
             link.is_stalled = false;
@@ -176,7 +175,7 @@ impl World {
         }
         let mut waited = Duration::ZERO;
         while waited < Duration::from_secs(9000) && self.is_open() {
-            // As far as the next timer, or a good while.
+            // Up to the next timer, or for a long while.
             let step = if waited < Duration::from_secs(30) { 1 } else { 100 };
             self.pass(Duration::from_secs(step));
             waited += Duration::from_secs(step);
@@ -198,9 +197,9 @@ impl World {
         self.is_over = [true; 2];
     }
 
-    /// Once nothing is open, each side has room for as much as in the beginning.
+    /// Checks that idle sides have room for as much as at the start.
     fn check_room_again(&mut self) {
-        // In some worlds somebody listens to the end.
+        // In some worlds, subscriptions stay open to the end.
         let stops = self.case.fork(11).below(4) != 0;
         let is_honest = self.shared.plan.mode == Mode::Honest;
         for player in self.players.iter_mut().filter(|_| stops) {
@@ -212,8 +211,7 @@ impl World {
             player.party().catch_up(&mut self.shared);
         }
         self.pass(Duration::from_secs(30));
-        // What is taken in first is heard by nobody else, and what calls bring about is over after
-        // a while.
+        // Input is passed to one side only; the effects of calls settle after a while.
         for side in [1, 0] {
             let party = self.players[side].party();
             party.check_room_again(&mut self.shared, stops && is_honest);
@@ -226,7 +224,7 @@ impl World {
         self.players.iter_mut().any(|player| player.party().is_open())
     }
 
-    /// Plays what happened to each machine again, in other ways, now and then.
+    /// Replays the history of each machine in other ways, in some worlds.
     fn replay(&mut self) {
         let plan = &self.shared.plan;
         let is_free = !plan.has(Feature::SmallOutbox) && !plan.has(Feature::TightPipes);
@@ -310,13 +308,13 @@ fn server(plan: &Plan) -> Checked<Stdio<Server>> {
     if plan.revisions[1].iter().any(is_modern) { server } else { server.legacy_only() }
 }
 
-/// In a world with one id for many things, lines come one by one.
+/// With one id for many things, lines are delivered one by one.
 fn watched<R: Role>(plan: &Plan, machine: R) -> Checked<R> {
     let machine = Checked::new(machine);
     if plan.mode == Mode::Honest { machine } else { machine.by_line() }
 }
 
-/// The same machine once more, for input in any pieces: what it should send is known.
+/// Creates an equal machine for input in any pieces: its output is known.
 fn again<R: Role>(machine: R) -> Checked<R> {
     Checked::with_hostile_peer(machine)
 }

@@ -1,4 +1,4 @@
-//! A fixed set of worlds in every test run; the long runs are the runner's.
+//! A fixed set of worlds for every test run; the runner does longer runs.
 
 use mcp_simulation::{Case, Coverage, Kind, run, shrink};
 
@@ -26,18 +26,17 @@ fn the_first_worlds_on_http_keep_all_promises() {
     assert!(missing.len() < 30, "what is drawn got poor: {missing:?}");
 }
 
-/// Here a client gives up waiting for its subscriptions, which the server then has: that is no leak
-/// of the server's.
+/// The client gives up waiting for its subscriptions, which stay open at the server: not a leak.
 #[test]
-fn what_a_client_leaves_with_its_server_is_the_clients_to_end() {
+fn subscriptions_a_client_abandons_are_not_leaks() {
     if let Err(failure) = run(&Case::new(27_858), &mut Coverage::default()) {
         panic!("{}", shrink(&failure));
     }
 }
 
-/// A failure is told by a command; the command must lead to the same world.
+/// A failure is reported as a command, which must lead to an equal world.
 #[test]
-fn a_case_is_what_its_words_say() {
+fn a_case_survives_its_textual_form() {
     let words = "--seed 7 --steps 20 --without Asks,Cuts --skip 0-3,5-5";
     let mut case = Case::default();
     let all: Vec<&str> = words.split(' ').collect();

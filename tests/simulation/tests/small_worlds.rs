@@ -1,8 +1,8 @@
-//! Small worlds, explored whole, in every revision: all orders of two calls, an incoming request, a
-//! cancel each way, a timeout, progress and an end; and every split point of every message. What is
-//! checked is what `play` checks.
+//! Small worlds, explored exhaustively in every revision: all orders of two calls, an incoming
+//! request, a cancellation from each side, a timeout, progress and an end; and every split point of
+//! every message. `play` does the checks.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
+#![expect(clippy::unwrap_used, reason = "a test helper may panic")]
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ fn new_server(revision: Revision) -> Stdio<Server> {
     Stdio::new(Server::new(Instant::ZERO, config))
 }
 
-/// What makes a client ready.
+/// Returns the input that makes a client ready.
 fn welcome(revision: Revision) -> Step {
     input(if is_modern(revision) {
         r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}}"#.to_owned()
@@ -47,7 +47,7 @@ fn welcome(revision: Revision) -> Step {
     })
 }
 
-/// What makes a server ready.
+/// Returns the input that makes a server ready.
 fn greeting(revision: Revision) -> Vec<Step> {
     if is_modern(revision) {
         return Vec::new();
@@ -74,8 +74,8 @@ fn cancelled(id: u64) -> Step {
     ))
 }
 
-/// Two calls, one of which is answered; what the server asks; a cancel each way; a timeout;
-/// progress.
+/// Steps: two calls, one of them answered; a request of the server; a cancellation from each side;
+/// a timeout; progress.
 fn client_steps(revision: Revision) -> Vec<Step> {
     let question = if is_modern(revision) {
         input(
@@ -97,7 +97,7 @@ fn client_steps(revision: Revision) -> Vec<Step> {
     ]
 }
 
-/// A request that may stand alone.
+/// Builds a request that is valid in the revision.
 fn request(revision: Revision, id: u64, params: &str) -> Step {
     let meta = if is_modern(revision) {
         r#","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{}}"#
@@ -109,8 +109,8 @@ fn request(revision: Revision, id: u64, params: &str) -> Step {
     ))
 }
 
-/// The same from the other side: two requests of the client, one answered; a call where there can
-/// be one, else questions.
+/// The steps of a server: two requests of the client, one answered; a call where possible,
+/// otherwise input requests.
 fn server_steps(revision: Revision) -> Vec<Step> {
     let asks = if is_modern(revision) {
         let questions = vec![("a".into(), mcp_proto::Question::Roots)];
@@ -129,7 +129,7 @@ fn server_steps(revision: Revision) -> Vec<Step> {
     ]
 }
 
-/// Every order of every part of the steps, and then the end; what is left comes after it.
+/// Visits every order of every subset of the steps, each followed by the end.
 fn worlds(steps: &[Step], visit: &mut impl FnMut(&[usize])) {
     fn extend(chosen: &mut Vec<usize>, count: usize, visit: &mut impl FnMut(&[usize])) {
         visit(chosen);
@@ -144,7 +144,7 @@ fn worlds(steps: &[Step], visit: &mut impl FnMut(&[usize])) {
     extend(&mut Vec::new(), steps.len(), visit);
 }
 
-/// Plays them all; true to how many there are.
+/// Plays all worlds and returns their number.
 fn explore(start: &[Step], steps: &[Step], mut run: impl FnMut(&Script)) -> usize {
     let mut count = 0;
     worlds(steps, &mut |chosen| {
@@ -162,7 +162,7 @@ fn explore(start: &[Step], steps: &[Step], mut run: impl FnMut(&Script)) -> usiz
     count
 }
 
-/// All parts of seven things in all orders.
+/// The number of ordered subsets of seven things.
 const WORLDS: usize = 13_700;
 
 fn every_world_of_a_client(revision: Revision) {

@@ -1,5 +1,4 @@
-//! Calls in flight: in the core's tables, at servers and at clients; knows nothing of what is
-//! counted.
+//! Calls in flight: in the core's tables, at servers and at clients.
 
 use std::io::{BufRead, BufReader, Write};
 use std::thread;
@@ -39,7 +38,7 @@ fn limits() -> Limits {
     }
 }
 
-/// What a call takes in the tables of both machines, once it was sent and handed out.
+/// Measures a call in the tables of both machines, once sent and delivered.
 pub(crate) fn core() -> Core {
     let Pair { mut client, mut server } = in_session(Revision::V2025_11_25);
     let (call, mut line) = (CallTool::new("x"), Vec::with_capacity(1024));
@@ -73,11 +72,11 @@ fn growth(work: impl FnOnce()) -> isize {
     live() as isize - before
 }
 
-/// What a call takes at a server whose handler is a future that waits.
+/// Measures a call at a server whose async handler waits.
 pub(crate) fn at_server(is_rmcp: bool) -> Each {
     let (listener, address) = bound();
     let held = on_thread(move || async move {
-        listener.set_nonblocking(true).expect("it is a socket");
+        listener.set_nonblocking(true).expect("the socket is configurable");
         let listener = tokio::net::TcpListener::from_std(listener).expect("a runtime");
         let (stream, _) = listener.accept().await.expect("a client");
         let (reader, writer) = stream.into_split();
@@ -88,7 +87,7 @@ pub(crate) fn at_server(is_rmcp: bool) -> Each {
             let schema = Raw::from_text(r#"{"type":"object"}"#).expect("JSON");
             let server = echo().expect("a server").limits(limits()).tool_raw_async(
                 "wait",
-                "Is never done",
+                "Never finishes",
                 schema,
                 |_, _| std::future::pending::<Result<String, _>>(),
             );
@@ -99,7 +98,8 @@ pub(crate) fn at_server(is_rmcp: bool) -> Each {
     held.each(CALLS, || {
         for id in 1..=CALLS {
             let call = format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"wait\",\"arguments\":{{\"text\":\"for good\"}}}}}}\n"
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\
+                 \"params\":{{\"name\":\"wait\",\"arguments\":{{\"text\":\"for good\"}}}}}}\n"
             );
             stream.write_all(call.as_bytes()).expect("the server reads");
         }
@@ -107,7 +107,7 @@ pub(crate) fn at_server(is_rmcp: bool) -> Each {
     .0
 }
 
-/// What a call takes at a client, with the handle that its answer comes by.
+/// Measures a call at a client, with the handle of its result.
 pub(crate) fn at_client(is_rmcp: bool) -> Each {
     let (listener, address) = bound();
     thread::spawn(move || silent(&listener));
@@ -130,7 +130,7 @@ pub(crate) fn at_client(is_rmcp: bool) -> Each {
                         client
                             .send_cancellable_request(request, options)
                             .await
-                            .expect("it is sent"),
+                            .expect("the call is sent"),
                     );
                 }
                 (settled().await - before) / CALLS
@@ -143,7 +143,11 @@ pub(crate) fn at_client(is_rmcp: bool) -> Each {
                 let mut open = Vec::with_capacity(CALLS);
                 for _ in 0..CALLS {
                     open.push(
-                        client.call_tool("wait", &arguments).start().await.expect("it is sent"),
+                        client
+                            .call_tool("wait", &arguments)
+                            .start()
+                            .await
+                            .expect("the call is sent"),
                     );
                 }
                 (settled().await - before) / CALLS
@@ -153,7 +157,7 @@ pub(crate) fn at_client(is_rmcp: bool) -> Each {
     Each { allocated, resident: None }
 }
 
-/// What this thread holds once nothing changes any more.
+/// Returns what this thread holds once that no longer changes.
 async fn settled() -> usize {
     let mut before = 0;
     loop {
@@ -165,20 +169,23 @@ async fn settled() -> usize {
     }
 }
 
-/// A server that opens a session and answers nothing else.
+/// Runs a server that opens a session and answers nothing else.
 fn silent(listener: &std::net::TcpListener) {
     let (mut stream, _) = listener.accept().expect("a client");
-    let reader = BufReader::new(stream.try_clone().expect("it is a socket"));
+    let reader = BufReader::new(stream.try_clone().expect("the socket is configurable"));
     for line in reader.lines().map_while(Result::ok) {
         let id = line
             .split_once("\"id\":")
             .map(|(_, rest)| rest.split([',', '}']).next().unwrap_or_default());
         let answer = match id {
             Some(id) if line.contains("\"initialize\"") => format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{{\"tools\":{{}}}},\"serverInfo\":{{\"name\":\"silent\",\"version\":\"1\"}}}}}}\n"
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"protocolVersion\":\"2025-11-25\"\
+                 ,\"capabilities\":{{\"tools\":{{}}}},\"serverInfo\":{{\"name\":\"silent\",\
+                 \"version\":\"1\"}}}}}}\n"
             ),
             Some(id) if line.contains("\"server/discover\"") => format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32601,\"message\":\"no such method\"}}}}\n"
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32601,\"message\":\"no \
+                 such method\"}}}}\n"
             ),
             _ => continue,
         };

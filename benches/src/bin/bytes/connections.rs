@@ -1,5 +1,4 @@
-//! Sessions, streams and connections that are there and say nothing; knows nothing of what is
-//! counted.
+//! Idle sessions, streams and connections.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -15,7 +14,7 @@ const SESSIONS: usize = 5_000;
 const STREAMS: usize = 1_000;
 const CONNECTIONS: usize = 1_000;
 
-/// What each takes, over HTTP.
+/// The cost of each, over HTTP.
 pub(crate) struct OverHttp {
     pub(crate) session: Each,
     pub(crate) stream: Each,
@@ -35,7 +34,7 @@ pub(crate) fn bound() -> (TcpListener, SocketAddr) {
 pub(crate) fn sessions(kind: Kind) -> OverHttp {
     let (held, address) = served(kind);
     let mut connection = TcpStream::connect(address).expect("the server listens");
-    // What is there only once is not counted.
+    // One-time allocations are not counted.
     let first = opened(&mut connection);
     drop(streaming(address, &first));
     let (session, ids) =
@@ -46,7 +45,7 @@ pub(crate) fn sessions(kind: Kind) -> OverHttp {
     OverHttp { session, stream }
 }
 
-/// The same streams where nothing but HTTP is behind them.
+/// Measures equal streams behind a bare HTTP server.
 pub(crate) fn streams_alone() -> Each {
     let (held, address) = served(Kind::Bare);
     drop(streaming(address, "none"));
@@ -84,11 +83,11 @@ fn streaming(address: SocketAddr, session: &str) -> TcpStream {
     stream
 }
 
-/// Idle connections over byte streams, ours or the official SDK's.
+/// Measures idle connections over byte streams, ours or the official SDK's.
 pub(crate) fn byte_streams(is_rmcp: bool) -> Each {
     let (listener, address) = bound();
     let held = on_thread(move || async move {
-        listener.set_nonblocking(true).expect("it is a socket");
+        listener.set_nonblocking(true).expect("the socket is configurable");
         let listener = tokio::net::TcpListener::from_std(listener).expect("a runtime");
         let server = echo().expect("a server");
         while let Ok((stream, _)) = listener.accept().await {
@@ -108,7 +107,7 @@ pub(crate) fn byte_streams(is_rmcp: bool) -> Each {
     held.each(CONNECTIONS, || (0..CONNECTIONS).map(|_| on_stream(address)).collect::<Vec<_>>()).0
 }
 
-/// A session on a stream of lines.
+/// Opens a session on a stream of lines.
 pub(crate) fn on_stream(address: SocketAddr) -> TcpStream {
     let mut stream = TcpStream::connect(address).expect("the server listens");
     stream.write_all(br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#).expect("the server reads");

@@ -1,4 +1,4 @@
-//! What a thread holds, as it is seen from another; knows nothing of what the thread does.
+//! The memory a thread holds, as seen from another.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use std::time::Duration;
 
 use mcp_memory_tests::{counted, live};
 
-/// What one more of a thing takes.
+/// The cost of one more of a thing.
 #[derive(Clone, Copy)]
 pub(crate) struct Each {
     pub(crate) allocated: usize,
-    /// By how much the process has grown: of a buffer only what was ever touched.
+    /// The growth of the process, which includes only the touched pages of buffers.
     pub(crate) resident: Option<usize>,
 }
 
-/// Bytes of memory that this process has.
+/// Returns the resident memory of this process, in bytes.
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = text.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok());
     pages.unwrap_or_default() * 4096
 }
 
-/// What a thread holds that runs until the process ends.
+/// The memory of a thread that runs until the process ends.
 pub(crate) struct Held(Arc<AtomicUsize>);
 
 /// Runs a future on a thread of its own, on tokio.
@@ -51,7 +51,7 @@ pub(crate) fn on_thread<F: Future>(work: impl FnOnce() -> F + Send + 'static) ->
 }
 
 impl Held {
-    /// What it holds once that does not change any more.
+    /// Returns the bytes held once they no longer change.
     pub(crate) fn settled(&self) -> usize {
         let mut before = 0;
         loop {
@@ -64,7 +64,7 @@ impl Held {
         }
     }
 
-    /// By how much it holds more, for each of so many, once `work` is done.
+    /// Returns the growth per item, for `count` items, caused by `work`.
     pub(crate) fn each<T>(&self, count: usize, work: impl FnOnce() -> T) -> (Each, T) {
         let before = (self.settled(), resident());
         let done = work();

@@ -6,7 +6,7 @@ use mcp_blocking::{Serve, Server};
 fn main() -> std::io::Result<()> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(std::io::Error::other)?;
     Server::new("echo", "1.0.0")
-        .tool_raw("echo", "Says what it is told", schema, |arguments, _| {
+        .tool_raw("echo", "Returns its text", schema, |arguments, _| {
             let text = arguments.member("text").ok_or("which text?")?;
             Ok(text.to_text().unwrap_or_default().into_owned())
         })

@@ -1,5 +1,4 @@
-//! The least that a server can do to echo: it looks for the ends of lines, the id and the text, and
-//! checks nothing.
+//! The minimal echo server: finds line ends, the id and the text, and checks nothing.
 
 use std::io::{Read, Write, stdin, stdout};
 
@@ -38,7 +37,11 @@ fn answer(line: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(text.strip_suffix(b"}}}").unwrap_or(text));
         out.extend_from_slice(b"}]}}\n");
     } else {
-        out.extend_from_slice(b",\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"bytes\",\"version\":\"1\"}}}\n");
+        out.extend_from_slice(
+            b",\"result\":{\"protocolVersion\":\"2025-11-25\",\
+            \"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"bytes\",\
+            \"version\":\"1\"}}}\n",
+        );
     }
 }
 

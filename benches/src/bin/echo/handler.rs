@@ -1,4 +1,4 @@
-//! What a server of the official SDK does to echo; knows no transport.
+//! The echo handler of the official SDK's servers.
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,

@@ -1,5 +1,4 @@
-//! The least that a server can do to echo, line by line, with what std has: it looks for the id and
-//! the text, and checks nothing.
+//! The minimal echo server line by line, with `std`: finds the id and the text, and checks nothing.
 
 use std::io::{BufRead, BufReader, BufWriter, Write, stdin, stdout};
 
@@ -26,7 +25,11 @@ fn answer(line: &[u8], out: &mut impl Write) -> std::io::Result<()> {
         out.write_all(text.strip_suffix(b"}}}").unwrap_or(text))?;
         out.write_all(b"}]}}\n")
     } else {
-        out.write_all(b",\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"bytes\",\"version\":\"1\"}}}\n")
+        out.write_all(
+            b",\"result\":{\"protocolVersion\":\"2025-11-25\",\
+            \"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"bytes\",\
+            \"version\":\"1\"}}}\n",
+        )
     }
 }
 

@@ -7,7 +7,7 @@ fn main() -> std::io::Result<()> {
     let schema = Raw::from_text(r#"{"type":"object"}"#).map_err(std::io::Error::other)?;
     let server = Server::new("echo", "1.0.0").pipe_bytes(512 * 1024).tool_raw_async(
         "echo",
-        "Says what it is told",
+        "Returns its text",
         schema,
         |arguments, _| async move {
             let text = arguments.member("text").ok_or("which text?")?;

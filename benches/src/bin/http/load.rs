@@ -1,5 +1,4 @@
-//! Clients on raw sockets, as many as are wanted in one thread, each with one request at a time;
-//! knows of HTTP only what tells it where a response ends.
+//! Clients on raw sockets, any number on one thread, each with one request at a time.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -12,30 +11,30 @@ use crate::messages::{
     Call, Era, FIRST_ID, TEXT, field, head_of, initialize, initialized, is_whole,
 };
 
-/// What is asked of a server.
+/// The kind of requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub(crate) era: Era,
     pub(crate) tool: &'static str,
-    /// Whether our own sockets keep what is small until what went before has arrived.
+    /// Whether our own sockets delay small packets (Nagle).
     pub(crate) delays: bool,
 }
 
-/// Clients that are connected, and whose sessions are open.
+/// Connected clients with open sessions.
 pub(crate) struct Clients {
     runtime: tokio::runtime::Runtime,
     clients: Vec<Client>,
 }
 
-/// How long it took.
+/// The duration of a run.
 pub(crate) struct Run {
     pub(crate) wall: Duration,
-    /// Of each request, in order of length.
+    /// The latency of each request, in ascending order.
     latencies: Vec<Duration>,
 }
 
 impl Run {
-    /// The time within which this part of the requests was answered.
+    /// Returns the latency that this part of the requests did not exceed.
     pub(crate) fn within(&self, part: f64) -> Duration {
         let last = self.latencies.len() - 1;
         self.latencies[((last as f64) * part) as usize]
@@ -56,7 +55,7 @@ impl Clients {
         Self { runtime, clients }
     }
 
-    /// Has each of them make so many requests.
+    /// Makes `requests` requests on each connection.
     pub(crate) fn run(&mut self, requests: usize) -> Run {
         let begin = Instant::now();
         let clients = std::mem::take(&mut self.clients);
@@ -87,7 +86,7 @@ struct Client {
 impl Client {
     async fn connect(address: SocketAddr, asked: Asked) -> Self {
         let mut stream = TcpStream::connect(address).await.expect("the server listens");
-        stream.set_nodelay(!asked.delays).expect("it is a socket");
+        stream.set_nodelay(!asked.delays).expect("the socket is configurable");
         let mut buffer = Vec::with_capacity(16 * 1024);
         let mut session = None;
         if asked.era == Era::Sessions {
@@ -121,13 +120,13 @@ impl Client {
     }
 }
 
-/// Sends a request and reads the response, all of it; where its body begins.
+/// Sends a request and reads the whole response; returns where its body begins.
 async fn ask(stream: &mut TcpStream, request: &[u8], buffer: &mut Vec<u8>) -> usize {
     stream.write_all(request).await.expect("the server reads");
     buffer.clear();
     loop {
         let count = stream.read_buf(buffer).await.expect("the server answers");
-        assert!(count > 0, "the server hung up: {}", String::from_utf8_lossy(buffer));
+        assert!(count > 0, "the server closed the connection: {}", String::from_utf8_lossy(buffer));
         let Some(head) = head_of(buffer) else { continue };
         if is_whole(&buffer[..head], &buffer[head..]) {
             return head;

@@ -1,5 +1,4 @@
-//! A server in a process of its own, on a core of its own where `taskset` is there to see to it;
-//! knows nothing of what it serves.
+//! A server in its own process, on its own core where `taskset` is available.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -31,7 +30,7 @@ impl Server {
         Self::spawn(command)
     }
 
-    /// Under callgrind, which says what it has counted into a file once the server has ended.
+    /// Starts the server under callgrind, which writes its counts to a file when the server ends.
     pub(crate) fn counted(kind: Kind, out: &str) -> Self {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
@@ -44,17 +43,16 @@ impl Server {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("the program is there");
+            .expect("the program is built");
         let mut port = String::new();
         let output = child.stdout.take().expect("a pipe");
-        BufReader::new(output).read_line(&mut port).expect("it says where it is");
+        BufReader::new(output).read_line(&mut port).expect("the server prints its port");
         let port = port.trim().parse().expect("a port");
         Self { child, address: (Ipv4Addr::LOCALHOST, port).into() }
     }
 
-    /// Seconds of CPU time that its threads have had. Those that have ended are not in it, and none
-    /// ends while it is kept busy; what `/proc/PID/stat` says of all of them is in ticks of 10
-    /// ms, which is too coarse.
+    /// Returns the CPU seconds of the live threads. Threads that ended are not included, but none
+    /// ends under load; `/proc/PID/stat` includes them, in ticks of 10 ms, which is too coarse.
     pub(crate) fn cpu(&self) -> f64 {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs");
         let spent = tasks.flatten().filter_map(|task| {
@@ -64,7 +62,7 @@ impl Server {
         spent.sum::<u64>() as f64 / 1e9
     }
 
-    /// Ends it, and waits until it has.
+    /// Ends the server and waits for its exit.
     pub(crate) fn end(&mut self) {
         drop(self.child.stdin.take());
         let _gone = self.child.wait();

@@ -1,7 +1,6 @@
-//! One of the servers over HTTP as a program: it says at which port, and serves until its stdin
-//! ends.
+//! One of the HTTP servers as a program: prints its port, and serves until its stdin ends.
 
-#![allow(clippy::print_stdout, reason = "it says where it is")]
+#![allow(clippy::print_stdout, reason = "prints its port")]
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};

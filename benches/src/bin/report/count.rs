@@ -1,5 +1,4 @@
-//! Starts the other programs of this package and reads what they counted; knows nothing of what the
-//! counts mean.
+//! Runs the other programs of this package and parses their output.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,14 +10,13 @@ use std::thread;
 /// Counts by case.
 pub(crate) type Counts = Vec<(String, f64)>;
 
-/// The functions that are all of decoding but the check for UTF-8; how a case that counts them
-/// alone is called.
+/// Cases that count only the functions of decoding proper, without the UTF-8 check.
 const PARTS: [(&str, &str); 2] = [
     ("ours: envelope alone, mixed", "mcp_proto::rpc::decode::decode*"),
     ("ours: framing alone, mixed", "mcp_proto::wire::line::LineReader::next*"),
 ];
 
-/// Instructions a message of the cases that are `wanted`.
+/// Counts the instructions per message of the cases that are `wanted`.
 pub(crate) fn instructions(wanted: impl Fn(&str) -> bool) -> Counts {
     let cases = mcp_benches::cases();
     let mixed =
@@ -52,7 +50,7 @@ pub(crate) fn instructions(wanted: impl Fn(&str) -> bool) -> Counts {
     jobs.iter().map(|(key, ..)| (key.clone(), done[key])).collect()
 }
 
-/// The instructions of one function and of all it calls, in one case.
+/// Counts the instructions of one function with its callees, in one case.
 fn callgrind(number: usize, function: &str) -> u64 {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -69,7 +67,7 @@ fn callgrind(number: usize, function: &str) -> u64 {
     collected
 }
 
-/// Allocations a message, and the most bytes held, by case.
+/// Returns allocations per message and peak bytes, by case.
 pub(crate) fn allocations() -> BTreeMap<String, (f64, u64)> {
     let output = Command::new(beside("heap")).output().expect("it is built");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -82,8 +80,7 @@ pub(crate) fn allocations() -> BTreeMap<String, (f64, u64)> {
     said.lines().filter_map(row).collect()
 }
 
-/// What was measured by other programs than this, as they printed it; nothing of those that were
-/// not run.
+/// Returns the output of the other programs, without those that were not run.
 pub(crate) fn others() -> String {
     let said = ["programs", "http", "bytes", "speed"]
         .map(|name| std::fs::read_to_string(beside(&format!("{name}.md"))).unwrap_or_default());
@@ -94,7 +91,7 @@ pub(crate) fn others() -> String {
         .join("\n\n")
 }
 
-/// The compiler that this was built by.
+/// Returns the compiler that built this program.
 pub(crate) fn compiler() -> String {
     let output = Command::new("rustc").arg("--version").output().expect("rustc is installed");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()

@@ -1,5 +1,4 @@
-//! The picture: a bar for each that does a case, as part of what the official SDK needs; knows no
-//! other picture.
+//! The bar chart: each implementation of a case, relative to the official SDK.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -27,9 +26,11 @@ pub(crate) fn picture(counts: &Counts) -> String {
     let height = GROUP * CASES.len() as f64 + 34.0;
     let width = LEFT + WIDTH + 100.0;
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
-         <text x=\"8\" y=\"20\" font-weight=\"bold\" fill=\"#222222\">Instructions a message: mcp-proto, the official SDK (rmcp 3.9), the floor</text>\n"
+         <text x=\"8\" y=\"20\" font-weight=\"bold\" fill=\"#222222\">Instructions a message: \
+         mcp-proto, the official SDK (rmcp 3.9), the floor</text>\n"
     );
     for (at, (case, name)) in CASES.iter().enumerate() {
         let top = 34.0 + GROUP * at as f64;
@@ -44,7 +45,8 @@ pub(crate) fn picture(counts: &Counts) -> String {
             let length = (count / rmcp * WIDTH).max(1.0);
             let _ = writeln!(
                 out,
-                "<rect x=\"{LEFT}\" y=\"{y}\" width=\"{length:.1}\" height=\"{}\" fill=\"{colour}\"/>\
+                "<rect x=\"{LEFT}\" y=\"{y}\" width=\"{length:.1}\" height=\"{}\" \
+                 fill=\"{colour}\"/>\
                  <text x=\"{:.1}\" y=\"{}\" font-size=\"10\" fill=\"#444444\">{:.1} k</text>",
                 BAR - 2.0,
                 LEFT + length + 4.0,

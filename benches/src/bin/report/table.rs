@@ -1,4 +1,4 @@
-//! The table: what was counted, beside the floor and the official SDK, and what was to be reached.
+//! The tables: counts next to the floor, the official SDK, and the goals.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,11 +6,10 @@ use std::process::Command;
 
 use crate::count::{self, Counts};
 
-/// What is to be reached: at most so many times the floor, and at most this part of the official
-/// SDK's.
+/// A goal: at most this multiple of the floor, and at most this part of the official SDK's count.
 struct Goal {
     case: &'static str,
-    /// The case of the official SDK and of the floor, where it is called otherwise.
+    /// The case of the official SDK and of the floor, if named differently.
     beside: &'static str,
     floor: Option<f64>,
     rmcp: Option<f64>,
@@ -53,14 +52,14 @@ const GOALS: &[Goal] = &[
     goal("progress, said and heard", "progress, said and heard", None, None),
 ];
 
-/// At most so many times what the other case costs.
+/// The largest permitted multiple of another case.
 const AGAINST_OURS: &[(&str, &str, f64)] = &[
     ("decode call, params first", "decode call", 1.2),
     ("round trip, 10^5 calls in flight", "round trip", 1.2),
     ("idle polls, 10^5 calls in flight", "idle polls, 1 call in flight", 1.0),
 ];
 
-/// Allocations a message, at most.
+/// The largest permitted allocations per message.
 const ALLOCATIONS: &[(&str, f64)] = &[
     ("decode call", 2.0),
     ("decode result", 4.0),
@@ -73,7 +72,7 @@ const ALLOCATIONS: &[(&str, f64)] = &[
     ("round trip, stateless", 12.0),
 ];
 
-/// Peaks, in parts of the message.
+/// The largest permitted peaks, relative to the message.
 const PEAKS: &[(&str, f64)] = &[
     ("decode text 1 MB", (1 << 20) as f64),
     ("decode text 1 MB, typed", (1 << 20) as f64),
@@ -85,7 +84,7 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
     let counts: BTreeMap<&str, f64> =
         counts.iter().map(|(key, count)| (key.as_str(), *count)).collect();
     let count = |key: String| counts.get(&*key).copied();
-    // What can be called from outside is more than this: the parts are counted one by one.
+    // The public functions do more than this: the parts are counted one by one.
     let decoded =
         ["ours: framing alone, mixed", "floor: UTF-8 check, mixed", "ours: envelope alone, mixed"];
     let decoded: Option<f64> = decoded.iter().map(|key| counts.get(key)).sum();
@@ -95,7 +94,10 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
     out.push_str(
         "## Instructions\n\nA message, or what is done once, as callgrind counts them.\n\n",
     );
-    out.push_str("| case | floor | ours | rmcp 3.9 | ours ÷ floor | ours ÷ rmcp | goal |\n|---|--:|--:|--:|--:|--:|---|\n");
+    out.push_str(
+        "| case | floor | ours | rmcp 3.9 | ours ÷ floor | ours ÷ rmcp | goal \
+        |\n|---|--:|--:|--:|--:|--:|---|\n",
+    );
     for goal in GOALS {
         let ours = if goal.case.starts_with("framing") {
             decoded
@@ -152,7 +154,11 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
         );
     }
 
-    out.push_str("\n## Allocations and peak\n\nIn steady state, with warm buffers. What is typed also reads or writes the types of the schema,\nwhose strings and lists are the application's to keep.\n\n");
+    out.push_str(
+        "\n## Allocations and peak\n\nIn steady state, with warm buffers. What is typed \
+        also reads or writes the types of the schema,\nwhose strings and lists are the \
+        application's to keep.\n\n",
+    );
     out.push_str("| case | ours | rmcp 3.9 | goal |\n|---|--:|--:|---|\n");
     for (case, wanted) in ALLOCATIONS {
         let Some((ours, _)) = heap.get(&format!("ours: {case}")) else { continue };
@@ -168,7 +174,8 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
         );
     }
     out.push_str(
-        "\n| most bytes held, in parts of the message | ours | rmcp 3.9 | goal |\n|---|--:|--:|---|\n",
+        "\n| most bytes held, in parts of the message | ours | rmcp 3.9 | goal \
+         |\n|---|--:|--:|---|\n",
     );
     for (case, bytes) in PEAKS {
         let Some((_, ours)) = heap.get(&format!("ours: {case}")) else { continue };
@@ -192,13 +199,14 @@ pub(crate) fn table(counts: &Counts, heap: &BTreeMap<String, (f64, u64)>, others
 
 const HEAD: &str = "# Results
 
-Written by `bash benches/run`; ratios are of one run. The corpus is in `src/corpus.rs`. The official SDK decodes with its
-codec alone; ours go through a whole machine, which also finds calls, keeps requests until they are answered, and queues
-events, except in the first row. Its codec reads types at once: its one count stands beside both of ours.
+Written by `bash benches/run`; ratios are of one run. The corpus is in `src/corpus.rs`. The
+official SDK decodes with its codec alone; ours go through a whole machine, which also matches
+calls, keeps requests until they are answered, and queues events, except in the first row. The
+official codec always decodes into types: its one count is compared with both of ours.
 
 ";
 
-/// What this was measured on.
+/// Describes the machine of the measurement.
 fn machine() -> String {
     let first = |path: &str, prefix: &str| {
         let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -220,7 +228,7 @@ fn judged(met: bool) -> &'static str {
     if met { "met" } else { "**missed**" }
 }
 
-/// Three digits.
+/// Formats three significant digits.
 fn short(number: f64) -> String {
     match number {
         0.0 => "0".into(),

@@ -1,4 +1,4 @@
-//! A server on stdin and stdout, on the runtime that its first argument names; for rows that need a
+//! A server on stdin and stdout, on the runtime named by its first argument, for tests that need a
 //! process. The second argument, if any, is the size of its pipes in bytes.
 
 use std::io;

@@ -16,9 +16,9 @@ use super::{Runtime, Stream};
 #[derive(Debug)]
 pub struct Blocking;
 
-/// Its handle, which waits for the end of the connection when it is dropped.
+/// The handle, which waits for the end of the connection when dropped.
 #[derive(Debug)]
-#[expect(unnameable_types, reason = "rows know it as `Runtime::Connection`")]
+#[expect(unnameable_types, reason = "tests name it `Runtime::Connection`")]
 pub struct Handle(mcp_blocking::Connection);
 
 impl Deref for Handle {

@@ -1,4 +1,4 @@
-//! What a row needs of a runtime, and the streams it hands to it; knows nothing of any one runtime.
+//! The interface of a runtime as tests use it, and the streams they pass to it.
 
 mod blocking;
 mod smol;
@@ -17,9 +17,9 @@ pub use self::blocking::Blocking;
 pub use self::smol::Smol;
 pub use self::tokio::{Tokio, TokioThreads};
 
-/// A socket that is not anybody's yet.
+/// A connected socket, not yet owned by a runtime.
 #[derive(Debug)]
-#[allow(missing_docs, reason = "they say it themselves")]
+#[allow(missing_docs, reason = "the names are enough")]
 pub enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
@@ -37,19 +37,19 @@ impl From<TcpStream> for Stream {
     }
 }
 
-/// A runtime, and the adapter that is made for it.
+/// A runtime and its adapter.
 pub trait Runtime: Send + 'static {
-    /// What it is called in tables and on the command line.
+    /// The name in tables and on the command line.
     const NAME: &'static str;
 
-    /// Whether what serves can be dropped while it does, and is on other threads only where it says
-    /// so.
+    /// Whether serving is a future that can be dropped; other threads then run only where
+    /// documented.
     const IS_ASYNC: bool = true;
 
     /// The handle of a client.
     type Connection: Deref<Target = Connection> + Send + Sync + 'static;
 
-    /// Runs a future to its end, and with it what it starts.
+    /// Runs a future to completion, and the tasks it starts.
     fn block_on<T>(future: impl Future<Output = T>) -> T;
 
     /// Runs a task in the background.
@@ -67,7 +67,7 @@ pub trait Runtime: Send + 'static {
         stream: Stream,
     ) -> impl Future<Output = Result<Self::Connection, Error>> + Send;
 
-    /// Starts a server.
+    /// Starts a server process.
     fn spawn(
         client: Client,
         command: Command,
@@ -76,7 +76,7 @@ pub trait Runtime: Send + 'static {
 
 /// A handle that is the shared connection itself.
 #[derive(Debug)]
-#[expect(unnameable_types, reason = "rows know it as `Runtime::Connection`")]
+#[expect(unnameable_types, reason = "tests name it `Runtime::Connection`")]
 pub struct Handle(Connection);
 
 impl Deref for Handle {

@@ -1,4 +1,4 @@
-//! tokio in both of its flavours.
+//! tokio, on one thread and on several.
 
 use std::future::Future;
 use std::io;

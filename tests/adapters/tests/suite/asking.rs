@@ -1,5 +1,5 @@
-//! Servers that ask in the middle of a call, in both eras, and clients that answer with futures and
-//! plain functions.
+//! Servers that ask for input during a call, in both eras, and clients that answer with async and
+//! plain handlers.
 
 use std::future::pending;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use smol::channel::{Sender, bounded, unbounded};
 rows! {
     a_server_asks_in_both_eras,
     a_user_declines,
-    a_question_that_is_open_holds_up_nothing_else,
-    a_call_that_is_given_up_while_it_asks_ends_the_question,
-    an_answer_that_is_no_longer_wanted_is_given_up,
+    an_open_question_delays_nothing_else,
+    cancelling_a_call_cancels_its_question,
+    an_obsolete_answer_is_cancelled,
     a_client_handler_that_panics_answers_with_an_error,
 }
 
-/// What a client speaks that meets a server of each era.
+/// The revisions of a client that meets a server of each era.
 const ERAS: [(&[Revision], Era); 2] =
     [(&Revision::LEGACY, Era::Legacy), (&[Revision::V2026_07_28], Era::Modern)];
 
@@ -60,16 +60,16 @@ async fn a_user_declines<R: Runtime>() {
     }
 }
 
-/// Says so when it is dropped.
+/// Sends a message when dropped.
 struct Guard(Sender<()>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        let _nobody_hears = self.0.try_send(());
+        let _ignored = self.0.try_send(());
     }
 }
 
-async fn a_question_that_is_open_holds_up_nothing_else<R: Runtime>() {
+async fn an_open_question_delays_nothing_else<R: Runtime>() {
     for (revisions, _) in ERAS {
         let (asks, asked) = unbounded();
         let (answer, answers) = bounded::<()>(1);
@@ -91,7 +91,8 @@ async fn a_question_that_is_open_holds_up_nothing_else<R: Runtime>() {
     }
 }
 
-/// A client whose answers never come, and what says that one is asked for and that it is given up.
+/// Builds a client whose answers never come, and channels that report a question and its
+/// cancellation.
 fn thinker() -> (Client, smol::channel::Receiver<()>, smol::channel::Receiver<()>) {
     let (asks, asked) = unbounded();
     let (drops, dropped) = unbounded();
@@ -106,7 +107,7 @@ fn thinker() -> (Client, smol::channel::Receiver<()>, smol::channel::Receiver<()
     (client, asked, dropped)
 }
 
-async fn a_call_that_is_given_up_while_it_asks_ends_the_question<R: Runtime>() {
+async fn cancelling_a_call_cancels_its_question<R: Runtime>() {
     for (revisions, _) in ERAS {
         let (client, asked, dropped) = thinker();
         let (connection, serving) = pair::<R>(client.revisions(revisions), shop()).await;
@@ -114,7 +115,7 @@ async fn a_call_that_is_given_up_while_it_asks_ends_the_question<R: Runtime>() {
         asked.recv().await.unwrap();
         drop(open);
         dropped.recv().await.unwrap();
-        // The same at the end of the connection.
+        // Equally at the end of the connection.
         let open = connection.call_tool("who", &json!({})).start().await.unwrap();
         asked.recv().await.unwrap();
         connection.clone().close().await.unwrap();
@@ -124,7 +125,7 @@ async fn a_call_that_is_given_up_while_it_asks_ends_the_question<R: Runtime>() {
     }
 }
 
-async fn an_answer_that_is_no_longer_wanted_is_given_up<R: Runtime>() {
+async fn an_obsolete_answer_is_cancelled<R: Runtime>() {
     let (client, asked, dropped) = thinker();
     let (_connection, hand) = connect_by_hand::<R>(client).await;
     let ask = json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});

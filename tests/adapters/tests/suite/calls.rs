@@ -1,4 +1,4 @@
-//! Calls, their results, their errors and their progress, by handlers of both kinds.
+//! Calls, their results, errors and progress, with async and plain handlers.
 
 use std::rc::Rc;
 use std::thread;
@@ -18,12 +18,12 @@ use smol::channel::{Sender, bounded};
 rows! {
     tools_are_listed_over_all_pages,
     calls_succeed_fail_and_are_refused,
-    a_handler_that_panics_answers_with_an_error_and_its_words_stay_at_home,
+    a_panic_becomes_an_error_without_its_message,
     progress_comes_in_order_and_before_the_result,
-    answers_come_in_any_order,
-    a_handler_that_blocks_holds_up_neither_what_came_with_it_nor_what_comes_later,
+    responses_may_arrive_in_any_order,
+    a_blocking_handler_delays_no_other_request,
     a_handler_that_is_not_send_runs_on_a_thread_of_its_own,
-    a_clone_is_the_same_connection,
+    a_clone_shares_its_connection,
     a_pending_call_outlives_the_task_that_made_it,
     a_handler_that_is_a_future_sleeps_without_a_runtime_of_its_own,
 }
@@ -48,7 +48,7 @@ async fn calls_succeed_fail_and_are_refused<R: Runtime>() {
         assert_eq!(success(call(&connection, &format!("echo{kind}")).await), "hello");
         assert_eq!(failure(call(&connection, &format!("fail{kind}")).await), "it failed");
         let error = refusal(call(&connection, &format!("refuse{kind}")).await);
-        assert_eq!((error.code, &*error.message), (code::INVALID_PARAMS, "as it was asked to"));
+        assert_eq!((error.code, &*error.message), (code::INVALID_PARAMS, "refused on request"));
     }
     assert_eq!(refusal(call(&connection, "missing").await).code, code::INVALID_PARAMS);
     let unknown = connection.call_raw("no/such/method", Raw::empty_object()).await;
@@ -57,7 +57,7 @@ async fn calls_succeed_fail_and_are_refused<R: Runtime>() {
     serving.ends_well().await;
 }
 
-async fn a_handler_that_panics_answers_with_an_error_and_its_words_stay_at_home<R: Runtime>() {
+async fn a_panic_becomes_an_error_without_its_message<R: Runtime>() {
     let (hand, serving) = serve_by_hand::<R>(shop()).await;
     let hand = call_by_hand(hand, |hand| {
         for (id, tool) in [(1, "panic"), (2, "panic_plain"), (3, "panic")] {
@@ -98,7 +98,7 @@ async fn progress_comes_in_order_and_before_the_result<R: Runtime>() {
     }
 }
 
-async fn answers_come_in_any_order<R: Runtime>() {
+async fn responses_may_arrive_in_any_order<R: Runtime>() {
     let (give, given) = bounded::<()>(1);
     let server = shop().tool_with_async(tool("wait"), move |_: Value, _| {
         let given = given.clone();
@@ -114,9 +114,7 @@ async fn answers_come_in_any_order<R: Runtime>() {
     assert_eq!(success(waiting.await), "waited");
 }
 
-async fn a_handler_that_blocks_holds_up_neither_what_came_with_it_nor_what_comes_later<
-    R: Runtime,
->() {
+async fn a_blocking_handler_delays_no_other_request<R: Runtime>() {
     let (give, given) = bounded::<()>(1);
     let server = shop().tool_with(tool("wait"), move |_: Value, _| {
         given.recv_blocking()?;
@@ -147,8 +145,7 @@ async fn a_handler_that_blocks_holds_up_neither_what_came_with_it_nor_what_comes
     serving.ends_well().await;
 }
 
-/// The way that the documentation shows: the handler sends what it is asked to where such futures
-/// can run.
+/// The documented way: the handler sends its work to a place where such futures can run.
 async fn a_handler_that_is_not_send_runs_on_a_thread_of_its_own<R: Runtime>() {
     let (ask, asked) = bounded::<(String, Sender<String>)>(16);
     let local = thread::spawn(move || {
@@ -176,15 +173,15 @@ async fn a_handler_that_is_not_send_runs_on_a_thread_of_its_own<R: Runtime>() {
     assert_eq!(success(call(&connection, "twice").await), r#""hello""hello""#);
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
-    // The server is gone, its handler with it, and so is what it sent to.
+    // The server is gone with its handler, and so is the channel's sender.
     local.join().unwrap();
 }
 
-async fn a_clone_is_the_same_connection<R: Runtime>() {
+async fn a_clone_shares_its_connection<R: Runtime>() {
     let (connection, serving) = pair::<R>(client(), shop()).await;
     let other = (*connection).clone();
     drop(other);
-    assert_eq!(success(call(&connection, "echo").await), "hello", "it is not the last handle");
+    assert_eq!(success(call(&connection, "echo").await), "hello", "another handle remains");
     drop(connection);
     serving.ends_well().await;
 }

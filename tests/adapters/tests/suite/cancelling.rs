@@ -1,5 +1,5 @@
-//! Calls that are given up: by dropping, by losing a race, by their timeout; and what becomes of
-//! their handlers.
+//! Calls cancelled by dropping, by losing a race and by a timeout, and what happens to their
+//! handlers.
 
 use std::future::pending;
 use std::time::Duration;
@@ -17,15 +17,15 @@ use smol::future::or;
 rows! {
     a_dropped_call_is_cancelled_on_the_wire,
     a_call_that_loses_a_race_is_cancelled_on_the_wire,
-    a_call_that_was_not_made_is_not_cancelled,
+    an_unsent_call_is_not_cancelled,
     a_call_that_takes_too_long_times_out_and_is_cancelled,
-    a_cancelled_handler_is_dropped_where_it_waits,
-    a_cancelled_plain_handler_is_told,
+    a_cancelled_async_handler_is_dropped,
+    a_cancelled_plain_handler_is_notified,
     handlers_end_with_their_connection,
     a_handler_that_sleeps_in_a_loop_ends_with_its_connection,
 }
 
-/// What a call and its cancellation look like.
+/// Expects a call and its cancellation.
 fn hears_it_cancelled(hand: &mut Hand) {
     let call = hand.hear();
     assert_eq!(call["method"], "tools/call", "{call}");
@@ -45,7 +45,7 @@ async fn a_call_that_loses_a_race_is_cancelled_on_the_wire<R: Runtime>() {
         let _never = connection.call_tool("any", &json!({})).await;
         panic!("the hand does not answer");
     };
-    // Whoever wins does so once the call is on the wire.
+    // The race is decided only once the call is on the wire.
     let (hand, call_id) = or(call, async {
         let (says, heard) = unbounded();
         let hand =
@@ -59,7 +59,7 @@ async fn a_call_that_loses_a_race_is_cancelled_on_the_wire<R: Runtime>() {
     .await;
 }
 
-async fn a_call_that_was_not_made_is_not_cancelled<R: Runtime>() {
+async fn an_unsent_call_is_not_cancelled<R: Runtime>() {
     let (connection, hand) = connect_by_hand::<R>(client()).await;
     drop(connection.call_tool("never", &json!({})));
     drop(connection.call_tool("never", &json!({})).wait());
@@ -70,7 +70,7 @@ async fn a_call_that_was_not_made_is_not_cancelled<R: Runtime>() {
         hand.answer(&first, &json!({"content": [{"type": "text", "text": "done"}]}));
     })
     .await;
-    // And once it has ended, it is not cancelled either.
+    // A finished call is not cancelled either.
     assert_eq!(success(pending.await), "done");
     connection.clone().close().await.unwrap();
     call_by_hand(hand, |hand| assert_eq!(hand.hear_or_end(), None)).await;
@@ -92,16 +92,16 @@ async fn a_call_that_takes_too_long_times_out_and_is_cancelled<R: Runtime>() {
     .await;
 }
 
-/// Says so when it is dropped.
+/// Sends a message when dropped.
 struct Guard(Sender<&'static str>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        let _nobody_hears = self.0.try_send("over");
+        let _ignored = self.0.try_send("over");
     }
 }
 
-/// A server whose handlers say when they begin and when they are over.
+/// Builds a server whose handlers report their start and their end.
 fn waiting_room() -> (Server, Receiver<&'static str>) {
     let (says, heard) = unbounded();
     let plain = says.clone();
@@ -129,15 +129,15 @@ async fn begins_and_ends<R: Runtime>(tool: &str) {
     let (connection, _serving) = pair::<R>(client(), server).await;
     let pending = connection.call_tool(tool, &json!({})).start().await.unwrap();
     assert_eq!(heard.recv().await.unwrap(), "begun");
-    pending.cancel("a row says so");
+    pending.cancel("a test cancels");
     assert_eq!(heard.recv().await.unwrap(), "over");
 }
 
-async fn a_cancelled_handler_is_dropped_where_it_waits<R: Runtime>() {
+async fn a_cancelled_async_handler_is_dropped<R: Runtime>() {
     begins_and_ends::<R>("hang").await;
 }
 
-async fn a_cancelled_plain_handler_is_told<R: Runtime>() {
+async fn a_cancelled_plain_handler_is_notified<R: Runtime>() {
     begins_and_ends::<R>("hang_plain").await;
 }
 
@@ -153,12 +153,12 @@ async fn handlers_end_with_their_connection<R: Runtime>() {
     drop(hand);
     assert_eq!((heard.recv().await.unwrap(), heard.recv().await.unwrap()), ("over", "over"));
     serving.ends_well().await;
-    // A connection that ended takes nobody else's handlers with it.
+    // The end of one connection leaves the handlers of others running.
     let (connection, _serving) = pair::<R>(client(), shop()).await;
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
 }
 
-/// F-71: the handler spun in one poll, and the server did not end.
+/// The handler used to spin in one poll, and the server did not end.
 async fn a_handler_that_sleeps_in_a_loop_ends_with_its_connection<R: Runtime>() {
     for nap in [Duration::from_millis(1), Duration::ZERO] {
         let (says, heard) = unbounded();
@@ -170,7 +170,7 @@ async fn a_handler_that_sleeps_in_a_loop_ends_with_its_connection<R: Runtime>() 
                 loop {
                     cx.sleep(nap).await;
                 }
-                #[expect(unreachable_code, reason = "states the type of the result")]
+                #[expect(unreachable_code, reason = "gives the result a type")]
                 Ok("never")
             }
         });

@@ -1,5 +1,4 @@
-//! Servers that check what tools are called with and what they answer, and clients that check it
-//! again.
+//! Servers that validate arguments and results of tools, and clients that validate results again.
 
 use std::io;
 
@@ -12,20 +11,23 @@ use std::os::unix::net::UnixStream;
 
 rows! {
     arguments_and_results_are_checked_against_the_schemas_of_their_tool,
-    a_client_checks_what_a_server_answers_that_does_not,
-    a_schema_in_an_unknown_dialect_is_refused_before_anything_is_served_json_26,
+    a_client_validates_results_the_server_does_not,
+    a_schema_in_an_unknown_dialect_is_refused_at_startup_json_26,
 }
 
 fn halving() -> Tool {
     let input =
         json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
-    let output = json!({"type": "object", "properties": {"half": {"type": "integer"}}, "required": ["half"]});
+    let output = json!({
+        "type": "object", "properties": {"half": {"type": "integer"}}, "required": ["half"]
+    });
     let mut tool = Tool::new("halve", AnyObject(raw(&input)));
     tool.output_schema = Some(OutputSchema(raw(&output)));
     tool
 }
 
-/// Half of a number, even if that is no integer; of zero, nothing; of what is less, a failure.
+/// Builds a server that halves a number, even to a fraction; zero has no half, and negative numbers
+/// fail.
 fn halve() -> Server {
     server().tool_with_async(halving(), |halve: Value, _| async move {
         let n = halve["n"].as_f64().unwrap();
@@ -51,13 +53,13 @@ async fn arguments_and_results_are_checked_against_the_schemas_of_their_tool<R: 
     for promised_more in [json!(3), json!(0)] {
         assert_eq!(refusal(halve(promised_more).await).code, code::INTERNAL_ERROR);
     }
-    // A failure promises nothing.
+    // A failed result need not match the schema.
     assert!(halve(json!(-1)).await.unwrap().is_error);
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
 }
 
-async fn a_client_checks_what_a_server_answers_that_does_not<R: Runtime>() {
+async fn a_client_validates_results_the_server_does_not<R: Runtime>() {
     let (connection, serving) = pair::<R>(client(), halve()).await;
     let tool = connection.list_tools().await.unwrap().remove(0);
     let check = async |n: i32| {
@@ -72,7 +74,7 @@ async fn a_client_checks_what_a_server_answers_that_does_not<R: Runtime>() {
     serving.ends_well().await;
 }
 
-async fn a_schema_in_an_unknown_dialect_is_refused_before_anything_is_served_json_26<R: Runtime>() {
+async fn a_schema_in_an_unknown_dialect_is_refused_at_startup_json_26<R: Runtime>() {
     let schema = json!({"type": "object", "$schema": "https://example.com/dialect"});
     let tool = Tool::new("odd", AnyObject(raw(&schema)));
     let server = server().tool_with(tool, |_: Value, _| Ok("never")).checked();

@@ -1,4 +1,4 @@
-//! Servers as children: how they are started, watched and ended, and that nothing is left of them.
+//! Servers as child processes: how they are started, monitored and ended without remains.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use mcp_adapter::proto::schema::CallToolResult;
 use mcp_adapter::proto::{CallError, Close, Filter, Limits, Revision};
 use mcp_adapter::{Changed, Client, Error};
-use mcp_adapter_tests::{Runtime, adapter_server, client, eventually, is_there, rows, success};
+use mcp_adapter_tests::{Runtime, adapter_server, client, eventually, is_alive, rows, success};
 use nix::unistd::{Pid, getpgid, getpgrp};
 use serde_json::json;
 use std::os::unix::process::ExitStatusExt;
@@ -16,18 +16,18 @@ use crate::SERVER;
 rows! {
     a_child_serves_and_ends_when_its_input_does,
     a_child_has_a_process_group_of_its_own,
-    a_program_that_is_not_there_is_said_not_to_be,
-    a_child_that_fails_to_start_has_its_last_words_heard,
+    a_missing_program_is_reported,
+    the_stderr_of_a_failed_start_is_reported,
     a_child_that_exits_fails_its_calls_at_once_and_says_how,
-    a_child_that_does_not_listen_is_ended_step_by_step,
-    a_child_that_speaks_for_ever_is_ended_all_the_same,
-    a_child_whose_last_handle_is_dropped_is_ended_with_all_it_started,
-    a_child_that_is_started_by_nobody_any_more_is_ended,
-    a_connection_begins_anew_and_what_listens_goes_on,
+    an_unresponsive_child_is_terminated_then_killed,
+    a_child_that_never_stops_writing_is_ended,
+    dropping_the_last_handle_ends_the_process_group,
+    dropping_a_start_ends_the_child,
+    a_reconnect_keeps_subscriptions,
 }
 
-/// A shell that runs `script`. In it, `welcome` takes `initialize` and `initialized` as any server
-/// would.
+/// Returns a shell that runs `script`, in which `welcome` reads `initialize` and `initialized` like
+/// a server.
 pub(crate) fn sh(script: &str) -> Command {
     let welcome = json!({"jsonrpc": "2.0", "id": 1, "result": {
         "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
@@ -39,7 +39,7 @@ pub(crate) fn sh(script: &str) -> Command {
     command
 }
 
-/// A client of a shell's `welcome`, which loses patience quickly, where it is to lose it.
+/// Returns a client with short timeouts, for a shell's `welcome`.
 pub(crate) fn impatient() -> Client {
     let (exit_timeout, terminate_timeout) = (Duration::from_millis(50), Duration::from_millis(50));
     let limits = Limits { exit_timeout, terminate_timeout, ..Limits::default() };
@@ -50,7 +50,7 @@ async fn child_id(connection: &mcp_adapter::Connection) -> u32 {
     success(connection.call_tool("pid", &json!({})).await).parse().unwrap()
 }
 
-/// The numbers that a child says on stderr, as many as `count`.
+/// Returns `count` numbers that a child writes to stderr.
 async fn numbers(connection: &mcp_adapter::Connection, count: usize) -> Vec<u32> {
     eventually("the child has said its numbers", || connection.stderr().len() >= count).await;
     connection.stderr().iter().map(|line| line.parse().unwrap()).collect()
@@ -63,7 +63,7 @@ async fn a_child_serves_and_ends_when_its_input_does<R: Runtime>() {
     let text = "x".repeat(500_000);
     assert!(success(connection.call_tool("echo", &json!({"text": text})).await) == text);
     assert_eq!(connection.clone().close().await.unwrap().unwrap().code(), Some(0));
-    assert!(!is_there(child), "it is reaped");
+    assert!(!is_alive(child), "the child is reaped");
 }
 
 async fn a_child_has_a_process_group_of_its_own<R: Runtime>() {
@@ -73,14 +73,14 @@ async fn a_child_has_a_process_group_of_its_own<R: Runtime>() {
     assert_ne!(getpgrp(), child);
 }
 
-async fn a_program_that_is_not_there_is_said_not_to_be<R: Runtime>() {
+async fn a_missing_program_is_reported<R: Runtime>() {
     let failed = R::spawn(client(), Command::new("/no/such/server")).await.map(|_| ());
     assert!(
         matches!(&failed, Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::NotFound)
     );
 }
 
-async fn a_child_that_fails_to_start_has_its_last_words_heard<R: Runtime>() {
+async fn the_stderr_of_a_failed_start_is_reported<R: Runtime>() {
     let script = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo \"line $i\" >&2; done; exit 7";
     let failed = R::spawn(client(), sh(script)).await.map(|_| ()).unwrap_err();
     let Error::Start { why: Close::Peer, status: Some(status), stderr, .. } = &failed else {
@@ -104,11 +104,11 @@ async fn a_child_that_exits_fails_its_calls_at_once_and_says_how<R: Runtime>() {
     assert_eq!(connection.closed(), Some(Close::Peer));
     connection.call_tool("echo", &json!({})).await.unwrap_err();
     assert_eq!(connection.clone().close().await.unwrap().unwrap().code(), Some(7));
-    assert!(!is_there(child), "it is reaped");
+    assert!(!is_alive(child), "the child is reaped");
 }
 
-async fn a_child_that_does_not_listen_is_ended_step_by_step<R: Runtime>() {
-    // One heeds SIGTERM, the other nothing at all.
+async fn an_unresponsive_child_is_terminated_then_killed<R: Runtime>() {
+    // One child reacts to SIGTERM, the other to nothing.
     for (trap, signal) in [("", 15), ("trap '' TERM;", 9)] {
         let script = format!(
             "{trap} welcome; sleep 3600 & echo $! >&2; echo $$ >&2; wait; wait; sleep 3600"
@@ -125,56 +125,58 @@ async fn a_child_that_does_not_listen_is_ended_step_by_step<R: Runtime>() {
     }
 }
 
-async fn a_child_that_speaks_for_ever_is_ended_all_the_same<R: Runtime>() {
-    let script = "welcome; trap '' TERM; exec yes '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/row/any\"}'";
+async fn a_child_that_never_stops_writing_is_ended<R: Runtime>() {
+    let script = concat!(
+        "welcome; trap '' TERM; ",
+        r#"exec yes '{"jsonrpc":"2.0","method":"notifications/row/any"}'"#
+    );
     let connection = R::spawn(impatient(), sh(script)).await.unwrap();
     assert_eq!(connection.clone().close().await.unwrap().unwrap().signal(), Some(9));
 }
 
-/// Waits until a process is gone. Whoever reaps what a killed child had started does so when it
-/// pleases.
+/// Waits until a process is gone: the reaper of a killed child's descendants takes its time.
 async fn gone(process: u32) {
     let is_zombie = || {
         std::fs::read_to_string(format!("/proc/{process}/stat"))
             .unwrap_or_default()
             .contains(") Z ")
     };
-    eventually("it is gone", || !is_there(process) || is_zombie()).await;
+    eventually("it is gone", || !is_alive(process) || is_zombie()).await;
 }
 
-async fn a_child_whose_last_handle_is_dropped_is_ended_with_all_it_started<R: Runtime>() {
+async fn dropping_the_last_handle_ends_the_process_group<R: Runtime>() {
     let script = "welcome; trap '' TERM; sleep 3600 & echo $! >&2; echo $$ >&2; wait; sleep 3600";
     let connection = R::spawn(impatient(), sh(script)).await.unwrap();
     let processes = numbers(&connection, 2).await;
     let other = (*connection).clone();
     drop(connection);
     if R::IS_ASYNC {
-        assert!(processes.iter().all(|process| is_there(*process)), "there is another handle");
+        assert!(processes.iter().all(|process| is_alive(*process)), "there is another handle");
     }
     drop(other);
     gone(processes[0]).await;
-    eventually("the child is reaped", || !is_there(processes[1])).await;
+    eventually("the child is reaped", || !is_alive(processes[1])).await;
 }
 
-/// A future that starts a child, and is dropped before it has.
-async fn a_child_that_is_started_by_nobody_any_more_is_ended<R: Runtime>() {
+/// The future that starts a child is dropped before it has started.
+async fn dropping_a_start_ends_the_child<R: Runtime>() {
     if !R::IS_ASYNC {
-        // What blocks cannot be dropped.
+        // A blocking start cannot be dropped.
         return;
     }
     let path = std::env::temp_dir().join(format!("mcp-row-{}-{}", R::NAME, std::process::id()));
     let script = format!("echo $$ > '{0}.new'; mv '{0}.new' '{0}'; sleep 3600", path.display());
     let spawning = async {
         R::spawn(impatient(), sh(&script)).await.map(|_| ()).unwrap();
-        unreachable!("it says nothing");
+        unreachable!("the server sends nothing");
     };
     smol::future::or(spawning, eventually("the child runs", || path.exists())).await;
     let child: u32 = std::fs::read_to_string(&path).unwrap().trim().parse().unwrap();
     std::fs::remove_file(&path).unwrap();
-    eventually("the child is reaped", || !is_there(child)).await;
+    eventually("the child is reaped", || !is_alive(child)).await;
 }
 
-async fn a_connection_begins_anew_and_what_listens_goes_on<R: Runtime>() {
+async fn a_reconnect_keeps_subscriptions<R: Runtime>() {
     for revisions in [&Revision::LEGACY[..], &[Revision::V2026_07_28]] {
         let connection =
             R::spawn(client().revisions(revisions), adapter_server::<R>(SERVER)).await.unwrap();
@@ -182,7 +184,7 @@ async fn a_connection_begins_anew_and_what_listens_goes_on<R: Runtime>() {
         let mut listening = connection.listen(&Filter::new().resource("note://one")).await.unwrap();
         connection.call_tool("exit", &json!({})).await.unwrap_err();
         let again = connection.reconnect().await.unwrap();
-        assert!(!is_there(first), "the first is reaped");
+        assert!(!is_alive(first), "the first is reaped");
         assert_eq!((again.era(), listening.ended()), (connection.era(), None));
         assert_eq!(success(again.call_tool("change", &json!({})).await), "changed");
         assert_eq!(listening.next().await, Some(Changed::Resource("note://one".into())));

@@ -1,5 +1,4 @@
-//! Full pipes, and peers that do not read or never stop speaking: nobody waits for ever, and nobody
-//! else for them.
+//! Full pipes, and peers that never read or never stop writing: they block no other connection.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -17,20 +16,20 @@ use smol::channel::{bounded, unbounded};
 use smol::future::{or, poll_once};
 
 rows! {
-    both_sides_say_more_than_fits_at_once,
-    a_client_that_never_reads_holds_up_nobody_else,
-    a_client_that_never_stops_holds_up_nobody_else,
+    both_sides_send_more_than_fits,
+    a_client_that_never_reads_blocks_no_other,
+    a_client_that_never_stops_blocks_no_other,
     logs_wait_for_room_and_all_arrive,
-    a_call_that_waits_for_room_can_be_given_up,
-    notifications_are_heard_in_order,
+    a_call_waiting_for_room_can_be_dropped,
+    notifications_arrive_in_order,
 }
 
-/// More than a socket holds.
+/// Returns a string larger than a socket's buffer.
 fn large(filling: &str) -> String {
     filling.repeat(300_000)
 }
 
-/// Bounds that are reached at once.
+/// Returns limits that are reached at once.
 fn narrow() -> Limits {
     Limits {
         outbox_bytes_max: 10_000,
@@ -40,7 +39,7 @@ fn narrow() -> Limits {
     }
 }
 
-async fn both_sides_say_more_than_fits_at_once<R: Runtime>() {
+async fn both_sides_send_more_than_fits<R: Runtime>() {
     let (connection, serving) = pair::<R>(client().limits(narrow()), shop().limits(narrow())).await;
     let (done, ended) = unbounded();
     for tool in ["echo", "echo_plain"].repeat(4) {
@@ -61,7 +60,7 @@ async fn both_sides_say_more_than_fits_at_once<R: Runtime>() {
     serving.ends_well().await;
 }
 
-async fn a_client_that_never_reads_holds_up_nobody_else<R: Runtime>() {
+async fn a_client_that_never_reads_blocks_no_other<R: Runtime>() {
     let server = shop().limits(Limits { outbox_bytes_max: 10_000, ..Limits::default() });
     let (deaf, deaf_serving) = serve_by_hand::<R>(server.clone()).await;
     let deaf = call_by_hand(deaf, |deaf| {
@@ -81,15 +80,18 @@ async fn a_client_that_never_reads_holds_up_nobody_else<R: Runtime>() {
     deaf_serving.ends_well().await;
 }
 
-/// A stream that is always readable is no reason not to look at anything else.
-async fn a_client_that_never_stops_holds_up_nobody_else<R: Runtime>() {
+/// A stream that is always readable must not starve others.
+async fn a_client_that_never_stops_blocks_no_other<R: Runtime>() {
     let (loud, loud_serving) = serve_by_hand::<R>(shop()).await;
     let enough = Arc::new(AtomicBool::new(false));
     let flooding = Arc::clone(&enough);
     let (done, ended) = bounded(1);
     thread::spawn(move || {
         let mut loud = loud;
-        let line = json!({"jsonrpc": "2.0", "method": "notifications/row/any", "params": {"text": "any".repeat(200)}});
+        let text = "any".repeat(200);
+        let line = json!({
+            "jsonrpc": "2.0", "method": "notifications/row/any", "params": {"text": text}
+        });
         let lines = format!("{line}\n").repeat(200);
         while !flooding.load(Ordering::Relaxed) {
             loud.writer.write_all(lines.as_bytes()).unwrap();
@@ -102,7 +104,7 @@ async fn a_client_that_never_stops_holds_up_nobody_else<R: Runtime>() {
     connection.clone().close().await.unwrap();
     serving.ends_well().await;
     enough.store(true, Ordering::Relaxed);
-    // The last piece of the flood is still to be read.
+    // The last piece of the flood is still unread.
     drop(ended.recv().await.unwrap());
     loud_serving.ends_well().await;
 }
@@ -110,7 +112,7 @@ async fn a_client_that_never_stops_holds_up_nobody_else<R: Runtime>() {
 async fn logs_wait_for_room_and_all_arrive<R: Runtime>() {
     let server = shop().limits(Limits { outbox_bytes_max: 10_000, ..Limits::default() });
     let (hand, serving) = serve_by_hand::<R>(server.clone()).await;
-    // 3 MB of logs: no socket holds them, so the handler waits.
+    // 3 MB of logs do not fit into a socket, so the handler waits.
     let hand = call_by_hand(hand, |hand| {
         hand.request(0, "logging/setLevel", &json!({"level": "debug"}));
         assert_eq!(hand.hear()["id"], 0);
@@ -118,7 +120,7 @@ async fn logs_wait_for_room_and_all_arrive<R: Runtime>() {
         hand.hear_notification("notifications/message");
     })
     .await;
-    // Meanwhile, the runtime has time for others.
+    // Meanwhile, the runtime runs other tasks.
     let (connection, _serving) = pair::<R>(client(), server).await;
     for _ in 0..5 {
         success(connection.call_tool("echo", &json!({"text": "meanwhile"})).await);
@@ -134,12 +136,12 @@ async fn logs_wait_for_room_and_all_arrive<R: Runtime>() {
     serving.ends_well().await;
 }
 
-async fn a_call_that_waits_for_room_can_be_given_up<R: Runtime>() {
+async fn a_call_waiting_for_room_can_be_dropped<R: Runtime>() {
     let (connection, hand) =
         mcp_adapter_tests::connect_by_hand::<R>(client().limits(narrow())).await;
     let call = |name: &'static str| connection.call_tool(name, &json!({"text": large("x")}));
     let first = call("first").start().await.unwrap();
-    // The outbox is full, so it waits; dropped, it was never made.
+    // The outbox is full, so the call waits; dropped now, it is never sent.
     let mut second = Box::pin(call("second").start());
     assert!(poll_once(&mut second).await.is_none());
     drop(second);
@@ -159,7 +161,7 @@ async fn a_call_that_waits_for_room_can_be_given_up<R: Runtime>() {
     assert_eq!(success(first.await), "first");
 }
 
-async fn notifications_are_heard_in_order<R: Runtime>() {
+async fn notifications_arrive_in_order<R: Runtime>() {
     let (says, heard) = unbounded();
     let client = Client::new("row", "1.0.0")
         .on_elicitation(|_| ElicitResult::accept(raw(&json!({"name": "Ada"}))))

@@ -1,4 +1,4 @@
-//! Listening to changes in both eras, and telling of them to clients that do not listen well.
+//! Subscriptions to changes in both eras, including by clients that read slowly.
 
 use mcp_adapter::proto::{CallError, Era, Filter, Revision};
 use mcp_adapter::{Changed, Watch};
@@ -8,10 +8,10 @@ use smol::channel::unbounded;
 use smol::future::poll_once;
 
 rows! {
-    changes_are_heard_in_both_eras_until_nobody_listens,
-    a_listening_that_is_waited_for_loses_nothing_when_it_is_not_any_more,
+    changes_arrive_in_both_eras_until_the_subscription_ends,
+    dropping_a_wait_for_a_change_loses_no_change,
     a_subscription_ends_with_its_connection,
-    telling_of_changes_never_waits_for_a_client_that_does_not_read,
+    announcing_changes_never_waits_for_a_slow_client,
     tools_come_and_go_while_serving,
 }
 
@@ -22,7 +22,7 @@ fn note() -> Changed {
     Changed::Resource("note://one".into())
 }
 
-async fn changes_are_heard_in_both_eras_until_nobody_listens<R: Runtime>() {
+async fn changes_arrive_in_both_eras_until_the_subscription_ends<R: Runtime>() {
     for (revisions, era) in ERAS {
         let (says, watched) = unbounded();
         let mut server = shop().on_watch(move |watch| says.try_send(watch.clone()).unwrap());
@@ -44,7 +44,7 @@ async fn changes_are_heard_in_both_eras_until_nobody_listens<R: Runtime>() {
     }
 }
 
-async fn a_listening_that_is_waited_for_loses_nothing_when_it_is_not_any_more<R: Runtime>() {
+async fn dropping_a_wait_for_a_change_loses_no_change<R: Runtime>() {
     let mut server = shop();
     let changes = server.changes();
     let (connection, _serving) = pair::<R>(client(), server).await;
@@ -67,17 +67,17 @@ async fn a_subscription_ends_with_its_connection<R: Runtime>() {
     }
 }
 
-async fn telling_of_changes_never_waits_for_a_client_that_does_not_read<R: Runtime>() {
+async fn announcing_changes_never_waits_for_a_slow_client<R: Runtime>() {
     let mut server = shop();
     let changes = server.changes();
-    // Nobody reads what this one is told.
+    // This client never reads.
     let (_deaf, _deaf_serving) = serve_by_hand::<R>(server.clone()).await;
     let (connection, _serving) = pair::<R>(client(), server).await;
     let mut listening = connection.listen(&Filter::new().tools()).await.unwrap();
     for _ in 0..20_000 {
         changes.tools_list_changed().unwrap();
     }
-    // Had it waited for the deaf client only once, this would not be over.
+    // Waiting for the deaf client even once would exceed the time limit.
     assert_eq!(listening.next().await, Some(Changed::Tools));
 }
 

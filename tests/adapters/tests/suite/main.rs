@@ -1,11 +1,11 @@
-//! One behaviour suite, written once over the shared handles, and run on each runtime.
+//! One behavior suite, written against the shared handles and run on each runtime.
 
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a row fails by panicking"
+    reason = "a test fails by panicking"
 )]
 
 mod asking;
@@ -19,5 +19,5 @@ mod recorded;
 mod streams;
 mod tokio_alone;
 
-/// Where cargo has put the server of this package.
+/// The path of this package's server, set by cargo.
 const SERVER: &str = env!("CARGO_BIN_EXE_adapter-server");

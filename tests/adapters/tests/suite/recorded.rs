@@ -1,5 +1,4 @@
-//! Connections that are recorded by both of their sides, and done again by machines that nobody
-//! drives.
+//! Connections recorded on both sides, and replayed on machines without IO.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -16,13 +15,13 @@ use serde_json::{Value, json};
 use crate::SERVER;
 
 rows! {
-    both_sides_of_a_session_are_recorded_and_replay_without_a_difference,
+    recordings_of_both_sides_replay_identically,
     each_connection_has_a_recording_of_its_own,
-    a_connection_that_is_made_once_more_has_one_of_its_own,
+    a_reconnect_starts_a_new_recording,
     a_recording_that_cannot_be_written_harms_nothing,
 }
 
-/// One recording, in memory.
+/// A recording in memory.
 #[derive(Clone, Debug, Default)]
 struct Tape(Arc<Mutex<Vec<u8>>>);
 
@@ -52,7 +51,7 @@ impl Shelf {
         self.0.lock().unwrap().iter().map(|tape| tape.0.lock().unwrap().clone()).collect()
     }
 
-    /// The one recording there is.
+    /// Returns the only recording.
     fn only(&self) -> Vec<u8> {
         let mut all = self.all();
         assert_eq!(all.len(), 1);
@@ -60,7 +59,7 @@ impl Shelf {
     }
 }
 
-/// Does a recording again on what `machine` makes.
+/// Replays a recording on a machine from `machine`.
 fn replay<M: Endpoint>(tape: &[u8], machine: impl FnOnce(Instant) -> M) -> Replayed {
     let recording = Recording::read(tape).unwrap();
     assert!(recording.is_whole());
@@ -69,8 +68,8 @@ fn replay<M: Endpoint>(tape: &[u8], machine: impl FnOnce(Instant) -> M) -> Repla
         .unwrap_or_else(|diverged| panic!("{diverged}\n{}", recording.show(true)))
 }
 
-/// A bit of everything: results, failures, progress, a question, log messages, changes, and a call
-/// that is given up.
+/// Uses every feature: results, failures, progress, a question, log messages, changes, and a
+/// cancelled call.
 async fn talk(connection: &Connection) {
     let mut listening = connection.listen(&Filter::new().resource("note://one")).await.unwrap();
     connection.set_log_level(Level::Debug).await.unwrap();
@@ -79,7 +78,7 @@ async fn talk(connection: &Connection) {
             |tool: &str| connection.call_tool(&format!("{tool}{kind}"), &json!({"text": "hello"}));
         assert_eq!(success(call("echo").await), "hello");
         assert_eq!(failure(call("fail").await), "it failed");
-        assert_eq!(&*refusal(call("refuse").await).message, "as it was asked to");
+        assert_eq!(&*refusal(call("refuse").await).message, "refused on request");
         assert_eq!(&*refusal(call("panic").await).message, "the handler failed");
         assert_eq!(success(call("count").progress(|_| {}).await), "100");
         assert_eq!(success(call("who").await), "Ada");
@@ -93,7 +92,7 @@ async fn talk(connection: &Connection) {
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "bye"})).await), "bye");
 }
 
-async fn both_sides_of_a_session_are_recorded_and_replay_without_a_difference<R: Runtime>() {
+async fn recordings_of_both_sides_replay_identically<R: Runtime>() {
     for revisions in [&Revision::LEGACY[..], &[Revision::V2026_07_28]] {
         let (ours, theirs) = (Shelf::default(), Shelf::default());
         let (our_shelf, their_shelf) = (ours.clone(), theirs.clone());
@@ -101,7 +100,7 @@ async fn both_sides_of_a_session_are_recorded_and_replay_without_a_difference<R:
         let server = shop().record(move || Ok(their_shelf.fresh())).tool_with(
             tool("hang_up"),
             |_: Value, cx| {
-                // Nothing comes of it over a byte stream, and it is something that was done.
+                // This has no effect over a byte stream, but it is recorded.
                 cx.hang_up()?;
                 Ok("here again")
             },
@@ -112,7 +111,7 @@ async fn both_sides_of_a_session_are_recorded_and_replay_without_a_difference<R:
         connection.clone().close().await.unwrap();
         serving.ends_well().await;
 
-        // What they did, and every byte that they said, comes out again.
+        // The replay yields the recorded commands and every byte sent.
         let (our_tape, their_tape) = (ours.only(), theirs.only());
         let here = replay(&our_tape, |began| client().machine(began));
         let there = replay(&their_tape, |began| server.machine(began).unwrap());
@@ -156,7 +155,7 @@ async fn each_connection_has_a_recording_of_its_own<R: Runtime>() {
     }
 }
 
-async fn a_connection_that_is_made_once_more_has_one_of_its_own<R: Runtime>() {
+async fn a_reconnect_starts_a_new_recording<R: Runtime>() {
     let shelf = Shelf::default();
     let fresh = shelf.clone();
     let ours = client().record(move || Ok(fresh.fresh()));
@@ -167,11 +166,11 @@ async fn a_connection_that_is_made_once_more_has_one_of_its_own<R: Runtime>() {
     let tapes = shelf.all();
     assert_eq!(tapes.len(), 2);
     replay(&tapes[0], |began| client().machine(began));
-    // The second knew already what the server is of.
+    // The second connection already knew the server's era.
     replay(&tapes[1], |began| client().expect(era).machine(began));
 }
 
-/// A disk that is full, or worse.
+/// A writer that fails or panics.
 #[derive(Debug)]
 enum Broken {
     Fails,
@@ -199,7 +198,7 @@ async fn a_recording_that_cannot_be_written_harms_nothing<R: Runtime>() {
         (client().record(|| Ok(Broken::Panics)), shop().record(|| Ok(Broken::Panics))),
     ] {
         let (connection, serving) = pair::<R>(ours, theirs).await;
-        // More than waits in a buffer.
+        // More than a buffer holds.
         let long = "long".repeat(20_000);
         for _ in 0..2 {
             assert_eq!(success(connection.call_tool("echo", &json!({"text": long})).await), long);

@@ -1,4 +1,4 @@
-//! Sockets of other kinds as streams, and how they end.
+//! Other kinds of sockets as streams, and how they end.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -16,11 +16,11 @@ use smol::unblock;
 
 rows! {
     tcp_is_a_stream,
-    a_server_serves_many_connections_and_each_ends_alone,
+    connections_of_a_server_end_independently,
     a_client_that_reads_no_more_ends_its_connection_cleanly,
-    a_server_that_is_dropped_hangs_up,
-    a_peer_that_is_gone_is_no_server,
-    a_stream_of_no_protocol_is_a_fault_or_an_end,
+    dropping_a_server_closes_its_connection,
+    a_closed_peer_is_an_error,
+    garbage_is_a_fault_or_the_end,
 }
 
 async fn tcp_is_a_stream<R: Runtime>() {
@@ -35,7 +35,7 @@ async fn tcp_is_a_stream<R: Runtime>() {
     serving.ends_well().await;
 }
 
-async fn a_server_serves_many_connections_and_each_ends_alone<R: Runtime>() {
+async fn connections_of_a_server_end_independently<R: Runtime>() {
     let server = shop();
     let mut connections = Vec::new();
     for _ in 0..20 {
@@ -54,16 +54,16 @@ async fn a_server_serves_many_connections_and_each_ends_alone<R: Runtime>() {
 async fn a_client_that_reads_no_more_ends_its_connection_cleanly<R: Runtime>() {
     let (hand, serving) = serve_by_hand::<R>(shop()).await;
     hand.writer.shutdown(Shutdown::Read).unwrap();
-    // What is answered now is EPIPE; the client's own end stays open.
+    // The response fails with EPIPE; the client's sending direction stays open.
     let hand =
         call_by_hand(hand, |hand| hand.call_tool(1, "echo", &json!({"text": "hello"}))).await;
     serving.ends_well().await;
     drop(hand);
 }
 
-async fn a_server_that_is_dropped_hangs_up<R: Runtime>() {
+async fn dropping_a_server_closes_its_connection<R: Runtime>() {
     if !R::IS_ASYNC {
-        // What blocks cannot be dropped.
+        // A blocking server cannot be dropped.
         return;
     }
     let (ours, theirs) = UnixStream::pair().unwrap();
@@ -85,14 +85,14 @@ async fn a_server_that_is_dropped_hangs_up<R: Runtime>() {
     connection.call_tool("echo", &json!({})).await.unwrap_err();
 }
 
-async fn a_peer_that_is_gone_is_no_server<R: Runtime>() {
+async fn a_closed_peer_is_an_error<R: Runtime>() {
     let (ours, theirs) = UnixStream::pair().unwrap();
     drop(theirs);
     let outcome = R::connect(client(), ours.into()).await.map(|_| ());
     assert!(matches!(outcome, Err(Error::Start { why: Close::Peer, .. })), "{outcome:?}");
 }
 
-async fn a_stream_of_no_protocol_is_a_fault_or_an_end<R: Runtime>() {
+async fn garbage_is_a_fault_or_the_end<R: Runtime>() {
     let (mut ours, theirs) = UnixStream::pair().unwrap();
     let serving = serve::<R>(shop(), theirs);
     ours.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n\0\xff\n").unwrap();

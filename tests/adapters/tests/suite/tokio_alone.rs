@@ -1,11 +1,11 @@
-//! What only tokio has: a runtime that ends before what runs on it, and places that are no runtime.
+//! Only on tokio: a runtime that ends before its tasks, and code outside of a runtime.
 
 use std::time::Duration;
 
 use mcp_adapter::proto::{CallError, Close};
 use mcp_adapter::{Error, Server};
 use mcp_adapter_tests::{
-    Runtime, Tokio, adapter_server, client, eventually, is_there, pair, server, shop, story,
+    Runtime, Tokio, adapter_server, client, eventually, is_alive, pair, server, shop, story,
     success, tool,
 };
 use mcp_tokio::{Connect, Serve};
@@ -26,21 +26,21 @@ fn no_child_outlives_the_runtime() {
     story(|| {
         for mut builder in runtimes() {
             let runtime = builder.enable_all().build().unwrap();
-            // It heeds neither the end of its input nor SIGTERM.
+            // The child reacts neither to the end of its input nor to SIGTERM.
             let script = "trap '' TERM; welcome; echo $$ >&2; sleep 3600; sleep 3600";
             let connection = runtime.block_on(impatient().spawn(sh(script))).unwrap();
             let pending =
                 runtime.block_on(connection.call_tool("any", &json!({})).start()).unwrap();
             runtime.block_on(eventually("it says its number", || !connection.stderr().is_empty()));
             let child: u32 = connection.stderr()[0].parse().unwrap();
-            assert!(is_there(child));
+            assert!(is_alive(child));
             drop(runtime);
-            // What is left of the connection says that it is over, and none of it waits for ever.
+            // The remaining handle reports the end, and nothing waits forever.
             let outcome = smol::block_on(pending.wait());
             assert!(matches!(outcome, Err(Error::Call(CallError::Lost))), "{outcome:?}");
             assert!(smol::block_on(connection.call_tool("any", &json!({})).wait()).is_err());
             smol::block_on(connection.close()).unwrap();
-            smol::block_on(eventually("the child is reaped", || !is_there(child)));
+            smol::block_on(eventually("the child is reaped", || !is_alive(child)));
         }
     });
 }
@@ -63,14 +63,14 @@ fn a_runtime_ends_at_once_while_it_serves_and_connects() {
 }
 
 #[test]
-fn outside_of_a_runtime_is_an_error_and_no_panic() {
+fn outside_of_a_runtime_there_is_an_error_instead_of_a_panic() {
     let served = smol::block_on(Server::serve(&shop(), tokio::io::empty(), tokio::io::sink()));
     served.unwrap_err();
     let spawned = smol::block_on(client().spawn(adapter_server::<Tokio>(SERVER)));
     assert!(matches!(spawned.map(|_| ()), Err(Error::Io(_))));
 }
 
-/// The way that the documentation shows.
+/// The documented way.
 #[test]
 fn a_handler_that_is_not_send_runs_on_a_local_set() {
     story(|| {
@@ -81,7 +81,7 @@ fn a_handler_that_is_not_send_runs_on_a_local_set() {
                     let text = std::rc::Rc::new(arguments["text"].to_string());
                     tokio::task::spawn_local(async move {
                         tokio::task::yield_now().await;
-                        let _nobody_waits = answer.send(text.repeat(2));
+                        let _ignored = answer.send(text.repeat(2));
                     });
                 }
             };

@@ -1,4 +1,4 @@
-//! Finds the import circles between files: sets of files that all need each other.
+//! Finds import cycles: sets of files that depend on each other.
 
 use super::{Edge, edges};
 use crate::Breach;
@@ -6,7 +6,7 @@ use crate::sources::SourceFile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Finds each set of files that reach each other by imports, with the imports that make it.
+/// Finds each set of files that reach each other by imports, with the imports that form the cycle.
 #[must_use]
 pub fn circles(files: &[SourceFile]) -> Vec<Breach> {
     let edges = edges(files);
@@ -32,7 +32,7 @@ fn breach(files: &[SourceFile], edges: &BTreeSet<Edge>, component: &BTreeSet<usi
     files[place].breach(line, what)
 }
 
-/// The strongly connected components of more than one file.
+/// Returns the strongly connected components with more than one file.
 fn components(edges: &BTreeSet<Edge>) -> Vec<BTreeSet<usize>> {
     let mut next: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for edge in edges {
@@ -50,7 +50,7 @@ fn components(edges: &BTreeSet<Edge>) -> Vec<BTreeSet<usize>> {
     components
 }
 
-/// Every file that imports lead to from this one.
+/// Returns every file reachable by imports from this one.
 fn reach(next: &BTreeMap<usize, BTreeSet<usize>>, from: usize) -> BTreeSet<usize> {
     let mut reached = BTreeSet::new();
     let mut pending = vec![from];
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn two_circles_are_two_and_a_line_of_imports_is_none() {
+    fn each_cycle_is_reported_and_a_chain_is_none() {
         let line = [
             ("a/src/lib.rs", ""),
             ("a/src/b.rs", "use crate::c::C; use crate::d::D; pub struct B;"),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn crates_are_apart() {
+    fn crates_are_independent() {
         let files = planted(&[
             ("a/src/lib.rs", ""),
             ("a/src/b.rs", "use crate::c::C; pub struct B;"),

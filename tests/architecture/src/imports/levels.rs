@@ -1,24 +1,23 @@
-//! The order of files inside a room: an import leads to a lower level or stays on its own.
+//! Checks the order of files inside a room: imports lead to the file's own level or a lower one.
 
 use super::edges;
 use crate::Breach;
 use crate::sources::SourceFile;
 
-/// The levels of one room, from the ground up.
+/// The levels of one room.
 ///
-/// A level lists files and folders relative to the room, without `.rs`: `outcome` is `outcome.rs`,
-/// or the whole folder `outcome`; `mod` is the room's own `mod.rs`. The longest entry that fits a
-/// file decides.
+/// A level lists files and folders relative to the room, without `.rs`: `outcome` is `outcome.rs`
+/// or the whole folder `outcome`, and `mod` is the room's own `mod.rs`. The longest matching entry
+/// decides a file's level.
 #[derive(Clone, Copy, Debug)]
 pub struct Order {
-    /// The room's folder, with a `/` at its end.
+    /// The room's folder, with a trailing `/`.
     pub room: &'static str,
     /// The lowest level first.
     pub levels: &'static [&'static [&'static str]],
 }
 
-/// Finds the imports inside a room that climb, the files that no level has, and the entries that
-/// name no file.
+/// Finds upward imports inside a room, files without a level, and entries that match no file.
 #[must_use]
 pub fn climbs(files: &[SourceFile], order: &Order) -> Vec<Breach> {
     let inside = |file: &SourceFile| !file.is_test && file.path.starts_with(order.room);
@@ -109,9 +108,8 @@ mod tests {
     fn a_climb_is_reported() {
         assert_eq!(
             found(&[("a/src/room/low.rs", "\nuse super::next::Next; pub struct Low;")]),
-            [
-                "a/src/room/low.rs:2: `super::next::Next` climbs from level 0 to a/src/room/next.rs (level 1)"
-            ]
+            ["a/src/room/low.rs:2: `super::next::Next` climbs from level 0 to \
+                                 a/src/room/next.rs (level 1)"]
         );
         assert_eq!(found(&[("a/src/room/next.rs", "use super::Router;")]).len(), 1);
         assert_eq!(found(&[("a/src/room/folder/low.rs", "use super::Folder;")]).len(), 1);

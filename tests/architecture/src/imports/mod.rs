@@ -1,7 +1,7 @@
-//! The imports between files of the libraries, item by item, and the rules on them.
+//! The imports between the files of the libraries, item by item, and the rules about them.
 //!
-//! An import leads to the file that defines its item, not to the facade that re-exports it. Methods
-//! need no import: what one file calls on a type of another is seen only where the type is named.
+//! An import leads to the file that defines its item, not to a facade that re-exports it. Methods
+//! need no import: a call on another file's type is found only where the type is named.
 
 pub mod circles;
 pub mod levels;
@@ -14,20 +14,20 @@ use modules::{Import, Module, Modules};
 use resolve::Target;
 use std::collections::BTreeSet;
 
-/// One mention, in one file, of something that another file of the same crate defines.
+/// A mention, in one file, of an item that another file of its crate defines.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Edge {
-    /// The file that names the item, as an index.
+    /// The index of the file that names the item.
     pub from: usize,
-    /// The file that defines it.
+    /// The index of the file that defines it.
     pub to: usize,
-    /// Where in `from`.
+    /// The line in `from`.
     pub line: usize,
     /// The path as written.
     pub path: String,
 }
 
-/// Finds every import between two files, tests left out.
+/// Finds every import between two files, outside of tests.
 #[must_use]
 pub fn edges(files: &[SourceFile]) -> BTreeSet<Edge> {
     let modules = Modules::new(files);
@@ -39,7 +39,7 @@ pub fn edges(files: &[SourceFile]) -> BTreeSet<Edge> {
         for import in &module.imports {
             file.add_import(import, &mut edges);
         }
-        // Inline modules share their file; its paths are read once, from the file's own module.
+        // Inline modules share their file, whose paths are read once, from the file's own module.
         if modules::key(&files[module.file].path).as_deref() == Some(key) {
             file.add_paths(&mut edges);
         }
@@ -76,7 +76,7 @@ impl Importer<'_> {
             }
             match target {
                 Target::Item(to) => self.add(*to, import.at, import.path.join("::"), edges),
-                // Paths through the module are edges of their own, unless only a macro uses it.
+                // Paths through the module are edges themselves, unless only a macro uses it.
                 Target::Module(key) if !is_used && !has_item => {
                     if let Some(module) = self.modules.get(key) {
                         self.add(module.file, import.at, import.path.join("::"), edges);
@@ -87,8 +87,8 @@ impl Importer<'_> {
         }
     }
 
-    /// Adds the names that a glob gives and this file uses; where none can be told, the glob's own
-    /// file.
+    /// Adds the names that a glob import provides and this file uses, or the glob's own file if
+    /// none can be determined.
     fn add_glob(&self, import: &Import, target: &Target, edges: &mut BTreeSet<Edge>) {
         let path = import.path.join("::");
         let key = match target {
@@ -99,19 +99,19 @@ impl Importer<'_> {
             return;
         }
         let tokens = &self.files[self.module.file].tokens;
-        let mut is_told = false;
+        let mut is_resolved = false;
         for at in self.free.iter().copied() {
             let name = &tokens[at].text;
             let is_own = self.module.items.iter().any(|item| item.name == *name);
             let found = if is_own { None } else { self.modules.look_up(key, name) };
             for target in found.into_iter().flatten() {
                 if let Target::Item(to) = target {
-                    is_told = true;
+                    is_resolved = true;
                     self.add(to, at, format!("{path}::{name}"), edges);
                 }
             }
         }
-        if let Some(module) = self.modules.get(key).filter(|_| !is_told) {
+        if let Some(module) = self.modules.get(key).filter(|_| !is_resolved) {
             self.add(module.file, import.at, format!("{path}::*"), edges);
         }
     }
@@ -149,8 +149,8 @@ impl Importer<'_> {
         }
     }
 
-    /// Returns whether an import of the module binds the name to an item. The import is the edge
-    /// then.
+    /// Returns whether an import of the module binds the name to an item; if so, the import is the
+    /// edge.
     fn is_imported_item(&self, module: &str, name: &str) -> bool {
         let imports = self.modules.get(module).map_or(&[][..], |module| &module.imports);
         let binds = imports.iter().any(|import| import.name.as_deref() == Some(name));
@@ -185,7 +185,7 @@ mod tests {
     use super::edges;
     use crate::sources::planted;
 
-    /// The imports of planted files: `from:line -> to path`, without `a/src/`.
+    /// Returns the imports of planted files: `from:line -> to path`, without `a/src/`.
     fn found(texts: &[(&str, &str)]) -> Vec<String> {
         let texts: Vec<(String, &str)> =
             texts.iter().map(|(path, text)| (format!("a/src/{path}"), *text)).collect();
@@ -245,7 +245,7 @@ mod tests {
         ] {
             assert_eq!(found(&[("room/mod.rs", &facade(rest)), one]).len(), edges, "{rest}");
         }
-        // A re-export from beside or above is an import.
+        // A re-export from a sibling or a parent is an import.
         assert_eq!(
             found(&[("lib.rs", ""), ("b.rs", "pub use crate::c::C;"), ("c.rs", "pub struct C;")])
                 .len(),

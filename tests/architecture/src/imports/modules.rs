@@ -1,6 +1,6 @@
-//! The module tree of the library crates: what each module defines, imports and nests.
+//! The module tree of the library crates: what each module defines, imports and contains.
 //!
-//! Names that only expanding a macro would give are not in it.
+//! Names that only exist after macro expansion are not included.
 
 use crate::lexer::Kind;
 use crate::sources::{SourceFile, Token, closing, nesting, reads};
@@ -89,7 +89,7 @@ impl Modules {
                 self.add_item(key, tokens, at, at + 2);
                 at = closing(tokens, at + 3) + 1;
             } else if token.kind == Kind::Ident && reads(tokens, at + 1, &["!", "{"]) {
-                // Items that a macro is given keep their names.
+                // Items inside a macro invocation keep their names.
                 self.add_items(key, file, tokens, at + 3, closing(tokens, at + 2));
                 at = closing(tokens, at + 2) + 1;
             } else if nesting(token) > 0 {
@@ -122,13 +122,13 @@ impl Modules {
 /// The keywords whose next word is a name that other modules can import.
 const ITEMS: &[&str] = &["const", "enum", "fn", "static", "struct", "trait", "type", "union"];
 
-/// Whether it is a name, and not one more keyword as in `const unsafe fn`.
+/// Returns whether the token is a name rather than another keyword, as in `const unsafe fn`.
 fn is_name(token: &Token) -> bool {
     let more = ["async", "extern", "fn", "mut", "unsafe"];
     token.kind == Kind::Ident && !more.iter().any(|word| token.is(word))
 }
 
-/// The key of the module that a file holds, if the file belongs to a library.
+/// Returns the key of the module that a file holds, if the file belongs to a library.
 pub(crate) fn key(path: &str) -> Option<String> {
     let (package, inner) = path.split_once("/src/")?;
     let inner = inner.strip_suffix(".rs")?;
@@ -138,7 +138,7 @@ pub(crate) fn key(path: &str) -> Option<String> {
     })
 }
 
-/// Every import of a file outside of tests, with the inline modules around it.
+/// Returns every import of a file outside of tests, with the inline modules around it.
 pub(crate) fn imports(tokens: &[Token]) -> Vec<(Vec<String>, Import)> {
     let mut found = Vec::new();
     let mut inline: Vec<(usize, String)> = Vec::new();
@@ -159,7 +159,7 @@ pub(crate) fn imports(tokens: &[Token]) -> Vec<(Vec<String>, Import)> {
     found
 }
 
-/// Whether a `use` declaration starts at `at`; `use<…>` in a type is none.
+/// Returns whether a `use` declaration starts at `at`, as opposed to `use<…>` in a type.
 pub(crate) fn is_use(tokens: &[Token], at: usize) -> bool {
     tokens[at].is("use") && !reads(tokens, at + 1, &["<"])
 }
@@ -219,7 +219,7 @@ fn add_leaves(
     at
 }
 
-/// The tokens of the free names in a file: no fields, methods, later parts of paths, or `use`
+/// Returns the tokens of free names in a file: no fields, methods, later path segments, or `use`
 /// declarations.
 pub(crate) fn free_names(tokens: &[Token]) -> impl Iterator<Item = usize> {
     let declared = use_tokens(tokens);
@@ -231,7 +231,7 @@ pub(crate) fn free_names(tokens: &[Token]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The tokens of `use` declarations and of `pub(in …)`.
+/// Returns the tokens of `use` declarations and of `pub(in …)`.
 fn use_tokens(tokens: &[Token]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     for at in 0..tokens.len() {
@@ -265,8 +265,9 @@ mod tests {
 
     #[test]
     fn items_are_found_in_their_module_and_not_in_bodies() {
-        let text = "pub struct A; pub(crate) enum B { C } const fn d() { const E: u8 = 1; } impl A { fn f() {} }\
-            object! { pub struct G { required h: H } } macro_rules! i { ($j:ident) => { struct $j; struct K; } }\
+        let text = "pub struct A; pub(crate) enum B { C } const fn d() { const E: u8 = 1; } \
+                    impl A { fn f() {} } object! { pub struct G { required h: H } } \
+                    macro_rules! i { ($j:ident) => { struct $j; struct K; } }\
             pub mod l { pub unsafe trait M {} #[cfg(test)] struct N; }";
         let files = planted(&[("a/src/lib.rs", text)]);
         let modules = Modules::new(&files);
@@ -283,8 +284,9 @@ mod tests {
 
     #[test]
     fn use_trees_are_taken_apart() {
-        let text = "use a::{b::{self, c as d}, e::*}; pub(in crate::x) use f; mod m { use $crate::g::h; }\
-            fn i() -> impl J + use<'_> { use k::L as _; } #[cfg(test)] use n;";
+        let text = "use a::{b::{self, c as d}, e::*}; pub(in crate::x) use f; \
+                    mod m { use $crate::g::h; } \
+                    fn i() -> impl J + use<'_> { use k::L as _; } #[cfg(test)] use n;";
         let files = planted(&[("a/src/lib.rs", text)]);
         let found: Vec<String> = imports(&files[0].tokens)
             .into_iter()

@@ -1,11 +1,11 @@
-//! Resolves paths to the files that define what they name, through any number of re-exports.
+//! Resolves paths to the files that define the named items, through any number of re-exports.
 //!
-//! Paths into other crates resolve to nothing: crates cannot form a circle.
+//! Paths into other crates resolve to nothing: crates cannot form a cycle.
 
 use super::modules::Modules;
 use std::collections::BTreeSet;
 
-/// The end of a path.
+/// The item or module at the end of a path.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Target {
     /// An item that this file defines.
@@ -14,8 +14,7 @@ pub(crate) enum Target {
     Module(String),
 }
 
-/// The module and name pairs that are being looked up: a guard against imports that lead to
-/// themselves.
+/// The pairs of module and name being looked up, to stop at imports that lead to themselves.
 type Pending = BTreeSet<(String, String)>;
 
 impl Modules {
@@ -49,7 +48,7 @@ impl Modules {
         current
     }
 
-    /// One segment on: into modules; the variants and functions of an item are the item.
+    /// Resolves one segment: into modules; variants and functions belong to their item.
     fn step(
         &self,
         targets: &BTreeSet<Target>,
@@ -108,7 +107,7 @@ impl Modules {
     }
 }
 
-/// The root of the crate that a module belongs to.
+/// Returns the root of the crate that a module belongs to.
 fn root(key: &str) -> &str {
     key.find("/src/").map_or(key, |at| &key[..at + "/src".len()])
 }
@@ -131,7 +130,7 @@ mod tests {
     use crate::imports::modules::Modules;
     use crate::sources::planted;
 
-    /// The files that a path leads to from `a/src/room/one.rs`.
+    /// Returns the files that a path leads to from `a/src/room/one.rs`.
     fn resolved(path: &str) -> Vec<String> {
         let texts = [
             ("a/src/lib.rs", "mod room; mod json; pub use json::Raw; use bytes::Bytes;"),
@@ -141,7 +140,8 @@ mod tests {
             ),
             (
                 "a/src/room/one.rs",
-                "use super::two; use crate::Raw as R; use super::*; use one; mod inline { fn f() {} }",
+                "use super::two; use crate::Raw as R; use super::*; use one; mod inline { fn f() \
+                 {} }",
             ),
             (
                 "a/src/room/two/mod.rs",
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_is_told_from_an_item() {
+    fn modules_and_items_are_distinguished() {
         assert_eq!(resolved("super::two"), ["a/src/room/two"]);
         assert_eq!(resolved("crate"), ["a/src"]);
         assert_eq!(resolved("super::two::two"), ["room/two/mod.rs"]);

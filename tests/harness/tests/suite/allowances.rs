@@ -1,4 +1,4 @@
-//! Allowances in bytes: what was open gives back all that it held, however it ended.
+//! Byte limits: whatever is open releases all it held, however it ends.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use mcp_proto::{CallOptions, Capability, ErrorObject, Limits, Misuse, client, se
 
 const ALLOWANCE: usize = 1000;
 
-/// Params that take the whole of it.
+/// Returns params that use the whole limit.
 fn whole() -> String {
     let (head, tail) = (r#"{"name":"t","pad":""#, r#""}"#);
     format!("{head}{}{tail}", "a".repeat(ALLOWANCE - head.len() - tail.len()))
 }
 
 #[test]
-fn a_call_gives_back_what_is_kept_to_make_it_again_however_it_ends() {
+fn a_call_releases_its_kept_params_however_it_ends() {
     let limits = Limits { calls_bytes_max: ALLOWANCE, ..Limits::default() };
     let server = server::Config::new("s", "1").capability(Capability::Tools);
     let mut pair = Pair::ready(client::Config::new("c", "1").limits(limits), server);
@@ -39,8 +39,8 @@ fn a_call_gives_back_what_is_kept_to_make_it_again_however_it_ends() {
 }
 
 #[test]
-fn a_request_gives_back_what_it_held_however_it_ends() {
-    // Each says besides who makes it.
+fn a_request_releases_its_bytes_however_it_ends() {
+    // Each also carries metadata.
     let limits = Limits { requests_bytes_max: 2 * ALLOWANCE, ..Limits::default() };
     let server = server::Config::new("s", "1").capability(Capability::Tools).limits(limits);
     let mut pair = Pair::ready(client::Config::new("c", "1"), server);

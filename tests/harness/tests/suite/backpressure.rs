@@ -1,5 +1,5 @@
-//! A peer that does not read, and an application that does not poll: what waits is bounded, and
-//! nothing that was promised is lost.
+//! A peer that does not read, and an application that does not poll: queues are bounded, and
+//! nothing promised is lost.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn tool(solo: &mut ServerSolo, id: u32) {
     solo.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","_meta":{{"progressToken":{id}}}}}}}"#));
 }
 
-/// Fills the outbox of a server that nobody reads.
+/// Fills the outbox of a server whose client does not read.
 fn fill(solo: &mut ServerSolo) {
     solo.is_deaf = true;
     while solo
@@ -38,7 +38,7 @@ fn fill(solo: &mut ServerSolo) {
 }
 
 #[test]
-fn new_traffic_is_blocked_and_what_is_owed_is_not() {
+fn new_traffic_is_blocked_and_responses_are_not() {
     let mut solo = server(narrow());
     for id in 1..=4 {
         tool(&mut solo, id);
@@ -71,7 +71,7 @@ fn new_traffic_is_blocked_and_what_is_owed_is_not() {
 }
 
 #[test]
-fn progress_is_thinned_to_the_latest_of_each_request() {
+fn deferred_progress_is_the_latest_of_each_request() {
     let mut solo = server(narrow());
     tool(&mut solo, 1);
     tool(&mut solo, 2);
@@ -95,7 +95,7 @@ fn progress_is_thinned_to_the_latest_of_each_request() {
 }
 
 #[test]
-fn thinned_progress_leaves_before_its_answer_prg_04() {
+fn deferred_progress_is_sent_before_its_response_prg_04() {
     let mut solo = server(narrow());
     tool(&mut solo, 1);
     fill(&mut solo);
@@ -113,8 +113,8 @@ fn thinned_progress_leaves_before_its_answer_prg_04() {
 }
 
 #[test]
-fn thinned_progress_is_never_overtaken_by_newer_prg_05() {
-    // The driver drains what `outbox` showed; before it looks again, there is room and newer
+fn deferred_progress_is_never_overtaken_prg_05() {
+    // The driver drains what `outbox` returned; before its next look, there is room for newer
     // progress.
     let mut solo = server(narrow());
     tool(&mut solo, 1);
@@ -123,7 +123,7 @@ fn thinned_progress_is_never_overtaken_by_newer_prg_05() {
     let outbox = solo.machine.outbox();
     let waiting = outbox.len();
     outbox.advance(waiting);
-    // The checker holds that progress grows on the wire.
+    // The checker ensures that progress increases on the wire.
     solo.progress(1, &Progress::new(2.0)).unwrap();
     solo.is_deaf = false;
     solo.poll();
@@ -132,7 +132,7 @@ fn thinned_progress_is_never_overtaken_by_newer_prg_05() {
 }
 
 #[test]
-fn thinned_progress_of_a_request_that_asks_is_not_lost_or_late_prg_05() {
+fn deferred_progress_of_an_asking_request_is_in_order_prg_05() {
     let mut solo = server(Limits { outbox_bytes_max: 600, ..Limits::default() });
     tool(&mut solo, 1);
     fill(&mut solo);
@@ -153,7 +153,7 @@ fn thinned_progress_of_a_request_that_asks_is_not_lost_or_late_prg_05() {
 }
 
 #[test]
-fn a_cancelled_request_takes_its_thinned_progress_along() {
+fn cancelling_a_request_drops_its_deferred_progress() {
     let mut solo = server(narrow());
     tool(&mut solo, 1);
     fill(&mut solo);
@@ -170,12 +170,12 @@ fn a_refused_answer_sends_nothing_even_with_progress_waiting() {
     tool(&mut solo, 1);
     fill(&mut solo);
     solo.progress(1, &Progress::new(1.0)).unwrap();
-    // The checker holds that a misuse sends nothing.
+    // The checker ensures that a misuse sends nothing.
     assert_eq!(solo.respond(1, "[]"), Err(Misuse::Unencodable));
 }
 
 #[test]
-fn events_that_wait_hold_up_reading_until_they_are_taken() {
+fn unpolled_events_stop_reading() {
     let limits = Limits { events_max: 5, ..Limits::default() };
     let mut solo = server(limits);
     solo.is_deaf = true;
@@ -189,7 +189,7 @@ fn events_that_wait_hold_up_reading_until_they_are_taken() {
 }
 
 #[test]
-fn a_peer_that_asks_and_does_not_read_is_held_up_and_then_given_up() {
+fn a_peer_that_never_reads_is_stalled_then_disconnected() {
     let limits = Limits {
         replies_bytes_max: 1000,
         stall_timeout: Duration::from_secs(60),
@@ -216,7 +216,7 @@ fn a_peer_that_asks_and_does_not_read_is_held_up_and_then_given_up() {
 }
 
 #[test]
-fn a_peer_that_reads_slowly_is_not_given_up() {
+fn a_slow_reader_stays_connected() {
     let limits = Limits {
         replies_bytes_max: 1000,
         stall_timeout: Duration::from_secs(60),
@@ -254,7 +254,7 @@ fn calls_in_flight_are_bounded() {
 }
 
 #[test]
-fn two_peers_with_full_narrow_pipes_do_not_lock_each_other_up() {
+fn two_peers_with_full_pipes_do_not_deadlock() {
     for seed in 0..20 {
         let config = server::Config::new("s", "1").capability(Capability::Tools).limits(narrow());
         let mut pair = Pair::ready(
@@ -302,7 +302,7 @@ fn two_peers_with_full_narrow_pipes_do_not_lock_each_other_up() {
 }
 
 #[test]
-fn a_busy_application_holds_up_its_peer_and_loses_nothing() {
+fn a_busy_application_stalls_its_peer_and_loses_nothing() {
     let config = server::Config::new("s", "1")
         .capability(Capability::Tools)
         .limits(Limits { events_max: 4, ..Limits::default() });
@@ -324,7 +324,7 @@ fn a_busy_application_holds_up_its_peer_and_loses_nothing() {
     assert_eq!(requests, 50);
 }
 
-/// It is kept twice: with the params, and for whoever looks at it alone.
+/// It is held twice: within the params, and on its own.
 #[test]
 fn the_meta_of_open_requests_counts_besides_their_params_sec_18() {
     let limits = Limits { requests_bytes_max: 1000, ..Limits::default() };

@@ -1,5 +1,5 @@
-//! Bad input: whatever comes in, the next valid request is answered, memory is bounded, and errors
-//! cannot be made into a storm. (SEC-18, SEC-19)
+//! Bad input: the next valid request is answered, memory is bounded, and errors cannot flood.
+// SEC-18, SEC-19: limits never panic, and input causes neither unbounded output nor memory.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn client() -> ClientSolo {
     )
 }
 
-/// Lines of every bad kind.
+/// Returns lines of every bad kind.
 fn bad_lines() -> Vec<Vec<u8>> {
     let mut lines: Vec<Vec<u8>> = [
         "garbage",
@@ -131,7 +131,7 @@ fn after_any_bad_line_calls_of_a_client_still_complete() {
 }
 
 #[test]
-fn bad_lines_during_the_handshake_are_survived() {
+fn a_handshake_survives_bad_lines() {
     for line in bad_lines() {
         let mut solo = ServerSolo::server(config());
         solo.say(&line);
@@ -148,7 +148,7 @@ fn bad_lines_during_the_handshake_are_survived() {
         solo.say(&line);
         let told = solo.take_told();
         if orphan {
-            assert_eq!(told, ["closed Refused"], "it can only be about initialize (T-03)");
+            assert_eq!(told, ["closed Refused"], "it can only refer to initialize (T-03)");
         } else if !line.windows(8).any(|window| window == b"\"result\"")
             && !line.windows(7).any(|window| window == b"\"id\":1,")
         {
@@ -161,7 +161,7 @@ fn bad_lines_during_the_handshake_are_survived() {
 }
 
 #[test]
-fn a_flood_of_bad_lines_gets_few_answers_and_good_ones_get_theirs() {
+fn a_flood_of_bad_lines_gets_few_replies_and_good_ones_get_theirs() {
     let lines: Vec<Vec<u8>> = bad_lines().into_iter().filter(|line| line.len() < 1000).collect();
     let mut solo = server();
     let mut seed = Seed(1);
@@ -181,7 +181,7 @@ fn a_flood_of_bad_lines_gets_few_answers_and_good_ones_get_theirs() {
 }
 
 #[test]
-fn two_peers_that_reply_to_everything_do_not_keep_each_other_busy() {
+fn two_peers_that_reply_to_everything_come_to_rest() {
     for revision in Revision::LEGACY {
         let client = client::Config::new("c", "1")
             .revisions(&Revision::LEGACY)
@@ -250,7 +250,7 @@ fn time_in_small_steps_earns_as_much_as_time_in_large_ones() {
 }
 
 #[test]
-fn a_line_of_32_mib_is_dropped_or_taken_as_the_limit_has_it_frm_10() {
+fn a_line_of_32_mib_is_accepted_if_the_limit_allows_frm_10() {
     let size = 32 << 20;
     let line = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{}"}}}}"#,
@@ -317,7 +317,7 @@ fn ids_in_flight_may_be_repeated_a_thousand_times_and_cost_one_error_each_id_09(
 }
 
 #[test]
-fn a_thousand_answers_to_nothing_change_nothing_id_08() {
+fn a_thousand_unknown_responses_change_nothing_id_08() {
     let mut solo = client();
     let call = CallOptions { progress: true, ..CallOptions::default() };
     solo.call_with("tools/list", "", call).unwrap();
@@ -367,8 +367,8 @@ fn params_beyond_the_bound_are_refused_sec_18() {
     assert_eq!(solo.take_events().len(), 1);
 }
 
-/// Says lines to a machine that nobody polls, for as long as it wants input; true if it gave up
-/// wanting.
+/// Sends lines to a machine that is never polled while it wants input; returns whether it stopped
+/// wanting any.
 fn fills_up(solo: &mut ClientSolo, mut line: impl FnMut(usize) -> String) -> bool {
     solo.is_deaf = true;
     for round in 0..200 {
@@ -382,7 +382,7 @@ fn fills_up(solo: &mut ClientSolo, mut line: impl FnMut(usize) -> String) -> boo
 }
 
 #[test]
-fn events_that_nobody_takes_hold_up_reading_whatever_they_hold_sec_19() {
+fn unpolled_events_of_any_kind_stop_reading_sec_19() {
     let limits = Limits { events_bytes_max: 1 << 20, ..Limits::default() };
     let config = || {
         client::Config::new("c", "1")
@@ -434,7 +434,7 @@ fn events_that_nobody_takes_hold_up_reading_whatever_they_hold_sec_19() {
             r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":2,"progress":{round},"message":"{big}"}}}}"#
         )
     };
-    check("words of progress", fills_up(&mut progressing, progress));
+    check("messages of progress", fills_up(&mut progressing, progress));
     let answered = |outcome: &str| {
         let mut solo = ready();
         for _ in 0..200 {
@@ -455,8 +455,8 @@ fn events_that_nobody_takes_hold_up_reading_whatever_they_hold_sec_19() {
 }
 
 #[test]
-fn answers_that_wait_for_the_rest_of_their_batch_are_bounded_sec_19() {
-    // Each batch has one request that stays open, and one whose refusal waits with it.
+fn replies_waiting_for_their_batch_are_bounded_sec_19() {
+    // Each batch has one request that stays open, and one whose error response waits with it.
     let mut solo = ServerSolo::ready(config(), R2, "{}");
     let long = "x".repeat(100_000);
     for id in 0..100 {

@@ -1,6 +1,7 @@
-//! Arrays of messages, in the one revision that has them. (BAT-01…18; those of HTTP are not here)
+//! Batches of messages, in the one revision that has them.
+// BAT-01…18, without those of HTTP.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
+#![expect(clippy::unwrap_used, reason = "a test helper may panic")]
 
 use mcp_harness::{ClientSolo, ServerSolo, initialize};
 use mcp_proto::{Capability, Limits, Question, Revision, client, server};
@@ -31,7 +32,7 @@ fn list(id: u32) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#)
 }
 
-/// The ids of an array of answers, and whether each is a result.
+/// Returns the ids of an array of responses, and whether each is a result.
 fn answers(array: &Value) -> Vec<(String, bool)> {
     array
         .as_array()
@@ -147,7 +148,7 @@ fn broken_responses_in_a_batch_are_not_answered_bat_06_id_08() {
 }
 
 #[test]
-fn initialize_does_not_belong_in_a_batch_bat_11_lif_12_t_65() {
+fn initialize_in_a_batch_is_refused_bat_11_lif_12_t_65() {
     let mut solo = server();
     solo.say(format!("[{PING},{}]", initialize("5", "2025-03-26", "{}")));
     let array = solo.hear();
@@ -162,7 +163,7 @@ fn initialize_does_not_belong_in_a_batch_bat_11_lif_12_t_65() {
 }
 
 #[test]
-fn other_revisions_refuse_an_array_and_do_nothing_of_it_bat_12() {
+fn other_revisions_refuse_an_array_as_a_whole_bat_12() {
     for revision in Revision::LEGACY {
         if revision == R2 {
             continue;
@@ -177,7 +178,7 @@ fn other_revisions_refuse_an_array_and_do_nothing_of_it_bat_12() {
 }
 
 #[test]
-fn a_client_takes_arrays_of_answers_and_single_ones_bat_13_bat_15() {
+fn a_client_accepts_arrays_of_responses_and_single_ones_bat_13_bat_15() {
     let mut solo = client();
     for _ in 0..4 {
         solo.call("tools/list", "").unwrap();
@@ -202,7 +203,10 @@ fn requests_and_answers_may_share_an_array_t_67() {
     solo.respond(1, r#"{"roots":[]}"#).unwrap();
     assert_eq!(
         solo.hear(),
-        json!([{"jsonrpc": "2.0", "id": "p", "result": {}}, {"jsonrpc": "2.0", "id": 1, "result": {"roots": []}}])
+        json!([
+            {"jsonrpc": "2.0", "id": "p", "result": {}},
+            {"jsonrpc": "2.0", "id": 1, "result": {"roots": []}},
+        ])
     );
 }
 
@@ -273,7 +277,7 @@ fn an_id_twice_in_a_batch_is_one_error_bat_18() {
 }
 
 #[test]
-fn an_id_is_taken_until_the_reply_to_its_batch_is_sent_bat_18_id_09() {
+fn an_id_is_in_use_until_its_batch_is_answered_bat_18_id_09() {
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let mut solo = server();
     solo.say(format!("[{ping},{ping}]"));
@@ -281,7 +285,7 @@ fn an_id_is_taken_until_the_reply_to_its_batch_is_sent_bat_18_id_09() {
     found.sort();
     assert_eq!(found, [("1".to_string(), false), ("1".to_string(), true)]);
     solo.expect_events(&["violation DuplicateId"]);
-    // The answer to 1 waits for the one to 2.
+    // The response to 1 waits for the one to 2.
     solo.say(format!("[{ping},{}]", list(2)));
     solo.say(ping);
     solo.expect_error("1", -32600);
@@ -293,7 +297,7 @@ fn an_id_is_taken_until_the_reply_to_its_batch_is_sent_bat_18_id_09() {
 }
 
 #[test]
-fn answers_that_wait_for_others_of_their_batch_are_bounded_sec_19() {
+fn replies_waiting_for_their_batch_are_bounded_sec_19() {
     let limits = Limits { replies_bytes_max: 1000, ..Limits::default() };
     let config = server::Config::new("s", "1").capability(Capability::Tools);
     let mut solo = ServerSolo::ready(config.limits(limits), R2, "{}");
@@ -336,7 +340,7 @@ fn progress_of_a_member_goes_out_at_once() {
 }
 
 #[test]
-fn a_batch_with_the_end_right_behind_it_is_answered() {
+fn a_batch_right_before_the_end_is_answered() {
     let mut solo = server();
     solo.say_bytes(format!("[{},{PING}]", list(1)).as_bytes());
     solo.say_eof();

@@ -1,5 +1,5 @@
-//! Taking back what was asked, and all the ways in which a cancel can cross an answer. (CAN-01…10,
-//! 19, 20)
+//! Cancellation, and all the ways in which it can cross a response.
+// CAN-01…10, CAN-19, CAN-20
 
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ fn a_cancelled_call_swallows_one_late_answer_t_44_can_05() {
 }
 
 #[test]
-fn what_is_remembered_of_cancelled_calls_is_bounded_t_44_sec_19() {
+fn the_memory_of_cancelled_calls_is_bounded_t_44_sec_19() {
     let limits = mcp_proto::Limits { retired_max: 3, ..mcp_proto::Limits::default() };
     let config = client::Config::new("c", "1").revisions(&Revision::LEGACY).limits(limits);
     let mut solo = ClientSolo::ready(config, R3, r#"{"tools":{}}"#);
@@ -97,7 +97,7 @@ fn what_is_remembered_of_cancelled_calls_is_bounded_t_44_sec_19() {
 }
 
 #[test]
-fn answer_and_cancel_may_cross_in_either_order_can_06() {
+fn a_response_and_a_cancellation_may_cross_in_either_order_can_06() {
     for server_first in [true, false] {
         let mut pair = Pair::ready(
             client::Config::new("c", "1").revisions(&Revision::LEGACY),
@@ -138,7 +138,7 @@ fn a_cancelled_request_gets_no_answer_and_no_progress_can_03_t_49_t_52() {
 }
 
 #[test]
-fn a_cancel_that_means_nothing_is_ignored_can_04_can_07_d_05() {
+fn an_invalid_cancellation_is_ignored_can_04_can_07_d_05() {
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#);
     solo.take_events();
@@ -178,7 +178,7 @@ fn a_cancel_matches_by_type_can_19() {
 }
 
 #[test]
-fn a_cancel_in_the_same_read_as_its_request_counts_can_06() {
+fn a_cancellation_read_together_with_its_request_counts_can_06() {
     let mut solo = server();
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     solo.say_bytes(format!("{request}\n{}\n{request}\n", cancelled("1")).as_bytes());
@@ -189,7 +189,7 @@ fn a_cancel_in_the_same_read_as_its_request_counts_can_06() {
 }
 
 #[test]
-fn an_answer_in_the_outbox_is_sent_though_a_cancel_comes_t_45() {
+fn a_queued_response_is_sent_despite_a_cancellation_t_45() {
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
     solo.is_deaf = true;
@@ -231,7 +231,7 @@ fn a_task_that_was_created_is_cancelled_by_its_own_request_can_10() {
 }
 
 #[test]
-fn cancelling_a_request_leaves_what_was_asked_for_it_to_those_who_asked_can_20() {
+fn cancelling_a_request_leaves_its_nested_calls_open_can_20() {
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#);
     let parent = CallOptions { parent: Some(solo.request(1)), ..CallOptions::default() };
@@ -255,7 +255,7 @@ fn cancelling_a_request_leaves_what_was_asked_for_it_to_those_who_asked_can_20()
 }
 
 #[test]
-fn questions_are_taken_back_with_their_request_can_20_t_51() {
+fn questions_are_cancelled_with_their_request_can_20_t_51() {
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#);
     let form = Question::from(Elicit::form("m", Raw::empty_object()));

@@ -1,6 +1,7 @@
-//! What was declared, and what may therefore be asked. (CAP-01…13, 18, 19)
+//! Declared capabilities, and what may be requested because of them.
+// CAP-01…13, CAP-18, CAP-19
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
+#![expect(clippy::unwrap_used, reason = "a test helper may panic")]
 
 use mcp_harness::{ClientSolo, ServerSolo, initialize};
 use mcp_proto::schema::{Capabilities, Elicit};
@@ -25,7 +26,7 @@ fn bare_client(capabilities: &str, revision: Revision) -> ClientSolo {
     )
 }
 
-/// How a request fares with a client of these capabilities.
+/// Returns the error code of a request to a client with these capabilities.
 fn asked(config: client::Config, revision: Revision, method: &str, params: &str) -> i64 {
     let mut solo = ClientSolo::ready(config, revision, "{}");
     solo.say(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#));
@@ -33,7 +34,7 @@ fn asked(config: client::Config, revision: Revision, method: &str, params: &str)
 }
 
 #[test]
-fn what_a_server_did_not_declare_is_not_there_cap_01_cap_04() {
+fn undeclared_methods_do_not_exist_cap_01_cap_04() {
     for revision in Revision::LEGACY {
         let mut solo = ServerSolo::ready(server::Config::new("s", "1"), revision, "{}");
         for method in [
@@ -60,7 +61,7 @@ fn what_a_server_did_not_declare_is_not_there_cap_01_cap_04() {
 }
 
 #[test]
-fn what_is_offered_is_declared_as_the_revision_has_it_cap_01() {
+fn a_server_declares_in_the_form_of_the_revision_cap_01() {
     let config = server::Config::new("s", "1")
         .capability(Capability::Completions)
         .capability(Capability::Logging)
@@ -73,7 +74,10 @@ fn what_is_offered_is_declared_as_the_revision_has_it_cap_01() {
         solo.say(initialize("1", revision.name(), "{}"));
         solo.expect_result("1")["capabilities"].take()
     };
-    let mut expected = json!({"logging": {}, "prompts": {"listChanged": true}, "resources": {"subscribe": true}, "tools": {}});
+    let mut expected = json!({
+        "logging": {}, "prompts": {"listChanged": true}, "resources": {"subscribe": true},
+        "tools": {},
+    });
     assert_eq!(declared(R1), expected);
     expected["completions"] = json!({});
     assert_eq!(declared(R2), expected);
@@ -83,7 +87,7 @@ fn what_is_offered_is_declared_as_the_revision_has_it_cap_01() {
 }
 
 #[test]
-fn what_a_client_offers_is_declared_as_the_revision_has_it_cap_02() {
+fn a_client_declares_in_the_form_of_the_revision_cap_02() {
     let declared = |revision: Revision| {
         let config = client::Config::new("c", "1")
             .revisions(&Revision::LEGACY)
@@ -104,7 +108,7 @@ fn what_a_client_offers_is_declared_as_the_revision_has_it_cap_02() {
 }
 
 #[test]
-fn experimental_and_unknown_capabilities_come_and_go_cap_18() {
+fn experimental_and_unknown_capabilities_are_kept_cap_18() {
     let experimental = Raw::from_text(r#"{"x":{"y":1}}"#).unwrap();
     let capabilities = Capabilities::none().with_experimental(experimental);
     let mut solo = ServerSolo::server(server::Config::new("s", "1").capabilities(capabilities));
@@ -159,13 +163,13 @@ fn a_server_calls_only_what_was_declared_cap_03() {
         );
         let elicited = solo.call("elicitation/create", r#"{"message":"m","requestedSchema":{}}"#);
         assert_eq!(elicited, Err(Misuse::Undeclared));
-        assert_eq!(solo.call("tools/list", ""), Err(Misuse::Unsupported), "not a server's to send");
+        assert_eq!(solo.call("tools/list", ""), Err(Misuse::Unsupported), "servers do not send it");
         solo.expect_silence();
     }
 }
 
 #[test]
-fn a_task_is_asked_only_of_who_declared_tasks_cap_03() {
+fn tasks_are_requested_only_if_declared_cap_03() {
     let task = r#"{"name":"t","task":{"ttl":1000}}"#;
     let mut solo = bare_client(r#"{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}"#, R4);
     solo.call("tools/call", task).unwrap();
@@ -188,7 +192,7 @@ fn a_client_refuses_what_it_did_not_declare_cap_04_cap_05() {
     assert_eq!(
         asked(elicitation(), R2, "elicitation/create", r#"{"message":"m"}"#),
         0,
-        "what was declared can be asked for, even if the revision that came of it is older"
+        "declared modes can be used, even in an older revision"
     );
 }
 
@@ -285,7 +289,7 @@ fn sampling_with_context_of_servers_needs_to_be_declared_cap_11() {
 }
 
 #[test]
-fn changes_are_told_only_where_that_was_declared_cap_12() {
+fn changes_are_announced_only_if_declared_cap_12() {
     let all = [
         (Capability::ToolsListChanged, "notifications/tools/list_changed"),
         (Capability::PromptsListChanged, "notifications/prompts/list_changed"),
@@ -311,7 +315,7 @@ fn changes_are_told_only_where_that_was_declared_cap_12() {
 }
 
 #[test]
-fn a_client_tells_of_changed_roots_if_it_said_so_cap_13() {
+fn a_client_announces_changed_roots_if_declared_cap_13() {
     let mut solo = ClientSolo::ready(
         client::Config::new("c", "1")
             .revisions(&Revision::LEGACY)
@@ -330,7 +334,7 @@ fn a_client_tells_of_changed_roots_if_it_said_so_cap_13() {
 }
 
 #[test]
-fn presence_counts_and_not_truth_cap_18_t_41() {
+fn presence_declares_a_capability_cap_18_t_41() {
     for (value, declared) in
         [("{}", true), ("true", true), (r#"{"x":1}"#, true), ("false", false), ("null", false)]
     {
@@ -358,7 +362,7 @@ fn odd_capabilities_do_not_break_a_handshake_cap_18() {
 }
 
 #[test]
-fn completions_need_no_declaration_where_there_is_none_cap_19() {
+fn completions_need_no_declaration_in_the_first_revision_cap_19() {
     let mut solo = bare_client("{}", R1);
     solo.call("completion/complete", "{}").unwrap();
     solo.say(r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no"}}"#);
@@ -399,7 +403,7 @@ fn methods_of_other_revisions_are_not_sent() {
 }
 
 #[test]
-fn a_request_is_sent_as_no_notification_and_the_other_way_round_cap_03() {
+fn requests_and_notifications_are_not_interchangeable_cap_03() {
     let mut solo = bare_client(r#"{"tools":{}}"#, R4);
     for request in ["roots/list", "tools/list", "ping", "server/discover"] {
         assert_eq!(solo.notify(request, ""), Err(Misuse::Unsupported), "{request}");

@@ -1,10 +1,6 @@
-//! The checkers themselves: each must be able to fail.
+//! Tests of the checkers: each must be able to fail.
 
-#![expect(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a helper of tests may fail as a test does"
-)]
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test helper may panic")]
 
 use mcp_harness::{
     Checked, Cut, Ledger, Play, Polls, Role, Script, Seen, ServerSolo, Step, WireRules, initialize,
@@ -13,13 +9,16 @@ use mcp_proto::server::Server;
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{Capability, Close, Endpoint, Instant, Limits, Raw, Revision, Side, server};
 
-/// The rules for a server in a session of 2025-06-18 with a client that has roots.
+/// Creates rules for a server in a session of 2025-06-18 with a client that has roots.
 fn wire() -> WireRules {
     let mut wire = WireRules::new(Side::Server, Limits::default());
     wire.hear((initialize("0", "2025-06-18", r#"{"roots":{}}"#) + "\n").as_bytes());
     wire.check(Instant::ZERO, br#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"logging":{}},"serverInfo":{"name":"s","version":"1"}}}"#).unwrap();
     wire.hear(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
-    wire.hear(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{\"progressToken\":\"t\"}}}\n");
+    wire.hear(
+        br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"progressToken":"t"}}}"#,
+    );
+    wire.hear(b"\n");
     wire.settle();
     assert_eq!(wire.revision(), Some(Revision::V2025_06_18));
     wire
@@ -47,7 +46,7 @@ fn lines_that_are_no_message_are_breaches() {
 }
 
 #[test]
-fn answers_that_answer_nothing_or_twice_are_breaches() {
+fn unknown_and_duplicate_responses_are_breaches() {
     let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
     let mut wire = wire();
     breach(&mut wire, r#"{"jsonrpc":"2.0","id":"1","result":{}}"#);
@@ -74,7 +73,8 @@ fn answers_without_one_outcome_are_breaches() {
 #[test]
 fn an_answer_after_its_cancel_is_a_breach() {
     let mut wire = wire();
-    wire.hear(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n");
+    wire.hear(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    wire.hear(b"\n");
     wire.settle();
     breach(&mut wire, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     breach(
@@ -122,7 +122,7 @@ fn progress_that_shrinks_or_belongs_to_nothing_is_a_breach() {
 }
 
 #[test]
-fn cancels_of_nothing_or_twice_or_of_what_was_answered_are_breaches() {
+fn cancelling_unknown_cancelled_or_answered_requests_is_a_breach() {
     let cancel = |id: u32| {
         format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
@@ -144,7 +144,7 @@ fn cancels_of_nothing_or_twice_or_of_what_was_answered_are_breaches() {
     breach(&mut wire, &cancel(2));
 }
 
-/// A request that stands alone, of revision 2026-07-28.
+/// Returns a modern request.
 fn alone(id: &str, method: &str, params: &str) -> String {
     let meta = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
     format!(
@@ -152,7 +152,7 @@ fn alone(id: &str, method: &str, params: &str) -> String {
     )
 }
 
-/// The rules for a server with one subscription that is acknowledged.
+/// Creates rules for a server with one acknowledged subscription.
 fn listening() -> WireRules {
     let mut wire = WireRules::new(Side::Server, Limits::default());
     let listen =
@@ -167,11 +167,11 @@ fn listening() -> WireRules {
 const TOLD: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}"#;
 
 #[test]
-fn what_is_told_after_the_end_of_a_subscription_is_a_breach_once_that_had_its_effect() {
+fn notifications_after_the_end_of_a_subscription_are_breaches() {
     let mut wire = listening();
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
     wire.hear((cancel.to_owned() + "\n").as_bytes());
-    // It can have been told by what came in together with the cancel, before it.
+    // The notification may have been caused by input before the cancellation.
     wire.check(Instant::ZERO, TOLD.as_bytes()).unwrap();
     wire.settle();
     breach(&mut wire, TOLD);
@@ -183,7 +183,7 @@ fn what_is_told_after_the_end_of_a_subscription_is_a_breach_once_that_had_its_ef
 }
 
 #[test]
-fn the_refusal_of_another_of_the_same_id_does_not_end_a_subscription_and_its_own_does() {
+fn a_subscription_ends_with_its_own_refusal_only() {
     let mut wire = listening();
     let again = alone("1", "subscriptions/listen", r#","notifications":{}"#);
     wire.hear((again.clone() + "\n").as_bytes());
@@ -200,7 +200,7 @@ fn the_refusal_of_another_of_the_same_id_does_not_end_a_subscription_and_its_own
 }
 
 #[test]
-fn after_a_refused_handshake_a_request_stands_alone_only_if_the_server_was_discovered() {
+fn after_a_refused_handshake_only_a_discovered_server_gets_modern_requests() {
     let mut wire = WireRules::new(Side::Client, Limits::default());
     let line = |wire: &mut WireRules, text: &str| wire.check(Instant::ZERO, text.as_bytes());
     line(&mut wire, r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#).unwrap();
@@ -208,11 +208,12 @@ fn after_a_refused_handshake_a_request_stands_alone_only_if_the_server_was_disco
     wire.settle();
     line(&mut wire, &alone("2", "server/discover", "")).unwrap();
     line(&mut wire, &alone("3", "tools/list", "")).expect_err("not discovered");
-    wire.hear(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}}}}\n");
+    let discovered = r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}"#;
+    wire.hear(format!("{{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{discovered}}}\n").as_bytes());
     wire.settle();
     line(&mut wire, &alone("4", "tools/list", "")).unwrap();
     line(&mut wire, r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#)
-        .expect_err("it says nothing of itself");
+        .expect_err("the request has no metadata");
 }
 
 #[test]
@@ -227,7 +228,7 @@ fn a_storm_of_errors_is_a_breach() {
 }
 
 #[test]
-fn the_books_find_calls_that_end_twice_or_never() {
+fn the_ledger_finds_calls_that_end_twice_or_never() {
     let mut solo =
         ServerSolo::ready(server::Config::new("s", "1"), Revision::V2025_06_18, r#"{"roots":{}}"#);
     let call = solo.call("roots/list", "").unwrap();
@@ -248,7 +249,7 @@ fn the_books_find_calls_that_end_twice_or_never() {
 }
 
 #[test]
-fn the_books_find_requests_that_are_answered_twice_or_forgotten() {
+fn the_ledger_finds_requests_that_are_answered_twice_or_never() {
     let mut solo = ServerSolo::ready(
         server::Config::new("s", "1").capability(Capability::Tools),
         Revision::V2025_06_18,
@@ -270,9 +271,9 @@ fn the_books_find_requests_that_are_answered_twice_or_forgotten() {
 }
 
 #[test]
-#[should_panic(expected = "shows something else")]
+#[should_panic(expected = "yields different output")]
 fn two_ways_that_differ_are_found() {
-    // A machine that is another one each time it is made.
+    // A machine that differs each time it is created.
     let count = std::cell::Cell::new(0);
     let machine = || {
         count.set(count.get() + 1);
@@ -307,7 +308,14 @@ fn a_trace_names_what_was_done_and_when() {
     assert_eq!(trace.moments, [(None, false), (None, true)]);
 }
 
-const LISTEN: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"subscriptions/listen\",\"params\":{\"notifications\":{\"toolsListChanged\":true},\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}}}\n";
+const LISTEN: &[u8] = concat!(
+    r#"{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"#,
+    r#""notifications":{"toolsListChanged":true},"_meta":{"#,
+    r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+    r#""io.modelcontextprotocol/clientCapabilities":{}}}}"#,
+    "\n"
+)
+.as_bytes();
 const ACKNOWLEDGED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":7},"notifications":{"toolsListChanged":true}}}"#;
 
 fn hear(wire: &mut WireRules, line: &str) {
@@ -316,7 +324,7 @@ fn hear(wire: &mut WireRules, line: &str) {
 }
 
 #[test]
-fn what_is_no_message_takes_nothing_back() {
+fn an_invalid_message_cancels_nothing() {
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
     let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":7}}}"#;
     let mut wire = WireRules::new(Side::Server, Limits::default());
@@ -327,14 +335,14 @@ fn what_is_no_message_takes_nothing_back() {
     breach(&mut wire, std::str::from_utf8(ACKNOWLEDGED).unwrap());
     hear(&mut wire, cancel);
     breach(&mut wire, changed);
-    // The id is free again.
+    // The id may be reused.
     wire.hear(LISTEN);
     wire.check(Instant::ZERO, ACKNOWLEDGED).unwrap();
     wire.check(Instant::ZERO, changed.as_bytes()).unwrap();
 }
 
 #[test]
-fn what_is_no_request_is_refused_and_never_served() {
+fn an_invalid_request_is_refused() {
     let request = r#"{"jsonrpc":"1.0","id":2,"method":"tools/list"}"#;
     let mut refused = wire();
     hear(&mut refused, request);
@@ -347,7 +355,7 @@ fn what_is_no_request_is_refused_and_never_served() {
 }
 
 #[test]
-fn an_array_welcomes_nobody_bat_16() {
+fn an_array_completes_no_handshake_bat_16() {
     let mut wire = WireRules::new(Side::Client, Limits::default());
     wire.check(Instant::ZERO, initialize("1", "2025-11-25", "{}").as_bytes()).unwrap();
     let welcome =
@@ -358,10 +366,10 @@ fn an_array_welcomes_nobody_bat_16() {
     assert_eq!(wire.revision(), Some(Revision::V2025_03_26));
 }
 
-/// Of two with one id the one in the batch is answered with its batch, whatever is answered or
-/// taken back meanwhile.
+/// Of two requests with one id, the one in the batch is answered with its batch, whatever is
+/// answered or cancelled in between.
 #[test]
-fn what_came_in_a_batch_is_answered_in_one_id_09() {
+fn a_request_of_a_batch_is_answered_in_a_batch_id_09() {
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let refusal = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"m"}}"#;
     let mut wire = WireRules::new(Side::Server, Limits::default());
@@ -382,9 +390,10 @@ fn what_came_in_a_batch_is_answered_in_one_id_09() {
     breach(&mut wire, &format!("[{refusal}]"));
 }
 
-/// Who is told no, and who is answered, when one id is used again within one piece of input.
+/// If one id is reused within one piece of input, it is known which request was refused and which
+/// was answered.
 #[test]
-fn lines_that_are_handed_over_one_by_one_tell_what_is_answered_with_what() {
+fn separate_lines_attribute_responses_to_requests() {
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#;
     let request = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":2,"method":"{method}"}}"#);
     let opening = initialize("0", "2025-06-18", "{}");

@@ -1,7 +1,7 @@
-//! The same inputs give the same everything, in whatever order the machine is polled; and small
-//! worlds, explored whole.
+//! Equal inputs yield equal output, in whatever order the machine is polled; and small worlds,
+//! explored exhaustively.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
+#![expect(clippy::unwrap_used, reason = "a test helper may panic")]
 
 use std::time::Duration;
 
@@ -64,8 +64,7 @@ fn greeting() -> [Step; 2] {
     ]
 }
 
-/// What can happen to a client, each on its own. Ids and numbers are those of the first call and
-/// request.
+/// Returns independent inputs of a client. Ids and numbers are those of the first call and request.
 fn client_steps() -> Vec<Step> {
     let options = CallOptions {
         progress: true,
@@ -94,7 +93,7 @@ fn client_steps() -> Vec<Step> {
     ]
 }
 
-/// What can happen to a server, each on its own.
+/// Returns independent inputs of a server.
 fn server_steps() -> Vec<Step> {
     vec![
         Step::Apply(OwnedCommand::Respond { incoming: 1.into(), result: Some(raw("{}")) }),
@@ -125,7 +124,7 @@ fn server_steps() -> Vec<Step> {
     ]
 }
 
-/// All sequences of so many steps.
+/// Returns all sequences of `length` steps.
 fn sequences(steps: &[Step], length: u32) -> impl Iterator<Item = Vec<Step>> + '_ {
     (0..steps.len().pow(length)).map(move |mut number| {
         (0..length)
@@ -174,7 +173,7 @@ fn every_world_of_four_steps_of_a_server_that_is_ready_keeps_the_promises() {
 }
 
 #[test]
-fn every_world_of_three_steps_is_the_same_in_every_poll_order() {
+fn every_world_of_three_steps_is_independent_of_poll_order() {
     let orders = [Polls::EventsFirst, Polls::Late, Polls::Nervous, Polls::Seeded(Seed(7))];
     for rest in sequences(&client_steps(), 3) {
         let script = with_start(&[welcome()], rest);
@@ -206,7 +205,7 @@ fn random_long_worlds_are_cut_and_order_free() {
         let mut random = Seed(seed);
         let mut steps = vec![welcome()];
         let all = client_steps();
-        // Without the steps that end it, so that it gets long.
+        // Without the steps that end the connection, so that the world becomes long.
         steps.extend(
             (0..12)
                 .map(|_| all[random.below(all.len() - 1)].clone())
@@ -230,7 +229,7 @@ fn random_long_worlds_are_cut_and_order_free() {
 }
 
 #[test]
-fn every_split_of_everything_at_once_shows_the_same() {
+fn every_split_of_everything_at_once_yields_equal_output() {
     let steps: Vec<Step> = greeting()
         .into_iter()
         .chain(server_steps().into_iter().filter(|step| matches!(step, Step::Input(_))))
@@ -298,7 +297,7 @@ fn a_long_life_leaves_no_deadline_behind() {
     }
     let config = client::Config::new("c", "1").revisions(&mcp_proto::Revision::LEGACY);
     let machine = Stdio::new(Client::new(Instant::ZERO, config));
-    // `play` sees to it that with no deadline waiting changes nothing.
+    // `play` checks that without a deadline, waiting changes nothing.
     let trace = play(machine, &Script { steps }, PLAIN);
     assert_eq!(trace.moments.last().unwrap().0, None);
 }

@@ -1,4 +1,5 @@
-//! What a message is, and what is said of a text that is none. (JSON-01…20)
+//! The envelope of messages, and the replies to invalid ones.
+// JSON-01…20
 
 use mcp_harness::{ClientSolo, ServerSolo};
 use mcp_proto::{CallOptions, Capability, ErrorObject, Misuse, Raw, Revision, client, server};
@@ -41,7 +42,7 @@ fn a_request_with_the_wrong_jsonrpc_is_refused_under_its_id_json_01_t_13() {
 }
 
 #[test]
-fn the_version_may_be_spelled_with_escapes_and_stand_last() {
+fn the_version_may_be_escaped_and_come_last() {
     let mut solo = server();
     solo.say(r#"{"method":"\u0070ing","\u0069d":3,"x":[{}],"jsonrpc":"\u0032.0"}"#);
     solo.expect_lines(&[r#"{"jsonrpc":"2.0","id":3,"result":{}}"#]);
@@ -120,7 +121,7 @@ fn results_are_objects_or_are_not_sent_json_07_json_08() {
 }
 
 #[test]
-fn a_result_type_that_writes_nothing_is_no_result_json_07_json_08() {
+fn a_result_type_that_encodes_nothing_is_refused_json_07_json_08() {
     use mcp_proto::server::{Event, Server};
     use mcp_proto::{Instant, Session, StreamId};
     let now = Instant::ZERO;
@@ -141,7 +142,7 @@ fn a_result_type_that_writes_nothing_is_no_result_json_07_json_08() {
 }
 
 #[test]
-fn an_error_without_code_or_message_ends_its_call_all_the_same_json_07_json_09_t_16() {
+fn an_error_without_code_or_message_ends_its_call_json_07_json_09_t_16() {
     for answer in [
         r#""error":{"code":1.5,"message":"m"}"#,
         r#""error":{"code":"1","message":"m"}"#,
@@ -164,7 +165,7 @@ fn an_error_without_code_or_message_ends_its_call_all_the_same_json_07_json_09_t
 }
 
 #[test]
-fn error_data_comes_and_goes_as_it_is_json_09_json_10_json_18() {
+fn error_data_is_kept_verbatim_json_09_json_10_json_18() {
     let mut solo = client();
     solo.call("tools/list", "").unwrap();
     solo.say(r#"{"jsonrpc":"2.0","id":2,"error":{"data":[1e400,{"a":null}],"message":"m","code":-2147483649,"x":1}}"#);
@@ -181,7 +182,7 @@ fn error_data_comes_and_goes_as_it_is_json_09_json_10_json_18() {
 }
 
 #[test]
-fn what_cannot_be_read_is_answered_in_the_form_of_the_revision_json_11_json_12_json_13() {
+fn unreadable_text_is_answered_in_the_form_of_the_revision_json_11_json_12_json_13() {
     for revision in Revision::LEGACY {
         let id = if revision == R4 { "" } else { "null" };
         let mut solo = ServerSolo::ready(server::Config::new("s", "1"), revision, "{}");
@@ -217,7 +218,7 @@ fn json_that_is_no_message_is_an_invalid_request_json_14_t_01() {
 }
 
 #[test]
-fn a_method_with_an_outcome_does_nothing_to_the_call_of_that_id_t_01() {
+fn a_message_with_method_and_result_completes_no_call_t_01() {
     let mut solo = client();
     solo.call("tools/list", "").unwrap();
     solo.take_lines();
@@ -248,7 +249,7 @@ fn unknown_and_misplaced_methods_are_not_found_json_15() {
 }
 
 #[test]
-fn a_method_served_besides_is_delivered_json_15() {
+fn an_additional_method_is_delivered_json_15() {
     let config = server::Config::new("s", "1").serve("x/y");
     let mut solo = ServerSolo::ready(config, R3, "{}");
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"x/y","params":{"a":1}}"#);
@@ -305,7 +306,7 @@ fn params_are_objects_or_are_not_sent_json_17() {
 }
 
 #[test]
-fn members_that_nobody_knows_are_kept_and_harmless_json_18() {
+fn unknown_members_are_kept_and_harmless_json_18() {
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","trace":1,"params":{"name":"a","x":{"y":1},"_meta":{"com.example/z":[1,2]}}}"#);
     let events = solo.take_events();
@@ -327,7 +328,7 @@ fn an_error_message_is_one_short_sentence_whatever_was_asked_json_19() {
 }
 
 #[test]
-fn bad_utf_8_costs_its_line_and_no_more_json_20_t_11() {
+fn bad_utf_8_costs_only_its_line_json_20_t_11() {
     let mut solo = server();
     for bad in
         [&b"\xFF"[..], b"\xC3\x28", b"\xED\xA0\x80", b"\xF5\x80\x80\x80", b"\xC0\xAF", b"\x80"]
@@ -401,7 +402,7 @@ fn deep_nesting_and_giant_numbers_are_survived_t_12() {
 }
 
 #[test]
-fn the_deepest_nesting_is_what_the_limit_says_t_12() {
+fn the_nesting_limit_is_exact_t_12() {
     let limits = mcp_proto::Limits { depth_max: 5, ..mcp_proto::Limits::default() };
     let mut solo = ServerSolo::server(server::Config::new("s", "1").limits(limits));
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":{"b":{"c":{}}}}}"#);
@@ -410,7 +411,7 @@ fn the_deepest_nesting_is_what_the_limit_says_t_12() {
     solo.expect_error("", -32700);
 }
 
-/// Writes no value at all.
+/// Encodes no value at all.
 struct Nothing;
 
 impl mcp_proto::schema::Encode for Nothing {

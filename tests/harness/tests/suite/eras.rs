@@ -1,6 +1,6 @@
-//! Which era two peers come to speak, and both eras over one pipe.
+//! Negotiation of the era, and both eras over one pipe.
 
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test helper may panic")]
 
 mod interleaved;
 mod matrix;

@@ -1,4 +1,4 @@
-//! What the simulation found, each as a story of its own: it must not come back.
+//! Regression tests for what the simulation found.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use mcp_proto::{
     client, server,
 };
 
-/// A client without a session may say what the protocol does not know: it was taken for one that
-/// speaks too early, and a strict server hung up.
+/// A client may send notifications outside of the protocol before its first request: this was taken
+/// for a premature message, and a strict server disconnected.
 #[test]
-fn a_client_without_a_session_may_notify_of_what_no_revision_knows() {
+fn a_client_may_send_unknown_notifications_before_its_first_request() {
     for revisions in [&Revision::ALL[..], &[Revision::V2026_07_28]] {
         let server =
             server::Config::new("s", "1").capability(Capability::Tools).revisions(revisions);
@@ -27,10 +27,10 @@ fn a_client_without_a_session_may_notify_of_what_no_revision_knows() {
     }
 }
 
-/// The allowance of errors grew by the clock and not from when it was first used: the first burst
-/// was one too long.
+/// The allowance of error replies grew from time zero rather than from its first use: the first
+/// burst was one too long.
 #[test]
-fn a_burst_of_errors_is_no_longer_for_coming_late_t_20() {
+fn the_first_burst_of_errors_does_not_grow_with_time_t_20() {
     let limits = Limits { error_replies_max: 2, ..Limits::default() };
     let mut server = Solo::server(server::Config::new("s", "1").limits(limits));
     server.wait(Duration::from_millis(900));
@@ -44,8 +44,8 @@ fn a_burst_of_errors_is_no_longer_for_coming_late_t_20() {
     assert_eq!(heard, 2);
 }
 
-/// A server that closes ends a subscription with a result and a cancel; both may cross the client's
-/// own cancel, and the second was taken for a violation.
+/// A closing server ends a subscription with a result and a cancellation; both may cross the
+/// client's cancellation, and the second was taken for a violation.
 #[test]
 fn the_end_of_a_subscription_may_cross_its_cancel_t_101() {
     let server = server::Config::new("s", "1").capability(Capability::ToolsListChanged);
@@ -62,8 +62,8 @@ fn the_end_of_a_subscription_may_cross_its_cancel_t_101() {
     assert_eq!(pair.client_told(), ["call#2 Cancelled", "closed Peer"]);
 }
 
-/// Half a line showed the machine a time that it forgot again, when the other half came with an
-/// earlier one.
+/// Half a line advanced the machine's clock, which went back when the other half arrived with an
+/// earlier time.
 #[test]
 fn time_does_not_go_back_inside_a_line_t_61() {
     let limits = Limits { ping_every: Some(Duration::from_secs(5)), ..Limits::default() };
@@ -80,10 +80,9 @@ fn time_does_not_go_back_inside_a_line_t_61() {
     assert_eq!(server.poll_timeout(), Some(Instant::from_millis(6000)));
 }
 
-/// A client without a session hears no log messages of no request, not even while its server waits
-/// for the last answers.
+/// A modern client receives no log messages outside of requests, not even while its server drains.
 #[test]
-fn nobody_hears_logs_of_a_server_that_drains_without_a_session_log_06() {
+fn a_draining_server_sends_modern_clients_no_logs_log_06() {
     let server =
         server::Config::new("s", "1").capability(Capability::Tools).capability(Capability::Logging);
     let mut pair = Pair::ready(client::Config::new("c", "1"), server);

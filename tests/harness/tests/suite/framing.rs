@@ -1,4 +1,5 @@
-//! Lines on a byte stream. (FRM-01…21)
+//! Framing of lines on a byte stream.
+// FRM-01…21
 
 use std::time::Duration;
 
@@ -30,7 +31,10 @@ fn every_message_is_one_line_whatever_it_carries_frm_01_frm_02() {
     solo.say(r#"{"jsonrpc":"2.0","id":"a\n\rb","method":"tools/call","params":{"name":"x"}}"#);
     solo.take_events();
     solo.respond(1, "{\r\n  \"content\": [\r\n ],\n \"text\":\t\"a\\nb\\rc\u{2028}\" }\n").unwrap();
-    solo.expect_lines(&["{\"jsonrpc\":\"2.0\",\"id\":\"a\\n\\rb\",\"result\":{\"content\":[],\"text\":\"a\\nb\\rc\u{2028}\"}}"]);
+    solo.expect_lines(&[concat!(
+        r#"{"jsonrpc":"2.0","id":"a\n\rb","result":{"content":[],"text":"a\nb\rc"#,
+        "\u{2028}\"}}"
+    )]);
     solo.log(Level::Error, "[1,\r\n2]").unwrap();
     solo.expect_lines(&[
         r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":[1,2]}}"#,
@@ -52,7 +56,7 @@ fn the_outbox_ends_with_a_whole_message_at_every_moment_frm_01() {
 }
 
 #[test]
-fn every_chunking_gives_the_same_frm_07() {
+fn every_chunking_yields_equal_messages_frm_07() {
     let lines = [
         initialize("0", "2025-03-26", "{}"),
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.into(),
@@ -70,11 +74,13 @@ fn every_chunking_gives_the_same_frm_07() {
 }
 
 #[test]
-fn long_lines_are_the_same_however_they_come_frm_07() {
-    // Lines around the sizes at which the reader goes about them differently.
+fn long_lines_are_independent_of_chunking_frm_07() {
+    // Lines around the sizes at which the reader changes its strategy.
     let body = |length: usize| {
         let pad = "x".repeat(length);
-        Step::Input(format!("{{\"jsonrpc\":\"2.0\",\"id\":{length},\"method\":\"tools/call\",\"params\":{{\"name\":\"{pad}\"}}}}\r\n").into_bytes())
+        let params = format!(r#"{{"name":"{pad}"}}"#);
+        let call = format!(r#""id":{length},"method":"tools/call","params":{params}"#);
+        Step::Input(format!("{{\"jsonrpc\":\"2.0\",{call}}}\r\n").into_bytes())
     };
     let mut steps = vec![
         Step::Input((initialize("0", "2025-06-18", "{}") + "\n").into_bytes()),
@@ -160,7 +166,7 @@ fn a_message_of_exactly_the_limit_is_taken_frm_10() {
 }
 
 #[test]
-fn a_whole_last_line_counts_and_half_of_one_is_reported_frm_12_t_22_t_23() {
+fn a_complete_last_line_counts_and_a_partial_one_is_reported_frm_12_t_22_t_23() {
     let mut solo = server();
     solo.say_bytes(ping(1).as_bytes());
     solo.expect_silence();
@@ -196,14 +202,17 @@ fn an_answer_in_the_last_line_completes_its_call_t_22() {
 #[test]
 fn only_lf_ends_a_line_frm_13() {
     let mut solo = server();
-    solo.say("{\"jsonrpc\":\"2.0\",\r\"id\":1,\r\"method\":\"tools/call\",\"params\":{\"name\":\"\u{2028}\u{2029}\u{85}\"}}");
+    solo.say(
+        "{\"jsonrpc\":\"2.0\",\r\"id\":1,\r\"method\":\"tools/call\",\
+         \"params\":{\"name\":\"\u{2028}\u{2029}\u{85}\"}}",
+    );
     solo.expect_events(&["request#1 tools/call {\"name\":\"\u{2028}\u{2029}\u{85}\"}"]);
     solo.say(format!("{}\r{}", ping(2), ping(3)));
     solo.expect_error("null", -32700);
 }
 
 #[test]
-fn arrays_belong_to_one_revision_frm_14_frm_15() {
+fn only_one_revision_has_arrays_frm_14_frm_15() {
     for revision in Revision::LEGACY {
         let mut solo = ServerSolo::ready(config(), revision, "{}");
         solo.say(format!("[{}]", ping(1)));
@@ -288,7 +297,7 @@ fn a_child_is_ended_step_by_step_frm_19() {
 }
 
 #[test]
-fn the_last_step_is_never_skipped_by_a_driver_that_comes_late_frm_19() {
+fn a_late_driver_never_skips_the_last_step_frm_19() {
     let limits = Limits::default();
     let mut shutdown = Shutdown::new(Instant::ZERO, &limits);
     let mut steps = Vec::new();
@@ -302,7 +311,7 @@ fn the_last_step_is_never_skipped_by_a_driver_that_comes_late_frm_19() {
 }
 
 #[test]
-fn a_hung_up_server_answers_what_is_open_and_closes_promptly_frm_20_t_24() {
+fn a_server_answers_open_requests_after_eof_and_closes_promptly_frm_20_t_24() {
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
     solo.take_events();

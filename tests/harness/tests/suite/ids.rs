@@ -1,4 +1,5 @@
-//! Ids: ours, theirs, and what belongs to what. (ID-01…09)
+//! Ids: ours, the peer's, and matching.
+// ID-01…09
 
 use mcp_harness::{ClientSolo, ServerSolo};
 use mcp_proto::{Capability, Revision, client, server};
@@ -23,7 +24,7 @@ fn server() -> ServerSolo {
 
 #[test]
 fn no_id_is_used_twice_however_calls_end_id_01_id_06_t_48() {
-    // That ids are unique and small is held by the checker, line by line.
+    // The checker ensures, line by line, that ids are unique and small.
     let mut solo = client();
     for round in 0..3000 {
         let call = solo.call("tools/list", "").unwrap();
@@ -42,7 +43,7 @@ fn no_id_is_used_twice_however_calls_end_id_01_id_06_t_48() {
 }
 
 #[test]
-fn the_two_directions_count_for_themselves_id_03_t_55() {
+fn each_direction_has_its_own_ids_id_03_t_55() {
     let mut solo = server();
     solo.say(
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":1}}}"#,
@@ -66,7 +67,7 @@ fn the_two_directions_count_for_themselves_id_03_t_55() {
 }
 
 #[test]
-fn an_answer_of_another_type_answers_nothing_id_04_t_04() {
+fn a_response_with_an_id_of_another_type_is_unknown_id_04_t_04() {
     let mut solo = client();
     solo.call("tools/list", "").unwrap();
     for id in ["\"2\"", "2.0", "2e0", "-2", "\"\\u0032\"", "null"] {
@@ -79,7 +80,7 @@ fn an_answer_of_another_type_answers_nothing_id_04_t_04() {
 }
 
 #[test]
-fn a_mismatch_by_type_alone_is_said_to_be_one_t_04() {
+fn a_mismatch_by_type_alone_is_reported_t_04() {
     let mut solo = client();
     solo.call("tools/list", "").unwrap();
     solo.say(r#"{"jsonrpc":"2.0","id":"2","result":{}}"#);
@@ -118,7 +119,7 @@ fn ids_of_every_legal_form_are_echoed_to_the_letter_id_05_json_02_json_06() {
 }
 
 #[test]
-fn fractions_and_numbers_out_of_range_are_no_ids_id_07_t_05() {
+fn fractions_and_numbers_out_of_range_are_not_ids_id_07_t_05() {
     let too_long = format!("\"{}\"", "i".repeat(1000));
     for id in [
         "1.5",
@@ -141,7 +142,7 @@ fn fractions_and_numbers_out_of_range_are_no_ids_id_07_t_05() {
 }
 
 #[test]
-fn answers_to_nothing_are_reported_and_that_is_all_id_08_t_08() {
+fn unknown_responses_are_only_reported_id_08_t_08() {
     let mut solo = client();
     solo.call("tools/list", "").unwrap();
     solo.take_lines();
@@ -198,7 +199,7 @@ fn an_id_in_flight_is_refused_to_a_second_request_id_09_t_06() {
 
 #[test]
 fn a_ping_with_an_id_in_flight_is_a_duplicate_too_id_09() {
-    // Answered with `{}`, it would look like the answer to the request that is open.
+    // A response of `{}` would look like the response to the open request.
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#);
     solo.take_events();
@@ -208,7 +209,7 @@ fn a_ping_with_an_id_in_flight_is_a_duplicate_too_id_09() {
 }
 
 #[test]
-fn an_id_whose_spelling_differs_is_the_same_id_id_04_id_09() {
+fn differently_spelled_equal_ids_are_duplicates_id_04_id_09() {
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":"A","method":"tools/list"}"#);
     solo.say(r#"{"jsonrpc":"2.0","id":"\u0041","method":"tools/list"}"#);

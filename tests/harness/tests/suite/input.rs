@@ -1,4 +1,4 @@
-//! Asking the client in the middle of a request: the server's half of `request_input` in sessions.
+//! Requests for input within a request: the server side of `request_input` in sessions.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ fn form() -> Question {
 const ALL: &str = r#"{"roots":{},"sampling":{},"elicitation":{}}"#;
 
 #[test]
-fn a_handler_asks_and_gets_its_request_again_with_answers_and_state() {
+fn a_request_is_delivered_again_with_answers_and_state() {
     let mut solo = server(ALL);
     solo.ask(1, &[("who", form()), ("where", Question::Roots)], Some("step 1")).unwrap();
     assert_eq!(solo.take_lines().len(), 2);
@@ -50,7 +50,7 @@ fn a_handler_asks_and_gets_its_request_again_with_answers_and_state() {
         answers.decode::<ElicitResult>("who").unwrap().unwrap().action,
         ElicitAction::Accept
     );
-    assert!(answers.find("nobody").is_none());
+    assert!(answers.find("unknown").is_none());
     let incoming = *incoming;
     let now = solo.now;
     solo.machine.respond(now, incoming, &Raw::empty_object()).unwrap();
@@ -59,7 +59,7 @@ fn a_handler_asks_and_gets_its_request_again_with_answers_and_state() {
 }
 
 #[test]
-fn while_it_asks_the_application_has_no_say() {
+fn an_asking_request_accepts_no_commands() {
     let mut solo = server(ALL);
     solo.ask(1, &[("where", Question::Roots)], None).unwrap();
     solo.take_lines();
@@ -71,7 +71,7 @@ fn while_it_asks_the_application_has_no_say() {
 }
 
 #[test]
-fn only_three_methods_can_ask_and_every_one_of_them_can() {
+fn exactly_three_methods_can_ask() {
     for (method, params, may) in [
         ("tools/call", r#"{"name":"t"}"#, true),
         ("prompts/get", r#"{"name":"t"}"#, true),
@@ -107,7 +107,7 @@ fn a_question_that_cannot_be_asked_asks_none_of_them() {
 }
 
 #[test]
-fn elicitation_is_asked_of_whoever_declares_it_though_its_revision_has_none() {
+fn elicitation_works_if_declared_in_an_older_revision() {
     for revision in [Revision::V2024_11_05, Revision::V2025_03_26] {
         let mut solo = ServerSolo::ready(config(), revision, ALL);
         solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#);
@@ -124,7 +124,7 @@ fn elicitation_is_asked_of_whoever_declares_it_though_its_revision_has_none() {
 }
 
 #[test]
-fn a_refused_or_broken_answer_fails_the_request_and_takes_the_others_back_t_99() {
+fn a_refused_or_broken_answer_fails_the_request_and_cancels_the_others_t_99() {
     for answer in [r#""error":{"code":-1,"message":"no"}"#, r#""result":7"#] {
         let mut solo = server(ALL);
         solo.ask(1, &[("a", Question::Roots), ("b", form())], None).unwrap();
@@ -164,7 +164,11 @@ fn rounds_and_questions_are_bounded() {
         Err(Misuse::Unencodable),
         "keys are unique (STL-16)"
     );
-    assert_eq!(solo.ask(1, &[], None), Err(Misuse::Unencodable), "nothing is asked (STL-15)");
+    assert_eq!(
+        solo.ask(1, &[], None),
+        Err(Misuse::Unencodable),
+        "no question and no state (STL-15)"
+    );
     for round in 1..=3 {
         solo.ask(round, &[roots()], None).unwrap();
         solo.say(format!(r#"{{"jsonrpc":"2.0","id":{round},"result":{{"roots":[]}}}}"#));
@@ -175,7 +179,7 @@ fn rounds_and_questions_are_bounded() {
 }
 
 #[test]
-fn asking_nothing_brings_the_request_back_with_its_state() {
+fn asking_nothing_redelivers_the_request_with_its_state() {
     let mut solo = server(ALL);
     solo.ask(1, &[], Some("later")).unwrap();
     solo.expect_lines(&[]);
@@ -214,7 +218,7 @@ fn before_initialized_nothing_is_asked_lif_10() {
 }
 
 #[test]
-fn progress_goes_on_growing_over_rounds_prg_05() {
+fn progress_increases_across_rounds_prg_05() {
     let mut solo = server(ALL);
     solo.progress(1, &mcp_proto::Progress::new(5.0)).unwrap();
     solo.ask(1, &[("a", Question::Roots)], None).unwrap();
@@ -234,14 +238,14 @@ fn the_end_of_the_connection_ends_questions_and_their_request_in_silence() {
 }
 
 #[test]
-fn a_server_that_closes_while_it_asks_takes_back_all_its_questions_or_none() {
+fn a_closing_server_cancels_all_its_questions_or_none() {
     let mut solo = server(ALL);
     solo.ask(1, &[("a", Question::Roots), ("b", form()), ("c", Question::Roots)], None).unwrap();
     solo.take_lines();
     solo.close();
     let cancels =
         solo.take_lines().iter().filter(|line| line.contains("notifications/cancelled")).count();
-    assert!(cancels == 0 || cancels == 3, "{cancels} of 3 questions were taken back");
+    assert!(cancels == 0 || cancels == 3, "{cancels} of 3 questions were cancelled");
 }
 
 #[test]
@@ -283,7 +287,7 @@ fn a_whole_conversation_between_two_peers_of_every_revision() {
 }
 
 #[test]
-fn answers_that_wait_for_others_count_like_params_sec_19() {
+fn waiting_answers_count_like_params_sec_19() {
     let limits = Limits { requests_bytes_max: 4000, ..Limits::default() };
     let mut solo = ServerSolo::ready(config().limits(limits), R3, ALL);
     solo.say(r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"t"}}"#);

@@ -1,4 +1,5 @@
-//! How sessions begin, agree on a revision, and end. (LIF-01…19, LIF-35)
+//! How sessions begin, negotiate a revision, and end.
+// LIF-01…19, LIF-35
 
 use mcp_harness::{ClientSolo, Pair, ServerSolo, initialize};
 use mcp_proto::{Capability, Close, Fault, Misuse, Revision, client, server};
@@ -18,7 +19,7 @@ const LIST: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 #[test]
-fn the_first_thing_a_client_says_is_initialize_with_its_newest_version_lif_01_lif_02_lif_19() {
+fn the_first_message_of_a_client_is_initialize_with_its_newest_version_lif_01_lif_02_lif_19() {
     for newest in Revision::LEGACY {
         let spoken: Vec<Revision> =
             Revision::ALL.into_iter().filter(|revision| *revision <= newest).collect();
@@ -59,7 +60,7 @@ fn an_unknown_version_is_answered_with_the_newest_one_and_no_error_lif_04_lif_05
 }
 
 #[test]
-fn any_two_sets_of_revisions_agree_on_one_of_both_or_part_without_initialized_lif_06_lif_08() {
+fn any_two_sets_of_revisions_agree_or_part_without_initialized_lif_06_lif_08() {
     let sets = || {
         (1_usize..16).map(|bits| {
             Revision::LEGACY
@@ -84,7 +85,7 @@ fn any_two_sets_of_revisions_agree_on_one_of_both_or_part_without_initialized_li
                 let Some(client::Event::Closed(Close::Fault(Fault::NoCommonRevision(name)))) =
                     pair.client_events.pop_front()
                 else {
-                    pair.breach("the client did not part")
+                    pair.breach("the client did not close")
                 };
                 assert_eq!(name, answered.name());
                 assert_eq!(pair.server_told(), ["closed Peer"], "no `initialized` came");
@@ -94,8 +95,11 @@ fn any_two_sets_of_revisions_agree_on_one_of_both_or_part_without_initialized_li
 }
 
 #[test]
-fn a_welcome_that_lacks_a_member_is_no_welcome_lif_07() {
-    let whole = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}});
+fn an_incomplete_initialize_result_is_refused_lif_07() {
+    let whole = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "serverInfo": {"name": "s", "version": "1"},
+    });
     for missing in ["protocolVersion", "capabilities", "serverInfo"] {
         for wrong in [None, Some(json!(7)), Some(json!(null)), Some(json!([]))] {
             let mut welcome = whole.clone();
@@ -120,7 +124,7 @@ fn a_welcome_that_lacks_a_member_is_no_welcome_lif_07() {
 }
 
 #[test]
-fn nothing_but_pings_leaves_a_client_before_it_is_welcome_lif_09() {
+fn a_client_sends_only_pings_before_the_handshake_lif_09() {
     let mut solo = ClientSolo::client(client());
     solo.take_lines();
     assert_eq!(solo.call("tools/list", ""), Err(Misuse::NotReady));
@@ -131,7 +135,7 @@ fn nothing_but_pings_leaves_a_client_before_it_is_welcome_lif_09() {
 }
 
 #[test]
-fn nothing_but_pings_and_logs_leaves_a_server_before_initialized_lif_10() {
+fn a_server_sends_only_pings_and_logs_before_initialized_lif_10() {
     let config = server().capability(Capability::Logging).capability(Capability::ToolsListChanged);
     let mut solo = ServerSolo::server(config.revisions(&Revision::LEGACY));
     let nothing = |solo: &mut ServerSolo| {
@@ -169,7 +173,7 @@ fn a_timed_out_or_closed_handshake_is_never_cancelled_lif_13_tmo_06_t_38() {
 }
 
 #[test]
-fn a_refusal_hands_the_supported_versions_to_the_application_lif_14_lif_15() {
+fn a_refusal_reports_the_supported_versions_lif_14_lif_15() {
     let mut solo = ClientSolo::client(client());
     solo.say(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no","data":{"supported":["2023-01-01"],"requested":"2025-11-25"}}}"#);
     let events = solo.take_events();
@@ -210,7 +214,7 @@ fn requests_before_initialize_are_refused_and_initialize_still_works_lif_17_t_15
         solo.say(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#));
         let error = solo.hear();
         assert_eq!(error["id"], 1);
-        assert_ne!(error["error"]["code"], -32002, "that is a missing resource");
+        assert_ne!(error["error"]["code"], -32002, "that means a missing resource");
     }
     solo.say(LIST);
     solo.expect_error("7", -32600);
@@ -250,7 +254,7 @@ fn pings_are_answered_in_every_phase_by_both_t_26_tmo_10() {
 }
 
 #[test]
-fn what_a_client_says_too_early_is_ignored_t_27_t_28() {
+fn early_notifications_of_a_client_are_ignored_t_27_t_28() {
     let mut solo = ServerSolo::server(server());
     solo.say(INITIALIZED);
     solo.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
@@ -266,7 +270,7 @@ fn what_a_client_says_too_early_is_ignored_t_27_t_28() {
 }
 
 #[test]
-fn what_a_server_says_before_its_welcome_is_borne_t_29() {
+fn early_notifications_of_a_server_are_tolerated_t_29() {
     let mut solo = ClientSolo::client(client());
     solo.say(
         r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"starting"}}"#,
@@ -285,7 +289,7 @@ fn a_version_of_this_client_that_it_did_not_offer_is_fine_t_30() {
 }
 
 #[test]
-fn a_modern_version_is_no_answer_to_initialize_lif_19_t_31() {
+fn a_modern_version_in_an_initialize_result_is_refused_lif_19_t_31() {
     let mut solo =
         ClientSolo::client(client().revisions(&Revision::ALL).expect(mcp_proto::Era::Legacy));
     assert_eq!(solo.hear()["params"]["protocolVersion"], "2025-11-25");

@@ -1,4 +1,5 @@
-//! Log messages. (LOG-01…04)
+//! Log messages.
+// LOG-01…04
 
 use mcp_harness::{ServerSolo, initialize};
 use mcp_proto::schema::Level;
@@ -123,7 +124,7 @@ fn a_client_that_does_not_read_blocks_logging() {
 }
 
 #[test]
-fn a_server_that_ends_says_nothing_to_a_client_that_asked_for_no_messages_log_05_log_06() {
+fn an_ending_server_logs_nothing_unless_requested_log_05_log_06() {
     use mcp_proto::{Instant, Raw, Session, StreamId};
 
     for (revisions, asked) in
@@ -149,7 +150,7 @@ fn a_server_that_ends_says_nothing_to_a_client_that_asked_for_no_messages_log_05
 }
 
 #[test]
-fn without_a_session_nobody_hears_what_belongs_to_no_request_not_even_while_a_server_ends_log_06() {
+fn a_modern_client_gets_no_unrelated_logs_even_while_the_server_ends_log_06() {
     let config =
         server::Config::new("s", "1").capability(Capability::Logging).capability(Capability::Tools);
     let mut solo = ServerSolo::server(config);

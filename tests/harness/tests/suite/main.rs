@@ -1,5 +1,4 @@
-//! How the core behaves, told in stories: one program, so that it links once and its stories run
-//! side by side.
+//! Behavior of the core, as one program that links once and runs its tests in parallel.
 
 mod allowances;
 mod backpressure;

@@ -1,13 +1,14 @@
-//! Golden transcripts of clients and servers of one or both eras that meet: every cell of the
+//! Golden transcripts of connecting clients and servers of one or both eras: every cell of the
 //! compatibility matrix.
 //!
+//! They are blessed like the [transcripts](../transcripts.rs) of one machine.
 //! They are blessed like the [transcripts](../transcripts.rs) of one machine.
 
 use std::path::Path;
 
 use mcp_harness::assert_meeting;
 
-/// One test a file.
+/// Defines one test per file.
 macro_rules! meetings {
     ($($name:ident)*) => {
         $(

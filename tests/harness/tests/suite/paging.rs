@@ -1,6 +1,7 @@
-//! Pages of lists, as far as they are read and written here. (PAG-01, PAG-03, PAG-04)
+//! Pagination of lists.
+// PAG-01, PAG-03, PAG-04
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests may fail as a test does")]
+#![expect(clippy::unwrap_used, reason = "a test helper may panic")]
 
 use mcp_proto::schema::{Decode, ListTools, ListToolsResult};
 use mcp_proto::{CallOptions, Raw, Session, StreamId, client};
@@ -10,7 +11,7 @@ fn page(text: &str) -> Result<ListToolsResult, mcp_proto::schema::DecodeError> {
 }
 
 #[test]
-fn a_cursor_is_echoed_to_the_letter_pag_01() {
+fn a_cursor_is_echoed_verbatim_pag_01() {
     for cursor in ["", "p2", "a\"b\\c\n\u{0}é😀", "\u{2028}", "null", "0"] {
         let text = serde_json::json!({"tools": [], "nextCursor": cursor}).to_string();
         let next = page(&text).unwrap().next_cursor;
@@ -47,6 +48,6 @@ fn an_empty_cursor_is_not_the_end_pag_04() {
 }
 
 #[test]
-fn a_cursor_that_is_no_string_is_an_error_and_no_end() {
+fn a_cursor_that_is_not_a_string_is_an_error() {
     assert!(page(r#"{"tools":[],"nextCursor":7}"#).is_err());
 }

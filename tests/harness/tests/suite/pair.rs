@@ -1,4 +1,4 @@
-//! Both machines against each other, over links that are slow, chopped, full and cut; and a small
+//! Both machines against each other, over links that are slow, split, full and cut; and a small
 //! simulation.
 
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ fn latency_is_what_a_round_trip_takes() {
 }
 
 #[test]
-fn bytes_one_by_one_are_as_good_as_whole() {
+fn single_bytes_are_as_good_as_whole_messages() {
     let mut pair = Pair::new(client_config(), server_config());
     pair.to_client.chunking = Chunking::Bytes(1);
     pair.to_server.chunking = Chunking::Bytes(1);
@@ -42,7 +42,7 @@ fn bytes_one_by_one_are_as_good_as_whole() {
 }
 
 #[test]
-fn a_stalled_link_times_calls_out_and_a_late_answer_is_nothing_tmo_07() {
+fn a_stalled_link_times_calls_out_and_late_responses_are_ignored_tmo_07() {
     let mut pair = Pair::ready(client_config(), server_config());
     let call = pair.call("tools/list", "{}").unwrap();
     let (incoming, ..) = pair.next_request();
@@ -100,8 +100,8 @@ fn an_answer_and_a_timeout_that_cross_have_one_outcome_t_59() {
     }
 }
 
-/// A server and a client that do random things, each thing that the other may do; every call has
-/// one outcome, and at the end nothing is open.
+/// A server and a client do random permitted things; every call has one outcome, and at the end
+/// nothing is open.
 #[test]
 fn a_thousand_random_moments_of_two_random_peers() {
     for seed in 0..40 {

@@ -1,4 +1,5 @@
-//! How far things have come. (PRG-01…10, 16)
+//! Progress of requests.
+// PRG-01…10, PRG-16
 
 use mcp_harness::{ClientSolo, ServerSolo};
 use mcp_proto::{CallOptions, Capability, Limits, Misuse, Progress, Revision, client, server};
@@ -33,7 +34,7 @@ fn told(token: &str, progress: &str) -> String {
 }
 
 #[test]
-fn tokens_are_unique_among_open_calls_and_stand_in_meta_prg_01_prg_02_t_53() {
+fn tokens_are_unique_among_open_calls_and_part_of_meta_prg_01_prg_02_t_53() {
     let mut solo = client();
     let mut tokens = Vec::new();
     for params in [
@@ -47,10 +48,10 @@ fn tokens_are_unique_among_open_calls_and_stand_in_meta_prg_01_prg_02_t_53() {
         let request = solo.hear();
         tokens.push(request["params"]["_meta"]["progressToken"].as_u64().unwrap());
         if params.contains('x') {
-            assert_eq!(request["params"]["_meta"]["x"], 1, "what was there stays");
+            assert_eq!(request["params"]["_meta"]["x"], 1, "other members are kept");
         }
         if params.contains('y') {
-            assert_eq!(request["params"]["_meta"]["y"], 2, "what was there stays");
+            assert_eq!(request["params"]["_meta"]["y"], 2, "other members are kept");
         }
         if params.contains("name") {
             assert_eq!(request["params"]["name"], "a");
@@ -64,7 +65,7 @@ fn tokens_are_unique_among_open_calls_and_stand_in_meta_prg_01_prg_02_t_53() {
 #[test]
 fn a_token_in_the_applications_params_never_collides_with_ours_prg_02() {
     let mut solo = client();
-    // Left to itself it would be the token of the next call.
+    // By default, the next call would get this token.
     let _maybe = solo.call("tools/list", r#"{"_meta":{"progressToken":3}}"#);
     solo.call_with("tools/list", "", wanted()).unwrap();
     let lines = solo.take_lines();
@@ -89,7 +90,7 @@ fn a_call_without_progress_asks_for_none() {
 }
 
 #[test]
-fn progress_is_told_only_for_open_requests_that_asked_prg_03_prg_04() {
+fn progress_is_sent_only_for_open_requests_that_asked_prg_03_prg_04() {
     let mut solo = server(R3);
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#);
     call_with_token(&mut solo, 2, "\"t\"");
@@ -104,7 +105,7 @@ fn progress_is_told_only_for_open_requests_that_asked_prg_03_prg_04() {
 }
 
 #[test]
-fn progress_grows_or_is_refused_prg_05_t_56() {
+fn progress_increases_or_is_refused_prg_05_t_56() {
     let mut solo = server(R3);
     call_with_token(&mut solo, 1, "0");
     solo.progress(1, &Progress::new(-5.0)).unwrap();
@@ -135,7 +136,7 @@ fn numbers_are_written_so_that_they_read_back_prg_06() {
 }
 
 #[test]
-fn words_are_for_revisions_that_have_them_prg_07() {
+fn messages_are_sent_in_revisions_that_have_them_prg_07() {
     for revision in Revision::LEGACY {
         let mut solo = server(revision);
         call_with_token(&mut solo, 1, "0");
@@ -146,7 +147,7 @@ fn words_are_for_revisions_that_have_them_prg_07() {
 }
 
 #[test]
-fn words_of_the_peer_are_surfaced_prg_06_prg_07() {
+fn messages_of_the_peer_are_reported_prg_06_prg_07() {
     let mut solo = client();
     solo.call_with("tools/list", "", wanted()).unwrap();
     solo.say(r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1e-3,"total":0.5,"message":"\u0061","x":1}}"#);
@@ -155,7 +156,7 @@ fn words_of_the_peer_are_surfaced_prg_06_prg_07() {
 }
 
 #[test]
-fn a_flood_of_progress_holds_up_reading_prg_08() {
+fn a_flood_of_progress_stops_reading_prg_08() {
     let limits = Limits { events_max: 10, ..Limits::default() };
     let mut solo = ClientSolo::ready(
         client::Config::new("c", "1").revisions(&Revision::LEGACY).limits(limits),
@@ -173,7 +174,7 @@ fn a_flood_of_progress_holds_up_reading_prg_08() {
 }
 
 #[test]
-fn progress_for_nothing_open_is_dropped_in_silence_prg_09_t_52() {
+fn progress_with_an_unknown_token_is_dropped_silently_prg_09_t_52() {
     let mut solo = client();
     let call = solo.call_with("tools/list", "", wanted()).unwrap();
     solo.take_lines();
@@ -200,7 +201,7 @@ fn tokens_match_by_type_prg_10_t_54() {
 }
 
 #[test]
-fn tokens_of_every_form_are_echoed_to_the_letter_prg_10_t_54() {
+fn tokens_of_every_form_are_echoed_verbatim_prg_10_t_54() {
     for token in ["0", "-1", "\"\"", "\"7\"", "9007199254740993", r#""\u0041""#] {
         let mut solo = server(R3);
         call_with_token(&mut solo, 1, token);
@@ -256,7 +257,7 @@ fn progress_that_does_not_grow_never_fails_the_call_prg_16_t_56() {
 }
 
 #[test]
-fn a_client_tells_of_progress_too_in_sessions() {
+fn a_client_reports_progress_in_sessions() {
     let mut solo = ClientSolo::ready(
         client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Sampling),
         R3,
@@ -268,7 +269,7 @@ fn a_client_tells_of_progress_too_in_sessions() {
 }
 
 #[test]
-fn two_requests_may_share_a_token_and_are_told_apart_by_nobody() {
+fn two_requests_may_share_a_token() {
     let mut solo = server(R3);
     call_with_token(&mut solo, 1, "\"t\"");
     call_with_token(&mut solo, 2, "\"t\"");

@@ -1,5 +1,4 @@
-//! Every golden scenario, recorded and done again; and what an application brings that no scenario
-//! has.
+//! Replays every golden scenario from a recording, with application data that no scenario has.
 
 use std::path::Path;
 

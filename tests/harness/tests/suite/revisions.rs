@@ -1,15 +1,15 @@
-//! One application, five revisions: what the applications of both sides see is the same whatever is
-//! spoken between them, but for the differences that a table tells, each with its reason.
+//! One application, five revisions: both applications see identical events in every revision,
+//! except for the differences in a table, each with its reason.
 //!
-//! The reference is what is seen in 2025-11-25, line by line, in `revisions/*.txt`; the table is in
-//! `revisions/differences.rs`. What the table does not tell must not differ, and what it tells
-//! must.
+//! The reference is what they see in 2025-11-25, line by line, in `revisions/*.txt`; the table is
+//! in `revisions/differences.rs`. Differences that are not in the table fail, and so do entries
+//! that no longer differ.
 
 #![expect(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a helper of tests may fail as a test does"
+    reason = "a test helper may panic"
 )]
 
 mod application;
@@ -25,7 +25,7 @@ use mcp_proto::{Capability, Revision, client, server};
 use script::Step;
 use wire::{Course, Wire};
 
-/// A script, what is seen of it in 2025-11-25, and what differs.
+/// A script, its log in 2025-11-25, and the differences.
 struct Scenario {
     steps: &'static [Step],
     reference: &'static str,
@@ -44,7 +44,7 @@ const SERVER_CLOSES: Scenario = Scenario {
     differences: differences::SERVER_CLOSES,
 };
 
-/// Which revisions a side speaks: one, or all.
+/// The revisions of a side: one, or all.
 type Spoken = Option<Revision>;
 
 fn client_config(spoken: Spoken) -> client::Config {
@@ -70,7 +70,7 @@ fn server_config(spoken: Spoken) -> server::Config {
     }
 }
 
-/// Every way to come to speak each revision: who speaks what, and what they agree on.
+/// Returns every way to negotiate each revision: both sides' revisions, and the outcome.
 fn ways() -> impl Iterator<Item = (Spoken, Spoken, Revision)> {
     let each = Revision::ALL.into_iter();
     each.flat_map(|only| {
@@ -79,7 +79,7 @@ fn ways() -> impl Iterator<Item = (Spoken, Spoken, Revision)> {
     .chain([(None, None, Revision::V2026_07_28)])
 }
 
-/// Runs the script; what both applications saw, under a heading for each step.
+/// Runs the script; returns what both applications saw, under a heading for each step.
 fn run(
     scenario: &Scenario,
     (client, server, spoken): (Spoken, Spoken, Revision),
@@ -102,7 +102,8 @@ fn run(
     lines
 }
 
-/// What the table says is seen in `revision`. A row that does not fit the reference is out of date.
+/// Returns the expected log in `revision`. An entry that does not match the reference is out of
+/// date.
 fn expected(scenario: &Scenario, (client, _, revision): (Spoken, Spoken, Revision)) -> Vec<String> {
     let mut lines: Vec<String> = scenario.reference.lines().map(String::from).collect();
     let is_seen = |row: &&Difference| {
@@ -123,7 +124,7 @@ fn expected(scenario: &Scenario, (client, _, revision): (Spoken, Spoken, Revisio
     lines
 }
 
-/// The steps in which two logs differ, as both have them.
+/// Returns the steps in which two logs differ, in both versions.
 fn show(seen: &[String], expected: &[String]) -> String {
     let steps = |lines: &[String]| -> Vec<Vec<String>> {
         lines.chunk_by(|_, next| !next.starts_with("# ")).map(<[String]>::to_vec).collect()
@@ -140,21 +141,21 @@ fn check(scenario: &Scenario, way: (Spoken, Spoken, Revision), course: Course) {
 }
 
 #[test]
-fn applications_see_the_same_in_every_revision_and_every_pair_but_for_the_table() {
+fn applications_see_equal_events_in_every_pair_except_for_the_table() {
     for way in ways() {
         check(&EVERYTHING, way, Course::Plain);
     }
 }
 
 #[test]
-fn applications_see_the_same_end_when_the_server_closes_but_for_the_table_stl_36() {
+fn applications_see_an_equal_end_when_the_server_closes_stl_36() {
     for way in ways() {
         check(&SERVER_CLOSES, way, Course::Plain);
     }
 }
 
 #[test]
-fn applications_see_the_same_however_bytes_are_split_and_events_are_polled() {
+fn applications_see_equal_events_for_every_split_and_poll_order() {
     for (number, way) in ways().enumerate() {
         for seed in 0..12 {
             let course = Course::Random(Seed(seed * 100 + number as u64));
@@ -164,8 +165,7 @@ fn applications_see_the_same_however_bytes_are_split_and_events_are_polled() {
     }
 }
 
-/// A row that changes nothing, or that another row makes up for, would hide that its difference is
-/// gone.
+/// An entry without effect, or one undone by another, would hide that its difference is gone.
 #[test]
 fn every_row_of_the_table_still_differs() {
     for scenario in [EVERYTHING, SERVER_CLOSES] {
@@ -178,7 +178,7 @@ fn every_row_of_the_table_still_differs() {
                 !row.revisions.contains(&Revision::V2025_11_25),
                 "the reference itself: {row:#?}"
             );
-            assert_ne!(row.lines, row.instead, "a row that says nothing: {row:#?}");
+            assert_ne!(row.lines, row.instead, "a row without effect: {row:#?}");
             for revision in row.revisions {
                 let seen =
                     run(&scenario, (Some(*revision), Some(*revision), *revision), Course::Plain);
@@ -198,7 +198,7 @@ fn every_row_of_the_table_still_differs() {
     }
 }
 
-/// What is not in the reference is not compared.
+/// Only steps of the reference are compared.
 #[test]
 fn every_step_is_in_the_reference_once_and_is_seen() {
     for scenario in [EVERYTHING, SERVER_CLOSES] {

@@ -1,4 +1,4 @@
-//! Ends: whoever ends it and whenever, every call is completed, every request withdrawn, and
+//! Ends: for every cause and at every time, every call is completed, every request cancelled, and
 //! nothing follows.
 
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn client() -> ClientSolo {
     )
 }
 
-/// After the end there is nothing, whatever is tried.
+/// Asserts that nothing has an effect after the end.
 fn assert_over<R: Role>(solo: &mut mcp_harness::Solo<R>) {
     assert!(solo.machine.is_closed() && !solo.machine.wants_input());
     assert_eq!(solo.machine.poll_timeout(), None);
@@ -75,7 +75,7 @@ fn nothing_follows_closed_frm_20_frm_21() {
 }
 
 #[test]
-fn before_closed_every_call_is_lost_and_every_request_withdrawn() {
+fn before_closed_every_call_is_lost_and_every_request_cancelled() {
     let mut solo = client();
     solo.call("tools/list", "").unwrap();
     solo.call("ping", "").unwrap();
@@ -89,7 +89,7 @@ fn before_closed_every_call_is_lost_and_every_request_withdrawn() {
 }
 
 #[test]
-fn a_server_that_closes_has_a_moment_for_what_is_open_frm_20() {
+fn a_closing_server_drains_open_requests_frm_20() {
     let mut solo = server();
     for id in 1..=3 {
         solo.say(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"t","_meta":{{"progressToken":{id}}}}}}}"#));
@@ -131,7 +131,7 @@ fn the_first_reason_to_end_is_the_reason() {
 }
 
 #[test]
-fn what_was_answered_in_time_can_still_be_sent_after_closed_t_24() {
+fn responses_in_time_are_still_sent_after_closed_t_24() {
     let mut solo = server();
     solo.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
     solo.say_eof();

@@ -1,5 +1,5 @@
-//! Time: how long anything may take, and that time is only what the driver says it is. (TMO-01…10,
-//! 13, 14)
+//! Timeouts and pings, in time that only the driver advances.
+// TMO-01…10, TMO-13, TMO-14
 
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ fn each_call_may_have_its_own_time_tmo_03() {
 }
 
 #[test]
-fn progress_gives_more_time_up_to_a_cap_tmo_04_tmo_05_t_57() {
+fn progress_extends_the_timeout_up_to_a_cap_tmo_04_tmo_05_t_57() {
     let mut solo = client();
     solo.call_with("tools/list", "", options(10, 35)).unwrap();
     for step in 1..=3 {
@@ -114,7 +114,7 @@ fn progress_gives_more_time_up_to_a_cap_tmo_04_tmo_05_t_57() {
 }
 
 #[test]
-fn progress_that_does_not_grow_gives_no_time_tmo_04() {
+fn progress_that_does_not_increase_extends_nothing_tmo_04() {
     let mut solo = client();
     solo.call_with("tools/list", "", options(10, 35)).unwrap();
     solo.say(progressed(5));
@@ -127,7 +127,7 @@ fn progress_that_does_not_grow_gives_no_time_tmo_04() {
 }
 
 #[test]
-fn progress_that_was_not_asked_for_gives_no_time_tmo_04() {
+fn unrequested_progress_extends_nothing_tmo_04() {
     let mut solo = client();
     solo.call("tools/list", "").unwrap();
     solo.wait(secs(59));
@@ -161,7 +161,7 @@ fn a_late_answer_after_a_timeout_is_ignored_tmo_07() {
 }
 
 #[test]
-fn an_answer_before_the_timeout_is_told_wins_however_late_t_59() {
+fn a_response_before_handle_timeout_wins_however_late_t_59() {
     let mut solo = client();
     solo.call("tools/list", "").unwrap();
     solo.take_lines();
@@ -187,7 +187,7 @@ fn a_stale_deadline_does_nothing_t_58() {
 }
 
 #[test]
-fn a_human_has_more_time_t_60() {
+fn calls_to_people_have_longer_timeouts_t_60() {
     let capabilities = r#"{"roots":{},"sampling":{},"elicitation":{}}"#;
     let mut solo = ServerSolo::ready(server::Config::new("s", "1"), R3, capabilities);
     solo.call("sampling/createMessage", r#"{"messages":[],"maxTokens":1}"#).unwrap();
@@ -236,7 +236,7 @@ fn pings_are_sent_as_often_as_configured_and_misses_end_the_connection_tmo_08_tm
 }
 
 #[test]
-fn one_answered_ping_forgives_those_missed_tmo_08() {
+fn one_answered_ping_resets_the_missed_ones_tmo_08() {
     let limits = Limits {
         ping_every: Some(secs(30)),
         ping_timeout: secs(10),
@@ -262,7 +262,7 @@ fn no_pings_are_sent_unless_configured_tmo_09() {
 
 #[test]
 fn a_ping_that_is_due_now_and_again_does_not_spin_tmo_09() {
-    // The checker sees to it that the next deadline lies ahead.
+    // The checker ensures that the next deadline is in the future.
     let limits = Limits { ping_every: Some(Duration::ZERO), ..Limits::default() };
     let mut solo = client_with(limits);
     for _ in 0..10 {
@@ -282,7 +282,7 @@ fn a_ping_of_the_peer_is_answered_with_nothing_but_an_object_tmo_10() {
 }
 
 #[test]
-fn time_that_goes_backwards_is_no_time_tmo_14_t_61() {
+fn time_that_goes_back_is_ignored_tmo_14_t_61() {
     let mut solo = client();
     solo.wait(secs(100));
     solo.now = Instant::ZERO;
@@ -298,7 +298,7 @@ fn time_that_goes_backwards_is_no_time_tmo_14_t_61() {
 }
 
 #[test]
-fn the_end_of_time_is_survived_t_61() {
+fn the_largest_time_is_survived_t_61() {
     let mut solo = client();
     solo.now = Instant::MAX;
     let call = solo.call("tools/list", "").unwrap();
@@ -327,9 +327,9 @@ fn a_call_of_a_server_times_out_as_well_tmo_01_tmo_02() {
     assert_eq!(solo.cancel(call, ""), Err(Misuse::Stale));
 }
 
-/// Whoever asks while it works cannot go on before it is answered.
+/// A peer that asks while it works cannot continue before the answer.
 #[test]
-fn while_a_client_is_asked_its_calls_wait_up_to_their_cap_tmo_05() {
+fn calls_wait_up_to_their_cap_while_their_client_is_asked_tmo_05() {
     let config =
         client::Config::new("c", "1").revisions(&Revision::LEGACY).capability(Capability::Roots);
     let mut solo = ClientSolo::ready(config, R3, r#"{"tools":{}}"#);
@@ -341,7 +341,7 @@ fn while_a_client_is_asked_its_calls_wait_up_to_their_cap_tmo_05() {
     solo.expect_events(&[]);
     solo.wait(secs(1));
     solo.expect_events(&["call#3 TimedOut"]);
-    // Answered, it waits as long as it would have from here on.
+    // Once it has the answer, the call waits for its full timeout again.
     solo.respond(1, r#"{"roots":[]}"#).unwrap();
     solo.wait(secs(4));
     solo.expect_events(&[]);
@@ -350,7 +350,7 @@ fn while_a_client_is_asked_its_calls_wait_up_to_their_cap_tmo_05() {
 }
 
 #[test]
-fn the_calls_of_a_server_do_not_wait_for_what_it_is_working_at_tmo_02() {
+fn calls_of_a_server_do_not_wait_for_its_work_tmo_02() {
     let config = server::Config::new("s", "1").capability(Capability::Tools);
     let mut solo = ServerSolo::ready(config, R3, r#"{"roots":{}}"#);
     solo.say(r#"{"jsonrpc":"2.0","id":9,"method":"tools/list"}"#);

@@ -1,8 +1,8 @@
-//! Golden transcripts: each is replayed as it is, with every split point of its input, byte by
-//! byte, and in other poll orders, and must always show what is written.
+//! Golden transcripts: each is replayed unchanged, with every split point of its input, byte by
+//! byte, and in other poll orders, and must always match.
 //!
 //! After an intended change, `MCP_HARNESS_BLESS=1 cargo test -p mcp-harness transcripts` rewrites
-//! them; read the difference before it is kept.
+//! them; review the difference.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts")
 }
 
-/// One test a file.
+/// Defines one test per file.
 macro_rules! golden {
     ($($name:ident)*) => {
         $(
@@ -146,9 +146,9 @@ fn every_file_has_its_test() {
     assert_eq!(stems, NAMES);
 }
 
-/// All at once and each only as it is: quick enough to be asked about each of thousands of mutants.
+/// All files in one test and each only unchanged: fast enough for thousands of mutants.
 #[test]
-fn all_show_what_is_written() {
+fn all_match() {
     for golden in Golden::load_all(&directory()) {
         assert_eq!(golden.mismatch(), None, "{}", golden.path.display());
     }
@@ -168,7 +168,7 @@ fn both_roles_and_every_revision_have_transcripts() {
 }
 
 #[test]
-fn a_transcript_that_shows_something_else_says_where() {
+fn a_mismatch_names_its_place() {
     let text = concat!(
         "role: server\n\n",
         "> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n",

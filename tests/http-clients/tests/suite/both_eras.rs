@@ -1,4 +1,4 @@
-//! All that a client does, in both eras, against our own server.
+//! Everything a client does, in both eras, against our own server.
 
 use std::time::Duration;
 
@@ -13,19 +13,19 @@ use smol::channel::unbounded;
 use crate::{legacy_client, modern_client};
 
 rows! {
-    tools_answer_fail_ask_and_tell_of_progress,
-    log_messages_come_where_they_were_asked_for,
-    changes_are_heard_until_nobody_listens,
-    a_modern_subscription_whose_stream_is_cut_off_says_so_and_can_be_asked_for_anew_stl_37,
+    tools_answer_fail_ask_and_report_progress,
+    log_messages_arrive_if_requested,
+    changes_arrive_until_the_subscription_ends,
+    a_modern_subscription_reports_a_cut_stream_and_can_be_reopened_stl_37,
     a_hundred_calls_at_once_are_each_answered,
-    a_connection_is_made_once_more_and_what_is_listened_to_goes_on_frm_22,
+    a_reconnect_keeps_subscriptions_frm_22,
 }
 
 fn clients() -> [(Client, Era); 2] {
     [(legacy_client(), Era::Legacy), (modern_client(), Era::Modern)]
 }
 
-async fn tools_answer_fail_ask_and_tell_of_progress<R: OverHttp>() {
+async fn tools_answer_fail_ask_and_report_progress<R: OverHttp>() {
     let served = Served::new(shop());
     for (client, era) in clients() {
         let connection = R::connect_http(client, served.remote()).await.unwrap();
@@ -45,7 +45,7 @@ async fn tools_answer_fail_ask_and_tell_of_progress<R: OverHttp>() {
     }
 }
 
-async fn log_messages_come_where_they_were_asked_for<R: OverHttp>() {
+async fn log_messages_arrive_if_requested<R: OverHttp>() {
     let served = Served::new(shop());
     for (client, _) in clients() {
         let (says, logged) = unbounded();
@@ -61,7 +61,7 @@ async fn log_messages_come_where_they_were_asked_for<R: OverHttp>() {
     }
 }
 
-async fn changes_are_heard_until_nobody_listens<R: OverHttp>() {
+async fn changes_arrive_until_the_subscription_ends<R: OverHttp>() {
     let mut server = shop();
     let changes = server.changes();
     let served = Served::new(server);
@@ -72,7 +72,7 @@ async fn changes_are_heard_until_nobody_listens<R: OverHttp>() {
         assert_eq!(listening.hears(), filter);
         success(connection.call_tool("change", &json!({})).await);
         assert_eq!(listening.next().await, Some(Changed::Resource("note://one".into())));
-        // In the legacy era, on a stream that may not be open yet.
+        // In the legacy era, changes arrive on a stream that may not be open yet.
         changes.tools_list_changed().unwrap();
         assert_eq!(listening.next().await, Some(Changed::Tools));
         drop(listening);
@@ -81,9 +81,7 @@ async fn changes_are_heard_until_nobody_listens<R: OverHttp>() {
     }
 }
 
-async fn a_modern_subscription_whose_stream_is_cut_off_says_so_and_can_be_asked_for_anew_stl_37<
-    R: OverHttp,
->() {
+async fn a_modern_subscription_reports_a_cut_stream_and_can_be_reopened_stl_37<R: OverHttp>() {
     let mut server = shop();
     let changes = server.changes();
     let served = Served::new(server);
@@ -122,7 +120,7 @@ async fn a_hundred_calls_at_once_are_each_answered<R: OverHttp>() {
     }
 }
 
-async fn a_connection_is_made_once_more_and_what_is_listened_to_goes_on_frm_22<R: OverHttp>() {
+async fn a_reconnect_keeps_subscriptions_frm_22<R: OverHttp>() {
     let mut server = shop();
     let changes = server.changes();
     let served = Served::new(server);

@@ -1,4 +1,4 @@
-//! Servers that say too much, or too slowly: what it costs, and whom.
+//! Servers that send too much, or too slowly.
 
 use std::time::{Duration, Instant};
 
@@ -12,15 +12,15 @@ use crate::{SOON, failed, legacy_client, modern_client};
 rows! {
     a_response_that_is_too_long_fails_its_call_and_no_other,
     heads_and_lines_without_end_fail_their_calls_and_no_other,
-    what_drips_is_waited_for_as_long_as_the_call_says_tmo_01,
-    a_stream_of_its_own_without_end_harms_no_call,
+    a_slow_body_times_out_with_its_call_tmo_01,
+    an_endless_get_stream_harms_no_call,
 }
 
 fn small() -> Limits {
     Limits { message_bytes_max: 16 * 1024, call_timeout: SOON, ..Limits::default() }
 }
 
-/// Goes on until the client has had enough of it.
+/// Sends until the client disconnects.
 fn forever(answer: &mut Answer<'_>, mut says: impl FnMut(&mut Answer<'_>) -> bool) {
     while says(answer) {}
     answer.cut();
@@ -79,7 +79,7 @@ async fn each<R: OverHttp>(texts: &[&str], failure: fn(&CallError) -> bool) {
             assert!(failure(&error), "{text}: {error:?}");
             assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
         }
-        // All that is left can be used again.
+        // Every connection can be used again.
         eventually("what did not end was left", || site.open() <= hanging + 2).await;
         connection.closes().await.unwrap();
         eventually("no connection is left", || site.open() == 0).await;
@@ -98,7 +98,7 @@ async fn heads_and_lines_without_end_fail_their_calls_and_no_other<R: OverHttp>(
         .await;
 }
 
-async fn what_drips_is_waited_for_as_long_as_the_call_says_tmo_01<R: OverHttp>() {
+async fn a_slow_body_times_out_with_its_call_tmo_01<R: OverHttp>() {
     const PACE: Duration = Duration::from_millis(20);
     let drips = |answer: &mut Answer<'_>, drop: &str| {
         while answer.raw(drop) && !answer.sees_the_client_leave(PACE) {}
@@ -131,7 +131,7 @@ async fn what_drips_is_waited_for_as_long_as_the_call_says_tmo_01<R: OverHttp>()
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
 }
 
-async fn a_stream_of_its_own_without_end_harms_no_call<R: OverHttp>() {
+async fn an_endless_get_stream_harms_no_call<R: OverHttp>() {
     let site = Site::new(|request, answer| match request.what() {
         "GET" => {
             answer.events().text("data: ");

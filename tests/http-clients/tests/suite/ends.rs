@@ -1,4 +1,4 @@
-//! Calls that nobody wants any more, and connections that nobody holds: what the server sees of it.
+//! Cancelled calls and dropped connections, as the server sees them.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,14 @@ use serde_json::json;
 use crate::{SOON, failed, legacy_client, modern_client, quick};
 
 rows! {
-    a_modern_call_that_is_not_wanted_any_more_ends_with_its_connection_can_12,
-    a_legacy_call_that_is_not_wanted_any_more_is_taken_back_in_words_can_12,
-    a_call_that_is_over_before_it_is_sent_is_not_heard_of,
+    cancelling_a_modern_call_closes_its_connection_can_12,
+    cancelling_a_legacy_call_posts_a_notification_can_12,
+    a_call_dropped_before_it_is_sent_never_arrives,
     the_end_of_a_connection_leaves_nothing_behind,
-    a_silent_server_holds_no_end_up,
+    a_silent_server_does_not_delay_the_end,
 }
 
-/// Who holds on to calls: before the head, within events, within JSON.
+/// Scripts that leave a call open: before the head, within events, within JSON.
 fn holding(request: &Request, answer: &mut Answer<'_>) -> bool {
     match request.text() {
         "hang" => {}
@@ -43,7 +43,7 @@ fn held(otherwise: fn(&Request, &mut Answer<'_>)) -> Site {
     })
 }
 
-async fn a_modern_call_that_is_not_wanted_any_more_ends_with_its_connection_can_12<R: OverHttp>() {
+async fn cancelling_a_modern_call_closes_its_connection_can_12<R: OverHttp>() {
     let site = held(modern);
     let connection = R::connect_http(modern_client(), site.remote()).await.unwrap();
     for (nth, text) in HOLDS.into_iter().enumerate() {
@@ -64,7 +64,7 @@ async fn a_modern_call_that_is_not_wanted_any_more_ends_with_its_connection_can_
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
 }
 
-async fn a_legacy_call_that_is_not_wanted_any_more_is_taken_back_in_words_can_12<R: OverHttp>() {
+async fn cancelling_a_legacy_call_posts_a_notification_can_12<R: OverHttp>() {
     let site = held(legacy);
     let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
     for (nth, text) in HOLDS.into_iter().enumerate() {
@@ -85,13 +85,13 @@ async fn a_legacy_call_that_is_not_wanted_any_more_is_taken_back_in_words_can_12
         }
     }
     assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-    // What takes back is sent beside other calls, on connections that are kept.
+    // Cancellations are sent next to other calls, on pooled connections.
     eventually("what was taken back is left", || site.open() <= 4).await;
     connection.closes().await.unwrap();
     eventually("no connection is left", || site.open() == 0).await;
 }
 
-async fn a_call_that_is_over_before_it_is_sent_is_not_heard_of<R: OverHttp>() {
+async fn a_call_dropped_before_it_is_sent_never_arrives<R: OverHttp>() {
     for (client, otherwise) in [
         (modern_client(), modern as fn(&Request, &mut Answer<'_>)),
         (legacy_client(), legacy as fn(&Request, &mut Answer<'_>)),
@@ -102,7 +102,7 @@ async fn a_call_that_is_over_before_it_is_sent_is_not_heard_of<R: OverHttp>() {
             drop(connection.call_tool("echo", &json!({"text": "hang"})).start().await.unwrap());
         }
         assert_eq!(success(connection.call_tool("echo", &json!({"text": "on"})).await), "on");
-        // Eight that nobody uses are kept.
+        // Up to eight idle connections are kept.
         eventually("what was sent was taken back", || site.open() <= 8).await;
         connection.closes().await.unwrap();
         eventually("no connection is left", || site.open() == 0).await;
@@ -131,7 +131,7 @@ async fn the_end_of_a_connection_leaves_nothing_behind<R: OverHttp>() {
     }
 }
 
-async fn a_silent_server_holds_no_end_up<R: OverHttp>() {
+async fn a_silent_server_does_not_delay_the_end<R: OverHttp>() {
     let site = Site::new(|request, answer| match request.what() {
         "server/discover" => modern(request, answer),
         "initialize" => legacy(request, answer),

@@ -1,4 +1,4 @@
-//! Which era a server is of, and whether it is one at all.
+//! Detecting the server's era, and whether it is an MCP server at all.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Instant;
@@ -14,11 +14,11 @@ use crate::{SOON, quick};
 
 rows! {
     a_modern_server_is_known_by_its_answer_lif_25,
-    whatever_a_legacy_server_says_to_the_question_it_gets_initialize_lif_30,
-    who_lets_nobody_in_is_not_asked_again_aut_11,
-    a_server_that_is_not_there_is_told_of_in_plain_words,
-    what_is_no_http_is_no_server,
-    a_server_that_says_nothing_is_waited_for_and_no_longer_tmo_06_tmo_15,
+    any_legacy_answer_to_the_probe_leads_to_initialize_lif_30,
+    an_unauthorized_probe_is_not_repeated_aut_11,
+    an_unreachable_server_is_reported_clearly,
+    a_peer_without_http_is_an_error,
+    a_silent_server_times_out_tmo_06_tmo_15,
 }
 
 async fn a_modern_server_is_known_by_its_answer_lif_25<R: OverHttp>() {
@@ -35,7 +35,7 @@ async fn a_modern_server_is_known_by_its_answer_lif_25<R: OverHttp>() {
     );
 }
 
-async fn whatever_a_legacy_server_says_to_the_question_it_gets_initialize_lif_30<R: OverHttp>() {
+async fn any_legacy_answer_to_the_probe_leads_to_initialize_lif_30<R: OverHttp>() {
     type Says = fn(&Request, &mut Answer<'_>);
     const TEXT: &[(&str, &str)] = &[("content-type", "text/plain")];
     const HTML: &[(&str, &str)] = &[("content-type", "text/html")];
@@ -72,7 +72,7 @@ async fn whatever_a_legacy_server_says_to_the_question_it_gets_initialize_lif_30
     }
 }
 
-async fn who_lets_nobody_in_is_not_asked_again_aut_11<R: OverHttp>() {
+async fn an_unauthorized_probe_is_not_repeated_aut_11<R: OverHttp>() {
     let site = Site::new(|_, answer| answer.status(401, &[], ""));
     let error = R::connect_http(client(), site.remote()).await.unwrap_err();
     let Error::Start { why, .. } = &error else { panic!("{error:?}") };
@@ -82,7 +82,7 @@ async fn who_lets_nobody_in_is_not_asked_again_aut_11<R: OverHttp>() {
     assert!(text.contains(&site.url()) && text.contains("401"), "{text}");
 }
 
-async fn a_server_that_is_not_there_is_told_of_in_plain_words<R: OverHttp>() {
+async fn an_unreachable_server_is_reported_clearly<R: OverHttp>() {
     // A port that was free a moment ago.
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
     for (url, expected) in [
@@ -98,7 +98,7 @@ async fn a_server_that_is_not_there_is_told_of_in_plain_words<R: OverHttp>() {
     }
 }
 
-async fn what_is_no_http_is_no_server<R: OverHttp>() {
+async fn a_peer_without_http_is_an_error<R: OverHttp>() {
     for garbage in
         ["SSH-2.0-OpenSSH_9.6\r\n", "\0\0\0\u{1}", "HTTP/9.9 200 OK\r\n\r\n", "\r\n\r\n\r\n\r\n"]
     {
@@ -113,7 +113,7 @@ async fn what_is_no_http_is_no_server<R: OverHttp>() {
     }
 }
 
-async fn a_server_that_says_nothing_is_waited_for_and_no_longer_tmo_06_tmo_15<R: OverHttp>() {
+async fn a_silent_server_times_out_tmo_06_tmo_15<R: OverHttp>() {
     let site = Site::new(|_, answer| {
         answer.sees_the_client_leave(SOON);
     });

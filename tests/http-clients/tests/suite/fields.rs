@@ -1,4 +1,4 @@
-//! What the heads of requests say, besides what the protocol always needs.
+//! Request headers beyond those of the protocol.
 
 use mcp_adapter_tests::{eventually, rows, success};
 use mcp_http_client_tests::{OverHttp, Site, legacy, modern, result};
@@ -8,11 +8,11 @@ use smol::channel::unbounded;
 use crate::{legacy_client, modern_client};
 
 rows! {
-    fields_of_ones_own_are_said_with_each_request,
-    what_tools_ask_for_is_repeated_in_heads_and_tools_that_ask_wrongly_are_dropped_http_48,
+    custom_fields_are_sent_with_each_request,
+    arguments_are_mirrored_in_fields_and_invalid_tools_are_dropped_http_48,
 }
 
-async fn fields_of_ones_own_are_said_with_each_request<R: OverHttp>() {
+async fn custom_fields_are_sent_with_each_request<R: OverHttp>() {
     let site = Site::new(legacy);
     let remote =
         site.remote().field("x-tenant", "one").unwrap().field("user-agent", "row").unwrap();
@@ -38,14 +38,13 @@ async fn fields_of_ones_own_are_said_with_each_request<R: OverHttp>() {
     }
 }
 
-async fn what_tools_ask_for_is_repeated_in_heads_and_tools_that_ask_wrongly_are_dropped_http_48<
-    R: OverHttp,
->() {
+async fn arguments_are_mirrored_in_fields_and_invalid_tools_are_dropped_http_48<R: OverHttp>() {
     let site = Site::new(|request, answer| match request.what() {
         "tools/list" => {
             let tool = |name: &str, header: &str| {
                 let region = json!({"type": "string", "x-mcp-header": header});
-                json!({"name": name, "inputSchema": {"type": "object", "properties": {"region": region}}})
+                let properties = json!({"region": region});
+                json!({"name": name, "inputSchema": {"type": "object", "properties": properties}})
             };
             let tools = [tool("good", "Region"), tool("bad", "two words"), tool("worse", "")];
             answer.json(&[], &result(request, &json!({"tools": tools})));

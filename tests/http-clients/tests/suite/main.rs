@@ -1,12 +1,11 @@
-//! Clients over HTTP, each row on each runtime, against servers that are played by hand and our
-//! own.
+//! Tests of clients over HTTP, on each runtime, against scripted servers and our own.
 
 #![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a row fails by panicking"
+    reason = "a test fails by panicking"
 )]
 
 mod both_eras;
@@ -26,17 +25,17 @@ use mcp_adapter::proto::{CallError, Limits, Revision};
 use mcp_adapter::{Client, Error};
 use mcp_adapter_tests::client;
 
-/// A client of the legacy era.
+/// Builds a legacy client.
 fn legacy_client() -> Client {
     client().revisions(&Revision::LEGACY)
 }
 
-/// A client of the modern era.
+/// Builds a modern client.
 fn modern_client() -> Client {
     client().revisions(&[Revision::V2026_07_28])
 }
 
-/// Bounds of time that a row can wait for.
+/// Returns timeouts short enough for a test.
 fn quick() -> Limits {
     Limits {
         probe_timeout: Duration::from_millis(300),
@@ -45,10 +44,10 @@ fn quick() -> Limits {
     }
 }
 
-/// How long what ends at once may take on a machine that is busy with other things.
+/// How long an immediate operation may take on a busy machine.
 const SOON: Duration = Duration::from_secs(40);
 
-/// How a call failed.
+/// Returns the error a call failed with.
 fn failed<T: std::fmt::Debug>(outcome: Result<T, Error>) -> CallError {
     match outcome {
         Err(Error::Call(error)) => error,

@@ -1,4 +1,4 @@
-//! Streams that end before the answer came, and go on.
+//! Streams that end before the response, and continue.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -15,15 +15,15 @@ use serde_json::{Value, json};
 use crate::{failed, legacy_client};
 
 rows! {
-    a_call_whose_stream_is_cut_off_goes_on_where_it_was_and_ends_once_http_17_sse_16,
-    a_call_whose_stream_ends_well_goes_on_as_well_sse_20,
+    a_cut_stream_is_resumed_and_the_call_ends_once_http_17_sse_16,
+    a_stream_that_ends_early_is_resumed_sse_20,
     a_stream_that_cannot_be_resumed_ends_its_call_and_no_other_http_28,
-    wherever_a_connection_is_cut_off_each_call_is_made_once_and_answered_at_most_once,
+    a_cut_at_any_byte_never_repeats_a_call,
 }
 
 const RETRY: u64 = 150;
 
-/// A server whose streams end before the answer; it comes with a GET.
+/// Starts a server whose streams end before the response, which arrives on a GET.
 fn ending(end: fn(&mut mcp_http_client_tests::Answer<'_>)) -> (Site, Arc<Mutex<Option<Instant>>>) {
     let ended = Arc::new(Mutex::new(None));
     let when = Arc::clone(&ended);
@@ -64,13 +64,11 @@ async fn goes_on<R: OverHttp>(end: fn(&mut mcp_http_client_tests::Answer<'_>)) {
     connection.closes().await.unwrap();
 }
 
-async fn a_call_whose_stream_is_cut_off_goes_on_where_it_was_and_ends_once_http_17_sse_16<
-    R: OverHttp,
->() {
+async fn a_cut_stream_is_resumed_and_the_call_ends_once_http_17_sse_16<R: OverHttp>() {
     goes_on::<R>(|answer| answer.cut()).await;
 }
 
-async fn a_call_whose_stream_ends_well_goes_on_as_well_sse_20<R: OverHttp>() {
+async fn a_stream_that_ends_early_is_resumed_sse_20<R: OverHttp>() {
     goes_on::<R>(|answer| answer.end()).await;
 }
 
@@ -90,7 +88,7 @@ async fn a_stream_that_cannot_be_resumed_ends_its_call_and_no_other_http_28<R: O
     assert_eq!(site.of("initialize").len(), 1);
 }
 
-/// A server that counts how often it works.
+/// Builds a server that counts its calls.
 fn working() -> (Server, Arc<AtomicUsize>) {
     let worked = Arc::new(AtomicUsize::new(0));
     let counts = Arc::clone(&worked);
@@ -103,16 +101,14 @@ fn working() -> (Server, Arc<AtomicUsize>) {
     (server, worked)
 }
 
-/// So many are cut off at a time, each after other bytes: all that they do is wait.
+/// The number of connections cut concurrently; each at another byte.
 const LANES: usize = 8;
 
-/// A cut comes after so many bytes at most, and in these steps.
+/// The latest byte to cut at, and the step between cuts.
 const LAST: usize = 1200;
 const STEP: usize = 29;
 
-async fn wherever_a_connection_is_cut_off_each_call_is_made_once_and_answered_at_most_once<
-    R: OverHttp,
->() {
+async fn a_cut_at_any_byte_never_repeats_a_call<R: OverHttp>() {
     let answered: usize = thread::scope(|scope| {
         let cut = |lane: usize| (1 + lane * STEP..LAST).step_by(LANES * STEP);
         let lanes: Vec<_> = (0..LANES)
@@ -123,7 +119,7 @@ async fn wherever_a_connection_is_cut_off_each_call_is_made_once_and_answered_at
     assert!(answered * 2 > LAST / STEP, "{answered} were answered");
 }
 
-/// Cuts connections off after so many bytes each; how many of the calls on them were answered.
+/// Cuts connections after the given numbers of bytes; returns how many calls on them succeeded.
 async fn cut_off<R: OverHttp>(cuts: impl Iterator<Item = usize>) -> usize {
     let (server, worked) = working();
     let served = Served::new(server);
@@ -146,14 +142,14 @@ async fn cut_off<R: OverHttp>(cuts: impl Iterator<Item = usize>) -> usize {
                 answered += 1;
                 assert_eq!(success(Ok(result)), text);
             }
-            // Nothing to resume after had come.
+            // The cut came before an event id to resume from.
             Err(error) => assert_eq!(failed::<()>(Err(error)), CallError::Lost),
         }
         assert_eq!(worked.load(Ordering::SeqCst), made, "after {bytes}");
         assert!(proxy.cuts() <= 1);
         let again = connection.call_tool("work", &json!({"text": "again"})).await;
         made += 1;
-        // What was not cut off by now, may be now.
+        // Connections not cut yet may be cut now.
         if proxy.cuts() == 1 && again.is_err() {
             continue;
         }

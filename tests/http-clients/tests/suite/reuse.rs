@@ -1,5 +1,4 @@
-//! Connections that are kept, closed by the server, and lost: what is sent again, and what never
-//! is.
+//! Connections that are kept, closed by the server, and lost; and which requests are sent again.
 
 use mcp_adapter::proto::CallError;
 use mcp_adapter_tests::{eventually, rows, success};
@@ -10,9 +9,9 @@ use crate::{failed, legacy_client, modern_client};
 
 rows! {
     connections_are_used_again,
-    a_server_that_closes_what_is_idle_costs_no_call,
-    a_server_that_wants_each_connection_closed_costs_no_call,
-    what_was_sent_is_not_sent_again,
+    closing_idle_connections_costs_no_call,
+    closing_every_connection_costs_no_call,
+    sent_requests_are_not_repeated,
     a_server_that_comes_back_is_used_again,
 }
 
@@ -27,7 +26,7 @@ async fn connections_are_used_again<R: OverHttp>() {
     for text in ["on", "events"].repeat(25) {
         assert_eq!(success(connection.call_tool("echo", &json!({"text": text})).await), text);
     }
-    // The end of events comes after their answer: the next call may be earlier.
+    // The stream may end after its response: the next call may come earlier.
     assert!(site.accepted() <= 4, "{}", site.accepted());
 
     let site = Site::new(legacy);
@@ -38,7 +37,7 @@ async fn connections_are_used_again<R: OverHttp>() {
     assert!(site.accepted() <= 3, "{}", site.accepted());
 }
 
-async fn a_server_that_closes_what_is_idle_costs_no_call<R: OverHttp>() {
+async fn closing_idle_connections_costs_no_call<R: OverHttp>() {
     let site = Site::new(modern);
     let connection = R::connect_http(modern_client(), site.remote()).await.unwrap();
     for number in 0..50 {
@@ -53,7 +52,7 @@ async fn a_server_that_closes_what_is_idle_costs_no_call<R: OverHttp>() {
     assert_eq!(site.of("tools/call").len(), 50);
 }
 
-async fn a_server_that_wants_each_connection_closed_costs_no_call<R: OverHttp>() {
+async fn closing_every_connection_costs_no_call<R: OverHttp>() {
     let site = Site::new(|request, answer| {
         if request.what() == "tools/call" {
             answer.json(&[("connection", "close")], &said(request, "on"));
@@ -69,7 +68,7 @@ async fn a_server_that_wants_each_connection_closed_costs_no_call<R: OverHttp>()
     assert_eq!(site.of("tools/call").len(), 50);
 }
 
-async fn what_was_sent_is_not_sent_again<R: OverHttp>() {
+async fn sent_requests_are_not_repeated<R: OverHttp>() {
     let site = Site::new(|request, answer| match request.text() {
         "cut" => answer.cut(),
         "cut in the head" => {
@@ -102,7 +101,7 @@ async fn a_server_that_comes_back_is_used_again<R: OverHttp>() {
     let remote = site.remote();
     let connection = R::connect_http(modern_client(), remote).await.unwrap();
     drop(site);
-    // Whatever was kept is lost by now, or is noticed to be.
+    // Pooled connections are lost by now, or will be found to be.
     let mut outcome = connection.call_tool("echo", &json!({})).await;
     while matches!(outcome, Err(mcp_adapter::Error::Call(CallError::Lost))) {
         outcome = connection.call_tool("echo", &json!({})).await;

@@ -1,4 +1,4 @@
-//! Sessions: how they are named, forgotten, opened anew and ended.
+//! Sessions: how they are assigned, forgotten, reopened and ended.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
@@ -15,17 +15,17 @@ use smol::future::or;
 use crate::{SOON, failed, legacy_client, quick};
 
 rows! {
-    a_forgotten_session_ends_what_is_open_and_is_opened_anew_once_http_34_t_71,
-    a_server_that_does_not_know_its_clients_any_more_is_given_up_t_72,
-    a_server_that_forgets_each_session_at_once_is_given_up_t_72,
-    what_is_listened_to_is_listened_to_in_the_next_session,
-    the_end_of_the_session_is_told_at_the_end_http_35,
-    the_end_of_the_session_is_told_after_all_else_http_35,
-    without_ids_there_is_nothing_to_tell_t_80,
-    a_server_that_answers_no_end_holds_nobody_up,
+    a_forgotten_session_fails_open_calls_and_reopens_once_http_34_t_71,
+    a_refused_new_session_is_fatal_t_72,
+    a_server_that_forgets_every_session_is_fatal_t_72,
+    subscriptions_continue_in_the_next_session,
+    closing_deletes_the_session_http_35,
+    the_delete_is_the_last_request_http_35,
+    without_a_session_id_nothing_is_deleted_t_80,
+    an_unanswered_delete_delays_nothing,
 }
 
-/// A legacy server that forgets its first session once it is told to.
+/// Scripts a legacy server that forgets its first session on command.
 fn forgetful(
     then: impl Fn(&Request, &mut Answer<'_>) + Send + Sync + 'static,
 ) -> (Site, Arc<AtomicBool>) {
@@ -57,7 +57,7 @@ fn hanging(request: &Request, answer: &mut Answer<'_>) {
     }
 }
 
-async fn a_forgotten_session_ends_what_is_open_and_is_opened_anew_once_http_34_t_71<R: OverHttp>() {
+async fn a_forgotten_session_fails_open_calls_and_reopens_once_http_34_t_71<R: OverHttp>() {
     let (site, forgets) = forgetful(hanging);
     let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
     let mut open = Vec::new();
@@ -76,17 +76,17 @@ async fn a_forgotten_session_ends_what_is_open_and_is_opened_anew_once_http_34_t
         assert_eq!(failed(pending.await), CallError::Lost);
     }
     for pending in late {
-        // What was begun after the end of the session waited for the next one.
+        // A call made after the session ended waits for the next one.
         let outcome = pending.await;
         assert!(matches!(outcome, Ok(_) | Err(Error::Call(CallError::Lost))), "{outcome:?}");
     }
-    assert_eq!(success(connection.call_tool("echo", &json!({"text": "anew"})).await), "anew");
+    assert_eq!(success(connection.call_tool("echo", &json!({"text": "second"})).await), "second");
     assert_eq!(site.of("initialize").len(), 2);
     assert_eq!(site.of("initialize")[1].field(SESSION), None);
     let texts: Vec<_> = site.of("tools/call").iter().map(|call| call.text().to_owned()).collect();
     assert_eq!(texts.iter().filter(|text| *text == "hang").count(), 3, "{texts:?}");
     assert!(texts.iter().filter(|text| *text == "too late").count() <= 3, "{texts:?}");
-    assert_eq!(texts.last().unwrap(), "anew");
+    assert_eq!(texts.last().unwrap(), "second");
     let names: Vec<_> =
         site.of("tools/call").iter().map(|call| call.field(SESSION).unwrap().to_owned()).collect();
     assert_ne!(names.first(), names.last());
@@ -94,7 +94,7 @@ async fn a_forgotten_session_ends_what_is_open_and_is_opened_anew_once_http_34_t
     assert_eq!(site.of("DELETE")[0].field(SESSION), names.last().map(|name| &**name));
 }
 
-async fn a_server_that_does_not_know_its_clients_any_more_is_given_up_t_72<R: OverHttp>() {
+async fn a_refused_new_session_is_fatal_t_72<R: OverHttp>() {
     let gone = Arc::new(AtomicBool::new(false));
     let is_gone = Arc::clone(&gone);
     let site = Site::new(move |request, answer| match is_gone.load(Ordering::SeqCst) {
@@ -111,7 +111,7 @@ async fn a_server_that_does_not_know_its_clients_any_more_is_given_up_t_72<R: Ov
     connection.call_tool("echo", &json!({})).await.unwrap_err();
 }
 
-async fn a_server_that_forgets_each_session_at_once_is_given_up_t_72<R: OverHttp>() {
+async fn a_server_that_forgets_every_session_is_fatal_t_72<R: OverHttp>() {
     let site = Site::new(|request, answer| match request.what() {
         "tools/call" => answer.status(404, &[], ""),
         _ => legacy(request, answer),
@@ -130,7 +130,7 @@ async fn a_server_that_forgets_each_session_at_once_is_given_up_t_72<R: OverHttp
     assert_eq!(connection.closed(), Some(Close::Fault(Fault::SessionLost)));
 }
 
-async fn what_is_listened_to_is_listened_to_in_the_next_session<R: OverHttp>() {
+async fn subscriptions_continue_in_the_next_session<R: OverHttp>() {
     let (tell, told) = channel();
     let told = Mutex::new(told);
     let gets = AtomicUsize::new(0);
@@ -156,7 +156,7 @@ async fn what_is_listened_to_is_listened_to_in_the_next_session<R: OverHttp>() {
     eventually("it is asked for again", || site.of("resources/subscribe").len() == 2).await;
     let [first, second] = &site.of("resources/subscribe")[..] else { panic!() };
     assert_ne!(first.field(SESSION), second.field(SESSION));
-    // Until the server has agreed to it, nothing is heard.
+    // No change arrives before the server has confirmed the subscription.
     let tells = async {
         loop {
             tell.send(()).unwrap();
@@ -167,11 +167,11 @@ async fn what_is_listened_to_is_listened_to_in_the_next_session<R: OverHttp>() {
     assert_eq!(change, Some(Changed::Resource("note://one".into())));
     assert_eq!((listening.ended(), listening.hears()), (None, filter));
     drop(listening);
-    eventually("nobody listens", || site.of("resources/unsubscribe").len() == 1).await;
+    eventually("the subscription ends", || site.of("resources/unsubscribe").len() == 1).await;
     drop(tell);
 }
 
-async fn the_end_of_the_session_is_told_at_the_end_http_35<R: OverHttp>() {
+async fn closing_deletes_the_session_http_35<R: OverHttp>() {
     for drops in [false, true] {
         let site = Site::new(legacy);
         let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
@@ -181,13 +181,13 @@ async fn the_end_of_the_session_is_told_at_the_end_http_35<R: OverHttp>() {
         } else {
             connection.closes().await.unwrap();
         }
-        eventually("the end is told", || site.of("DELETE").len() == 1).await;
+        eventually("the session is deleted", || site.of("DELETE").len() == 1).await;
         assert_eq!(site.of("DELETE")[0].field(SESSION), site.of("tools/call")[0].field(SESSION));
         eventually("no connection is left", || site.open() == 0).await;
     }
 }
 
-async fn the_end_of_the_session_is_told_after_all_else_http_35<R: OverHttp>() {
+async fn the_delete_is_the_last_request_http_35<R: OverHttp>() {
     let site = Site::new(hanging);
     let connection = R::connect_http(legacy_client(), site.remote()).await.unwrap();
     let open = connection.call_tool("echo", &json!({"text": "hang"})).start().await.unwrap();
@@ -200,7 +200,7 @@ async fn the_end_of_the_session_is_told_after_all_else_http_35<R: OverHttp>() {
     eventually("no connection is left", || site.open() == 0).await;
 }
 
-async fn without_ids_there_is_nothing_to_tell_t_80<R: OverHttp>() {
+async fn without_a_session_id_nothing_is_deleted_t_80<R: OverHttp>() {
     let forgets = Arc::new(AtomicUsize::new(0));
     let counts = Arc::clone(&forgets);
     let site = Site::new(move |request, answer| match request.what() {
@@ -224,7 +224,7 @@ async fn without_ids_there_is_nothing_to_tell_t_80<R: OverHttp>() {
     assert_eq!((site.of("DELETE").len(), site.of("initialize").len()), (0, 1));
 }
 
-async fn a_server_that_answers_no_end_holds_nobody_up<R: OverHttp>() {
+async fn an_unanswered_delete_delays_nothing<R: OverHttp>() {
     let site = Site::new(|request, answer| match request.what() {
         "DELETE" => {
             answer.sees_the_client_leave(SOON);

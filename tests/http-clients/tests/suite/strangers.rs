@@ -1,4 +1,4 @@
-//! Who is told what: redirects, challenges, credentials.
+//! Redirects, authentication challenges and credentials.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,9 +14,9 @@ use crate::{failed, legacy_client, modern_client};
 rows! {
     a_redirect_is_not_followed_when_connecting,
     a_redirect_is_not_followed_by_a_call,
-    a_challenge_is_heard_and_the_call_fails_aut_11,
-    each_request_asks_for_its_credentials_and_says_them,
-    credentials_that_cannot_be_had_fail_what_needs_them,
+    a_challenge_is_reported_and_the_call_fails_aut_11,
+    credentials_are_fetched_and_sent_with_each_request,
+    missing_credentials_fail_the_request,
 }
 
 const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
@@ -52,7 +52,7 @@ async fn a_redirect_is_not_followed_by_a_call<R: OverHttp>() {
     assert_eq!(elsewhere.accepted(), 0);
 }
 
-async fn a_challenge_is_heard_and_the_call_fails_aut_11<R: OverHttp>() {
+async fn a_challenge_is_reported_and_the_call_fails_aut_11<R: OverHttp>() {
     let site = Site::new(|request, answer| match request.text() {
         "401" => {
             let realm = r#"Bearer realm="shop", resource_metadata="http://a/b", Basic realm="x""#;
@@ -87,7 +87,7 @@ async fn a_challenge_is_heard_and_the_call_fails_aut_11<R: OverHttp>() {
     assert!(heard.is_empty());
 }
 
-async fn each_request_asks_for_its_credentials_and_says_them<R: OverHttp>() {
+async fn credentials_are_fetched_and_sent_with_each_request<R: OverHttp>() {
     let site = Site::new(legacy);
     let asked = Arc::new(AtomicUsize::new(0));
     let counts = Arc::clone(&asked);
@@ -110,7 +110,7 @@ async fn each_request_asks_for_its_credentials_and_says_them<R: OverHttp>() {
     assert!(site.words().contains(&"DELETE".to_owned()));
 }
 
-async fn credentials_that_cannot_be_had_fail_what_needs_them<R: OverHttp>() {
+async fn missing_credentials_fail_the_request<R: OverHttp>() {
     let site = Site::new(modern);
     let asked = AtomicUsize::new(0);
     let remote = site.remote().authorization(move || match asked.fetch_add(1, Ordering::SeqCst) {

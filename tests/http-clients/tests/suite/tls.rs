@@ -1,4 +1,4 @@
-//! TLS: whom a client trusts.
+//! TLS: certificate verification.
 
 use mcp_adapter::http::Remote;
 use mcp_adapter_tests::{eventually, rows, success};
@@ -8,11 +8,11 @@ use serde_json::json;
 use crate::{legacy_client, modern_client, quick};
 
 rows! {
-    who_is_trusted_is_spoken_to,
-    who_is_not_trusted_is_told_nothing,
+    a_trusted_server_is_used,
+    an_untrusted_server_receives_nothing,
 }
 
-async fn who_is_trusted_is_spoken_to<R: OverHttp>() {
+async fn a_trusted_server_is_used<R: OverHttp>() {
     let trust = Trust::new();
     let site = trust.site(modern);
     let remote =
@@ -34,7 +34,7 @@ async fn who_is_trusted_is_spoken_to<R: OverHttp>() {
     eventually("no connection is left", || site.open() == 0).await;
 }
 
-async fn who_is_not_trusted_is_told_nothing<R: OverHttp>() {
+async fn an_untrusted_server_receives_nothing<R: OverHttp>() {
     let trust = Trust::new();
     let site = trust.site(modern);
     let at = |host: &str| Remote::new(&format!("https://{host}:{}/mcp", site.port())).unwrap();
@@ -49,7 +49,7 @@ async fn who_is_not_trusted_is_told_nothing<R: OverHttp>() {
         assert!(error.contains(expected), "{error}");
     }
     assert!(site.heard().is_empty());
-    // It speaks no TLS.
+    // A server without TLS.
     let plain = mcp_http_client_tests::Site::new(modern);
     let remote = Remote::new(&format!("https://localhost:{}/mcp", plain.port()))
         .unwrap()

@@ -1,12 +1,17 @@
-//! What idle clients cost a server over HTTP, on each runtime: `cargo run --release -p
-//! mcp-http-tests --bin http-memory`.
+//! Measures the memory that idle clients cost a server over HTTP, on each runtime: `cargo run
+//! --release -p mcp-http-tests --bin http-memory`.
 //!
-//! It opens as many sessions and streams as a server may have, sees that the next is refused, and
-//! tells by how much the process has grown for each. What the system keeps for sockets is not in
-//! it. Linux only.
+//! It opens as many sessions and streams as a server allows, checks that one more is refused, and
+//! prints the growth of the process per session or stream. Kernel memory for sockets is not
+//! included. Linux only.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "it fails by panicking")]
-#![allow(clippy::print_stdout, reason = "it is what the program is for")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "the program fails by panicking"
+)]
+#![allow(clippy::print_stdout, reason = "prints the measurements")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -28,7 +33,7 @@ fn main() {
         Some("smol") => measure::<Smol>(),
         Some("tokio") => measure::<Tokio>(),
         Some(other) => panic!("no runtime: {other}"),
-        // Each in a process of its own, whose size is all its own.
+        // Each runs in its own process, so that the size is its own.
         None => {
             for runtime in [Blocking::NAME, Smol::NAME, Tokio::NAME] {
                 let status =
@@ -45,7 +50,7 @@ fn measure<R: Runtime>() {
     let address = served.address;
     let listen =
         modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
-    // What is there only once is not counted.
+    // One-time allocations are not counted.
     let mut connection = initialize().start(address);
     let mut ids = vec![opened(&mut connection)];
     drop(streaming(&listen, address));
@@ -67,12 +72,12 @@ fn measure<R: Runtime>() {
 
     let before = resident();
     let mut listening: Vec<TcpStream> = Vec::new();
-    // The first may not be known to be gone yet.
+    // The server may not have noticed yet that the first client is gone.
     while listening.len() < STREAMS {
         listening.extend(try_streaming(&listen, address));
     }
     let each = (resident() - before) / STREAMS;
-    println!("{}: {STREAMS} clients that listen without a session, {each} bytes each", R::NAME);
+    println!("{}: {STREAMS} subscriptions without a session, {each} bytes each", R::NAME);
     let mut refused = listen.send(address);
     assert_eq!(refused.status, 503);
     println!("{}: the next is refused: {}", R::NAME, refused.json()["error"]["message"]);
@@ -81,7 +86,7 @@ fn measure<R: Runtime>() {
     drop((standing, listening));
 }
 
-/// Opens a session on a connection that is used over and over; its id.
+/// Opens a session on a connection that is reused, and returns its id.
 fn opened(connection: &mut Pending) -> String {
     let id = connection.next_reply().field("mcp-session-id").expect("a session").to_owned();
     let ready = post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -90,7 +95,7 @@ fn opened(connection: &mut Pending) -> String {
     id
 }
 
-/// Opens a stream, without anything that would hold it in this process but its socket.
+/// Opens a stream that holds nothing in this process but its socket.
 fn streaming(request: &Request, address: SocketAddr) -> TcpStream {
     try_streaming(request, address).expect("a stream")
 }
@@ -104,7 +109,7 @@ fn try_streaming(request: &Request, address: SocketAddr) -> Option<TcpStream> {
     (head == *b"HTTP/1.1 200").then_some(stream)
 }
 
-/// Bytes of memory that this process has.
+/// Returns the resident memory of this process, in bytes.
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();

@@ -1,4 +1,4 @@
-//! Many at once, and some of them panic.
+//! Many concurrent connections and requests, and handlers that panic.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! Servers that are told to end.
+//! Servers that are stopped.
 
 use std::net::TcpStream;
 use std::sync::Mutex;
@@ -10,19 +10,19 @@ use mcp_http_tests::{PATIENCE, Runtime, Served, Session, modern, rows, server, t
 use serde_json::{Value, json};
 
 rows! {
-    who_listens_is_told_that_it_is_over,
-    what_is_being_answered_is_answered,
-    what_never_ends_is_not_waited_for,
+    subscribers_learn_of_the_end,
+    requests_in_flight_are_answered,
+    endless_handlers_do_not_delay_the_end,
     a_server_without_clients_ends_at_once,
 }
 
-/// What an end may take, at most: what is being answered has two seconds, and machines are slow.
+/// The longest acceptable shutdown: requests in flight have two seconds, and machines may be slow.
 const END: Duration = Duration::from_secs(20);
 
-/// What it takes if nothing has to be waited for.
+/// The longest acceptable shutdown with nothing in flight.
 const AT_ONCE: Duration = Duration::from_millis(1500);
 
-fn who_listens_is_told_that_it_is_over<R: Runtime>() {
+fn subscribers_learn_of_the_end<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
     let mut standing = session.listen(None);
@@ -36,10 +36,10 @@ fn who_listens_is_told_that_it_is_over<R: Runtime>() {
     assert!(result["result"].is_object());
     assert_eq!((alone.message(), standing.message()), (None, None));
     served.ends_within(AT_ONCE);
-    assert!(TcpStream::connect(served.address).is_err(), "nobody listens");
+    assert!(TcpStream::connect(served.address).is_err(), "the port is closed");
 }
 
-fn what_is_being_answered_is_answered<R: Runtime>() {
+fn requests_in_flight_are_answered<R: Runtime>() {
     let (begins, begun) = channel();
     let (go, goes) = channel::<()>();
     let begins = Mutex::new((begins, goes));
@@ -58,7 +58,7 @@ fn what_is_being_answered_is_answered<R: Runtime>() {
     served.ends_within(AT_ONCE);
 }
 
-fn what_never_ends_is_not_waited_for<R: Runtime>() {
+fn endless_handlers_do_not_delay_the_end<R: Runtime>() {
     let (begins, begun) = channel();
     let begins = Mutex::new(begins);
     let server = server().tool_with(tool("hang"), move |_: Value, cx| {
@@ -81,7 +81,7 @@ fn what_never_ends_is_not_waited_for<R: Runtime>() {
 fn a_server_without_clients_ends_at_once<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
-    // A connection that is open and says nothing.
+    // An open connection without traffic.
     let idle = TcpStream::connect(served.address).unwrap();
     assert_eq!(session.ping(), 200);
     served.stop.stop();

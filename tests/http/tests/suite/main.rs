@@ -4,7 +4,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a row fails by panicking"
+    reason = "a test fails by panicking"
 )]
 
 mod crowds;

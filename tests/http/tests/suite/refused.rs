@@ -1,5 +1,4 @@
-//! What no server on anybody's machine may let in: from elsewhere, too long, too slow, or
-//! malformed.
+//! Requests that a local server must refuse: foreign, too long, too slow, or malformed.
 
 use std::time::Duration;
 
@@ -11,27 +10,27 @@ use mcp_http_tests::{
 use serde_json::json;
 
 rows! {
-    names_that_lead_here_by_a_trick_are_refused,
-    pages_of_elsewhere_are_refused,
-    who_is_named_is_let_in,
+    foreign_host_names_are_refused,
+    foreign_origins_are_refused,
+    configured_hosts_and_origins_are_accepted,
     a_body_that_is_too_long_is_refused,
     a_body_that_takes_too_long_is_refused,
-    a_body_that_is_no_json_is_refused,
+    a_body_that_is_not_json_is_refused,
     a_head_that_is_malformed_is_refused,
-    what_a_head_says_is_never_said_back,
-    nothing_is_at_other_paths_and_verbs,
+    header_values_are_never_echoed,
+    other_paths_and_methods_are_refused,
 }
 
 const EVIL: &str = "evil.example.com";
 
-/// One of each kind, of a session that there is.
+/// Returns one request of each kind, of an existing session.
 fn each(session: &Session) -> [Request; 4] {
     let ping = post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
     let delete = Request::new("DELETE");
     [initialize(), session.within(ping), session.within(get(&session.id)), session.within(delete)]
 }
 
-fn names_that_lead_here_by_a_trick_are_refused<R: Runtime>() {
+fn foreign_host_names_are_refused<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
     for request in each(&session) {
@@ -49,7 +48,7 @@ fn names_that_lead_here_by_a_trick_are_refused<R: Runtime>() {
     assert_eq!(session.ping(), 200, "it was not deleted");
 }
 
-fn pages_of_elsewhere_are_refused<R: Runtime>() {
+fn foreign_origins_are_refused<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
     for request in each(&session) {
@@ -65,7 +64,7 @@ fn pages_of_elsewhere_are_refused<R: Runtime>() {
     assert_eq!(page.status, 200);
 }
 
-fn who_is_named_is_let_in<R: Runtime>() {
+fn configured_hosts_and_origins_are_accepted<R: Runtime>() {
     let options = Http::new().host("mcp.example.com").origin("https://app.example.com");
     let served = Served::on::<R>(server(), options);
     let request = initialize().field("Host", "mcp.example.com");
@@ -86,7 +85,7 @@ fn a_body_that_is_too_long_is_refused<R: Runtime>() {
     let long =
         session.within(post(&json!({"jsonrpc": "2.0", "id": 1, "method": "x".repeat(1024)})));
     assert_eq!(long.send(served.address).status, 413);
-    // Nothing of it has to come.
+    // None of the body has to arrive.
     let head =
         session.within(post(&json!({})).body(b"").field("Content-Length", "99999999999999999999"));
     assert!((400..=413).contains(&head.send(served.address).status));
@@ -110,7 +109,7 @@ fn a_body_that_takes_too_long_is_refused<R: Runtime>() {
     assert_eq!(Session::open(served.address).ping(), 200);
 }
 
-fn a_body_that_is_no_json_is_refused<R: Runtime>() {
+fn a_body_that_is_not_json_is_refused<R: Runtime>() {
     let served = Served::echo::<R>();
     let kind = |kind: &str| initialize().field("Content-Type", kind).send(served.address).status;
     for other in [
@@ -135,7 +134,8 @@ fn a_head_that_is_malformed_is_refused<R: Runtime>() {
         let refused = request.field("Mcp-Session-Id", id).start(served.address).reply_or_end();
         assert!(refused.is_none_or(|reply| (400..=404).contains(&reply.status)), "{id:?}");
     }
-    // Twice is not one, whoever is in between: a line break in a value does no more than this.
+    // A repeated field is refused, even for a proxy's sake; a line break inside a value amounts to
+    // one.
     let ping = post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
     let twice = session.within(ping).field("Mcp-Session-Id", "a\r\nMcp-Session-Id: b");
     assert_eq!(
@@ -146,7 +146,7 @@ fn a_head_that_is_malformed_is_refused<R: Runtime>() {
     assert_eq!(session.ping(), 200);
 }
 
-fn what_a_head_says_is_never_said_back<R: Runtime>() {
+fn header_values_are_never_echoed<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
     let secret = "c0ffee";
@@ -164,7 +164,7 @@ fn what_a_head_says_is_never_said_back<R: Runtime>() {
     }
 }
 
-fn nothing_is_at_other_paths_and_verbs<R: Runtime>() {
+fn other_paths_and_methods_are_refused<R: Runtime>() {
     let served = Served::echo::<R>();
     for path in ["/", "/mcp/", "/mcp/x", "/MCP"] {
         assert_eq!(initialize().path(path).send(served.address).status, 404, "{path}");

@@ -1,4 +1,4 @@
-//! Streams that arrive as they are written, are cut, hung up and resumed.
+//! Streams that arrive incrementally, are cut, closed early and resumed.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
@@ -15,12 +15,13 @@ use serde_json::{Value, json};
 rows! {
     events_arrive_as_they_are_written,
     a_call_that_is_cut_off_is_resumed_and_its_result_comes_once,
-    whoever_is_hung_up_on_fetches_the_result,
-    changes_reach_who_listens_and_who_comes_back,
-    whoever_reads_late_is_told_late_and_not_never,
+    a_client_whose_stream_is_closed_fetches_the_result,
+    changes_reach_open_and_resumed_streams,
+    a_slow_reader_receives_every_change,
 }
 
-/// A server whose tool `steps` goes a step whenever it is told to, three times, and tells of each.
+/// Builds a server whose tool `steps` advances three times on command, reporting progress each
+/// time.
 fn stairs() -> (Server, Sender<()>) {
     let (go, goes) = channel();
     let goes = Mutex::new(goes);
@@ -53,7 +54,7 @@ fn events_arrive_as_they_are_written<R: Runtime>() {
         go.send(()).unwrap();
         let mut reply = call.reply();
         assert_eq!(reply.field("x-accel-buffering"), Some("no"));
-        // The next is not written before the one was read.
+        // Each event is written only after the previous one was read.
         assert_eq!(step(&reply.message().unwrap()), 1);
         for number in 2..=3 {
             go.send(()).unwrap();
@@ -81,24 +82,24 @@ fn a_call_that_is_cut_off_is_resumed_and_its_result_comes_once<R: Runtime>() {
     let second = resumed.last_id.clone().unwrap();
     drop(resumed);
     go.send(()).unwrap();
-    // It may end while nobody is there, or while somebody is.
+    // The call may end while no stream is open, or while one is.
     let mut resumed = session.listen(Some(&second));
     assert_eq!(step(&resumed.message().unwrap()), 3);
     assert_eq!(text(&resumed.message().unwrap()), "up");
     let last = resumed.last_id.clone().unwrap();
     assert_eq!(resumed.message(), None);
-    assert_eq!(session.listen(Some(&last)).message(), None, "and not once more");
-    // Whoever lost all of that has it again, and in order.
+    assert_eq!(session.listen(Some(&last)).message(), None, "and only once");
+    // A client that lost all of it receives all of it again, in order.
     let mut again = session.listen(Some(&first));
     let steps: Vec<u64> =
         std::iter::from_fn(|| again.message()).map(|message| step(&message)).collect();
     assert_eq!(steps, [2, 3, 0]);
     let mut standing = session.listen(None);
     assert_eq!(session.delete(), 204);
-    assert_eq!(standing.message(), None, "none of it is there");
+    assert_eq!(standing.message(), None, "the replay buffer is empty");
 }
 
-fn whoever_is_hung_up_on_fetches_the_result<R: Runtime>() {
+fn a_client_whose_stream_is_closed_fetches_the_result<R: Runtime>() {
     let (server, go) = stairs();
     let served = Served::on::<R>(server, Http::new());
     let session = Session::open(served.address);
@@ -113,7 +114,7 @@ fn whoever_is_hung_up_on_fetches_the_result<R: Runtime>() {
     assert_eq!(text(&messages[3]), "up");
 }
 
-fn changes_reach_who_listens_and_who_comes_back<R: Runtime>() {
+fn changes_reach_open_and_resumed_streams<R: Runtime>() {
     let mut server = server();
     let changes = server.changes();
     let served = Served::on::<R>(server, Http::new());
@@ -135,7 +136,7 @@ fn changes_reach_who_listens_and_who_comes_back<R: Runtime>() {
     assert_eq!(back.message().unwrap()["method"], "notifications/tools/list_changed");
 }
 
-fn whoever_reads_late_is_told_late_and_not_never<R: Runtime>() {
+fn a_slow_reader_receives_every_change<R: Runtime>() {
     let limits = Limits { outbox_bytes_max: 512 * 1024, ..Limits::default() };
     let mut server =
         server().limits(limits).resource(Resource::new("note://one", "one"), |_, _| {
@@ -148,7 +149,7 @@ fn whoever_reads_late_is_told_late_and_not_never<R: Runtime>() {
     let mut listening =
         modern("subscriptions/listen", json!({"notifications": filter})).send(served.address);
     assert_eq!(listening.message().unwrap()["method"], "notifications/subscriptions/acknowledged");
-    // More than the sockets between the two hold, and than may wait.
+    // More than the sockets in between and the queue can hold.
     for _ in 0..3000 {
         changes.resource_updated(&uri).unwrap();
     }
@@ -161,5 +162,5 @@ fn whoever_reads_late_is_told_late_and_not_never<R: Runtime>() {
         }
     };
     assert_eq!(last, "notifications/tools/list_changed");
-    assert!((1..3000).contains(&updates), "{updates}: nothing had to wait");
+    assert!((1..3000).contains(&updates), "{updates}: nothing was queued");
 }

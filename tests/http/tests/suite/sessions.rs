@@ -1,4 +1,4 @@
-//! Sessions: who may use one, how many there are, and how they end.
+//! Sessions: access, limits, and how they end.
 
 use std::time::{Duration, Instant};
 
@@ -9,15 +9,15 @@ use mcp_http_tests::{
 use serde_json::json;
 
 rows! {
-    ids_are_not_to_be_guessed,
-    a_session_that_was_ended_is_forgotten,
-    the_session_too_many_is_refused_until_another_ends,
-    the_listener_too_many_is_refused_until_another_is_gone,
-    the_idle_make_room_and_the_busy_do_not,
+    session_ids_are_unguessable,
+    an_ended_session_is_forgotten,
+    a_session_above_the_limit_is_refused_until_another_ends,
+    a_stream_above_the_limit_is_refused_until_another_ends,
+    idle_sessions_are_evicted_and_busy_ones_are_not,
     nothing_of_one_session_is_replayed_in_another,
 }
 
-fn ids_are_not_to_be_guessed<R: Runtime>() {
+fn session_ids_are_unguessable<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
     assert!(session.id.len() >= 32 && session.id.bytes().all(|byte| (0x21..=0x7e).contains(&byte)));
@@ -37,7 +37,7 @@ fn ids_are_not_to_be_guessed<R: Runtime>() {
         assert_eq!(Session { address: served.address, id: upper }.ping(), 404);
     }
     let ping = post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
-    assert_eq!(ping.send(served.address).status, 400, "one is needed");
+    assert_eq!(ping.send(served.address).status, 400, "a session id is needed");
     assert_eq!(get("").send(served.address).status, 400);
     assert_eq!(Request::new("DELETE").send(served.address).status, 400);
     assert_eq!(session.ping(), 200);
@@ -45,7 +45,7 @@ fn ids_are_not_to_be_guessed<R: Runtime>() {
     assert!(others.iter().all(|id| *id != session.id));
 }
 
-fn a_session_that_was_ended_is_forgotten<R: Runtime>() {
+fn an_ended_session_is_forgotten<R: Runtime>() {
     let served = Served::echo::<R>();
     let session = Session::open(served.address);
     let mut listening = session.listen(None);
@@ -54,7 +54,7 @@ fn a_session_that_was_ended_is_forgotten<R: Runtime>() {
     assert_eq!(listening.message(), None, "its streams end");
 }
 
-fn the_session_too_many_is_refused_until_another_ends<R: Runtime>() {
+fn a_session_above_the_limit_is_refused_until_another_ends<R: Runtime>() {
     let served = Served::on::<R>(server(), Http::new().sessions_max(2));
     let (first, second) = (Session::open(served.address), Session::open(served.address));
     for _ in 0..3 {
@@ -67,7 +67,7 @@ fn the_session_too_many_is_refused_until_another_ends<R: Runtime>() {
     assert_eq!(Session::open(served.address).ping(), 200);
 }
 
-fn the_listener_too_many_is_refused_until_another_is_gone<R: Runtime>() {
+fn a_stream_above_the_limit_is_refused_until_another_ends<R: Runtime>() {
     let served = Served::on::<R>(server(), Http::new().listeners_max(1));
     let listen =
         modern("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
@@ -77,11 +77,11 @@ fn the_listener_too_many_is_refused_until_another_is_gone<R: Runtime>() {
     eventually("there is room", || (listen.send(served.address).status == 200).then_some(()));
 }
 
-fn the_idle_make_room_and_the_busy_do_not<R: Runtime>() {
+fn idle_sessions_are_evicted_and_busy_ones_are_not<R: Runtime>() {
     let idle_max = Duration::from_millis(150);
     let served = Served::on::<R>(server(), Http::new().sessions_max(1).idle_max(idle_max));
     let idle = Session::open(served.address);
-    // Whoever is slow to listen after that begins anew.
+    // Subscribers that are slow after that start again.
     let (busy, listening) = eventually("the idle one ends", || {
         let session = Session::try_open(served.address).ok()?;
         let listening = session.listen(None);
@@ -90,7 +90,7 @@ fn the_idle_make_room_and_the_busy_do_not<R: Runtime>() {
     assert_eq!(idle.ping(), 404);
     let until = Instant::now() + 3 * idle_max;
     while Instant::now() < until {
-        assert_eq!(Session::try_open(served.address).unwrap_err(), 503, "somebody listens");
+        assert_eq!(Session::try_open(served.address).unwrap_err(), 503, "a stream is open");
     }
     drop(listening);
     let next = eventually("the other one ends", || Session::try_open(served.address).ok());

@@ -1,4 +1,4 @@
-//! Clients that hang up: that cancels what stands alone, and nothing of a session.
+//! Clients that disconnect: that cancels modern requests, but nothing in a session.
 
 use std::future::pending;
 use std::sync::Mutex;
@@ -12,22 +12,22 @@ use mcp_http_tests::{PATIENCE, Runtime, Served, Session, modern, rows, server, t
 use serde_json::{Value, json};
 
 rows! {
-    whoever_hangs_up_before_the_head_has_cancelled,
-    whoever_hangs_up_in_the_middle_has_cancelled,
+    a_disconnect_before_the_head_cancels,
+    a_disconnect_within_the_stream_cancels,
     a_handler_that_sleeps_in_a_loop_ends_with_its_client,
-    whoever_stops_listening_is_not_kept,
-    in_a_session_it_takes_more_than_hanging_up,
+    a_closed_subscription_is_dropped,
+    a_disconnect_within_a_session_cancels_nothing,
 }
 
 struct Guard(Sender<&'static str>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        let _nobody_hears = self.0.send("over");
+        let _ignored = self.0.send("over");
     }
 }
 
-/// A server whose handlers say when they begin and when they are over.
+/// Builds a server whose handlers report their start and their end.
 fn waiting_room() -> (Server, Receiver<&'static str>) {
     let (says, heard) = channel();
     let (plain, says) = (Mutex::new(says.clone()), Mutex::new(says));
@@ -56,7 +56,7 @@ fn waiting_room() -> (Server, Receiver<&'static str>) {
     (server, heard)
 }
 
-/// A server with an `async` handler that never finishes: it sleeps for `nap`, again and again.
+/// Builds a server with an `async` handler that never finishes: it sleeps for `nap` in a loop.
 fn sleeping_in_a_loop(nap: Duration) -> (Server, Receiver<&'static str>) {
     let (says, heard) = channel();
     let says = Mutex::new(says);
@@ -68,7 +68,7 @@ fn sleeping_in_a_loop(nap: Duration) -> (Server, Receiver<&'static str>) {
             loop {
                 cx.sleep(nap).await;
             }
-            #[expect(unreachable_code, reason = "states the type of the result")]
+            #[expect(unreachable_code, reason = "gives the result a type")]
             Ok("never")
         }
     });
@@ -79,7 +79,7 @@ fn hear(heard: &Receiver<&'static str>) -> &'static str {
     heard.recv_timeout(PATIENCE).expect("in time")
 }
 
-fn whoever_hangs_up_before_the_head_has_cancelled<R: Runtime>() {
+fn a_disconnect_before_the_head_cancels<R: Runtime>() {
     let (server, heard) = waiting_room();
     let served = Served::on::<R>(server, Http::new());
     for name in ["hang", "hang_plain"] {
@@ -91,7 +91,7 @@ fn whoever_hangs_up_before_the_head_has_cancelled<R: Runtime>() {
     }
 }
 
-fn whoever_hangs_up_in_the_middle_has_cancelled<R: Runtime>() {
+fn a_disconnect_within_the_stream_cancels<R: Runtime>() {
     let (server, heard) = waiting_room();
     let served = Served::on::<R>(server, Http::new());
     for name in ["hang", "hang_plain"] {
@@ -105,7 +105,7 @@ fn whoever_hangs_up_in_the_middle_has_cancelled<R: Runtime>() {
     }
 }
 
-/// F-71: the handler spun in one poll, and a runtime of one thread served nobody else.
+/// The handler used to spin in one poll, which starved a runtime of one thread.
 fn a_handler_that_sleeps_in_a_loop_ends_with_its_client<R: Runtime>() {
     for nap in [Duration::from_millis(1), Duration::ZERO] {
         let (server, heard) = sleeping_in_a_loop(nap);
@@ -120,7 +120,7 @@ fn a_handler_that_sleeps_in_a_loop_ends_with_its_client<R: Runtime>() {
     }
 }
 
-fn whoever_stops_listening_is_not_kept<R: Runtime>() {
+fn a_closed_subscription_is_dropped<R: Runtime>() {
     let (says, heard) = channel();
     let says = Mutex::new(says);
     let server = server()
@@ -141,7 +141,7 @@ fn whoever_stops_listening_is_not_kept<R: Runtime>() {
     assert_eq!(hear(&heard), "over");
 }
 
-fn in_a_session_it_takes_more_than_hanging_up<R: Runtime>() {
+fn a_disconnect_within_a_session_cancels_nothing<R: Runtime>() {
     let (server, heard) = waiting_room();
     let served = Served::on::<R>(server, Http::new());
     let session = Session::open(served.address);

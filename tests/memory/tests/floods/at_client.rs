@@ -1,4 +1,4 @@
-//! What a server can flood a client with; knows lines of both eras.
+//! Floods that a server can send to a client, in both eras.
 
 use std::io::Write;
 
@@ -17,7 +17,7 @@ fn client(limits: Limits) -> Stdio<Client> {
     Stdio::new(Client::new(NOW, config.limits(limits)))
 }
 
-/// A client of a modern server, with calls open that can be asked back.
+/// Creates a client of a modern server, with open calls that may be answered by input requests.
 fn modern(limits: Limits) -> Stdio<Client> {
     let calls = limits.calls_max.min(2_000);
     let mut client = client(limits);
@@ -51,10 +51,10 @@ fn call(client: &mut Stdio<Client>, calls: usize) {
     bytes::Buf::advance(client.outbox(), usize::MAX);
 }
 
-/// All that a client may listen to, asked for as often as it may.
+/// Opens as many subscriptions as allowed, each with the largest filter.
 fn listening(mut client: Stdio<Client>) -> Stdio<Client> {
     let filter = Filter::new().tools().resource("a:b");
-    // A call has to end for each that is to listen.
+    // Each subscription needs a finished call.
     for id in 2..60 {
         let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[]}}}}\n");
         client.handle_input(NOW, answer.as_bytes());
@@ -69,10 +69,10 @@ fn ignore(_: &mut Stdio<Client>, event: Event) {
     counted(|| drop(event));
 }
 
-/// Calls again whenever a call ends, a resource that it has not read before.
+/// Starts another call whenever one ends, for a resource not read before.
 fn read_on(client: &mut Stdio<Client>, event: Event) {
     counted(|| {
-        // What the event held was counted, and so is its end.
+        // What the event held is counted, and so is its release.
         let event = event;
         if let Event::Completed { call, .. } = event {
             let params = Raw::from_text(&format!(r#"{{"uri":"a:{call}"}}"#)).expect("it is JSON");
@@ -83,7 +83,7 @@ fn read_on(client: &mut Stdio<Client>, event: Event) {
 }
 
 fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("a vector takes all");
+    out.write_fmt(text).expect("writing to a vector succeeds");
 }
 
 pub fn all(report: &mut Report) {
@@ -119,14 +119,15 @@ pub fn all(report: &mut Report) {
             |_, out| out.push(b'x'),
             ignore,
         );
-        report.flood(&format!("client: log messages, {name}"), Peer::Deaf, make, lines, |index, out| {
+        let logs = format!("client: log messages, {name}");
+        report.flood(&logs, Peer::Deaf, make, lines, |index, out| {
             put(out, format_args!(r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"info","data":{index}}}}}"#));
         }, ignore);
         report.flood(&format!("client: progress, {name}"), Peer::Deaf, make, lines, |index, out| {
             put(out, format_args!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":{index},"message":"a little further"}}}}"#, 3 + index % 16));
         }, ignore);
         report.flood(
-            &format!("client: answers to nothing, {name}"),
+            &format!("client: responses without a request, {name}"),
             Peer::Deaf,
             make,
             lines,
@@ -168,7 +169,7 @@ pub fn all(report: &mut Report) {
         );
         let listens = move |limits| listening(make(limits));
         report.flood(
-            &format!("client: changes to all who listen, {name}"),
+            &format!("client: changes to every subscription, {name}"),
             Peer::Reads,
             listens,
             lines / 10,
@@ -185,13 +186,15 @@ pub fn all(report: &mut Report) {
     }
     let listens = |limits| listening(modern(limits));
     let first = limits.calls_max.min(2_000) as u64 + 2;
-    report.flood("client: acknowledgements of millions", Peer::Reads, listens, report.of(long), |index, out| {
+    let acknowledgements = "client: acknowledgements of many resources";
+    report.flood(acknowledgements, Peer::Reads, listens, report.of(long), |index, out| {
         let uris = vec!["\"\""; (long - 300) / 3].join(",");
         put(out, format_args!(r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}},"notifications":{{"resourceSubscriptions":[{uris}]}}}}}}"#, first + index));
     }, ignore);
-    for (name, key) in
-        [("client: questions with long names", true), ("client: rounds with long states", false)]
-    {
+    for (name, key) in [
+        ("client: input requests with long keys", true),
+        ("client: rounds with long states", false),
+    ] {
         let half = long.min(1 << 20) / 2;
         report.flood(
             name,
@@ -229,10 +232,11 @@ pub fn all(report: &mut Report) {
             ignore,
         );
     }
-    report.flood("client: rounds without questions", Peer::Deaf, modern, lines / 10, |index, out| {
+    let rounds = "client: rounds without input requests";
+    report.flood(rounds, Peer::Deaf, modern, lines / 10, |index, out| {
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"resultType":"input_required","requestState":"s"}}}}"#, index + 2));
     }, ignore);
-    report.flood("client: results that are kept", Peer::Reads, modern, lines / 4, |index, out| {
+    report.flood("client: cached results", Peer::Reads, modern, lines / 4, |index, out| {
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"contents":[],"ttlMs":100000,"cacheScope":"public","a":""#, index + 2));
         out.resize(out.len() + 3_000, b'x');
         put(out, format_args!(r#""}}}}"#));

@@ -1,4 +1,4 @@
-//! What a client can flood a server with; knows lines of both eras.
+//! Floods that a client can send to a server, in both eras.
 
 use std::io::Write;
 
@@ -37,7 +37,7 @@ fn ignore(_: &mut Stdio<Server>, event: Event) {
     counted(|| drop(event));
 }
 
-/// Answers as soon as it has to listen.
+/// Responds when there is no room for more input.
 fn answer(server: &mut Stdio<Server>, event: Event) {
     counted(|| {
         if let Event::Request { incoming, .. } = event {
@@ -49,7 +49,7 @@ fn answer(server: &mut Stdio<Server>, event: Event) {
 const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
 
 fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("a vector takes all");
+    out.write_fmt(text).expect("writing to a vector succeeds");
 }
 
 pub fn all(report: &mut Report) {
@@ -112,7 +112,8 @@ pub fn all(report: &mut Report) {
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":"{id}{index}","method":"tools/list","params":{{"_meta":{{{META}}}}}}}"#));
     }, ignore);
     let icons = vec![r#"{"src":""}"#; 2_000.min(long / 16)].join(",");
-    report.flood("server: requests by somebody with icons", Peer::Reads, server, report.of(icons.len()), |index, out| {
+    let count = report.of(icons.len());
+    report.flood("server: requests with client icons", Peer::Reads, server, count, |index, out| {
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":{index},"method":"tools/list","params":{{"_meta":{{{META},"io.modelcontextprotocol/clientInfo":{{"name":"c","version":"1","icons":[{icons}]}}}}}}}}"#));
     }, ignore);
     report.flood("server: requests that are cancelled", Peer::Reads, server, lines, |index, out| {
@@ -127,7 +128,7 @@ pub fn all(report: &mut Report) {
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":{index},"method":"server/discover","params":{{"_meta":{{{META}}}}}}}"#));
     }, ignore);
     report.flood(
-        "server: requests that say too little, unread",
+        "server: requests without metadata, unread",
         Peer::Deaf,
         server,
         lines / 10,
@@ -158,14 +159,29 @@ pub fn all(report: &mut Report) {
         },
         ignore,
     );
-    report.flood("server: batches of cancelled requests", Peer::Reads, session, lines / members, |index, out| {
-        let requests = (1..members).map(|member| format!(r#"{{"jsonrpc":"2.0","id":"{id}{index}.{member}","method":"tools/list"}}"#));
-        let requests: Vec<String> = requests.collect();
-        put(out, format_args!("[{}]", requests.join(",")));
-        for member in 2..members {
-            put(out, format_args!("\n{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":\"{id}{index}.{member}\"}}}}"));
-        }
-    }, ignore);
+    report.flood(
+        "server: batches of cancelled requests",
+        Peer::Reads,
+        session,
+        lines / members,
+        |index, out| {
+            let requests = (1..members).map(|member| {
+                format!(r#"{{"jsonrpc":"2.0","id":"{id}{index}.{member}","method":"tools/list"}}"#)
+            });
+            let requests: Vec<String> = requests.collect();
+            put(out, format_args!("[{}]", requests.join(",")));
+            for member in 2..members {
+                put(
+                    out,
+                    format_args!(
+                        "\n{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\
+                \"params\":{{\"requestId\":\"{id}{index}.{member}\"}}}}"
+                    ),
+                );
+            }
+        },
+        ignore,
+    );
     report.flood(
         "server: depth",
         Peer::Reads,
@@ -195,32 +211,48 @@ pub fn all(report: &mut Report) {
     for (name, space) in
         [("server: long requests", b'x'), ("server: white space with a line break", b' ')]
     {
-        report.flood(name, Peer::Reads, session, report.of(long), |index, out| {
-            put(out, format_args!("{{\"jsonrpc\":\"2.0\",\"id\":{index},\r\"method\":\"tools/call\",\"params\":{{\"name\":\"a\",\"b\":"));
-            let quote = if space == b'x' { "\"" } else { "" };
-            put(out, format_args!("{quote}"));
-            // Half of what is let in, so that more than one is.
+        report.flood(
+            name,
+            Peer::Reads,
+            session,
+            report.of(long),
+            |index, out| {
+                put(
+                    out,
+                    format_args!(
+                        "{{\"jsonrpc\":\"2.0\",\"id\":{index},\
+                \r\"method\":\"tools/call\",\"params\":{{\"name\":\"a\",\"b\":"
+                    ),
+                );
+                let quote = if space == b'x' { "\"" } else { "" };
+                put(out, format_args!("{quote}"));
+                // Half of the limit, so that more than one is accepted.
                 fill(out, long / 2, space);
-            put(out, format_args!("{}}}}}", if quote.is_empty() { "1" } else { quote }));
-        }, ignore);
+                put(out, format_args!("{}}}}}", if quote.is_empty() { "1" } else { quote }));
+            },
+            ignore,
+        );
     }
-    report.flood("server: listening to millions", Peer::Reads, server, report.of(long), |index, out| {
+    let count = report.of(long);
+    report.flood("server: subscriptions to many uris", Peer::Reads, server, count, |index, out| {
         let uris = vec!["\"\""; long / 3].join(",");
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":{index},"method":"subscriptions/listen","params":{{"_meta":{{{META}}},"notifications":{{"resourceSubscriptions":[{uris}]}}}}}}"#));
     }, ignore);
     let uris = limits.subscription_uris_max;
-    report.flood("server: listening and no more", Peer::Reads, server, lines / 20, |index, out| {
+    let count = lines / 20;
+    report.flood("server: cancelled subscriptions", Peer::Reads, server, count, |index, out| {
         let (id, is_cancel) = (index / 2, index % 2 == 1 && index % 64 > 40);
         if is_cancel {
             return put(out, format_args!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#));
         }
         let uris: Vec<String> = (0..uris).map(|uri| format!("\"{index:x}{uri:x}\"")).collect();
-        put(out, format_args!(r#"{{"jsonrpc":"2.0","id":{id},"method":"subscriptions/listen","params":{{"_meta":{{{META}}},"notifications":{{"resourceSubscriptions":[{}]}}}}}}"#, uris.join(",")));
+        put(out, format_args!(r#"{{"jsonrpc":"2.0","id":{id},"method":"subscriptions/listen","params":{{"_meta":{{{META}}},"notifications":{{"resourceSubscriptions":[{}]}}}}}}"#, uris.join("\
+            ,")));
     }, ignore);
-    report.flood("server: resources subscribed to", Peer::Reads, session, lines / 10, |index, out| {
+    report.flood("server: resource subscriptions", Peer::Reads, session, lines / 10, |index, out| {
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":{index},"method":"resources/subscribe","params":{{"uri":"{index}"}}}}"#));
     }, ignore);
-    report.flood("server: a client with many icons opens a session", Peer::Reads, server, 8, |_, out| {
+    report.flood("server: a session of a client with icons", Peer::Reads, server, 8, |_, out| {
         let icons = vec![r#"{"src":""}"#; (limits.peer_bytes_max - 300) / 11].join(",");
         put(out, format_args!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{{}},"clientInfo":{{"name":"c","version":"1","icons":[{icons}]}}}}}}"#));
     }, ignore);

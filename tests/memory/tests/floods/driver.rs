@@ -1,5 +1,4 @@
-//! A driver that heeds what a machine wants and an application that is as slow as it may be; knows
-//! no messages.
+//! A driver that respects a machine's back-pressure, with an application as slow as allowed.
 
 use std::fmt;
 
@@ -14,15 +13,15 @@ pub enum Peer {
     Reads,
 }
 
-/// A flood, the bytes that were taken in, and the most that were held.
+/// A flood: its name, the bytes accepted, and the most bytes held.
 type Row = (String, u64, usize);
 
-/// What each flood came to.
+/// The outcome of each flood.
 pub struct Report {
     pub limits: Limits,
-    /// How many lines a flood of short ones has.
+    /// The number of lines in a flood of short lines.
     pub lines: u64,
-    /// How many bytes a flood of long ones has.
+    /// The number of bytes in a flood of long lines.
     bytes: u64,
     rows: Vec<Row>,
 }
@@ -32,13 +31,13 @@ impl Report {
         Self { limits: limits.clone(), lines, bytes, rows: Vec::new() }
     }
 
-    /// How many lines of about `bytes` bytes a flood has.
+    /// Returns the number of lines of about `bytes` bytes in a flood.
     pub fn of(&self, bytes: usize) -> u64 {
         (self.bytes / bytes.max(1) as u64).clamp(2, 4096)
     }
 
-    /// Floods a machine with lines, in pieces of 64 KiB, for as long as it wants any; `hear` gets
-    /// the events that it makes room with.
+    /// Floods a machine with lines, in pieces of 64 KiB, for as long as it accepts input; `hear`
+    /// receives the events that are polled to make room.
     pub fn flood<M: Endpoint>(
         &mut self,
         name: &str,
@@ -79,7 +78,7 @@ impl Report {
     }
 
     /// # Panics
-    /// When a flood was none, or passed `bytes_max`.
+    /// If a flood was empty or passed `bytes_max`.
     pub fn assert_below(&self, bytes_max: usize) {
         let wrong: Vec<&Row> =
             self.rows.iter().filter(|row| row.1 == 0 || row.2 == 0 || row.2 > bytes_max).collect();

@@ -1,5 +1,4 @@
-//! What both sides did about each call, and what all of a world on HTTP shares; knows tags, and
-//! nothing of bytes.
+//! The records of both sides about each call, and the state shared by a whole HTTP world.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -9,14 +8,14 @@ use mcp_proto::Instant;
 use super::plan::Plan;
 use crate::coverage::Coverage;
 
-/// What all of a world shares.
+/// The shared state of a world.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) plan: Plan,
     pub(super) now: Instant,
     pub(super) books: Books,
     pub(super) coverage: Coverage,
-    /// What happened, in words, if somebody wants to know.
+    /// The story in words, if it is recorded.
     pub(super) story: Option<String>,
 }
 
@@ -25,7 +24,7 @@ impl Shared {
         self.coverage.mark(name);
     }
 
-    /// Something happened.
+    /// Records an occurrence.
     pub(super) fn tell(&mut self, words: impl FnOnce() -> String) {
         if let Some(story) = &mut self.story {
             let _infallible =
@@ -33,39 +32,38 @@ impl Shared {
         }
     }
 
-    /// A promise is broken.
+    /// Reports a broken promise.
     pub(super) fn breach(&self, what: impl AsRef<str>) -> ! {
         panic!("at {:.4}: {}\n", self.now.as_nanos() as f64 / 1e9, what.as_ref())
     }
 }
 
-/// What became of one thing that was asked for, on both sides. It goes by a tag that its params
-/// carry.
+/// The state of one tagged request on both sides. The tag is part of its params.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Matter {
     pub(super) client: usize,
     pub(super) method: String,
-    /// How often it was sent, handed to a session, and heard by an application.
+    /// How often it was posted, passed to a session, and delivered to an application.
     pub(super) sent: u32,
     pub(super) posts: u32,
     pub(super) deliveries: u32,
-    /// How often it was asked about, and how often of that in a session.
+    /// How often input was requested for it, and how often of that within a session.
     pub(super) asks: u32,
     pub(super) legacy_asks: u32,
     pub(super) answered: Option<Instant>,
     pub(super) is_refused: bool,
-    /// What progress was told of it, and the last that a machine took.
+    /// The progress reported for it, and the last value a machine accepted.
     pub(super) progress: BTreeSet<u64>,
     pub(super) last: Option<f64>,
-    /// A connection of it broke, or it was turned away.
+    /// Whether one of its connections broke or was refused.
     pub(super) is_troubled: bool,
-    /// Its client knows what to resume after.
+    /// Whether its client knows an event id to resume from.
     pub(super) is_resumable: bool,
-    /// Its session ended.
+    /// Whether its session ended.
     pub(super) is_orphan: bool,
 }
 
-/// What both sides did.
+/// The records of both sides.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Books {
     pub(super) matters: BTreeMap<u64, Matter>,
@@ -73,7 +71,7 @@ pub(super) struct Books {
 }
 
 impl Books {
-    /// A new matter.
+    /// Adds a tagged request and returns its tag.
     pub(super) fn open(&mut self, client: usize, method: &str) -> u64 {
         self.next += 1;
         self.matters
@@ -81,7 +79,7 @@ impl Books {
         self.next
     }
 
-    /// A number that no other has.
+    /// Returns a fresh number.
     pub(super) fn number(&mut self) -> u64 {
         self.next += 1;
         self.next
@@ -93,43 +91,46 @@ impl Books {
         }
     }
 
-    /// A session of this client ended.
+    /// Records that a session of this client ended.
     pub(super) fn orphan(&mut self, client: usize) {
         for matter in self.matters.values_mut().filter(|matter| matter.client == client) {
             matter.is_orphan = true;
         }
     }
 
-    /// A client sent the request with this tag.
+    /// Records that a client posted the request with this tag.
     ///
     /// # Errors
-    /// When nobody had it sent once more.
+    ///
+    /// If nothing allowed another post.
     pub(super) fn sent(&mut self, tag: u64) -> Result<(), String> {
         let Some(matter) = self.matters.get_mut(&tag) else { return Ok(()) };
         matter.sent += 1;
         if matter.sent > 1 + matter.asks - matter.legacy_asks {
             return Err(format!(
-                "{tag} was sent {} times and asked about {}",
+                "{tag} was posted {} times with {} input requests",
                 matter.sent, matter.asks
             ));
         }
         Ok(())
     }
 
-    /// A request with this tag came to an application.
+    /// Records that a request with this tag reached an application.
     ///
     /// # Errors
-    /// When nobody made it, or it came more often than it was sent or asked about.
+    ///
+    /// If no such request was made, or it arrived more often than it was posted or input was
+    /// requested.
     pub(super) fn deliver(&mut self, tag: u64, method: &str) -> Result<(), String> {
         let Some(matter) = self.matters.get_mut(&tag) else {
-            return Err(format!("nobody asked for {tag}"));
+            return Err(format!("{tag} was never requested"));
         };
         if matter.method != method {
-            return Err(format!("{tag} is {} and came as {method}", matter.method));
+            return Err(format!("{tag} is {} and arrived as {method}", matter.method));
         }
         matter.deliveries += 1;
         if matter.deliveries > matter.posts + matter.legacy_asks {
-            return Err(format!("{tag} came {} times of {}", matter.deliveries, matter.posts));
+            return Err(format!("{tag} arrived {} times of {}", matter.deliveries, matter.posts));
         }
         Ok(())
     }

@@ -1,5 +1,4 @@
-//! One client of a world: its machine, what its application does, and the exchanges that are its;
-//! knows nothing of the server.
+//! One client of a world: its machine, its application and its exchanges.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +14,7 @@ use super::outcome::{self, OpenCall};
 use crate::books::tag_of;
 use crate::told::variant;
 
-/// Exchanges beyond those of calls: what has no answer, what lingers, the stream, and the farewell.
+/// Exchanges beyond those of calls: notifications, closing ones, the GET stream, and the DELETE.
 const OTHERS_MAX: usize = 64 + 32 + 2;
 
 #[derive(Debug)]
@@ -23,10 +22,10 @@ pub(super) struct Client {
     pub(super) index: usize,
     pub(super) http: Http,
     pub(super) calls: BTreeMap<CallId, OpenCall>,
-    /// Questions of the server, each with the call that it belongs to and its method.
+    /// The server's requests, each with the call it belongs to and its method.
     pub(super) requests: BTreeMap<IncomingId, (Option<CallId>, String)>,
     pub(super) exchanges: BTreeMap<ExchangeId, ConnId>,
-    /// Log messages that were heard.
+    /// The number of log messages received.
     heard: BTreeSet<String>,
     pub(super) is_busy: bool,
     pub(super) was_busy: bool,
@@ -55,7 +54,7 @@ impl Client {
         self.http.poll_timeout().map(|due| shared.plan.wakes(due))
     }
 
-    /// Does what can be done at this moment; false when there was nothing.
+    /// Does everything possible at this moment; returns false if there was nothing.
     pub(super) fn drive(&mut self, shared: &mut Shared, net: &mut Net) -> bool {
         let mut moved = false;
         if self.next_wake(shared).is_some_and(|at| at <= shared.now) {
@@ -72,7 +71,7 @@ impl Client {
         moved | self.look(shared)
     }
 
-    /// Does what the machine says.
+    /// Executes the machine's requests to the transport.
     fn obey(&mut self, shared: &mut Shared, net: &mut Net) -> bool {
         let mut moved = false;
         while let Some(todo) = self.http.poll_action() {
@@ -122,7 +121,7 @@ impl Client {
                 }
                 Todo::Abort(exchange) => {
                     let Some(id) = self.exchanges.remove(&exchange) else {
-                        shared.breach(format!("{exchange} is not open and is aborted"));
+                        shared.breach(format!("{exchange} is aborted and not open"));
                     };
                     shared.tell(|| format!("client {}: aborts {id:?} {exchange}", self.index));
                     shared.mark("http.reached abort");
@@ -137,7 +136,7 @@ impl Client {
         moved
     }
 
-    /// Takes what came of an exchange, as far as it wants to.
+    /// Passes the data of an exchange to the machine, as far as it reads.
     fn take(
         &mut self,
         shared: &mut Shared,
@@ -198,7 +197,7 @@ impl Client {
         moved
     }
 
-    /// Looks at what it was told.
+    /// Polls the machine's events.
     pub(super) fn look(&mut self, shared: &mut Shared) -> bool {
         if self.is_busy {
             return false;
@@ -208,10 +207,10 @@ impl Client {
             moved = true;
             shared.tell(|| format!("client {} hears {event:?}", self.index));
             if self.is_closed {
-                shared.breach(format!("the client's application hears {event:?} after the end"));
+                shared.breach(format!("the client has an event after the end: {event:?}"));
             }
             let Heard::Session(event) = event else {
-                shared.breach("nobody asked who the client is");
+                shared.breach("unexpected request for the client's identity");
             };
             shared.mark(&format!("http.event client.{}", variant(&event)));
             self.hear(shared, event);
@@ -237,7 +236,7 @@ impl Client {
             }
             Event::Completed { call, outcome } => {
                 let Some(open) = self.calls.remove(&call) else {
-                    shared.breach(format!("{call} ended, and was over"));
+                    shared.breach(format!("{call} ended twice"));
                 };
                 let end = outcome.as_ref().map_or_else(variant, |_| "ok".to_owned());
                 shared.mark(&format!("http.call {end}"));
@@ -251,7 +250,7 @@ impl Client {
             }
             Event::Progress { call, progress } => {
                 let Some(open) = self.calls.get_mut(&call) else {
-                    shared.breach(format!("{call} is over and comes further"));
+                    shared.breach(format!("{call} has progress after its end"));
                 };
                 if let Err(why) = outcome::advance(shared, open, progress.progress) {
                     shared.breach(format!("client {}'s {call}: {why}", self.index));
@@ -278,13 +277,13 @@ impl Client {
             Event::RequestCancelled { incoming, .. }
                 if self.requests.remove(&incoming).is_none() =>
             {
-                shared.breach(format!("{incoming} was withdrawn and is not open"));
+                shared.breach(format!("{incoming} was cancelled and is not open"));
             }
             _ => {}
         }
     }
 
-    /// Does all that the server waits for; false when there was nothing.
+    /// Does everything the server waits for; returns false if there was nothing.
     pub(super) fn catch_up(&mut self, shared: &mut Shared) -> bool {
         self.is_busy = false;
         let mut moved = self.look(shared);
@@ -295,7 +294,7 @@ impl Client {
         moved
     }
 
-    /// Whether something is open that ends in time.
+    /// Returns whether anything is open that ends by itself.
     pub(super) fn is_open(&self) -> bool {
         self.calls.values().any(|call| !call.is_listening)
     }
@@ -306,28 +305,28 @@ impl Client {
         }
     }
 
-    /// Sees that it is over and quiet.
+    /// Checks that the client is closed and quiet.
     pub(super) fn check_end(&mut self, shared: &mut Shared) {
         self.is_busy = false;
         self.look(shared);
         if !self.is_closed || !self.calls.is_empty() {
             shared
-                .breach(format!("client {} was closed, and is not: {:?}", self.index, self.calls));
+                .breach(format!("client {} is closed and has calls: {:?}", self.index, self.calls));
         }
         if !self.exchanges.is_empty() {
-            shared.breach(format!("client {} is over and has {:?}", self.index, self.exchanges));
+            shared.breach(format!("client {} is closed and has {:?}", self.index, self.exchanges));
         }
         if let Some(due) = self.http.poll_timeout() {
-            shared.breach(format!("client {} is over and waits until {due:?}", self.index));
+            shared.breach(format!("client {} is closed and waits until {due:?}", self.index));
         }
         let last = self.http.call_raw(shared.now, "ping", None, CallOptions::default());
         if last.is_ok() || self.http.poll_event().is_some() {
-            shared.breach("something after the end");
+            shared.breach("an event after the end");
         }
     }
 }
 
-/// Whether a call ended because its exchange or its session did.
+/// Returns whether a call ended because its exchange or its session did.
 pub(super) const fn is_lost(error: &CallError) -> bool {
     matches!(error, CallError::Lost | CallError::Unsent | CallError::Http { .. })
 }

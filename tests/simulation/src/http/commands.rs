@@ -1,4 +1,4 @@
-//! Picks what the applications of both sides do in a step.
+//! Draws the applications' commands in a step.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::books::REFUSAL;
 use crate::case::Feature;
 
 impl Client {
-    /// The application's half of a step; false when there was nothing to do it to, or it was
+    /// Runs the client application's part of a step; returns false if it does not apply or is
     /// refused.
     pub(super) fn act(&mut self, shared: &mut Shared, action: Action, random: &mut Seed) -> bool {
         let now = shared.now;
@@ -133,7 +133,7 @@ impl Client {
 }
 
 impl Server {
-    /// The applications' half of a step; false when there was nothing to do it to, or it was
+    /// Runs the server applications' part of a step; returns false if it does not apply or is
     /// refused.
     pub(super) fn act(
         &mut self,
@@ -205,7 +205,7 @@ impl Server {
         moved
     }
 
-    /// The process ends, and another one begins.
+    /// Restarts the server process.
     fn restart(&mut self, shared: &mut Shared, net: &mut Net) -> bool {
         shared.tell(|| "server: restarts".into());
         for client in 0..shared.plan.clients {
@@ -229,7 +229,7 @@ impl Server {
         true
     }
 
-    /// Does all that clients wait for; false when there was nothing.
+    /// Does everything clients wait for; returns false if there was nothing.
     pub(super) fn catch_up(&mut self, shared: &mut Shared) -> bool {
         let mut moved = false;
         for host in self.hosts.values_mut() {

@@ -1,5 +1,4 @@
-//! One exchange as the network has it, from the client's request to the end of its response; knows
-//! bytes and times, and nothing of what they say.
+//! One exchange in the network, from the client's request to the end of its response.
 
 use std::collections::VecDeque;
 
@@ -8,11 +7,11 @@ use mcp_proto::Instant;
 use mcp_proto::http::client::{Failure, Send};
 use mcp_proto::http::{self, sse};
 
-/// An exchange, of all that there ever are in a world.
+/// An exchange, unique in its world.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct ConnId(pub(super) u64);
 
-/// A piece of what a client is told of an exchange.
+/// A part of the response that reaches a client.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
     Head(u16, Vec<(String, String)>),
@@ -21,52 +20,52 @@ pub(super) enum Piece {
     Failure(Failure),
 }
 
-/// Where the server is with it.
+/// The server's progress with the exchange.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Stage {
-    /// The request is under way.
+    /// The request is in transit.
     Coming,
-    /// It waits for the head of its response.
+    /// The client waits for the response head.
     Waiting,
-    /// Its response is an event stream.
+    /// The response is an event stream.
     Streaming,
-    /// The server is done with it, or never heard of it.
+    /// The server is done with the exchange, or never saw it.
     Done,
 }
 
 #[derive(Debug)]
 pub(super) struct Conn {
-    /// Which client's.
+    /// The client's index.
     pub(super) client: usize,
     pub(super) send: Send,
-    /// The tag of the request in its body; zero for none.
+    /// The tag of the request; zero for none.
     pub(super) tag: u64,
-    /// Its request names a session.
+    /// Whether the request names a session.
     pub(super) session: Option<String>,
     pub(super) stage: Stage,
-    /// Who at the server answers.
+    /// The session or host that responds.
     pub(super) host: Option<(u64, http::ExchangeId)>,
-    /// The client takes no more, or was told the end.
+    /// Whether the client stopped reading, or saw the end.
     pub(super) is_left: bool,
-    /// Nothing more gets through to the client.
+    /// Whether the path to the client is broken.
     pub(super) is_cut: bool,
-    /// What came and the client did not take yet.
+    /// Data that arrived and was not read yet.
     pub(super) inbox: VecDeque<Piece>,
-    /// Bytes on their way to the client, and how many there may be.
+    /// Bytes in transit to the client, and their maximum.
     pub(super) in_flight: usize,
     pub(super) window: usize,
-    /// The server cannot write before this.
+    /// The server cannot write before this time.
     pub(super) stalled_until: Instant,
-    /// It is cut after so many bytes of the body; with none it is before the head.
+    /// The body is cut after this many bytes; `None` cuts before the head.
     pub(super) cut_after: Option<usize>,
     pub(super) sent: usize,
-    /// Nothing arrives before what was sent before it.
+    /// The arrival time of the last data: later data arrives later.
     pub(super) last_down: Instant,
     pub(super) last_up: Instant,
-    /// The server waits for room, until then.
+    /// The server waits for room until this time.
     pub(super) patience: Option<Instant>,
     pub(super) random: Seed,
-    /// What the client read of an event stream.
+    /// The client's reader of an event stream.
     pub(super) reader: Option<Box<sse::Reader>>,
 }
 
@@ -96,12 +95,12 @@ impl Conn {
         }
     }
 
-    /// Whether both sides are done with it.
+    /// Returns whether both sides are done with the exchange.
     pub(super) fn is_over(&self) -> bool {
         self.is_left && self.stage == Stage::Done
     }
 
-    /// The client reads bytes of an event stream; whether it can be resumed from now on.
+    /// Passes bytes of an event stream to the client; returns whether it has become resumable.
     pub(super) fn read(&mut self, mut bytes: &[u8]) -> bool {
         let Some(reader) = &mut self.reader else { return false };
         while reader.next(&mut bytes).is_some() {}

@@ -1,10 +1,10 @@
-//! What a long run of worlds on HTTP should reach; knows names only.
+//! The names that a long run of HTTP worlds should reach.
 
 use mcp_proto::Revision;
 
 use super::plan::{ACTIONS, features};
 
-/// All of it.
+/// Returns all names.
 pub(crate) fn expected() -> Vec<String> {
     let mut names = Vec::new();
     let mut add = |group: &str, words: &str| {
@@ -17,15 +17,18 @@ pub(crate) fn expected() -> Vec<String> {
     add("asks", "legacy modern");
     add(
         "reached",
-        "json sse get resumed resumed-get last-event-id replayed evicted kept priming comment answered-after-resume \
-         asks-on-get asks-on-post abort gone-alone gone-in-session slow-reader client-full server-full full expired \
+        "json sse get resumed resumed-get last-event-id replayed evicted kept priming comment \
+         answered-after-resume \
+         asks-on-get asks-on-post abort gone-alone gone-in-session slow-reader client-full \
+         server-full full expired \
          deleted session-lost initialized-again stalled",
     );
     add("call", "ok Cancelled Http Lost Refused Rounds TimedOut Unanswered Unsent");
     add("close", "Fault Local");
     add(
         "event",
-        "client.Ready client.Closed client.Completed client.Listening client.Notification client.Progress",
+        "client.Ready client.Closed client.Completed client.Listening client.Notification \
+         client.Progress",
     );
     add("event", "client.Request client.RequestCancelled");
     add("event", "server.Ready server.Closed server.Completed server.Notification server.Request");

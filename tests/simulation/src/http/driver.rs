@@ -1,5 +1,4 @@
-//! How the server of a world answers: it waits for what its sessions have to say, and writes as
-//! much as is taken; knows nothing of what comes in.
+//! Drives the responses of a world's server: waits for output, and writes what the network accepts.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +12,7 @@ use super::net::Net;
 use super::server::Server;
 
 impl Server {
-    /// When to wake it.
+    /// Returns when to wake the driver.
     pub(super) fn next_wake(&self, shared: &Shared, net: &Net) -> Option<Instant> {
         let hosts = self.hosts.values().filter_map(|host| host.session.poll_timeout());
         let due = hosts.chain(self.table.poll_timeout()).map(|due| shared.plan.wakes(due));
@@ -23,7 +22,7 @@ impl Server {
         due.chain(stalls).min()
     }
 
-    /// Does what can be done at this moment; false when there was nothing.
+    /// Does everything possible at this moment; returns false if there was nothing.
     pub(super) fn drive(&mut self, shared: &mut Shared, net: &mut Net) -> bool {
         let now = shared.now;
         let mut moved = false;
@@ -81,7 +80,7 @@ impl Server {
             }
             moved |= self.stream(shared, net, key, exchange, id);
         }
-        // Whoever could not open a session has none.
+        // A refused `initialize` opened no session.
         if let Some(host) = self.hosts.get(&key)
             && !host.is_alone()
             && host.session.peer().is_none()
@@ -90,7 +89,7 @@ impl Server {
             self.hosts.remove(&key);
             return true;
         }
-        // What is closed is forgotten, once everything was said.
+        // A closed session is removed once all output is sent.
         if let Some(host) = self.hosts.get(&key)
             && host.session.is_closed()
             && let Some(name) = host.key.clone()
@@ -107,7 +106,7 @@ impl Server {
         moved
     }
 
-    /// Writes what a connection takes of an event stream.
+    /// Writes as much of an event stream as a connection accepts.
     fn stream(
         &mut self,
         shared: &mut Shared,
@@ -163,7 +162,7 @@ impl Server {
         }
     }
 
-    /// An exchange is over; one that stood alone takes all of its own with it.
+    /// Ends an exchange; a modern one takes its host with it.
     fn is_over(&mut self, shared: &mut Shared, key: u64) {
         if self.hosts.get(&key).is_some_and(Host::is_alone) {
             self.drop_alone(shared, key);
@@ -171,7 +170,7 @@ impl Server {
     }
 }
 
-/// Sends a head, and a body if that is all of it.
+/// Sends a head, and the body if it is complete.
 pub(super) fn respond(shared: &mut Shared, net: &mut Net, id: ConnId, reply: Reply) {
     let now = shared.now;
     let Some(conn) = net.conns.get_mut(&id) else { return };

@@ -1,5 +1,4 @@
-//! One session of the server, or one exchange that stands alone, with what its application does;
-//! knows nothing of the network.
+//! One session of the server, or one modern exchange, with its application.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +16,7 @@ use crate::books::{REFUSAL, tag_of};
 use crate::case::Feature;
 use crate::told::variant;
 
-/// A request, as its application knows it.
+/// A request as its application knows it.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
     pub(super) method: String,
@@ -28,17 +27,17 @@ pub(super) struct Open {
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) session: Session,
-    /// What the session is named by; none where an exchange stands alone.
+    /// The session id; `None` for a modern exchange.
     pub(super) key: Option<String>,
     pub(super) client: usize,
-    /// It is told of changes.
+    /// Whether it announces changes.
     pub(super) is_listening: bool,
     pub(super) requests: BTreeMap<IncomingId, Open>,
     over: Vec<IncomingId>,
     pub(super) calls: BTreeSet<CallId>,
     pub(super) exchanges: BTreeMap<http::ExchangeId, ConnId>,
     pub(super) said: Said,
-    /// It asked its client something, which is open for as long as nobody answers.
+    /// Whether it has an open request to its client.
     pub(super) has_asked: bool,
     is_closed: bool,
 }
@@ -69,13 +68,13 @@ impl Host {
         self.key.is_none()
     }
 
-    /// Looks at what it was told.
+    /// Polls the machine's events.
     pub(super) fn look(&mut self, shared: &mut Shared) -> bool {
         let mut moved = false;
         while let Some(event) = self.session.poll_event() {
             moved = true;
             if self.is_closed {
-                shared.breach(format!("the server's application hears {event:?} after the end"));
+                shared.breach(format!("the server has an event after the end: {event:?}"));
             }
             shared.tell(|| format!("   server hears {event:?}"));
             shared.mark(&format!("http.event server.{}", variant(&event)));
@@ -106,7 +105,7 @@ impl Host {
                 }
                 Event::RequestCancelled { incoming, .. } => {
                     if self.requests.remove(&incoming).is_none() {
-                        shared.breach(format!("{incoming} was withdrawn and is not open"));
+                        shared.breach(format!("{incoming} was cancelled and is not open"));
                     }
                     self.over.push(incoming);
                 }
@@ -124,8 +123,8 @@ impl Host {
         self.over.push(incoming);
     }
 
-    /// What became of answering; stale requests must have been withdrawn, of which the event may
-    /// not be looked at yet.
+    /// Checks the outcome of a response; stale requests must have been cancelled, though the event
+    /// may not be polled yet.
     fn is_done(&self, shared: &Shared, what: &str, done: Result<(), Misuse>) -> bool {
         match done {
             Ok(()) => true,
@@ -161,7 +160,7 @@ impl Host {
         is_done
     }
 
-    /// What is over cannot be answered again.
+    /// A finished request cannot be answered again.
     pub(super) fn answer_again(&mut self, shared: &Shared, random: &mut Seed) -> bool {
         let Some(incoming) = self.over.get(random.below(self.over.len())).copied() else {
             return false;
@@ -257,7 +256,7 @@ impl Host {
         done.is_ok()
     }
 
-    /// Calls the client, for a request of its or for none.
+    /// Calls the client, for one of its requests or for none.
     pub(super) fn call(
         &mut self,
         shared: &mut Shared,
@@ -277,20 +276,19 @@ impl Host {
         done.is_ok()
     }
 
-    /// What must hold once nobody hears of an exchange that stood alone.
+    /// Checks a modern exchange whose client is gone.
     pub(super) fn check_over(&mut self, shared: &mut Shared) {
         self.look(shared);
         if let Some((incoming, open)) = self.requests.first_key_value() {
-            shared.breach(format!(
-                "nobody hears the answer to {incoming} {open:?}, and it is still open"
-            ));
+            shared
+                .breach(format!("the client of {incoming} {open:?} is gone, and it is still open"));
         }
         if self.session.is_busy() {
-            shared.breach("an exchange is over, and busy");
+            shared.breach("an exchange is finished, and busy");
         }
     }
 
-    /// Sees how much is kept, by asking for all of it again.
+    /// Checks the size of the replay buffer by requesting all of it.
     pub(super) fn check_kept(&mut self, shared: &mut Shared) {
         if self.is_alone() || !self.exchanges.is_empty() {
             return;

@@ -1,6 +1,5 @@
-//! Worlds on HTTP: clients and a server with its sessions, joined by exchanges that are slow,
-//! reordered, cut, refused and lost; each seed draws one. Knows the public surface of
-//! `mcp_proto::http` and what it promises.
+//! HTTP worlds: clients and a server with its sessions, joined by exchanges that are slow,
+//! reordered, cut, refused and lost; each seed draws one.
 
 mod books;
 mod client;

@@ -1,5 +1,5 @@
-//! The network between clients and a server: exchanges whose requests overtake each other, and
-//! whose responses come in pieces, late, or not to their end; knows nothing of what they say.
+//! The network between clients and a server: exchanges may overtake each other, and responses may
+//! be split, late or cut.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use super::plan::Plan;
 use crate::case::{Case, Feature};
 use crate::coverage::Coverage;
 
-/// Something that arrives.
+/// A packet in transit.
 #[derive(Clone, Debug)]
 pub(super) enum Packet {
     /// A request, at the server.
     Request(ConnId),
     /// A piece of a response, at the client.
     Down(ConnId, Piece),
-    /// That the client is gone, at the server.
+    /// The client's disconnect, at the server.
     Gone(ConnId),
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Net {
     pub(super) conns: BTreeMap<ConnId, Conn>,
     next: u64,
     serial: u64,
-    /// No connection breaks any more.
+    /// Whether connections no longer break.
     pub(super) is_calm: bool,
 }
 
@@ -57,18 +57,18 @@ impl Net {
         self.packets.insert((at, self.serial), packet);
     }
 
-    /// When something arrives next.
+    /// Returns when the next packet arrives.
     pub(super) fn next_arrival(&self) -> Option<Instant> {
         self.packets.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// What has arrived.
+    /// Returns the packets that have arrived.
     pub(super) fn arrive(&mut self, now: Instant) -> Option<Packet> {
         let entry = self.packets.first_entry().filter(|entry| entry.key().0 <= now)?;
         Some(entry.remove())
     }
 
-    /// A client begins an exchange; whether it will go well is drawn now.
+    /// Starts an exchange of a client; its faults are drawn now.
     pub(super) fn begin(
         &mut self,
         now: Instant,
@@ -117,12 +117,12 @@ impl Net {
         id
     }
 
-    /// The server looks at a request again, later.
+    /// Delivers a request to the server again, later.
     pub(super) fn postpone(&mut self, now: Instant, id: ConnId) {
         self.put(now + Duration::from_millis(40), Packet::Request(id));
     }
 
-    /// The server sends a piece of a response.
+    /// Sends a part of a response.
     pub(super) fn down(
         &mut self,
         now: Instant,
@@ -170,7 +170,7 @@ impl Net {
         }
     }
 
-    /// A connection breaks: what has not arrived never will.
+    /// Breaks a connection: data in transit is lost.
     pub(super) fn cut(&mut self, now: Instant, plan: &Plan, coverage: &mut Coverage, id: ConnId) {
         if self.conns.get(&id).is_some_and(|conn| !conn.is_cut && !conn.is_left) {
             self.packets.retain(|_, packet| !packet.is_down(id));
@@ -187,7 +187,7 @@ impl Net {
         self.gone(now, plan, coverage, id);
     }
 
-    /// The client leaves an exchange.
+    /// Closes an exchange from the client's side.
     pub(super) fn leave(&mut self, now: Instant, plan: &Plan, coverage: &mut Coverage, id: ConnId) {
         let Some(conn) = self.conns.get_mut(&id).filter(|conn| !conn.is_left) else { return };
         conn.is_left = true;
@@ -198,7 +198,7 @@ impl Net {
         }
     }
 
-    /// The server will notice that nobody is there.
+    /// Schedules the moment the server notices the disconnect.
     fn gone(&mut self, now: Instant, plan: &Plan, coverage: &mut Coverage, id: ConnId) {
         let Some(conn) = self.conns.get_mut(&id).filter(|conn| conn.stage != Stage::Done) else {
             return;
@@ -212,7 +212,7 @@ impl Net {
         self.put(at, Packet::Gone(id));
     }
 
-    /// Forgets what both sides are done with.
+    /// Removes exchanges that both sides are done with.
     pub(super) fn sweep(&mut self) {
         self.conns.retain(|_, conn| !conn.is_over());
     }

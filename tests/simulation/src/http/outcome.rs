@@ -1,5 +1,4 @@
-//! How a call over HTTP may end and come further, by what both sides and the network did about it;
-//! knows no machine.
+//! How a call over HTTP may progress and end, given what both sides and the network did.
 
 use std::time::Duration;
 
@@ -10,17 +9,17 @@ use super::client::is_lost;
 use crate::books::{REFUSAL, tag_of};
 use crate::case::Feature;
 
-/// A call, as its application knows it.
+/// A call as its application knows it.
 #[derive(Clone, Debug)]
 pub(super) struct OpenCall {
     pub(super) tag: u64,
     pub(super) started: Instant,
-    /// It does not give up before this.
+    /// The earliest time it may time out.
     pub(super) least: Duration,
     pub(super) is_cancelled: bool,
     pub(super) is_listening: bool,
     pub(super) wants_progress: bool,
-    /// One of its questions was refused.
+    /// Whether one of its input requests was refused.
     pub(super) is_unanswered: bool,
     pub(super) questions: u32,
     pub(super) progress: Option<f64>,
@@ -42,16 +41,17 @@ impl OpenCall {
     }
 }
 
-/// How long an answer takes at most, where nothing is in its way.
+/// The longest time a response takes without obstacles.
 const UNDER_WAY: Duration = Duration::from_secs(5);
 
-/// How long it takes at most where its stream is cut, and resumed.
+/// The longest time it takes if its stream is cut and resumed.
 const RESUMED: Duration = Duration::from_secs(58);
 
-/// A call ended.
+/// Records the end of a call.
 ///
 /// # Errors
-/// When it cannot have ended like this.
+///
+/// If the call cannot have ended like this.
 pub(super) fn check(
     shared: &mut Shared,
     call: &OpenCall,
@@ -69,7 +69,7 @@ pub(super) fn check(
         Ok(result) => {
             let Some(matter) = matter else { return Ok(()) };
             if matter.answered.is_none() {
-                return Err("nobody answered it".into());
+                return Err("it was not answered".into());
             }
             if tag_of(Some(result)) != call.tag {
                 return Err("it has the answer of another".into());
@@ -80,13 +80,13 @@ pub(super) fn check(
             let is_plain = matter.asks == 0 && !matter.is_troubled && !small;
             match matter.last.filter(|_| is_plain && call.wants_progress) {
                 Some(last) if call.progress != Some(last) => {
-                    Err(format!("progress {last} was told before its answer and never came"))
+                    Err(format!("progress {last} was sent before the response and never arrived"))
                 }
                 _ => Ok(()),
             }
         }
-        Err(CallError::Cancelled) => Err("nobody cancelled it".into()),
-        Err(CallError::Withdrawn) if !call.is_listening => Err("it is no subscription".into()),
+        Err(CallError::Cancelled) => Err("it was not cancelled".into()),
+        Err(CallError::Withdrawn) if !call.is_listening => Err("it is not a subscription".into()),
         Err(CallError::Unanswered(_)) if !call.is_unanswered => {
             Err("no question was refused".into())
         }
@@ -113,10 +113,10 @@ pub(super) fn check(
         }
         Err(CallError::Refused(error)) => match matter {
             Some(matter) if error.code == REFUSAL && !matter.is_refused => {
-                Err("nobody refused it".into())
+                Err("it was not refused".into())
             }
             Some(matter) if matter.answered.is_some() && !matter.is_refused && !small => {
-                Err(format!("it was answered and came back as {error}"))
+                Err(format!("it was answered and ended as {error}"))
             }
             _ => Ok(()),
         },
@@ -144,19 +144,20 @@ pub(super) fn check(
     }
 }
 
-/// A call came further.
+/// Records progress of a call.
 ///
 /// # Errors
-/// When that was not told, or it does not grow.
+///
+/// If the progress was never sent, or does not increase.
 pub(super) fn advance(shared: &Shared, call: &mut OpenCall, progress: f64) -> Result<(), String> {
     let last = call.progress.replace(progress);
     let Some(matter) = shared.books.matters.get(&call.tag) else { return Ok(()) };
-    // Each round may begin anew.
+    // Each round may start again.
     if matter.asks == 0 && last.is_some_and(|last| last >= progress) {
-        return Err(format!("progress {progress} does not grow"));
+        return Err(format!("progress {progress} does not increase"));
     }
     if !matter.progress.contains(&progress.to_bits()) {
-        return Err(format!("progress {progress} was never told"));
+        return Err(format!("progress {progress} was never sent"));
     }
     Ok(())
 }

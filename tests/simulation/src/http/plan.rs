@@ -1,5 +1,4 @@
-//! What one seed draws of a world on HTTP before anything happens; knows nothing of what happens
-//! then.
+//! What a seed draws of an HTTP world before it starts.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -37,7 +36,7 @@ pub(crate) enum Action {
     Wake,
 }
 
-/// Every action, the feature without which it does not happen, and how much it weighs at most.
+/// Every action, the feature it needs, and its maximum weight.
 pub(crate) const ACTIONS: &[(Action, Option<Feature>, usize)] = &[
     (Action::Again, Some(Feature::AnswersTwice), 2),
     (Action::Answer, None, 14),
@@ -62,7 +61,7 @@ pub(crate) const ACTIONS: &[(Action, Option<Feature>, usize)] = &[
     (Action::Wake, None, 4),
 ];
 
-/// The features of streams that worlds on HTTP have as well.
+/// The stream features that HTTP worlds have as well.
 const SHARED: &[Feature] = &[
     Feature::AnswersTwice,
     Feature::Asks,
@@ -91,15 +90,15 @@ const SHARED: &[Feature] = &[
     Feature::Stalls,
 ];
 
-/// The features of worlds on HTTP.
+/// The features of HTTP worlds.
 pub(super) fn features() -> impl Iterator<Item = Feature> {
     SHARED.iter().chain(Feature::ONLY_HTTP).copied()
 }
 
-/// What a seed drew.
+/// The draw of a seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// What is on.
+    /// The features that are on.
     pub(crate) on: BTreeSet<Feature>,
     weights: Vec<usize>,
     pub(super) steps: usize,
@@ -111,14 +110,14 @@ pub(crate) struct Plan {
     pub(super) clients: usize,
     pub(super) sessions_max: usize,
     pub(super) idle_max: Duration,
-    /// The longest that anything is under way, and the least.
+    /// The longest and shortest transit times.
     pub(super) latency_max: Duration,
     /// The revisions of each side.
     pub(super) revisions: [Vec<Revision>; 2],
 }
 
 impl Plan {
-    /// Draws it.
+    /// Draws a plan.
     #[must_use]
     pub(crate) fn draw(case: &Case) -> Self {
         let mut random = case.fork(1);
@@ -131,7 +130,7 @@ impl Plan {
             }
         }
         on.retain(|feature| !case.without.contains(feature));
-        // Drawn for all, so that leaving a feature out changes no other's.
+        // Every weight is drawn, so that leaving a feature out changes no other.
         let weights = ACTIONS.iter().map(|(_, _, most)| 1 + random.below(*most)).collect();
         let steps = case.steps.unwrap_or(usize::MAX).min(10 + random.below(30) * random.below(10));
         let revisions = [2, 3].map(|purpose| revisions(&mut case.fork(purpose), &on));
@@ -192,13 +191,13 @@ impl Plan {
         }
     }
 
-    /// Whether a feature is on.
+    /// Returns whether a feature is on.
     #[must_use]
     pub(super) fn has(&self, feature: Feature) -> bool {
         self.on.contains(&feature)
     }
 
-    /// What happens next; `None` when it is something that is off.
+    /// Draws the next action; `None` if its feature is off.
     #[must_use]
     pub(super) fn action(&self, random: &mut Seed) -> Option<Action> {
         let mut choice = random.below(self.weights.iter().sum());
@@ -211,7 +210,7 @@ impl Plan {
         None
     }
 
-    /// How long nothing happens after a step.
+    /// Draws the pause after a step.
     #[must_use]
     pub(super) fn pause(&self, random: &mut Seed) -> Duration {
         let (kind, size) = (random.below(16), random.next());
@@ -224,13 +223,13 @@ impl Plan {
         }
     }
 
-    /// How long something is under way.
+    /// Draws a transit time.
     pub(super) fn latency(&self, random: &mut Seed) -> Duration {
         let most = self.latency_max.as_micros() as u64;
         Duration::from_micros(most / 10 + random.next() % most)
     }
 
-    /// When a timer that is due goes off.
+    /// Draws when a timer that is due fires.
     pub(super) fn wakes(&self, due: mcp_proto::Instant) -> mcp_proto::Instant {
         let mut at = due.as_nanos();
         if self.has(Feature::LateTimers) {
@@ -268,7 +267,7 @@ fn revisions(random: &mut Seed, on: &BTreeSet<Feature>) -> Vec<Revision> {
     let mask = match random.below(4) {
         0 => 1 + random.below(31),
         1 => 1 << random.below(5) | 1 << random.below(5),
-        // The two that are furthest apart meet most often.
+        // The oldest and the newest meet most often.
         _ => [0b01000, 0b10000, 0b11000, 1 << random.below(5)][random.below(4)],
     };
     if !on.contains(&Feature::SomeRevisions) {

@@ -1,5 +1,4 @@
-//! What the machines of a world on HTTP have room for once all is quiet: as much as in the
-//! beginning. It knows which bounds there are, and nothing of what happened before.
+//! Checks that the machines of an idle HTTP world have room for as much as at the start.
 
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use super::server::Server;
 use crate::books::REFUSAL;
 use crate::case::Feature;
 
-/// Bounds above this are not filled.
+/// Limits above this are not filled.
 const FEW: usize = 16;
 const LITTLE: usize = 1 << 16;
 
@@ -28,7 +27,7 @@ impl Client {
         self.look(shared);
     }
 
-    /// Makes as many calls, and one as large, as there must be room for.
+    /// Makes as many calls, and one as large, as must be accepted.
     pub(super) fn check_room_again(&mut self, shared: &mut Shared) {
         if self.http.is_closed() || !self.calls.is_empty() || !self.requests.is_empty() {
             return;
@@ -47,7 +46,7 @@ impl Client {
             }
             self.look(shared);
         }
-        // Nothing is taken from the outbox in between.
+        // The outbox is not drained in between.
         if calls_max <= FEW && !shared.plan.has(Feature::SmallOutbox) {
             for number in self.calls.len()..calls_max {
                 self.try_call(shared, "x/unknown", None, &format!("call {number}"));
@@ -75,8 +74,8 @@ impl Client {
 }
 
 impl Host {
-    /// Has a session hear as much as it must have room for, and say something; nobody hears its
-    /// answers.
+    /// Passes as many requests to a session as it must accept, and responds to some; the responses
+    /// are never sent.
     fn check_room_again(&mut self, shared: &mut Shared) {
         let is_quiet = !self.is_alone()
             && !self.has_asked
@@ -142,7 +141,7 @@ impl Host {
         }
     }
 
-    /// What nobody asked for can be said if nothing waits.
+    /// Checks that a log message is accepted if nothing waits to be sent.
     fn speak_again(&mut self, shared: &mut Shared) {
         let number = shared.books.number();
         let Ok(data) = Raw::from_text(&format!("\"rest {number}\"")) else { return };
@@ -155,11 +154,11 @@ impl Host {
 }
 
 impl Server {
-    /// Sees that each session has room, and that the table knows them all.
+    /// Checks that each session has room, and that the table contains it.
     pub(super) fn check_room_again(&mut self, shared: &mut Shared) {
         for key in self.table.iter() {
             if !self.hosts.contains_key(key) {
-                shared.breach(format!("the table has host {key}, which is over"));
+                shared.breach(format!("the table contains host {key}, which has ended"));
             }
         }
         for host in self.hosts.values_mut() {
@@ -167,7 +166,7 @@ impl Server {
         }
     }
 
-    /// Sees that nobody is kept to whom nobody comes back.
+    /// Checks that abandoned sessions are evicted.
     pub(super) fn check_expired(&self, shared: &Shared) {
         let is_idle = |host: &&Host| {
             !host.has_asked
@@ -176,7 +175,7 @@ impl Server {
                 && host.exchanges.is_empty()
         };
         if let Some(host) = self.hosts.values().find(is_idle) {
-            shared.breach(format!("nobody came back to {:?} for long, and it is there", host.key));
+            shared.breach(format!("{:?} was abandoned long ago and is kept", host.key));
         }
     }
 }

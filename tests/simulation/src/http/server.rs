@@ -1,5 +1,4 @@
-//! The server of a world: its sessions, what it lets in, and the driver that answers exchanges;
-//! knows no client.
+//! The server of a world: its sessions, what it admits, and the driver of its responses.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use super::host::Host;
 use super::net::Net;
 use crate::case::Feature;
 
-/// How long a message waits for its session to have room for it.
+/// How long a message waits for room in its session.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
@@ -31,7 +30,7 @@ impl Server {
         Self { hosts: BTreeMap::new(), table, next: 0 }
     }
 
-    /// A request came.
+    /// Handles a request.
     pub(super) fn hear(&mut self, shared: &mut Shared, net: &mut Net, id: ConnId) {
         let Some(conn) = net.conns.get(&id).filter(|conn| conn.stage == Stage::Coming) else {
             return;
@@ -74,7 +73,7 @@ impl Server {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "it is all there is of a request")]
+    #[expect(clippy::too_many_arguments, reason = "these are the parts of a request")]
     fn post(
         &mut self,
         shared: &mut Shared,
@@ -91,7 +90,10 @@ impl Server {
         match post {
             Post::Alone { revision, message } => {
                 let session = Session::alone(machine(), revision, settings);
-                let listens = matches!(&message, Posted::Request { method, .. } if **method == *"subscriptions/listen");
+                let listens = matches!(
+                    &message,
+                    Posted::Request { method, .. } if **method == *"subscriptions/listen"
+                );
                 shared.mark("http.era modern");
                 let host = self.add(Host::new(session, None, client, listens));
                 self.hand_over(shared, net, id, host, is_answered(&message), body, tag);
@@ -109,7 +111,7 @@ impl Server {
                 let is_open =
                     self.hosts.get(&host).is_some_and(|host| host.session.peer().is_some());
                 if is_open && self.table.insert(now, &key, host).is_err() {
-                    shared.breach("there was room, and a session did not fit");
+                    shared.breach("the table had room and refused a session");
                 }
             }
             Post::Within { session, message, .. } => {
@@ -167,12 +169,13 @@ impl Server {
                 Ok(())
             }
             Err(unresumable) => {
-                // The bound is far above all that is ever said, unless it is a small one. Whoever
-                // has given up since is overtaken by its own cancellation.
+                // The limit is far above all output, unless it is small. A call abandoned since is
+                // overtaken by its own cancellation.
                 let is_heard = net.conns.get(&id).is_some_and(|conn| !conn.is_left);
                 if is_heard && !shared.plan.has(Feature::SmallReplays) && !host.session.is_closed()
                 {
-                    shared.breach(format!("{:?} is refused, and all is kept", get.last_event_id));
+                    let id = &get.last_event_id;
+                    shared.breach(format!("{id:?} is refused, and no event was evicted"));
                 }
                 shared.mark("http.reached evicted");
                 Err(unresumable.into())
@@ -186,7 +189,7 @@ impl Server {
         self.next
     }
 
-    #[expect(clippy::too_many_arguments, reason = "it is all there is of a request")]
+    #[expect(clippy::too_many_arguments, reason = "these are the parts of a request")]
     fn hand_over(
         &mut self,
         shared: &mut Shared,
@@ -200,7 +203,7 @@ impl Server {
         let Some(host) = self.hosts.get_mut(&key) else { return };
         shared.books.with(tag, |matter| matter.posts += 1);
         let exchange = host.session.handle_post(shared.now, is_answered, body);
-        shared.tell(|| format!("   {id:?} is {exchange:?} of host {key}"));
+        shared.tell(|| format!("   {id:?} becomes {exchange:?} of host {key}"));
         host.exchanges.insert(exchange, id);
         if let Some(conn) = net.conns.get_mut(&id) {
             conn.host = Some((key, exchange));
@@ -208,7 +211,7 @@ impl Server {
         }
     }
 
-    /// The server hears that a client is gone.
+    /// Handles the disconnect of a client.
     pub(super) fn hear_gone(&mut self, shared: &mut Shared, net: &mut Net, id: ConnId) {
         let Some(conn) = net.conns.get_mut(&id).filter(|conn| conn.stage != Stage::Done) else {
             return;
@@ -216,7 +219,7 @@ impl Server {
         conn.stage = Stage::Done;
         let Some((key, exchange)) = conn.host.take() else { return };
         let Some(host) = self.hosts.get_mut(&key) else { return };
-        shared.tell(|| format!("   server hears that {id:?} is gone"));
+        shared.tell(|| format!("   server notices that {id:?} is gone"));
         host.session.handle_gone(shared.now, exchange);
         host.exchanges.remove(&exchange);
         host.said.forget(id.0);
@@ -234,7 +237,7 @@ impl Server {
         }
     }
 
-    /// A session ends, as far as the table knows.
+    /// Ends a session, as far as the table is concerned.
     pub(super) fn end(&mut self, shared: &mut Shared, key: u64) {
         if let Some(host) = self.hosts.get_mut(&key) {
             shared.tell(|| format!("   host {key} ends"));
@@ -251,7 +254,7 @@ impl Server {
         }
     }
 
-    /// Sees that nothing is left once no client is.
+    /// Checks that nothing remains without clients.
     pub(super) fn check_end(&self, shared: &Shared) {
         if let Some((key, host)) = self.hosts.first_key_value() {
             shared.breach(format!(
@@ -260,11 +263,11 @@ impl Server {
             ));
         }
         if let Some(key) = self.table.iter().next() {
-            shared.breach(format!("host {key} is over, and the table has it"));
+            shared.breach(format!("host {key} has ended, and the table contains it"));
         }
     }
 
-    /// Sees how much is kept.
+    /// Checks the size of the replay buffers.
     pub(super) fn check_kept(&mut self, shared: &mut Shared) {
         for host in self.hosts.values_mut() {
             host.check_kept(shared);

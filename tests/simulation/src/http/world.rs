@@ -1,5 +1,4 @@
-//! Clients, a server, a network and virtual time: what a seed drew, step by step, to the end; knows
-//! nothing of what any of them says.
+//! Clients, a server, a network and virtual time: runs the steps that a seed drew, to the end.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
@@ -17,7 +16,7 @@ use crate::case::Case;
 use crate::coverage::Coverage;
 use crate::run::Runs;
 
-/// The most that can happen in one moment, and the most moments in one wait: more is a storm.
+/// The most occurrences in one moment, and moments in one wait: more is an endless loop.
 const MOVES_MAX: usize = 20_000;
 
 /// One world.
@@ -31,7 +30,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// The world of a case, before anything happened.
+    /// Creates the world of a case.
     #[must_use]
     pub(crate) fn new(case: &Case) -> Self {
         let plan = Plan::draw(case);
@@ -85,7 +84,7 @@ impl World {
         }
     }
 
-    /// Everything that can happen at this moment.
+    /// Does everything possible at this moment.
     fn pump(&mut self) {
         for _ in 0..MOVES_MAX {
             let mut moved = false;
@@ -111,10 +110,10 @@ impl World {
                 return;
             }
         }
-        self.shared.breach("a storm: one moment never ends");
+        self.shared.breach("an endless loop: one moment never ends");
     }
 
-    /// Time passes, with all that happens in it.
+    /// Lets time pass, with everything that happens in it.
     fn pass(&mut self, time: Duration) {
         let until = self.shared.now + time;
         for _ in 0..MOVES_MAX {
@@ -127,10 +126,10 @@ impl World {
                 return;
             }
         }
-        self.shared.breach("a storm: time does not pass");
+        self.shared.breach("an endless loop: time does not pass");
     }
 
-    /// Lets everything that is under way come to its end, and then ends the world.
+    /// Completes everything in transit, and then ends the world.
     fn settle(&mut self) {
         self.net.is_calm = true;
         self.shared.tell(|| "calm".into());
@@ -147,7 +146,7 @@ impl World {
         for client in &self.clients {
             client.check_rest(&self.shared);
         }
-        // Whoever noticed nothing so far does now.
+        // Late disconnects are noticed now.
         self.pass(Duration::from_secs(60));
         self.check_room_again();
         self.shared.tell(|| "end".into());
@@ -159,7 +158,7 @@ impl World {
         for client in &mut self.clients {
             client.check_end(&mut self.shared);
         }
-        // Some sessions end because nobody comes back.
+        // Some sessions expire.
         if self.case.fork(12).below(2) == 0 {
             self.pass(2 * self.shared.plan.idle_max + Duration::from_secs(60));
             self.server.check_expired(&self.shared);
@@ -173,10 +172,10 @@ impl World {
         }
     }
 
-    /// Once nothing is open, everybody has room for as much as in the beginning.
+    /// Checks that an idle world has room for as much as at the start.
     fn check_room_again(&mut self) {
         self.shared.tell(|| "all is quiet".into());
-        // In some worlds somebody listens to the end.
+        // In some worlds, subscriptions stay open to the end.
         if self.case.fork(11).below(4) != 0 {
             for client in &mut self.clients {
                 client.stop_listening(&mut self.shared);
@@ -222,7 +221,7 @@ impl Runs for World {
         self.taken
     }
 
-    /// It is not taken down until somebody asks: the same happens again.
+    /// The story is only recorded in a second, identical run.
     fn story(&mut self) -> String {
         let mut again = Self::new(&self.case);
         again.shared.story = Some(format!("on: {:?}\n", again.shared.plan.on));

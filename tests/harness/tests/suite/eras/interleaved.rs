@@ -1,5 +1,6 @@
-//! Both eras over one pipe: a server that gets requests of a session and requests that stand alone,
-//! in any order, and never takes one for the other. (LIF-20, LIF-21, CAP-14, T-39, T-40)
+//! Both eras over one pipe: a server receives legacy and modern requests in any order, and never
+//! confuses them.
+// LIF-20, LIF-21, CAP-14, T-39, T-40
 
 use mcp_proto::server::{self, Event};
 use mcp_proto::{
@@ -21,7 +22,7 @@ pub(crate) fn config() -> server::Config {
     .fold(server::Config::new("s", "1"), server::Config::capability)
 }
 
-/// Capabilities of the session's client, and of the one that has none.
+/// Capabilities of the session's client, and of the modern client.
 const IN_SESSION: &str = r#"{"roots":{}}"#;
 const ALONE: &str = r#"{"elicitation":{"form":{}}}"#;
 
@@ -29,13 +30,12 @@ pub(crate) fn raw(text: &str) -> Raw {
     Raw::from_text(text).unwrap()
 }
 
-/// A request that leaves it to a session who makes it.
+/// Returns a legacy request.
 pub(crate) fn legacy(id: &str, method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{params}}}}}"#)
 }
 
-/// A request that says by itself who makes it; `more` are further members of its `_meta`, `params`
-/// of its params.
+/// Returns a modern request; `more` are further members of its `_meta`, `params` of its params.
 pub(crate) fn modern_with(id: &str, method: &str, more: &str, params: &str) -> String {
     let comma = |text: &str| if text.is_empty() { String::new() } else { format!(",{text}") };
     let meta = format!(
@@ -69,7 +69,7 @@ pub(crate) fn cancel(id: &str) -> String {
     )
 }
 
-/// Opens a session; what came of it is looked at.
+/// Opens a session.
 pub(crate) fn open(server: &mut PlayedServer) {
     server.say(initialize("0"));
     let welcome = server.hear();
@@ -81,7 +81,7 @@ pub(crate) fn open(server: &mut PlayedServer) {
     assert_eq!((peer.revision, &*peer.info.name), (Revision::V2025_11_25, "session"));
 }
 
-/// The one request that was told.
+/// Returns the only request delivered.
 pub(crate) fn request(server: &mut PlayedServer) -> (IncomingId, Context) {
     let mut told = server.told();
     match (told.pop(), told.as_slice()) {
@@ -101,8 +101,7 @@ fn is_alone(context: &Context) -> bool {
     }
 }
 
-/// Has the server answer what it was just asked, and says whether the answer is of the modern
-/// revision.
+/// Responds to the request just delivered, and returns whether the response is a modern one.
 pub(crate) fn answer(server: &mut PlayedServer, incoming: IncomingId) -> bool {
     server.machine.respond(server.now, incoming, &raw(r#"{"content":[]}"#)).unwrap();
     server.poll();
@@ -113,7 +112,7 @@ pub(crate) fn answer(server: &mut PlayedServer, incoming: IncomingId) -> bool {
 }
 
 #[test]
-fn requests_that_stand_alone_are_served_before_during_and_after_a_handshake_lif_20_lif_21_t_39() {
+fn modern_requests_are_served_before_during_and_after_a_handshake_lif_20_lif_21_t_39() {
     let mut server = server(config());
     let alone = |server: &mut PlayedServer| {
         server.say(modern("7", "tools/call", TOOL));
@@ -135,14 +134,14 @@ fn requests_that_stand_alone_are_served_before_during_and_after_a_handshake_lif_
     assert!(!is_alone(&context));
     assert!(!answer(&mut server, incoming));
     alone(&mut server);
-    // The session is still the one that it was.
+    // The session is unchanged.
     assert_eq!(server.machine.peer().unwrap().info.name, "session");
     server.say(initialize("1"));
     assert_eq!(server.hear()["error"]["code"], -32600, "LIF-16");
 }
 
-/// Every order of three requests of each kind in which all are open at once: each is answered in
-/// its own way.
+/// Every order of three requests of each kind, all open together: each is answered in the form of
+/// its era.
 #[test]
 fn answers_keep_to_the_era_of_their_request_in_every_order_lif_21_t_39() {
     for order in 0_u32..64 {
@@ -162,7 +161,7 @@ fn answers_keep_to_the_era_of_their_request_in_every_order_lif_21_t_39() {
             assert_eq!(is_alone(&context), is_modern(index), "{index} of {order:b}");
             waiting.push((index, incoming));
         }
-        // Answered in another order than asked.
+        // Answered in another order than requested.
         waiting.rotate_left(order as usize % 6);
         for (index, incoming) in waiting {
             assert_eq!(answer(&mut server, incoming), is_modern(index), "{index} of {order:b}");
@@ -172,7 +171,7 @@ fn answers_keep_to_the_era_of_their_request_in_every_order_lif_21_t_39() {
 }
 
 #[test]
-fn what_one_client_declared_is_not_the_others_t_39_cap_14() {
+fn capabilities_are_not_shared_between_eras_t_39_cap_14() {
     let mut server = server(config());
     open(&mut server);
     let form = r#"{"message":"m","requestedSchema":{"type":"object","properties":{}}}"#;
@@ -210,7 +209,7 @@ fn what_one_client_declared_is_not_the_others_t_39_cap_14() {
 }
 
 #[test]
-fn what_one_request_says_of_itself_is_not_the_nexts_unless_it_says_the_same_t_39() {
+fn metadata_of_a_request_does_not_apply_to_the_next_t_39() {
     let mut server = server(config());
     let more = [
         "",
@@ -241,7 +240,7 @@ fn what_one_request_says_of_itself_is_not_the_nexts_unless_it_says_the_same_t_39
 }
 
 #[test]
-fn requests_in_the_middle_of_a_session_cannot_be_called_for_a_request_that_stands_alone_frm_17() {
+fn a_modern_request_cannot_have_nested_calls_frm_17() {
     let mut server = server(config());
     open(&mut server);
     server.say(modern("1", "tools/call", TOOL));
@@ -259,7 +258,7 @@ fn requests_in_the_middle_of_a_session_cannot_be_called_for_a_request_that_stand
 }
 
 #[test]
-fn one_id_at_a_time_names_one_request_in_either_era_id_09() {
+fn an_open_id_is_unique_across_eras_id_09() {
     for first_is_modern in [false, true] {
         let mut server = server(config());
         open(&mut server);
@@ -276,7 +275,7 @@ fn one_id_at_a_time_names_one_request_in_either_era_id_09() {
         let refusal = server.hear();
         assert_eq!((&refusal["id"], &refusal["error"]["code"]), (&json!(1), &json!(-32600)));
         assert!(matches!(server.told()[..], [Event::Violation(_)]));
-        // The first is untouched, and afterwards the id is free for either.
+        // The first request is unaffected; afterwards both eras may reuse the id.
         assert_eq!(answer(&mut server, incoming), first_is_modern);
         for is_modern in [!first_is_modern, first_is_modern] {
             server.say(line(is_modern));
@@ -288,7 +287,7 @@ fn one_id_at_a_time_names_one_request_in_either_era_id_09() {
 }
 
 #[test]
-fn a_cancel_ends_the_request_of_its_id_in_either_era_and_no_other_can_11_can_13_can_19() {
+fn a_cancellation_ends_the_request_of_its_id_in_either_era_can_11_can_13_can_19() {
     let mut server = server(config());
     open(&mut server);
     server.say(modern("1", "tools/call", TOOL));
@@ -355,13 +354,13 @@ fn a_method_is_looked_up_in_the_revision_of_its_request_lif_21_json_15() {
             assert_eq!(line["result"], json!({}), "{method}: {line}");
         }
     }
-    // There is no handshake of a request that stands alone, with a session or without.
+    // Modern requests have no handshake, with a session or without.
     server.say(modern("3", "initialize", &format!(r#""protocolVersion":"{R5}""#)));
     assert_eq!(server.hear()["error"]["code"], -32601);
 }
 
 #[test]
-fn without_a_session_a_request_that_says_nothing_of_itself_learns_what_it_lacks_t_40() {
+fn without_a_session_missing_metadata_is_reported_t_40() {
     let mut server = server(config());
     for before in ["", "with others served before"] {
         if !before.is_empty() {
@@ -383,15 +382,14 @@ fn without_a_session_a_request_that_says_nothing_of_itself_learns_what_it_lacks_
         assert_eq!(error["data"]["supported"], json!(supported));
         assert!(server.told().is_empty());
     }
-    // A ping is older than any session, and a handshake is still possible.
+    // Pings precede any session, and a handshake is still possible.
     server.say(legacy("3", "ping", ""));
     assert_eq!(server.hear()["result"], json!({}));
     open(&mut server);
 }
 
 #[test]
-fn a_request_that_stands_alone_and_says_it_badly_is_refused_in_a_session_too_stl_03_lif_24_cap_14()
-{
+fn a_modern_request_with_bad_metadata_is_refused_in_a_session_stl_03_lif_24_cap_14() {
     let mut server = server(config());
     open(&mut server);
     let (version, capabilities) =
@@ -416,7 +414,7 @@ fn a_request_that_stands_alone_and_says_it_badly_is_refused_in_a_session_too_stl
         }
         assert!(server.told().is_empty(), "{meta}");
     }
-    // A `_meta` that says none of it is a session's.
+    // Metadata without any of the required members belongs to a session.
     server.say(legacy("10", "tools/call", &format!(r#""_meta":{{"progressToken":1}},{TOOL}"#)));
     let (_, context) = request(&mut server);
     assert!(!is_alone(&context) && context.wants_progress);

@@ -1,5 +1,5 @@
-//! Clients and servers of every set of revisions against each other: what they come to speak, and
-//! by how many messages.
+//! Clients and servers of every set of revisions against each other: what they negotiate, in how
+//! many messages.
 
 use bytes::Buf;
 use mcp_proto::client::{self, Client};
@@ -7,7 +7,7 @@ use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
 use mcp_proto::{CallOptions, Capability, Close, Endpoint, Era, Fault, Instant, Revision, code};
 
-/// What came of connecting: the revision or the fault, and the messages each way.
+/// The outcome of connecting: the revision or the fault, and the messages in each direction.
 #[derive(Debug, Eq, PartialEq)]
 struct Connected {
     outcome: Result<Revision, Fault>,
@@ -15,7 +15,7 @@ struct Connected {
     from_server: usize,
 }
 
-/// Carries what is there; how many messages it was.
+/// Transfers queued messages, and returns their number.
 fn carry(from: &mut impl Endpoint, to: &mut impl Endpoint) -> usize {
     let outbox = from.outbox();
     let bytes = outbox.copy_to_bytes(outbox.remaining());
@@ -44,7 +44,7 @@ fn connect(ours: &[Revision], theirs: &[Revision]) -> Connected {
         (None, Some(Close::Fault(fault))) => Err(fault.clone()),
         other => panic!("neither connected nor refused: {other:?}"),
     };
-    // What is agreed on works, and nobody saw anything wrong.
+    // The negotiated revision works, without violations.
     if outcome.is_ok() {
         client.call_raw(now, "tools/list", None, CallOptions::default()).unwrap();
         carry(&mut client, &mut server);
@@ -68,13 +68,11 @@ const MODERN: &[Revision] = &[Revision::V2026_07_28];
 const LEGACY: &[Revision] = &Revision::LEGACY;
 const DUAL: &[Revision] = &Revision::ALL;
 
-/// Who, whom, what comes of it (an error by its code), and the messages from the client and from
-/// the server.
+/// Client, server, outcome (an error by its code), and the number of messages from each.
 type Cell<'a> = (&'a [Revision], &'a [Revision], Result<Revision, i64>, usize, usize);
 
 #[test]
-fn clients_and_servers_of_one_or_both_eras_meet_in_the_best_they_share_lif_20_lif_26_lif_28_lif_32()
-{
+fn clients_and_servers_negotiate_the_newest_common_revision_lif_20_lif_26_lif_28_lif_32() {
     let (r4, r5) = (Ok(Revision::V2025_11_25), Ok(Revision::V2026_07_28));
     let table: [Cell<'_>; 9] = [
         (MODERN, MODERN, r5, 1, 1),
@@ -84,7 +82,7 @@ fn clients_and_servers_of_one_or_both_eras_meet_in_the_best_they_share_lif_20_li
         (LEGACY, LEGACY, r4, 2, 1),
         (LEGACY, DUAL, r4, 2, 1),
         (DUAL, MODERN, r5, 1, 1),
-        // discover, its refusal, initialize, its answer, initialized
+        // discover, its error, initialize, its response, initialized
         (DUAL, LEGACY, r4, 3, 2),
         (DUAL, DUAL, r5, 1, 1),
     ];
@@ -104,8 +102,7 @@ fn clients_and_servers_of_one_or_both_eras_meet_in_the_best_they_share_lif_20_li
     }
 }
 
-/// Every set of revisions on both sides, against the rules of the negotiation written down once
-/// more.
+/// Every set of revisions on both sides, against an independent model of the negotiation.
 #[test]
 fn every_set_of_revisions_against_every_other_lif_03_lif_04_lif_05_lif_06_lif_25() {
     let sets: Vec<Vec<Revision>> = (1_usize..32)
@@ -142,7 +139,7 @@ fn every_set_of_revisions_against_every_other_lif_03_lif_04_lif_05_lif_06_lif_25
 }
 
 #[test]
-fn a_server_without_sessions_names_what_it_speaks_when_it_refuses_initialize_lif_33_lif_15() {
+fn a_modern_server_names_its_revisions_when_it_refuses_initialize_lif_33_lif_15() {
     let Err(Fault::Refused(error)) = connect(LEGACY, MODERN).outcome else { panic!() };
     let data = error.data.unwrap();
     assert_eq!(data.member("supported").unwrap().as_str(), r#"["2026-07-28"]"#);
@@ -150,7 +147,7 @@ fn a_server_without_sessions_names_what_it_speaks_when_it_refuses_initialize_lif
 }
 
 #[test]
-fn no_revision_at_all_is_a_fault_before_anything_is_said() {
+fn a_configuration_without_revisions_is_a_fault() {
     let mut client =
         Stdio::new(Client::new(Instant::ZERO, client::Config::new("c", "1").revisions(&[])));
     assert!(client.outbox().is_empty());

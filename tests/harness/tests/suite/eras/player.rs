@@ -1,4 +1,4 @@
-//! One machine whose peer is the test, line by line; knows nothing of what the lines mean.
+//! One machine whose peer is the test, line by line.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use mcp_proto::stdio::Stdio;
 use mcp_proto::{Close, Endpoint, Instant};
 use serde_json::Value;
 
-/// A machine, the time, and what it said and told.
+/// A machine, the time, and its output so far.
 pub(crate) struct Played<M: Endpoint> {
     pub(crate) machine: M,
     pub(crate) now: Instant,
-    /// Every line that it sent.
+    /// Every line it sent.
     pub(crate) said: Vec<Value>,
     heard: usize,
     pub(crate) events: Vec<M::Event>,
@@ -37,7 +37,7 @@ impl<M: Endpoint> Played<M> {
         played
     }
 
-    /// Takes what the machine has to send and to tell.
+    /// Takes the machine's output and events.
     pub(crate) fn poll(&mut self) {
         while let Some(line) = self.machine.outbox().poll_message() {
             self.said.push(serde_json::from_slice(&line).unwrap());
@@ -58,7 +58,7 @@ impl<M: Endpoint> Played<M> {
         self.poll();
     }
 
-    /// Lets time pass; each timer goes off when it is due.
+    /// Lets time pass; each timer fires when due.
     pub(crate) fn wait(&mut self, time: Duration) {
         let until = self.now + time;
         while let Some(at) = self.machine.poll_timeout().filter(|at| *at <= until) {
@@ -69,14 +69,14 @@ impl<M: Endpoint> Played<M> {
         self.now = until;
     }
 
-    /// The lines that were not looked at yet.
+    /// Takes the lines not checked yet.
     pub(crate) fn hear_all(&mut self) -> Vec<Value> {
         let lines = self.said[self.heard..].to_vec();
         self.heard = self.said.len();
         lines
     }
 
-    /// The one line that was not looked at yet.
+    /// Takes the only line not checked yet.
     pub(crate) fn hear(&mut self) -> Value {
         let mut lines = self.hear_all();
         assert_eq!(lines.len(), 1, "{lines:#?}");
@@ -87,29 +87,29 @@ impl<M: Endpoint> Played<M> {
         assert_eq!(self.hear_all(), [] as [Value; 0]);
     }
 
-    /// The events since they were last asked for.
+    /// Takes the events since the last call.
     pub(crate) fn told(&mut self) -> Vec<M::Event> {
         std::mem::take(&mut self.events)
     }
 }
 
-/// What a client does next, after its peer did something.
+/// A client's reaction to its peer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Next {
     /// It closed with this fault.
     Fault(String),
-    /// It sent `initialize` in this revision.
+    /// It sent `initialize` for this revision.
     Initialize(String),
     /// It sent nothing and waits.
     Nothing,
-    /// It sent `server/discover` in this revision.
+    /// It sent `server/discover` for this revision.
     Probe(String),
     /// It is ready, in this revision.
     Ready(String),
 }
 
 impl PlayedClient {
-    /// What it did since it was last asked. It must be one thing.
+    /// Returns the reaction since the last call, which must be a single one.
     pub(crate) fn next(&mut self) -> Next {
         let lines = self.hear_all();
         let requests: Vec<&Value> = lines.iter().filter(|line| line.get("id").is_some()).collect();
@@ -138,7 +138,7 @@ impl PlayedClient {
         }
     }
 
-    /// How many requests it sent in all.
+    /// Returns how many requests it sent in all.
     pub(crate) fn requests(&self) -> usize {
         self.said
             .iter()
@@ -146,37 +146,37 @@ impl PlayedClient {
             .count()
     }
 
-    /// The id of its latest request, in JSON.
+    /// Returns the id of its latest request, in JSON.
     pub(crate) fn latest_id(&self) -> String {
         self.said.iter().rev().find_map(|line| line.get("id")).unwrap().to_string()
     }
 
-    /// Answers its latest request with an error; `data` is JSON, or nothing.
+    /// Responds to its latest request with an error; `data` is JSON, or empty.
     pub(crate) fn refuse(&mut self, code: i64, data: &str) {
         self.say(error(&self.latest_id(), code, data));
     }
 
-    /// Answers its latest request with a result.
+    /// Responds to its latest request with a result.
     pub(crate) fn answer(&mut self, result: &str) {
         self.say(format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, self.latest_id()));
     }
 }
 
-/// A line that says that a request went wrong.
+/// Returns an error response.
 pub(crate) fn error(id: &str, code: i64, data: &str) -> String {
     let data = if data.is_empty() { String::new() } else { format!(r#","data":{data}"#) };
     let id = if id.is_empty() { String::new() } else { format!(r#""id":{id},"#) };
     format!(r#"{{"jsonrpc":"2.0",{id}"error":{{"code":{code},"message":"no"{data}}}}}"#)
 }
 
-/// What a modern server says of itself when it speaks these revisions.
+/// Returns the discover result of a modern server with these revisions.
 pub(crate) fn discovered(versions: &str) -> String {
     format!(
         r#"{{"resultType":"complete","supportedVersions":{versions},"capabilities":{{"tools":{{}}}},"ttlMs":0,"cacheScope":"private","_meta":{{"io.modelcontextprotocol/serverInfo":{{"name":"s","version":"1"}}}}}}"#
     )
 }
 
-/// What a legacy server answers to `initialize`.
+/// Returns a legacy server's result of `initialize`.
 pub(crate) fn welcome(version: &str) -> String {
     format!(
         r#"{{"protocolVersion":"{version}","capabilities":{{}},"serverInfo":{{"name":"s","version":"1"}}}}"#

@@ -1,5 +1,4 @@
-//! A client of both eras and a server that the test plays: what each answer to the first question
-//! leads to.
+//! A dual-era client and a scripted server: the consequence of each answer to the probe.
 
 use std::time::Duration;
 
@@ -26,17 +25,16 @@ fn probe_timeout() -> Duration {
 }
 
 #[test]
-fn the_first_message_asks_a_server_of_unknown_era_what_it_is_lif_26_lif_32() {
+fn the_first_message_to_an_unknown_server_is_a_probe_lif_26_lif_32() {
     assert_eq!(client(config()).next(), probe(R5));
     assert_eq!(client(modern_only()).next(), probe(R5));
     assert_eq!(client(config().expect(Era::Modern)).next(), probe(R5));
     assert_eq!(client(legacy_only()).next(), initialize(R4));
 }
 
-/// What answers the probe of a client of both eras, and what the client does then.
+/// Answers to the probe of a dual-era client, and the client's reactions.
 #[test]
-fn each_answer_to_the_probe_leads_where_it_should_lif_25_lif_27_lif_28_lif_29_t_32_t_33_t_34_t_37()
-{
+fn each_answer_to_the_probe_has_its_consequence_lif_25_lif_27_lif_28_lif_29_t_32_t_33_t_34_t_37() {
     let own = discovered(r#"["2026-07-28"]"#);
     let mixed = discovered(r#"["2026-07-28","2025-11-25"]"#);
     let legacy = discovered(r#"["2025-06-18","2025-11-25"]"#);
@@ -50,7 +48,7 @@ fn each_answer_to_the_probe_leads_where_it_should_lif_25_lif_27_lif_28_lif_29_t_
         (&*older, initialize("2025-06-18")),
         (&*unknown, fault("NoCommonRevision")),
         (&*none, fault("NoCommonRevision")),
-        // No DiscoverResult.
+        // Not a discover result.
         ("{}", initialize(R4)),
         ("5", initialize(R4)),
         ("null", initialize(R4)),
@@ -117,7 +115,7 @@ fn each_answer_to_the_probe_leads_where_it_should_lif_25_lif_27_lif_28_lif_29_t_
 }
 
 #[test]
-fn a_client_without_sessions_falls_back_to_nothing_lif_32() {
+fn a_modern_client_has_no_fallback_lif_32() {
     for (code, data, name) in [
         (-32601, "", "Refused"),
         (-32600, "", "Refused"),
@@ -137,7 +135,7 @@ fn a_client_without_sessions_falls_back_to_nothing_lif_32() {
 }
 
 #[test]
-fn what_a_server_supports_is_heeded_in_the_revisions_that_the_client_was_told_to_speak_t_32_t_34() {
+fn only_configured_revisions_of_the_server_are_used_t_32_t_34() {
     let ours = [Revision::V2024_11_05, Revision::V2025_06_18, Revision::V2026_07_28];
     for (supported, next) in [
         (r#"["2025-11-25","2025-06-18"]"#, initialize("2025-06-18")),
@@ -181,7 +179,7 @@ fn a_result_for_another_request_does_not_answer_the_probe_id_08() {
 }
 
 #[test]
-fn what_a_server_prints_before_it_answers_does_not_answer_the_probe_t_19() {
+fn chatter_does_not_answer_the_probe_t_19() {
     let mut client = client(config());
     client.hear_all();
     for noise in [
@@ -197,9 +195,9 @@ fn what_a_server_prints_before_it_answers_does_not_answer_the_probe_t_19() {
     assert_eq!(client.next(), initialize(R4));
 }
 
-/// Silence is followed by `initialize`, by no cancel, and what comes late is nothing.
+/// Silence leads to `initialize` without a cancellation, and late responses are ignored.
 #[test]
-fn a_silent_server_is_legacy_and_its_late_answer_is_nothing_lif_28_tmo_15_t_35() {
+fn a_silent_server_is_legacy_and_its_late_response_is_ignored_lif_28_tmo_15_t_35() {
     let late = [
         error("1", -32601, ""),
         error("1", -32022, r#"{"supported":["2026-07-28"]}"#),
@@ -224,7 +222,7 @@ fn a_silent_server_is_legacy_and_its_late_answer_is_nothing_lif_28_tmo_15_t_35()
 }
 
 #[test]
-fn a_late_error_without_an_id_is_not_taken_for_a_refusal_of_initialize_t_35_t_03() {
+fn a_late_error_without_id_does_not_refuse_initialize_t_35_t_03() {
     for id in ["null", ""] {
         let mut client = client(config());
         client.hear_all();
@@ -238,7 +236,7 @@ fn a_late_error_without_an_id_is_not_taken_for_a_refusal_of_initialize_t_35_t_03
 }
 
 #[test]
-fn a_server_that_was_only_slow_is_asked_once_more_lif_31() {
+fn a_slow_modern_server_is_probed_again_lif_31() {
     let mut slow = client(config());
     slow.hear_all();
     slow.wait(probe_timeout());
@@ -249,7 +247,7 @@ fn a_server_that_was_only_slow_is_asked_once_more_lif_31() {
     assert_eq!(slow.next(), ready(R5));
     assert_eq!(slow.requests(), 3);
 
-    // With its answer to the first probe in between, too.
+    // The first probe may also be answered in between.
     let mut crossed = client(config());
     crossed.hear_all();
     crossed.wait(probe_timeout());
@@ -263,7 +261,7 @@ fn a_server_that_was_only_slow_is_asked_once_more_lif_31() {
 }
 
 #[test]
-fn a_server_that_refused_the_probe_and_then_initialize_is_not_asked_again_lif_31() {
+fn a_server_that_refuses_probe_and_initialize_is_not_probed_again_lif_31() {
     let mut client = client(config());
     client.hear_all();
     client.refuse(-32601, "");
@@ -274,7 +272,7 @@ fn a_server_that_refused_the_probe_and_then_initialize_is_not_asked_again_lif_31
 }
 
 #[test]
-fn an_expected_legacy_server_is_not_asked_and_found_out_if_it_is_not_lif_31() {
+fn a_server_expected_to_be_legacy_is_probed_only_if_it_is_not_lif_31() {
     let mut right = client(config().expect(Era::Legacy));
     assert_eq!(right.next(), initialize(R4));
     right.answer(&welcome("2025-06-18"));
@@ -314,7 +312,7 @@ fn an_answer_of_the_modern_revision_to_initialize_is_refused_t_30_t_31() {
 }
 
 #[test]
-fn a_server_that_hangs_up_at_the_probe_can_be_connected_to_without_one_t_36() {
+fn a_server_that_exits_on_the_probe_can_be_connected_without_one_t_36() {
     let mut gone = client(config());
     gone.hear_all();
     gone.hang_up();
@@ -324,7 +322,7 @@ fn a_server_that_hangs_up_at_the_probe_can_be_connected_to_without_one_t_36() {
     assert_eq!(again.next(), initialize(R4));
     again.answer(&welcome(R4));
     assert_eq!(again.next(), ready(R4));
-    // What was configured besides is kept.
+    // The other settings are kept.
     let ours = [Revision::V2025_03_26, Revision::V2026_07_28];
     let mut narrow = client(config().revisions(&ours).capability(mcp_proto::Capability::Roots));
     narrow.hang_up();
@@ -335,7 +333,7 @@ fn a_server_that_hangs_up_at_the_probe_can_be_connected_to_without_one_t_36() {
 }
 
 #[test]
-fn there_is_nothing_to_fall_back_to_after_any_other_end_t_36() {
+fn no_fallback_exists_after_any_other_end_t_36() {
     let mut open = client(config());
     assert!(open.machine.fallback().is_none(), "it is not over");
     open.machine.close(open.now);

@@ -1,5 +1,4 @@
-//! Servers that say the same to everything: whatever it is, a client comes to an end after a few
-//! messages.
+//! Servers that answer everything alike: a client gives up after a few messages.
 
 use std::time::Duration;
 
@@ -7,10 +6,10 @@ use mcp_proto::{Era, Revision, client};
 
 use super::player::{PlayedClient, client, discovered, error, welcome};
 
-/// More requests than these are a loop.
+/// More requests than these count as a loop.
 const REQUESTS_MAX: usize = 4;
 
-/// What a server says to every request; the id stands where `ID` does.
+/// Returns the server's response to every request; `ID` is replaced by the id.
 fn replies() -> Vec<String> {
     let mut replies = vec![String::new()];
     let versions = [
@@ -61,7 +60,7 @@ fn configs() -> Vec<client::Config> {
     ]
 }
 
-/// Answers each request after `delay`, until the client is ready or over.
+/// Responds to each request after `delay`, until the client is ready or closed.
 fn exhaust(client: &mut PlayedClient, reply: &str, delay: Duration) {
     let mut due = Vec::new();
     let mut answered = 0;
@@ -89,7 +88,7 @@ fn exhaust(client: &mut PlayedClient, reply: &str, delay: Duration) {
 }
 
 #[test]
-fn a_server_that_says_the_same_to_everything_makes_no_client_loop_t_32_t_33_lif_31() {
+fn a_server_that_answers_everything_alike_causes_no_loop_t_32_t_33_lif_31() {
     for config in configs() {
         for reply in replies() {
             for delay in [0, 3, 5, 6, 31] {
@@ -100,7 +99,7 @@ fn a_server_that_says_the_same_to_everything_makes_no_client_loop_t_32_t_33_lif_
                 let is_ready = client.machine.peer().is_some();
                 assert!(
                     is_ready != client.machine.closed().is_some(),
-                    "neither ready nor over: {}",
+                    "neither ready nor closed: {}",
                     what()
                 );
                 let ends = |event: &&client::Event| {

@@ -1,5 +1,6 @@
-//! What a server tells of beside its answers, with both eras over one pipe: changes, log messages,
-//! progress and the end each reach those that they are for. (STL-31, STL-32, LOG-05, LOG-06)
+//! Notifications of a server with both eras over one pipe: changes, log messages, progress and the
+//! end each reach their recipients.
+// STL-31, STL-32, LOG-05, LOG-06
 
 use mcp_proto::Change;
 use mcp_proto::schema::Level;
@@ -12,7 +13,7 @@ use super::interleaved::{
 use super::player::{PlayedServer, server};
 
 #[test]
-fn a_change_is_told_to_the_session_untagged_and_to_each_subscription_tagged_stl_31_stl_32() {
+fn changes_reach_the_session_untagged_and_subscriptions_tagged_stl_31_stl_32() {
     let mut server = server(config());
     let filter =
         r#""notifications":{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}"#;
@@ -24,7 +25,7 @@ fn a_change_is_told_to_the_session_untagged_and_to_each_subscription_tagged_stl_
         };
         server.hear_all().into_iter().map(tag).collect::<Vec<_>>()
     };
-    // Before there is a session, there is no session to tell.
+    // Before the handshake, no session receives changes.
     server.say(modern(r#""l""#, "subscriptions/listen", filter));
     assert_eq!(server.hear()["method"], "notifications/subscriptions/acknowledged");
     assert!(matches!(&server.told()[..], [Event::Watched { uri }] if **uri == *"file:///a"));
@@ -37,12 +38,12 @@ fn a_change_is_told_to_the_session_untagged_and_to_each_subscription_tagged_stl_
 
     server.say(legacy("1", "resources/subscribe", r#""uri":"file:///a""#));
     assert_eq!(server.hear()["result"], json!({}));
-    assert!(server.told().is_empty(), "somebody watches it already");
+    assert!(server.told().is_empty(), "it was watched before");
     assert_eq!(changed(&mut server, Change::Resource("file:///a")), [None, Some(json!("l"))]);
 
-    // The one ends and the other does not.
+    // One ends and the other does not.
     server.say(cancel(r#""l""#));
-    assert!(server.told().is_empty(), "somebody watches it still");
+    assert!(server.told().is_empty(), "it is still watched");
     assert_eq!(changed(&mut server, Change::Resource("file:///a")), [None]);
     assert_eq!(changed(&mut server, Change::Tools), [None]);
     server.say(legacy("2", "resources/unsubscribe", r#""uri":"file:///a""#));
@@ -52,7 +53,7 @@ fn a_change_is_told_to_the_session_untagged_and_to_each_subscription_tagged_stl_
 }
 
 #[test]
-fn a_sessions_log_level_is_not_a_requests_and_the_reverse_log_05_log_06() {
+fn log_levels_of_sessions_and_requests_are_separate_log_05_log_06() {
     let mut server = server(config());
     open(&mut server);
     server.say(legacy("1", "logging/setLevel", r#""level":"error""#));
@@ -74,8 +75,7 @@ fn a_sessions_log_level_is_not_a_requests_and_the_reverse_log_05_log_06() {
         server.poll();
         server.hear_all().len()
     };
-    // For the request that wants much, for the one that wants nothing, for the session's, and for
-    // none.
+    // For the request with a low level, for the one without, for the session, and for none.
     assert_eq!(
         [Some(verbose), Some(quiet), Some(in_session), None].map(|it| logs(it, Level::Info)),
         [1, 0, 0, 0]
@@ -88,7 +88,7 @@ fn a_sessions_log_level_is_not_a_requests_and_the_reverse_log_05_log_06() {
 }
 
 #[test]
-fn progress_goes_to_the_request_that_it_is_of_prg_03() {
+fn progress_goes_to_its_request_prg_03() {
     let mut server = server(config());
     open(&mut server);
     server.say(modern_with("1", "tools/call", r#""progressToken":"a""#, TOOL));
@@ -103,7 +103,7 @@ fn progress_goes_to_the_request_that_it_is_of_prg_03() {
 }
 
 #[test]
-fn all_that_is_open_in_either_era_ends_with_the_connection_stl_36_can_15() {
+fn everything_open_in_either_era_ends_with_the_connection_stl_36_can_15() {
     let mut server = server(config());
     open(&mut server);
     server.say(modern("1", "subscriptions/listen", r#""notifications":{"toolsListChanged":true}"#));

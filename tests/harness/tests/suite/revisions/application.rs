@@ -1,5 +1,4 @@
-//! The two applications of the differential, written once: they know tools, questions and changes,
-//! and nothing of revisions, eras, ids or lines.
+//! The two applications of the differential test, independent of revisions, eras, ids and lines.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -20,7 +19,7 @@ pub(crate) fn raw(text: &str) -> Raw {
     Raw::from_text(text).unwrap()
 }
 
-/// What an application saw, a line each, under the step of the script in which it saw it.
+/// The log of an application, a line per event, under the step of the script.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) step: &'static str,
@@ -33,7 +32,7 @@ impl Log {
     }
 }
 
-/// What the client's application does when it is asked for roots.
+/// How the client's application reacts to a request for roots.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Manner {
     /// It answers.
@@ -50,12 +49,12 @@ pub(crate) enum Manner {
 pub(crate) struct ClientApplication {
     pub(crate) log: Log,
     pub(crate) manner: Manner,
-    /// Open calls, by what they are for.
+    /// Open calls, by purpose.
     pub(crate) calls: BTreeMap<CallId, &'static str>,
 }
 
 impl ClientApplication {
-    /// Notes how a call began.
+    /// Records how a call began.
     pub(crate) fn began(&mut self, what: &'static str, call: Result<CallId, Misuse>) {
         match call {
             Ok(call) => _ = self.calls.insert(call, what),
@@ -63,7 +62,7 @@ impl ClientApplication {
         }
     }
 
-    /// The open call that is for `what`.
+    /// Returns the open call with this purpose.
     pub(crate) fn find(&self, what: &str) -> Option<CallId> {
         self.calls.iter().find(|(_, open)| **open == what).map(|(call, _)| *call)
     }
@@ -152,7 +151,7 @@ impl ClientApplication {
                 let done = client.cancel(now, call, "never mind");
                 return self.log.note(format_args!("left: {done:?}"));
             }
-            (other, _) => panic!("nobody asks for {other}"),
+            (other, _) => panic!("unexpected request {other}"),
         };
         client.respond(now, incoming, answer).unwrap();
     }
@@ -162,16 +161,16 @@ impl ClientApplication {
 #[derive(Debug, Default)]
 pub(crate) struct ServerApplication {
     pub(crate) log: Log,
-    /// Requests that are not answered yet, by the tool or the method that they are for.
+    /// Open requests, by their tool or method.
     open: BTreeMap<IncomingId, String>,
-    /// Requests to answer at a later time.
+    /// Requests to answer later.
     later: Vec<(Instant, IncomingId)>,
-    /// Calls of the client, and what they are for.
+    /// Calls of the client, with their purpose.
     calls: BTreeMap<CallId, (&'static str, IncomingId)>,
 }
 
 impl ServerApplication {
-    /// When it wants to be woken.
+    /// Returns when to wake the application.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         self.later.iter().map(|(at, _)| *at).min()
     }
@@ -266,7 +265,7 @@ impl ServerApplication {
                 self.refuse(now, server, incoming, &error);
             }
             "tools/call" => self.run(now, server, incoming, &tool, member("arguments"), context),
-            other => panic!("nobody asked for {other}"),
+            other => panic!("unexpected request {other}"),
         }
     }
 
@@ -353,7 +352,7 @@ impl ServerApplication {
         }
     }
 
-    /// Asks twice, and carries what it learned from the first answer to the second.
+    /// Asks twice, and carries the first answer to the second round.
     fn fill_in(
         &mut self,
         now: Instant,
@@ -401,7 +400,7 @@ impl ServerApplication {
         }
     }
 
-    /// Calls the client in the middle of a request.
+    /// Calls the client within a request.
     fn reach(
         &mut self,
         now: Instant,
@@ -436,7 +435,7 @@ fn surroundings(context: &Context) -> String {
     words
 }
 
-/// How a call ended, without what only the wire needs.
+/// Describes how a call ended, without details of the wire.
 fn told(outcome: &Result<Raw, CallError>) -> String {
     match outcome {
         Ok(result) => {

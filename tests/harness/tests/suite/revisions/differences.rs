@@ -1,15 +1,15 @@
-//! What applications see differently from revision to revision: all of it, with the reasons.
+//! The differences between revisions that applications see, with reasons.
 
 use mcp_proto::Revision;
 use mcp_proto::Revision::{V2024_11_05 as R1, V2025_03_26 as R2, V2026_07_28 as R5};
 
-/// In these revisions, these lines of a step of the reference are those instead.
+/// In these revisions, some lines of a step of the reference are replaced.
 #[derive(Debug)]
 pub(crate) struct Difference {
     pub(crate) what: &'static str,
     pub(crate) why: &'static str,
     pub(crate) revisions: &'static [Revision],
-    /// Only where the client speaks nothing else: one that does declares more than is agreed on.
+    /// Only if the client supports nothing else: such a client declares more than is negotiated.
     pub(crate) client_alone: bool,
     pub(crate) step: &'static str,
     pub(crate) lines: &'static [&'static str],
@@ -19,18 +19,18 @@ pub(crate) struct Difference {
 const QUESTION_HAS_CALL: &str = "a question comes with the call that it belongs to";
 const BY_RESULT: &str =
     "it comes in that call's result; in a session nothing says so (STL-13, D-32)";
-const SESSIONS_ONLY: &str = "the core asks back by requests only in a session (STL-13, FRM-17)";
-const ONLY_IF_LISTENED_TO: &str = "a change of a list that nobody listens to is not told";
-const UNASKED: &str = "a session is told unasked, anyone else by subscription (STL-31, CAP-12)";
-const NO_FORMS: &str = "nobody declares forms: the request is refused";
-const SINCE_R3: &str =
-    "our client declares elicitation since 2025-06-18 only (requirements §2.1, CAP-03)";
+const SESSIONS_ONLY: &str = "only servers in a session send requests (STL-13, FRM-17)";
+const ONLY_IF_LISTENED_TO: &str = "a change without a subscription is not announced";
+const UNASKED: &str =
+    "sessions receive changes unsolicited, modern clients by subscription (STL-31, CAP-12)";
+const NO_FORMS: &str = "forms are not declared: the request is refused";
+const SINCE_R3: &str = "clients declare elicitation since 2025-06-18 only (CAP-03)";
 
-/// The reference is what is seen in 2025-11-25.
+/// The reference is the log in 2025-11-25.
 pub(crate) const EVERYTHING: &[Difference] = &[
     Difference {
-        what: "a server does not hear of a client before its first request",
-        why: "there is no handshake (DESIGN §6.2)",
+        what: "a server learns of a client with its first request",
+        why: "there is no handshake (STL-01)",
         revisions: &[R5],
         client_alone: false,
         step: "connect",
@@ -38,7 +38,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         instead: &[],
     },
     Difference {
-        what: "progress is without words",
+        what: "progress has no message",
         why: "`message` came with 2025-03-26 (PRG-07)",
         revisions: &[R1],
         client_alone: false,
@@ -128,7 +128,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
     },
     Difference {
         what: "a call whose question was refused ends as unanswered",
-        why: "the call is not made again, so the server has no say; in a session it answers (STL-28, T-99)",
+        why: "the call is not repeated, so it gets no answer; in a session it does (STL-28, T-99)",
         revisions: &[R5],
         client_alone: false,
         step: "refuse to answer",
@@ -146,7 +146,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
     },
     Difference {
         what: "an open question ends with its call, before it",
-        why: "this side takes it back; in a session the server does, when it hears of the cancel (CAN-20, CAN-11)",
+        why: "the client cancels it; in a session the server does, after the call (CAN-20, CAN-11)",
         revisions: &[R5],
         client_alone: false,
         step: "leave instead",
@@ -193,8 +193,8 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         instead: &[],
     },
     Difference {
-        what: "no log message comes before one was asked for",
-        why: "each request says whether it wants any; a session hears all until a level is set (LOG-02, LOG-05)",
+        what: "no log message arrives unless requested",
+        why: "each request names its level; a session gets all until one is set (LOG-02, LOG-05)",
         revisions: &[R5],
         client_alone: false,
         step: "log before a level",
@@ -207,7 +207,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
     },
     Difference {
         what: "a log message comes with the call that it belongs to",
-        why: "it belongs to one that asked for messages, and only one did (LOG-05, T-92)",
+        why: "it belongs to the only request that asked for messages (LOG-05, T-92)",
         revisions: &[R5],
         client_alone: false,
         step: "log",
@@ -221,8 +221,8 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         ],
     },
     Difference {
-        what: "a log message for no request is not heard",
-        why: "there is no session that could hear it (LOG-06)",
+        what: "a log message without a request is not sent",
+        why: "there is no session to receive it (LOG-06)",
         revisions: &[R5],
         client_alone: false,
         step: "log for nothing",
@@ -239,7 +239,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
         instead: &["client | resources/read: refused no such resource (-32602)"],
     },
     Difference {
-        what: "a completion that nobody declared is asked for and refused",
+        what: "an undeclared completion is requested and refused",
         why: "the first revision has the method and no capability for it (CAP-19)",
         revisions: &[R1],
         client_alone: false,
@@ -287,7 +287,7 @@ pub(crate) const EVERYTHING: &[Difference] = &[
     },
     Difference {
         what: "there is no ping",
-        why: "2026-07-28 dropped the method (TMO-09, requirements §2.1)",
+        why: "2026-07-28 dropped the method (TMO-09)",
         revisions: &[R5],
         client_alone: false,
         step: "ping",
@@ -296,11 +296,11 @@ pub(crate) const EVERYTHING: &[Difference] = &[
     },
 ];
 
-/// The reference is what is seen in 2025-11-25.
+/// The reference is the log in 2025-11-25.
 pub(crate) const SERVER_CLOSES: &[Difference] = &[
     Difference {
-        what: "a server does not hear of a client before its first request",
-        why: "there is no handshake (DESIGN §6.2)",
+        what: "a server learns of a client with its first request",
+        why: "there is no handshake (STL-01)",
         revisions: &[R5],
         client_alone: false,
         step: "connect",
@@ -308,7 +308,7 @@ pub(crate) const SERVER_CLOSES: &[Difference] = &[
         instead: &[],
     },
     Difference {
-        what: "a subscription gets a last word",
+        what: "a subscription gets a result",
         why: "it is a request, and is answered when the server ends (STL-36)",
         revisions: &[R5],
         client_alone: false,

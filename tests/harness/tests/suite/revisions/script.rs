@@ -1,4 +1,4 @@
-//! What the applications do, step by step; knows nothing of revisions.
+//! The actions of the applications, step by step.
 
 use std::time::Duration;
 
@@ -8,8 +8,7 @@ use mcp_proto::{CallOptions, Filter};
 use super::application::{Manner, raw};
 use super::wire::Wire;
 
-/// One step: what it is called, what the client's application does, and for how long nothing more
-/// is done.
+/// One step: its name, the action of the client's application, and the pause after it.
 pub(crate) struct Step(pub(crate) &'static str, fn(&mut Wire), Duration);
 
 impl Step {
@@ -23,7 +22,7 @@ impl Step {
 
 const AT_ONCE: Duration = Duration::ZERO;
 
-/// Everything that both eras have words for, until the client closes.
+/// Returns all steps up to the close of the client, using what both eras support.
 pub(crate) const EVERYTHING: &[Step] = &[
     Step("connect", |_| {}, AT_ONCE),
     Step("list", |wire| call(wire, "tools/list", "{}"), AT_ONCE),
@@ -75,7 +74,7 @@ pub(crate) const EVERYTHING: &[Step] = &[
     Step("close", close, Duration::from_secs(3600)),
 ];
 
-/// A server that ends while a client listens and waits.
+/// Returns steps in which the server closes while a client is subscribed and waits.
 pub(crate) const SERVER_CLOSES: &[Step] = &[
     Step("connect", |_| {}, AT_ONCE),
     Step("listen", listen, AT_ONCE),
@@ -123,7 +122,8 @@ fn in_manner(wire: &mut Wire, manner: Manner) {
     wire.at_client.manner = Manner::Answer;
 }
 
-/// What one call is asked has nothing to do with the other. (STL-22)
+/// Runs two calls whose questions must not affect each other.
+// STL-22: inputs belong to their request only.
 fn two_at_a_time(wire: &mut Wire) {
     tool(wire, "sleep", "{}");
     tool(wire, "roots", "{}");
@@ -148,7 +148,7 @@ fn set_level(wire: &mut Wire) {
     wire.at_client.began("level", call);
 }
 
-/// The cancel that follows the time-out is on its way for so long that the answer crosses it.
+/// The cancellation after the timeout travels so long that the response crosses it.
 fn late_answer(wire: &mut Wire) {
     with(wire, "late", patient(5));
     wire.settle();

@@ -1,5 +1,4 @@
-//! A client and a server in one process, with nothing between them but bytes in virtual time; knows
-//! nothing of what they say, nor of any revision.
+//! A client and a server in one process, with bytes in virtual time between them.
 
 use std::time::Duration;
 
@@ -12,10 +11,10 @@ use mcp_proto::{Endpoint, Instant, client, server};
 
 use super::application::{ClientApplication, ServerApplication};
 
-/// The most moves that one script may take.
+/// The most moves of a script.
 const MOVES_MAX: usize = 1_000_000;
 
-/// How bytes are split and in which order things are done.
+/// How bytes are split, and in which order the parties act.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Course {
     /// Whole outboxes, in a fixed order.
@@ -31,7 +30,7 @@ pub(crate) struct Wire {
     pub(crate) at_client: ClientApplication,
     pub(crate) at_server: ServerApplication,
     pub(crate) now: Instant,
-    /// While set, nothing that the client says arrives.
+    /// While set, nothing from the client arrives.
     pub(crate) is_stalled: bool,
     to_client: Vec<u8>,
     to_server: Vec<u8>,
@@ -56,17 +55,17 @@ impl Wire {
         }
     }
 
-    /// Goes on until nothing is under way; no time passes.
+    /// Continues until nothing is in transit, without passing time.
     pub(crate) fn settle(&mut self) {
         for _ in 0..MOVES_MAX {
             if !self.turn() {
                 return;
             }
         }
-        panic!("a storm: the two never come to rest");
+        panic!("an endless loop: the two never come to rest");
     }
 
-    /// Lets time pass up to the next thing that is due, but not beyond `until`; false when that is
+    /// Advances to the next thing that is due, at most to `until`; returns false once that is
     /// reached.
     pub(crate) fn pass_time(&mut self, until: Instant) -> bool {
         let due =
@@ -83,7 +82,7 @@ impl Wire {
         true
     }
 
-    /// Settles, and lets `time` pass with all that happens in it.
+    /// Settles, and lets `time` pass with everything that happens in it.
     pub(crate) fn wait(&mut self, time: Duration) {
         self.settle();
         let until = self.now + time;
