@@ -69,8 +69,3 @@ pub use mcp_adapter::{
     AsyncCx, Changed, Changes, Client, Cx, Error, Server, ToolError, Watch, proto,
 };
 pub use server::Serve;
-
-/// Compiles the examples of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
