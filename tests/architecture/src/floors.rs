@@ -64,8 +64,8 @@ pub const ORDERS: &[Order] = &[
         room: "mcp-proto/src/http/",
         levels: &[
             &[
-                "field",
                 "fields",
+                "header",
                 "refusal",
                 "server/event_id",
                 "server/settings",

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::client;
 use crate::connection::CallId;
 use crate::http::Fields;
-use crate::http::field;
+use crate::http::header;
 
 /// What a client's application hears over HTTP.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub enum Event {
     Session(client::Event),
 }
 
-/// One way to authenticate that a server offers: a [`field::Challenge`] that stands for itself.
+/// One way to authenticate that a server offers: a [`header::Challenge`] that stands for itself.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Challenge {
     /// The scheme, in the case it came in.
@@ -49,8 +49,8 @@ impl Challenge {
     }
 }
 
-impl From<field::Challenge<'_>> for Challenge {
-    fn from(challenge: field::Challenge<'_>) -> Self {
+impl From<header::Challenge<'_>> for Challenge {
+    fn from(challenge: header::Challenge<'_>) -> Self {
         let params =
             challenge.params.into_iter().map(|(name, value)| (name.into(), value.into_owned()));
         Self {
@@ -70,7 +70,7 @@ pub(super) fn challenges(fields: &dyn Fields) -> Vec<Challenge> {
     (0..VALUES_MAX)
         .map_while(|nth| fields.value("www-authenticate", nth))
         .filter(|value| value.len() <= VALUE_BYTES_MAX)
-        .filter_map(|value| field::challenges(value).ok())
+        .filter_map(|value| header::challenges(value).ok())
         .flatten()
         .map(Challenge::from)
         .collect()

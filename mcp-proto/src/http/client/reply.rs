@@ -14,7 +14,7 @@ use super::stream::Stream;
 use crate::connection::decoded::Content;
 use crate::connection::{CallError, Decoded, Incoming, Session, StreamId};
 use crate::http::Fields;
-use crate::http::field::{is_media_type, visible};
+use crate::http::header::{is_media_type, visible};
 use crate::rpc::{self, Message};
 use crate::time::Instant;
 

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use crate::http::field::is_event_id;
+use crate::http::header::is_event_id;
 use crate::http::sse::Reader;
 use crate::limits::Limits;
 
