@@ -1,5 +1,4 @@
-//! A message on its way into an exchange, with the header fields that repeat it, and what the next
-//! one waits for.
+//! An outgoing message with the headers that mirror it, and the gate that orders such messages.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -8,64 +7,71 @@ use alloc::vec::Vec;
 use bytes::Bytes;
 
 use super::action::ExchangeId;
-use super::tools::Tools;
+use super::tool_cache::ToolCache;
 use crate::connection::{Method, Outgoing, OutgoingKind};
 use crate::http::param_headers::standard_of;
 use crate::json::{Frame, find, unescape};
 use crate::method::MethodId;
 use crate::revision::Revision;
 
-/// Header fields in the making.
-pub(super) type Head = Vec<(Cow<'static, str>, String)>;
+/// The headers of a request.
+pub(super) type Headers = Vec<(Cow<'static, str>, String)>;
 
-/// A message that was taken from the connection.
+/// A message to be sent with POST.
 #[derive(Debug)]
-pub(super) struct Posting {
+pub(super) struct OutboundPost {
     pub(super) kind: OutgoingKind,
     pub(super) revision: Revision,
-    /// The fields that repeat the body.
-    pub(super) names: Head,
+    /// The headers that mirror the body.
+    pub(super) mirrored: Headers,
     pub(super) body: Bytes,
 }
 
-/// What the next message waits for.
+/// The condition that must hold before the next message is sent.
 #[derive(Debug, Default)]
-pub(super) enum Turn {
-    /// Nothing.
+pub(super) enum SendGate {
+    /// None.
     #[default]
-    Free,
-    /// For a message without an answer to arrive: too many are in flight.
-    Full(Posting),
-    /// For this exchange, which tells the server that the session is open. (LIF-19)
-    Behind(ExchangeId),
+    Open,
+    /// The held message waits until fewer one-way messages are in flight.
+    OneWayLimit(OutboundPost),
+    /// The response to `notifications/initialized`, sent in this exchange, has arrived.
+    // LIF-19: no request overtakes `notifications/initialized`.
+    Initialized(ExchangeId),
 }
 
-impl Posting {
-    pub(super) fn of(outgoing: Outgoing<'_>, tools: &Tools, is_legacy: bool) -> Self {
-        let names = match &outgoing.kind {
+impl OutboundPost {
+    pub(super) fn of(outgoing: Outgoing<'_>, tools: &ToolCache, is_legacy: bool) -> Self {
+        let mirrored = match &outgoing.kind {
             OutgoingKind::Request { method, .. } | OutgoingKind::Notification(method) => {
-                names(tools, method, &outgoing, is_legacy)
+                mirror_headers(tools, method, &outgoing, is_legacy)
             }
             OutgoingKind::Cancel { .. } => {
-                names(tools, &MethodId::Cancelled.into(), &outgoing, is_legacy)
+                mirror_headers(tools, &MethodId::Cancelled.into(), &outgoing, is_legacy)
             }
-            _ => Head::new(),
+            _ => Headers::new(),
         };
         let Outgoing { kind, revision, body, .. } = outgoing;
-        Self { kind, revision, names, body: Bytes::copy_from_slice(body) }
+        Self { kind, revision, mirrored, body: Bytes::copy_from_slice(body) }
     }
 
-    /// Returns whether the message tells the server that the session is open.
+    /// Returns whether the message is `notifications/initialized`.
     pub(super) fn is_initialized(&self) -> bool {
         matches!(&self.kind, OutgoingKind::Notification(method) if method.id() == Some(MethodId::Initialized))
     }
 }
 
-/// Returns the fields that repeat a message, for intermediaries that read no bodies. In a session
-/// they are not needed, and do no harm. (HTTP-44, HTTP-47)
-fn names(tools: &Tools, method: &Method, outgoing: &Outgoing<'_>, is_legacy: bool) -> Head {
+/// Returns the headers that mirror a message, for intermediaries that do not parse bodies. Legacy
+/// servers ignore them.
+// HTTP-44: standard headers. HTTP-47: headers of annotated arguments.
+fn mirror_headers(
+    tools: &ToolCache,
+    method: &Method,
+    outgoing: &Outgoing<'_>,
+    is_legacy: bool,
+) -> Headers {
     let params = outgoing.params();
-    let mut fields = Head::new();
+    let mut fields = Headers::new();
     let (method_value, name) = standard_of(method, params);
     fields.push(("Mcp-Method".into(), method_value.into_owned()));
     fields.extend(name.map(|name| ("Mcp-Name".into(), name)));
