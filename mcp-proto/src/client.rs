@@ -11,12 +11,12 @@ pub use crate::command::client::Command;
 use crate::command::{Applied, Apply, OwnedCommand};
 use crate::connection::{
     self, CallError, CallId, CallOptions, Close, Connection, Fault, Filter, Identity, IncomingId,
-    MetaWriter, Method, Peer, Progress, Request, Violation, ViolationPolicy,
-    session_over_connection,
+    MetaWriter, Peer, Progress, Request, Violation, ViolationPolicy, session_over_connection,
 };
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::limits::Limits;
+use crate::method::Method;
 use crate::revision::{Era, Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::{Capabilities, ClientRequest, Encode, Implementation, Level};

@@ -90,6 +90,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod cache;
 #[cfg(feature = "schema")]
 pub mod catalog;
 pub mod client;
@@ -102,7 +103,10 @@ mod error;
 pub mod http;
 mod json;
 mod limits;
+mod meta;
 mod method;
+mod permissions;
+mod queues;
 #[cfg(feature = "record")]
 pub mod record;
 mod revision;
@@ -111,24 +115,26 @@ pub mod schema;
 #[cfg(feature = "seal")]
 pub mod seal;
 pub mod server;
+mod session;
 pub mod stdio;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod time;
+mod vocabulary;
 mod wire;
 
 pub use command::{Applied, Apply, OwnedChange, OwnedCommand, Payload};
 pub use connection::{
-    Answers, CallError, CallId, CallOptions, Change, Close, Context, Decoded, Fault, Filter,
-    Incoming, IncomingId, Method, Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route,
-    Session, StreamId, Violation, ViolationKind, ViolationPolicy,
+    Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, IncomingId,
+    Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, Session, StreamId, Violation,
+    ViolationKind, ViolationPolicy,
 };
 pub use endpoint::Endpoint;
 pub use error::{Misuse, Unencodable, code};
 pub use json::Raw;
 pub use limits::Limits;
-pub use method::MethodId;
+pub use method::{Method, MethodId};
 pub use revision::{Capability, Era, Revision, Rules, Side};
-pub use rpc::{ErrorObject, RequestId};
+pub use rpc::{Decoded, ErrorObject, Incoming, RequestId};
 pub use time::Instant;
 pub use wire::Outbox;

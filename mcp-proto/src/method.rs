@@ -1,6 +1,10 @@
 //! The protocol's methods by name: each name is looked up once, when a message is decoded.
 
+mod name;
+
 use core::fmt;
+
+pub use name::Method;
 
 macro_rules! methods {
     (requests { $($request:ident = $request_name:literal,)+ } notifications { $($notice:ident = $notice_name:literal,)+ }) => {
@@ -24,9 +28,14 @@ macro_rules! methods {
             /// Returns the method called `name` on the wire.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
+                Self::from_bytes(name.as_bytes())
+            }
+
+            /// Returns the method called `name`, which need not be UTF-8.
+            pub(crate) fn from_bytes(name: &[u8]) -> Option<Self> {
                 Some(match name {
-                    $($request_name => Self::$request,)+
-                    $($notice_name => Self::$notice,)+
+                    $(name if name == $request_name.as_bytes() => Self::$request,)+
+                    $(name if name == $notice_name.as_bytes() => Self::$notice,)+
                     _ => return None,
                 })
             }

@@ -10,12 +10,13 @@ pub use crate::command::server::Command;
 use crate::command::{Applied, Apply, OwnedCommand};
 use crate::connection::{
     self, CallError, CallId, CallOptions, Change, Close, Connection, Context, Identity, IncomingId,
-    MetaWriter, Method, Peer, Progress, Question, Request, Violation, ViolationPolicy,
+    MetaWriter, Peer, Progress, Question, Request, Violation, ViolationPolicy,
     session_over_connection,
 };
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::limits::Limits;
+use crate::method::Method;
 use crate::revision::{Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::{Capabilities, Encode, Implementation, Level, ServerRequest};

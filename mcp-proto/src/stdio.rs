@@ -6,10 +6,11 @@
 use core::ops::{Deref, DerefMut};
 
 use crate::command::{Applied, Apply};
-use crate::connection::{Incoming, Session, StreamId, ViolationKind};
+use crate::connection::{Session, StreamId, ViolationKind};
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::limits::Limits;
+use crate::rpc::Incoming;
 use crate::time::Instant;
 use crate::wire::{Line, LineReader, Outbox};
 

@@ -6,8 +6,7 @@
 //! removed between two pages.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
-use alloc::collections::btree_map;
+use alloc::collections::{BTreeMap, btree_map};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Bound;

@@ -3,18 +3,16 @@
 mod methods;
 
 use alloc::borrow::Cow;
-use alloc::format;
 use alloc::string::ToString;
-use alloc::vec;
 use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use super::*;
-use crate::client;
 use crate::connection::{CallOptions, Change, Filter, IncomingId, Progress};
 use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
-use crate::server;
+use crate::{client, server};
 
 const LATEST: Revision = Revision::V2026_07_28;
 

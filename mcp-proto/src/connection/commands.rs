@@ -2,24 +2,23 @@
 
 use alloc::vec::Vec;
 
-use super::eras;
 use super::eras::rules::{self, Asked, LogTo};
-use super::ids::{CallId, IncomingId};
 use super::inbound::{Open, Responded};
-use super::input_required::question::Question;
-use super::outbound::{Draft, OutgoingKind, Route};
-use super::outcome::{Close, Progress};
-use super::pending_calls::{CallOptions, NewCall, Owner};
-use super::request_context::missing_capabilities;
-use super::subscriptions::filter::{Change, Filter};
-use super::{Connection, permissions};
+use super::pending_calls::{NewCall, Owner};
+use super::{Connection, eras};
 use crate::error::{Misuse, Unencodable};
 use crate::json::{Object, Raw, find_rare};
+use crate::meta::missing_capabilities;
 use crate::method::MethodId;
+use crate::permissions;
+use crate::queues::Draft;
 use crate::revision::{MethodRule, Revision, Side};
 use crate::rpc::{self, ErrorObject};
 use crate::schema::{Capabilities, Level};
 use crate::time::Instant;
+use crate::vocabulary::{
+    CallId, CallOptions, Change, Close, Filter, IncomingId, OutgoingKind, Progress, Question, Route,
+};
 
 /// Writes one JSON value for a peer of the given revision.
 type Write<'a> = &'a dyn Fn(Revision, &mut Vec<u8>) -> Result<(), Unencodable>;
@@ -80,7 +79,7 @@ impl Connection {
         let mut cache_as = None;
         let is_caching = env.limits().cache_bytes_max > 0;
         if let Some(key) =
-            is_caching.then(|| super::cache::Cache::key(rule, Some(params))).flatten()
+            is_caching.then(|| crate::cache::Cache::key(rule, Some(params))).flatten()
         {
             if let Some(result) = self.cache.find(&key, env.now).filter(|_| !options.fresh) {
                 return Ok(self.calls.complete_now(env, result));

@@ -9,24 +9,23 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
-use super::event::{Event, Events};
-use super::identity::Identity;
-use super::ids::{CallId, IncomingId, StreamId};
 use super::lifecycle::phase::{Allowed, Phase};
-use super::meta_writer::MetaWriter;
-use super::outbound::{Draft, Outbound, OutgoingKind, Route};
-use super::outcome::{CallError, Fault};
-use super::peer::Peer;
 use super::pending_calls::Owner;
-use super::violations::{Violation, ViolationKind, Violations};
+use crate::connection::violations::Violations;
 use crate::error::{Misuse, Unencodable};
 use crate::json::Raw;
 use crate::limits::Limits;
+use crate::meta::MetaWriter;
 use crate::method::MethodId;
+use crate::queues::{Draft, Events, Outbound};
 use crate::revision::{Era, Revision, Rules, Side};
 use crate::rpc;
 use crate::schema::Level;
 use crate::time::Instant;
+use crate::vocabulary::{
+    CallError, CallId, Event, Fault, Identity, IncomingId, OutgoingKind, Peer, Route, StreamId,
+    Violation, ViolationKind,
+};
 
 /// What a part receives with each call.
 #[derive(Debug)]
@@ -148,6 +147,7 @@ impl Env {
         self.out.require_room(route, self.limits())
     }
 
+    #[inline]
     pub(super) fn emit(&mut self, event: Event) {
         self.events.push(event);
     }

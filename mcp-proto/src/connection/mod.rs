@@ -5,67 +5,50 @@
 //! and applies the [`Effect`]s that the part leaves to it. Parts never see each other. What differs
 //! between the eras is in [`eras`].
 
-mod cache;
 mod commands;
 mod context;
-pub(crate) mod decoded;
 mod dispatch;
 mod eras;
-mod event;
-mod identity;
-mod ids;
 mod inbound;
 mod input_required;
 mod keep_alive;
 mod lifecycle;
-mod meta_writer;
 mod opening;
-mod outbound;
-mod outcome;
-mod peer;
 mod pending_calls;
-mod permissions;
 mod receive;
-pub(crate) mod request_context;
-mod session;
 mod subscriptions;
 mod transport;
 mod violations;
 
-pub use decoded::{Decoded, Incoming};
-pub(crate) use event::Event;
-pub(crate) use identity::Identity;
-pub use ids::{CallId, IncomingId, StreamId};
-pub use input_required::question::{Answers, Question};
-pub(crate) use meta_writer::MetaWriter;
-pub use outbound::{Outgoing, OutgoingKind, Route};
-pub use outcome::{CallError, Close, Fault, Progress};
-pub use peer::{Context, Method, Peer, Request};
-pub use pending_calls::CallOptions;
-pub use session::Session;
-pub(crate) use session::{sealed, session_over_connection};
-pub use subscriptions::filter::{Change, Filter};
-pub use violations::{Violation, ViolationKind, ViolationPolicy};
+pub(crate) use crate::meta::MetaWriter;
+pub use crate::session::Session;
+pub(crate) use crate::session::{sealed, session_over_connection};
+pub use crate::vocabulary::{
+    Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, IncomingId,
+    Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, StreamId, Violation,
+    ViolationKind, ViolationPolicy,
+};
+pub(crate) use crate::vocabulary::{Event, Identity};
 
 use alloc::sync::Arc;
 
+use crate::cache::Cache;
 use crate::collections::LazyBox;
 use crate::json::Raw;
 use crate::limits::Limits;
+use crate::meta::LastContext;
 use crate::method::MethodId;
 use crate::revision::{Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
 use crate::time::{Instant, sooner};
 
-use cache::Cache;
 use context::{Effect, Env};
 use inbound::{Inbound, Responded};
 use keep_alive::KeepAlive;
 use lifecycle::Lifecycle;
 use lifecycle::phase::{Phase, Trigger};
 use pending_calls::{Answered, Owner, PendingCalls};
-use request_context::LastContext;
 use subscriptions::client::Subscriptions;
 use subscriptions::server::Subscribers;
 
@@ -188,6 +171,7 @@ impl Connection {
     }
 
     /// Applies what the parts left to do.
+    #[inline]
     fn settle(&mut self) {
         while !self.env.effects.is_empty() {
             for effect in core::mem::take(&mut self.env.effects) {
@@ -243,11 +227,16 @@ impl Connection {
         }
     }
 
-    /// Handles the response to the request `id`, which is in flight.
-    fn on_response(&mut self, id: u64, kind: Option<&str>, outcome: Result<Raw, CallError>) {
+    /// Handles the response to a request that is in flight, given with its owner.
+    fn on_response(
+        &mut self,
+        request: (u64, Owner),
+        kind: Option<&str>,
+        outcome: Result<Raw, CallError>,
+    ) {
         let Self { env, calls, cache, .. } = self;
         let (now, bytes_max) = (env.now, env.limits().cache_bytes_max);
-        let answered = calls.on_response(env, id, kind, outcome, |call, outcome| {
+        let answered = calls.on_response(env, request, kind, outcome, |call, outcome| {
             if let Some(place) = call.take_cache_as() {
                 let is_first = call.retry().is_none_or(|retry| retry.rounds == 0);
                 cache.remember(place, outcome, is_first, now, bytes_max);
@@ -259,7 +248,6 @@ impl Connection {
                 Err(error) => self.calls.fail(&mut self.env, id, error),
             }
         }
-        self.settle();
     }
 
     /// Refuses a request that was delivered, or a question of the server.

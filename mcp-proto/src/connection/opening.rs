@@ -6,17 +6,15 @@ use alloc::vec::Vec;
 
 use super::Connection;
 use super::context::Env;
-use super::identity::Identity;
 use super::lifecycle::phase::Trigger;
 use super::lifecycle::{Lifecycle, Next, handshake};
-use super::meta_writer::MetaWriter;
-use super::outbound::Route;
-use super::peer::Peer;
 use super::pending_calls::Owner;
 use crate::collections::LazyBox;
+use crate::meta::MetaWriter;
 use crate::method::MethodId;
 use crate::revision::{Era, Revision, Side};
 use crate::time::Instant;
+use crate::vocabulary::{Identity, Peer, Route};
 
 impl Connection {
     /// Client: sends the first message.

@@ -3,44 +3,24 @@
 use alloc::borrow::Cow;
 use alloc::format;
 
-use super::decoded::{Content, Decoded};
+use super::Connection;
 use super::dispatch::{self, ModernTarget, NotificationTarget, RequestTarget, SessionTarget};
 use super::eras::{self, modern, rules};
-use super::event::Event;
-use super::ids::StreamId;
 use super::inbound::{Destination, Origin, Sender};
 use super::lifecycle::handshake;
 use super::lifecycle::phase::{Phase, Trigger};
-use super::outcome::CallError;
-use super::peer::Method;
 use super::pending_calls::Owner;
-use super::request_context::{self, keep_meta, missing_context};
-use super::violations::{ViolationKind, ViolationPolicy};
-use super::{Connection, permissions};
 use crate::error::code;
 use crate::json::{Cursor, Raw, elements, unescape};
+use crate::limits::Limits;
+use crate::meta::{keep_meta, missing_context, read_input};
 use crate::method::MethodId;
+use crate::permissions;
 use crate::revision::{Era, MethodRule, Side};
-use crate::rpc::{ErrorObject, Malformed, Message, Params, RequestId};
+use crate::rpc::{self, Decoded, ErrorObject, Malformed, Message, MethodName, Params, RequestId};
 use crate::schema::Level;
 use crate::time::Instant;
-
-/// A method as a message names it.
-#[derive(Clone, Copy)]
-struct Name<'a> {
-    text: &'a str,
-    id: Option<MethodId>,
-}
-
-impl<'a> Name<'a> {
-    fn of(text: &'a str) -> Self {
-        Self { text, id: MethodId::from_name(text) }
-    }
-
-    fn to_method(self) -> Method {
-        self.id.map_or_else(|| Method::other(self.text), Method::from)
-    }
-}
+use crate::vocabulary::{CallError, Event, StreamId, ViolationKind, ViolationPolicy};
 
 impl Connection {
     pub(crate) fn handle_decoded(&mut self, now: Instant, stream: StreamId, decoded: Decoded<'_>) {
@@ -59,9 +39,10 @@ impl Connection {
     /// A parsed message is large: it is passed on by reference.
     fn on_decoded(&mut self, stream: StreamId, decoded: &Decoded<'_>) {
         let origin = Origin { to: Destination { stream, batch: None }, frame: decoded.frame };
-        match &decoded.content {
-            Content::Array => self.on_array(origin, decoded.frame.bytes()),
-            content => self.on_content(origin, content),
+        match &decoded.message {
+            Ok(message) => self.on_message(origin, message),
+            Err(Malformed::Array) => self.on_array(origin, decoded.frame.bytes()),
+            Err(malformed) => self.on_malformed(origin, malformed),
         }
     }
 
@@ -81,26 +62,6 @@ impl Connection {
         let to = Destination { stream: StreamId::ONLY, batch: None };
         self.on_unreadable(to, kind, detail.into(), &reply);
         self.settle();
-    }
-
-    fn on_content(&mut self, origin: Origin<'_>, content: &Content<'_>) {
-        match content {
-            Content::Message(message) => self.on_message(origin, message),
-            Content::Malformed(malformed) => self.on_malformed(origin, malformed),
-            Content::NotUtf8(error) => {
-                let detail = format!("invalid UTF-8 at byte {}", error.valid_up_to());
-                let reply = ErrorObject::new(code::PARSE_ERROR, format!("parse error: {detail}"));
-                self.on_unreadable(origin.to, ViolationKind::NotJson, detail.into(), &reply);
-            }
-            Content::Array => {
-                let malformed = Malformed::Invalid {
-                    id: None,
-                    answerable: true,
-                    why: "a message is an object",
-                };
-                self.on_malformed(origin, &malformed);
-            }
-        }
     }
 
     /// Handles a whole array. (BAT-01…18)
@@ -134,11 +95,11 @@ impl Connection {
             if !self.env.allows().input {
                 return;
             }
-            let content = match member.trim_ascii_start().first() {
-                Some(b'[') => Content::Array,
-                _ => Content::of(member, self.limits()),
-            };
-            self.on_content(origin, &content);
+            let Limits { depth_max, id_bytes_max, .. } = *self.limits();
+            match rpc::decode_utf8(member, depth_max, id_bytes_max) {
+                Ok(message) => self.on_message(origin, &message),
+                Err(malformed) => self.on_malformed(origin, &malformed),
+            }
             self.settle();
         }
         self.inbound.settle(&mut self.env, batch);
@@ -148,10 +109,10 @@ impl Connection {
         let violations = self.env.violations.in_a_row();
         match message {
             Message::Notification { method, params } => {
-                self.on_notification(origin, Name::of(method), params);
+                self.on_notification(origin, method, params);
             }
             Message::Request { id, method, params } => {
-                self.on_request(origin, id, Name::of(method), params);
+                self.on_request(origin, id, method, params);
             }
             Message::Response { id, outcome } => {
                 let kind = outcome.as_ref().ok().and_then(|result| result.kind());
@@ -177,6 +138,11 @@ impl Connection {
     fn on_malformed(&mut self, origin: Origin<'_>, malformed: &Malformed) {
         let reply = malformed.to_error();
         match malformed {
+            Malformed::NotUtf8(error) => {
+                let detail = format!("invalid UTF-8 at byte {}", error.valid_up_to()).into();
+                self.on_unreadable(origin.to, ViolationKind::NotJson, detail, &reply);
+            }
+            Malformed::Array => self.on_malformed(origin, &Malformed::NOT_AN_OBJECT),
             Malformed::Parse(error) => {
                 let detail = format!("{error}").into();
                 self.on_unreadable(origin.to, ViolationKind::NotJson, detail, &reply);
@@ -227,15 +193,16 @@ impl Connection {
         outcome: Result<Raw, CallError>,
     ) {
         let number = id.as_u64();
-        if let Some(number) = number.filter(|number| self.calls.is_in_flight(*number)) {
-            return self.on_response(number, kind, outcome);
+        let in_flight = number.and_then(|id| Some((id, self.calls.owner_in_flight(id)?)));
+        if let Some(in_flight) = in_flight {
+            return self.on_response(in_flight, kind, outcome);
         }
         if number.is_some_and(|number| self.calls.forget_retired(number)) {
             return;
         }
         // Some servers answer what they do not know under an id of their own making. (LIF-28)
         if let Some(probe) = self.calls.only_call(Owner::Probe).filter(|_| outcome.is_err()) {
-            return self.on_response(probe, None, outcome);
+            return self.on_response((probe, Owner::Probe), None, outcome);
         }
         let twin = id.as_text().and_then(|text| text.parse().ok());
         let detail = if twin.is_some_and(|twin| self.calls.is_open(twin)) {
@@ -251,12 +218,11 @@ impl Connection {
     fn on_orphan(&mut self, error: ErrorObject) {
         let is_opening = self.env.phase() == Phase::Opening && self.env.side == Side::Client;
         if is_opening && !self.lifecycle.takes_late_refusal() {
-            let opener = self
-                .calls
-                .only_call(Owner::Probe)
-                .or_else(|| self.calls.only_call(Owner::Handshake));
-            if let Some(id) = opener {
-                return self.on_response(id, None, Err(CallError::Refused(error)));
+            let opener = [Owner::Probe, Owner::Handshake]
+                .into_iter()
+                .find_map(|owner| Some((self.calls.only_call(owner)?, owner)));
+            if let Some(opener) = opener {
+                return self.on_response(opener, None, Err(CallError::Refused(error)));
             }
         }
         let detail = format!("an error without a request id: {}", error.code);
@@ -267,7 +233,7 @@ impl Connection {
         &mut self,
         origin: Origin<'_>,
         id: &RequestId,
-        method: Name<'_>,
+        method: &MethodName<'_>,
         params: &Params<'_>,
     ) {
         if !rules::receives_requests(&self.env) {
@@ -326,7 +292,7 @@ impl Connection {
         target: SessionTarget,
         origin: Origin<'_>,
         id: &RequestId,
-        method: Name<'_>,
+        method: &MethodName<'_>,
         params: &Params<'_>,
     ) -> Result<(), ErrorObject> {
         if !self.env.allows().serving {
@@ -381,13 +347,13 @@ impl Connection {
         target: ModernTarget,
         origin: Origin<'_>,
         id: &RequestId,
-        method: Name<'_>,
+        method: &MethodName<'_>,
         params: &Params<'_>,
     ) -> Result<(), ErrorObject> {
         if origin.to.batch.is_some() {
             return Err(ErrorObject::new(code::INVALID_REQUEST, "this revision has no batches"));
         }
-        let mut sender = self.contexts.read(&self.env, origin.frame, params)?;
+        let mut sender = self.contexts.read(&self.env.identity, origin.frame, params)?;
         let rule = method.id.and_then(|method| method.rule(sender.peer.revision));
         match target {
             ModernTarget::Discover => {
@@ -402,8 +368,7 @@ impl Connection {
         self.admit(rule, method, params)?;
         if rule.is_some_and(|rule| rule.may_ask) {
             let questions_max = self.limits().questions_max;
-            (sender.answers, sender.state) =
-                request_context::read_input(questions_max, origin.frame, params)?;
+            (sender.answers, sender.state) = read_input(questions_max, origin.frame, params)?;
         }
         self.deliver(origin, id, method, rule, params, sender);
         Ok(())
@@ -413,18 +378,18 @@ impl Connection {
     fn admit(
         &self,
         rule: Option<&'static MethodRule>,
-        method: Name<'_>,
+        method: &MethodName<'_>,
         params: &Params<'_>,
     ) -> Result<(), ErrorObject> {
         let identity = &self.env.identity;
-        let also_served = rule.is_none() && identity.also_serves(method.text);
+        let also_served = rule.is_none() && identity.also_serves(&method.text);
         let side = self.env.side;
         let declared_in = rules::declared_in(&self.env);
         permissions::incoming_request(
             rule,
             also_served,
             side,
-            method.text,
+            &method.text,
             params,
             &identity.capabilities,
             declared_in,
@@ -436,7 +401,7 @@ impl Connection {
         &mut self,
         origin: Origin<'_>,
         id: &RequestId,
-        method: Name<'_>,
+        method: &MethodName<'_>,
         rule: Option<&'static MethodRule>,
         params: &Params<'_>,
         sender: Sender,
@@ -452,9 +417,14 @@ impl Connection {
         );
     }
 
-    fn on_notification(&mut self, origin: Origin<'_>, method: Name<'_>, params: &Params<'_>) {
+    fn on_notification(
+        &mut self,
+        origin: Origin<'_>,
+        method: &MethodName<'_>,
+        params: &Params<'_>,
+    ) {
         if params.malformed {
-            return self.env.bad_notification(method.text, "params must be an object");
+            return self.env.bad_notification(&method.text, "params must be an object");
         }
         let target = dispatch::notification(&self.env, method.id);
         match target {
@@ -478,7 +448,7 @@ impl Connection {
             return self.env.violation(ViolationKind::Early, "a notification before initialize");
         }
         if let Some(Err(error)) = rule.map(|rule| permissions::check_text_params(rule, params)) {
-            return self.env.bad_notification(method.text, &error.message);
+            return self.env.bad_notification(&method.text, &error.message);
         }
         let kept = params.object.map(|object| object.keep(origin.frame));
         match (target, rule) {

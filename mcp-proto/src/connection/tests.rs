@@ -2,6 +2,7 @@
 
 mod edges;
 mod input_required;
+mod sizes;
 mod time;
 mod words;
 

@@ -4,12 +4,9 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::Connection;
-use super::ids::{CallId, StreamId};
-use super::outbound::{Outgoing, Route};
-use super::outcome::{CallError, Fault};
 use super::pending_calls::Owner;
-use super::violations::ViolationKind;
 use crate::time::Instant;
+use crate::vocabulary::{CallError, CallId, Fault, Outgoing, Route, StreamId, ViolationKind};
 use crate::wire::Outbox;
 
 impl Connection {
@@ -95,7 +92,7 @@ impl Connection {
 
     /// Whether the peer owes an answer to the request `id`.
     pub(crate) fn is_in_flight(&self, id: u64) -> bool {
-        self.calls.is_in_flight(id)
+        self.calls.owner_in_flight(id).is_some()
     }
 
     /// The application's call that the request `id` belongs to.
@@ -106,10 +103,11 @@ impl Connection {
     /// The exchange of the request `id` is over, and no answer can come.
     pub(crate) fn handle_unanswered(&mut self, now: Instant, id: u64, why: CallError) {
         self.advance(now);
-        let Some(call) = self.calls.get(id).filter(|call| call.is_in_flight()) else { return };
+        let Some(owner) = self.calls.owner_in_flight(id) else { return };
         // A ping that was not carried counts like one that was not answered.
-        let why = if call.owner == Owner::KeepAlive { CallError::TimedOut } else { why };
-        self.on_response(id, None, Err(why));
+        let why = if owner == Owner::KeepAlive { CallError::TimedOut } else { why };
+        self.on_response((id, owner), None, Err(why));
+        self.settle();
     }
 
     /// The transport found a broken rule of its own.

@@ -7,18 +7,16 @@ use alloc::vec::Vec;
 
 use bytes::Bytes;
 
-use self::modern::{MethodRef, ModernChecks};
+use self::modern::ModernChecks;
 use super::admit::{Head, VersionHeader, require_supported, too_long};
 use super::fields::Fields;
 use super::policy::Policy;
 use super::refusal::Refusal;
-use crate::connection::Decoded;
-use crate::connection::decoded::Content;
 use crate::error::code;
 use crate::json::{Cursor, Frame, Raw, elements, find};
 use crate::method::MethodId;
 use crate::revision::{Era, Revision};
-use crate::rpc::{ErrorObject, Malformed, Message, Params, RequestId};
+use crate::rpc::{Decoded, ErrorObject, Malformed, Message, Params, RequestId};
 use crate::schema::key;
 
 /// The classification of a POST.
@@ -155,19 +153,11 @@ impl Head {
             return Err(too_long(policy));
         }
         let decoded = Decoded::of(body, policy.limits());
-        let post = match decoded.content() {
-            Content::Array => self.classify_batch(policy, body.bytes())?,
-            Content::Message(message) => self.classify(policy, fields, message, schema_of)?,
-            Content::Malformed(malformed) => {
-                let id = match malformed {
-                    Malformed::Invalid { id, answerable: true, .. } => id.as_ref(),
-                    Malformed::Invalid { .. } | Malformed::Parse(_) => None,
-                };
-                return Err(self.refuse(400, id, &malformed.to_error()));
-            }
-            Content::NotUtf8(_) => {
-                let error = ErrorObject::new(code::PARSE_ERROR, "parse error: invalid UTF-8");
-                return Err(self.refuse(400, None, &error));
+        let post = match &decoded.message {
+            Ok(message) => self.classify(policy, fields, message, schema_of)?,
+            Err(Malformed::Array) => self.classify_batch(policy, body.bytes())?,
+            Err(malformed) => {
+                return Err(self.refuse(400, malformed.request_id(), &malformed.to_error()));
             }
         };
         Ok((post, decoded))
@@ -196,15 +186,15 @@ impl Head {
         match message {
             Message::Request { id, method, params } => {
                 let revision = checks
-                    .check_request(MethodRef::of(method), params)
+                    .check_request(method, params)
                     .map_err(|(status, error)| self.refuse(status, Some(id), &error))?;
-                Ok(Post::Alone { revision, message: request(id, method) })
+                Ok(Post::Alone { revision, message: request(id, &method.text) })
             }
             Message::Notification { method, params } => {
                 let revision = checks
-                    .check_notification(MethodRef::of(method), params)
+                    .check_notification(method, params)
                     .map_err(|(status, error)| self.refuse(status, None, &error))?;
-                Ok(Post::Alone { revision, message: notification(method) })
+                Ok(Post::Alone { revision, message: notification(&method.text) })
             }
             // HTTP-07, T-94: a modern client has no requests to respond to.
             Message::Response { .. } | Message::BrokenResponse { .. } | Message::OrphanError(_) => {
@@ -220,13 +210,13 @@ impl Head {
     fn classify_legacy(&self, policy: &Policy, message: &Message<'_>) -> Result<Post, Refusal> {
         match message {
             Message::Request { id, method, .. } => {
-                if MethodId::from_name(method) == Some(MethodId::Initialize) {
+                if method.id == Some(MethodId::Initialize) {
                     return Ok(Post::Opening { id: id.clone() });
                 }
-                self.require_session(policy, Some(id), request(id, method))
+                self.require_session(policy, Some(id), request(id, &method.text))
             }
             Message::Notification { method, .. } => {
-                self.require_session(policy, None, notification(method))
+                self.require_session(policy, None, notification(&method.text))
             }
             Message::Response { .. } | Message::BrokenResponse { .. } | Message::OrphanError(_) => {
                 self.require_session(policy, None, Posted::Response)

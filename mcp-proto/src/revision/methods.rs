@@ -5,8 +5,7 @@ use super::Revision::{
 };
 use super::Side::{Client, Server};
 use super::{Capability, Revision, Side};
-use crate::method::MethodId;
-use crate::method::MethodId as M;
+use crate::method::{MethodId, MethodId as M};
 
 /// Who sends a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

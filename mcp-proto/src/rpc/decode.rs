@@ -5,23 +5,25 @@
 //! (JSON-18).
 
 use alloc::borrow::Cow;
-use core::cell::Cell;
+use alloc::format;
+use core::str::Utf8Error;
 
 use super::ErrorObject;
 use super::id::RequestId;
 use crate::error::code;
-use crate::json::{Cursor, Frame, Raw, SyntaxError, find, key_is, members, unescape};
+use crate::json::{Cursor, Frame, Raw, SyntaxError, find, key_is, unescape};
+use crate::method::{Method, MethodId};
 
 /// One well-formed message.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     Notification {
-        method: Cow<'a, str>,
+        method: MethodName<'a>,
         params: Params<'a>,
     },
     Request {
         id: RequestId,
-        method: Cow<'a, str>,
+        method: MethodName<'a>,
         params: Params<'a>,
     },
     /// A response that says how it went.
@@ -36,6 +38,29 @@ pub(crate) enum Message<'a> {
     },
     /// An error response without a usable id. (T-03)
     OrphanError(ErrorObject),
+}
+
+/// The method that a message names.
+#[derive(Debug)]
+pub(crate) struct MethodName<'a> {
+    pub(crate) text: Cow<'a, str>,
+    /// The method, if any revision has it.
+    pub(crate) id: Option<MethodId>,
+}
+
+impl<'a> MethodName<'a> {
+    /// Reads a JSON string. A method of the protocol is recognized by its bytes alone.
+    fn from_json(value: &'a [u8]) -> Option<Self> {
+        if let Some(id) = MethodId::from_bytes(inside(value)) {
+            return Some(Self { text: Cow::Borrowed(id.name()), id: Some(id) });
+        }
+        let text = unescape(value)?;
+        Some(Self { id: MethodId::from_name(&text), text })
+    }
+
+    pub(crate) fn to_method(&self) -> Method {
+        self.id.map_or_else(|| Method::other(&self.text), Method::from)
+    }
 }
 
 /// A value that is an object, as it lies in the message.
@@ -68,9 +93,6 @@ pub(crate) struct Params<'a> {
     pub(crate) object: Option<Object<'a>>,
     /// The member `_meta`, found in the same pass.
     pub(crate) meta: Option<&'a [u8]>,
-    /// What is in `_meta`, once anything of it was asked for: of most requests more than one thing
-    /// is.
-    meta_members: Cell<Option<Members<'a, META_MEMBERS_MAX>>>,
     /// What else was found in the same pass.
     members: Members<'a, MEMBERS_MAX>,
     /// The params are there and are no object. (JSON-17, T-09)
@@ -90,14 +112,7 @@ impl<'a> Params<'a> {
 
     /// The member `name` of `_meta`.
     pub(crate) fn meta_member(&self, name: &str) -> Option<&'a [u8]> {
-        let meta = self.meta?;
-        let members = self.meta_members.get().unwrap_or_else(|| {
-            let mut found = Members::default();
-            members(meta).for_each(|(key, value)| found.push(key, value));
-            self.meta_members.set(Some(found));
-            found
-        });
-        members.find(meta, name)
+        find(self.meta?, name)
     }
 }
 
@@ -112,9 +127,6 @@ struct Members<'a, const N: usize> {
 
 /// As many as the params of a typical request have.
 const MEMBERS_MAX: usize = 4;
-
-/// As many as its `_meta` has, where it says all that a request can.
-const META_MEMBERS_MAX: usize = 5;
 
 impl<const N: usize> Default for Members<'_, N> {
     fn default() -> Self {
@@ -140,9 +152,12 @@ impl<'a, const N: usize> Members<'a, N> {
     }
 }
 
-/// A text that is no message.
+/// A text that is not one message.
 #[derive(Debug)]
 pub(crate) enum Malformed {
+    NotUtf8(Utf8Error),
+    /// Begins like an array, which may be a batch; nothing else of it was checked.
+    Array,
     /// Not JSON. (JSON-13)
     Parse(SyntaxError),
     /// JSON, but no message. (JSON-14)
@@ -156,18 +171,24 @@ pub(crate) enum Malformed {
     },
 }
 
-/// As `decode_utf8`.
-#[cfg(test)]
+/// Parses `text` as one message. Work is linear in its length.
+#[inline]
 pub(crate) fn decode(
-    text: &str,
+    text: &[u8],
     depth_max: u8,
     id_bytes_max: usize,
 ) -> Result<Message<'_>, Malformed> {
-    decode_utf8(text.as_bytes(), depth_max, id_bytes_max)
+    // Most messages are ASCII, which is found out in a fraction of the time.
+    if !text.is_ascii() {
+        core::str::from_utf8(text).map_err(Malformed::NotUtf8)?;
+    }
+    if text.trim_ascii_start().starts_with(b"[") {
+        return Err(Malformed::Array);
+    }
+    decode_utf8(text, depth_max, id_bytes_max)
 }
 
-/// Reads `text`, one JSON value, which is known to be UTF-8; `id_bytes_max` bounds what an id may
-/// cost.
+/// Parses `text`, one JSON value that is known to be UTF-8. An array is not a message.
 pub(crate) fn decode_utf8(
     text: &[u8],
     depth_max: u8,
@@ -183,11 +204,7 @@ pub(crate) fn decode_utf8(
     }
     scanner.finish().map_err(Malformed::Parse)?;
     if !is_object {
-        return Err(Malformed::Invalid {
-            id: None,
-            answerable: true,
-            why: "a message is an object",
-        });
+        return Err(Malformed::NOT_AN_OBJECT);
     }
     envelope.line_breaks = scanner.saw_line_break;
     envelope.classify(id_bytes_max)
@@ -311,7 +328,9 @@ impl<'a> Envelope<'a> {
             };
         }
         let Some(method) = self.method else { return self.response(id) };
-        let Some(method) = unescape(method) else { return invalid("`method` is not a string") };
+        let Some(method) = MethodName::from_json(method) else {
+            return invalid("`method` is not a string");
+        };
         if has_outcome {
             return invalid("a message has both a method and an outcome");
         }
@@ -322,7 +341,6 @@ impl<'a> Envelope<'a> {
                 kind: None,
             }),
             meta: self.meta,
-            meta_members: Cell::new(None),
             members: self.params_members,
             // `null` stands for absent. (T-09)
             malformed: self.params.is_some_and(|text| !text.starts_with(b"{") && text != b"null"),
@@ -404,16 +422,35 @@ fn error_object(error: &[u8], line_breaks: bool) -> Result<ErrorObject, &'static
     Ok(ErrorObject { code, message: message.into(), data })
 }
 
-/// What a malformed text is called on the wire.
 impl Malformed {
+    pub(crate) const NOT_AN_OBJECT: Self =
+        Self::Invalid { id: None, answerable: true, why: "a message is an object" };
+
+    /// The id to answer, if the text may be meant as a request.
+    pub(crate) fn request_id(&self) -> Option<&RequestId> {
+        match self {
+            Self::Invalid { id, answerable: true, .. } => id.as_ref(),
+            Self::Invalid { .. } | Self::Parse(_) | Self::NotUtf8(_) | Self::Array => None,
+        }
+    }
+
+    /// The error that answers the text.
     pub(crate) fn to_error(&self) -> ErrorObject {
         match self {
+            Self::NotUtf8(error) => {
+                let at = error.valid_up_to();
+                ErrorObject::new(
+                    code::PARSE_ERROR,
+                    format!("parse error: invalid UTF-8 at byte {at}"),
+                )
+            }
             Self::Parse(error) => {
-                ErrorObject::new(code::PARSE_ERROR, alloc::format!("parse error: {error}"))
+                ErrorObject::new(code::PARSE_ERROR, format!("parse error: {error}"))
             }
             Self::Invalid { why, .. } => {
-                ErrorObject::new(code::INVALID_REQUEST, alloc::format!("invalid request: {why}"))
+                ErrorObject::new(code::INVALID_REQUEST, format!("invalid request: {why}"))
             }
+            Self::Array => Self::NOT_AN_OBJECT.to_error(),
         }
     }
 }

@@ -1,11 +1,13 @@
-//! JSON-RPC 2.0 messages: what one is, how it is read and written; knows nothing of MCP's methods.
+//! JSON-RPC 2.0 messages: parsing, classification and writing.
 
 mod decode;
+mod decoded;
 mod encode;
 mod error;
 mod id;
 
-pub(crate) use decode::{Malformed, Message, Params, decode_utf8};
+pub(crate) use decode::{Malformed, Message, MethodName, Params, decode_utf8};
+pub use decoded::{Decoded, Incoming};
 pub(crate) use encode::{error_line, notification, request, response};
 pub use error::ErrorObject;
 pub use id::RequestId;

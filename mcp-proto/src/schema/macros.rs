@@ -320,7 +320,9 @@ macro_rules! message {
     };
 }
 
-pub(crate) use {message, object, words};
+pub(crate) use message;
+pub(crate) use object;
+pub(crate) use words;
 
 use super::decode::Decode;
 use super::open::Members;

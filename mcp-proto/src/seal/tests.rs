@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 
 use super::*;
-use crate::connection::Method;
 use crate::error::code;
 use crate::json::{Raw, testing};
+use crate::method::Method;
 
 const NOW: u64 = 1_790_000_000;
 const LATER: u64 = NOW + 600;

@@ -5,8 +5,9 @@ use alloc::string::ToString;
 use serde_json::json;
 
 use super::*;
-use crate::connection::{Method, Request};
+use crate::connection::Request;
 use crate::error::code;
+use crate::method::Method;
 use crate::schema::{CompleteResult, Decode, Map};
 
 #[test]

@@ -3,20 +3,17 @@
 use alloc::vec::Vec;
 
 use super::super::context::Env;
-use super::super::ids::{CallId, IncomingId};
 use super::super::inbound::{Inbound, ReplyTo};
-use super::super::input_required::question::Question;
 use super::super::lifecycle::phase::Phase;
-use super::super::outbound::Route;
-use super::super::pending_calls::{CallOptions, Owner, PendingCalls};
-use super::super::permissions;
+use super::super::pending_calls::{Owner, PendingCalls};
 use super::super::subscriptions::client::Subscriptions;
-use super::super::subscriptions::filter::Filter;
 use super::rules::{Asked, LogTo};
 use crate::collections::LazyBox;
 use crate::error::Misuse;
 use crate::method::MethodId;
+use crate::permissions;
 use crate::schema::Level;
+use crate::vocabulary::{CallId, CallOptions, Filter, IncomingId, Question, Route};
 
 /// Listens with one `resources/subscribe` for each URI that is not subscribed to yet, a few at a
 /// time.

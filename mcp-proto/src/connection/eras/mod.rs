@@ -5,16 +5,11 @@ pub(super) mod legacy;
 pub(super) mod modern;
 pub(super) mod rules;
 
-use super::cache::Cache;
 use super::context::Env;
-use super::event::Event;
-use super::ids::{CallId, IncomingId};
 use super::inbound::{Inbound, Open};
-use super::input_required::question::Question;
-use super::outbound::Route;
-use super::pending_calls::{CallOptions, PendingCalls};
+use super::pending_calls::PendingCalls;
 use super::subscriptions::client::Subscriptions;
-use super::subscriptions::filter::Filter;
+use crate::cache::Cache;
 use crate::collections::LazyBox;
 use crate::error::Misuse;
 use crate::json::Raw;
@@ -22,6 +17,7 @@ use crate::method::MethodId;
 use crate::revision::{Era, Side};
 use crate::rpc::Params;
 use crate::schema::Level;
+use crate::vocabulary::{CallId, CallOptions, Event, Filter, IncomingId, Question, Route};
 
 use rules::{Asked, LogTo};
 

@@ -1,30 +1,25 @@
 //! The modern era: each request carries its own context, and only clients send requests.
 
-use alloc::format;
-use alloc::vec;
 use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use super::super::context::Env;
-use super::super::event::Event;
-use super::super::ids::{CallId, IncomingId};
 use super::super::inbound::{Destination, Inbound, Open};
-use super::super::input_required::question::Question;
-use super::super::outbound::Route;
-use super::super::peer::Peer;
-use super::super::pending_calls::{CallOptions, NewCall, Owner, PendingCalls};
-use super::super::permissions;
-use super::super::request_context::write_revisions;
+use super::super::pending_calls::{NewCall, Owner, PendingCalls};
 use super::super::subscriptions::client::Subscriptions;
-use super::super::subscriptions::filter::Filter;
-use super::super::violations::ViolationKind;
 use super::rules::LogTo;
 use crate::collections::LazyBox;
 use crate::error::Misuse;
 use crate::json::{Object, Raw};
+use crate::meta::write_revisions;
 use crate::method::MethodId;
+use crate::permissions;
 use crate::revision::{Capability, MethodRule, Revision, Side};
 use crate::rpc::{self, Params, RequestId};
 use crate::schema::{Capabilities, Level, key};
+use crate::vocabulary::{
+    CallId, CallOptions, Event, Filter, IncomingId, Peer, Question, Route, ViolationKind,
+};
 
 /// All requests from now on ask for log messages of `level` and above. (LOG-05)
 pub(super) fn set_log_level(
@@ -189,8 +184,9 @@ pub(super) fn ask(
     object.opt_str("requestState", state);
     object.end();
     env.terms.meta.finish_result(&mut result, 0, open.rule);
+    let to_answer = open.to_answer();
     inbound
-        .answer::<Raw>(env, incoming, None, |out, wire, _| {
+        .answer::<Raw>(env, incoming, to_answer, None, |out, wire, _| {
             rpc::response(out, wire, |out| {
                 out.extend_from_slice(&result);
                 Ok(())

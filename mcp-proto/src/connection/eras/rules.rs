@@ -5,14 +5,14 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::super::context::Env;
-use super::super::meta_writer::{MetaWriter, asks_for_logs};
-use super::super::outbound::{Draft, OutgoingKind, Route};
-use super::super::peer::Peer;
 use crate::error::Unencodable;
 use crate::json::{with_meta, write_u64};
+use crate::meta::{MetaWriter, asks_for_logs};
+use crate::queues::Draft;
 use crate::revision::{Era, Revision, Side};
 use crate::rpc;
 use crate::schema::key;
+use crate::vocabulary::{OutgoingKind, Peer, Route};
 
 /// What a result is, by its `resultType`. (STL-48)
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

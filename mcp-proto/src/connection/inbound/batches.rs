@@ -3,9 +3,9 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use super::super::ids::StreamId;
 use crate::collections::Empty;
 use crate::rpc::RequestId;
+use crate::vocabulary::StreamId;
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct BatchId(u64);

@@ -11,21 +11,21 @@ use alloc::vec::Vec;
 
 use super::context::Env;
 use super::eras::rules;
-use super::event::Event;
-use super::ids::{CallId, IncomingId, StreamId};
-use super::input_required::question::{Answers, Question};
 use super::input_required::round::Round;
-use super::outbound::{Draft, OutgoingKind, Route};
-use super::outcome::{CallError, Progress};
-use super::peer::{Context, Method, Request, identity_cost};
 use crate::collections::LazyBox;
 use crate::error::{Misuse, Unencodable};
 use crate::json::{Frame, Object, Raw, write_f64};
 use crate::limits::Limits;
+use crate::method::Method;
+use crate::queues::Draft;
 use crate::revision::{MethodRule, Revision};
 use crate::rpc::{self, ErrorObject, Params, RequestId};
+use crate::vocabulary::{
+    Answers, CallError, CallId, Context, Event, IncomingId, OutgoingKind, Progress, Question,
+    Request, Route, StreamId, identity_cost,
+};
 
-pub(crate) use super::request_context::Sender;
+pub(crate) use crate::meta::Sender;
 use batches::{BatchId, Batches};
 pub(crate) use request::{Asking, Destination, Open, RareRequest, ReplyTo};
 use table::RequestTable;
@@ -209,7 +209,7 @@ impl Inbound {
         result: WriteResult<'_>,
     ) -> Result<Responded<Raw>, Misuse> {
         let open = self.requests.get(incoming).ok_or(Misuse::Stale)?;
-        let (revision, rule) = (open.peer.revision, open.rule);
+        let (revision, rule, to_answer) = (open.peer.revision, open.rule, open.to_answer());
         if let ReplyTo::Call { call, index } = open.reply {
             let mut answer = Vec::new();
             result(revision, &mut answer)?;
@@ -220,7 +220,7 @@ impl Inbound {
             return Ok(Responded::Question { call, index, answer: Raw::from_written(answer) });
         }
         let meta = rules::result_meta(env, revision);
-        self.answer(env, incoming, None, |out, wire, _| {
+        self.answer(env, incoming, to_answer, None, |out, wire, _| {
             rpc::response(out, wire, |out| {
                 let start = out.len();
                 result(revision, out)?;
@@ -240,26 +240,27 @@ impl Inbound {
         error: ErrorObject,
     ) -> Result<Responded<ErrorObject>, Misuse> {
         let open = self.requests.get(incoming).ok_or(Misuse::Stale)?;
+        let to_answer = open.to_answer();
         if let ReplyTo::Call { call, index } = open.reply {
             self.requests.remove(incoming);
             return Ok(Responded::Question { call, index, answer: error });
         }
-        self.answer(env, incoming, Some(error.code), |out, wire, null_id| {
+        self.answer(env, incoming, to_answer, Some(error.code), |out, wire, null_id| {
             rpc::error_line(out, Some(wire), null_id, &error);
             Ok(())
         })
     }
 
-    /// Answers an open request, after the progress that still waits for room. (JSON-06, PRG-04)
+    /// Answers an open request as its `to_answer` says, after the progress that still waits for room. (JSON-06, PRG-04)
     pub(crate) fn answer<T>(
         &mut self,
         env: &mut Env,
         incoming: IncomingId,
+        to_answer: Option<(RequestId, Destination)>,
         error: Option<i64>,
         write: impl FnOnce(&mut Vec<u8>, &RequestId, bool) -> Result<(), Unencodable>,
     ) -> Result<Responded<T>, Misuse> {
-        let (wire, to) =
-            self.requests.get(incoming).and_then(Open::to_answer).ok_or(Misuse::Stale)?;
+        let (wire, to) = to_answer.ok_or(Misuse::Stale)?;
         let deferred = self.requests.take_deferred(incoming);
         let mark = env.out.mark();
         if let Some(params) = &deferred {

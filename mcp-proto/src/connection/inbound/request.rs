@@ -13,13 +13,12 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::super::ids::{CallId, StreamId};
-use super::super::peer::Peer;
 use super::batches::BatchId;
 use crate::json::Raw;
 use crate::revision::MethodRule;
 use crate::rpc::RequestId;
 use crate::schema::Level;
+use crate::vocabulary::{CallId, Peer, StreamId};
 
 /// Where the answer to a request goes.
 #[derive(Clone, Debug)]

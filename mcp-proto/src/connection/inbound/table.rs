@@ -4,10 +4,10 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
-use super::super::ids::{IncomingId, StreamId};
 use super::request::{Open, ReplyTo};
 use crate::collections::{Empty, IdMap, LazyBox};
 use crate::rpc::RequestId;
+use crate::vocabulary::{IncomingId, StreamId};
 
 #[derive(Debug, Default)]
 pub(crate) struct RequestTable {

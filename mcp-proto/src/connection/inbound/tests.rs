@@ -4,11 +4,11 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 
 use super::*;
-use crate::connection::context::for_test::{message, params_in};
 use crate::connection::input_required::round::Reader;
-use crate::connection::peer::Peer;
 use crate::method::MethodId;
 use crate::revision::Side;
+use crate::vocabulary::Peer;
+use crate::vocabulary::for_test::{message, params_in};
 
 const LEGACY: Revision = Revision::V2025_11_25;
 const MODERN: Revision = Revision::V2026_07_28;

@@ -1,4 +1,3 @@
 //! Requests that need input before they can be answered, from both ends.
 
-pub(crate) mod question;
 pub(crate) mod round;

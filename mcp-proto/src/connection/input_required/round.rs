@@ -9,14 +9,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::super::ids::IncomingId;
-use super::super::outcome::CallError;
-use super::super::permissions;
 use crate::json::{Frame, Object, Raw, find, members, unescape, unescape_key};
 use crate::limits::Limits;
 use crate::method::MethodId;
+use crate::permissions;
 use crate::revision::{MethodRule, Revision};
 use crate::schema::Capabilities;
+use crate::vocabulary::{CallError, IncomingId};
 
 /// What it takes to repeat a call.
 #[derive(Debug)]

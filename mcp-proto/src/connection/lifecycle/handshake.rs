@@ -4,16 +4,14 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::super::context::Env;
-use super::super::identity::Identity;
-use super::super::outcome::Fault;
-use super::super::peer::Peer;
-use super::super::request_context::supported;
 use super::next::Next;
 use crate::error::{Unencodable, code};
 use crate::json::{Frame, Object, Raw, find, unescape};
+use crate::meta::supported;
 use crate::revision::{Era, Revision, Side};
 use crate::rpc::{ErrorObject, Params};
 use crate::schema::{Capabilities, Decode, Encode, Implementation, Initialize, InitializeResult};
+use crate::vocabulary::{Fault, Identity, Peer};
 
 /// Client: writes the params of `initialize`. (LIF-01, LIF-02, LIF-19)
 pub(crate) fn write_initialize(

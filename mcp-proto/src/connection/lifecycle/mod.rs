@@ -11,12 +11,11 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 
 use super::context::Env;
-use super::identity::Identity;
-use super::outcome::{CallError, Close, Fault};
 use crate::json::Raw;
 use crate::revision::{Era, Revision};
 use crate::rpc::ErrorObject;
 use crate::time::Instant;
+use crate::vocabulary::{CallError, Close, Fault, Identity};
 
 pub(crate) use next::Next;
 use phase::Phase;

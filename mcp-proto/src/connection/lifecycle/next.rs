@@ -2,9 +2,8 @@
 
 use core::time::Duration;
 
-use super::super::outcome::Fault;
-use super::super::peer::Peer;
 use crate::revision::Revision;
+use crate::vocabulary::{Fault, Peer};
 
 /// What opening a connection takes next.
 #[derive(Debug)]

@@ -14,15 +14,13 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::super::identity::Identity;
-use super::super::outcome::{CallError, Fault};
-use super::super::peer::Peer;
 use super::next::Next;
 use crate::error::code;
 use crate::json::{Raw, elements, find, unescape};
 use crate::limits::Limits;
 use crate::revision::{Era, Revision, Side};
 use crate::schema::{Capabilities, Decode, Implementation, key};
+use crate::vocabulary::{CallError, Fault, Identity, Peer};
 
 /// Where a client is with the probe.
 #[derive(Debug, Default)]

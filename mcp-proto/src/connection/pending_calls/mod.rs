@@ -8,27 +8,25 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::cache::Place;
 use super::context::{Effect, Env};
 use super::eras::rules;
-use super::event::Event;
-use super::ids::{CallId, IncomingId, StreamId};
 use super::input_required::round::{Input, InputWait, Reader, Retry, Round};
-use super::outbound::{Draft, OutgoingKind, Route};
-use super::outcome::{CallError, Progress};
-use super::peer::Method;
-use super::violations::ViolationKind;
+use crate::cache::Place;
 use crate::collections::LazyBox;
 use crate::json::{Raw, unescape};
-use crate::method::MethodId;
+use crate::method::{Method, MethodId};
+use crate::queues::Draft;
 use crate::revision::MethodRule;
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::time::Instant;
+use crate::vocabulary::{
+    CallError, CallId, Event, IncomingId, OutgoingKind, Progress, Route, StreamId, ViolationKind,
+    Wait,
+};
 
-pub use call::CallOptions;
 #[cfg(test)]
 pub(crate) use call::RareCall;
-pub(crate) use call::{Call, Owner, Wait};
+pub(crate) use call::{Call, Owner};
 use table::CallTable;
 
 /// How long a client pauses before it repeats a call for the second time in a row without having
@@ -108,9 +106,9 @@ impl PendingCalls {
         self.table.get(id)
     }
 
-    /// Whether the peer owes an answer to the request `id`.
-    pub(crate) fn is_in_flight(&self, id: u64) -> bool {
-        self.table.get(id).is_some_and(Call::is_in_flight)
+    /// The owner of the request `id`, if the peer owes an answer to it.
+    pub(crate) fn owner_in_flight(&self, id: u64) -> Option<Owner> {
+        self.table.get(id).filter(|call| call.is_in_flight()).map(|call| call.owner)
     }
 
     /// Whether something more may come for a call that is over.
@@ -216,18 +214,18 @@ impl PendingCalls {
         self.table.wait_until(call.0, None);
     }
 
-    /// Handles the response to the request `id`, which is in flight. `kind` is its `resultType`.
+    /// Handles the response to the request `id` of `owner`, which is in flight. `kind` is its
+    /// `resultType`.
     pub(crate) fn on_response(
         &mut self,
         env: &mut Env,
-        id: u64,
+        (id, owner): (u64, Owner),
         kind: Option<&str>,
         outcome: Result<Raw, CallError>,
         remember: impl FnOnce(&mut Call, &Result<Raw, CallError>),
     ) -> Answered {
-        let Some(call) = self.table.get(id) else { return Answered::Done };
         let outcome = match outcome {
-            Ok(result) if call.owner.is_application() => match rules::result_kind(env, kind) {
+            Ok(result) if owner.is_application() => match rules::result_kind(env, kind) {
                 rules::ResultKind::Complete => Ok(result),
                 rules::ResultKind::InputRequired => {
                     return self.on_input_required(env, id, &result);
@@ -494,6 +492,7 @@ impl PendingCalls {
 
 /// A call is over: the application receives the outcome of its own calls at once, the router all
 /// others.
+#[inline]
 fn end(
     env: &mut Env,
     call: CallId,

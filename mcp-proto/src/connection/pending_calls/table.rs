@@ -9,13 +9,13 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::super::cache::Place;
-use super::super::ids::{CallId, StreamId};
 use super::super::input_required::round::{Input, Retry};
-use super::call::{Call, CallState, Owner, Wait};
+use super::call::{Call, CallState, Owner};
+use crate::cache::Place;
 use crate::collections::{DeadlineHeap, Empty, IdMap};
 use crate::limits::Limits;
 use crate::time::Instant;
+use crate::vocabulary::{CallId, StreamId, Wait};
 
 #[derive(Debug)]
 pub(crate) struct CallTable {

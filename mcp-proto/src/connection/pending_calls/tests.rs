@@ -1,14 +1,14 @@
 //! The calls by themselves: each transition of the drawing in `call.rs`, and time.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
+use alloc::{format, vec};
 
 use super::call::CallState;
 use super::*;
-use crate::connection::context::for_test::{message, params_in};
 use crate::limits::Limits;
 use crate::revision::{Revision, Side};
+use crate::vocabulary::CallOptions;
+use crate::vocabulary::for_test::{message, params_in};
 
 const LEGACY: Revision = Revision::V2025_11_25;
 const MODERN: Revision = Revision::V2026_07_28;
@@ -51,7 +51,8 @@ fn answer(env: &mut Env, calls: &mut PendingCalls, id: u64, result: &str) {
     let result = Raw::from_text(result).unwrap();
     let kind = result.member("resultType");
     let kind = kind.as_ref().and_then(Raw::to_text);
-    let answered = calls.on_response(env, id, kind.as_deref(), Ok(result), |_, _| {});
+    let answered =
+        calls.on_response(env, (id, Owner::Application), kind.as_deref(), Ok(result), |_, _| {});
     if let Answered::InputRequired { id, round, .. } = answered {
         let asked = vec![ASKED; round.questions.as_ref().map_or(0, Vec::len)];
         calls.gather(env, id, round, &asked);
@@ -106,7 +107,7 @@ fn a_call_is_in_flight_until_it_is_answered_and_completes_once() {
         let (mut env, mut calls) = client(revision);
         let id = send(&mut env, &mut calls);
         assert_eq!(
-            (state(&calls, id), calls.is_in_flight(id), calls.len()),
+            (state(&calls, id), calls.owner_in_flight(id).is_some(), calls.len()),
             ("in flight", true, 1)
         );
         for wanted in [&["call#1 ok"][..], &[]] {
@@ -124,7 +125,7 @@ fn a_call_that_takes_input_is_repeated_under_a_new_id_and_stays_the_same_call_id
     let (mut env, mut calls) = client(MODERN);
     let id = send(&mut env, &mut calls);
     answer(&mut env, &mut calls, id, QUESTION);
-    assert_eq!((state(&calls, id), calls.is_in_flight(id)), ("gathering", false));
+    assert_eq!((state(&calls, id), calls.owner_in_flight(id).is_some()), ("gathering", false));
     assert_eq!(
         (env.sent().len(), ends(&mut env).len()),
         (0, 0),

@@ -18,16 +18,13 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::super::context::Env;
-use super::super::event::Event;
-use super::super::ids::CallId;
 use super::super::lifecycle::phase::Phase;
-use super::super::pending_calls::CallOptions;
-use super::filter::Filter;
 use crate::collections::Empty;
 use crate::json::unescape;
 use crate::limits::Limits;
 use crate::method::MethodId;
 use crate::rpc::Params;
+use crate::vocabulary::{CallId, CallOptions, Event, Filter};
 
 /// The open subscriptions of a client.
 #[derive(Debug, Default)]

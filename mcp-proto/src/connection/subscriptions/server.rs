@@ -9,18 +9,16 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::super::context::Env;
-use super::super::event::Event;
-use super::super::ids::StreamId;
 use super::super::lifecycle::phase::Phase;
-use super::super::outbound::{Draft, OutgoingKind, Route};
-use super::filter::{Change, Filter, is_part};
 use crate::collections::Empty;
 use crate::error::{Misuse, Unencodable};
 use crate::json::Object;
 use crate::limits::Limits;
 use crate::method::MethodId;
+use crate::queues::Draft;
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::schema::key;
+use crate::vocabulary::{Change, Event, Filter, OutgoingKind, Route, StreamId, is_part};
 
 /// The subscribers of a server.
 #[derive(Debug, Default)]

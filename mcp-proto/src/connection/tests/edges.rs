@@ -1,8 +1,7 @@
 //! As much as a limit allows is allowed, and one more is not. (SEC-19)
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
+use alloc::{format, vec};
 
 use super::*;
 use crate::connection::Filter;
@@ -77,7 +76,7 @@ fn whom_a_request_is_from_counts_as_well() {
         &format!(r#"{{"io.modelcontextprotocol/clientInfo":{{"name":"{name}","version":"1"}},"#),
         1,
     );
-    let identity = crate::connection::peer::identity_cost(&Raw::from_text(&meta).unwrap());
+    let identity = crate::vocabulary::identity_cost(&Raw::from_text(&meta).unwrap());
     assert!(identity > 0);
     let params = format!(r#"{{"name":"t","_meta":{meta}}}"#);
     let held = params.len() + meta.len() + identity;

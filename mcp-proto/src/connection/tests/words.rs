@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::*;
-use crate::connection::Method;
+use crate::method::Method;
 use crate::{CallError, ViolationKind};
 
 fn answer(client: &mut Client, id: u64, result: &str) -> Option<Result<Raw, CallError>> {

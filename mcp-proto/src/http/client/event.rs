@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 
 use crate::client;
 use crate::connection::CallId;
-use crate::http::Fields;
-use crate::http::header;
+use crate::http::{Fields, header};
 
 /// An event of a client over HTTP.
 #[derive(Debug)]

@@ -8,10 +8,10 @@ use bytes::Bytes;
 
 use super::action::ExchangeId;
 use super::tool_cache::ToolCache;
-use crate::connection::{Method, Outgoing, OutgoingKind};
+use crate::connection::{Outgoing, OutgoingKind};
 use crate::http::param_headers::standard_of;
 use crate::json::{Frame, find, unescape};
-use crate::method::MethodId;
+use crate::method::{Method, MethodId};
 use crate::revision::Revision;
 
 /// The headers of a request.

@@ -10,11 +10,10 @@ use super::action::{ExchangeId, Failure};
 use super::event::{Event, challenges};
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
-use crate::connection::decoded::Content;
-use crate::connection::{CallError, Decoded, Incoming, Session, StreamId};
+use crate::connection::{CallError, Session, StreamId};
 use crate::http::Fields;
 use crate::http::header::{is_media_type, visible};
-use crate::rpc::{self, Message};
+use crate::rpc::{self, Decoded, Incoming, Message};
 use crate::time::Instant;
 
 /// The maximum length of a session id in bytes.
@@ -261,10 +260,8 @@ impl Http {
     fn on_error_body(&mut self, now: Instant, call: CallInfo, status: u16, body: Bytes) {
         let body = Incoming::Owned(body);
         let decoded = Decoded::read(&body, self.client.limits());
-        match decoded.content() {
-            Content::Message(
-                Message::Response { outcome: Err(_), .. } | Message::OrphanError(_),
-            ) => {
+        match &decoded.message {
+            Ok(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
                 self.on_decoded(now, call, decoded, true);
             }
             _ => self.client.handle_unanswered(now, call.wire, CallError::Http { status }),
@@ -295,17 +292,15 @@ impl Http {
         let wire = call.wire;
         let mut failed = None;
         let mut filtered = None;
-        match decoded.content() {
-            Content::Message(Message::Response { id, .. } | Message::BrokenResponse { id, .. })
+        match &decoded.message {
+            Ok(Message::Response { id, .. } | Message::BrokenResponse { id, .. })
                 if id.as_u64() != Some(wire) && (is_whole_body || !call.is_legacy) =>
             {
                 failed = Some(CallError::Invalid("response id does not match the request".into()));
             }
             // An error without an id can only answer this request.
-            Content::Message(Message::OrphanError(error)) => {
-                failed = Some(CallError::Refused(error.clone()))
-            }
-            Content::Message(Message::Response { outcome: Ok(result), .. })
+            Ok(Message::OrphanError(error)) => failed = Some(CallError::Refused(error.clone())),
+            Ok(Message::Response { outcome: Ok(result), .. })
                 if call.kind == CallKind::ListTools =>
             {
                 filtered = self.tools.learn(result.text);

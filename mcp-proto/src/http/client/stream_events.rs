@@ -9,8 +9,9 @@ use super::action::ExchangeId;
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use super::reply::too_long;
-use crate::connection::{CallError, Incoming, Session, StreamId, ViolationKind};
+use crate::connection::{CallError, Session, StreamId, ViolationKind};
 use crate::http::sse::Found;
+use crate::rpc::Incoming;
 use crate::time::Instant;
 
 impl Http {

@@ -1,9 +1,8 @@
 //! Tests of annotations, and of headers against arguments.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};

@@ -30,8 +30,9 @@ use self::exchange::{Exchange, Exchanges, ResponseState};
 use self::scope::Scope;
 use self::streams::{Streams, UNSOLICITED, comment};
 use super::reply::{Frame, Reply};
-use crate::connection::{Decoded, Incoming, OutgoingKind, Route, Session as _, StreamId};
+use crate::connection::{OutgoingKind, Route, Session as _, StreamId};
 use crate::revision::Revision;
+use crate::rpc::{Decoded, Incoming};
 use crate::server::{Event, Server};
 use crate::time::Instant;
 

@@ -3,7 +3,6 @@
 use alloc::borrow::Cow;
 use alloc::format;
 
-use crate::connection::request_context::{missing_context, supported};
 use crate::error::code;
 use crate::http::admit::{Head, VersionHeader};
 use crate::http::fields::Fields;
@@ -11,27 +10,14 @@ use crate::http::header::{decode, text};
 use crate::http::param_headers::Mirror;
 use crate::http::policy::Policy;
 use crate::json::{Frame, Raw, unescape};
+use crate::meta::{missing_context, supported};
 use crate::method::MethodId;
 use crate::revision::{Era, Revision, Side, named_by};
-use crate::rpc::{ErrorObject, Params};
+use crate::rpc::{ErrorObject, MethodName, Params};
 use crate::schema::key;
 
 /// The HTTP status and JSON-RPC error of a rejected message.
 pub(super) type Rejection = (u16, ErrorObject);
-
-/// A method: its name on the wire, looked up once.
-#[derive(Clone, Copy)]
-pub(super) struct MethodRef<'a> {
-    pub(super) name: &'a str,
-    /// The id, unless the method is an extension's.
-    pub(super) id: Option<MethodId>,
-}
-
-impl<'a> MethodRef<'a> {
-    pub(super) fn of(name: &'a str) -> Self {
-        Self { name, id: MethodId::from_name(name) }
-    }
-}
 
 /// The head of a modern message, and the context to check it in.
 pub(super) struct ModernChecks<'a> {
@@ -46,7 +32,7 @@ impl ModernChecks<'_> {
     // T-105: the order of the checks decides which error a client receives.
     pub(super) fn check_request(
         &self,
-        method: MethodRef<'_>,
+        method: &MethodName<'_>,
         params: &Params<'_>,
     ) -> Result<Revision, Rejection> {
         let revision = self.check_context(method, params).map_err(|(status, error)| {
@@ -68,7 +54,7 @@ impl ModernChecks<'_> {
     /// Checks the version, the request context and the method of a request.
     fn check_context(
         &self,
-        method: MethodRef<'_>,
+        method: &MethodName<'_>,
         params: &Params<'_>,
     ) -> Result<Revision, Rejection> {
         self.version()?;
@@ -81,14 +67,14 @@ impl ModernChecks<'_> {
             return Err((400, missing_context(&self.policy.revisions)));
         };
         let revision = self.match_version(&version)?;
-        if named != method.name {
+        if named != method.text {
             return Err(mismatch("`Mcp-Method` does not match the method in the body"));
         }
         let revision = self.require_supported(revision, &version)?;
         let rule = method.id.and_then(|method| method.rule(revision));
         let known = rule.is_some_and(|rule| rule.is_request && rule.is_sent_by(Side::Client));
-        if !known && !self.policy.serves(method.name) {
-            return Err((404, ErrorObject::method_not_found(method.name)));
+        if !known && !self.policy.serves(&method.text) {
+            return Err((404, ErrorObject::method_not_found(&method.text)));
         }
         Ok(revision)
     }
@@ -97,7 +83,7 @@ impl ModernChecks<'_> {
     /// but must agree if present.
     pub(super) fn check_notification(
         &self,
-        method: MethodRef<'_>,
+        method: &MethodName<'_>,
         params: &Params<'_>,
     ) -> Result<Revision, Rejection> {
         let version = self.version()?;
@@ -105,7 +91,7 @@ impl ModernChecks<'_> {
             Some(version) => self.match_version(&version)?,
             None => self.head.version.revision(),
         };
-        if self.method()?.is_some_and(|named| named != method.name) {
+        if self.method()?.is_some_and(|named| named != method.text) {
             return Err(mismatch("`Mcp-Method` does not match the method in the body"));
         }
         self.require_supported(revision, version)
@@ -168,8 +154,8 @@ impl ModernChecks<'_> {
     /// Checks `Mcp-Name` against the name, URI or task id in the params.
     // HTTP-45: header and body agree. T-106: without a name in the body, the params are invalid;
     // that is reported when they are parsed.
-    fn check_name(&self, method: MethodRef<'_>, params: &Params<'_>) -> Result<(), Rejection> {
-        let Some(member) = named_by(method.name) else { return Ok(()) };
+    fn check_name(&self, method: &MethodName<'_>, params: &Params<'_>) -> Result<(), Rejection> {
+        let Some(member) = named_by(&method.text) else { return Ok(()) };
         let Ok(value) = self.fields.one("mcp-name") else {
             return Err(mismatch("`Mcp-Name` is repeated"));
         };

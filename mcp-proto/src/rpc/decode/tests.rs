@@ -15,6 +15,10 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::json::testing::{self, Style};
 
+fn decode(text: &str, depth_max: u8, id_bytes_max: usize) -> Result<Message<'_>, Malformed> {
+    decode_utf8(text.as_bytes(), depth_max, id_bytes_max)
+}
+
 const ID_BYTES_MAX: usize = 12;
 
 /// A message as both readers see it.
@@ -64,10 +68,10 @@ fn see_params(params: &Params<'_>) -> SeenParams {
 fn see(text: &str) -> Seen {
     match decode(text, 100, ID_BYTES_MAX) {
         Ok(Message::Notification { method, params }) => {
-            Seen::Notification(method.into(), see_params(&params))
+            Seen::Notification(method.text.into(), see_params(&params))
         }
         Ok(Message::Request { id, method, params }) => {
-            Seen::Request(spelling(&id), method.into(), see_params(&params))
+            Seen::Request(spelling(&id), method.text.into(), see_params(&params))
         }
         Ok(Message::Response { id, outcome }) => {
             let outcome = match outcome {
@@ -83,7 +87,7 @@ fn see(text: &str) -> Seen {
         }
         Ok(Message::BrokenResponse { id, .. }) => Seen::Broken(spelling(&id)),
         Ok(Message::OrphanError(error)) => Seen::Orphan(error_value(&error)),
-        Err(Malformed::Parse(_)) => Seen::Parse,
+        Err(Malformed::Parse(_) | Malformed::NotUtf8(_) | Malformed::Array) => Seen::Parse,
         Err(Malformed::Invalid { id, answerable, .. }) => {
             Seen::Invalid { id: id.as_ref().map(spelling), answerable }
         }

@@ -3,11 +3,10 @@
 use alloc::format;
 
 use super::Pair;
-use crate::client;
 use crate::connection::{CallError, CallId, Context, IncomingId, Request};
 use crate::endpoint::Endpoint;
 use crate::json::Raw;
-use crate::server;
+use crate::{client, server};
 
 impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {
     /// Drives until the client's call ends; other events before its end are dropped.

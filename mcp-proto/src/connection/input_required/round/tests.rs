@@ -3,8 +3,8 @@
 use alloc::string::ToString;
 
 use super::*;
-use crate::connection::identity::Identity;
 use crate::revision::{Capability, Side};
+use crate::vocabulary::Identity;
 
 fn read(result: &str, rounds: u32, limits: &Limits) -> Result<Round, CallError> {
     let identity = Identity::for_test(Side::Client, Limits::default(), &[Revision::V2026_07_28]);

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 
 use super::*;
-use crate::connection::context::for_test::{message, params_in};
 use crate::limits::Limits;
+use crate::vocabulary::for_test::{message, params_in};
 
 const ALL: &[Revision] = &Revision::ALL;
 const LEGACY: &[Revision] = &[Revision::V2025_03_26, Revision::V2025_06_18];

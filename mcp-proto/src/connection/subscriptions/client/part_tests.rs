@@ -1,11 +1,10 @@
 //! A client's subscriptions by themselves, without a connection.
 
-use alloc::format;
-use alloc::vec;
+use alloc::{format, vec};
 
 use super::*;
-use crate::connection::context::for_test::{message, params_in};
 use crate::revision::{Revision, Side};
+use crate::vocabulary::for_test::{message, params_in};
 
 const FIRST: CallId = CallId(1);
 const SECOND: CallId = CallId(2);

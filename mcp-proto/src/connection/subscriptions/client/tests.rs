@@ -1,10 +1,9 @@
 //! Several subscriptions to one resource, in a session.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use proptest::prelude::*;
 

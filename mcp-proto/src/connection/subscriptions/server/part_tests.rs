@@ -1,12 +1,11 @@
 //! A server's subscribers by themselves, without a connection.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
+use alloc::{format, vec};
 
 use super::*;
-use crate::connection::context::for_test::{message, params_in};
 use crate::revision::{Revision, Side};
+use crate::vocabulary::for_test::{message, params_in};
 
 const MODERN: Revision = Revision::V2026_07_28;
 const LEGACY: Revision = Revision::V2025_11_25;

@@ -138,7 +138,10 @@ fn a_response_to_another_request_fails_the_call_http_62() {
     let second = it.post("tools/call");
     it.head(&first, 200, EVENTS);
     it.feed(&first, &event(&result_of(&second, r#"{"stolen":true}"#)));
-    assert_eq!(it.events(), [format!("{one}: Invalid(\"response id does not match the request\")")]);
+    assert_eq!(
+        it.events(),
+        [format!("{one}: Invalid(\"response id does not match the request\")")]
+    );
     let answer = result_of(&second, "{}");
     it.reply(&second, 200, JSON, &answer);
     assert_eq!(it.events(), [format!("{two}: {{}}")]);

@@ -34,8 +34,7 @@ fn until_next(it: &mut Fixture) -> (Duration, Send) {
 }
 
 #[test]
-fn a_primed_stream_is_resumed_after_its_retry_time_http_16_http_17_http_18_sse_16_sse_19_t_82()
- {
+fn a_primed_stream_is_resumed_after_its_retry_time_http_16_http_17_http_18_sse_16_sse_19_t_82() {
     for seed in 0..200 {
         for revision in [Revision::V2025_03_26, Revision::V2025_11_25] {
             let mut it = Fixture::with_http(config(), Config::new(seed));
@@ -290,10 +289,7 @@ fn reconnections_of_the_get_stream_back_off_http_28_t_86() {
     let (_, again) = until_next(&mut it);
     it.reply(&again, 200, EVENTS, &event(r#"{"jsonrpc":"2.0","method":"x/y"}"#));
     let (waited, _) = until_next(&mut it);
-    assert!(
-        waited < Duration::from_secs(2),
-        "a message resets the backoff: {waited:?}"
-    );
+    assert!(waited < Duration::from_secs(2), "a message resets the backoff: {waited:?}");
 }
 
 #[test]

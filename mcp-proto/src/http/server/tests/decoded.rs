@@ -1,7 +1,7 @@
 //! Tests of messages that were parsed before they reach a session, and of `rest`.
 
 use super::*;
-use crate::connection::Decoded;
+use crate::rpc::Decoded;
 
 /// Posts a body and returns the status and body of the response, and the events.
 fn outcome(

@@ -1,12 +1,12 @@
 //! What may be sent and what is served: the method tables against what both sides declared.
 
-use super::peer::Peer;
 use crate::error::{Misuse, code};
 use crate::json::{find, find_rare, unescape};
 use crate::method::MethodId;
 use crate::revision::{Condition, ConditionValue, MethodRule, Revision, Side};
 use crate::rpc::{ErrorObject, Params};
 use crate::schema::Capabilities;
+use crate::vocabulary::Peer;
 
 /// The row of a request that we want to send to a peer that declared `theirs`; none for a method of
 /// no revision. `by_itself`: the machine sends it, and not the application. (CAP-03, CAP-06,

@@ -1,15 +1,14 @@
-//! The events of a connection, for either role, and the queue they wait in.
+//! The events of a connection, of either role.
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
-use super::ids::{CallId, IncomingId};
-use super::outcome::{CallError, Close, Progress};
-use super::peer::{Context, Method, Peer, Request, identity_cost};
-use super::subscriptions::filter::Filter;
-use super::violations::Violation;
 use crate::json::Raw;
+use crate::method::Method;
+use crate::vocabulary::{
+    CallError, CallId, Close, Context, Filter, IncomingId, Peer, Progress, Request, Violation,
+    identity_cost,
+};
 
 /// All events of either role; each role's public events are a part of these.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ pub(crate) enum Event {
 
 impl Event {
     /// Bytes of the peer's that the event holds.
-    fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         let raw = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
         match self {
             Self::Closed(_) | Self::Ready(_) => 0,
@@ -64,91 +63,13 @@ impl Event {
     }
 }
 
-/// Events that wait to be polled, in the order in which what caused them came.
-#[derive(Debug, Default)]
-pub(crate) struct Events {
-    /// Each with its weight.
-    queue: VecDeque<(Event, usize)>,
-    bytes: usize,
-}
-
-impl Events {
-    #[inline]
-    pub(crate) fn push(&mut self, event: Event) {
-        let weight = event.weight();
-        self.bytes += weight;
-        self.queue.push_back((event, weight));
-    }
-
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Event> {
-        let (event, weight) = self.queue.pop_front()?;
-        self.bytes -= weight;
-        if self.queue.is_empty() {
-            self.queue.shrink_to(KEPT_EVENTS_MAX);
-        }
-        Some(event)
-    }
-
-    /// Releases unused capacity while idle.
-    pub(crate) fn shrink(&mut self) {
-        if self.queue.is_empty() {
-            self.queue = VecDeque::new();
-        }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.queue.len()
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
-    }
-}
-
-/// What an empty queue keeps room for.
-const KEPT_EVENTS_MAX: usize = 64;
-
 #[cfg(test)]
 mod tests {
     use alloc::vec::Vec;
 
     use super::*;
     use crate::ErrorObject;
-    use crate::connection::Answers;
-    use crate::limits::{CALL_BYTES, EVENT_BYTES, REQUEST_BYTES};
-
-    /// The last one in a group of a table holds the room of all.
-    const GROUP: usize = 8;
-
-    /// A place in a list of them, or of deadlines, which can have room for four times what is
-    /// there.
-    const LISTED: usize = 4 * 16;
-
-    #[test]
-    fn the_ceiling_knows_how_large_things_are() {
-        assert!(
-            2 * size_of::<(Event, usize)>() + 128 <= EVENT_BYTES,
-            "{}",
-            size_of::<(Event, usize)>()
-        );
-        let open = size_of::<crate::connection::inbound::Open>();
-        let rare = size_of::<crate::connection::inbound::RareRequest>();
-        let request = size_of::<Request>() + size_of::<Context>();
-        assert!(
-            GROUP * (open + 8) + rare + request + 2 * LISTED + 64 <= REQUEST_BYTES,
-            "{open} {rare}"
-        );
-        let call = size_of::<crate::connection::pending_calls::Call>();
-        assert!(
-            GROUP * call
-                + size_of::<crate::connection::pending_calls::RareCall>()
-                + 2 * LISTED
-                + 64
-                <= CALL_BYTES,
-            "{call}"
-        );
-    }
+    use crate::vocabulary::Answers;
 
     fn raw(text: &str) -> Raw {
         Raw::from_text(text).unwrap()

@@ -1,8 +1,7 @@
 //! MetaWriters against the texts of the requirements, on trees.
 
-use alloc::format;
 use alloc::string::String;
-use alloc::vec;
+use alloc::{format, vec};
 
 use serde_json::{Value, json};
 

@@ -8,13 +8,13 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::outcome::CallError;
 use crate::collections::Empty;
 use crate::error::code;
 use crate::json::{Raw, find, members, unescape_key};
 use crate::method::MethodId;
 use crate::revision::{METHODS, MethodRule};
 use crate::time::Instant;
+use crate::vocabulary::CallError;
 
 /// What an answer is found by: the method, and the params but for `_meta`, as they were written.
 pub(crate) type CacheKey = Box<[u8]>;

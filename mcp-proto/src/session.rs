@@ -2,12 +2,10 @@
 
 use core::fmt;
 
-use super::decoded::{Decoded, Incoming};
-use super::ids::StreamId;
-use super::outbound::{Outgoing, Route};
-use super::violations::ViolationKind;
 use crate::limits::Limits;
+use crate::rpc::{Decoded, Incoming};
 use crate::time::Instant;
+use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 
 /// A connection as its transport sees it: whole messages and time in, messages and one deadline
 /// out.
@@ -143,7 +141,7 @@ macro_rules! session_over_connection {
                 &mut self,
                 now: Instant,
                 stream: $crate::connection::StreamId,
-                message: $crate::connection::Decoded<'_>,
+                message: $crate::rpc::Decoded<'_>,
             ) {
                 self.connection.handle_decoded(now, stream, message);
             }

@@ -7,10 +7,10 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::identity::Identity;
 use crate::json::{find, find_rare, members, unescape, unescape_key, with_meta, write_u64};
 use crate::revision::{Era, MethodRule, Revision, Side};
 use crate::schema::{Encode, Level, key};
+use crate::vocabulary::Identity;
 
 /// The protocol's own members, as this side writes them in one revision.
 #[derive(Debug)]

@@ -2,15 +2,13 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-use core::fmt;
-use core::ops::Deref;
 
-use super::input_required::question::Answers;
 use crate::json::{Raw, find};
 use crate::limits::{IDENTITY_BYTES_FREE, IDENTITY_FACTOR};
-use crate::method::MethodId;
+use crate::method::Method;
 use crate::revision::{Capability, Revision};
 use crate::schema::{Capabilities, Decode, DecodeError, Implementation, Level, key};
+use crate::vocabulary::Answers;
 
 /// Who is on the other side, as it said itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,87 +29,6 @@ impl Peer {
     #[must_use]
     pub const fn has(&self, capability: Capability) -> bool {
         self.capabilities.has(capability)
-    }
-}
-
-/// A method's name. One that the protocol knows costs nothing to keep.
-#[derive(Clone)]
-pub struct Method(Name);
-
-#[derive(Clone)]
-enum Name {
-    Known(MethodId),
-    Other(Box<str>),
-}
-
-impl Method {
-    /// A method that the protocol does not have.
-    pub(crate) fn other(name: &str) -> Self {
-        Self(Name::Other(name.into()))
-    }
-
-    /// Returns the protocol's method, if it is one.
-    #[must_use]
-    pub const fn id(&self) -> Option<MethodId> {
-        match &self.0 {
-            Name::Known(id) => Some(*id),
-            Name::Other(_) => None,
-        }
-    }
-}
-
-impl From<MethodId> for Method {
-    fn from(id: MethodId) -> Self {
-        Self(Name::Known(id))
-    }
-}
-
-impl From<&str> for Method {
-    fn from(name: &str) -> Self {
-        MethodId::from_name(name).map_or_else(|| Self::other(name), Self::from)
-    }
-}
-
-impl Deref for Method {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        match &self.0 {
-            Name::Known(id) => id.name(),
-            Name::Other(name) => name,
-        }
-    }
-}
-
-impl PartialEq for Method {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
-    }
-}
-
-impl Eq for Method {}
-
-impl PartialEq<str> for Method {
-    fn eq(&self, other: &str) -> bool {
-        &**self == other
-    }
-}
-
-impl PartialEq<&str> for Method {
-    fn eq(&self, other: &&str) -> bool {
-        &**self == *other
-    }
-}
-
-impl fmt::Debug for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self)
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self)
     }
 }
 

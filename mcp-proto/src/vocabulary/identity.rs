@@ -3,10 +3,10 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::violations::ViolationPolicy;
 use crate::limits::Limits;
 use crate::revision::{Era, Revision};
 use crate::schema::{Capabilities, Implementation};
+use crate::vocabulary::ViolationPolicy;
 
 /// What this side is, for the whole of a connection. All connections of a server share one.
 #[derive(Clone, Debug)]

@@ -1,12 +1,10 @@
 //! A message that was parsed and is not handled yet.
 
-use core::str::Utf8Error;
-
 use bytes::Bytes;
 
+use super::decode::{Malformed, Message, decode};
 use crate::json::Frame;
 use crate::limits::Limits;
-use crate::rpc::{self, Malformed, Message};
 
 /// One whole message, as it came from a transport.
 #[derive(Clone, Debug)]
@@ -44,23 +42,10 @@ impl From<Bytes> for Incoming<'_> {
 /// ```
 #[derive(Debug)]
 pub struct Decoded<'a> {
-    pub(super) frame: Frame<'a>,
-    pub(super) content: Content<'a>,
+    pub(crate) frame: Frame<'a>,
+    pub(crate) message: Result<Message<'a>, Malformed>,
     depth_max: u8,
     id_bytes_max: usize,
-}
-
-#[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all are messages, and boxing one would allocate"
-)]
-pub(crate) enum Content<'a> {
-    /// What may be an array of messages: checked to be UTF-8 only.
-    Array,
-    Message(Message<'a>),
-    Malformed(Malformed),
-    NotUtf8(Utf8Error),
 }
 
 impl<'a> Decoded<'a> {
@@ -78,32 +63,28 @@ impl<'a> Decoded<'a> {
 
     #[inline]
     pub(crate) fn of(frame: Frame<'a>, limits: &Limits) -> Self {
-        let text = frame.bytes();
-        let content = match check_utf8(text) {
-            Err(error) => Content::NotUtf8(error),
-            Ok(()) if text.trim_ascii_start().starts_with(b"[") => Content::Array,
-            Ok(()) => Content::of(text, limits),
-        };
-        Self { frame, content, depth_max: limits.depth_max, id_bytes_max: limits.id_bytes_max }
+        let Limits { depth_max, id_bytes_max, .. } = *limits;
+        // In place: a parsed message is too large to be copied for nothing.
+        Self {
+            frame,
+            message: decode(frame.bytes(), depth_max, id_bytes_max),
+            depth_max,
+            id_bytes_max,
+        }
     }
 
     /// Returns whether the message was parsed within these bounds.
-    pub(super) fn is_within(&self, limits: &Limits) -> bool {
+    pub(crate) fn is_within(&self, limits: &Limits) -> bool {
         self.depth_max == limits.depth_max && self.id_bytes_max == limits.id_bytes_max
-    }
-
-    #[allow(dead_code, reason = "only HTTP looks into messages")]
-    pub(crate) fn content(&self) -> &Content<'a> {
-        &self.content
     }
 
     /// Returns the method, of a request or notification.
     #[must_use]
     pub fn method(&self) -> Option<&str> {
-        match &self.content {
-            Content::Message(
-                Message::Request { method, .. } | Message::Notification { method, .. },
-            ) => Some(method),
+        match &self.message {
+            Ok(Message::Request { method, .. } | Message::Notification { method, .. }) => {
+                Some(&method.text)
+            }
             _ => None,
         }
     }
@@ -112,27 +93,9 @@ impl<'a> Decoded<'a> {
     /// [`OutgoingKind::Request`](crate::OutgoingKind) has it.
     #[must_use]
     pub fn response_id(&self) -> Option<u64> {
-        match &self.content {
-            Content::Message(Message::Response { id, .. } | Message::BrokenResponse { id, .. }) => {
-                id.as_u64()
-            }
+        match &self.message {
+            Ok(Message::Response { id, .. } | Message::BrokenResponse { id, .. }) => id.as_u64(),
             _ => None,
         }
     }
-}
-
-impl<'a> Content<'a> {
-    /// Parses one message.
-    #[inline]
-    pub(crate) fn of(text: &'a [u8], limits: &Limits) -> Self {
-        match rpc::decode_utf8(text, limits.depth_max, limits.id_bytes_max) {
-            Ok(message) => Self::Message(message),
-            Err(malformed) => Self::Malformed(malformed),
-        }
-    }
-}
-
-/// Most messages are ASCII, which is found out in a fraction of the time.
-fn check_utf8(text: &[u8]) -> Result<(), Utf8Error> {
-    if text.is_ascii() { Ok(()) } else { core::str::from_utf8(text).map(|_| ()) }
 }

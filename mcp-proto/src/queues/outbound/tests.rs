@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use super::*;
 use crate::method::MethodId;
+use crate::vocabulary::StreamId;
 
 const REVISION: Revision = Revision::V2026_07_28;
 const NOW: Instant = Instant::ZERO;

@@ -4,13 +4,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::*;
-use crate::connection::context::for_test::{message, params_in};
 use crate::limits::Limits;
+use crate::vocabulary::for_test::{message, params_in};
 
 const REVISION: Revision = Revision::V2026_07_28;
 
-fn server() -> Env {
-    Env::for_test(Side::Server, Limits::default(), REVISION)
+fn server() -> Identity {
+    Identity::for_test(Side::Server, Limits::default(), &[REVISION])
 }
 
 /// A message whose `_meta` has a context with these members besides.
@@ -20,8 +20,12 @@ fn request(more: &str) -> String {
     ))
 }
 
-fn read(contexts: &mut LastContext, env: &Env, message: &str) -> Result<Sender, ErrorObject> {
-    contexts.read(env, Frame::Borrowed(message.as_bytes()), &params_in(message))
+fn read(
+    contexts: &mut LastContext,
+    identity: &Identity,
+    message: &str,
+) -> Result<Sender, ErrorObject> {
+    contexts.read(identity, Frame::Borrowed(message.as_bytes()), &params_in(message))
 }
 
 #[test]
@@ -131,11 +135,11 @@ fn a_request_carries_a_context_if_it_names_a_part_of_one() {
 #[test]
 fn a_progress_token_longer_than_an_id_may_be_is_left_out() {
     let limits = Limits { id_bytes_max: 6, ..Limits::default() };
-    let env = Env::for_test(Side::Server, limits, REVISION);
+    let identity = Identity::for_test(Side::Server, limits, &[REVISION]);
     for (token, is_kept) in [(r#""1234""#, true), (r#""12345""#, false), ("{}", false)] {
         let sender = read(
             &mut LastContext::default(),
-            &env,
+            &identity,
             &request(&format!(r#","progressToken":{token}"#)),
         );
         assert_eq!(sender.unwrap().progress_token.is_some(), is_kept, "{token}");

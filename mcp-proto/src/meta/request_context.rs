@@ -8,10 +8,6 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::context::Env;
-use super::identity::Identity;
-use super::input_required::question::Answers;
-use super::peer::Peer;
 use crate::error::code;
 use crate::json::{
     Array, Frame, Object, Raw, find_each, members, unescape, unescape_key, write_str,
@@ -19,6 +15,7 @@ use crate::json::{
 use crate::revision::{Revision, Side};
 use crate::rpc::{ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
+use crate::vocabulary::{Answers, Identity, Peer};
 
 /// The context of the latest request: a client sends the same in each, which is then read once.
 #[derive(Debug, Default)]
@@ -67,7 +64,7 @@ impl LastContext {
     /// Reads who makes a request, without the input that it may bring.
     pub(crate) fn read(
         &mut self,
-        env: &Env,
+        identity: &Identity,
         frame: Frame<'_>,
         params: &Params<'_>,
     ) -> Result<Sender, ErrorObject> {
@@ -81,8 +78,8 @@ impl LastContext {
                 progress_token: last.progress_token.clone(),
             });
         }
-        let (peer, log_level) = read_context(&env.identity, params)?;
-        let (meta, progress_token) = keep_meta(&env.identity, frame, params);
+        let (peer, log_level) = read_context(identity, params)?;
+        let (meta, progress_token) = keep_meta(identity, frame, params);
         let short =
             params.meta.filter(|meta| meta.len() <= META_BYTES_MAX && !params.line_breaks());
         self.0 = short.map(|meta| {
@@ -117,7 +114,8 @@ fn read_context(
     params: &Params<'_>,
 ) -> Result<(Arc<Peer>, Option<Level>), ErrorObject> {
     let names = [key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES, key::LOG_LEVEL, key::CLIENT_INFO];
-    let [version, capabilities, log_level, info] = names.map(|name| params.meta_member(name));
+    let [version, capabilities, log_level, info] =
+        find_each(params.meta.unwrap_or_default(), names);
     let Some(version) = version.and_then(unescape) else {
         return Err(missing_context(&identity.revisions));
     };

@@ -1,0 +1,29 @@
+//! The types that a connection exchanges with its application and its transport: ids, events, errors, outgoing messages
+//! and the configuration.
+
+mod call_options;
+mod event;
+mod filter;
+#[cfg(test)]
+pub(crate) mod for_test;
+mod identity;
+mod ids;
+mod outcome;
+mod outgoing;
+mod peer;
+mod question;
+mod violation;
+
+pub use call_options::CallOptions;
+pub(crate) use call_options::Wait;
+pub(crate) use event::Event;
+pub(crate) use filter::is_part;
+pub use filter::{Change, Filter};
+pub(crate) use identity::Identity;
+pub use ids::{CallId, IncomingId, StreamId};
+pub use outcome::{CallError, Close, Fault, Progress};
+pub use outgoing::{Outgoing, OutgoingKind, Route};
+pub(crate) use peer::identity_cost;
+pub use peer::{Context, Peer, Request};
+pub use question::{Answers, Question};
+pub use violation::{Violation, ViolationKind, ViolationPolicy};
