@@ -247,8 +247,8 @@ fn get(policy: &Policy, fields: &dyn Fields) -> Result<Get, Refusal> {
 }
 
 /// Checks the version of a GET or DELETE: absent, or a supported revision with sessions.
-// HTTP-37: an absent version is the session's. HTTP-38: 400 for an unsupported one. HTTP-52: 405 for
-// a modern one.
+// HTTP-37: an absent version is the session's. HTTP-38: 400 for an unsupported one. HTTP-52: 405
+// for a modern one.
 fn check_session_version(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
     match VersionHeader::of(fields) {
         VersionHeader::Absent => Ok(()),

@@ -6,7 +6,9 @@
 //! [`Session`], which assigns messages to responses; a [`Table`] stores the open sessions. A client
 //! is a [`client::Http`]. [`sse`] and [`header`] are independent of MCP.
 //!
-//! [Specification](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http)
+//! [Specification][spec]
+//!
+//! [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 
 mod admit;
 pub mod client;

@@ -27,9 +27,9 @@ const NAME_BYTES_MAX: usize = 128;
 /// The maximum nesting of schemas around an annotation.
 const DEPTH_MAX: usize = 32;
 
-/// Returns the values of the
-/// [standard headers](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers)
-/// `Mcp-Method` and `Mcp-Name` of a request.
+/// Returns the values of the [standard headers] `Mcp-Method` and `Mcp-Name` of a request.
+///
+/// [standard headers]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers
 ///
 /// Both are valid header values. A method that is not valid as such is encoded, and servers reject
 /// it.
@@ -58,9 +58,11 @@ pub(super) fn standard_of<'a>(
     (encode(method), name.map(|name| encode(&name).into_owned()))
 }
 
-/// The arguments of one tool that a request mirrors into
-/// [`Mcp-Param-*` headers](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters):
-/// those whose property in the input schema has the annotation `x-mcp-header`.
+/// The arguments of one tool that a request mirrors into [`Mcp-Param-*` headers][custom].
+///
+/// These are the arguments whose property in the input schema has the annotation `x-mcp-header`.
+///
+/// [custom]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters
 ///
 /// A client creates one for each listed tool and drops tools for which that fails. A server creates
 /// one for the called tool.
@@ -69,7 +71,8 @@ pub(super) fn standard_of<'a>(
 /// use mcp_proto::Raw;
 /// use mcp_proto::http::Mirror;
 ///
-/// let schema = r#"{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}"#;
+/// let schema = r#"{"type":"object","properties":{
+///     "region":{"type":"string","x-mcp-header":"Region"}}}"#;
 /// let mirror = Mirror::of(&Raw::from_text(schema).unwrap()).unwrap();
 /// let arguments = Raw::from_text(r#"{"region":"us-west1"}"#).unwrap();
 /// let fields = mirror.fields(Some(&arguments));
@@ -144,8 +147,8 @@ impl Mirror {
     /// Checks that the headers of a request agree with its arguments.
     ///
     /// # Errors
-    /// Returns the first [`Mismatch`]: a header that is missing, repeated, malformed, different from
-    /// its argument, or present without one.
+    /// Returns the first [`Mismatch`]: a header that is missing, repeated, malformed, different
+    /// from its argument, or present without one.
     // HTTP-50: servers reject requests whose headers and arguments differ.
     pub fn check(&self, arguments: Option<&Raw>, fields: &dyn Fields) -> Result<(), Mismatch> {
         for param in &self.params {

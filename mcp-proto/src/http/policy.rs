@@ -11,9 +11,10 @@ use crate::server;
 /// The requests that a server accepts over HTTP.
 ///
 /// By default, `Host` must be a loopback host (`localhost`, 127.0.0.0/8 or `::1`, at any port), and
-/// `Origin`, if present, must be one too. This protects local servers against
-/// [DNS rebinding](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning)
-/// and requests from web pages.
+/// `Origin`, if present, must be one too. This protects local servers against [DNS rebinding] and
+/// requests from web pages.
+///
+/// [DNS rebinding]: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
 ///
 /// ```
 /// use mcp_proto::http::Policy;

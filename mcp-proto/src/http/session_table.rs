@@ -113,7 +113,7 @@ impl<T> Table<T> {
         self.sessions.values().map(|entry| &entry.session)
     }
 
-    /// Returns when to call [`expire`](Self::expire); `None` if there are no sessions.
+    /// Returns when to call [`expire`](Self::expire), if at all. A call may turn out to be early.
     #[must_use]
     pub const fn poll_timeout(&self) -> Option<Instant> {
         self.next

@@ -33,11 +33,14 @@ use crate::schema::key;
 ///     ("Mcp-Method", "tools/list"),
 /// ];
 /// let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{
-///     "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+///     "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+///     "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 /// let policy = Policy::default();
 /// let Ok(Admitted::Post(head)) = admit(&policy, "POST", &fields) else { panic!() };
 /// let post = head.read(&policy, &fields, body, &|_tool| None).unwrap();
-/// assert!(matches!(post, Post::Alone { revision: Revision::V2026_07_28, message: Posted::Request { .. } }));
+/// let Post::Alone { revision, message } = post else { panic!("not modern") };
+/// assert_eq!(revision, Revision::V2026_07_28);
+/// assert!(matches!(message, Posted::Request { .. }));
 ///
 /// // The body has another method than the head.
 /// let body = body.map(|byte| if byte == b'l' { b'L' } else { byte });
@@ -105,10 +108,11 @@ impl Head {
     /// Classifies the body of this head and checks that both agree.
     ///
     /// `fields` are the headers that the head was admitted with. `schema_of` returns the input
-    /// schema of a tool by name, so that `Mcp-Param-*` headers can be
-    /// [checked](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation)
-    /// against the arguments; unknown tools and tools with [invalid](super::InvalidMirror)
-    /// annotations are not checked.
+    /// schema of a tool by name, so that `Mcp-Param-*` headers can be [checked] against the
+    /// arguments; unknown tools and tools with [invalid](super::InvalidMirror) annotations are not
+    /// checked.
+    ///
+    /// [checked]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
     ///
     /// A message is modern if the policy allows only modern revisions, and legacy if it allows only
     /// legacy ones. Otherwise it is modern if the head names a modern or unknown revision, or if

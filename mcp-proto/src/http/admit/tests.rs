@@ -91,7 +91,7 @@ fn foreign_origins_are_rejected_http_55_t_90() {
 
 #[test]
 fn repeated_singleton_headers_are_rejected() {
-    for (name, value, refused) in [
+    for (name, value, expected) in [
         ("Host", "localhost:8080", 400),
         ("Origin", "http://localhost", 403),
         ("Content-Type", "application/json", 400),
@@ -100,7 +100,7 @@ fn repeated_singleton_headers_are_rejected() {
         let mut fields = with(post_fields(), &[(name, Some(value))]);
         assert_eq!(status("POST", &fields), 200, "{name}");
         fields.push((name.to_ascii_uppercase(), value.into()));
-        assert_eq!(status("POST", &fields), refused, "{name}");
+        assert_eq!(status("POST", &fields), expected, "{name}");
     }
     for name in ["mcp-session-id", "last-event-id", "mcp-protocol-version"] {
         let mut fields = with(get_fields(), &[(name, Some("2025-11-25"))]);
@@ -322,8 +322,8 @@ proptest! {
     fn any_head_is_admitted_or_rejected_with_a_complete_response(
         verb in prop_oneof![select(vec!["POST", "GET", "DELETE"]).prop_map(String::from), ".{0,5}"],
         fields in proptest::collection::vec((select(vec![
-            "Host", "Origin", "Content-Type", "Content-Length", "Content-Encoding", "Accept", "Mcp-Session-Id",
-            "MCP-Protocol-Version", "Last-Event-ID",
+            "Host", "Origin", "Content-Type", "Content-Length", "Content-Encoding", "Accept",
+            "Mcp-Session-Id", "MCP-Protocol-Version", "Last-Event-ID",
         ]), any_value()), 0..12),
         modern in any::<bool>(),
     ) {

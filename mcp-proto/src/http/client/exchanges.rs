@@ -17,12 +17,15 @@
 //!     end of the body, failure, or abort: over
 //! ```
 //!
-//! | purpose | success | other status | 401, 403 | end of its events |
-//! |---------|---------|--------------|----------|-------------------|
-//! | Call    | Json or Events, else over | ErrorBody | over | Waiting if resumable, else over |
-//! | resumed Call, Listen | Events, else over | Waiting if transient, else over | over, or Waiting if it was open | Waiting |
-//! | OneWay  | Ignored | Ignored, reported | Ignored, reported | |
-//! | EndSession | Ignored | Ignored   | Ignored  | |
+//! | purpose      | success              | other status      | 401, 403          | end of events |
+//! |--------------|----------------------|-------------------|-------------------|---------------|
+//! | Call         | Json, Events or over | ErrorBody         | over              | Waiting¹, over |
+//! | resumed Call | Events or over       | Waiting² or over  | over              | Waiting       |
+//! | Listen       | Events or over       | Waiting² or over  | Waiting³ or over  | Waiting       |
+//! | OneWay       | Ignored              | Ignored, reported | Ignored, reported |               |
+//! | EndSession   | Ignored              | Ignored           | Ignored           |               |
+//!
+//! ¹ if resumable; ² if the status is transient; ³ if the stream was open before.
 //!
 //! A 404 to an exchange that carries the session id means that the session is lost: it ends every
 //! exchange. To a Listen that was never open, it means that the server has no such stream.

@@ -69,7 +69,8 @@ use crate::time::Instant;
 /// }
 ///
 /// let now = Instant::ZERO;
-/// let mut http = Http::new(Client::new(now, client::Config::new("demo", "1.0.0")), Config::new(7));
+/// let client = Client::new(now, client::Config::new("demo", "1.0.0"));
+/// let mut http = Http::new(client, Config::new(7));
 /// let mut answer = |http: &mut Http, body: &str| {
 ///     let Some(Action::Send(send)) = http.poll_action() else { panic!() };
 ///     assert_eq!(send.verb, Verb::Post);
@@ -78,14 +79,16 @@ use crate::time::Instant;
 ///     http.handle_end(now, send.exchange);
 ///     http.poll_event()
 /// };
-/// let ready = answer(&mut http, r#"{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],
-///     "capabilities":{"tools":{}}}}"#);
+/// let ready = answer(&mut http, r#"{"jsonrpc":"2.0","id":1,"result":{
+///     "supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}"#);
 /// assert!(matches!(ready, Some(Event::Session(client::Event::Ready(_)))));
 ///
 /// let call = http.call_raw(now, "tools/list", None, CallOptions::default()).unwrap();
 /// let done = answer(&mut http, r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}"#);
-/// let Some(Event::Session(client::Event::Completed { call: it, outcome })) = done else { panic!() };
-/// assert_eq!((it, outcome.unwrap().as_str()), (call, r#"{"tools":[]}"#));
+/// let Some(Event::Session(client::Event::Completed { call: completed, outcome })) = done else {
+///     panic!("not completed")
+/// };
+/// assert_eq!((completed, outcome.unwrap().as_str()), (call, r#"{"tools":[]}"#));
 /// ```
 #[derive(Debug)]
 pub struct Http {
@@ -188,7 +191,7 @@ impl Http {
         self.settle();
     }
 
-    /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` if no timer is running.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` if no timer runs.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.client.poll_timeout().into_iter().chain(self.exchanges.next_due()).min()

@@ -57,7 +57,8 @@ impl OutboundPost {
 
     /// Returns whether the message is `notifications/initialized`.
     pub(super) fn is_initialized(&self) -> bool {
-        matches!(&self.kind, OutgoingKind::Notification(method) if method.id() == Some(MethodId::Initialized))
+        let OutgoingKind::Notification(method) = &self.kind else { return false };
+        method.id() == Some(MethodId::Initialized)
     }
 }
 

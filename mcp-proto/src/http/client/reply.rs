@@ -147,8 +147,8 @@ impl Http {
     }
 
     /// Handles the session id in a head.
-    // HTTP-29, HTTP-30, HTTP-60: the response to `initialize` assigns the id. T-79: a different id in
-    // a later response is reported.
+    // HTTP-29, HTTP-30, HTTP-60: the response to `initialize` assigns the id. T-79: a different id
+    // in a later response is reported.
     fn on_session_id(
         &mut self,
         now: Instant,

@@ -122,9 +122,9 @@ impl Http {
     fn session_fields(&self, fields: &mut Headers, revision: Revision) -> bool {
         let is_agreed = self.client.peer().is_some();
         let is_legacy = self.is_legacy();
-        let spoken = self.client.revision();
-        if !is_legacy || is_agreed && spoken.rules().version_header {
-            let version = if is_legacy { spoken } else { revision };
+        let negotiated = self.client.revision();
+        if !is_legacy || is_agreed && negotiated.rules().version_header {
+            let version = if is_legacy { negotiated } else { revision };
             fields.push(("MCP-Protocol-Version".into(), version.name().into()));
         }
         let id = self.legacy.id().filter(|_| is_legacy);

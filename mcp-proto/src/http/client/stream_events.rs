@@ -81,10 +81,10 @@ impl Http {
         self.settle();
     }
 
-    /// Handles the end, loss or failed resumption of a stream: schedules a reconnection if possible,
-    /// else completes its call.
-    // HTTP-18, HTTP-28, SSE-20…22: resumption. HTTP-53: modern streams are not resumed. T-101: the
-    // clean end of a subscription is a withdrawal.
+    /// Handles the end, loss or failed resumption of a stream: schedules a reconnection if
+    /// possible, else completes its call.
+    // HTTP-18, HTTP-28, SSE-20…22: resumption. HTTP-53: modern streams are not resumed. T-101: a
+    // subscription that ends cleanly is withdrawn.
     pub(super) fn on_stream_end(&mut self, now: Instant, id: ExchangeId, was_cut: bool) {
         let Some(exchange) = self.exchanges.remove(id) else { return };
         let Exchange { purpose, stream, .. } = exchange;

@@ -40,10 +40,10 @@ impl Challenge<'_> {
 /// such as URLs, and missing commas between parameters.
 ///
 /// ```
-/// let value = br#"Bearer error="invalid_token", resource_metadata="https://example.com/x", Basic realm=simple"#;
+/// let value = br#"Bearer error="expired", resource_metadata="https://a.example", Basic realm=b"#;
 /// let challenges = mcp_proto::http::header::challenges(value).unwrap();
-/// assert_eq!(challenges[0].param("resource_metadata"), Some("https://example.com/x"));
-/// assert_eq!((challenges[1].scheme, challenges[1].param("Realm")), ("Basic", Some("simple")));
+/// assert_eq!(challenges[0].param("resource_metadata"), Some("https://a.example"));
+/// assert_eq!((challenges[1].scheme, challenges[1].param("Realm")), ("Basic", Some("b")));
 /// ```
 ///
 /// # Errors

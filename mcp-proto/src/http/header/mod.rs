@@ -125,8 +125,8 @@ pub fn encode(value: &str) -> Cow<'_, str> {
 
 /// Decodes a header value written by [`encode`].
 ///
-/// Surrounding spaces and tabs are ignored. A value without the exact prefix and suffix stands for
-/// itself.
+/// Surrounding spaces and tabs are ignored. A value without the exact prefix and suffix is
+/// returned unchanged.
 ///
 /// # Errors
 ///

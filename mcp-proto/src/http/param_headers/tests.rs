@@ -24,7 +24,9 @@ fn mirror() -> Mirror {
         "region": {"type": "string", "x-mcp-header": "Region"},
         "count": {"x-mcp-header": "Count", "type": "integer"},
         "dry": {"type": "boolean", "x-mcp-header": "Dry-Run"},
-        "deep": {"type": "object", "properties": {"er": {"type": "string", "x-mcp-header": "Deeper"}}},
+        "deep": {"type": "object", "properties": {
+            "er": {"type": "string", "x-mcp-header": "Deeper"},
+        }},
         "plain": {"type": "string"},
     }))
     .unwrap()
@@ -32,7 +34,9 @@ fn mirror() -> Mirror {
 
 #[test]
 fn annotated_arguments_are_mirrored_http_47_http_49() {
-    let arguments = json!({"region": "Hello, 世界", "count": 42.0, "dry": false, "deep": {"er": " x"}, "plain": "p"});
+    let arguments = json!({
+        "region": "Hello, 世界", "count": 42.0, "dry": false, "deep": {"er": " x"}, "plain": "p",
+    });
     let mut fields = mirror().fields(Some(&raw(&arguments)));
     fields.sort();
     let expected = list(&[
@@ -75,8 +79,8 @@ fn values_that_no_header_can_represent_are_omitted_and_rejected_http_49() {
         let arguments = raw(&json!({"count": value}));
         assert_eq!(mirror().fields(Some(&arguments)), [], "{value}");
         assert!(mirror().check(Some(&arguments), &List::new()).is_err(), "{value}");
-        let said = list(&[("Mcp-Param-Count", &format!("{value}"))]);
-        assert!(mirror().check(Some(&arguments), &said).is_err(), "{value}");
+        let sent = list(&[("Mcp-Param-Count", &format!("{value}"))]);
+        assert!(mirror().check(Some(&arguments), &sent).is_err(), "{value}");
     }
     for safe in ["9007199254740991", "-9007199254740991"] {
         let arguments = Raw::from_text(&format!("{{\"count\":{safe}}}")).unwrap();
@@ -165,7 +169,10 @@ fn invalid_annotations_make_the_tool_invalid_http_48() {
         assert!(of(json!({"a": {"type": kind, "x-mcp-header": "A"}})).is_err(), "{kind}");
     }
     assert!(of(json!({"a": {"x-mcp-header": "A"}})).is_err(), "no type");
-    let twice = json!({"a": {"type": "string", "x-mcp-header": "Region"}, "b": {"type": "string", "x-mcp-header": "REGION"}});
+    let twice = json!({
+        "a": {"type": "string", "x-mcp-header": "Region"},
+        "b": {"type": "string", "x-mcp-header": "REGION"},
+    });
     assert_eq!(
         of(twice).unwrap_err().to_string(),
         "`x-mcp-header` of property `b` duplicates another header name"
@@ -217,7 +224,11 @@ fn unreachable_annotations_make_the_tool_invalid_t_108() {
 fn data_that_looks_like_an_annotation_is_ignored() {
     let looks = json!({"x-mcp-header": "A"});
     for properties in [
-        json!({"a": {"const": looks}, "b": {"enum": [looks]}, "c": {"default": looks, "examples": [looks]}}),
+        json!({
+            "a": {"const": looks},
+            "b": {"enum": [looks]},
+            "c": {"default": looks, "examples": [looks]},
+        }),
         json!({"x-mcp-header": {"type": "string"}}),
         json!({"a": {"description": "x-mcp-header", "x-other": looks}}),
         json!({"a": true, "b": {"items": true, "oneOf": [], "properties": []}}),
@@ -275,10 +286,12 @@ proptest! {
         dry in proptest::option::of(any::<bool>()),
         deeper in ".{0,12}",
     ) {
-        let arguments = raw(&json!({"region": region, "count": count, "dry": dry, "deep": {"er": deeper}}));
+        let arguments =
+            raw(&json!({"region": region, "count": count, "dry": dry, "deep": {"er": deeper}}));
         let mirror = mirror();
         let fields = mirror.fields(Some(&arguments));
-        let bytes: Vec<(&String, &[u8])> = fields.iter().map(|(name, value)| (name, value.as_bytes())).collect();
+        let bytes: Vec<(&String, &[u8])> =
+            fields.iter().map(|(name, value)| (name, value.as_bytes())).collect();
         for (_, value) in &bytes {
             prop_assert!(value.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~')));
         }
@@ -291,9 +304,12 @@ proptest! {
     }
 
     #[test]
-    fn no_schema_panics(value in crate::json::testing::value(), keyword in proptest::sample::select(vec![
-        "properties", "items", "oneOf", "$defs", "x-mcp-header", "type",
-    ])) {
+    fn no_schema_panics(
+        value in crate::json::testing::value(),
+        keyword in proptest::sample::select(vec![
+            "properties", "items", "oneOf", "$defs", "x-mcp-header", "type",
+        ]),
+    ) {
         let mut schema = json!({"properties": {"a": {"x-mcp-header": "A", "type": "string"}}});
         schema[keyword] = value;
         if let Ok(mirror) = Mirror::of(&raw(&schema)) {

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::connection::StreamId;
 use crate::json::write_u64;
 
-/// Returns the prefix of a session's event ids: a hash, so that it does not disclose the session id.
+/// Returns the prefix of a session's event ids: a hash, which does not disclose the session id.
 pub(super) fn session_tag(session: &str) -> u32 {
     // FNV-1a.
     session.bytes().fold(0x811c_9dc5, |tag, byte| (tag ^ u32::from(byte)).wrapping_mul(0x0100_0193))

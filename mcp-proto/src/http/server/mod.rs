@@ -52,11 +52,14 @@ use crate::time::Instant;
 /// let now = Instant::ZERO;
 /// let server = Server::new(now, Config::new("weather", "1.0.0").capability(Capability::Tools));
 /// let mut session = Session::new(server, "7c1e", Settings::default());
-/// let hello = session.handle_post(now, true, &br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{
-///     "protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#[..]);
-/// assert_eq!(session.poll_reply(hello).unwrap().status, 200);
-/// let ready = session.handle_post(now, false, &br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#[..]);
-/// assert_eq!(session.poll_reply(ready).unwrap().status, 202);
+/// let initialize = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{
+///     "protocolVersion":"2025-11-25","capabilities":{},
+///     "clientInfo":{"name":"c","version":"1"}}}"#;
+/// let exchange = session.handle_post(now, true, &initialize[..]);
+/// assert_eq!(session.poll_reply(exchange).unwrap().status, 200);
+/// let initialized = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+/// let exchange = session.handle_post(now, false, &initialized[..]);
+/// assert_eq!(session.poll_reply(exchange).unwrap().status, 202);
 ///
 /// let call = session.handle_post(now, true,
 ///     &br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today"}}"#[..]);
@@ -162,9 +165,10 @@ impl Session {
         id
     }
 
-    /// Handles a GET: the client listens for messages that belong to no request, or
-    /// [resumes](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery)
-    /// a stream after the last event it received. The previous exchange of that stream ends.
+    /// Handles a GET: the client listens for messages that belong to no request, or [resumes] a
+    /// stream after the last event it received. The previous exchange of that stream ends.
+    ///
+    /// [resumes]: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
     ///
     /// # Errors
     /// Returns [`Unresumable`] if the messages after that event were evicted or never existed.
@@ -238,7 +242,7 @@ impl Session {
         exchange.is_cut() || stream.is_done() || !stream.is_read() || self.server.is_closed()
     }
 
-    /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` if no timer is running.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` if no timer runs.
     /// O(exchanges).
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {

@@ -222,7 +222,8 @@ proptest! {
         chunks.push(rest);
         prop_assert_eq!(&read_with(data_max, field_max, chunks), &wanted);
         prop_assert_eq!(&read_with(data_max, field_max, stream.chunks(1)), &wanted);
-        prop_assert_eq!(read_with(usize::MAX, usize::MAX, stream.chunks(2)), model(&stream, usize::MAX, usize::MAX));
+        let unlimited = model(&stream, usize::MAX, usize::MAX);
+        prop_assert_eq!(read_with(usize::MAX, usize::MAX, stream.chunks(2)), unlimited);
         for at in 0..=stream.len() {
             let halves = [&stream[..at], &stream[at..]];
             prop_assert_eq!(&read_with(data_max, field_max, halves), &wanted, "split at {}", at);
@@ -234,13 +235,15 @@ proptest! {
         scraps in proptest::collection::vec((select(SCRAPS), 1_usize..200), 0..16),
         data_max in 0_usize..2000, field_max in 0_usize..300, size in 1_usize..500,
     ) {
-        let stream: Vec<u8> = scraps.iter().flat_map(|(scrap, times)| scrap.repeat(*times)).collect();
+        let stream: Vec<u8> =
+            scraps.iter().flat_map(|(scrap, times)| scrap.repeat(*times)).collect();
         let mut reader = Reader::new(data_max, field_max);
         let mut all = Vec::new();
         for chunk in stream.chunks(size) {
             all.extend(read_more(&mut reader, [chunk]));
             // Replacement characters can triple the length of a type; names take a few bytes.
-            prop_assert!(reader.held() <= 2 * data_max + 2 * (1 + 3 + 1 + 1) * field_max + 64, "{}", reader.held());
+            let held_max = 2 * data_max + 2 * (1 + 3 + 1 + 1) * field_max + 64;
+            prop_assert!(reader.held() <= held_max, "{}", reader.held());
         }
         prop_assert_eq!(all, model(&stream, data_max, field_max).events);
         reader.finish();
@@ -250,7 +253,13 @@ proptest! {
     #[test]
     fn written_events_round_trip_sse_13(
         frames in proptest::collection::vec(
-            (proptest::option::of(text()), proptest::option::of(text()), proptest::option::of(any::<u64>()), text(), text()),
+            (
+                proptest::option::of(text()),
+                proptest::option::of(text()),
+                proptest::option::of(any::<u64>()),
+                text(),
+                text(),
+            ),
             0..6,
         ),
         size in 1_usize..20,
@@ -259,7 +268,8 @@ proptest! {
         for (id, kind, retry, data, note) in &frames {
             comment(&mut stream, note).unwrap();
             let retry = retry.map(Duration::from_millis);
-            let frame = Frame { id: id.as_deref(), kind: kind.as_deref(), retry, data: data.as_bytes() };
+            let (id_text, kind_text) = (id.as_deref(), kind.as_deref());
+            let frame = Frame { id: id_text, kind: kind_text, retry, data: data.as_bytes() };
             let before = stream.len();
             let written = frame.write(&mut stream);
             if id.as_ref().is_some_and(|id| id.contains('\0')) {
@@ -267,8 +277,9 @@ proptest! {
                 continue;
             }
             prop_assert_eq!(written, Ok(()));
-            let kind = kind.clone().filter(|kind| !kind.is_empty()).unwrap_or_else(|| "message".into());
-            wanted.push(Some(Block { kind, data: Some(data.clone().into_bytes()), id: id.clone(), retry }));
+            let kind = kind_text.filter(|kind| !kind.is_empty()).unwrap_or("message").into();
+            let data = Some(data.clone().into_bytes());
+            wanted.push(Some(Block { kind, data, id: id.clone(), retry }));
         }
         let read = read_with(usize::MAX, usize::MAX, stream.chunks(size));
         prop_assert_eq!(read.events, wanted);
@@ -276,8 +287,12 @@ proptest! {
 
     #[test]
     fn long_data_matches_the_model_for_any_length_and_split(
-        lengths in proptest::collection::vec(prop_oneof![0_usize..40, 4090_usize..4100, 0_usize..20_000], 1..6),
-        size in 1_usize..6000, max in prop_oneof![Just(4096_usize), Just(usize::MAX), 0_usize..20_000],
+        lengths in proptest::collection::vec(
+            prop_oneof![0_usize..40, 4090_usize..4100, 0_usize..20_000],
+            1..6,
+        ),
+        size in 1_usize..6000,
+        max in prop_oneof![Just(4096_usize), Just(usize::MAX), 0_usize..20_000],
     ) {
         let mut stream = Vec::new();
         for length in lengths {

@@ -11,7 +11,8 @@ use core::time::Duration;
 /// use std::time::Duration;
 ///
 /// let mut stream = Vec::new();
-/// let priming = Frame { id: Some("a-0"), retry: Some(Duration::from_millis(500)), ..Frame::default() };
+/// let retry = Some(Duration::from_millis(500));
+/// let priming = Frame { id: Some("a-0"), retry, ..Frame::default() };
 /// priming.write(&mut stream).unwrap();
 /// assert_eq!(stream, b"id: a-0\nretry: 500\ndata: \n\n");
 /// ```

@@ -45,7 +45,10 @@ fn rejection(policy: &Policy, fields: &List, body: &str) -> (u16, i64, Option<Va
 }
 
 fn meta(version: &str) -> Value {
-    json!({"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {}})
+    json!({
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
 }
 
 /// Creates a valid modern request, with `params` added.
@@ -190,8 +193,14 @@ fn a_request_with_incomplete_meta_is_rejected_stl_03() {
         json!([]),
         json!({"io.modelcontextprotocol/protocolVersion": R5}),
         json!({"io.modelcontextprotocol/clientCapabilities": {}}),
-        json!({"io.modelcontextprotocol/protocolVersion": 1, "io.modelcontextprotocol/clientCapabilities": {}}),
-        json!({"io.modelcontextprotocol/protocolVersion": R5, "io.modelcontextprotocol/clientCapabilities": []}),
+        json!({
+            "io.modelcontextprotocol/protocolVersion": 1,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }),
+        json!({
+            "io.modelcontextprotocol/protocolVersion": R5,
+            "io.modelcontextprotocol/clientCapabilities": [],
+        }),
     ] {
         for method in ["tools/call", "unknown/method"] {
             assert_eq!(
@@ -449,7 +458,8 @@ fn a_server_without_revisions_rejects_every_message() {
 
 #[test]
 fn batches_are_accepted_only_where_the_revision_may_have_them_http_06_bat_12() {
-    let array = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"},{"jsonrpc":"2.0","id":"c","method":"c"},
+    let array = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"},
+        {"jsonrpc":"2.0","id":"c","method":"c"},
         {"jsonrpc":"2.0","id":4,"result":{}}]"#;
     let policy = Policy::default();
     let fields = with(post_fields(), &[("mcp-session-id", Some("s"))]);
@@ -539,11 +549,16 @@ proptest! {
         fields in proptest::collection::vec((select(vec![
             "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Param-Value", "Mcp-Session-Id",
         ]), prop_oneof![
-            4 => select(vec![R5, "2025-03-26", "2025-11-25", "v999", "tools/call", "tools/list", "test_custom_header", "s"])
-                .prop_map(|known| known.as_bytes().to_vec()),
+            4 => select(vec![
+                R5, "2025-03-26", "2025-11-25", "v999", "tools/call", "tools/list",
+                "test_custom_header", "s",
+            ])
+            .prop_map(|known| known.as_bytes().to_vec()),
             1 => proptest::collection::vec(any::<u8>(), 0..12),
         ]), 0..6),
-        supported in select(vec![&Revision::ALL[..], &Revision::ALL[4..], &Revision::LEGACY[..], &[]]),
+        supported in select(vec![
+            &Revision::ALL[..], &Revision::ALL[4..], &Revision::LEGACY[..], &[],
+        ]),
     ) {
         let mut head: Vec<(String, Vec<u8>)> =
             post_fields().into_iter().map(|(name, value)| (name, value.into_bytes())).collect();
@@ -557,7 +572,8 @@ proptest! {
             Ok(Post::Alone { revision, message }) => {
                 prop_assert!(policy.speaks(revision) && revision.era() == Era::Modern);
                 prop_assert_eq!(head.one("mcp-protocol-version"), Ok(Some(R5.as_bytes())));
-                let is_expected = matches!(message, Posted::Request { .. } | Posted::Notification { .. });
+                let is_expected =
+                    matches!(message, Posted::Request { .. } | Posted::Notification { .. });
                 prop_assert!(is_expected);
             }
             Ok(Post::Opening { .. }) => prop_assert!(policy.offers_sessions()),

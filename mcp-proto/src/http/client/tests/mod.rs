@@ -84,7 +84,8 @@ impl Fixture {
 
     fn welcome(&mut self, initialize: &Send, revision: Revision, head: Head<'_>) {
         let result = format!(
-            r#"{{"protocolVersion":"{revision}","capabilities":{{"tools":{{}},"resources":{{"subscribe":true}}}},
+            r#"{{"protocolVersion":"{revision}",
+            "capabilities":{{"tools":{{}},"resources":{{"subscribe":true}}}},
             "serverInfo":{{"name":"played","version":"1"}}}}"#
         );
         let body = result_of(initialize, &result);
@@ -183,7 +184,8 @@ impl Fixture {
 }
 
 const DISCOVERED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete",
-    "supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"resources":{},"prompts":{}}}}"#;
+    "supportedVersions":["2026-07-28"],
+    "capabilities":{"tools":{"listChanged":true},"resources":{},"prompts":{}}}}"#;
 
 /// Returns the id of the request in the body.
 fn id_of(send: &Send) -> u64 {

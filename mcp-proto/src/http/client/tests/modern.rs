@@ -47,7 +47,8 @@ fn discovery_is_retried_with_a_supported_revision_lif_25() {
         &probe,
         400,
         JSON,
-        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,
+        "error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}"#,
     );
     let again = it.post("server/discover");
     assert_eq!((id_of(&again), again.field("mcp-protocol-version")), (2, Some("2026-07-28")));
@@ -171,7 +172,8 @@ fn listening() -> (Fixture, CallId, Send) {
     it.feed(
         &send,
         &event(&format!(
-            r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{{tag},"notifications":{{"toolsListChanged":true}}}}}}"#
+            r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",
+            "params":{{{tag},"notifications":{{"toolsListChanged":true}}}}}}"#
         )),
     );
     assert_eq!(it.events(), [format!("{call}: listening")]);
@@ -226,13 +228,13 @@ fn each_input_required_round_is_a_new_exchange_stl_21() {
     for as_events in [false, true] {
         let send = it.post("tools/call");
         assert_eq!(send.field("mcp-name"), Some("t"));
-        let asks =
+        let input_required =
             r#"{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}"#;
-        let asks = result_of(&send, asks);
+        let input_required = result_of(&send, input_required);
         if as_events {
-            it.reply(&send, 200, EVENTS, &event(&asks));
+            it.reply(&send, 200, EVENTS, &event(&input_required));
         } else {
-            it.reply(&send, 200, JSON, &asks);
+            it.reply(&send, 200, JSON, &input_required);
         }
         let Some(Event::Session(client::Event::Request { incoming, .. })) = it.http.poll_event()
         else {
@@ -251,11 +253,15 @@ fn each_input_required_round_is_a_new_exchange_stl_21() {
 const TOOLS: &str = r#"{"tools":[
     {"name":"plain","inputSchema":{"type":"object"}},
     {"name":"good","inputSchema":{"type":"object","properties":{
-        "region":{"type":"string","x-mcp-header":"Region"},"dry":{"type":"boolean","x-mcp-header":"Dry"},
+        "region":{"type":"string","x-mcp-header":"Region"},
+        "dry":{"type":"boolean","x-mcp-header":"Dry"},
         "deep":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}}},
-    {"name":"empty","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":""}}}},
-    {"name":"spaced","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"a b"}}}},
-    {"name":"listed","inputSchema":{"type":"object","properties":{"a":{"type":"array","x-mcp-header":"A"}}}}
+    {"name":"empty","inputSchema":{"type":"object","properties":{
+        "a":{"type":"string","x-mcp-header":""}}}},
+    {"name":"spaced","inputSchema":{"type":"object","properties":{
+        "a":{"type":"string","x-mcp-header":"a b"}}}},
+    {"name":"listed","inputSchema":{"type":"object","properties":{
+        "a":{"type":"array","x-mcp-header":"A"}}}}
     ],"nextCursor":"2"}"#;
 
 #[test]
@@ -273,7 +279,8 @@ fn tools_with_invalid_annotations_are_dropped_and_reported_http_48() {
         let events = it.events();
         assert_eq!(
             events[0],
-            "broken HTTP exchange: dropped 3 tools with invalid `x-mcp-header`: empty, spaced, listed"
+            "broken HTTP exchange: dropped 3 tools with invalid `x-mcp-header`: \
+             empty, spaced, listed"
         );
         let result = events[1].strip_prefix(&format!("{call}: ")).unwrap();
         let result = Raw::from_text(result).unwrap();

@@ -11,13 +11,15 @@ fn a_server_that_fails_the_probe_without_a_modern_error_is_legacy_lif_28_lif_30_
         (
             400,
             JSON,
-            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Server not initialized"}}"#,
+            r#"{"jsonrpc":"2.0","id":null,
+            "error":{"code":-32000,"message":"Server not initialized"}}"#,
         ),
         (400, JSON, r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no session"}}"#),
         (
             400,
             JSON,
-            r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Missing session"}}"#,
+            r#"{"jsonrpc":"2.0","id":"server-error",
+            "error":{"code":-32600,"message":"Missing session"}}"#,
         ),
         (404, &plain, "<html>not found</html>"),
         (405, PLAIN, "{}"),
@@ -31,7 +33,10 @@ fn a_server_that_fails_the_probe_without_a_modern_error_is_legacy_lif_28_lif_30_
         (
             200,
             EVENTS,
-            "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"no\"}}\n\n",
+            concat!(
+                r#"data: {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#,
+                "\n\n"
+            ),
         ),
         (200, &plain, "<html>hello</html>"),
         (200, PLAIN, ""),
@@ -67,7 +72,8 @@ fn a_modern_error_is_respected_with_any_status_lif_25_lif_27_t_73() {
     }
     let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
-    let legacy = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2025-06-18"]}}}"#;
+    let legacy = r#"{"jsonrpc":"2.0","id":1,
+        "error":{"code":-32022,"message":"no","data":{"supported":["2025-06-18"]}}}"#;
     it.reply(&probe, 400, JSON, legacy);
     let initialize = it.post("initialize");
     assert!(initialize.body.windows(10).any(|it| it == b"2025-06-18"));
@@ -95,7 +101,8 @@ fn a_challenged_probe_is_reported_and_closes_the_client_aut_11() {
         assert_eq!(
             closed,
             &format!(
-                "closed: the server could not be connected to: the server answered with HTTP status {status}"
+                "closed: the server could not be connected to: \
+                 the server answered with HTTP status {status}"
             )
         );
         it.aborts(&probe);

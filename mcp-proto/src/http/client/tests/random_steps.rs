@@ -1,5 +1,5 @@
-//! Random steps of a server, a driver and an application: every call completes once and in time, and
-//! no exchange is left open.
+//! Random steps of a server, a driver and an application: every call completes once and in time,
+//! and no exchange is left open.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,8 @@ const TEXTS: &[&str] = &[
     "id: 7\nretry: 0\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"x/y\"}\n\n",
     "data: {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n\n",
     "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\n",
-    "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32022,\"message\":\"x\",\"data\":{\"supported\":[\"2025-11-25\"]}}}",
+    r#"{"jsonrpc":"2.0",
+    "error":{"code":-32022,"message":"x","data":{"supported":["2025-11-25"]}}}"#,
     "{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{\"code\":-32601,\"message\":\"x\"}}",
     "data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 ];
@@ -48,13 +49,16 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => select(&["tools/list", "tools/call", "ping"][..]).prop_map(Step::Call),
         1 => any::<usize>().prop_map(Step::Cancel),
-        8 => (any::<usize>(), select(STATUSES), any::<usize>()).prop_map(|(a, b, c)| Step::Head(a, b, c)),
-        8 => (any::<usize>(), 0..TEXTS.len() + 6, any::<bool>()).prop_map(|(a, b, c)| Step::Body(a, b, c)),
+        8 => (any::<usize>(), select(STATUSES), any::<usize>())
+            .prop_map(|(a, b, c)| Step::Head(a, b, c)),
+        8 => (any::<usize>(), 0..TEXTS.len() + 6, any::<bool>())
+            .prop_map(|(a, b, c)| Step::Body(a, b, c)),
         4 => any::<usize>().prop_map(Step::End),
         2 => (any::<usize>(), any::<bool>()).prop_map(|(a, b)| Step::Fail(a, b)),
         1 => Just(Step::Listen),
         3 => (0_u64..20_000).prop_map(Step::Pass),
-        1 => proptest::bool::weighted(0.1).prop_map(|it| if it { Step::Close } else { Step::Pass(1) }),
+        1 => proptest::bool::weighted(0.1)
+            .prop_map(|closes| if closes { Step::Close } else { Step::Pass(1) }),
     ]
 }
 
@@ -68,8 +72,8 @@ struct Bookkeeping {
     ended: usize,
 }
 
-/// The maximum number of exchanges besides calls: one-way messages, ignored responses, the GET stream
-/// and the DELETE.
+/// The maximum number of exchanges besides calls: one-way messages, ignored responses, the GET
+/// stream and the DELETE.
 const OTHERS_MAX: usize = 64 + 32 + 2;
 
 const CALLS_MAX: usize = 8;
@@ -221,7 +225,8 @@ fn valid_response(send: &Send) -> String {
     let result = match &*method.to_text().unwrap_or_default() {
         "server/discover" => r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}"#,
         "initialize" => {
-            r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}"#
+            r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},
+            "serverInfo":{"name":"x","version":"1"}}"#
         }
         _ => "{}",
     };

@@ -78,7 +78,9 @@ fn a_stream_is_resumed_after_its_last_complete_event_sse_08_sse_20_t_83() {
     let (_, fourth) = until_next(&mut it);
     assert_eq!(fourth.field("last-event-id"), Some("a"));
     it.head(&fourth, 200, EVENTS);
-    it.feed(&fourth, "id: c\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n\n");
+    let log = r#"{"jsonrpc":"2.0","method":"notifications/message",
+        "params":{"level":"info","data":1}}"#;
+    it.feed(&fourth, &("id: c\n".to_string() + &event(log)));
     it.end(&fourth);
     let (_, fifth) = until_next(&mut it);
     assert_eq!(fifth.field("last-event-id"), Some("c"));

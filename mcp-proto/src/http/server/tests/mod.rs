@@ -105,7 +105,9 @@ impl Fixture {
         let session = Session::new(Server::new(Instant::ZERO, config), name, settings);
         let mut it = Self { session, now: Instant::ZERO, next_id: 0 };
         let client = json!({"name": "c", "version": "1"});
-        let params = json!({"protocolVersion": revision, "capabilities": capabilities, "clientInfo": client});
+        let params = json!({
+            "protocolVersion": revision, "capabilities": capabilities, "clientInfo": client,
+        });
         let initialize = it.request("initialize", params);
         let head = it.session.poll_reply(initialize).unwrap();
         assert_eq!(head.status, 200);

@@ -218,7 +218,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_client_that_resumes_receives_each_response_once_sse_18(actions in prop::collection::vec(action(), 0..120)) {
+    fn a_client_that_resumes_receives_each_response_once_sse_18(
+        actions in prop::collection::vec(action(), 0..120),
+    ) {
         run(World::new(Settings::default().replay_bytes_max), actions);
     }
 

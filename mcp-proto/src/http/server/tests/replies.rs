@@ -1,4 +1,4 @@
-//! Tests of the kind of response: a JSON value or an event stream, and how a stream begins and ends.
+//! Tests of the kind of response (JSON or event stream), and of how a stream begins and ends.
 
 use super::*;
 
