@@ -124,7 +124,7 @@ pub(crate) mod sealed {
 /// connection's.
 macro_rules! session_over_connection {
     ($role:ty, $event:ty, $make:path) => {
-        impl $crate::connection::sealed::Sealed for $role {
+        impl $crate::session::sealed::Sealed for $role {
             fn use_lines(&mut self) {
                 self.connection.use_lines();
             }
@@ -134,23 +134,23 @@ macro_rules! session_over_connection {
             }
         }
 
-        impl $crate::connection::Session for $role {
+        impl $crate::session::Session for $role {
             type Event = $event;
 
             fn handle_decoded(
                 &mut self,
                 now: Instant,
-                stream: $crate::connection::StreamId,
+                stream: $crate::vocabulary::StreamId,
                 message: $crate::rpc::Decoded<'_>,
             ) {
                 self.connection.handle_decoded(now, stream, message);
             }
 
-            fn handle_violation(&mut self, now: Instant, kind: $crate::connection::ViolationKind) {
+            fn handle_violation(&mut self, now: Instant, kind: $crate::vocabulary::ViolationKind) {
                 self.connection.handle_violation(now, kind);
             }
 
-            fn handle_stream_closed(&mut self, now: Instant, stream: $crate::connection::StreamId) {
+            fn handle_stream_closed(&mut self, now: Instant, stream: $crate::vocabulary::StreamId) {
                 self.connection.handle_stream_closed(now, stream);
             }
 
@@ -171,7 +171,7 @@ macro_rules! session_over_connection {
                 self.connection.poll_timeout()
             }
 
-            fn poll_outgoing(&mut self) -> Option<$crate::connection::Outgoing<'_>> {
+            fn poll_outgoing(&mut self) -> Option<$crate::vocabulary::Outgoing<'_>> {
                 self.connection.poll_outgoing()
             }
 
@@ -183,11 +183,11 @@ macro_rules! session_over_connection {
                 self.connection.use_streams();
             }
 
-            fn hold(&mut self, route: $crate::connection::Route, bytes: usize) {
+            fn hold(&mut self, route: $crate::vocabulary::Route, bytes: usize) {
                 self.connection.hold(route, bytes);
             }
 
-            fn release(&mut self, route: $crate::connection::Route, bytes: usize) {
+            fn release(&mut self, route: $crate::vocabulary::Route, bytes: usize) {
                 self.connection.release(route, bytes);
             }
 

@@ -9,16 +9,27 @@ use std::collections::BTreeMap;
 const ROOM_LINES_MAX: usize = 2_500;
 
 /// The rooms with a budget of their own; `None` for rooms that are reported only.
-///
-/// DESIGN §9 wants 6,000 lines of `connection`, and 10,000 of it and the rooms below: these budgets
-/// are what was reached so far, and may only shrink.
 const ROOMS: &[(&str, Option<usize>)] =
-    &[("connection", Some(8_200)), ("http", None), ("schema", None)];
+    &[("connection", Some(6_000)), ("http", None), ("schema", None)];
 
-/// The connection and the rooms below it, which share a budget.
-const CONNECTION: &[&str] =
-    &["collections", "connection", "json", "method", "revision", "rpc", "wire"];
-const CONNECTION_LINES_MAX: usize = 12_600;
+/// The connection and the rooms that hold its machinery, which share a budget. DESIGN §9 plans
+/// 10,000 lines for them; this is what was reached so far, and may only shrink.
+const CONNECTION: &[&str] = &[
+    "cache",
+    "collections",
+    "connection",
+    "json",
+    "meta",
+    "method",
+    "permissions",
+    "queues",
+    "revision",
+    "rpc",
+    "session",
+    "vocabulary",
+    "wire",
+];
+const CONNECTION_LINES_MAX: usize = 13_100;
 
 /// The rooms that programs leave out unless they test or record.
 const OPTIONAL: &[&str] = &["record", "testing"];
@@ -75,7 +86,7 @@ fn sum(rooms: &BTreeMap<String, usize>, names: &[&str]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{over_budget, rooms, table};
+    use super::{CONNECTION, over_budget, rooms, table};
     use crate::sources::planted;
     use std::collections::BTreeMap;
 
@@ -102,16 +113,16 @@ mod tests {
     #[test]
     fn each_budget_is_held() {
         assert_eq!(
-            over_budget(&sizes(&[("connection", 8_200), ("json", 2_500), ("schema", 9_000)])),
+            over_budget(&sizes(&[("connection", 6_000), ("json", 2_500), ("schema", 9_000)])),
             []
         );
         for (rooms, place) in [
-            (vec![("json", 2_501)], "json"),
-            (vec![("session", 2_501)], "session"),
-            (vec![("connection", 8_201)], "connection"),
+            (vec![("json", 2_501)], "json".to_owned()),
+            (vec![("session", 2_501)], "session".to_owned()),
+            (vec![("connection", 6_001)], "connection".to_owned()),
             (
-                vec![("connection", 8_200), ("json", 2_400), ("wire", 2_001)],
-                "collections + connection + json + method + revision + rpc + wire",
+                vec![("connection", 6_000), ("json", 2_400), ("rpc", 2_400), ("vocabulary", 2_400)],
+                CONNECTION.join(" + "),
             ),
         ] {
             let breaches = over_budget(&sizes(&rooms));

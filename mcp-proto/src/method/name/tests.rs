@@ -1,3 +1,5 @@
+//! Names of methods compare by their text.
+
 use super::*;
 
 #[test]

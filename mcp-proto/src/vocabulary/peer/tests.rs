@@ -1,3 +1,5 @@
+//! What a long `clientInfo` costs beyond its text.
+
 use super::*;
 
 #[test]
