@@ -1,63 +1,65 @@
-//! Whether an HTTP request may come in, by its head alone; knows nothing of what its body will say.
+//! Admission of an HTTP request by its head, before its body is read.
 
 use alloc::boxed::Box;
+use alloc::format;
 use core::str::from_utf8;
 
-use super::field::{Authority, accepts, is_event_id, is_media_type, text, visible};
-use super::fields::{Fields, all};
+use super::fields::{Fields, all_values};
+use super::header::{Authority, accepts, is_event_id, is_media_type, text, visible};
 use super::policy::Policy;
 use super::refusal::Refusal;
 use crate::revision::{Era, Revision};
 
-/// JSON's media type.
+/// The media type of JSON.
 pub(super) const JSON: &str = "application/json";
 
-/// That of event streams.
+/// The media type of event streams.
 pub(super) const EVENT_STREAM: &str = "text/event-stream";
 
-/// The longest name of a revision that is looked at.
+/// The maximum length of `MCP-Protocol-Version` in bytes.
 const VERSION_BYTES_MAX: usize = 64;
 
-/// A request that may come in, as far as its head tells.
+/// A request whose head is acceptable.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Admitted {
-    /// A message; what it is depends on its body.
+    /// A message, classified once its body is known: see [`Head::read`].
     Post(Head),
-    /// A client wants to hear what a session says besides answers, or once more what it missed.
-    /// (HTTP-22)
+    /// A client listens to a session, or resumes a stream.
+    // HTTP-22: GET opens a stream for messages that belong to no request.
     Get(Get),
-    /// A client is done with this session. (HTTP-35)
+    /// A client ends the session with this id.
+    // HTTP-35: DELETE terminates a session.
     Delete(Box<str>),
 }
 
-/// What a client wants to hear of a session.
+/// A GET request: the client listens to a session.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Get {
-    /// The session's id, of visible ASCII.
+    /// The session id, in visible ASCII.
     pub session: Box<str>,
-    /// The event after which to go on, in the stream that it belongs to.
+    /// The event to resume after, in the stream it belongs to.
     pub last_event_id: Option<Box<str>>,
 }
 
-/// What the head of a POST says that matters once its body is there.
+/// The parts of a POST's head that are needed with its body.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Head {
-    pub(super) version: Version,
-    pub(super) session: Presented,
+    pub(super) version: VersionHeader,
+    pub(super) session: SessionHeader,
 }
 
-/// What `MCP-Protocol-Version` says.
+/// The value of `MCP-Protocol-Version`.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum Version {
+pub(super) enum VersionHeader {
     Absent,
-    /// Repeated, empty, too long, or of characters that are none of a version's.
+    /// Repeated, empty, too long, or not visible ASCII.
     Malformed,
     Known(Revision),
     Unknown(Box<str>),
 }
 
-impl Version {
+impl VersionHeader {
     fn of(fields: &dyn Fields) -> Self {
         match fields.one("mcp-protocol-version") {
             Ok(None) => Self::Absent,
@@ -75,17 +77,17 @@ impl Version {
     }
 }
 
-/// What `Mcp-Session-Id` says.
+/// The value of `Mcp-Session-Id`.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) enum Presented {
+pub(super) enum SessionHeader {
     Absent,
     Repeated,
-    /// Something that is no id of ours, whatever sessions there are.
+    /// A value that this server cannot have issued.
     Foreign,
     Id(Box<str>),
 }
 
-impl Presented {
+impl SessionHeader {
     fn of(policy: &Policy, fields: &dyn Fields) -> Self {
         match fields.one("mcp-session-id") {
             Ok(None) => Self::Absent,
@@ -98,25 +100,25 @@ impl Presented {
         }
     }
 
-    /// The id, where one is required. (HTTP-32, HTTP-33)
-    pub(super) fn required(&self) -> Result<Box<str>, Refusal> {
+    /// Returns the id, or the refusal of a request that requires one.
+    // HTTP-32: 400 without an id. HTTP-33: 404 for an unknown id.
+    pub(super) fn require(&self) -> Result<Box<str>, Refusal> {
         match self {
             Self::Id(id) => Ok(id.clone()),
             Self::Absent => Err(Refusal::new(400, "`Mcp-Session-Id` is missing")),
             Self::Repeated => Err(Refusal::new(400, "`Mcp-Session-Id` is repeated")),
-            // Whoever holds an id that we never gave must be told to begin anew, as with one that
-            // we forgot: it may be of the server that stood here before.
+            // The id may come from another server behind this URL, so treat it like an expired
+            // one: 404 makes the client initialize again.
             Self::Foreign => Err(Refusal::unknown_session(None)),
         }
     }
 }
 
-/// Whether a request may come in, by its verb and its fields, before anything of its body is read.
+/// Admits or rejects a request by its HTTP method and headers, before its body is read.
 ///
-/// In this order: where it is addressed to and comes from ([`screen`]), its verb, its size and
-/// coding, its media type, and what it accepts in return. What depends on the body, such as which
-/// era a POST is of, is left to [`Head::read`]. Over HTTP/2 and later the driver passes
-/// `:authority` as `host`. (requirements §3.2)
+/// Checks, in this order: host and origin ([`screen`]), HTTP method, `Content-Length`,
+/// `Content-Encoding`, `Content-Type` and `Accept`. Checks that need the body, such as the era of a
+/// POST, are left to [`Head::read`]. Over HTTP/2 and later, pass `:authority` as `host`.
 ///
 /// ```
 /// use mcp_proto::http::{Admitted, Policy, admit};
@@ -133,7 +135,7 @@ impl Presented {
 /// ```
 ///
 /// # Errors
-/// How to refuse it.
+/// Returns the refusal to send.
 pub fn admit(policy: &Policy, verb: &str, fields: &dyn Fields) -> Result<Admitted, Refusal> {
     screen(policy, fields)?;
     let sessions = policy.offers_sessions();
@@ -141,61 +143,63 @@ pub fn admit(policy: &Policy, verb: &str, fields: &dyn Fields) -> Result<Admitte
         "POST" => post(policy, fields).map(Admitted::Post),
         "GET" if sessions => get(policy, fields).map(Admitted::Get),
         "DELETE" if sessions => {
-            legacy(policy, fields)?;
-            Presented::of(policy, fields).required().map(Admitted::Delete)
+            check_session_version(policy, fields)?;
+            SessionHeader::of(policy, fields).require().map(Admitted::Delete)
         }
         "GET" | "DELETE" => Err(not_allowed(policy, "this server has no sessions")),
-        _ => Err(not_allowed(policy, "the verb is not one of Streamable HTTP")),
+        _ => Err(not_allowed(policy, "HTTP method is not supported by Streamable HTTP")),
     }
 }
 
-/// Whether a request is addressed to this server and comes from a page that may use it; the first
-/// thing that [`admit`] asks. A server that asks who the client is does so after this and before
-/// anything else. (HTTP-55, T-90)
+/// Checks `Host` and `Origin`; the first step of [`admit`].
+///
+/// A server that authenticates clients does so after this check and before all others.
 ///
 /// # Errors
-/// How to refuse it.
+/// Returns the refusal to send.
+// HTTP-55: an invalid origin is rejected with 403. T-90: so is `null`, unless configured.
 pub fn screen(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
     let Ok(Some(host)) = fields.one("host") else {
-        return Err(Refusal::new(400, "there is not one `Host`"));
+        return Err(Refusal::new(400, "exactly one `Host` header is required"));
     };
     let Some(host) = Authority::parse(host) else {
         return Err(Refusal::new(400, "`Host` is malformed"));
     };
-    if !policy.takes_host(&host) {
-        return Err(Refusal::new(403, "the host is not one of this server's"));
+    if !policy.allows_host(&host) {
+        return Err(Refusal::new(403, "`Host` is not allowed by this server"));
     }
     match fields.one("origin") {
         Ok(None) => Ok(()),
-        Ok(Some(origin)) if policy.takes_origin(origin) => Ok(()),
-        _ => Err(Refusal::new(403, "the origin is not allowed")),
+        Ok(Some(origin)) if policy.allows_origin(origin) => Ok(()),
+        _ => Err(Refusal::new(403, "`Origin` is not allowed by this server")),
     }
 }
 
 fn post(policy: &Policy, fields: &dyn Fields) -> Result<Head, Refusal> {
-    check_length(policy, fields)?;
-    // Whoever can decode a body does so before, and takes the field away.
-    let coded = all(fields, "content-encoding").any(|coding| {
+    check_content_length(policy, fields)?;
+    // A driver that decodes bodies removes this header first.
+    let is_encoded = all_values(fields, "content-encoding").any(|coding| {
         !text(coding)
             .is_some_and(|coding| coding.is_empty() || coding.eq_ignore_ascii_case("identity"))
     });
-    if coded {
-        return Err(Refusal::new(415, "the body must not be encoded"));
+    if is_encoded {
+        return Err(Refusal::new(415, "`Content-Encoding` is not supported"));
     }
     match fields.one("content-type") {
         Ok(Some(value)) if is_media_type(value, JSON) => {}
-        Ok(_) => return Err(Refusal::new(415, "the body must be `application/json`")),
+        Ok(_) => return Err(Refusal::new(415, "`Content-Type` must be `application/json`")),
         Err(_) => return Err(Refusal::new(400, "`Content-Type` is repeated")),
     }
-    // Which of the two an answer is depends on what it will be. (HTTP-04, HTTP-10)
-    if ![JSON, EVENT_STREAM].iter().all(|kind| accepts(all(fields, "accept"), kind)) {
-        let why = "the client must accept both `application/json` and `text/event-stream`";
+    // HTTP-04, HTTP-10: the server chooses between JSON and an event stream.
+    if ![JSON, EVENT_STREAM].iter().all(|kind| accepts(all_values(fields, "accept"), kind)) {
+        let why = "`Accept` must include `application/json` and `text/event-stream`";
         return Err(Refusal::new(406, why));
     }
-    Ok(Head { version: Version::of(fields), session: Presented::of(policy, fields) })
+    Ok(Head { version: VersionHeader::of(fields), session: SessionHeader::of(policy, fields) })
 }
 
-fn check_length(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
+/// Checks that `Content-Length`, if present, is a number within the limit.
+fn check_content_length(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
     let malformed = || Refusal::new(400, "`Content-Length` is malformed");
     let Some(length) = fields.one("content-length").map_err(|_| malformed())? else {
         return Ok(());
@@ -204,32 +208,34 @@ fn check_length(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return Err(malformed());
     }
-    // More digits than a number can have are too many bytes all the same.
+    // A number that overflows is above the limit, too.
     match digits.parse::<u64>() {
         Ok(length)
             if usize::try_from(length).is_ok_and(|length| length <= policy.body_bytes_max()) =>
         {
             Ok(())
         }
-        _ => Err(too_long()),
+        _ => Err(too_long(policy)),
     }
 }
 
-pub(super) fn too_long() -> Refusal {
-    Refusal::new(413, "the body is longer than this server takes")
+/// Returns the refusal of a body that exceeds the limit.
+pub(super) fn too_long(policy: &Policy) -> Refusal {
+    let bytes_max = policy.body_bytes_max();
+    Refusal::new(413, format!("body exceeds {bytes_max} bytes (`Policy::with_body_bytes_max`)"))
 }
 
 fn get(policy: &Policy, fields: &dyn Fields) -> Result<Get, Refusal> {
-    legacy(policy, fields)?;
-    if !accepts(all(fields, "accept"), EVENT_STREAM) {
-        return Err(Refusal::new(406, "the client must accept `text/event-stream`"));
+    check_session_version(policy, fields)?;
+    if !accepts(all_values(fields, "accept"), EVENT_STREAM) {
+        return Err(Refusal::new(406, "`Accept` must include `text/event-stream`"));
     }
-    let session = Presented::of(policy, fields).required()?;
+    let session = SessionHeader::of(policy, fields).require()?;
     let malformed = || Refusal::new(400, "`Last-Event-ID` is malformed");
     let last_event_id = match fields.one("last-event-id").map_err(|_| malformed())? {
         None => None,
         Some(id) => {
-            // Blanks around a value are none of it; what is beyond ASCII travels as UTF-8.
+            // Surrounding blanks are not part of the value; non-ASCII ids are sent as UTF-8.
             let id = from_utf8(id).map_err(|_| malformed())?.trim_matches([' ', '\t']);
             Some(id)
                 .filter(|id| is_event_id(id, policy.event_id_bytes_max()))
@@ -240,28 +246,32 @@ fn get(policy: &Policy, fields: &dyn Fields) -> Result<Get, Refusal> {
     Ok(Get { session, last_event_id: last_event_id.map(Into::into) })
 }
 
-/// GET and DELETE are of sessions: clients of revisions without any are told so, and others must
-/// name one that is spoken, if any. (HTTP-37, HTTP-38, HTTP-52)
-fn legacy(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
-    match Version::of(fields) {
-        Version::Absent => Ok(()),
-        Version::Known(revision) if revision.era() == Era::Modern => {
-            Err(not_allowed(policy, "the revision has no sessions"))
+/// Checks the version of a GET or DELETE: absent, or a supported revision with sessions.
+// HTTP-37: an absent version is the session's. HTTP-38: 400 for an unsupported one. HTTP-52: 405
+// for a modern one.
+fn check_session_version(policy: &Policy, fields: &dyn Fields) -> Result<(), Refusal> {
+    match VersionHeader::of(fields) {
+        VersionHeader::Absent => Ok(()),
+        VersionHeader::Known(revision) if revision.era() == Era::Modern => {
+            Err(not_allowed(policy, "this protocol revision has no sessions"))
         }
-        version => spoken(policy, &version).map(|_| ()),
+        version => require_supported(policy, &version).map(|_| ()),
     }
 }
 
-/// The revision that a legacy request names, if any. (HTTP-38)
-pub(super) fn spoken(policy: &Policy, version: &Version) -> Result<Option<Revision>, Refusal> {
+/// Returns the revision of a legacy request, if it names one, or the refusal of an unsupported one.
+// HTTP-38: an invalid or unsupported version is rejected with 400.
+pub(super) fn require_supported(
+    policy: &Policy,
+    version: &VersionHeader,
+) -> Result<Option<Revision>, Refusal> {
     match version {
-        Version::Absent => Ok(None),
-        Version::Known(revision) if policy.speaks(*revision) => Ok(Some(*revision)),
-        Version::Known(_) | Version::Unknown(_) => Err(Refusal::new(
-            400,
-            "this server does not speak the version of `MCP-Protocol-Version`",
-        )),
-        Version::Malformed => Err(Refusal::new(400, "`MCP-Protocol-Version` is malformed")),
+        VersionHeader::Absent => Ok(None),
+        VersionHeader::Known(revision) if policy.speaks(*revision) => Ok(Some(*revision)),
+        VersionHeader::Known(_) | VersionHeader::Unknown(_) => {
+            Err(Refusal::new(400, "unsupported `MCP-Protocol-Version`"))
+        }
+        VersionHeader::Malformed => Err(Refusal::new(400, "`MCP-Protocol-Version` is malformed")),
     }
 }
 

@@ -1,13 +1,12 @@
-//! The fields of a head, as whatever parsed it holds them; knows neither which fields there are nor
-//! what they say.
+//! Access to the headers of any HTTP stack, by name.
 
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The fields of one head.
+/// The headers of one request or response.
 ///
-/// Lists of pairs implement it, and `http::HeaderMap` does behind the feature `http-types`. For any
-/// other HTTP stack it is one lookup:
+/// Implemented for lists of pairs, and for `http::HeaderMap` with the feature `http-types`. For any
+/// other HTTP stack, implement one lookup:
 ///
 /// ```
 /// use mcp_proto::http::Fields;
@@ -26,16 +25,16 @@ use core::fmt;
 /// assert!(head.one("accept").is_err());
 /// ```
 pub trait Fields {
-    /// The `nth` value, from 0, of the field `name`, which is given in lower case; names compare
-    /// without case. (HTTP-46)
+    /// Returns the `nth` value, counted from 0, of the header `name`. `name` is in lower case; the
+    /// comparison ignores case.
+    // HTTP-46: header names are case-insensitive.
     fn value(&self, name: &str, nth: usize) -> Option<&[u8]>;
 
-    /// The value of a field that has one at most.
+    /// Returns the value of a header that may appear at most once.
     ///
     /// # Errors
-    /// [`Repeated`] if it comes twice, even with equal values: whoever stands in between may have
-    /// looked at another one than we, or have joined them, and what it let pass is then not
-    /// what we read.
+    /// Returns [`Repeated`] if the header appears twice, even with equal values. An intermediary
+    /// may check one value and this side use the other, so neither is trusted.
     fn one(&self, name: &str) -> Result<Option<&[u8]>, Repeated> {
         match self.value(name, 1) {
             None => Ok(self.value(name, 0)),
@@ -44,20 +43,23 @@ pub trait Fields {
     }
 }
 
-/// A field came twice that has one value at most.
+/// A header that may appear at most once is repeated.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Repeated;
 
 impl fmt::Display for Repeated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a header field is repeated")
+        f.write_str("header is repeated")
     }
 }
 
 impl core::error::Error for Repeated {}
 
-/// All values of a field.
-pub(super) fn all<'a>(fields: &'a dyn Fields, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+/// Returns all values of a header.
+pub(super) fn all_values<'a>(
+    fields: &'a dyn Fields,
+    name: &'a str,
+) -> impl Iterator<Item = &'a [u8]> {
     (0..).map_while(move |nth| fields.value(name, nth))
 }
 
@@ -89,11 +91,11 @@ impl<T: Fields + ?Sized> Fields for &T {
 #[cfg(feature = "http-types")]
 impl Fields for ::http::HeaderMap {
     fn value(&self, name: &str, nth: usize) -> Option<&[u8]> {
-        named(self, name).nth(nth)
+        values_of(self, name).nth(nth)
     }
 
     fn one(&self, name: &str) -> Result<Option<&[u8]>, Repeated> {
-        let mut values = named(self, name);
+        let mut values = values_of(self, name);
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
             (_, Some(_)) => Err(Repeated),
@@ -101,10 +103,10 @@ impl Fields for ::http::HeaderMap {
     }
 }
 
-/// All values of a field. A head has few fields: to look at each is less than to have the name made
-/// into one that the map looks for, and whoever parses heads bounds how many there may be.
+/// Returns all values of a header by a linear scan: heads are short and bounded by the HTTP stack,
+/// so this is cheaper than parsing `name` for a map lookup.
 #[cfg(feature = "http-types")]
-fn named<'a>(map: &'a ::http::HeaderMap, name: &str) -> impl Iterator<Item = &'a [u8]> {
+fn values_of<'a>(map: &'a ::http::HeaderMap, name: &str) -> impl Iterator<Item = &'a [u8]> {
     map.iter().filter(move |(key, _)| key.as_str() == name).map(|(_, value)| value.as_bytes())
 }
 
@@ -113,29 +115,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_compare_without_case_and_values_come_in_order_http_46() {
+    fn names_are_case_insensitive_and_values_are_ordered_http_46() {
         let fields = [("Accept", "a"), ("X", "b"), ("ACCEPT", "c")];
         let dynamic: &dyn Fields = &fields;
-        assert_eq!(all(dynamic, "accept").collect::<Vec<_>>(), [b"a", b"c"]);
+        assert_eq!(all_values(dynamic, "accept").collect::<Vec<_>>(), [b"a", b"c"]);
         assert_eq!((dynamic.value("x", 0), dynamic.value("x", 1)), (Some(&b"b"[..]), None));
         assert_eq!((dynamic.one("x"), dynamic.one("y")), (Ok(Some(&b"b"[..])), Ok(None)));
     }
 
     #[test]
-    fn a_field_that_comes_twice_is_not_one_even_if_equal() {
+    fn a_repeated_header_is_an_error_even_with_equal_values() {
         assert_eq!([("host", "a"), ("Host", "a")].one("host"), Err(Repeated));
     }
 
     #[cfg(feature = "http-types")]
     #[test]
-    fn header_maps_are_fields() {
+    fn header_map_implements_fields() {
         let mut map = ::http::HeaderMap::new();
         map.append("Mcp-Method", ::http::HeaderValue::from_static("tools/call"));
         map.append("accept", ::http::HeaderValue::from_static("a"));
         map.append("accept", ::http::HeaderValue::from_static("b"));
         let fields: &dyn Fields = &map;
         assert_eq!(fields.one("mcp-method"), Ok(Some(&b"tools/call"[..])));
-        assert_eq!(all(fields, "accept").collect::<Vec<_>>(), [b"a", b"b"]);
+        assert_eq!(all_values(fields, "accept").collect::<Vec<_>>(), [b"a", b"b"]);
         assert_eq!((fields.one("accept"), fields.one("host")), (Err(Repeated), Ok(None)));
     }
 }

@@ -1,16 +1,19 @@
-//! Streamable HTTP without IO: what a server lets in and which message goes into which response,
-//! what a client does with exchanges, and the two languages below JSON, event streams and header
-//! field values. It knows no HTTP stack and holds no socket.
+//! Streamable HTTP without IO, for servers and clients: which requests to accept, which message
+//! goes into which response, and the formats below JSON (event streams and header values).
 //!
-//! A server asks [`admit`] about the head of each request, and [`Head::read`] about the body that
-//! follows; both say how to refuse it, as a whole [`Reply`]. What is let in goes to a [`Session`],
-//! which sorts out the responses; a [`Table`] holds the sessions that there are. A client is a
-//! [`client::Http`]. [`sse`] and [`field`] are usable alone and know nothing of MCP.
+//! A server calls [`admit`] with the head of each request and [`Head::read`] with its body. Each
+//! returns a [`Refusal`] that converts to a complete [`Reply`]. An accepted request goes to a
+//! [`Session`], which assigns messages to responses; a [`Table`] stores the open sessions. A client
+//! is a [`client::Http`]. [`sse`] and [`header`] are independent of MCP.
+//!
+//! [Specification][spec]
+//!
+//! [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 
 mod admit;
 pub mod client;
-pub mod field;
 mod fields;
+pub mod header;
 mod param_headers;
 mod policy;
 mod refusal;
@@ -22,6 +25,7 @@ pub mod sse;
 mod testing;
 mod validate;
 
+pub use self::header as field;
 pub use admit::{Admitted, Get, Head, admit, screen};
 pub use fields::{Fields, Repeated};
 pub use param_headers::{InvalidMirror, Mirror, Mismatch, standard};

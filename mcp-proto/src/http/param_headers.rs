@@ -1,5 +1,5 @@
-//! What a request repeats in its head: the method, the name, and those arguments of a tool that its
-//! schema says; the same for who sends it and who receives it.
+//! Headers that mirror the body of a modern request: `Mcp-Method`, `Mcp-Name`, and `Mcp-Param-*`
+//! for annotated tool arguments. Clients write them; servers check them.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -7,30 +7,32 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::field::{decode, encode, is_token, safe_integer};
 use super::fields::Fields;
+use super::header::{decode, encode, is_token, safe_integer};
 use crate::json::{Raw, Reader, find, unescape};
 use crate::revision::named_by;
 
-/// The annotation of a property that is repeated.
+/// The JSON Schema keyword that annotates a mirrored property.
 const ANNOTATION: &str = "x-mcp-header";
 
-/// What the names of the fields begin with.
-const FIELD: &str = "Mcp-Param-";
+/// The prefix of the header names.
+const HEADER_PREFIX: &str = "Mcp-Param-";
 
-/// The most properties of one tool that can be repeated.
+/// The maximum number of mirrored properties of one tool.
 const PARAMS_MAX: usize = 64;
 
-/// The longest annotation.
+/// The maximum length of an annotation in bytes.
 const NAME_BYTES_MAX: usize = 128;
 
-/// The deepest nesting of schemas in which an annotation can stand.
+/// The maximum nesting of schemas around an annotation.
 const DEPTH_MAX: usize = 32;
 
-/// What `Mcp-Method` and `Mcp-Name` of a request say. (HTTP-44)
+/// Returns the values of the [standard headers] `Mcp-Method` and `Mcp-Name` of a request.
 ///
-/// Both can be sent as they are: a method that no field can hold is written in a way that no server
-/// takes.
+/// [standard headers]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers
+///
+/// Both are valid header values. A method that is not valid as such is encoded, and servers reject
+/// it.
 ///
 /// ```
 /// use mcp_proto::Raw;
@@ -41,12 +43,13 @@ const DEPTH_MAX: usize = 32;
 /// assert_eq!((&*method, name.as_deref()), ("tools/call", Some("=?base64?Z3LDtsOfZQ==?=")));
 /// assert_eq!(standard("tools/list", None).1, None);
 /// ```
+// HTTP-44: every request has `Mcp-Method`, and `Mcp-Name` where the body has a name or URI.
 #[must_use]
 pub fn standard<'a>(method: &'a str, params: Option<&Raw>) -> (Cow<'a, str>, Option<String>) {
     standard_of(method, params.map(Raw::as_bytes))
 }
 
-/// Like [`standard`], for params that are known to be an object.
+/// Like [`standard`], for params that are known to be a JSON object.
 pub(super) fn standard_of<'a>(
     method: &'a str,
     params: Option<&[u8]>,
@@ -55,17 +58,21 @@ pub(super) fn standard_of<'a>(
     (encode(method), name.map(|name| encode(&name).into_owned()))
 }
 
-/// Which arguments of one tool a request repeats in fields named `Mcp-Param-…`: those whose
-/// property in the input schema has an annotation `x-mcp-header`.
+/// The arguments of one tool that a request mirrors into [`Mcp-Param-*` headers][custom].
 ///
-/// A client makes one of each tool that it was told of, and leaves out those tools where that fails
-/// (HTTP-48); a server makes one of the tool that is called.
+/// These are the arguments whose property in the input schema has the annotation `x-mcp-header`.
+///
+/// [custom]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#custom-headers-from-tool-parameters
+///
+/// A client creates one for each listed tool and drops tools for which that fails. A server creates
+/// one for the called tool.
 ///
 /// ```
 /// use mcp_proto::Raw;
 /// use mcp_proto::http::Mirror;
 ///
-/// let schema = r#"{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}"#;
+/// let schema = r#"{"type":"object","properties":{
+///     "region":{"type":"string","x-mcp-header":"Region"}}}"#;
 /// let mirror = Mirror::of(&Raw::from_text(schema).unwrap()).unwrap();
 /// let arguments = Raw::from_text(r#"{"region":"us-west1"}"#).unwrap();
 /// let fields = mirror.fields(Some(&arguments));
@@ -73,52 +80,56 @@ pub(super) fn standard_of<'a>(
 /// assert!(mirror.check(Some(&arguments), &fields).is_ok());
 /// assert!(mirror.check(None, &fields).is_err());
 /// ```
+// HTTP-48: clients exclude tools with invalid annotations.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Mirror {
     params: Vec<Param>,
 }
 
-/// A property that is repeated.
+/// A mirrored property.
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Param {
-    /// The field's name, as it is annotated.
+    /// The header name, in the case of the annotation.
     field: String,
-    /// The members from the arguments down.
+    /// The member names that lead from the arguments to the value.
     path: Vec<Box<str>>,
 }
 
 impl Mirror {
-    /// Reads what the schema of a tool's input says. (HTTP-47)
+    /// Collects the annotations of a tool's input schema.
     ///
     /// # Errors
-    /// [`InvalidMirror`] where an annotation is empty, no token, or the same as another whatever
-    /// its case; where its property is no string, integer or boolean; where it stands anywhere
-    /// but at a property of a property and so on, of the whole (T-108); or beyond bounds: 64
-    /// annotations, 128 bytes each, 32 levels. (HTTP-48)
+    /// Returns [`InvalidMirror`] if an annotation
+    /// - is empty, not a token, or equal to another one, ignoring case,
+    /// - belongs to a property that is not a string, integer or boolean,
+    /// - is not reachable from the root through `properties` alone, or
+    /// - exceeds a limit: 64 annotations, 128 bytes each, 32 levels.
+    // HTTP-47: annotated parameters are mirrored. HTTP-48: constraints on annotations. T-108: only
+    // statically reachable properties can be annotated.
     pub fn of(input_schema: &Raw) -> Result<Self, InvalidMirror> {
         let mut mirror = Self::default();
-        // Most schemas have none. With escapes it may be spelled in other ways.
+        // Most schemas have no annotation. A backslash may hide an escaped spelling of it.
         let text = input_schema.as_bytes();
         if memchr::memmem::find(text, ANNOTATION.as_bytes()).is_some()
             || memchr::memchr(b'\\', text).is_some()
         {
-            let mut walk = Walk { mirror: &mut mirror, path: Vec::new(), depth: 0 };
+            let mut walk = SchemaWalk { mirror: &mut mirror, path: Vec::new(), depth: 0 };
             walk.schema(&mut Reader::new(input_schema), true)?;
         }
         Ok(mirror)
     }
 
-    /// Whether nothing is repeated.
+    /// Returns whether no argument is mirrored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.params.is_empty()
     }
 
-    /// The fields of a call with these arguments, and their values, which can be sent as they are.
-    /// (HTTP-47, HTTP-49)
+    /// Returns the headers of a call with these arguments, as names and encoded values.
     ///
-    /// What is absent or `null` has none, and neither has what is not a string, a boolean or an
-    /// integer within ±(2^53 - 1): a server refuses that.
+    /// Arguments that are absent or `null` have no header. Neither have those that are not a
+    /// string, a boolean or an integer within ±(2^53 - 1); servers reject such calls.
+    // HTTP-47: `null` and absent arguments are omitted. HTTP-49: encoding of values.
     #[must_use]
     pub fn fields(&self, arguments: Option<&Raw>) -> Vec<(String, String)> {
         let fields = self.params.iter().filter_map(|param| {
@@ -133,49 +144,50 @@ impl Mirror {
         fields.collect()
     }
 
-    /// Whether the fields of a head repeat these arguments, and nothing else where there are none.
-    /// (HTTP-50)
+    /// Checks that the headers of a request agree with its arguments.
     ///
     /// # Errors
-    /// [`Mismatch`] at the first one that does not.
+    /// Returns the first [`Mismatch`]: a header that is missing, repeated, malformed, different
+    /// from its argument, or present without one.
+    // HTTP-50: servers reject requests whose headers and arguments differ.
     pub fn check(&self, arguments: Option<&Raw>, fields: &dyn Fields) -> Result<(), Mismatch> {
         for param in &self.params {
             let mismatch = |why| Err(Mismatch { field: param.field.clone(), why });
-            let Ok(said) = fields.one(&param.field.to_ascii_lowercase()) else {
+            let Ok(value) = fields.one(&param.field.to_ascii_lowercase()) else {
                 return mismatch("is repeated");
             };
-            let Ok(said) = said.map(decode).transpose() else { return mismatch("is malformed") };
-            let same = match (said, arguments.and_then(|arguments| param.find(arguments))) {
+            let Ok(sent) = value.map(decode).transpose() else { return mismatch("is malformed") };
+            let is_equal = match (sent, arguments.and_then(|arguments| param.find(arguments))) {
                 (None, None) => true,
                 (None, Some(_)) => return mismatch("is missing"),
-                (Some(_), None) => return mismatch("repeats an argument that is not there"),
-                (Some(said), Some(Value::Text(text))) => said == text,
-                // As numbers: `42.0` is 42. (T-109)
-                (Some(said), Some(Value::Integer(integer))) => safe_integer(&said) == Some(integer),
-                (Some(said), Some(Value::Bool(value))) => {
-                    said == if value { "true" } else { "false" }
+                (Some(_), None) => return mismatch("has no argument in the body"),
+                (Some(sent), Some(Value::Text(text))) => sent == text,
+                // T-109: integers are compared by value: `42.0` equals 42.
+                (Some(sent), Some(Value::Integer(integer))) => safe_integer(&sent) == Some(integer),
+                (Some(sent), Some(Value::Bool(value))) => {
+                    sent == if value { "true" } else { "false" }
                 }
                 (Some(_), Some(Value::Other)) => false,
             };
-            if !same {
-                return mismatch("is not the argument of the body");
+            if !is_equal {
+                return mismatch("does not match the argument in the body");
             }
         }
         Ok(())
     }
 }
 
-/// An argument, as a field can repeat it.
+/// An argument by the way it is mirrored.
 enum Value<'a> {
     Text(Cow<'a, str>),
     Integer(i64),
     Bool(bool),
-    /// It cannot.
+    /// No header can represent the value.
     Other,
 }
 
 impl Param {
-    /// The argument; none if it is absent or `null`.
+    /// Returns the argument, unless it is absent or `null`.
     fn find<'a>(&self, arguments: &'a Raw) -> Option<Value<'a>> {
         let value =
             self.path.iter().try_fold(arguments.as_bytes(), |object, name| find(object, name))?;
@@ -192,31 +204,31 @@ impl Param {
     }
 }
 
-/// Where the walk over a schema is.
-struct Walk<'m> {
+/// A depth-first walk over a schema, with its current position.
+struct SchemaWalk<'m> {
     mirror: &'m mut Mirror,
     path: Vec<Box<str>>,
     depth: usize,
 }
 
-/// How a keyword of JSON Schema holds schemas.
-enum Holds {
-    /// As the values of an object, by the names of properties.
+/// The kind of value that a JSON Schema keyword has.
+enum KeywordKind {
+    /// An object of schemas by property name.
     Properties,
-    /// As the values of an object.
-    Members,
-    /// As one schema, or several in an array.
+    /// An object of schemas by other names.
+    SchemaMap,
+    /// A schema, or an array of schemas.
     Schemas,
-    /// Not at all: what it holds is data, whatever it looks like.
+    /// Data without schemas.
     Data,
 }
 
-impl Holds {
+impl KeywordKind {
     fn of(keyword: &str) -> Self {
         match keyword {
             "properties" => Self::Properties,
             "patternProperties" | "$defs" | "definitions" | "dependentSchemas" | "dependencies" => {
-                Self::Members
+                Self::SchemaMap
             }
             "items"
             | "prefixItems"
@@ -239,20 +251,20 @@ impl Holds {
     }
 }
 
-type Step = Result<(), InvalidMirror>;
+type WalkResult = Result<(), InvalidMirror>;
 
-impl Walk<'_> {
-    /// Takes one schema; `reachable`: only through `properties`.
-    fn schema(&mut self, reader: &mut Reader<'_>, reachable: bool) -> Step {
+impl SchemaWalk<'_> {
+    /// Visits one schema. `reachable`: only `properties` lead to it from the root.
+    fn schema(&mut self, reader: &mut Reader<'_>, reachable: bool) -> WalkResult {
         let mut annotation = None;
         let mut kind = None;
         self.depth += 1;
         let walked = reader.members(|keyword, reader| {
-            match Holds::of(keyword) {
-                Holds::Properties => return self.members(reader, reachable),
-                Holds::Members => return self.members(reader, false),
-                Holds::Schemas => return self.schemas(reader),
-                Holds::Data => {}
+            match KeywordKind::of(keyword) {
+                KeywordKind::Properties => return self.schema_map(reader, reachable),
+                KeywordKind::SchemaMap => return self.schema_map(reader, false),
+                KeywordKind::Schemas => return self.schemas(reader),
+                KeywordKind::Data => {}
             }
             match keyword {
                 ANNOTATION => annotation = Some(reader.raw()),
@@ -263,21 +275,20 @@ impl Walk<'_> {
         });
         match walked {
             None => reader.skip(),
-            Some(step) => step?,
+            Some(result) => result?,
         }
         self.depth -= 1;
         annotation
-            .map_or(Ok(()), |annotation| self.annotated(&annotation, kind.as_ref(), reachable))
+            .map_or(Ok(()), |annotation| self.on_annotation(&annotation, kind.as_ref(), reachable))
     }
 
-    /// Takes schemas that stand in an object; with `reachable` they are properties of what is
-    /// annotated.
-    fn members(&mut self, reader: &mut Reader<'_>, reachable: bool) -> Step {
+    /// Visits the schemas of an object. `reachable`: they are properties of a reachable schema.
+    fn schema_map(&mut self, reader: &mut Reader<'_>, reachable: bool) -> WalkResult {
         let walked = reader.members(|name, reader| {
             self.path.push(name.into());
-            let step = self.schema(reader, reachable);
+            let result = self.schema(reader, reachable);
             self.path.pop();
-            step
+            result
         });
         walked.unwrap_or_else(|| {
             reader.skip();
@@ -285,74 +296,81 @@ impl Walk<'_> {
         })
     }
 
-    /// Takes one schema, or an array of them, that an annotation is out of place in.
-    fn schemas(&mut self, reader: &mut Reader<'_>) -> Step {
+    /// Visits one schema or an array of them, none of which may be annotated.
+    fn schemas(&mut self, reader: &mut Reader<'_>) -> WalkResult {
         reader
             .elements(|_, reader| self.schema(reader, false))
             .unwrap_or_else(|| self.schema(reader, false))
     }
 
-    fn annotated(&mut self, annotation: &Raw, kind: Option<&Raw>, reachable: bool) -> Step {
+    fn on_annotation(
+        &mut self,
+        annotation: &Raw,
+        kind: Option<&Raw>,
+        reachable: bool,
+    ) -> WalkResult {
         let invalid = |why| {
             Err(InvalidMirror { property: self.path.last().cloned().unwrap_or_default(), why })
         };
         let name = annotation.to_text().unwrap_or_default();
-        let field = [FIELD, &*name].concat();
+        let field = [HEADER_PREFIX, &*name].concat();
         if !reachable || self.path.is_empty() {
-            return invalid("is annotated where only `properties` must lead");
+            return invalid("must be reachable through `properties` only");
         }
         if self.depth >= DEPTH_MAX {
-            return invalid("is annotated too deep down");
+            return invalid("is nested deeper than 32 levels");
         }
         if !is_token(&name) {
-            return invalid("is annotated with what can name no header field");
+            return invalid("is not a valid header name");
         }
         if name.len() > NAME_BYTES_MAX {
-            return invalid("is annotated with too long a name");
+            return invalid("is longer than 128 bytes");
         }
         if !kind.is_some_and(|kind| {
             matches!(kind.as_str(), r#""string""# | r#""integer""# | r#""boolean""#)
         }) {
-            return invalid("is annotated and neither a string, an integer nor a boolean");
+            return invalid("requires a string, integer or boolean property");
         }
         if self.mirror.params.iter().any(|param| param.field.eq_ignore_ascii_case(&field)) {
-            return invalid("is annotated as another one is");
+            return invalid("duplicates another header name");
         }
         if self.mirror.params.len() == PARAMS_MAX {
-            return invalid("is annotated, and too many others are");
+            return invalid("exceeds the limit of 64 annotations");
         }
         self.mirror.params.push(Param { field, path: self.path.clone() });
         Ok(())
     }
 }
 
-/// A tool's annotations `x-mcp-header` are none: the tool cannot be called. (HTTP-48)
+/// An invalid `x-mcp-header` annotation: the tool cannot be called over HTTP.
+// HTTP-48: clients exclude such tools.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct InvalidMirror {
-    /// The property with the annotation, as the schema names it; the peer's words.
+    /// The name of the annotated property; peer-controlled text.
     pub property: Box<str>,
-    /// What is wrong with it.
+    /// The rule that the annotation breaks.
     pub why: &'static str,
 }
 
 impl fmt::Display for InvalidMirror {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Enough of the name to recognise it, on one line.
+        // The name is peer-controlled: print at most 64 characters, on one line.
         let name: String = self.property.chars().filter(|c| !c.is_control()).take(64).collect();
-        write!(f, "the property `{name}` {}", self.why)
+        write!(f, "`x-mcp-header` of property `{name}` {}", self.why)
     }
 }
 
 impl core::error::Error for InvalidMirror {}
 
-/// A field does not repeat the argument that it has to. (HTTP-50)
+/// A header that disagrees with its tool argument.
+// HTTP-50: servers reject such requests.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Mismatch {
-    /// The field, as the tool names it.
+    /// The header name, in the case of the annotation.
     pub field: String,
-    /// How it differs.
+    /// How the header differs.
     pub why: &'static str,
 }
 

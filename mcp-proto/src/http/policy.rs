@@ -1,20 +1,20 @@
-//! What an HTTP server lets in: from which hosts and origins, in which revisions, and how much;
-//! reads no head itself.
+//! The configuration of an HTTP server: allowed hosts and origins, revisions, and size limits.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::field::{Authority, Origin};
+use super::header::{Authority, Origin};
 use crate::limits::Limits;
 use crate::revision::{Era, Revision};
 use crate::server;
 
-/// What a server accepts over HTTP, before any session or handler hears of it.
+/// The requests that a server accepts over HTTP.
 ///
-/// By default a request must be addressed to this machine by a name that no name service can point
-/// elsewhere (`localhost`, 127.0.0.0/8 or `::1`, at any port), and come from a page that this
-/// machine served, or from no page. So a page on the web cannot reach a server on its reader's
-/// machine. (HTTP-55, HTTP-56)
+/// By default, `Host` must be a loopback host (`localhost`, 127.0.0.0/8 or `::1`, at any port), and
+/// `Origin`, if present, must be one too. This protects local servers against [DNS rebinding] and
+/// requests from web pages.
+///
+/// [DNS rebinding]: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
 ///
 /// ```
 /// use mcp_proto::http::Policy;
@@ -25,6 +25,7 @@ use crate::server;
 /// assert!(policy.offers_sessions());
 /// assert_eq!(policy.body_bytes_max(), 16 << 20);
 /// ```
+// HTTP-55, HTTP-56: the origin is validated, and local servers serve only local clients.
 #[derive(Clone, Debug)]
 pub struct Policy {
     any_host: bool,
@@ -39,7 +40,7 @@ pub struct Policy {
     event_id_bytes_max: usize,
 }
 
-/// Every revision, the default limits, this machine only.
+/// Every revision, the default limits, loopback only.
 impl Default for Policy {
     fn default() -> Self {
         Self {
@@ -57,8 +58,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// What fits the server that `config` describes: its revisions, its limits, and the methods
-    /// that it serves besides the protocol's.
+    /// Creates a policy with the revisions, limits and extension methods of `config`.
     #[must_use]
     pub fn of(config: &server::Config) -> Self {
         Self {
@@ -69,41 +69,43 @@ impl Policy {
         }
     }
 
-    /// Also accepts requests that are addressed to this host: at any port, or at the one that is
-    /// named with it. What is no host accepts nothing more.
+    /// Also accepts this host: at any port, or at the given one (`example.com:8080`). An invalid
+    /// host matches nothing.
     #[must_use]
     pub fn host(mut self, host: &str) -> Self {
         self.hosts.push(host.into());
         self
     }
 
-    /// Accepts requests whatever host they are addressed to, as long as they name one.
+    /// Accepts every valid host.
     ///
-    /// For servers that ask who the client is, or behind a proxy that checks: a page that has its
-    /// own name point to this server can then read from it.
+    /// Use this only for servers that authenticate clients or that run behind a proxy that checks
+    /// the host: it disables the protection against DNS rebinding.
     #[must_use]
     pub const fn any_host(mut self) -> Self {
         self.any_host = true;
         self
     }
 
-    /// Also accepts requests of this origin's pages, such as `https://app.example.com`. `null` stands for all that do
-    /// not say where they come from. (T-90) What is no origin accepts nothing more.
+    /// Also accepts this origin, such as `https://app.example.com`. `null` accepts all opaque
+    /// origins. An invalid origin matches nothing.
+    // T-90: a `null` origin is rejected unless configured.
     #[must_use]
     pub fn origin(mut self, origin: &str) -> Self {
         self.origins.push(origin.into());
         self
     }
 
-    /// Accepts requests of all pages: every page that is open beside this server can then use it.
+    /// Accepts every origin: any page open in a browser on this machine can then use the server.
     #[must_use]
     pub const fn any_origin(mut self) -> Self {
         self.any_origin = true;
         self
     }
 
-    /// Speaks these revisions only. Without one that has sessions there are none, and nothing to
-    /// GET or DELETE. (HTTP-02, HTTP-52)
+    /// Accepts these revisions only. Without a legacy revision there are no sessions, and GET and
+    /// DELETE are rejected.
+    // HTTP-02, HTTP-52: a modern-only endpoint supports POST only.
     #[must_use]
     pub fn revisions(mut self, revisions: &[Revision]) -> Self {
         self.revisions = revisions.to_vec();
@@ -111,71 +113,73 @@ impl Policy {
         self
     }
 
-    /// Also lets in requests of this method, which no revision has; as [`server::Config::serve`]
-    /// does.
+    /// Also accepts requests of this extension method, as [`server::Config::serve`] does.
     #[must_use]
     pub fn serve(mut self, method: &str) -> Self {
         self.served.push(method.into());
         self
     }
 
-    /// The longest body, by default [`Limits::message_bytes_max`], 16 MiB. A longer one is refused
-    /// by what its head says of it, and the driver reads no more than this of one that does not
-    /// say. Costs this much per request that is being read.
+    /// Sets the maximum body size in bytes; defaults to [`Limits::message_bytes_max`], 16 MiB.
+    ///
+    /// A longer `Content-Length` is rejected. Without one, the driver must stop reading at this
+    /// limit. Costs up to this much memory per request being read.
     #[must_use]
     pub const fn with_body_bytes_max(mut self, bytes: usize) -> Self {
         self.limits.message_bytes_max = bytes;
         self
     }
 
-    /// The longest id of a session, 256. A longer one is none of ours. (HTTP-30) Costs up to this
-    /// much per request.
+    /// Sets the maximum length of a session id in bytes; defaults to 256. A longer id is treated as
+    /// an unknown session. Costs up to this much memory per request.
+    // HTTP-30: session ids are visible ASCII.
     #[must_use]
     pub const fn with_session_id_bytes_max(mut self, bytes: usize) -> Self {
         self.session_id_bytes_max = bytes;
         self
     }
 
-    /// The longest `Last-Event-ID`, 256; a longer one is refused. (SSE-16) Costs up to this much
-    /// per request.
+    /// Sets the maximum length of a `Last-Event-ID` in bytes; defaults to 256. A longer id is
+    /// rejected. Costs up to this much memory per request.
+    // SSE-16: a stream is resumed with `Last-Event-ID`.
     #[must_use]
     pub const fn with_event_id_bytes_max(mut self, bytes: usize) -> Self {
         self.event_id_bytes_max = bytes;
         self
     }
 
-    /// The longest body.
+    /// Returns the maximum body size in bytes.
     #[must_use]
     pub const fn body_bytes_max(&self) -> usize {
         self.limits.message_bytes_max
     }
 
-    /// The longest id of a session.
+    /// Returns the maximum length of a session id in bytes.
     #[must_use]
     pub const fn session_id_bytes_max(&self) -> usize {
         self.session_id_bytes_max
     }
 
-    /// The longest id of an event.
+    /// Returns the maximum length of a `Last-Event-ID` in bytes.
     #[must_use]
     pub const fn event_id_bytes_max(&self) -> usize {
         self.event_id_bytes_max
     }
 
-    /// Whether the server speaks this revision.
+    /// Returns whether the server supports this revision.
     #[must_use]
     pub fn speaks(&self, revision: Revision) -> bool {
         self.revisions.contains(&revision)
     }
 
-    /// Whether the server speaks a revision that has sessions.
+    /// Returns whether the server supports a legacy revision, which has sessions.
     #[must_use]
     pub fn offers_sessions(&self) -> bool {
-        self.speaks_of(Era::Legacy)
+        self.speaks_era(Era::Legacy)
     }
 
-    /// Whether the server speaks a revision of this era.
-    pub(super) fn speaks_of(&self, era: Era) -> bool {
+    /// Returns whether the server supports a revision of this era.
+    pub(super) fn speaks_era(&self, era: Era) -> bool {
         self.revisions.iter().any(|revision| revision.era() == era)
     }
 
@@ -187,8 +191,8 @@ impl Policy {
         self.served.iter().any(|served| **served == *method)
     }
 
-    /// Whether a request may be addressed to this host.
-    pub(super) fn takes_host(&self, host: &Authority<'_>) -> bool {
+    /// Returns whether this host is allowed.
+    pub(super) fn allows_host(&self, host: &Authority<'_>) -> bool {
         self.any_host
             || host.is_loopback()
             || self.hosts.iter().filter_map(|allowed| Authority::parse(allowed.as_bytes())).any(
@@ -199,9 +203,9 @@ impl Policy {
             )
     }
 
-    /// Whether a request may come from a page of this origin, which is none if it cannot be read.
-    pub(super) fn takes_origin(&self, origin: &[u8]) -> bool {
-        let same = |one: &Origin<'_>, other: &Origin<'_>| match (one, other) {
+    /// Returns whether this `Origin` value is allowed. A malformed one is not, unless all are.
+    pub(super) fn allows_origin(&self, origin: &[u8]) -> bool {
+        let matches = |one: &Origin<'_>, other: &Origin<'_>| match (one, other) {
             (Origin::Opaque, Origin::Opaque) => true,
             (one, other) => one.is(other),
         };
@@ -209,7 +213,7 @@ impl Policy {
             || Origin::parse(origin).is_some_and(|origin| {
                 let mut allowed =
                     self.origins.iter().filter_map(|allowed| Origin::parse(allowed.as_bytes()));
-                origin.is_loopback() || allowed.any(|allowed| same(&allowed, &origin))
+                origin.is_loopback() || allowed.any(|allowed| matches(&allowed, &origin))
             })
     }
 }

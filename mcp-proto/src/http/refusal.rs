@@ -1,5 +1,4 @@
-//! How a request is refused over HTTP: a status, fields, and a body that JSON-RPC can read; knows
-//! no reason to.
+//! Rejections of HTTP requests: status, headers, and a JSON-RPC error body.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -11,10 +10,10 @@ use crate::error::code;
 use crate::revision::Revision;
 use crate::rpc::{self, ErrorObject, RequestId};
 
-/// The whole answer to a request that is not let in.
+/// The complete response to a rejected request.
 ///
-/// The driver sends status, fields and body as they are. Nothing in it but an echoed id, and the
-/// name of a revision or a method, comes from the peer.
+/// The driver sends status, headers and body unchanged. The only peer-controlled parts are an
+/// echoed request id and the name of a revision or method.
 ///
 /// ```
 /// use mcp_proto::http::{Policy, admit};
@@ -22,40 +21,39 @@ use crate::rpc::{self, ErrorObject, RequestId};
 /// let refusal = admit(&Policy::default(), "PUT", &[("host", "localhost")]).unwrap_err();
 /// assert_eq!(refusal.status, 405);
 /// assert_eq!(refusal.fields[0], ("allow", "POST, GET, DELETE".to_string()));
-/// assert_eq!(refusal.to_string(), "405: the verb is not one of Streamable HTTP");
+/// assert_eq!(refusal.to_string(), "405: HTTP method is not supported by Streamable HTTP");
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The HTTP status, 4xx.
+    /// The HTTP status: always 4xx from this crate; drivers may refuse with 5xx.
     pub status: u16,
-    /// Fields of the head, their names in lower case; the content type is among them if there is a
-    /// body.
+    /// Headers, with names in lower case. Includes `content-type` if there is a body.
     pub fields: Vec<(&'static str, String)>,
-    /// An error response of JSON-RPC, or nothing.
+    /// A JSON-RPC error response, or empty.
     pub body: Vec<u8>,
-    /// Why, for a log.
-    why: Cow<'static, str>,
+    /// The reason, for logs.
+    reason: Cow<'static, str>,
 }
 
 impl Refusal {
-    /// Refuses with a status and an error that names no request. (HTTP-09, HTTP-55)
+    /// Creates a refusal with a JSON-RPC error that has no request id.
+    // HTTP-09, HTTP-55: the body of a rejection is an error response without an id.
     pub fn new(status: u16, why: impl Into<Cow<'static, str>>) -> Self {
         let why = why.into();
         let error = ErrorObject::new(code::INVALID_REQUEST, &*why);
         Self::with_error(status, None, None, &error)
     }
 
-    /// Refuses a message for a session that is none, or no longer: the client then opens a new one.
-    /// (HTTP-33, HTTP-34)
+    /// Creates a 404 refusal for an unknown or ended session. The client opens a new one.
+    // HTTP-33, HTTP-34: 404 tells the client to initialize again.
     #[must_use]
     pub fn unknown_session(id: Option<&RequestId>) -> Self {
-        let error = ErrorObject::new(code::INVALID_REQUEST, "no such session");
+        let error = ErrorObject::new(code::INVALID_REQUEST, "session not found");
         Self::with_error(404, None, id, &error)
     }
 
-    /// Refuses with an error of JSON-RPC, written for a client of `revision`, or of one that is not
-    /// known.
+    /// Creates a refusal with a JSON-RPC error, encoded for a client of `revision` if known.
     #[must_use]
     pub fn with_error(
         status: u16,
@@ -67,14 +65,14 @@ impl Refusal {
         let null_id = revision.is_some_and(|revision| revision.rules().unknown_id_is_null);
         rpc::error_line(&mut body, id, null_id, error);
         let fields = vec![("content-type", "application/json".to_string())];
-        Self { status, fields, body, why: error.message.to_string().into() }
+        Self { status, fields, body, reason: error.message.to_string().into() }
     }
 
-    pub(super) fn why(&self) -> &str {
-        &self.why
+    pub(super) fn reason(&self) -> &str {
+        &self.reason
     }
 
-    /// The same with one more field.
+    /// Adds a header. `name` must be in lower case.
     #[must_use]
     pub fn field(mut self, name: &'static str, value: &str) -> Self {
         self.fields.insert(0, (name, value.into()));
@@ -82,17 +80,17 @@ impl Refusal {
     }
 }
 
-/// The status, and why.
+/// Formats the status and the reason.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.status, self.why)
+        write!(f, "{}: {}", self.status, self.reason)
     }
 }
 
 impl core::error::Error for Refusal {}
 
-/// Returns the HTTP status of a response to a request of `revision`, from the code of its error if
-/// it is one, as long as nothing of the response was sent before.
+/// Returns the HTTP status of a response in `revision`, given its JSON-RPC error code if it is an
+/// error. Applies only while no part of the response was sent.
 ///
 /// ```
 /// use mcp_proto::http::status_of;
@@ -104,7 +102,7 @@ impl core::error::Error for Refusal {}
 /// ```
 #[must_use]
 pub fn status_of(revision: Revision, error: Option<i64>) -> u16 {
-    // (HTTP-40…42, requirements §3.2)
+    // HTTP-40…42: modern revisions map some error codes to 400 or 404.
     let statuses = revision.rules().http_statuses;
     statuses.iter().find(|(code, _)| Some(*code) == error).map_or(200, |(_, status)| *status)
 }

@@ -1,5 +1,4 @@
-//! What a server's driver sends as an HTTP response: its head, and what its body is made of; knows
-//! nothing of why.
+//! The HTTP response that a server's driver sends.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,12 +7,12 @@ use bytes::Bytes;
 
 use super::refusal::Refusal;
 
-/// A response: its head, and what its body is.
+/// An HTTP response.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Reply {
     /// The status code.
     pub status: u16,
-    /// The fields, in lower case. The driver adds what framing the body takes.
+    /// Headers, with names in lower case. The driver adds those that frame the body.
     pub fields: Vec<(&'static str, String)>,
     /// The body.
     pub body: Body,
@@ -22,35 +21,35 @@ pub struct Reply {
 /// The body of a response.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Body {
-    /// All of it, perhaps nothing.
+    /// The complete body; may be empty.
     Whole(Bytes),
-    /// An event stream: [`Session::poll_frame`](super::Session::poll_frame) gives it piece by
-    /// piece.
+    /// An event stream, polled with [`Session::poll_frame`](super::Session::poll_frame).
     Events,
 }
 
-/// A piece of an event stream.
+/// A chunk of an event stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Frame {
-    /// Bytes to send at once: whole events, or a comment.
+    /// Bytes to send immediately: whole events, or a comment.
     Bytes(Bytes),
-    /// The response ends here.
+    /// The end of the response.
     End,
 }
 
 impl Reply {
-    /// A response without a body.
+    /// Creates a response without a body.
     pub(crate) const fn empty(status: u16) -> Self {
         Self { status, fields: Vec::new(), body: Body::Whole(Bytes::new()) }
     }
 
-    /// One JSON value.
+    /// Creates a response with one JSON value.
     pub(crate) fn json(status: u16, body: Bytes) -> Self {
         let fields = alloc::vec![("content-type", "application/json".into())];
         Self { status, fields, body: Body::Whole(body) }
     }
 
-    /// An event stream. (HTTP-54)
+    /// Creates an event stream response.
+    // HTTP-54: intermediaries must not buffer the stream.
     pub(crate) fn events() -> Self {
         let fields = alloc::vec![
             ("content-type", "text/event-stream".into()),

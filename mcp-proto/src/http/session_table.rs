@@ -1,5 +1,4 @@
-//! The sessions of one HTTP server, by id: how many there may be, and which have been idle for too
-//! long; knows nothing of what a session is.
+//! A bounded table of the sessions of one HTTP server, with idle expiry.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -9,9 +8,10 @@ use core::time::Duration;
 
 use crate::time::Instant;
 
-/// Sessions by their ids, bounded in number and in idleness. (SEC-18)
+/// Sessions by id, limited in number and idle time.
 ///
-/// The driver mints the ids: randomness is IO. Costs the session, its id and about 100 bytes each.
+/// The driver generates the ids, because randomness is IO. An entry costs the session, its id and
+/// about 100 bytes.
 ///
 /// ```
 /// use core::time::Duration;
@@ -25,102 +25,104 @@ use crate::time::Instant;
 /// let late = table.poll_timeout().unwrap();
 /// assert_eq!(table.expire(late, |_| false), ['A']);
 /// ```
+// SEC-18: what clients can make a server hold is bounded.
 #[derive(Debug)]
 pub struct Table<T> {
     sessions: BTreeMap<Box<str>, Entry<T>>,
     sessions_max: usize,
     idle_max: Duration,
-    /// No session is due before this.
+    /// A lower bound of the next expiry.
     next: Option<Instant>,
 }
 
 #[derive(Debug)]
 struct Entry<T> {
     session: T,
-    /// When it was last asked for.
-    used: Instant,
+    /// When the session was last looked up or busy.
+    last_used: Instant,
 }
 
-/// There are as many sessions as there may be.
+/// The session table has reached its limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Full;
 
 impl fmt::Display for Full {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("there are too many sessions")
+        f.write_str("session limit reached")
     }
 }
 
 impl core::error::Error for Full {}
 
 impl<T> Table<T> {
-    /// A table of at most `sessions_max` sessions, each of which may be idle for `idle_max`.
+    /// Creates a table of at most `sessions_max` sessions that expire after `idle_max`.
     #[must_use]
     pub const fn new(sessions_max: usize, idle_max: Duration) -> Self {
         Self { sessions: BTreeMap::new(), sessions_max, idle_max, next: None }
     }
 
-    /// How many sessions there are.
+    /// Returns the number of sessions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sessions.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the table has no sessions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sessions.is_empty()
     }
 
-    /// Whether there is room for one more.
+    /// Checks that one more session fits.
     ///
     /// # Errors
-    /// [`Full`] when there is not.
+    /// Returns [`Full`] if the limit is reached.
     pub fn has_room(&self) -> Result<(), Full> {
         if self.sessions.len() < self.sessions_max { Ok(()) } else { Err(Full) }
     }
 
-    /// Adds a session.
+    /// Inserts a session.
     ///
     /// # Errors
-    /// [`Full`], and it is not added; nor is one whose id is taken, which chance does not bring
-    /// about.
+    /// Returns [`Full`], and drops the session, if the limit is reached or the id is taken. Random
+    /// ids do not collide in practice.
     pub fn insert(&mut self, now: Instant, id: &str, session: T) -> Result<(), Full> {
         self.has_room()?;
         if self.sessions.contains_key(id) {
             return Err(Full);
         }
-        self.sessions.insert(id.into(), Entry { session, used: now });
+        self.sessions.insert(id.into(), Entry { session, last_used: now });
         self.next.get_or_insert(now + self.idle_max);
         Ok(())
     }
 
-    /// The session with this id, which is used by being asked for.
+    /// Returns the session with this id and restarts its idle time.
     pub fn get(&mut self, now: Instant, id: &str) -> Option<&T> {
         let entry = self.sessions.get_mut(id)?;
-        entry.used = entry.used.max(now);
+        entry.last_used = entry.last_used.max(now);
         Some(&entry.session)
     }
 
-    /// Takes a session out.
+    /// Removes a session.
     pub fn remove(&mut self, id: &str) -> Option<T> {
         self.sessions.remove(id).map(|entry| entry.session)
     }
 
-    /// All sessions, in the order of their ids.
+    /// Returns all sessions, ordered by id.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.sessions.values().map(|entry| &entry.session)
     }
 
-    /// When to call [`expire`](Self::expire).
+    /// Returns when to call [`expire`](Self::expire), if at all. A call may turn out to be early.
     #[must_use]
     pub const fn poll_timeout(&self) -> Option<Instant> {
         self.next
     }
 
-    /// Takes out the sessions that were idle for too long. One that is busy is not idle: a request
-    /// is in flight, or somebody listens. Costs a look at each session, at most once in half of
-    /// the time that one may be idle.
+    /// Removes and returns the sessions that exceeded the idle time. `is_busy` tells which sessions
+    /// have a request in flight or a listening client; those are not idle.
+    ///
+    /// O(sessions), but does nothing more often than twice per idle time.
     pub fn expire(&mut self, now: Instant, is_busy: impl Fn(&T) -> bool) -> Vec<T> {
         if self.next.is_none_or(|next| now < next) {
             return Vec::new();
@@ -130,12 +132,12 @@ impl<T> Table<T> {
         let mut soonest = None;
         for (id, entry) in &mut self.sessions {
             if is_busy(&entry.session) {
-                entry.used = entry.used.max(now);
+                entry.last_used = entry.last_used.max(now);
             }
-            if entry.used + idle_max <= now {
+            if entry.last_used + idle_max <= now {
                 due.push(id.clone());
             } else {
-                let at = entry.used + idle_max;
+                let at = entry.last_used + idle_max;
                 soonest = Some(soonest.map_or(at, |soonest: Instant| soonest.min(at)));
             }
         }
@@ -151,7 +153,7 @@ mod tests {
     const MINUTE: Duration = Duration::from_secs(60);
 
     #[test]
-    fn the_session_too_many_is_refused_and_the_others_stay() {
+    fn an_insert_beyond_the_limit_fails_and_keeps_the_others() {
         let mut table = Table::new(2, MINUTE);
         assert_eq!(table.insert(Instant::ZERO, "a", 1), Ok(()));
         assert_eq!(table.insert(Instant::ZERO, "a", 2), Err(Full), "a taken id");
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_idle_expire_and_the_busy_do_not() {
+    fn idle_sessions_expire_and_busy_ones_do_not() {
         let mut table = Table::new(9, MINUTE);
         table.insert(Instant::ZERO, "idle", 1).unwrap();
         table.insert(Instant::ZERO, "busy", 2).unwrap();

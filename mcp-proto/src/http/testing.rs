@@ -1,4 +1,4 @@
-//! Heads and refusals for the tests of this room.
+//! Shared test helpers for heads and refusals.
 #![cfg(test)]
 
 use alloc::string::{String, ToString};
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::Refusal;
 
-/// Fields, by name and value.
+/// Headers as name and value.
 pub(super) type List = Vec<(String, String)>;
 
-/// What every POST needs.
+/// Returns the headers that every POST needs.
 pub(super) fn post_fields() -> List {
     list(&[
         ("Host", "localhost:8080"),
@@ -24,7 +24,7 @@ pub(super) fn list(fields: &[(&str, &str)]) -> List {
     fields.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
 }
 
-/// The same fields with other values, or without those that are `None`.
+/// Replaces headers by other values, or removes those that are `None`.
 pub(super) fn with(mut fields: List, changes: &[(&str, Option<&str>)]) -> List {
     for (name, value) in changes {
         fields.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
@@ -33,7 +33,7 @@ pub(super) fn with(mut fields: List, changes: &[(&str, Option<&str>)]) -> List {
     fields
 }
 
-/// What holds for every refusal; gives the body, if there is one.
+/// Asserts the invariants of every refusal and returns its body, if any.
 pub(super) fn checked(refusal: &Refusal) -> Option<Value> {
     assert!((400..500).contains(&refusal.status), "{refusal}");
     assert!(refusal.to_string().starts_with(&refusal.status.to_string()));

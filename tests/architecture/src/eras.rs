@@ -20,8 +20,13 @@ pub const ALLOWED: &[Allowed] = &[
     },
     Allowed {
         file: "mcp-proto/src/http/validate.rs",
-        count: 2,
-        reason: "sorts a POST into a session or a connection of its own, before either exists",
+        count: 1,
+        reason: "classifies a POST as legacy or modern, before any connection exists",
+    },
+    Allowed {
+        file: "mcp-proto/src/http/validate/modern.rs",
+        count: 1,
+        reason: "rejects revisions that are not modern, before any connection exists",
     },
     Allowed {
         file: "mcp-proto/src/http/policy.rs",

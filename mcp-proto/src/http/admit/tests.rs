@@ -1,4 +1,4 @@
-//! Heads that come in and heads that do not, in the order in which that is found.
+//! Tests of admission, in the order of the checks.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -32,7 +32,7 @@ fn get_fields() -> List {
 }
 
 #[test]
-fn a_post_of_this_machine_comes_in_http_55() {
+fn a_post_from_loopback_is_admitted_http_55() {
     assert_eq!(post(&[]), 200);
     for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]", "[::1]:8080"] {
         let origin = format!("http://{host}");
@@ -41,7 +41,7 @@ fn a_post_of_this_machine_comes_in_http_55() {
 }
 
 #[test]
-fn names_that_lead_here_by_a_trick_are_refused_http_55() {
+fn rebound_host_names_are_rejected_http_55() {
     let evil = "evil.example.com";
     assert_eq!(post(&[("host", Some(evil)), ("origin", Some("http://evil.example.com"))]), 403);
     assert_eq!(post(&[("host", Some(evil))]), 403);
@@ -59,7 +59,7 @@ fn names_that_lead_here_by_a_trick_are_refused_http_55() {
 }
 
 #[test]
-fn pages_of_elsewhere_are_refused_http_55_t_90() {
+fn foreign_origins_are_rejected_http_55_t_90() {
     for origin in [
         "https://evil.example",
         "null",
@@ -82,7 +82,7 @@ fn pages_of_elsewhere_are_refused_http_55_t_90() {
         assert_eq!(
             status("PUT", &with(get_fields(), &[("origin", Some(origin))])),
             403,
-            "before the verb"
+            "checked before the HTTP method"
         );
     }
     let null = Policy::default().origin("null");
@@ -90,8 +90,8 @@ fn pages_of_elsewhere_are_refused_http_55_t_90() {
 }
 
 #[test]
-fn fields_with_one_value_are_refused_twice() {
-    for (name, value, refused) in [
+fn repeated_singleton_headers_are_rejected() {
+    for (name, value, expected) in [
         ("Host", "localhost:8080", 400),
         ("Origin", "http://localhost", 403),
         ("Content-Type", "application/json", 400),
@@ -100,7 +100,7 @@ fn fields_with_one_value_are_refused_twice() {
         let mut fields = with(post_fields(), &[(name, Some(value))]);
         assert_eq!(status("POST", &fields), 200, "{name}");
         fields.push((name.to_ascii_uppercase(), value.into()));
-        assert_eq!(status("POST", &fields), refused, "{name}");
+        assert_eq!(status("POST", &fields), expected, "{name}");
     }
     for name in ["mcp-session-id", "last-event-id", "mcp-protocol-version"] {
         let mut fields = with(get_fields(), &[(name, Some("2025-11-25"))]);
@@ -111,7 +111,7 @@ fn fields_with_one_value_are_refused_twice() {
 }
 
 #[test]
-fn other_verbs_are_refused_with_those_that_are_not_http_52() {
+fn unsupported_http_methods_are_rejected_with_allow_http_52() {
     for verb in ["PUT", "HEAD", "OPTIONS", "PATCH", "post", "Get", "", "POST ", "\u{1F600}"] {
         let refusal = admit(&Policy::default(), verb, &post_fields()).unwrap_err();
         checked(&refusal);
@@ -136,7 +136,7 @@ fn other_verbs_are_refused_with_those_that_are_not_http_52() {
 }
 
 #[test]
-fn a_body_is_json_t_91() {
+fn a_body_must_be_json_t_91() {
     for kind in [
         "application/json",
         "Application/JSON; charset=utf-8",
@@ -144,7 +144,7 @@ fn a_body_is_json_t_91() {
     ] {
         assert_eq!(post(&[("content-type", Some(kind))]), 200, "{kind}");
     }
-    // The last three are what a form on any page can send without asking.
+    // The last three are the types that a cross-site form can send without a preflight.
     for kind in [
         None,
         Some(""),
@@ -163,7 +163,7 @@ fn a_body_is_json_t_91() {
 }
 
 #[test]
-fn both_forms_of_an_answer_must_be_accepted_http_04_http_05() {
+fn json_and_event_streams_must_be_accepted_http_04_http_05() {
     for accept in
         ["*/*", "application/*, text/event-stream;q=0.1", "Text/Event-Stream,APPLICATION/JSON"]
     {
@@ -188,7 +188,7 @@ fn both_forms_of_an_answer_must_be_accepted_http_04_http_05() {
 }
 
 #[test]
-fn a_body_that_says_it_is_too_long_is_not_read_sec_18() {
+fn a_content_length_above_the_limit_is_rejected_sec_18() {
     let policy = Policy::default().with_body_bytes_max(10);
     let length = |value: &str| {
         admit(&policy, "POST", &with(post_fields(), &[("content-length", Some(value))]))
@@ -213,11 +213,11 @@ fn a_body_that_says_it_is_too_long_is_not_read_sec_18() {
         assert_eq!(length(value), expected, "{value}");
     }
     let kind = with(post_fields(), &[("content-length", Some("11")), ("content-type", None)]);
-    assert_eq!(admit(&policy, "POST", &kind).unwrap_err().status, 413, "before its type");
+    assert_eq!(admit(&policy, "POST", &kind).unwrap_err().status, 413, "checked before the type");
 }
 
 #[test]
-fn a_stream_is_of_a_session_http_32_http_33() {
+fn get_and_delete_require_a_session_id_http_32_http_33() {
     let got = |last: Option<&str>| {
         Ok(Admitted::Get(Get { session: "s-1".into(), last_event_id: last.map(Into::into) }))
     };
@@ -233,7 +233,7 @@ fn a_stream_is_of_a_session_http_32_http_33() {
             (None, 400),
             (Some(""), 400),
             (Some(" \t"), 400),
-            // What we never gave is as good as forgotten.
+            // An id that this server cannot have issued is treated as expired.
             (Some("a b"), 404),
             (Some("é"), 404),
             (Some("a\r\nb"), 404),
@@ -253,7 +253,7 @@ fn a_stream_is_of_a_session_http_32_http_33() {
 }
 
 #[test]
-fn a_version_that_is_not_spoken_is_refused_http_38() {
+fn an_unsupported_version_is_rejected_http_38() {
     let policy = Policy::default().revisions(&[Revision::V2025_11_25]);
     for verb in ["GET", "DELETE"] {
         for (version, expected) in [
@@ -275,21 +275,24 @@ fn a_version_that_is_not_spoken_is_refused_http_38() {
 }
 
 #[test]
-fn a_post_leaves_version_and_session_to_its_body_http_52() {
+fn version_and_session_of_a_post_are_checked_with_its_body_http_52() {
     let head = |changes: &[_]| match try_admit("POST", &with(post_fields(), changes)) {
         Ok(Admitted::Post(head)) => head,
         other => panic!("{other:?}"),
     };
-    assert_eq!(head(&[]), Head { version: Version::Absent, session: Presented::Absent });
+    assert_eq!(head(&[]), Head { version: VersionHeader::Absent, session: SessionHeader::Absent });
     let both =
         head(&[("mcp-protocol-version", Some("2027-01-01")), ("mcp-session-id", Some("a b"))]);
     assert_eq!(
         both,
-        Head { version: Version::Unknown("2027-01-01".into()), session: Presented::Foreign }
+        Head {
+            version: VersionHeader::Unknown("2027-01-01".into()),
+            session: SessionHeader::Foreign
+        }
     );
     assert_eq!(
         head(&[("mcp-protocol-version", Some(&"2".repeat(65)))]).version,
-        Version::Malformed
+        VersionHeader::Malformed
     );
 }
 
@@ -316,11 +319,11 @@ fn any_value() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn any_head_comes_in_or_is_refused_with_a_whole_answer(
+    fn any_head_is_admitted_or_rejected_with_a_complete_response(
         verb in prop_oneof![select(vec!["POST", "GET", "DELETE"]).prop_map(String::from), ".{0,5}"],
         fields in proptest::collection::vec((select(vec![
-            "Host", "Origin", "Content-Type", "Content-Length", "Content-Encoding", "Accept", "Mcp-Session-Id",
-            "MCP-Protocol-Version", "Last-Event-ID",
+            "Host", "Origin", "Content-Type", "Content-Length", "Content-Encoding", "Accept",
+            "Mcp-Session-Id", "MCP-Protocol-Version", "Last-Event-ID",
         ]), any_value()), 0..12),
         modern in any::<bool>(),
     ) {

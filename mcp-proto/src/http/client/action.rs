@@ -1,4 +1,4 @@
-//! What a driver is told to do, and what it tells of failures; knows nothing of why.
+//! The interface to a driver: actions to perform, and failures to report.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -7,7 +7,7 @@ use core::fmt;
 
 use bytes::Bytes;
 
-/// One HTTP request and its response; never used again.
+/// The id of an HTTP request and its response; never reused.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ExchangeId(pub(super) u64);
 
@@ -23,32 +23,31 @@ impl fmt::Display for ExchangeId {
     }
 }
 
-/// What the driver is to do next.
+/// An action for the driver.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Action {
-    /// Begin an exchange.
+    /// Send a request.
     Send(Send),
-    /// End an exchange at once, wherever it stands; nothing more is to be told of it.
+    /// Abort an exchange in any state. Report nothing about it afterwards.
     Abort(ExchangeId),
 }
 
-/// A request to send, to the one URL of the server.
+/// An HTTP request to send to the server's MCP endpoint.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Send {
-    /// What to call it when telling of its response.
+    /// The id to report the response with.
     pub exchange: ExchangeId,
-    /// The method of HTTP.
+    /// The HTTP method.
     pub verb: Verb,
-    /// The header fields that the protocol needs. `Host`, `Content-Length`, `Authorization` and
-    /// others like them are the driver's. Values are visible ASCII, but for `Last-Event-ID`,
-    /// which is UTF-8.
+    /// The headers that the protocol needs. The driver adds `Host`, `Content-Length`,
+    /// `Authorization` and the like. Values are ASCII, except for `Last-Event-ID`, which is UTF-8.
     pub fields: Vec<(Cow<'static, str>, String)>,
-    /// The body; empty where there is none.
+    /// The body; empty unless this is a POST.
     pub body: Bytes,
 }
 
 impl Send {
-    /// The value of a field, whatever the case of its name.
+    /// Returns the value of a header. Names are case-insensitive.
     ///
     /// ```
     /// use mcp_proto::client::{Client, Config};
@@ -68,19 +67,19 @@ impl Send {
     }
 }
 
-/// The methods of HTTP that are used.
+/// An HTTP method.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Verb {
     /// Ends a session.
     Delete,
     /// Opens a stream, or resumes one.
     Get,
-    /// Brings a message.
+    /// Sends a message.
     Post,
 }
 
 impl Verb {
-    /// Its name in HTTP.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -97,12 +96,12 @@ impl fmt::Display for Verb {
     }
 }
 
-/// Why an exchange ended before its response did.
+/// The reason why an exchange ended before its response was complete.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Failure {
-    /// There was no connection, and nothing was sent: the server did nothing about it.
+    /// No connection was established and nothing was sent, so the server has not acted on it.
     Unreached,
-    /// It was cut off after that, or what came is not HTTP: what the server did about it is
-    /// unknown.
+    /// The connection broke later, or the response is not HTTP. Whether the server has acted on the
+    /// request is unknown.
     Cut,
 }

@@ -1,14 +1,17 @@
-//! What a client over HTTP is told once; knows nothing of the session.
+//! The configuration of a client over HTTP.
 
 use core::time::Duration;
 
-/// How a client behaves over HTTP; the bounds are those of its session's [`Limits`](crate::Limits).
+/// The configuration of a client over HTTP. Limits are set on the wrapped
+/// [`client::Config`](crate::client::Config).
 ///
 /// ```
 /// use core::time::Duration;
 /// use mcp_proto::http::client::Config;
 ///
-/// let config = Config::new(0x5eed).reconnect(Duration::from_millis(200), Duration::from_secs(10)).without_stream();
+/// let config = Config::new(0x5eed)
+///     .reconnect(Duration::from_millis(200), Duration::from_secs(10))
+///     .without_stream();
 /// ```
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -19,11 +22,12 @@ pub struct Config {
 }
 
 impl Config {
-    /// A client that opens a stream of its own where there are sessions, and reconnects after 1 s
-    /// to 30 s where the server does not say after how long.
+    /// Creates the default configuration: the client opens a stream for unsolicited messages in
+    /// legacy sessions, and reconnects after 1 s to 30 s unless the server sets the time.
     ///
-    /// The seed spreads reconnections, so that clients that lost the same server do not all come
-    /// back at once: draw it at random. It guards no secret. (T-86)
+    /// `seed` adds jitter, so that clients of one server do not all reconnect at once. Choose it at
+    /// random; it need not be secret.
+    // T-86: reconnections are spread.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self {
@@ -34,9 +38,9 @@ impl Config {
         }
     }
 
-    /// How long to wait before a stream is connected to again for the first time, and at the most;
-    /// it is twice as long each time. What a server asks for is waited for whatever is said
-    /// here. (T-86)
+    /// Sets the minimum and maximum delay before a stream reconnects. The delay starts at `min` and
+    /// doubles with each attempt. A longer time set by the server takes precedence.
+    // T-86: exponential backoff.
     #[must_use]
     pub const fn reconnect(mut self, min: Duration, max: Duration) -> Self {
         self.reconnect_min = min;
@@ -44,8 +48,9 @@ impl Config {
         self
     }
 
-    /// Opens no stream beyond those of calls: what the server says by itself is not heard.
-    /// (HTTP-22)
+    /// Opens no stream for unsolicited messages; the client receives only those sent with a
+    /// response.
+    // HTTP-22: opening a stream with GET is optional.
     #[must_use]
     pub const fn without_stream(mut self) -> Self {
         self.has_stream = false;

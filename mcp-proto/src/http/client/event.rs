@@ -1,44 +1,43 @@
-//! What an application hears of exchanges, beyond what its session tells it; knows no scheme of
-//! authentication.
+//! Events of a client over HTTP: those of the connection, and authentication challenges.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::client;
 use crate::connection::CallId;
-use crate::http::{Fields, field};
+use crate::http::{Fields, header};
 
-/// What a client's application hears over HTTP.
+/// An event of a client over HTTP.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The server wants to know who asks, or to be asked by somebody else. What was asked has
-    /// failed, and everything goes on. (AUT-11)
+    /// The server requires other credentials. The message has failed; the connection stays open.
+    // AUT-11: the client obtains authorization from a challenge.
     Challenged {
-        /// The call that was refused; `None` when it was another message.
+        /// The rejected call; `None` for other messages.
         call: Option<CallId>,
-        /// 401 or 403.
+        /// The HTTP status: 401 or 403.
         status: u16,
-        /// What `WWW-Authenticate` offers, in its order. What cannot be read is left out.
+        /// The challenges of `WWW-Authenticate`, in order. Malformed values are skipped.
         challenges: Vec<Challenge>,
     },
-    /// The session tells of something.
+    /// An event of the connection.
     Session(client::Event),
 }
 
-/// One way to authenticate that a server offers: a [`field::Challenge`] that stands for itself.
+/// An authentication challenge; the owned form of [`header::Challenge`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Challenge {
-    /// The scheme, in the case it came in.
+    /// The scheme, in its original case.
     pub scheme: String,
-    /// What some schemes have in place of parameters.
+    /// The token68 that some schemes use instead of parameters.
     pub token: Option<String>,
-    /// Names, in the case they came in and each once, and values, without quotes.
+    /// Parameter names, unique and in their original case, and unquoted values.
     pub params: Vec<(String, String)>,
 }
 
 impl Challenge {
-    /// The value of a parameter, whatever the case of its name.
+    /// Returns the value of a parameter. Names are case-insensitive.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         self.params
@@ -48,8 +47,8 @@ impl Challenge {
     }
 }
 
-impl From<field::Challenge<'_>> for Challenge {
-    fn from(challenge: field::Challenge<'_>) -> Self {
+impl From<header::Challenge<'_>> for Challenge {
+    fn from(challenge: header::Challenge<'_>) -> Self {
         let params =
             challenge.params.into_iter().map(|(name, value)| (name.into(), value.into_owned()));
         Self {
@@ -60,16 +59,18 @@ impl From<field::Challenge<'_>> for Challenge {
     }
 }
 
-/// The most `WWW-Authenticate` of a head that are read, and the most bytes of each.
+/// The maximum number of `WWW-Authenticate` headers that are parsed.
 const VALUES_MAX: usize = 8;
+
+/// The maximum length of a `WWW-Authenticate` value in bytes; longer ones are skipped.
 const VALUE_BYTES_MAX: usize = 8 * 1024;
 
-/// What a head challenges to.
+/// Returns the challenges of a response.
 pub(super) fn challenges(fields: &dyn Fields) -> Vec<Challenge> {
     (0..VALUES_MAX)
         .map_while(|nth| fields.value("www-authenticate", nth))
         .filter(|value| value.len() <= VALUE_BYTES_MAX)
-        .filter_map(|value| field::challenges(value).ok())
+        .filter_map(|value| header::challenges(value).ok())
         .flatten()
         .map(Challenge::from)
         .collect()

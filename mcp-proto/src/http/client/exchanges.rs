@@ -1,32 +1,34 @@
-//! The exchanges that are open or wait for their turn: by id, by the call they serve, and by when
-//! something is due.
+//! The open and waiting exchanges of a client: by id, by the call they serve, and by timer.
 //!
 //! ```text
 //!      POST, DELETE                GET
 //!           │                       │
-//!           │                    Waiting ◄───────────── a new exchange for the same stream
-//!           │         its turn, or  │                                 ▲
-//!           ▼         its backoff   ▼                                 │
+//!           │                    Waiting ◄───────────── a new exchange for that stream
+//!           │         sent at once  │                                 ▲
+//!           ▼         or by backoff ▼                                 │
 //!          Sent ◄───────────────────┘                                 │
 //!           │ head                                                    │
 //!     ┌─────┴──┬─────────┬──────────┐                                 │
 //!     ▼        ▼         ▼          │  resumable, and its call open   │
-//!    Json   Refused   Events ───────┼─────────────────────────────────┘
+//!    Json  ErrorBody  Events ───────┼─────────────────────────────────┘
 //!     │        │         │          ▼
-//!     │        │         ├───────► Ignored: its purpose is over, the rest may come for a second
+//!     │        │         ├───────► Ignored: not needed any more, read to its end for up to 1 s
 //!     ▼        ▼         ▼          ▼
 //!     end of the body, failure, or abort: over
 //! ```
 //!
-//! | purpose | success | other status | 401, 403 | end of its events |
-//! |---------|---------|--------------|----------|-------------------|
-//! | Call    | Json or Events, else over | Refused | over | Waiting if resumable, else over |
-//! | Call, resumed; Listen | Events, else over | Waiting if it may pass, else over | over; Waiting if it was open | Waiting |
-//! | Tell    | Ignored | Ignored, reported | Ignored, reported | |
-//! | End     | Ignored | Ignored      | Ignored  | |
+//! | purpose      | success              | other status      | 401, 403          | end of events |
+//! |--------------|----------------------|-------------------|-------------------|---------------|
+//! | Call         | Json, Events or over | ErrorBody         | over              | Waiting¹, over |
+//! | resumed Call | Events or over       | Waiting² or over  | over              | Waiting       |
+//! | Listen       | Events or over       | Waiting² or over  | Waiting³ or over  | Waiting       |
+//! | OneWay       | Ignored              | Ignored, reported | Ignored, reported |               |
+//! | EndSession   | Ignored              | Ignored           | Ignored           |               |
 //!
-//! A 404 to an exchange that carries the id of the session ends every exchange: the session is
-//! lost. Only a Listen that never was open is told by it that the server has no such stream.
+//! ¹ if resumable; ² if the status is transient; ³ if the stream was open before.
+//!
+//! A 404 to an exchange that carries the session id means that the session is lost: it ends every
+//! exchange. To a Listen that was never open, it means that the server has no such stream.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -34,109 +36,110 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::action::ExchangeId;
-use super::stream::Stream;
+use super::event_stream::EventStream;
 use crate::time::Instant;
 
-/// How long the rest of an ignored response may take: a connection that is read to the end can be
-/// used again.
+/// How long an ignored response is read: a connection can be reused if its response has ended.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Responses that may linger at a time.
+/// The maximum number of ignored responses being read.
 const LINGERING_MAX: usize = 32;
 
-/// What to do before any message is sent.
+/// An action that precedes sending messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Todo {
+pub(super) enum QueuedAction {
     Abort(ExchangeId),
-    /// Send the GET of an exchange that waits.
+    /// Send the GET of a waiting exchange.
     Get(ExchangeId),
 }
 
-/// One exchange, from when it is decided on to its end.
+/// An exchange, from its creation to its end.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) purpose: Purpose,
-    pub(super) stage: Stage,
-    /// It tells the server our session's id.
+    pub(super) state: ExchangeState,
+    /// The request carries the session id.
     pub(super) in_session: bool,
-    /// The event stream that it carries, and carries on.
-    pub(super) stream: Option<Box<Stream>>,
+    /// The event stream that the exchange carries or will resume.
+    pub(super) stream: Option<Box<EventStream>>,
     due: Option<Instant>,
 }
 
-/// What an exchange is for.
+/// The purpose of an exchange.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Purpose {
-    /// To ask, and hear the answer.
-    Call(Errand),
-    /// To say that the session is over.
-    End,
-    /// To hear what the server says by itself.
+    /// A request and its response.
+    Call(CallInfo),
+    /// The DELETE that ends the session.
+    EndSession,
+    /// The stream for messages that belong to no call.
     Listen,
-    /// To tell something that has no answer.
-    Tell,
+    /// A message without a response: a notification, a response, or a cancellation.
+    OneWay,
 }
 
-/// A call, as far as its exchanges need to know it.
+/// The properties of a call that its exchanges need.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Errand {
+pub(super) struct CallInfo {
+    /// The wire id.
     pub(super) wire: u64,
-    pub(super) kind: Kind,
-    /// Its stream may be resumed, and carry what belongs to others. (T-76)
-    pub(super) in_era_of_sessions: bool,
-    /// This is not the first exchange for it.
+    pub(super) kind: CallKind,
+    /// The call is legacy: its stream may be resumed and may carry messages of other calls.
+    // T-76: in the legacy era, a disconnection is not a cancellation.
+    pub(super) is_legacy: bool,
+    /// The exchange resumes the stream of an earlier one.
     pub(super) is_resumed: bool,
 }
 
-/// Calls that are different from the others.
+/// The kind of a call, by how HTTP treats it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum CallKind {
     Initialize,
     ListTools,
     Other,
     Subscription,
 }
 
-/// How far an exchange is.
+/// The state of an exchange.
 #[derive(Debug)]
-pub(super) enum Stage {
-    /// It is not sent yet.
+pub(super) enum ExchangeState {
+    /// The request was not sent.
     Waiting,
-    /// There was no head yet.
+    /// The request was sent; the head of the response has not arrived.
     Sent,
-    /// A JSON text is coming.
+    /// Receiving a JSON body.
     Json(Vec<u8>),
-    /// What is coming explains a status that is no success.
-    Refused { status: u16, body: Vec<u8> },
-    /// Events are coming.
+    /// Receiving the body of an error status.
+    ErrorBody { status: u16, body: Vec<u8> },
+    /// Receiving an event stream.
     Events,
-    /// What is coming means nothing.
+    /// Receiving a body that is not needed.
     Ignored,
 }
 
 impl Exchange {
-    pub(super) fn new(purpose: Purpose, stage: Stage, in_session: bool) -> Self {
-        Self { purpose, stage, in_session, stream: None, due: None }
+    pub(super) fn new(purpose: Purpose, state: ExchangeState, in_session: bool) -> Self {
+        Self { purpose, state, in_session, stream: None, due: None }
     }
 
     pub(super) fn is_waiting(&self) -> bool {
-        matches!(self.stage, Stage::Waiting)
+        matches!(self.state, ExchangeState::Waiting)
     }
 
     pub(super) fn is_ignored(&self) -> bool {
-        matches!(self.stage, Stage::Ignored)
+        matches!(self.state, ExchangeState::Ignored)
     }
 
-    pub(super) fn errand(&self) -> Option<Errand> {
-        self.purpose.errand()
+    pub(super) fn call_info(&self) -> Option<CallInfo> {
+        self.purpose.call_info()
     }
 }
 
 impl Purpose {
-    pub(super) fn errand(self) -> Option<Errand> {
+    pub(super) fn call_info(self) -> Option<CallInfo> {
         match self {
-            Self::Call(errand) => Some(errand),
-            Self::End | Self::Listen | Self::Tell => None,
+            Self::Call(call_info) => Some(call_info),
+            Self::EndSession | Self::Listen | Self::OneWay => None,
         }
     }
 }
@@ -146,10 +149,11 @@ pub(super) struct Exchanges {
     open: BTreeMap<ExchangeId, Exchange>,
     by_wire: BTreeMap<u64, ExchangeId>,
     due: BTreeSet<(Instant, ExchangeId)>,
-    todo: VecDeque<Todo>,
+    queue: VecDeque<QueuedAction>,
     next: u64,
-    /// Those that tell something and those that mean nothing any more, counted.
-    telling: usize,
+    /// The number of exchanges with one-way messages.
+    one_way: usize,
+    /// The number of ignored exchanges.
     ignored: usize,
 }
 
@@ -157,10 +161,10 @@ impl Exchanges {
     pub(super) fn insert(&mut self, exchange: Exchange) -> ExchangeId {
         self.next += 1;
         let id = ExchangeId(self.next);
-        if let Some(errand) = exchange.errand() {
-            self.by_wire.insert(errand.wire, id);
+        if let Some(call_info) = exchange.call_info() {
+            self.by_wire.insert(call_info.wire, id);
         }
-        self.telling += usize::from(exchange.purpose == Purpose::Tell);
+        self.one_way += usize::from(exchange.purpose == Purpose::OneWay);
         self.open.insert(id, exchange);
         id
     }
@@ -169,7 +173,7 @@ impl Exchanges {
         self.open.get(&id)
     }
 
-    /// To change the exchange, but for its purpose and whether it is ignored.
+    /// Returns an exchange for changes other than of its purpose and whether it is ignored.
     pub(super) fn get_mut(&mut self, id: ExchangeId) -> Option<&mut Exchange> {
         self.open.get_mut(&id)
     }
@@ -177,30 +181,30 @@ impl Exchanges {
     pub(super) fn remove(&mut self, id: ExchangeId) -> Option<Exchange> {
         self.set_due(id, None);
         let exchange = self.open.remove(&id)?;
-        if let Some(errand) =
-            exchange.errand().filter(|errand| self.by_wire.get(&errand.wire) == Some(&id))
+        if let Some(call_info) =
+            exchange.call_info().filter(|call_info| self.by_wire.get(&call_info.wire) == Some(&id))
         {
-            self.by_wire.remove(&errand.wire);
+            self.by_wire.remove(&call_info.wire);
         }
-        self.telling -= usize::from(exchange.purpose == Purpose::Tell);
+        self.one_way -= usize::from(exchange.purpose == Purpose::OneWay);
         self.ignored -= usize::from(exchange.is_ignored());
         Some(exchange)
     }
 
-    /// Takes what to do next.
-    pub(super) fn next_todo(&mut self) -> Option<Todo> {
-        self.todo.pop_front()
+    /// Returns the next queued action.
+    pub(super) fn next_queued(&mut self) -> Option<QueuedAction> {
+        self.queue.pop_front()
     }
 
     pub(super) fn queue_get(&mut self, id: ExchangeId) {
-        self.todo.push_back(Todo::Get(id));
+        self.queue.push_back(QueuedAction::Get(id));
     }
 
     pub(super) fn queue_abort(&mut self, id: ExchangeId) {
-        self.todo.push_back(Todo::Abort(id));
+        self.queue.push_back(QueuedAction::Abort(id));
     }
 
-    /// Ends an exchange at once.
+    /// Removes an exchange and aborts its request.
     pub(super) fn abort(&mut self, id: ExchangeId) {
         let Some(exchange) = self.remove(id) else { return };
         if !exchange.is_waiting() {
@@ -208,8 +212,8 @@ impl Exchanges {
         }
     }
 
-    /// Ignores the rest of a response, or ends it at once if too many are ignored already.
-    pub(super) fn let_go(&mut self, id: ExchangeId, now: Instant) {
+    /// Ignores the rest of a response, or aborts it if too many are ignored already.
+    pub(super) fn discard(&mut self, id: ExchangeId, now: Instant) {
         if self.ignored < LINGERING_MAX {
             self.ignore(id, now);
         } else {
@@ -217,22 +221,23 @@ impl Exchanges {
         }
     }
 
-    /// Ignores the rest of a response, which may come for a while.
+    /// Ignores the rest of a response and aborts it after a second.
     pub(super) fn ignore(&mut self, id: ExchangeId, now: Instant) {
         self.set_due(id, Some(now + LINGER));
         let Some(exchange) = self.open.get_mut(&id).filter(|exchange| !exchange.is_ignored())
         else {
             return;
         };
-        exchange.stage = Stage::Ignored;
+        exchange.state = ExchangeState::Ignored;
         exchange.stream = None;
         self.ignored += 1;
-        if let Some(errand) = exchange.errand() {
-            self.by_wire.remove(&errand.wire);
+        if let Some(call_info) = exchange.call_info() {
+            self.by_wire.remove(&call_info.wire);
         }
     }
 
-    pub(super) fn of_wire(&self, wire: u64) -> Option<ExchangeId> {
+    /// Returns the exchange of the call with this wire id.
+    pub(super) fn by_wire(&self, wire: u64) -> Option<ExchangeId> {
         self.by_wire.get(&wire).copied()
     }
 
@@ -240,8 +245,9 @@ impl Exchanges {
         self.open.keys().copied().collect()
     }
 
-    pub(super) fn telling(&self) -> usize {
-        self.telling
+    /// Returns the number of one-way messages in flight.
+    pub(super) fn one_way(&self) -> usize {
+        self.one_way
     }
 
     #[cfg(test)]
@@ -263,7 +269,7 @@ impl Exchanges {
         self.due.first().map(|(due, _)| *due)
     }
 
-    /// An exchange for which something is due; it is no longer.
+    /// Returns an exchange whose timer has expired, and clears the timer.
     pub(super) fn take_due(&mut self, now: Instant) -> Option<ExchangeId> {
         let (_, id) = self.due.first().copied().filter(|(due, _)| *due <= now)?;
         self.set_due(id, None);

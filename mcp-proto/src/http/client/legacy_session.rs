@@ -1,90 +1,94 @@
-//! The session that a server of the legacy era opens: its id, and how often servers forget one.
+//! The legacy session of a client: its id, and how often the server lost it.
 //!
 //! ```text
-//!        head of the answer to `initialize`     its body
+//!        head of the response to `initialize`   its body
 //!   None ─────────────────────────────► Offered ─────────► Open
 //!    ▲                                     │                 │
-//!    └── 404 to a request of the session, or the goodbye ────┘
+//!    └── 404 to a request of the session, or DELETE sent ────┘
 //! ```
 
 use alloc::boxed::Box;
 
-/// Sessions in a row that a server may forget before it has answered a call.
-const FORGOTTEN_MAX: u32 = 3;
+/// The maximum number of consecutive sessions that a server may lose before it answers a call.
+const LOST_MAX: u32 = 3;
 
 #[derive(Debug, Default)]
 pub(super) struct LegacySession {
-    state: State,
-    mismatch: Mismatch,
-    /// Sessions in a row that the server forgot before it answered a call. (T-72)
-    forgotten: u32,
+    state: SessionState,
+    mismatch: MismatchReport,
+    /// Consecutive sessions lost before the server answered a call.
+    // T-72: a server that loses every session is given up.
+    lost: u32,
 }
 
 #[derive(Debug, Default)]
-enum State {
-    /// There is none, or it has no id.
+enum SessionState {
+    /// No session, or one without an id.
     #[default]
     None,
-    /// The id of the session that a successful answer to `initialize` opens. (HTTP-60)
+    /// The id in the head of the response to `initialize`, which takes effect if that is a success.
+    // HTTP-60: an error response opens no session.
     Offered(Box<str>),
     Open(Box<str>),
 }
 
-/// Whether the server has named another session than this one, which is reported once. (T-79)
+/// Whether a response with another session id was reported.
+// T-79: reported once per session.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-enum Mismatch {
+enum MismatchReport {
     #[default]
     Unreported,
     Reported,
 }
 
 impl LegacySession {
-    /// Returns the id, once it is in force. (HTTP-29)
+    /// Returns the id, once the session is open.
+    // HTTP-29: the server assigns the id.
     pub(super) fn id(&self) -> Option<&str> {
         match &self.state {
-            State::Open(id) => Some(id),
-            State::None | State::Offered(_) => None,
+            SessionState::Open(id) => Some(id),
+            SessionState::None | SessionState::Offered(_) => None,
         }
     }
 
-    /// The head of the answer to `initialize` carried this id, or none that is valid.
+    /// Handles the session id in the head of the response to `initialize`; `None` if it is invalid.
     pub(super) fn on_offered(&mut self, id: Option<&str>) {
         if self.id().is_none() {
-            self.state = id.map_or(State::None, |id| State::Offered(id.into()));
+            self.state = id.map_or(SessionState::None, |id| SessionState::Offered(id.into()));
         }
     }
 
-    /// `initialize` was answered with success.
+    /// Handles a successful response to `initialize`.
     pub(super) fn on_initialized(&mut self) {
         self.state = match core::mem::take(&mut self.state) {
-            State::Offered(id) | State::Open(id) => State::Open(id),
-            State::None => State::None,
+            SessionState::Offered(id) | SessionState::Open(id) => SessionState::Open(id),
+            SessionState::None => SessionState::None,
         };
     }
 
-    /// Another response named this session. Returns whether to report that it is not ours.
+    /// Handles the session id in another response. Returns whether to report a mismatch.
     pub(super) fn on_named(&mut self, named: Option<&str>) -> bool {
-        let reports = named != self.id() && self.mismatch == Mismatch::Unreported;
+        let reports = named != self.id() && self.mismatch == MismatchReport::Unreported;
         if reports {
-            self.mismatch = Mismatch::Reported;
+            self.mismatch = MismatchReport::Reported;
         }
         reports
     }
 
-    /// A call was answered: the server remembers this session.
+    /// Handles an answered call: the server has kept the session.
     pub(super) fn on_answered(&mut self) {
-        self.forgotten = 0;
+        self.lost = 0;
     }
 
-    /// The server has forgotten the session. Returns whether it has forgotten too many.
+    /// Handles the loss of the session. Returns whether the server has lost too many.
     pub(super) fn on_lost(&mut self) -> bool {
-        *self = Self { forgotten: self.forgotten + 1, ..Self::default() };
-        self.forgotten > FORGOTTEN_MAX
+        *self = Self { lost: self.lost + 1, ..Self::default() };
+        self.lost > LOST_MAX
     }
 
-    /// The server is told that the session is over.
-    pub(super) fn on_goodbye(&mut self) {
-        self.state = State::None;
+    /// Handles the end of the session: DELETE is being sent.
+    pub(super) fn on_terminated(&mut self) {
+        self.state = SessionState::None;
     }
 }
 
@@ -93,19 +97,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_in_force_once_initialize_has_succeeded_http_60() {
+    fn an_id_takes_effect_once_initialize_has_succeeded_http_60() {
         let mut session = LegacySession::default();
         session.on_offered(Some("a"));
         assert_eq!(session.id(), None);
         session.on_offered(None);
         session.on_initialized();
-        assert_eq!(session.id(), None, "the answer that counts had none");
+        assert_eq!(session.id(), None, "the last response had no id");
         session.on_offered(Some("b"));
         session.on_initialized();
         assert_eq!(session.id(), Some("b"));
         session.on_offered(Some("c"));
-        assert_eq!(session.id(), Some("b"), "it is in force");
-        session.on_goodbye();
+        assert_eq!(session.id(), Some("b"), "an open session keeps its id");
+        session.on_terminated();
         assert_eq!(session.id(), None);
     }
 
@@ -119,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_answers_nothing_may_forget_three_sessions_t_72() {
+    fn a_server_may_lose_three_sessions_before_it_answers_t_72() {
         let mut session = LegacySession::default();
         assert!(!session.on_lost() && !session.on_lost() && !session.on_lost());
         assert!(session.on_lost());

@@ -1,25 +1,25 @@
-//! The client's side of Streamable HTTP: which exchanges to begin and to end, and what their
-//! responses mean for the connection. The driver owns sockets and URLs.
+//! The client side of Streamable HTTP: starts and aborts exchanges, and passes their responses to
+//! the connection. The driver owns sockets and URLs.
 //!
-//! Each message is an exchange of its own. Where there are sessions, a stream of events can end
-//! before the answer is there, and is then resumed; one more stream carries what the server says by
-//! itself; and a server that forgot the session gets a new one. Where there are none, an exchange
-//! is all there is of its request: ending it takes the request back, and one that is cut off is
-//! lost. (HTTP-03…62, SSE-16…26)
+//! Each message is an exchange of its own. In the legacy era, an event stream that ends before the
+//! response is resumed, another stream carries unsolicited messages, and a lost session is replaced
+//! by a new one. In the modern era, aborting an exchange cancels its request, and a request whose
+//! exchange is cut off is lost.
+// HTTP-03…62: exchanges. SSE-16…26: event streams.
 
 mod action;
+mod backoff;
+mod cleanup;
 mod config;
 mod event;
+mod event_stream;
 mod exchanges;
 mod legacy_session;
-mod posting;
-mod recovery;
+mod outbound_post;
 mod reply;
-mod retry;
 mod send;
-mod stream;
-mod streaming;
-mod tools;
+mod stream_events;
+mod tool_cache;
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -29,11 +29,11 @@ pub use action::{Action, ExchangeId, Failure, Send, Verb};
 pub use config::Config;
 pub use event::{Challenge, Event};
 
+use self::backoff::Backoff;
 use self::exchanges::Exchanges;
 use self::legacy_session::LegacySession;
-use self::posting::Turn;
-use self::retry::Backoff;
-use self::tools::Tools;
+use self::outbound_post::SendGate;
+use self::tool_cache::ToolCache;
 use crate::client::{self, Client};
 use crate::connection::Session;
 use crate::http::Fields;
@@ -41,19 +41,19 @@ use crate::time::Instant;
 
 /// A [`Client`] over HTTP.
 ///
-/// It dereferences to the session, for what the application does. A driver
+/// Dereferences to the client for application commands. A driver
 ///
-/// - does what [`poll_action`](Self::poll_action) says until it says nothing more, after each step
-///   that it takes and each that the application takes;
-/// - tells of each exchange that it began: the head with [`handle_head`](Self::handle_head), the
-///   bytes of the body with [`handle_body`](Self::handle_body) as they come and as long as
-///   [`wants_input`](Self::wants_input), and then exactly one end, [`handle_end`](Self::handle_end)
-///   or [`handle_failure`](Self::handle_failure); nothing more once it was told to abort it;
+/// - performs the actions of [`poll_action`](Self::poll_action) until it returns `None`, after each
+///   call of its own and of the application;
+/// - reports each exchange it has started: the head with [`handle_head`](Self::handle_head), bytes
+///   of the body with [`handle_body`](Self::handle_body) while
+///   [`wants_input`](Self::wants_input), and exactly one end with [`handle_end`](Self::handle_end)
+///   or [`handle_failure`](Self::handle_failure); after [`Action::Abort`] it reports nothing more;
 /// - calls [`handle_timeout`](Self::handle_timeout) at [`poll_timeout`](Self::poll_timeout).
 ///
-/// Nothing that is told of an exchange that is over does anything. At most
-/// [`calls_max`](crate::Limits::calls_max) and about a hundred exchanges are open at a time, each
-/// of which holds at most about twice [`message_bytes_max`](crate::Limits::message_bytes_max).
+/// Calls for a finished exchange are ignored. About a hundred exchanges more than
+/// [`calls_max`](crate::Limits::calls_max) can be open at a time, each of which buffers at most
+/// about twice [`message_bytes_max`](crate::Limits::message_bytes_max).
 ///
 /// ```
 /// use mcp_proto::client::{self, Client};
@@ -69,7 +69,8 @@ use crate::time::Instant;
 /// }
 ///
 /// let now = Instant::ZERO;
-/// let mut http = Http::new(Client::new(now, client::Config::new("demo", "1.0.0")), Config::new(7));
+/// let client = Client::new(now, client::Config::new("demo", "1.0.0"));
+/// let mut http = Http::new(client, Config::new(7));
 /// let mut answer = |http: &mut Http, body: &str| {
 ///     let Some(Action::Send(send)) = http.poll_action() else { panic!() };
 ///     assert_eq!(send.verb, Verb::Post);
@@ -78,14 +79,16 @@ use crate::time::Instant;
 ///     http.handle_end(now, send.exchange);
 ///     http.poll_event()
 /// };
-/// let ready = answer(&mut http, r#"{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],
-///     "capabilities":{"tools":{}}}}"#);
+/// let ready = answer(&mut http, r#"{"jsonrpc":"2.0","id":1,"result":{
+///     "supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}"#);
 /// assert!(matches!(ready, Some(Event::Session(client::Event::Ready(_)))));
 ///
 /// let call = http.call_raw(now, "tools/list", None, CallOptions::default()).unwrap();
 /// let done = answer(&mut http, r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}"#);
-/// let Some(Event::Session(client::Event::Completed { call: it, outcome })) = done else { panic!() };
-/// assert_eq!((it, outcome.unwrap().as_str()), (call, r#"{"tools":[]}"#));
+/// let Some(Event::Session(client::Event::Completed { call: completed, outcome })) = done else {
+///     panic!("not completed")
+/// };
+/// assert_eq!((completed, outcome.unwrap().as_str()), (call, r#"{"tools":[]}"#));
 /// ```
 #[derive(Debug)]
 pub struct Http {
@@ -95,27 +98,27 @@ pub struct Http {
     exchanges: Exchanges,
     events: VecDeque<Event>,
     legacy: LegacySession,
-    turn: Turn,
-    /// Requests that were over before they were sent.
+    gate: SendGate,
+    /// The wire ids of requests that ended before they were sent.
     unsent: BTreeSet<u64>,
-    tools: Tools,
-    /// Calls that are over; empty between calls, kept for its memory.
+    tools: ToolCache,
+    /// A buffer for the wire ids of completed calls; empty between uses.
     ended: Vec<u64>,
-    end: End,
+    close_state: CloseState,
 }
 
-/// How far the end of the connection is.
+/// The progress of closing the connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum End {
+enum CloseState {
     Open,
-    /// The connection is closed, and so are the exchanges; the server can still be told.
+    /// The connection is closed; one-way messages and the DELETE may still be sent.
     Closing,
     /// `Closed` was polled; later authentication challenges are dropped.
-    Told,
+    Reported,
 }
 
 impl Http {
-    /// Puts a session on HTTP, one that has just been made.
+    /// Creates a client over HTTP from a newly created `client`.
     #[must_use]
     pub fn new(mut client: Client, config: Config) -> Self {
         client.use_exchanges();
@@ -126,18 +129,18 @@ impl Http {
             exchanges: Exchanges::default(),
             events: VecDeque::new(),
             legacy: LegacySession::default(),
-            turn: Turn::Free,
+            gate: SendGate::Open,
             unsent: BTreeSet::new(),
-            tools: Tools::default(),
+            tools: ToolCache::default(),
             ended: Vec::new(),
-            end: End::Open,
+            close_state: CloseState::Open,
         }
     }
 
-    /// What the driver is to do next; `None` when there is nothing to do until something happens.
+    /// Returns the next action for the driver; `None` if there is nothing to do for now.
     ///
-    /// Work is linear in the message that is sent. What it gives can make something due: ask for
-    /// [`poll_timeout`](Self::poll_timeout) after it.
+    /// Linear in the message that is sent. May start a timer: call
+    /// [`poll_timeout`](Self::poll_timeout) afterwards.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.settle();
         let action = self.next_action();
@@ -147,8 +150,8 @@ impl Http {
         action
     }
 
-    /// The head of the response has come: its status and its fields. Interim heads, 1xx, need not
-    /// be told.
+    /// Handles the head of a response: its status and headers. Interim responses (1xx) are ignored
+    /// and need not be reported.
     pub fn handle_head(
         &mut self,
         now: Instant,
@@ -156,88 +159,90 @@ impl Http {
         status: u16,
         fields: &dyn Fields,
     ) {
-        self.head(now, exchange, status, fields);
+        self.on_head(now, exchange, status, fields);
         self.settle();
     }
 
-    /// Bytes of the body have come, split anywhere. Work is linear in them.
+    /// Handles bytes of a response body, split anywhere. Linear in their number.
     pub fn handle_body(&mut self, now: Instant, exchange: ExchangeId, bytes: &[u8]) {
-        self.body(now, exchange, bytes);
+        self.on_body(now, exchange, bytes);
         self.settle();
     }
 
-    /// The response is complete.
+    /// Handles the end of a complete response.
     pub fn handle_end(&mut self, now: Instant, exchange: ExchangeId) {
-        self.end(now, exchange);
+        self.on_end(now, exchange);
         self.settle();
     }
 
-    /// The exchange ended before its response did, or did not begin.
+    /// Handles a failed exchange: no connection, or an incomplete response.
     pub fn handle_failure(&mut self, now: Instant, exchange: ExchangeId, reason: Failure) {
-        self.failure(now, exchange, reason);
+        self.on_failure(now, exchange, reason);
         self.settle();
     }
 
-    /// Time has passed. Early, late and repeated calls are harmless.
+    /// Advances the time. Early, late and repeated calls are harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.client.handle_timeout(now);
         let now = self.now();
         while let Some(exchange) = self.exchanges.take_due(now) {
-            self.is_due(exchange);
+            self.on_due(exchange);
         }
         self.settle();
     }
 
-    /// When to call `handle_timeout` next; `None` when waiting changes nothing.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` if no timer runs.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.client.poll_timeout().into_iter().chain(self.exchanges.next_due()).min()
     }
 
-    /// The next event.
+    /// Returns the next event, if any.
     pub fn poll_event(&mut self) -> Option<Event> {
-        if self.end == End::Told {
+        if self.close_state == CloseState::Reported {
             return None;
         }
         let event =
             self.events.pop_front().or_else(|| self.client.poll_event().map(Event::Session));
         if matches!(event, Some(Event::Session(client::Event::Closed(_)))) {
             self.settle();
-            self.end = End::Told;
+            self.close_state = CloseState::Reported;
         }
         event
     }
 
-    /// Whether to go on reading the body of this exchange; if not, the connection pushes back.
+    /// Returns whether the driver should read the body of this exchange. If not, it applies
+    /// backpressure.
     #[must_use]
     pub fn wants_input(&self, exchange: ExchangeId) -> bool {
         let exchange = self.exchanges.get(exchange).filter(|exchange| !exchange.is_waiting());
-        // What means nothing is best gone.
+        // An ignored body is always read, so that its connection can be reused.
         exchange.is_some_and(|exchange| exchange.is_ignored() || self.client.wants_input())
     }
 
-    /// Ends the connection: every open call completes with
-    /// [`CallError::Lost`](crate::CallError::Lost), then comes [`client::Event::Closed`]. What
-    /// there is to do after that, such as telling the server that the session is over, is best
-    /// done, and need not be. (HTTP-35)
+    /// Closes the connection: every open call completes with
+    /// [`CallError::Lost`](crate::CallError::Lost), followed by [`client::Event::Closed`]. Actions
+    /// after that, such as the DELETE of the session, are optional.
+    // HTTP-35: the client should terminate its session.
     pub fn close(&mut self, now: Instant) {
         self.client.close(now);
         self.settle();
     }
 
-    /// Whether the last event was made. Actions can still come.
+    /// Returns whether the connection is closed. Events and actions may still be pending.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.client.is_closed()
     }
 
-    /// The id of the session, once the server gave it one. (HTTP-29)
+    /// Returns the id of the legacy session, once it is open.
+    // HTTP-29: the server assigns the id.
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {
         self.legacy.id()
     }
 
-    /// Time never goes back.
+    /// Returns the latest time; it never goes back.
     fn now(&self) -> Instant {
         self.client.now()
     }

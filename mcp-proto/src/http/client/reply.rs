@@ -1,5 +1,4 @@
-//! What a response means for what was asked: its status, its type, and a body that is one text;
-//! knows nothing of event streams.
+//! Handling of responses: status, media type, and JSON bodies.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -9,47 +8,55 @@ use bytes::Bytes;
 use super::Http;
 use super::action::{ExchangeId, Failure};
 use super::event::{Event, challenges};
-use super::exchanges::{Errand, Exchange, Kind, Purpose, Stage};
-use super::stream::Stream;
+use super::event_stream::EventStream;
+use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use crate::connection::{CallError, Session, StreamId};
 use crate::http::Fields;
-use crate::http::field::{is_media_type, visible};
+use crate::http::header::{is_media_type, visible};
 use crate::rpc::{self, Decoded, Incoming, Message};
 use crate::time::Instant;
 
-/// The longest id of a session that is taken.
+/// The maximum length of a session id in bytes.
 const SESSION_ID_BYTES_MAX: usize = 1024;
 
-/// The longest body that is looked at to learn why a status is no success.
-const EXPLANATION_BYTES_MAX: usize = 256 * 1024;
+/// The maximum length of an error body in bytes.
+const ERROR_BODY_BYTES_MAX: usize = 256 * 1024;
 
-/// Challenges that wait to be polled; with more, the oldest are forgotten.
+/// The maximum number of challenges that wait to be polled; the oldest are dropped first.
 const CHALLENGED_MAX: usize = 64;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
 impl Http {
-    pub(super) fn head(&mut self, now: Instant, id: ExchangeId, status: u16, fields: &dyn Fields) {
+    /// Handles the head of a response.
+    pub(super) fn on_head(
+        &mut self,
+        now: Instant,
+        id: ExchangeId,
+        status: u16,
+        fields: &dyn Fields,
+    ) {
         let now = self.client.now().max(now);
         let Some(exchange) = self.exchanges.get(id) else { return };
-        if !matches!(exchange.stage, Stage::Sent) || status < 200 {
+        if !matches!(exchange.state, ExchangeState::Sent) || status < 200 {
             return;
         }
         let (purpose, in_session) = (exchange.purpose, exchange.in_session);
         let is_success = status < 300;
-        if purpose == Purpose::End {
-            // The server may have no use for it. (HTTP-35)
+        if purpose == Purpose::EndSession {
+            // HTTP-35: the server may reject the DELETE; the outcome does not matter.
             return self.exchanges.ignore(id, now);
         }
-        self.session_named(now, purpose, is_success, fields);
+        self.on_session_id(now, purpose, is_success, fields);
         let was_open = exchange_was_open(self.exchanges.get(id));
-        // Where there never was a stream, it says that there is none. (HTTP-24, HTTP-34, T-70)
+        // HTTP-34, T-70: 404 means that the session is lost. HTTP-24: to a GET that never opened a
+        // stream, it means that the server has no such stream.
         if status == 404 && in_session && (purpose != Purpose::Listen || was_open) {
-            return self.session_lost(now);
+            return self.on_session_lost(now);
         }
         if matches!(status, 401 | 403) {
-            let call = purpose.errand().and_then(|errand| self.client.call_of(errand.wire));
+            let call = purpose.call_info().and_then(|call| self.client.call_of(call.wire));
             if self.events.len() == CHALLENGED_MAX {
                 self.events.pop_front();
             }
@@ -60,119 +67,123 @@ impl Http {
             });
         }
         match purpose {
-            Purpose::Call(errand) if errand.is_resumed => self.stream_head(now, id, status, fields),
-            Purpose::Call(errand) if is_success => {
-                self.answer_head(now, id, errand, status, fields)
+            Purpose::Call(call) if call.is_resumed => self.on_stream_head(now, id, status, fields),
+            Purpose::Call(call) if is_success => {
+                self.on_response_head(now, id, call, status, fields)
             }
-            Purpose::Call(errand) if matches!(status, 401 | 403) => {
-                self.fail(now, id, errand.wire, CallError::Http { status });
+            Purpose::Call(call) if matches!(status, 401 | 403) => {
+                self.fail(now, id, call.wire, CallError::Http { status });
             }
-            Purpose::Call(_) => self.set_stage(id, Stage::Refused { status, body: Vec::new() }),
-            Purpose::Listen => self.stream_head(now, id, status, fields),
-            Purpose::Tell => {
+            Purpose::Call(_) => {
+                self.set_state(id, ExchangeState::ErrorBody { status, body: Vec::new() })
+            }
+            Purpose::Listen => self.on_stream_head(now, id, status, fields),
+            Purpose::OneWay => {
                 if !is_success {
-                    let detail =
-                        format!("a message that has no answer was refused with status {status}");
+                    let detail = format!("server rejected a one-way message with status {status}");
                     self.client.report(now, detail);
                 }
-                self.exchanges.let_go(id, now);
+                self.exchanges.discard(id, now);
                 self.open_gate(id);
             }
-            Purpose::End => {}
+            Purpose::EndSession => {}
         }
     }
 
-    /// The head of the answer to a request: what the body will be. (HTTP-11, T-74, T-91)
-    fn answer_head(
+    /// Handles the successful head of a response to a request.
+    // HTTP-11, T-91: the media type decides between JSON and an event stream. T-74: a success
+    // without a response fails the call.
+    fn on_response_head(
         &mut self,
         now: Instant,
         id: ExchangeId,
-        errand: Errand,
+        call: CallInfo,
         status: u16,
         fields: &dyn Fields,
     ) {
         let why = match fields.value("content-type", 0) {
             _ if matches!(status, 202 | 204 | 205) => {
-                format!("the server took the request with status {status}, and answers nothing")
+                format!("server accepted the request with status {status} but sent no response")
             }
             Some(kind) if is_media_type(kind, JSON) => {
-                return self.set_stage(id, Stage::Json(Vec::new()));
+                return self.set_state(id, ExchangeState::Json(Vec::new()));
             }
-            Some(kind) if is_media_type(kind, EVENTS) => return self.events_begin(id),
-            Some(_) => "the answer is neither JSON nor an event stream".into(),
-            None => "the answer has no media type".into(),
+            Some(kind) if is_media_type(kind, EVENTS) => return self.begin_events(id),
+            Some(_) => "response is neither JSON nor an event stream".into(),
+            None => "response has no `Content-Type`".into(),
         };
-        self.fail(now, id, errand.wire, CallError::Invalid(why.into()));
+        self.fail(now, id, call.wire, CallError::Invalid(why.into()));
     }
 
-    /// The head of the answer to a GET. (HTTP-24)
-    fn stream_head(&mut self, now: Instant, id: ExchangeId, status: u16, fields: &dyn Fields) {
+    /// Handles the head of a response to a GET.
+    // HTTP-24: an event stream, or 405 if the server offers none.
+    fn on_stream_head(&mut self, now: Instant, id: ExchangeId, status: u16, fields: &dyn Fields) {
         let is_events =
             fields.value("content-type", 0).is_some_and(|kind| is_media_type(kind, EVENTS));
-        let errand = self.exchanges.get(id).and_then(Exchange::errand);
+        let call = self.exchanges.get(id).and_then(Exchange::call_info);
         match status {
-            200..300 if is_events => self.events_begin(id),
-            // It may pass.
-            408 | 425 | 429 | 500 | 502..600 => self.connect_again(now, id),
-            401 | 403 if errand.is_none() && exchange_was_open(self.exchanges.get(id)) => {
-                self.connect_again(now, id);
+            200..300 if is_events => self.begin_events(id),
+            // Transient errors.
+            408 | 425 | 429 | 500 | 502..600 => self.reconnect(now, id),
+            401 | 403 if call.is_none() && exchange_was_open(self.exchanges.get(id)) => {
+                self.reconnect(now, id);
             }
-            _ => match errand {
-                Some(errand) if status < 300 => {
-                    let why = "what was to go on is no event stream";
-                    self.fail(now, id, errand.wire, CallError::Invalid(why.into()));
+            _ => match call {
+                Some(call) if status < 300 => {
+                    let why = "resumed stream is not an event stream";
+                    self.fail(now, id, call.wire, CallError::Invalid(why.into()));
                 }
-                Some(errand) => self.fail(now, id, errand.wire, CallError::Http { status }),
-                None => self.exchanges.let_go(id, now),
+                Some(call) => self.fail(now, id, call.wire, CallError::Http { status }),
+                None => self.exchanges.discard(id, now),
             },
         }
     }
 
-    fn events_begin(&mut self, id: ExchangeId) {
+    fn begin_events(&mut self, id: ExchangeId) {
         let limits = self.client.limits();
         let Some(exchange) = self.exchanges.get_mut(id) else { return };
-        exchange.stage = Stage::Events;
-        exchange.stream.get_or_insert_with(|| Stream::new(limits).into()).opened();
+        exchange.state = ExchangeState::Events;
+        exchange.stream.get_or_insert_with(|| EventStream::new(limits).into()).on_open();
     }
 
-    /// What a head says of the session. (HTTP-29, HTTP-30, HTTP-60, T-79)
-    fn session_named(
+    /// Handles the session id in a head.
+    // HTTP-29, HTTP-30, HTTP-60: the response to `initialize` assigns the id. T-79: a different id
+    // in a later response is reported.
+    fn on_session_id(
         &mut self,
         now: Instant,
         purpose: Purpose,
         is_success: bool,
         fields: &dyn Fields,
     ) {
-        let Some(value) =
-            fields.value("mcp-session-id", 0).filter(|_| self.is_in_era_of_sessions())
-        else {
+        let Some(value) = fields.value("mcp-session-id", 0).filter(|_| self.is_legacy()) else {
             return;
         };
         let named = visible(value, SESSION_ID_BYTES_MAX);
-        if matches!(purpose, Purpose::Call(Errand { kind: Kind::Initialize, .. })) {
+        if matches!(purpose, Purpose::Call(CallInfo { kind: CallKind::Initialize, .. })) {
             self.legacy.on_offered(named.filter(|_| is_success));
             if named.is_none() {
-                let detail =
-                    "the id of the session is not of visible characters alone, or too long";
+                let detail = "`Mcp-Session-Id` is not visible ASCII, or longer than 1024 bytes";
                 self.client.report(now, detail);
             }
         } else if self.legacy.on_named(named) {
-            let detail = "a response names another session than the one that was opened";
+            let detail = "response has a different `Mcp-Session-Id`";
             self.client.report(now, detail);
         }
     }
 
-    pub(super) fn body(&mut self, now: Instant, id: ExchangeId, bytes: &[u8]) {
+    /// Handles bytes of a body.
+    pub(super) fn on_body(&mut self, now: Instant, id: ExchangeId, bytes: &[u8]) {
         let now = self.client.now().max(now);
         let message_bytes_max = self.client.limits().message_bytes_max;
         let Some(exchange) = self.exchanges.get_mut(id) else { return };
-        let errand = exchange.errand();
-        let (body, bytes_max, status) = match &mut exchange.stage {
-            Stage::Events => return self.events(now, id, bytes),
-            Stage::Waiting | Stage::Sent | Stage::Ignored => return,
-            Stage::Json(body) => (body, message_bytes_max, None),
-            Stage::Refused { status, body } => {
-                (body, message_bytes_max.min(EXPLANATION_BYTES_MAX), Some(*status))
+        let call = exchange.call_info();
+        let (body, bytes_max, status) = match &mut exchange.state {
+            ExchangeState::Events => return self.on_event_bytes(now, id, bytes),
+            ExchangeState::Waiting | ExchangeState::Sent | ExchangeState::Ignored => return,
+            ExchangeState::Json(body) => (body, message_bytes_max, None),
+            ExchangeState::ErrorBody { status, body } => {
+                (body, message_bytes_max.min(ERROR_BODY_BYTES_MAX), Some(*status))
             }
         };
         if bytes.len() <= bytes_max.saturating_sub(body.len()) {
@@ -184,108 +195,125 @@ impl Http {
             None => too_long(bytes_max),
         };
         self.exchanges.abort(id);
-        if let Some(errand) = errand {
-            self.client.handle_unanswered(now, errand.wire, why);
+        if let Some(call) = call {
+            self.client.handle_unanswered(now, call.wire, why);
         }
     }
 
-    pub(super) fn end(&mut self, now: Instant, id: ExchangeId) {
+    /// Handles the end of a complete response.
+    pub(super) fn on_end(&mut self, now: Instant, id: ExchangeId) {
         let now = self.client.now().max(now);
         let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting())
         else {
             return;
         };
-        if matches!(exchange.stage, Stage::Events) {
-            return self.stream_ended(now, id, false);
+        if matches!(exchange.state, ExchangeState::Events) {
+            return self.on_stream_end(now, id, false);
         }
-        if matches!(exchange.stage, Stage::Sent) {
-            return self.failure(now, id, Failure::Cut);
+        if matches!(exchange.state, ExchangeState::Sent) {
+            return self.on_failure(now, id, Failure::Cut);
         }
         let Some(exchange) = self.exchanges.remove(id) else { return };
-        let Some(errand) = exchange.errand() else { return };
-        match exchange.stage {
-            Stage::Json(body) => {
-                self.answered(now, errand, &Incoming::Owned(Bytes::from(body)), true);
-                let why = "the response holds no answer";
-                self.client.handle_unanswered(now, errand.wire, CallError::Invalid(why.into()));
+        let Some(call) = exchange.call_info() else { return };
+        match exchange.state {
+            ExchangeState::Json(body) => {
+                self.on_response(now, call, &Incoming::Owned(Bytes::from(body)), true);
+                let why = "body is not a response to the request";
+                self.client.handle_unanswered(now, call.wire, CallError::Invalid(why.into()));
             }
-            Stage::Refused { status, body } => self.refused(now, errand, status, Bytes::from(body)),
-            Stage::Waiting | Stage::Sent | Stage::Events | Stage::Ignored => {}
+            ExchangeState::ErrorBody { status, body } => {
+                self.on_error_body(now, call, status, Bytes::from(body))
+            }
+            ExchangeState::Waiting
+            | ExchangeState::Sent
+            | ExchangeState::Events
+            | ExchangeState::Ignored => {}
         }
     }
 
-    pub(super) fn failure(&mut self, now: Instant, id: ExchangeId, reason: Failure) {
+    /// Handles an exchange that failed before its response was complete.
+    pub(super) fn on_failure(&mut self, now: Instant, id: ExchangeId, reason: Failure) {
         let now = self.client.now().max(now);
         let Some(exchange) = self.exchanges.get(id).filter(|exchange| !exchange.is_waiting())
         else {
             return;
         };
         let is_get = exchange.purpose == Purpose::Listen
-            || exchange.errand().is_some_and(|it| it.is_resumed);
-        if matches!(exchange.stage, Stage::Events) || is_get && !exchange.is_ignored() {
-            return self.stream_ended(now, id, true);
+            || exchange.call_info().is_some_and(|it| it.is_resumed);
+        if matches!(exchange.state, ExchangeState::Events) || is_get && !exchange.is_ignored() {
+            return self.on_stream_end(now, id, true);
         }
         let Some(exchange) = self.exchanges.remove(id) else { return };
         self.open_gate(id);
-        let why = match (exchange.stage, reason) {
-            (Stage::Refused { status, .. }, _) => CallError::Http { status },
-            (Stage::Sent, Failure::Unreached) => CallError::Unsent,
+        let why = match (exchange.state, reason) {
+            (ExchangeState::ErrorBody { status, .. }, _) => CallError::Http { status },
+            (ExchangeState::Sent, Failure::Unreached) => CallError::Unsent,
             _ => CallError::Lost,
         };
-        if let Purpose::Call(errand) = exchange.purpose {
-            self.client.handle_unanswered(now, errand.wire, why);
+        if let Purpose::Call(call) = exchange.purpose {
+            self.client.handle_unanswered(now, call.wire, why);
         }
     }
 
-    /// A status that is no success: the body says more, if it is an error as JSON-RPC has them.
-    /// (HTTP-61, LIF-30, T-73)
-    fn refused(&mut self, now: Instant, errand: Errand, status: u16, body: Bytes) {
+    /// Handles the complete body of an error status, which may be a JSON-RPC error.
+    // HTTP-61, LIF-30, T-73: a JSON-RPC error takes precedence over the status.
+    fn on_error_body(&mut self, now: Instant, call: CallInfo, status: u16, body: Bytes) {
         let body = Incoming::Owned(body);
         let decoded = Decoded::read(&body, self.client.limits());
         match &decoded.message {
             Ok(Message::Response { outcome: Err(_), .. } | Message::OrphanError(_)) => {
-                self.decoded(now, errand, decoded, true);
+                self.on_decoded(now, call, decoded, true);
             }
-            _ => self.client.handle_unanswered(now, errand.wire, CallError::Http { status }),
+            _ => self.client.handle_unanswered(now, call.wire, CallError::Http { status }),
         }
     }
 
-    /// A message in the response to a request. With `alone`, it can only be the answer. (HTTP-62,
-    /// T-89)
-    pub(super) fn answered(
+    /// Handles a message in the response to a request. `is_whole_body`: the message must be the
+    /// response.
+    // HTTP-62: a modern exchange carries no response to another request. T-89: a legacy one may.
+    pub(super) fn on_response(
         &mut self,
         now: Instant,
-        errand: Errand,
+        call: CallInfo,
         message: &Incoming<'_>,
-        alone: bool,
+        is_whole_body: bool,
     ) {
         let decoded = Decoded::read(message, self.client.limits());
-        self.decoded(now, errand, decoded, alone);
+        self.on_decoded(now, call, decoded, is_whole_body);
     }
 
-    fn decoded(&mut self, now: Instant, errand: Errand, decoded: Decoded<'_>, alone: bool) {
-        let wire = errand.wire;
+    fn on_decoded(
+        &mut self,
+        now: Instant,
+        call: CallInfo,
+        decoded: Decoded<'_>,
+        is_whole_body: bool,
+    ) {
+        let wire = call.wire;
         let mut failed = None;
-        let mut without = None;
+        let mut filtered = None;
         match &decoded.message {
             Ok(Message::Response { id, .. } | Message::BrokenResponse { id, .. })
-                if id.as_u64() != Some(wire) && (alone || !errand.in_era_of_sessions) =>
+                if id.as_u64() != Some(wire) && (is_whole_body || !call.is_legacy) =>
             {
-                failed = Some(CallError::Invalid("the answer is to another request".into()));
+                failed = Some(CallError::Invalid("response id does not match the request".into()));
             }
-            // It can only be about what was asked.
+            // An error without an id can only answer this request.
             Ok(Message::OrphanError(error)) => failed = Some(CallError::Refused(error.clone())),
-            Ok(Message::Response { outcome: Ok(result), .. }) if errand.kind == Kind::ListTools => {
-                without = self.tools.learn(result.text);
+            Ok(Message::Response { outcome: Ok(result), .. })
+                if call.kind == CallKind::ListTools =>
+            {
+                filtered = self.tools.learn(result.text);
             }
             _ => {}
         }
         if let Some(why) = failed {
             return self.client.handle_unanswered(now, wire, why);
         }
-        if let Some((result, dropped)) = without {
+        if let Some((result, dropped)) = filtered {
             let names = dropped.names.join(", ");
-            let detail = format!("`x-mcp-header` is invalid in {} tools: {names}", dropped.count);
+            let detail =
+                format!("dropped {} tools with invalid `x-mcp-header`: {names}", dropped.count);
             self.client.report(now, detail);
             let mut answer = Vec::with_capacity(result.len() + 64);
             let id = rpc::RequestId::from(wire);
@@ -297,7 +325,7 @@ impl Http {
         } else {
             self.client.handle_decoded(now, StreamId::ONLY, decoded);
         }
-        if errand.kind == Kind::Initialize {
+        if call.kind == CallKind::Initialize {
             if self.client.peer().is_some() {
                 self.legacy.on_initialized();
             }
@@ -306,21 +334,23 @@ impl Http {
         }
     }
 
-    fn set_stage(&mut self, id: ExchangeId, stage: Stage) {
+    fn set_state(&mut self, id: ExchangeId, state: ExchangeState) {
         if let Some(exchange) = self.exchanges.get_mut(id) {
-            exchange.stage = stage;
+            exchange.state = state;
         }
     }
 
-    /// The call has failed, and what its exchange still brings means nothing.
+    /// Fails a call and discards the rest of its response.
     pub(super) fn fail(&mut self, now: Instant, id: ExchangeId, wire: u64, why: CallError) {
-        self.exchanges.let_go(id, now);
+        self.exchanges.discard(id, now);
         self.client.handle_unanswered(now, wire, why);
     }
 }
 
 pub(super) fn too_long(bytes_max: usize) -> CallError {
-    CallError::Invalid(format!("the answer is longer than {bytes_max} bytes").into())
+    CallError::Invalid(
+        format!("response exceeds {bytes_max} bytes (`Limits::message_bytes_max`)").into(),
+    )
 }
 
 fn exchange_was_open(exchange: Option<&Exchange>) -> bool {

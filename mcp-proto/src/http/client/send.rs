@@ -1,29 +1,28 @@
-//! Sending: which exchange a message goes into, and the head of its request.
+//! Creation of requests: assigns each message to an exchange and builds its headers.
 
 use alloc::string::String;
 
 use bytes::Bytes;
 
 use super::action::{Action, ExchangeId, Send, Verb};
-use super::exchanges::{Errand, Exchange, Kind, Purpose, Stage, Todo};
-use super::posting::{Head, Posting, Turn};
-use super::{End, Http};
+use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose, QueuedAction};
+use super::outbound_post::{Headers, OutboundPost, SendGate};
+use super::{CloseState, Http};
 use crate::connection::{OutgoingKind, Session};
 use crate::method::MethodId;
 use crate::revision::Revision;
 
-/// Messages without an answer that are on their way at a time; the next waits for one of them to
-/// arrive.
-const TELLING_MAX: usize = 64;
+/// The maximum number of one-way messages in flight; further ones wait.
+const ONE_WAY_MAX: usize = 64;
 
 impl Http {
-    /// Returns the next action, if anything is to be done.
+    /// Returns the next action, if any.
     pub(super) fn next_action(&mut self) -> Option<Action> {
-        while let Some(todo) = self.exchanges.next_todo() {
-            match todo {
-                Todo::Abort(exchange) => return Some(Action::Abort(exchange)),
-                // It can have been over before its turn came.
-                Todo::Get(exchange) => {
+        while let Some(action) = self.exchanges.next_queued() {
+            match action {
+                QueuedAction::Abort(exchange) => return Some(Action::Abort(exchange)),
+                // The exchange may have ended in the meantime.
+                QueuedAction::Get(exchange) => {
                     if let Some(send) = self.get(exchange) {
                         return Some(Action::Send(send));
                     }
@@ -31,128 +30,142 @@ impl Http {
             }
         }
         loop {
-            let posting = match core::mem::take(&mut self.turn) {
-                Turn::Behind(exchange) => {
-                    self.turn = Turn::Behind(exchange);
+            let message = match core::mem::take(&mut self.gate) {
+                SendGate::Initialized(exchange) => {
+                    self.gate = SendGate::Initialized(exchange);
                     return None;
                 }
-                Turn::Full(posting) => posting,
-                Turn::Free => match self.next_posting() {
-                    Some(posting) => posting,
-                    None => return self.goodbye().map(Action::Send),
+                SendGate::OneWayLimit(message) => message,
+                SendGate::Open => match self.next_message() {
+                    Some(message) => message,
+                    None => return self.end_session().map(Action::Send),
                 },
             };
-            if let Some(send) = self.post(posting) {
+            if let Some(send) = self.post(message) {
                 return Some(Action::Send(send));
             }
-            if matches!(self.turn, Turn::Full(_)) {
+            if matches!(self.gate, SendGate::OneWayLimit(_)) {
                 return None;
             }
         }
     }
 
     /// Takes the next message of the connection.
-    fn next_posting(&mut self) -> Option<Posting> {
-        let is_legacy = self.is_in_era_of_sessions();
-        self.client.poll_outgoing().map(|outgoing| Posting::of(outgoing, &self.tools, is_legacy))
+    fn next_message(&mut self) -> Option<OutboundPost> {
+        let is_legacy = self.is_legacy();
+        self.client
+            .poll_outgoing()
+            .map(|outgoing| OutboundPost::of(outgoing, &self.tools, is_legacy))
     }
 
-    /// The exchange for a message; none if it is not to be sent, or not now. (HTTP-03)
-    fn post(&mut self, posting: Posting) -> Option<Send> {
-        let purpose = match &posting.kind {
+    /// Creates the exchange of a message. Returns `None` if the message is obsolete or must wait.
+    // HTTP-03: each message is a POST of its own.
+    fn post(&mut self, message: OutboundPost) -> Option<Send> {
+        let purpose = match &message.kind {
             OutgoingKind::Request { id, .. } if !self.client.is_in_flight(*id) => {
-                // It was over before its turn came, and so is its cancellation.
+                // The call ended before it was sent, so its cancellation is not sent, either.
                 self.unsent.insert(*id);
                 return None;
             }
             OutgoingKind::Request { id, method, .. } => {
-                Purpose::Call(self.errand(*id, method.id()))
+                Purpose::Call(self.call_info(*id, method.id()))
             }
-            // In the modern era the end of the exchange takes its place. (CAN-12, CAN-17)
-            OutgoingKind::Cancel { id }
-                if self.unsent.remove(id) || !self.is_in_era_of_sessions() =>
-            {
+            // CAN-12, CAN-17: in the modern era, aborting the exchange cancels the request.
+            OutgoingKind::Cancel { id } if self.unsent.remove(id) || !self.is_legacy() => {
                 return None;
             }
-            _ => Purpose::Tell,
+            _ => Purpose::OneWay,
         };
-        if purpose == Purpose::Tell && self.exchanges.telling() >= TELLING_MAX {
-            self.turn = Turn::Full(posting);
+        if purpose == Purpose::OneWay && self.exchanges.one_way() >= ONE_WAY_MAX {
+            self.gate = SendGate::OneWayLimit(message);
             return None;
         }
-        let is_initialized = posting.is_initialized();
-        let Posting { revision, names, body, .. } = posting;
-        let is_first = matches!(purpose, Purpose::Call(Errand { kind: Kind::Initialize, .. }));
-        let mut fields = Head::new();
+        let is_initialized = message.is_initialized();
+        let OutboundPost { revision, mirrored, body, .. } = message;
+        let is_first =
+            matches!(purpose, Purpose::Call(CallInfo { kind: CallKind::Initialize, .. }));
+        let mut fields = Headers::new();
         fields.push(("Accept".into(), "application/json, text/event-stream".into()));
         fields.push(("Content-Type".into(), "application/json".into()));
         let in_session = !is_first && self.session_fields(&mut fields, revision);
-        fields.extend(names);
-        let exchange = self.exchanges.insert(Exchange::new(purpose, Stage::Sent, in_session));
-        if purpose == Purpose::Tell {
-            let patience = self.client.limits().handshake_timeout;
-            self.exchanges.set_due(exchange, Some(self.now() + patience));
+        fields.extend(mirrored);
+        let exchange =
+            self.exchanges.insert(Exchange::new(purpose, ExchangeState::Sent, in_session));
+        if purpose == Purpose::OneWay {
+            let timeout = self.client.limits().handshake_timeout;
+            self.exchanges.set_due(exchange, Some(self.now() + timeout));
         }
         if is_initialized {
-            self.turn = Turn::Behind(exchange);
+            self.gate = SendGate::Initialized(exchange);
         }
         Some(Send { exchange, verb: Verb::Post, fields, body })
     }
 
-    fn errand(&self, wire: u64, method: Option<MethodId>) -> Errand {
-        let in_era_of_sessions = self.is_in_era_of_sessions();
+    fn call_info(&self, wire: u64, method: Option<MethodId>) -> CallInfo {
+        let is_legacy = self.is_legacy();
         let kind = match method {
-            Some(MethodId::Initialize) => Kind::Initialize,
-            Some(MethodId::ListTools) if !in_era_of_sessions => Kind::ListTools,
-            Some(MethodId::Listen) => Kind::Subscription,
-            _ => Kind::Other,
+            Some(MethodId::Initialize) => CallKind::Initialize,
+            Some(MethodId::ListTools) if !is_legacy => CallKind::ListTools,
+            Some(MethodId::Listen) => CallKind::Subscription,
+            _ => CallKind::Other,
         };
-        Errand { wire, kind, in_era_of_sessions, is_resumed: false }
+        CallInfo { wire, kind, is_legacy, is_resumed: false }
     }
 
-    pub(super) fn is_in_era_of_sessions(&self) -> bool {
+    pub(super) fn is_legacy(&self) -> bool {
         !self.client.revision().is_modern()
     }
 
-    /// The fields that carry what the two sides agreed on, for a message of `revision`. Returns
-    /// whether the session's id is among them. (HTTP-31, HTTP-36, HTTP-39)
-    fn session_fields(&self, fields: &mut Head, revision: Revision) -> bool {
+    /// Adds the headers for the version and the session to a message of `revision`. Returns whether
+    /// the session id is included.
+    // HTTP-31: session id. HTTP-36: legacy version header. HTTP-39: modern version header.
+    fn session_fields(&self, fields: &mut Headers, revision: Revision) -> bool {
         let is_agreed = self.client.peer().is_some();
-        let in_era_of_sessions = self.is_in_era_of_sessions();
-        let spoken = self.client.revision();
-        if !in_era_of_sessions || is_agreed && spoken.rules().version_header {
-            let version = if in_era_of_sessions { spoken } else { revision };
+        let is_legacy = self.is_legacy();
+        let negotiated = self.client.revision();
+        if !is_legacy || is_agreed && negotiated.rules().version_header {
+            let version = if is_legacy { negotiated } else { revision };
             fields.push(("MCP-Protocol-Version".into(), version.name().into()));
         }
-        let id = self.legacy.id().filter(|_| in_era_of_sessions);
+        let id = self.legacy.id().filter(|_| is_legacy);
         fields.extend(id.map(|id| ("Mcp-Session-Id".into(), String::from(id))));
         id.is_some()
     }
 
-    /// Opens a stream, or resumes one. (HTTP-05, SSE-16, SSE-19)
+    /// Creates the GET that opens or resumes a stream.
+    // HTTP-05: `Accept`. SSE-16, SSE-19: `Last-Event-ID` resumes any stream.
     fn get(&mut self, id: ExchangeId) -> Option<Send> {
-        let mut fields = Head::new();
+        let mut fields = Headers::new();
         fields.push(("Accept".into(), "text/event-stream".into()));
         let in_session = self.session_fields(&mut fields, self.client.revision());
         let exchange = self.exchanges.get_mut(id).filter(|exchange| exchange.is_waiting())?;
         let after = exchange.stream.as_ref().and_then(|stream| stream.resume_after());
         fields.extend(after.map(|after| ("Last-Event-ID".into(), String::from(after))));
-        exchange.stage = Stage::Sent;
+        exchange.state = ExchangeState::Sent;
         exchange.in_session = in_session;
         Some(Send { exchange: id, verb: Verb::Get, fields, body: Bytes::new() })
     }
 
-    /// Tells the server that the session is over, once everything else was told. (HTTP-35)
-    fn goodbye(&mut self) -> Option<Send> {
-        if self.end == End::Open || self.legacy.id().is_none() || self.exchanges.telling() > 0 {
+    /// Creates the DELETE that ends the session, once the connection is closed and all one-way
+    /// messages have been delivered.
+    // HTTP-35: the client terminates a session that it does not need.
+    fn end_session(&mut self) -> Option<Send> {
+        if self.close_state == CloseState::Open
+            || self.legacy.id().is_none()
+            || self.exchanges.one_way() > 0
+        {
             return None;
         }
-        let mut fields = Head::new();
+        let mut fields = Headers::new();
         let in_session = self.session_fields(&mut fields, self.client.revision());
-        self.legacy.on_goodbye();
-        let exchange = self.exchanges.insert(Exchange::new(Purpose::End, Stage::Sent, in_session));
-        let patience = self.client.limits().exit_timeout;
-        self.exchanges.set_due(exchange, Some(self.now() + patience));
+        self.legacy.on_terminated();
+        let exchange = self.exchanges.insert(Exchange::new(
+            Purpose::EndSession,
+            ExchangeState::Sent,
+            in_session,
+        ));
+        let timeout = self.client.limits().exit_timeout;
+        self.exchanges.set_due(exchange, Some(self.now() + timeout));
         Some(Send { exchange, verb: Verb::Delete, fields, body: Bytes::new() })
     }
 }

@@ -1,4 +1,4 @@
-//! Annotations that are valid and that are not, and fields against arguments.
+//! Tests of annotations, and of headers against arguments.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ fn raw(value: &Json) -> Raw {
     Raw::new(value).unwrap()
 }
 
-/// The mirror of a schema with these properties.
+/// Creates the mirror of a schema with these properties.
 fn of(properties: Json) -> Result<Mirror, InvalidMirror> {
     Mirror::of(&raw(&json!({"type": "object", "properties": properties})))
 }
@@ -24,15 +24,19 @@ fn mirror() -> Mirror {
         "region": {"type": "string", "x-mcp-header": "Region"},
         "count": {"x-mcp-header": "Count", "type": "integer"},
         "dry": {"type": "boolean", "x-mcp-header": "Dry-Run"},
-        "deep": {"type": "object", "properties": {"er": {"type": "string", "x-mcp-header": "Deeper"}}},
+        "deep": {"type": "object", "properties": {
+            "er": {"type": "string", "x-mcp-header": "Deeper"},
+        }},
         "plain": {"type": "string"},
     }))
     .unwrap()
 }
 
 #[test]
-fn annotated_arguments_are_repeated_http_47_http_49() {
-    let arguments = json!({"region": "Hello, 世界", "count": 42.0, "dry": false, "deep": {"er": " x"}, "plain": "p"});
+fn annotated_arguments_are_mirrored_http_47_http_49() {
+    let arguments = json!({
+        "region": "Hello, 世界", "count": 42.0, "dry": false, "deep": {"er": " x"}, "plain": "p",
+    });
     let mut fields = mirror().fields(Some(&raw(&arguments)));
     fields.sort();
     let expected = list(&[
@@ -45,7 +49,7 @@ fn annotated_arguments_are_repeated_http_47_http_49() {
 }
 
 #[test]
-fn what_is_absent_or_null_is_not_repeated_http_47() {
+fn absent_and_null_arguments_are_not_mirrored_http_47() {
     for arguments in [
         json!({}),
         json!({"region": null, "count": null, "deep": null}),
@@ -64,7 +68,7 @@ fn what_is_absent_or_null_is_not_repeated_http_47() {
 }
 
 #[test]
-fn what_no_field_can_repeat_is_left_out_and_refused_http_49() {
+fn values_that_no_header_can_represent_are_omitted_and_rejected_http_49() {
     for value in [
         json!(9_007_199_254_740_992_u64),
         json!(-9_007_199_254_740_992_i64),
@@ -75,8 +79,8 @@ fn what_no_field_can_repeat_is_left_out_and_refused_http_49() {
         let arguments = raw(&json!({"count": value}));
         assert_eq!(mirror().fields(Some(&arguments)), [], "{value}");
         assert!(mirror().check(Some(&arguments), &List::new()).is_err(), "{value}");
-        let said = list(&[("Mcp-Param-Count", &format!("{value}"))]);
-        assert!(mirror().check(Some(&arguments), &said).is_err(), "{value}");
+        let sent = list(&[("Mcp-Param-Count", &format!("{value}"))]);
+        assert!(mirror().check(Some(&arguments), &sent).is_err(), "{value}");
     }
     for safe in ["9007199254740991", "-9007199254740991"] {
         let arguments = Raw::from_text(&format!("{{\"count\":{safe}}}")).unwrap();
@@ -85,7 +89,7 @@ fn what_no_field_can_repeat_is_left_out_and_refused_http_49() {
 }
 
 #[test]
-fn what_is_repeated_must_be_the_argument_http_50_t_109() {
+fn headers_must_match_their_arguments_http_50_t_109() {
     let check = |arguments: Json, fields: &[(&str, &str)]| {
         mirror().check(Some(&raw(&arguments)), &list(fields)).map_err(|found| found.why)
     };
@@ -97,12 +101,12 @@ fn what_is_repeated_must_be_the_argument_http_50_t_109() {
     for bad in ["=?base64?SGVsbG8?=", "=?base64?SGVs!G8=?=", "Hello\r\nX: y", "Héllo", "a\0"] {
         assert_eq!(check(hello(), &[("mcp-param-region", bad)]), Err("is malformed"), "{bad:?}");
     }
-    // Without the prefix or the suffix, in any letter, it says itself.
+    // Without the exact prefix and suffix, a value is literal.
     for literal in
         ["hello", "SGVsbG8=", "=?base64?SGVsbG8=", "SGVsbG8=?=", "=?BASE64?SGVsbG8=?=", ""]
     {
         let found = check(hello(), &[("mcp-param-region", literal)]);
-        assert_eq!(found, Err("is not the argument of the body"), "{literal}");
+        assert_eq!(found, Err("does not match the argument in the body"), "{literal}");
         assert_eq!(
             check(json!({"region": literal}), &[("mcp-param-region", literal)]),
             Ok(()),
@@ -128,7 +132,7 @@ fn what_is_repeated_must_be_the_argument_http_50_t_109() {
     assert!(check(json!({"dry": true}), &[("mcp-param-dry-run", "true")]).is_ok());
     assert!(check(json!({"dry": true}), &[("mcp-param-dry-run", "True")]).is_err());
     assert!(check(json!({"dry": true}), &[("mcp-param-dry-run", "1")]).is_err());
-    let absent = Err("repeats an argument that is not there");
+    let absent = Err("has no argument in the body");
     assert_eq!(check(json!({"region": null}), &[("mcp-param-region", "")]), absent);
     assert_eq!(
         check(json!({"plain": "x"}), &[("mcp-param-plain", "y"), ("mcp-param-other", "z")]),
@@ -141,7 +145,7 @@ fn what_is_repeated_must_be_the_argument_http_50_t_109() {
 }
 
 #[test]
-fn annotations_that_can_name_nothing_make_the_tool_invalid_http_48() {
+fn invalid_annotations_make_the_tool_invalid_http_48() {
     for name in [
         json!(""),
         json!("My Region"),
@@ -165,17 +169,20 @@ fn annotations_that_can_name_nothing_make_the_tool_invalid_http_48() {
         assert!(of(json!({"a": {"type": kind, "x-mcp-header": "A"}})).is_err(), "{kind}");
     }
     assert!(of(json!({"a": {"x-mcp-header": "A"}})).is_err(), "no type");
-    let twice = json!({"a": {"type": "string", "x-mcp-header": "Region"}, "b": {"type": "string", "x-mcp-header": "REGION"}});
+    let twice = json!({
+        "a": {"type": "string", "x-mcp-header": "Region"},
+        "b": {"type": "string", "x-mcp-header": "REGION"},
+    });
     assert_eq!(
         of(twice).unwrap_err().to_string(),
-        "the property `b` is annotated as another one is"
+        "`x-mcp-header` of property `b` duplicates another header name"
     );
     let escaped = r#"{"properties":{"a":{"type":"string","x-mcp-h\u0065ader":""}}}"#;
     assert!(Mirror::of(&Raw::from_text(escaped).unwrap()).is_err());
 }
 
 #[test]
-fn annotations_out_of_reach_make_the_tool_invalid_t_108() {
+fn unreachable_annotations_make_the_tool_invalid_t_108() {
     let annotated = json!({"type": "string", "x-mcp-header": "A"});
     let object = json!({"type": "object", "properties": {"b": annotated}});
     for keyword in [
@@ -210,14 +217,18 @@ fn annotations_out_of_reach_make_the_tool_invalid_t_108() {
         );
         assert!(Mirror::of(&raw(&json!({keyword: {"x": object}}))).is_err(), "{keyword}");
     }
-    assert!(Mirror::of(&raw(&annotated)).is_err(), "the input itself");
+    assert!(Mirror::of(&raw(&annotated)).is_err(), "the root schema");
 }
 
 #[test]
-fn what_only_looks_annotated_is_not() {
+fn data_that_looks_like_an_annotation_is_ignored() {
     let looks = json!({"x-mcp-header": "A"});
     for properties in [
-        json!({"a": {"const": looks}, "b": {"enum": [looks]}, "c": {"default": looks, "examples": [looks]}}),
+        json!({
+            "a": {"const": looks},
+            "b": {"enum": [looks]},
+            "c": {"default": looks, "examples": [looks]},
+        }),
         json!({"x-mcp-header": {"type": "string"}}),
         json!({"a": {"description": "x-mcp-header", "x-other": looks}}),
         json!({"a": true, "b": {"items": true, "oneOf": [], "properties": []}}),
@@ -232,7 +243,7 @@ fn what_only_looks_annotated_is_not() {
 }
 
 #[test]
-fn annotations_are_bounded() {
+fn annotations_are_limited() {
     let many = |count: usize| {
         let one = |n| (format!("p{n}"), json!({"type": "string", "x-mcp-header": format!("P{n}")}));
         of(Json::Object((0..count).map(one).collect::<Map<_, _>>()))
@@ -248,7 +259,7 @@ fn annotations_are_bounded() {
 }
 
 #[test]
-fn the_name_is_repeated_of_what_has_one_http_44() {
+fn requests_with_a_name_have_mcp_name_http_44() {
     let params = raw(&json!({"name": "n", "uri": "file:///ü", "taskId": "t"}));
     for (method, name) in [
         ("tools/call", Some("n")),
@@ -269,16 +280,18 @@ fn the_name_is_repeated_of_what_has_one_http_44() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_accepted_http_49_http_50(
+    fn written_headers_pass_the_check_http_49_http_50(
         region in proptest::option::of(crate::json::testing::string()),
         count in proptest::option::of(-9_007_199_254_740_991_i64..=9_007_199_254_740_991),
         dry in proptest::option::of(any::<bool>()),
         deeper in ".{0,12}",
     ) {
-        let arguments = raw(&json!({"region": region, "count": count, "dry": dry, "deep": {"er": deeper}}));
+        let arguments =
+            raw(&json!({"region": region, "count": count, "dry": dry, "deep": {"er": deeper}}));
         let mirror = mirror();
         let fields = mirror.fields(Some(&arguments));
-        let bytes: Vec<(&String, &[u8])> = fields.iter().map(|(name, value)| (name, value.as_bytes())).collect();
+        let bytes: Vec<(&String, &[u8])> =
+            fields.iter().map(|(name, value)| (name, value.as_bytes())).collect();
         for (_, value) in &bytes {
             prop_assert!(value.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~')));
         }
@@ -291,9 +304,12 @@ proptest! {
     }
 
     #[test]
-    fn any_schema_is_read(value in crate::json::testing::value(), keyword in proptest::sample::select(vec![
-        "properties", "items", "oneOf", "$defs", "x-mcp-header", "type",
-    ])) {
+    fn no_schema_panics(
+        value in crate::json::testing::value(),
+        keyword in proptest::sample::select(vec![
+            "properties", "items", "oneOf", "$defs", "x-mcp-header", "type",
+        ]),
+    ) {
         let mut schema = json!({"properties": {"a": {"x-mcp-header": "A", "type": "string"}}});
         schema[keyword] = value;
         if let Ok(mirror) = Mirror::of(&raw(&schema)) {

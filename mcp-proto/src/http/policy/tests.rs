@@ -1,32 +1,32 @@
-//! Which hosts and origins are let in.
+//! Tests of allowed hosts and origins.
 
 use super::*;
 
-fn takes_host(policy: &Policy, host: &str) -> bool {
-    policy.takes_host(&Authority::parse(host.as_bytes()).unwrap())
+fn allows_host(policy: &Policy, host: &str) -> bool {
+    policy.allows_host(&Authority::parse(host.as_bytes()).unwrap())
 }
 
 #[test]
-fn only_this_machine_is_let_in_by_default_http_55() {
+fn only_loopback_is_allowed_by_default_http_55() {
     let policy = Policy::default();
     for host in ["localhost", "LOCALHOST:1", "127.0.0.1:65535", "[::1]:3000"] {
-        assert!(takes_host(&policy, host), "{host}");
-        assert!(policy.takes_origin(["http://", host].concat().as_bytes()), "{host}");
+        assert!(allows_host(&policy, host), "{host}");
+        assert!(policy.allows_origin(["http://", host].concat().as_bytes()), "{host}");
     }
     for host in ["evil.example.com", "localhost.evil.example", "192.168.0.1", "0.0.0.0:80", "[::2]"]
     {
-        assert!(!takes_host(&policy, host), "{host}");
-        assert!(!policy.takes_origin(["http://", host].concat().as_bytes()), "{host}");
+        assert!(!allows_host(&policy, host), "{host}");
+        assert!(!policy.allows_origin(["http://", host].concat().as_bytes()), "{host}");
     }
     for origin in
         ["", "null", "localhost", "http://localhost/", "http://localhost, http://evil.example", "é"]
     {
-        assert!(!policy.takes_origin(origin.as_bytes()), "{origin}");
+        assert!(!policy.allows_origin(origin.as_bytes()), "{origin}");
     }
 }
 
 #[test]
-fn a_host_is_let_in_at_any_port_or_at_its_own_http_55() {
+fn a_host_is_allowed_at_any_port_or_at_the_given_one_http_55() {
     let policy = Policy::default()
         .host("API.example.com")
         .host("b.example:8080")
@@ -39,30 +39,33 @@ fn a_host_is_let_in_at_any_port_or_at_its_own_http_55() {
         "[2001:DB8:0::1]:1",
         "localhost",
     ] {
-        assert!(takes_host(&policy, host), "{host}");
+        assert!(allows_host(&policy, host), "{host}");
     }
     for host in
         ["x.api.example.com", "api.example.com.", "b.example", "b.example:80", "a", "example.com"]
     {
-        assert!(!takes_host(&policy, host), "{host}");
+        assert!(!allows_host(&policy, host), "{host}");
     }
-    assert!(!policy.takes_origin(b"https://api.example.com"), "a host is no origin");
-    assert!(takes_host(&Policy::default().any_host(), "evil.example.com"));
     assert!(
-        !Policy::default().any_host().takes_origin(b"http://evil.example.com"),
-        "the origin still counts"
+        !policy.allows_origin(b"https://api.example.com"),
+        "hosts and origins are separate lists"
+    );
+    assert!(allows_host(&Policy::default().any_host(), "evil.example.com"));
+    assert!(
+        !Policy::default().any_host().allows_origin(b"http://evil.example.com"),
+        "the origin is still checked"
     );
 }
 
 #[test]
-fn an_origin_is_let_in_as_a_whole_t_90() {
+fn scheme_host_and_port_of_an_origin_must_match_t_90() {
     let policy = Policy::default()
         .origin("https://app.example.com")
         .origin("rubbish")
         .origin("http://a.example:81");
     for origin in ["https://app.example.com", "HTTPS://APP.example.com:443", "http://a.example:81"]
     {
-        assert!(policy.takes_origin(origin.as_bytes()), "{origin}");
+        assert!(policy.allows_origin(origin.as_bytes()), "{origin}");
     }
     for origin in [
         "http://app.example.com",
@@ -72,15 +75,15 @@ fn an_origin_is_let_in_as_a_whole_t_90() {
         "rubbish",
         "null",
     ] {
-        assert!(!policy.takes_origin(origin.as_bytes()), "{origin}");
+        assert!(!policy.allows_origin(origin.as_bytes()), "{origin}");
     }
-    assert!(Policy::default().origin("null").takes_origin(b"null"));
-    assert!(!Policy::default().origin("null").takes_origin(b"NULL"));
-    assert!(Policy::default().any_origin().takes_origin(b"null"));
+    assert!(Policy::default().origin("null").allows_origin(b"null"));
+    assert!(!Policy::default().origin("null").allows_origin(b"NULL"));
+    assert!(Policy::default().any_origin().allows_origin(b"null"));
 }
 
 #[test]
-fn a_policy_fits_the_server_that_it_is_made_of() {
+fn a_policy_adopts_the_configuration_of_its_server() {
     let limits = Limits { message_bytes_max: 9, ..Limits::default() };
     let revisions = [Revision::V2026_07_28, Revision::V2025_06_18];
     let policy = Policy::of(

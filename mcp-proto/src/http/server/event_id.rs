@@ -1,7 +1,7 @@
-//! The ids of events: each names its session, its stream, and the message's number in the stream.
+//! Event ids: each encodes its session, its stream, and the message number in the stream.
 //!
-//! So ids are unique in a session, and an id of one session is invalid in every other. (SSE-14,
-//! SSE-15)
+//! Ids are therefore unique within a session, and an id of one session is invalid in every other.
+// SSE-14: ids are unique per session. SSE-15: they identify the stream.
 
 use alloc::format;
 use alloc::string::String;
@@ -10,9 +10,8 @@ use alloc::vec::Vec;
 use crate::connection::StreamId;
 use crate::json::write_u64;
 
-/// Returns the prefix of a session's event ids: it tells sessions apart and does not disclose their
-/// ids.
-pub(super) fn tag(session: &str) -> u32 {
+/// Returns the prefix of a session's event ids: a hash, which does not disclose the session id.
+pub(super) fn session_tag(session: &str) -> u32 {
     // FNV-1a.
     session.bytes().fold(0x811c_9dc5, |tag, byte| (tag ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -22,7 +21,7 @@ const ID_BYTES: usize = 32;
 
 /// Returns the id of an event.
 pub(super) fn event_id(tag: u32, stream: StreamId, number: u64) -> String {
-    // Each event has one: this is faster than formatting.
+    // Written by hand because every event has an id and `format!` is slower.
     let mut id = Vec::with_capacity(ID_BYTES);
     let digits = tag.checked_ilog2().map_or(1, |highest| highest / 4 + 1);
     for place in (0..digits).rev() {
@@ -53,10 +52,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_id_names_its_session_stream_and_number_and_nothing_else_is_one() {
+    fn event_ids_round_trip_and_other_text_is_rejected() {
         let id = event_id(0xa1, StreamId(7), 12);
         assert_eq!((&*id, read_event_id(0xa1, &id)), ("a1-7-12", Some((StreamId(7), 12))));
-        assert_eq!(read_event_id(0xa, &id), None, "another session's");
+        assert_eq!(read_event_id(0xa, &id), None, "an id of another session");
         for id in
             ["", "-", "1", "1-", "-1", "+1-2", "1-+2", "a-1", "1-2-3", "1-18446744073709551615"]
         {
@@ -66,14 +65,14 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_written_as_they_were_read_before() {
+    fn event_ids_equal_their_formatted_form() {
         for tag in [0, 1, 0xf, 0x10, 0x811c_9dc5, u32::MAX] {
             assert_eq!(event_id(tag, StreamId(u64::MAX), 0), format!("{tag:x}-{}-0", u64::MAX));
         }
     }
 
     #[test]
-    fn sessions_have_tags_of_their_own() {
-        assert_ne!(tag("7c1e"), tag("7c1f"));
+    fn sessions_have_different_tags() {
+        assert_ne!(session_tag("7c1e"), session_tag("7c1f"));
     }
 }

@@ -1,24 +1,24 @@
-//! One HTTP request and how far its response is.
+//! An HTTP request on a server and the state of its response.
 //!
 //! ```text
 //!            handle_post                                      handle_get
 //!                 │                                                │
-//!                 ▼   due, nothing to send; or stream cut          ▼
+//!                 ▼    timer without a message; or stream cut      ▼
 //!             Undecided ─────────────────────────────────────►  Begun
 //!              │     │                                             │
-//!   answer is  │     │ poll_reply: anything but                    │ poll_reply
-//!   all there  │     │ one answer                                  │
-//!   is         │     └──────────────────► Streaming ◄──────────────┘
-//!              │                              │  poll_frame: all was sent of a stream
-//!              ▼                              ▼  that is done, cut, or another reader's
+//!   complete   │     │ poll_reply: anything but                    │ poll_reply
+//!   response   │     │ a single response                           │
+//!              │     └──────────────────► Streaming ◄──────────────┘
+//!              │                              │  poll_frame: everything was sent, and the stream
+//!              ▼                              ▼  is done, cut, or has another reader
 //!        over: one JSON value             over: `Frame::End`
 //! ```
 //!
-//! | stage     | `on_due` with bytes | `on_cut`       | `on_head`           | client gone |
-//! |-----------|---------------------|----------------|---------------------|-------------|
-//! | Undecided | Begun(Done)         | Begun(Cut)     | over, or Streaming(Done) | over   |
-//! | Begun(e)  | the same            | Begun(Cut)     | Streaming(e)        | over        |
-//! | Streaming(e) | the same         | Streaming(Cut) | (has its head)      | over        |
+//! | state        | `on_due` with bytes | `on_cut`       | `on_head`                | client gone |
+//! |--------------|---------------------|----------------|--------------------------|-------------|
+//! | Undecided    | Begun(Done)         | Begun(Cut)     | over, or Streaming(Done) | over        |
+//! | Begun(e)     | Begun(e)            | Begun(Cut)     | Streaming(e)             | over        |
+//! | Streaming(e) | Streaming(e)        | Streaming(Cut) | (head was polled)        | over        |
 
 use alloc::vec::Vec;
 
@@ -26,60 +26,60 @@ use crate::collections::SmallMap;
 use crate::connection::StreamId;
 use crate::time::Instant;
 
-/// One HTTP request and its response, while both last.
+/// The id of an HTTP request and its response; never reused within a session.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ExchangeId(pub(crate) u64);
 
-/// How far a response is.
+/// The state of a response.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Stage {
+pub(super) enum ResponseState {
     /// The response may become one JSON value or an event stream.
     Undecided {
-        /// The POST carried a message that is to be answered.
+        /// The POST carried a message that requires a response.
         is_request: bool,
     },
-    /// The response is an event stream whose head was not polled yet.
+    /// The response is an event stream whose head was not polled.
     Begun(Ending),
     /// The response is an event stream.
     Streaming(Ending),
 }
 
-/// When an event stream ends.
+/// The condition on which an event stream ends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Ending {
-    /// Once the stream has nothing more to carry.
+    /// The message stream is done.
     Done,
-    /// As soon as what waits was sent: the client resumes it later.
+    /// The waiting messages were sent; the client resumes the stream later.
     Cut,
 }
 
 #[derive(Debug)]
 pub(super) struct Exchange {
     stream: StreamId,
-    stage: Stage,
-    /// When to send something although no message waits.
+    state: ResponseState,
+    /// When to send filler bytes if no message is ready.
     due: Instant,
     /// Bytes to send before any message.
     prefix: Vec<u8>,
 }
 
 impl Exchange {
-    /// A POST: nothing is known of its response.
+    /// Creates the exchange of a POST, whose kind of response is undecided.
     pub(super) fn posted(stream: StreamId, is_request: bool, due: Instant) -> Self {
-        Self { stream, stage: Stage::Undecided { is_request }, due, prefix: Vec::new() }
+        Self { stream, state: ResponseState::Undecided { is_request }, due, prefix: Vec::new() }
     }
 
-    /// A GET: its response is an event stream.
+    /// Creates the exchange of a GET, whose response is an event stream.
     pub(super) fn listening(stream: StreamId, prefix: Vec<u8>, due: Instant) -> Self {
-        Self { stream, stage: Stage::Begun(Ending::Done), due, prefix }
+        Self { stream, state: ResponseState::Begun(Ending::Done), due, prefix }
     }
 
     pub(super) fn stream(&self) -> StreamId {
         self.stream
     }
 
-    pub(super) fn stage(&self) -> Stage {
-        self.stage
+    pub(super) fn state(&self) -> ResponseState {
+        self.state
     }
 
     pub(super) fn due(&self) -> Instant {
@@ -87,50 +87,57 @@ impl Exchange {
     }
 
     pub(super) fn is_cut(&self) -> bool {
-        matches!(self.stage, Stage::Begun(Ending::Cut) | Stage::Streaming(Ending::Cut))
+        matches!(
+            self.state,
+            ResponseState::Begun(Ending::Cut) | ResponseState::Streaming(Ending::Cut)
+        )
     }
 
-    /// Returns whether the head of an event stream, or bytes before its messages, wait to be sent.
+    /// Returns whether the head of an event stream or a prefix is ready to be sent.
     pub(super) fn has_prefix(&self) -> bool {
-        matches!(self.stage, Stage::Begun(_)) || !self.prefix.is_empty()
+        matches!(self.state, ResponseState::Begun(_)) || !self.prefix.is_empty()
     }
 
-    /// Nothing was sent for long: sends `filler`, which is empty if a message waits.
+    /// Handles an idle timer: sends `filler`, which is empty if a message is ready.
     pub(super) fn on_due(&mut self, filler: Vec<u8>, next: Instant) {
         self.due = next;
-        if matches!(self.stage, Stage::Undecided { .. }) && !filler.is_empty() {
-            self.stage = Stage::Begun(Ending::Done);
+        if matches!(self.state, ResponseState::Undecided { .. }) && !filler.is_empty() {
+            self.state = ResponseState::Begun(Ending::Done);
         }
         if self.prefix.is_empty() {
             self.prefix = filler;
         }
     }
 
-    /// The application ends the response early; one that has not begun begins with `priming`.
+    /// Handles an early end of the response by the application. If the response has not begun, it
+    /// begins with `priming`.
     pub(super) fn on_cut(&mut self, priming: impl FnOnce() -> Vec<u8>) {
-        self.stage = match self.stage {
-            Stage::Undecided { .. } => {
+        self.state = match self.state {
+            ResponseState::Undecided { .. } => {
                 self.prefix = priming();
-                Stage::Begun(Ending::Cut)
+                ResponseState::Begun(Ending::Cut)
             }
-            Stage::Begun(_) => Stage::Begun(Ending::Cut),
-            Stage::Streaming(_) => Stage::Streaming(Ending::Cut),
+            ResponseState::Begun(_) => ResponseState::Begun(Ending::Cut),
+            ResponseState::Streaming(_) => ResponseState::Streaming(Ending::Cut),
         };
     }
 
-    /// The head of an event stream was polled; one that had not begun begins with `priming`.
+    /// Handles the polling of an event stream's head. If the response had not begun, it begins with
+    /// `priming`.
     pub(super) fn on_head(&mut self, priming: impl FnOnce() -> Vec<u8>, next: Instant) {
         self.due = next;
-        self.stage = match self.stage {
-            Stage::Undecided { .. } => {
+        self.state = match self.state {
+            ResponseState::Undecided { .. } => {
                 self.prefix = priming();
-                Stage::Streaming(Ending::Done)
+                ResponseState::Streaming(Ending::Done)
             }
-            Stage::Begun(ending) | Stage::Streaming(ending) => Stage::Streaming(ending),
+            ResponseState::Begun(ending) | ResponseState::Streaming(ending) => {
+                ResponseState::Streaming(ending)
+            }
         };
     }
 
-    /// Bytes were sent.
+    /// Handles the sending of bytes: restarts the idle timer.
     pub(super) fn on_sent(&mut self, next: Instant) {
         self.due = next;
     }
@@ -141,7 +148,7 @@ impl Exchange {
     }
 }
 
-/// The exchanges that are not over.
+/// The open exchanges.
 #[derive(Debug)]
 pub(super) struct Exchanges {
     open: SmallMap<ExchangeId, Exchange, 1>,
@@ -153,7 +160,7 @@ impl Exchanges {
         Self { open: SmallMap::default(), next: 1 }
     }
 
-    /// Returns an id that was never used.
+    /// Returns an unused id.
     pub(super) fn next_id(&mut self) -> ExchangeId {
         self.next += 1;
         ExchangeId(self.next - 1)
@@ -183,12 +190,12 @@ impl Exchanges {
         self.open.is_empty()
     }
 
-    /// Returns when the first of them is due.
+    /// Returns when the next exchange is due.
     pub(super) fn next_due(&self) -> Option<Instant> {
         self.open.values().map(Exchange::due).min()
     }
 
-    /// Returns those that are due.
+    /// Returns the exchanges that are due.
     pub(super) fn due(&self, now: Instant) -> Vec<ExchangeId> {
         self.iter().filter(|(_, exchange)| exchange.due <= now).map(|(id, _)| id).collect()
     }
@@ -200,28 +207,28 @@ mod tests {
 
     const NOW: Instant = Instant::ZERO;
 
-    fn stages(mut exchange: Exchange) -> [Stage; 3] {
+    fn states(mut exchange: Exchange) -> [ResponseState; 3] {
         exchange.on_due(b":\n\n".to_vec(), NOW);
-        let due = exchange.stage();
-        exchange.on_cut(|| panic!("it has begun"));
-        let cut = exchange.stage();
-        exchange.on_head(|| panic!("it has begun"), NOW);
-        [due, cut, exchange.stage()]
+        let due = exchange.state();
+        exchange.on_cut(|| panic!("primed twice"));
+        let cut = exchange.state();
+        exchange.on_head(|| panic!("primed twice"), NOW);
+        [due, cut, exchange.state()]
     }
 
     #[test]
-    fn a_response_moves_on_and_never_back() {
-        let (begun, cut) = (Stage::Begun(Ending::Done), Stage::Begun(Ending::Cut));
-        let expected = [begun, cut, Stage::Streaming(Ending::Cut)];
-        assert_eq!(stages(Exchange::posted(StreamId(1), true, NOW)), expected);
-        assert_eq!(stages(Exchange::listening(StreamId(1), Vec::new(), NOW)), expected);
+    fn a_response_never_returns_to_an_earlier_state() {
+        let (begun, cut) = (ResponseState::Begun(Ending::Done), ResponseState::Begun(Ending::Cut));
+        let expected = [begun, cut, ResponseState::Streaming(Ending::Cut)];
+        assert_eq!(states(Exchange::posted(StreamId(1), true, NOW)), expected);
+        assert_eq!(states(Exchange::listening(StreamId(1), Vec::new(), NOW)), expected);
     }
 
     #[test]
-    fn an_undecided_response_that_is_due_waits_for_its_message() {
+    fn an_undecided_response_with_a_ready_message_stays_undecided() {
         let mut exchange = Exchange::posted(StreamId(1), true, NOW);
         exchange.on_due(Vec::new(), NOW);
-        assert_eq!(exchange.stage(), Stage::Undecided { is_request: true });
+        assert_eq!(exchange.state(), ResponseState::Undecided { is_request: true });
         assert!(!exchange.has_prefix());
         exchange.on_cut(|| b"id: 1".to_vec());
         assert!(exchange.has_prefix() && exchange.is_cut());

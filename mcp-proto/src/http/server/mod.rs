@@ -1,13 +1,12 @@
-//! A server over HTTP: which message goes into which response, and which messages can be sent
-//! again.
+//! A server over HTTP: assigns messages to responses and replays them to clients that resume.
 //!
-//! Each POST is a stream, and the answer to its request is the last message on it. What belongs to
-//! no request goes on the stream that a GET opens. The first message decides on a response: an
-//! answer alone is sent as JSON, anything else makes it an event stream. (HTTP-08…HTTP-29,
-//! SSE-13…SSE-19, SSE-24)
+//! Each POST is a stream whose last message is the response to its request. Messages that belong to
+//! no request use the stream that a GET opens. The first message decides the kind of response: a
+//! single response is sent as JSON, anything else as an event stream.
 //!
-//! [`Session`] joins the server, its [`Streams`] and its [`Exchanges`], which do not know each
-//! other.
+//! [`Session`] combines the server, its [`Streams`] and its [`Exchanges`], which are independent of
+//! each other.
+// HTTP-08…HTTP-29: responses and streams. SSE-13…SSE-19, SSE-24: event ids and resumption.
 
 mod event_id;
 mod exchange;
@@ -27,7 +26,7 @@ pub use settings::Settings;
 pub use streams::Unresumable;
 
 use self::event_id::read_event_id;
-use self::exchange::{Exchange, Exchanges, Stage};
+use self::exchange::{Exchange, Exchanges, ResponseState};
 use self::scope::Scope;
 use self::streams::{Streams, UNSOLICITED, comment};
 use super::reply::{Frame, Reply};
@@ -37,12 +36,12 @@ use crate::rpc::{Decoded, Incoming};
 use crate::server::{Event, Server};
 use crate::time::Instant;
 
-/// A [`Server`] over HTTP: a session of many exchanges, or one exchange of its own.
+/// A [`Server`] over HTTP: a legacy session with many exchanges, or a single modern exchange.
 ///
-/// It dereferences to the server, for what the application does. A driver hands over each request
-/// that was [admitted](super::admit), asks for the head of its response with
-/// [`poll_reply`](Self::poll_reply) and for the pieces of its body with
-/// [`poll_frame`](Self::poll_frame), and says when the client is [gone](Self::handle_gone).
+/// Dereferences to the server for application commands. A driver passes in each
+/// [admitted](super::admit) request, polls the head of its response with
+/// [`poll_reply`](Self::poll_reply) and the chunks of its body with
+/// [`poll_frame`](Self::poll_frame), and reports [disconnections](Self::handle_gone).
 ///
 /// ```
 /// use mcp_proto::http::{Body, Session, Settings};
@@ -53,15 +52,18 @@ use crate::time::Instant;
 /// let now = Instant::ZERO;
 /// let server = Server::new(now, Config::new("weather", "1.0.0").capability(Capability::Tools));
 /// let mut session = Session::new(server, "7c1e", Settings::default());
-/// let hello = session.handle_post(now, true, &br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{
-///     "protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#[..]);
-/// assert_eq!(session.poll_reply(hello).unwrap().status, 200);
-/// let ready = session.handle_post(now, false, &br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#[..]);
-/// assert_eq!(session.poll_reply(ready).unwrap().status, 202);
+/// let initialize = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{
+///     "protocolVersion":"2025-11-25","capabilities":{},
+///     "clientInfo":{"name":"c","version":"1"}}}"#;
+/// let exchange = session.handle_post(now, true, &initialize[..]);
+/// assert_eq!(session.poll_reply(exchange).unwrap().status, 200);
+/// let initialized = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+/// let exchange = session.handle_post(now, false, &initialized[..]);
+/// assert_eq!(session.poll_reply(exchange).unwrap().status, 202);
 ///
 /// let call = session.handle_post(now, true,
 ///     &br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today"}}"#[..]);
-/// assert!(session.poll_reply(call).is_none(), "nothing to say yet");
+/// assert!(session.poll_reply(call).is_none(), "not answered yet");
 /// while let Some(event) = session.poll_event() {
 ///     if let Event::Request { incoming, .. } = event {
 ///         session.respond(now, incoming, &CallToolResult::text("sunny")).unwrap();
@@ -80,41 +82,42 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session; its id is what the client names it by, and was drawn by the driver. Many can
-    /// share their settings. (HTTP-29, HTTP-30)
+    /// Creates a legacy session. The driver generates its id, which must be unpredictable and
+    /// consist of visible ASCII. Sessions can share their settings.
+    // HTTP-29: the id is sent with the first response. HTTP-30: it is visible ASCII.
     #[must_use]
     pub fn new(server: Server, id: &str, settings: impl Into<Arc<Settings>>) -> Self {
-        let mut session = Self::over(server, Scope::session(id), settings.into());
+        let mut session = Self::with_scope(server, Scope::session(id), settings.into());
         session.streams.open(UNSOLICITED, None);
         session
     }
 
-    /// One exchange that shares nothing with any other: a request that carries its own context.
-    /// When its client is gone, it is cancelled.
+    /// Creates the server of a single modern exchange, which is independent of all others. It is
+    /// cancelled when its client disconnects.
     #[must_use]
     pub fn alone(server: Server, revision: Revision, settings: impl Into<Arc<Settings>>) -> Self {
-        Self::over(server, Scope::Single(revision), settings.into())
+        Self::with_scope(server, Scope::Single(revision), settings.into())
     }
 
-    fn over(mut server: Server, scope: Scope, settings: Arc<Settings>) -> Self {
+    fn with_scope(mut server: Server, scope: Scope, settings: Arc<Settings>) -> Self {
         server.use_streams();
         let streams = Streams::new(settings.replay_bytes_max);
         Self { server, settings, scope, streams, exchanges: Exchanges::new(), now: Instant::ZERO }
     }
 
-    /// Returns what the client names this session by.
+    /// Returns the session id; `None` in the modern era.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.scope.id()
     }
 
-    /// Returns whether a request is in flight or a client listens: the session is not idle then.
+    /// Returns whether a request is in flight or a client listens. A busy session is not idle.
     pub fn is_busy(&mut self) -> bool {
         self.route();
         !self.exchanges.is_empty() || !self.server.is_closed() && self.streams.has_unanswered()
     }
 
-    /// Handles a POST: one message. `is_request` is whether it is to be answered.
+    /// Handles a POST with one message. `is_request` tells whether it requires a response.
     pub fn handle_post<'a>(
         &mut self,
         now: Instant,
@@ -126,8 +129,8 @@ impl Session {
         })
     }
 
-    /// Like [`handle_post`](Self::handle_post), for a body that
-    /// [`Head::read_once`](super::Head::read_once) has parsed.
+    /// Like [`handle_post`](Self::handle_post), for a body parsed by
+    /// [`Head::read_once`](super::Head::read_once).
     pub fn handle_decoded(
         &mut self,
         now: Instant,
@@ -149,11 +152,11 @@ impl Session {
         let id = self.exchanges.next_id();
         let stream = StreamId(id.0);
         self.streams.open(stream, Some(id));
-        let wait = match self.priming_tag() {
+        let delay = match self.priming_tag() {
             Some(_) => self.settings.prime_after,
             None => self.settings.keep_alive,
         };
-        self.exchanges.insert(id, Exchange::posted(stream, is_request, self.now + wait));
+        self.exchanges.insert(id, Exchange::posted(stream, is_request, self.now + delay));
         hand_over(&mut self.server, self.now, stream);
         self.route();
         if !is_request {
@@ -162,12 +165,15 @@ impl Session {
         id
     }
 
-    /// Handles a GET: the client listens to what belongs to no request, or resumes after the last
-    /// event that it received. (SSE-17…SSE-19) The exchange that read the same stream before
-    /// ends. (HTTP-27)
+    /// Handles a GET: the client listens for messages that belong to no request, or [resumes] a
+    /// stream after the last event it received. The previous exchange of that stream ends.
+    ///
+    /// [resumes]: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
     ///
     /// # Errors
-    /// [`Unresumable`] when what followed is not kept any more, or never existed.
+    /// Returns [`Unresumable`] if the messages after that event were evicted or never existed.
+    // SSE-17…SSE-19: messages of one stream are replayed. HTTP-27: a message is sent on one stream
+    // only.
     pub fn handle_get(
         &mut self,
         now: Instant,
@@ -175,7 +181,7 @@ impl Session {
     ) -> Result<ExchangeId, Unresumable> {
         self.now = self.now.max(now);
         self.route();
-        // In the modern era nothing is sent again. (SSE-24, HTTP-53)
+        // SSE-24, HTTP-53: modern streams cannot be resumed.
         let tag = self.scope.tag().ok_or(Unresumable)?;
         let (stream, last) = match last_event_id {
             Some(id) => {
@@ -193,8 +199,9 @@ impl Session {
         Ok(id)
     }
 
-    /// Handles the loss of a client, or one that takes no more of a response. Of a session nothing
-    /// is lost by it; an exchange of its own is cancelled. (T-76, T-77)
+    /// Handles a client that disconnected or stopped reading a response. A session keeps the
+    /// messages for a resumption; a modern request is cancelled.
+    // T-76, T-77: disconnection cancels a modern request and no legacy one.
     pub fn handle_gone(&mut self, now: Instant, id: ExchangeId) {
         self.now = self.now.max(now);
         let Some(exchange) = self.exchanges.remove(id) else { return };
@@ -203,24 +210,24 @@ impl Session {
             Scope::Single(_) => {
                 self.server.handle_stream_closed(self.now, stream);
                 self.route();
-                self.streams.forget(&mut self.server, stream);
+                self.streams.remove(&mut self.server, stream);
             }
-            Scope::Session { .. } => self.streams.leave(&mut self.server, stream, id),
+            Scope::Session { .. } => self.streams.detach_if_reader(&mut self.server, stream, id),
         }
     }
 
-    /// Handles the passing of time. Early, late and repeated calls are harmless.
+    /// Advances the time. Early, late and repeated calls are harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.now = self.now.max(now);
         self.server.handle_timeout(self.now);
         self.route();
         for id in self.exchanges.due(self.now) {
             let Some(exchange) = self.exchanges.get(id) else { continue };
-            let filler = match exchange.stage() {
-                // The message that waits is better than a filler.
-                _ if self.has_news(id, exchange) => Vec::new(),
-                Stage::Undecided { .. } => self.filler(exchange.stream()),
-                Stage::Begun(_) | Stage::Streaming(_) => comment(),
+            let filler = match exchange.state() {
+                // A message is ready, so no filler is needed.
+                _ if self.has_next(id, exchange) => Vec::new(),
+                ResponseState::Undecided { .. } => self.filler(exchange.stream()),
+                ResponseState::Begun(_) | ResponseState::Streaming(_) => comment(),
             };
             let next = self.now + self.settings.keep_alive;
             if let Some(exchange) = self.exchanges.get_mut(id) {
@@ -229,50 +236,51 @@ impl Session {
         }
     }
 
-    /// Returns whether an exchange has a message to send, or ends.
-    fn has_news(&self, id: ExchangeId, exchange: &Exchange) -> bool {
+    /// Returns whether an exchange has a message to send or ends.
+    fn has_next(&self, id: ExchangeId, exchange: &Exchange) -> bool {
         let Some(stream) = self.streams.read_by(exchange.stream(), id) else { return true };
         exchange.is_cut() || stream.is_done() || !stream.is_read() || self.server.is_closed()
     }
 
-    /// Returns when to call `handle_timeout`; `None` when waiting changes nothing. O(exchanges).
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` if no timer runs.
+    /// O(exchanges).
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.exchanges.next_due().into_iter().chain(self.server.poll_timeout()).min()
     }
 
-    /// Returns the next event, if there is one. O(1).
+    /// Returns the next event, if any. O(1).
     pub fn poll_event(&mut self) -> Option<Event> {
         self.server.poll_event()
     }
 
-    /// Returns whether an exchange has something to send: a head, or a piece of a body.
+    /// Returns whether any exchange has something to send: a head or a chunk of a body.
     pub fn has_output(&mut self) -> bool {
         self.route();
         let has_output = |(id, exchange): (ExchangeId, &Exchange)| {
-            exchange.has_prefix() || self.has_news(id, exchange)
+            exchange.has_prefix() || self.has_next(id, exchange)
         };
         self.exchanges.iter().any(has_output) || self.server.is_closed()
     }
 
-    /// Returns the head of a response, once, as soon as it is decided.
+    /// Returns the head of a response, once, as soon as its kind is decided.
     pub fn poll_reply(&mut self, id: ExchangeId) -> Option<Reply> {
         self.route();
         let exchange = self.exchanges.get(id)?;
         let stream = self.streams.read_by(exchange.stream(), id);
-        match (exchange.stage(), stream) {
-            (Stage::Streaming(_), _) => return None,
-            (Stage::Undecided { is_request }, Some(stream)) => {
+        match (exchange.state(), stream) {
+            (ResponseState::Streaming(_), _) => return None,
+            (ResponseState::Undecided { is_request }, Some(stream)) => {
                 let is_closed = stream.is_read() && self.server.is_closed();
                 if stream.is_one_message() || is_closed {
-                    return Some(self.whole(id, is_request));
+                    return Some(self.finish_with_json(id, is_request));
                 }
                 if stream.is_read() {
                     return None;
                 }
             }
-            // Another exchange reads the stream: this one begins, and ends.
-            (Stage::Begun(_), _) | (Stage::Undecided { .. }, None) => {}
+            // Another exchange reads the stream: this response begins and ends at once.
+            (ResponseState::Begun(_), _) | (ResponseState::Undecided { .. }, None) => {}
         }
         let priming = self.priming_tag().filter(|_| stream.is_some());
         let (streams, retry) = (&self.streams, self.settings.retry);
@@ -282,36 +290,36 @@ impl Session {
                 || priming.map_or_else(Vec::new, |tag| streams.priming(stream, tag, retry));
             exchange.on_head(priming, self.now + self.settings.keep_alive);
         }
-        Some(self.named(Reply::events()))
+        Some(self.with_session_id(Reply::events()))
     }
 
-    /// Ends an exchange with one JSON value, or with nothing. Its stream is forgotten.
-    fn whole(&mut self, id: ExchangeId, is_request: bool) -> Reply {
+    /// Ends an exchange with one JSON value or an empty body, and removes its stream.
+    fn finish_with_json(&mut self, id: ExchangeId, is_request: bool) -> Reply {
         let Some(exchange) = self.exchanges.remove(id) else { return Reply::empty(503) };
-        let head = match self.streams.take_whole(&mut self.server, exchange.stream()) {
+        let head = match self.streams.take_single(&mut self.server, exchange.stream()) {
             (Some(answer), error) if is_request => Reply::json(self.scope.status(error), answer),
             (Some(answer), _) => Reply::json(400, answer),
             (None, _) if !is_request => Reply::empty(202),
-            // The request was cancelled, or its session has ended: there is no answer.
+            // The request was cancelled or the session has ended, so there is no response.
             (None, _) => Reply::empty(if self.server.is_closed() { 503 } else { 204 }),
         };
-        self.named(head)
+        self.with_session_id(head)
     }
 
-    /// Adds the id of the session to the first response. (HTTP-29)
-    fn named(&mut self, mut head: Reply) -> Reply {
+    /// Adds the session id to the first response.
+    // HTTP-29: the response to `initialize` carries `Mcp-Session-Id`.
+    fn with_session_id(&mut self, mut head: Reply) -> Reply {
         if self.server.peer().is_some() {
-            head.fields.extend(self.scope.take_name().map(|id| ("mcp-session-id", id)));
+            head.fields.extend(self.scope.take_session_id().map(|id| ("mcp-session-id", id)));
         }
         head
     }
 
-    /// Returns the next piece of an event stream, if there is one. After [`Frame::End`] the
-    /// exchange is over.
+    /// Returns the next chunk of an event stream, if any. [`Frame::End`] ends the exchange.
     pub fn poll_frame(&mut self, id: ExchangeId) -> Option<Frame> {
         self.route();
         let Some(exchange) = self.exchanges.get_mut(id) else { return Some(Frame::End) };
-        if !matches!(exchange.stage(), Stage::Streaming(_)) {
+        if !matches!(exchange.state(), ResponseState::Streaming(_)) {
             return None;
         }
         let mut frame = exchange.take_prefix();
@@ -332,13 +340,12 @@ impl Session {
         self.exchanges.remove(id);
         match self.scope {
             Scope::Session { .. } => self.streams.detach(&mut self.server, stream),
-            Scope::Single(_) => self.streams.forget(&mut self.server, stream),
+            Scope::Single(_) => self.streams.remove(&mut self.server, stream),
         }
         Some(Frame::End)
     }
 
-    /// Releases unused capacity while idle: to be called once nothing has happened for a while,
-    /// where there are many sessions.
+    /// Releases unused capacity if no exchange is open. Call it on idle sessions if there are many.
     pub fn rest(&mut self) {
         if self.exchanges.is_empty() {
             self.server.shrink();
@@ -346,15 +353,15 @@ impl Session {
         }
     }
 
-    /// Ends the session: requests may be answered for
-    /// [`Limits::drain_timeout`](crate::Limits::drain_timeout) more.
+    /// Closes the session. Requests in flight can still be answered for
+    /// [`Limits::drain_timeout`](crate::Limits::drain_timeout).
     pub fn close(&mut self, now: Instant) {
         self.server.close(now);
     }
 
-    /// Takes what the server sends to the streams that it belongs to.
+    /// Moves outgoing messages of the server to their streams.
     fn route(&mut self) {
-        // The application passes the time to the server alone.
+        // Application commands pass the time to the server only.
         self.now = self.now.max(self.server.now());
         let priming = self.priming_tag();
         while let Some(outgoing) = self.server.poll_outgoing() {
@@ -362,7 +369,7 @@ impl Session {
                 Route::Any => UNSOLICITED,
                 Route::Stream(stream) => stream,
             };
-            // What is sent on a stream that is gone cannot be asked for.
+            // Messages of a removed stream cannot be requested any more.
             if !self.streams.contains(stream) {
                 continue;
             }
@@ -390,15 +397,14 @@ impl Session {
         }
     }
 
-    /// Returns the tag of event ids, if event streams begin with an event to resume from.
+    /// Returns the prefix of event ids, if event streams begin with a priming event.
     fn priming_tag(&self) -> Option<u32> {
         let is_primed =
             self.server.peer().is_some_and(|peer| peer.revision.rules().streams_are_primed);
         self.scope.tag().filter(|_| is_primed)
     }
 
-    /// Returns what an event stream begins with while no message waits: an event to resume from, or
-    /// a comment.
+    /// Returns the start of an event stream without a message: a priming event or a comment.
     fn filler(&self, stream: StreamId) -> Vec<u8> {
         match self.priming_tag() {
             Some(tag) => self.streams.priming(stream, tag, self.settings.retry),

@@ -1,5 +1,5 @@
-//! The replay buffer: the numbered messages of one event stream, and the budget that all streams of
-//! a session share.
+//! The replay buffer: the numbered messages of one stream, and the byte budget shared by all
+//! streams of a session.
 
 use alloc::collections::VecDeque;
 
@@ -7,16 +7,16 @@ use bytes::Bytes;
 
 use crate::connection::StreamId;
 
-/// The messages of one stream: those not read yet, and before them those kept to be read again.
+/// The messages of one stream: those kept for replay, followed by those not yet read.
 #[derive(Debug)]
 pub(super) struct Replay {
     /// Oldest first.
     messages: VecDeque<Bytes>,
-    /// The number of the first of them.
+    /// The number of the first message in the buffer.
     first: u64,
     /// The number of the next message to read.
     next: u64,
-    /// No message will be added.
+    /// No message will be pushed.
     is_done: bool,
 }
 
@@ -25,13 +25,13 @@ impl Replay {
         Self { messages: VecDeque::new(), first: 1, next: 1, is_done: false }
     }
 
-    /// Adds a message and returns its number.
+    /// Appends a message and returns its number.
     pub(super) fn push(&mut self, message: Bytes) -> u64 {
         self.messages.push_back(message);
         self.end() - 1
     }
 
-    /// Declares that no message will be added.
+    /// Marks the stream as complete: no message will be pushed.
     pub(super) fn finish(&mut self) {
         self.is_done = true;
     }
@@ -40,7 +40,7 @@ impl Replay {
         self.is_done
     }
 
-    /// Returns the number of the next message to be added.
+    /// Returns the number of the next message to be pushed.
     pub(super) fn end(&self) -> u64 {
         self.first + self.messages.len() as u64
     }
@@ -58,7 +58,7 @@ impl Replay {
         Some((self.next - 1, message))
     }
 
-    /// Returns whether every message was read and none will be added.
+    /// Returns whether every message was read and none will be pushed.
     pub(super) fn is_over(&self) -> bool {
         self.is_done && self.is_read()
     }
@@ -68,7 +68,7 @@ impl Replay {
         self.next == self.end()
     }
 
-    /// Returns how many messages were not read yet.
+    /// Returns the number of unread messages.
     pub(super) fn unread(&self) -> u64 {
         self.end() - self.next
     }
@@ -78,12 +78,12 @@ impl Replay {
         self.messages.is_empty()
     }
 
-    /// Returns whether the buffer holds every message after number `last`, which exists.
+    /// Returns whether message `last` exists and every message after it is still in the buffer.
     pub(super) fn has_after(&self, last: u64) -> bool {
         last + 1 >= self.first && last < self.end()
     }
 
-    /// Continues reading after message number `last`. Returns false if
+    /// Continues reading after message `last`. Does nothing and returns false if
     /// [`has_after`](Self::has_after) does.
     pub(super) fn resume(&mut self, last: u64) -> bool {
         let has_after = self.has_after(last);
@@ -93,7 +93,7 @@ impl Replay {
         has_after
     }
 
-    /// Returns the messages from number `first` on, as numbers and lengths.
+    /// Returns the numbers and lengths of the messages from number `first` on.
     pub(super) fn since(&self, first: u64) -> impl Iterator<Item = (u64, usize)> + '_ {
         let numbered = (self.first..).zip(&self.messages);
         numbered
@@ -101,8 +101,8 @@ impl Replay {
             .filter(move |(number, _)| *number >= first)
     }
 
-    /// Drops the messages up to number `number`, and returns how many bytes they had.
-    pub(super) fn forget(&mut self, number: u64) -> usize {
+    /// Drops the messages up to and including `number` and returns their length in bytes.
+    pub(super) fn evict_through(&mut self, number: u64) -> usize {
         let mut bytes = 0;
         while self.first <= number {
             let Some(message) = self.messages.pop_front() else { break };
@@ -114,35 +114,35 @@ impl Replay {
     }
 }
 
-/// What keeping a message costs besides its bytes.
+/// The cost of a kept message beyond its length, in bytes.
 const MESSAGE_COST: usize = 128;
 
-/// The kept messages of all streams, oldest first, within a budget of bytes.
+/// The byte budget of all replay buffers: tracks their messages, oldest first.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct ReplayBudget {
     messages: VecDeque<(StreamId, u64)>,
     bytes: usize,
     bytes_max: usize,
 }
 
-impl Kept {
+impl ReplayBudget {
     pub(super) fn new(bytes_max: usize) -> Self {
         Self { messages: VecDeque::new(), bytes: 0, bytes_max }
     }
 
-    /// Counts a message as kept.
+    /// Adds a message.
     pub(super) fn add(&mut self, stream: StreamId, number: u64, bytes: usize) {
         self.messages.push_back((stream, number));
         self.bytes += bytes + MESSAGE_COST;
     }
 
-    /// Takes the oldest message if the budget is exceeded. Its bytes count until they are
-    /// [subtracted](Self::subtract).
+    /// Removes and returns the oldest message if the budget is exceeded. Its bytes still count
+    /// until they are [subtracted](Self::subtract).
     pub(super) fn pop_excess(&mut self) -> Option<(StreamId, u64)> {
         if self.bytes > self.bytes_max { self.messages.pop_front() } else { None }
     }
 
-    /// Counts a message of `bytes` as dropped.
+    /// Subtracts a dropped message of `bytes`.
     pub(super) fn subtract(&mut self, bytes: usize) {
         self.bytes -= bytes + MESSAGE_COST;
     }
@@ -156,12 +156,12 @@ impl Kept {
 }
 
 #[cfg(test)]
-impl Kept {
+impl ReplayBudget {
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Panics unless exactly the messages of this list are counted, within the budget.
+    /// Panics unless the byte count matches the messages and is within the budget.
     pub(super) fn check(&self, bytes_of: impl Fn(StreamId, u64) -> usize) {
         let count = |(stream, number): &(StreamId, u64)| bytes_of(*stream, *number) + MESSAGE_COST;
         assert_eq!(self.messages.iter().map(count).sum::<usize>(), self.bytes);
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn forgotten_messages_cannot_be_read_again() {
         let mut stream = replay(&["a", "bb", "c"]);
-        assert_eq!(stream.forget(2), 3);
+        assert_eq!(stream.evict_through(2), 3);
         assert!(!stream.resume(0) && !stream.resume(1));
         assert!(stream.resume(2));
         assert_eq!(stream.poll(), Some((3, Bytes::from_static(b"c"))));
@@ -212,13 +212,13 @@ mod tests {
 
     #[test]
     fn the_oldest_message_exceeds_the_budget_first() {
-        let mut kept = Kept::new(2 * MESSAGE_COST + 3);
-        kept.add(StreamId(1), 1, 2);
-        kept.add(StreamId(2), 1, 1);
-        assert_eq!(kept.pop_excess(), None);
-        kept.add(StreamId(1), 2, 1);
-        assert_eq!(kept.pop_excess(), Some((StreamId(1), 1)));
-        kept.subtract(2);
-        assert_eq!(kept.pop_excess(), None);
+        let mut budget = ReplayBudget::new(2 * MESSAGE_COST + 3);
+        budget.add(StreamId(1), 1, 2);
+        budget.add(StreamId(2), 1, 1);
+        assert_eq!(budget.pop_excess(), None);
+        budget.add(StreamId(1), 2, 1);
+        assert_eq!(budget.pop_excess(), Some((StreamId(1), 1)));
+        budget.subtract(2);
+        assert_eq!(budget.pop_excess(), None);
     }
 }

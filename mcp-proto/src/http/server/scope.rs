@@ -1,39 +1,38 @@
-//! What the exchanges of one server have in common: a session of the legacy era, or one exchange of
-//! the modern era.
+//! The scope of a server over HTTP: a legacy session, or a single modern exchange.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 
-use super::event_id::tag;
+use super::event_id::session_tag;
 use crate::http::refusal::status_of;
 use crate::revision::Revision;
 
 #[derive(Debug)]
 pub(super) enum Scope {
-    /// A session of the legacy era: a client that is gone can come back and resume.
+    /// A legacy session: a client that disconnects can return and resume.
     Session {
         id: Box<str>,
         /// The prefix of its event ids.
         tag: u32,
-        naming: Naming,
+        id_delivery: IdDelivery,
     },
-    /// One exchange of the modern era: it is cancelled when its client is gone.
+    /// A single modern exchange: it is cancelled when its client disconnects.
     Single(Revision),
 }
 
-/// Whether the client has received the id of its session.
+/// Whether the session id was sent to the client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Naming {
-    Due,
+pub(super) enum IdDelivery {
+    Pending,
     Done,
 }
 
 impl Scope {
     pub(super) fn session(id: &str) -> Self {
-        Self::Session { id: id.into(), tag: tag(id), naming: Naming::Due }
+        Self::Session { id: id.into(), tag: session_tag(id), id_delivery: IdDelivery::Pending }
     }
 
-    /// Returns the id of the session.
+    /// Returns the session id.
     pub(super) fn id(&self) -> Option<&str> {
         match self {
             Self::Session { id, .. } => Some(id),
@@ -41,7 +40,7 @@ impl Scope {
         }
     }
 
-    /// Returns the prefix of event ids, where events have any.
+    /// Returns the prefix of event ids, if events have ids.
     pub(super) fn tag(&self) -> Option<u32> {
         match self {
             Self::Session { tag, .. } => Some(*tag),
@@ -49,14 +48,16 @@ impl Scope {
         }
     }
 
-    /// Returns the id of the session for the response that tells the client, once.
-    pub(super) fn take_name(&mut self) -> Option<String> {
-        let Self::Session { id, naming: naming @ Naming::Due, .. } = self else { return None };
-        *naming = Naming::Done;
+    /// Returns the session id for the first response; `None` afterwards.
+    pub(super) fn take_session_id(&mut self) -> Option<String> {
+        let Self::Session { id, id_delivery: delivery @ IdDelivery::Pending, .. } = self else {
+            return None;
+        };
+        *delivery = IdDelivery::Done;
         Some(String::from(&**id))
     }
 
-    /// Returns the HTTP status of an answer, from the code of its error if it is one.
+    /// Returns the HTTP status of a response, given its JSON-RPC error code if it is an error.
     pub(super) fn status(&self, error: Option<i64>) -> u16 {
         match self {
             Self::Session { .. } => 200,

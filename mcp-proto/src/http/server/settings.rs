@@ -1,8 +1,8 @@
-//! How a server's event streams are kept alive and resumed.
+//! Settings for keeping event streams alive and resumable.
 
 use core::time::Duration;
 
-/// How event streams are kept up, and what is kept of them.
+/// Settings for event streams: keep-alive, priming and replay.
 ///
 /// ```
 /// use core::time::Duration;
@@ -13,15 +13,18 @@ use core::time::Duration;
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Settings {
-    /// Bytes of sent messages that a session keeps for clients that resume, 256 KiB; each message
-    /// counts as 128 bytes more. The oldest are dropped first.
+    /// The maximum size in bytes of a session's replay buffer; defaults to 256 KiB. Each message
+    /// costs 128 bytes more than its length. The oldest messages are evicted first.
     pub replay_bytes_max: usize,
-    /// How long a client waits before it resumes a stream that ended early, 1 s. (HTTP-16)
+    /// How long a client waits before it resumes a stream that ended early; defaults to 1 s.
+    // HTTP-16: sent as `retry` with the priming event.
     pub retry: Duration,
-    /// How long a request of a session goes without a response before a resumable one begins, 50
-    /// ms. (HTTP-16)
+    /// How long a session's request may stay unanswered before its response starts as a resumable
+    /// event stream; defaults to 50 ms.
+    // HTTP-16: the stream starts with a priming event.
     pub prime_after: Duration,
-    /// How long an event stream is silent before a comment is sent, 15 s. (HTTP-54)
+    /// How long an event stream may be idle before a comment is sent; defaults to 15 s.
+    // HTTP-54: comments keep idle connections open.
     pub keep_alive: Duration,
 }
 

@@ -1,8 +1,8 @@
-//! The streams of a server over HTTP, and which exchange reads each.
+//! The message streams of a server over HTTP, and the exchange that reads each.
 //!
-//! A message without a reader is kept for the next; a message that was sent is kept for a client
-//! that resumes. Both count against the replay budget. A message that waits for its reader counts
-//! as unsent on the connection instead.
+//! Messages without a reader and messages already sent are kept for replay and count against the
+//! replay budget. Messages that wait for their reader count as unsent bytes of the connection
+//! instead.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,26 +13,26 @@ use bytes::Bytes;
 
 use super::event_id::event_id;
 use super::exchange::ExchangeId;
-use super::replay::{Kept, Replay};
+use super::replay::{Replay, ReplayBudget};
 use crate::collections::SmallMap;
 use crate::connection::{Route, Session as _, StreamId};
 use crate::http::refusal::Refusal;
 use crate::http::sse;
 use crate::server::Server;
 
-/// The stream of what belongs to no request.
+/// The stream of messages that belong to no request.
 pub(super) const UNSOLICITED: StreamId = StreamId(0);
 
-/// What one piece of an event stream may hold before its last event.
+/// A chunk of an event stream gets no further event above this length.
 const FRAME_BYTES: usize = 16 * 1024;
 
-/// The messages after an event are not kept, or never existed.
+/// A stream cannot be resumed: the messages after the event were evicted or never existed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Unresumable;
 
 impl fmt::Display for Unresumable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("what follows this event is not kept")
+        f.write_str("stream cannot be resumed after this event id")
     }
 }
 
@@ -44,20 +44,20 @@ impl From<Unresumable> for Refusal {
     }
 }
 
-/// One stream.
+/// A stream of messages with at most one reader.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct MessageStream {
     replay: Replay,
     reader: Option<ExchangeId>,
-    /// The code of the error that was the response.
+    /// The JSON-RPC error code of the response, if it is an error.
     error: Option<i64>,
-    /// Messages from this number on wait for the reader and count as unsent; those before are
-    /// kept.
+    /// Messages from this number on wait for the reader and count as unsent; earlier ones count
+    /// against the replay budget.
     held_from: u64,
 }
 
-impl Stream {
-    /// Returns whether no message will be added.
+impl MessageStream {
+    /// Returns whether no message will be pushed.
     pub(super) fn is_done(&self) -> bool {
         self.replay.is_done()
     }
@@ -67,41 +67,41 @@ impl Stream {
         self.replay.is_read()
     }
 
-    /// Returns whether one message at most is left to read, and none will be added.
+    /// Returns whether at most one message is unread and none will be pushed.
     pub(super) fn is_one_message(&self) -> bool {
         self.replay.is_done() && self.replay.unread() <= 1
     }
 
-    /// Returns whether nothing of it can be sent to anybody.
+    /// Returns whether the stream has no reader and nothing to send to a future one.
     fn is_spent(&self) -> bool {
         self.reader.is_none() && self.replay.is_done() && self.replay.is_empty()
     }
 }
 
-/// All streams.
+/// All streams of a session, with their shared replay budget.
 #[derive(Debug)]
 pub(super) struct Streams {
-    streams: SmallMap<StreamId, Stream, 2>,
-    kept: Kept,
+    streams: SmallMap<StreamId, MessageStream, 2>,
+    budget: ReplayBudget,
 }
 
 impl Streams {
     pub(super) fn new(replay_bytes_max: usize) -> Self {
-        Self { streams: SmallMap::default(), kept: Kept::new(replay_bytes_max) }
+        Self { streams: SmallMap::default(), budget: ReplayBudget::new(replay_bytes_max) }
     }
 
     /// Opens a stream.
     pub(super) fn open(&mut self, id: StreamId, reader: Option<ExchangeId>) {
         self.streams
-            .insert(id, Stream { replay: Replay::new(), reader, error: None, held_from: 1 });
+            .insert(id, MessageStream { replay: Replay::new(), reader, error: None, held_from: 1 });
     }
 
-    /// Returns a stream, if this exchange reads it.
-    pub(super) fn read_by(&self, id: StreamId, reader: ExchangeId) -> Option<&Stream> {
+    /// Returns a stream if `reader` is its reader.
+    pub(super) fn read_by(&self, id: StreamId, reader: ExchangeId) -> Option<&MessageStream> {
         self.streams.get(&id).filter(|stream| stream.reader == Some(reader))
     }
 
-    /// Returns which exchange reads a stream.
+    /// Returns the exchange that reads a stream.
     pub(super) fn reader(&self, id: StreamId) -> Option<ExchangeId> {
         self.streams.get(&id)?.reader
     }
@@ -110,26 +110,26 @@ impl Streams {
         self.streams.get(&id).is_some()
     }
 
-    /// Returns whether a request was not answered yet.
+    /// Returns whether a request is unanswered.
     pub(super) fn has_unanswered(&self) -> bool {
         self.streams.iter().any(|(id, stream)| *id != UNSOLICITED && !stream.replay.is_done())
     }
 
-    /// Declares that a stream carries nothing more than it holds.
+    /// Marks a stream as complete: no message will be pushed.
     pub(super) fn finish(&mut self, id: StreamId) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.replay.finish();
         }
     }
 
-    /// Sets the code of the error that the response on a stream is.
+    /// Records the JSON-RPC error code of the response on a stream.
     pub(super) fn set_error(&mut self, id: StreamId, error: Option<i64>) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.error = error;
         }
     }
 
-    /// Adds a message: it waits for the reader, or is kept.
+    /// Appends a message: it waits for the reader, or is kept for replay without one.
     pub(super) fn push(&mut self, server: &mut Server, id: StreamId, message: Bytes) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let bytes = message.len();
@@ -137,28 +137,27 @@ impl Streams {
         if stream.reader.is_some() {
             server.hold(route(id), bytes);
         } else {
-            self.kept.add(id, number, bytes);
+            self.budget.add(id, number, bytes);
             self.evict(server);
         }
     }
 
-    /// Takes the only message of a stream, with the code of the error that it is, and forgets the
-    /// stream.
-    pub(super) fn take_whole(
+    /// Removes a stream and returns its only message, with its JSON-RPC error code.
+    pub(super) fn take_single(
         &mut self,
         server: &mut Server,
         id: StreamId,
     ) -> (Option<Bytes>, Option<i64>) {
         let stream = self.streams.get_mut(&id);
-        let whole = stream.map_or((None, None), |stream| {
+        let single = stream.map_or((None, None), |stream| {
             (stream.replay.poll().map(|(_, message)| message), stream.error)
         });
-        self.forget(server, id);
-        whole
+        self.remove(server, id);
+        single
     }
 
-    /// Appends events to `frame`, up to about 16 KiB, and returns whether the stream is over then.
-    /// With a `tag` events have ids and their messages are kept.
+    /// Appends events to `frame`, up to about 16 KiB, and returns whether the stream is over.
+    /// With a `tag`, events have ids and their messages are kept for replay.
     pub(super) fn write_events(
         &mut self,
         server: &mut Server,
@@ -166,7 +165,9 @@ impl Streams {
         tag: Option<u32>,
         frame: &mut Vec<u8>,
     ) -> bool {
-        let Some(Stream { replay, held_from, .. }) = self.streams.get_mut(&id) else { return true };
+        let Some(MessageStream { replay, held_from, .. }) = self.streams.get_mut(&id) else {
+            return true;
+        };
         let mut sent = 0;
         while frame.len() < FRAME_BYTES {
             let Some((number, message)) = replay.poll() else { break };
@@ -176,9 +177,9 @@ impl Streams {
             }
             sent += message.len();
             match tag {
-                Some(_) => self.kept.add(id, number, message.len()),
+                Some(_) => self.budget.add(id, number, message.len()),
                 None => {
-                    replay.forget(number);
+                    replay.evict_through(number);
                 }
             }
         }
@@ -190,8 +191,8 @@ impl Streams {
         is_over
     }
 
-    /// Returns an event without a message, from which a client can resume, with how long it waits
-    /// before. (HTTP-16)
+    /// Returns a priming event: an id to resume from and the reconnection time, without a message.
+    // HTTP-16: a stream starts with an event id and empty data.
     pub(super) fn priming(&self, id: StreamId, tag: u32, retry: Duration) -> Vec<u8> {
         let read = self.streams.get(&id).map_or(0, |stream| stream.replay.read());
         let mut out = Vec::new();
@@ -201,7 +202,7 @@ impl Streams {
         out
     }
 
-    /// Dismisses the reader of a stream and continues after message number `last`, if given.
+    /// Detaches the reader of a stream and rewinds it to the message after `last`, if given.
     pub(super) fn rewind(
         &mut self,
         server: &mut Server,
@@ -213,7 +214,8 @@ impl Streams {
             return Err(Unresumable);
         }
         self.detach(server, id);
-        // Keeping what waited for the reader may have evicted what is asked for.
+        // Detaching the reader moves messages to the replay budget, which may evict those after
+        // `last`.
         let stream = self.streams.get_mut(&id).ok_or(Unresumable)?;
         if last.is_some_and(|last| !stream.replay.resume(last)) {
             return Err(Unresumable);
@@ -221,7 +223,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Gives a stream a reader.
+    /// Sets the reader of a stream.
     pub(super) fn attach(&mut self, id: StreamId, reader: ExchangeId) {
         if let Some(stream) = self.streams.get_mut(&id) {
             stream.reader = Some(reader);
@@ -229,22 +231,27 @@ impl Streams {
         }
     }
 
-    /// Dismisses the reader of a stream: what waited for it is kept for the next.
+    /// Removes the reader of a stream: waiting messages are kept for the next one.
     pub(super) fn detach(&mut self, server: &mut Server, id: StreamId) {
-        self.dismiss(server, id);
+        self.detach_unbounded(server, id);
         self.evict(server);
         self.sweep(id);
     }
 
-    /// Like `detach`, if this exchange is the reader.
-    pub(super) fn leave(&mut self, server: &mut Server, id: StreamId, reader: ExchangeId) {
+    /// Like `detach`, but only if `reader` is the current reader.
+    pub(super) fn detach_if_reader(
+        &mut self,
+        server: &mut Server,
+        id: StreamId,
+        reader: ExchangeId,
+    ) {
         if self.reader(id) == Some(reader) {
             self.detach(server, id);
         }
     }
 
-    /// Like `detach`, but may exceed the budget.
-    fn dismiss(&mut self, server: &mut Server, id: StreamId) {
+    /// Like `detach`, but may leave the budget exceeded.
+    fn detach_unbounded(&mut self, server: &mut Server, id: StreamId) {
         let Some(stream) = self.streams.get_mut(&id).filter(|stream| stream.reader.is_some())
         else {
             return;
@@ -252,57 +259,58 @@ impl Streams {
         stream.reader = None;
         let first = stream.held_from.max(stream.replay.read() + 1);
         for (number, bytes) in stream.replay.since(first) {
-            self.kept.add(id, number, bytes);
+            self.budget.add(id, number, bytes);
         }
         server.release(route(id), usize::MAX);
     }
 
-    /// Drops the oldest kept messages until the budget suffices.
+    /// Drops the oldest kept messages until they fit the budget.
     fn evict(&mut self, server: &mut Server) {
-        while let Some((id, number)) = self.kept.pop_excess() {
+        while let Some((id, number)) = self.budget.pop_excess() {
             let Some(stream) = self.streams.get_mut(&id) else { continue };
             let is_unread = stream.replay.read() < number;
-            self.kept.subtract(stream.replay.forget(number));
-            // A reader that was behind cannot catch up, and must not receive what follows the gap.
+            self.budget.subtract(stream.replay.evict_through(number));
+            // The reader has not received this message, so it must not receive later ones.
             if is_unread {
-                self.dismiss(server, id);
+                self.detach_unbounded(server, id);
             }
             self.sweep(id);
         }
     }
 
-    /// Forgets a stream that has nothing more to send to any reader.
+    /// Removes a stream that has nothing to send to any reader.
     pub(super) fn sweep(&mut self, id: StreamId) {
-        if id != UNSOLICITED && self.streams.get(&id).is_some_and(Stream::is_spent) {
+        if id != UNSOLICITED && self.streams.get(&id).is_some_and(MessageStream::is_spent) {
             self.streams.remove(&id);
         }
     }
 
-    /// Forgets a stream of which nothing is kept.
-    pub(super) fn forget(&mut self, server: &mut Server, id: StreamId) {
+    /// Removes a stream whose messages do not count against the replay budget.
+    pub(super) fn remove(&mut self, server: &mut Server, id: StreamId) {
         self.streams.remove(&id);
         server.release(route(id), usize::MAX);
     }
 
     /// Releases unused capacity.
     pub(super) fn shrink(&mut self) {
-        self.kept.shrink();
+        self.budget.shrink();
     }
 }
 
-/// Returns the route of what is sent on a stream.
+/// Returns the route of messages on a stream.
 fn route(id: StreamId) -> Route {
     if id == UNSOLICITED { Route::Any } else { Route::Stream(id) }
 }
 
-/// Returns a comment, which shows intermediaries that the stream is in use. (HTTP-54)
+/// Returns a comment, which keeps intermediaries from closing the stream.
+// HTTP-54: comments keep idle connections open.
 pub(super) fn comment() -> Vec<u8> {
     b":\n\n".to_vec()
 }
 
 fn write_event(frame: &mut Vec<u8>, id: Option<String>, message: &[u8]) {
     let event = sse::Frame { id: id.as_deref(), data: message, ..sse::Frame::default() };
-    // The data is JSON on one line, and the id is ours.
+    // Infallible: the data is single-line JSON and the id is generated here.
     let _always_fits = event.write(frame);
 }
 
@@ -313,18 +321,18 @@ impl Streams {
     }
 
     pub(super) fn kept_bytes(&self) -> usize {
-        self.kept.bytes()
+        self.budget.bytes()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (StreamId, &Stream)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (StreamId, &MessageStream)> {
         self.streams.iter().map(|(id, stream)| (*id, stream))
     }
 
-    /// Panics unless what is kept is what is counted, within the budget.
+    /// Panics unless the replay budget matches the kept messages and is not exceeded.
     pub(super) fn check(&self) {
-        self.kept.check(|id, number| {
-            let stream = self.streams.get(&id).expect("a stream of which messages are kept");
-            stream.replay.since(number).next().expect("a kept message").1
+        self.budget.check(|id, number| {
+            let stream = self.streams.get(&id).expect("no stream for a kept message");
+            stream.replay.since(number).next().expect("kept message was dropped").1
         });
     }
 }

@@ -1,7 +1,7 @@
-//! Event streams, `text/event-stream`, both ways; knows nothing of what their events say.
+//! A reader and a writer for event streams (`text/event-stream`), as defined by WHATWG for
+//! [server-sent events](https://html.spec.whatwg.org/multipage/server-sent-events.html).
 //!
-//! The language is the WHATWG's, "server-sent events": blocks of `field: value` lines, each ended
-//! by a blank line.
+//! A stream consists of blocks of `field: value` lines, each ended by a blank line.
 //!
 //! ```
 //! use mcp_proto::http::sse::{Event, Found, Frame, Reader};
@@ -12,7 +12,7 @@
 //!
 //! let mut reader = Reader::new(1 << 20, 256);
 //! let mut input = &stream[..];
-//! let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("an event") };
+//! let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("no event") };
 //! assert_eq!(event.message(), Some(&b"{}"[..]));
 //! assert_eq!(reader.next(&mut input), None);
 //! assert_eq!(reader.last_id(), Some("7"));

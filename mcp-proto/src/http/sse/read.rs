@@ -1,8 +1,9 @@
-//! Cuts a byte stream into events; knows nothing of what their data says.
+//! An incremental parser of event streams.
 //!
-//! No line is ever put together: a byte is looked at once and is either kept, as part of a value
-//! that counts, or gone. So comments and unknown fields cost nothing however long they are, and
-//! what an event costs is its data, its id and its type, each with its bound. (SSE-23)
+//! Each byte is inspected once, and either stored as part of a relevant value or dropped. Lines are
+//! never buffered, so comments and unknown fields take no memory. Data, id and type of an event
+//! have limits of their own.
+// SSE-23: limits of an event.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -10,60 +11,65 @@ use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
 
-/// What [`Reader::next`] found.
+/// A result of [`Reader::next`].
 #[derive(Debug, Eq, PartialEq)]
 pub enum Found<'a> {
-    /// An event, or a block that only sets the id or the time to reconnect after.
+    /// An event, or a block that only sets the id or the reconnection time.
     Event(Event<'a>),
-    /// An event passed a limit. It is skipped up to its end, and its id is not in force; told once.
-    /// (SSE-23)
+    /// An event exceeded a limit. The rest of it is skipped and its id does not take effect.
+    /// Returned once per event.
+    // SSE-23: one oversized event does not end the stream.
     TooLong,
 }
 
 /// One block of an event stream.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Event<'a> {
-    /// The type: `message` unless the stream says otherwise. Bytes that are not UTF-8 are
-    /// replaced. (SSE-12)
+    /// The type; `message` by default. Invalid UTF-8 is replaced.
+    // SSE-12: the type selects the handler.
     pub kind: &'a str,
-    /// The lines of data, joined by LF; bytes as they came, UTF-8 or not. `None`: the block has no
-    /// data, so that it is no event and only its id and its retry count. (SSE-03, SSE-07)
+    /// The data lines joined by LF, as raw bytes that may not be UTF-8. `None` if the block has no
+    /// data: then it is not an event, and only `id` and `retry` apply.
     ///
-    /// Long data is handed over without a copy.
+    /// Data of at least 4 KiB is owned and not copied.
+    // SSE-03: lines are joined by LF. SSE-07: a block without data dispatches no event.
     pub data: Option<Cow<'a, [u8]>>,
-    /// The id that this very block carries; the empty one takes the id in force back. (SSE-10)
+    /// The id in this block. An empty id clears the last event id.
+    // SSE-10: NUL invalidates an id.
     pub id: Option<&'a str>,
-    /// The time to reconnect after, if this very block says one. (SSE-11)
+    /// The reconnection time in this block.
+    // SSE-11: milliseconds in decimal digits.
     pub retry: Option<Duration>,
 }
 
 impl Event<'_> {
-    /// The data, if this is an event of type `message` whose data is not empty: an event with empty
-    /// data only primes the id. (SSE-09, SSE-12, T-82)
+    /// Returns the data of a `message` event. Returns `None` for other types and for empty data,
+    /// which only sets the last event id.
+    // SSE-09, T-82: an event with empty data primes the id. SSE-12: other types are ignored.
     #[must_use]
     pub fn message(&self) -> Option<&[u8]> {
         self.data.as_deref().filter(|data| self.kind == MESSAGE && !data.is_empty())
     }
 }
 
-/// The type of an event that names none.
+/// The default event type.
 const MESSAGE: &str = "message";
 
-/// Data at least this long is handed over with its buffer.
+/// The minimum length of data that is handed out with its buffer instead of borrowed.
 const OWNED_BYTES_MIN: usize = 4096;
 
-/// What a reader keeps of its buffer between events.
-const KEPT_BYTES_MAX: usize = 16 * 1024;
+/// The maximum buffer capacity that a reader keeps between events.
+const IDLE_CAPACITY_MAX: usize = 16 * 1024;
 
-/// The longest name of a field that counts.
+/// The maximum length of a known field name.
 const NAME_BYTES_MAX: usize = 5;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Reads one logical event stream: a connection's, and those that resume it.
+/// A parser of one logical event stream, which may span several connections that resume it.
 ///
-/// Every byte is looked at once, however the stream is split, and any split gives the same events.
-/// It holds at most twice its limits.
+/// Each byte is inspected once, and chunk boundaries do not affect the events. Holds at most twice
+/// its limits in memory.
 ///
 /// ```
 /// use mcp_proto::http::sse::{Found, Reader};
@@ -72,29 +78,30 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// let mut reader = Reader::new(1 << 20, 256);
 /// for mut chunk in [&b"id: a1\nretry: 500\nda"[..], b"ta:\r", b"\n\r\ndata: cut of"] {
 ///     while let Some(found) = reader.next(&mut chunk) {
-///         let Found::Event(event) = found else { panic!("short") };
+///         let Found::Event(event) = found else { panic!("no event") };
 ///         assert_eq!((event.data.as_deref(), event.message()), (Some(&b""[..]), None));
 ///     }
 /// }
-/// assert!(reader.finish(), "the last event had not ended");
+/// assert!(reader.finish(), "the last event was incomplete");
 /// assert_eq!((reader.last_id(), reader.retry()), (Some("a1"), Some(Duration::from_millis(500))));
 /// ```
 #[derive(Debug)]
 pub struct Reader {
     data_bytes_max: usize,
     field_bytes_max: usize,
-    at: At,
-    /// The line ended with CR: an LF that follows belongs to it. (T-81)
+    state: ParseState,
+    /// The last line ended with CR, so a following LF belongs to it.
+    // T-81: CRLF may be split between chunks.
     after_cr: bool,
-    /// The block was handed out and is used up.
-    taken: bool,
+    /// `block` was returned and can be cleared.
+    is_dispatched: bool,
     block: Block,
-    /// The id in force; empty when there is none.
+    /// The last event id; empty if unset.
     last_id: String,
     retry: Option<Duration>,
 }
 
-/// What of a block is kept.
+/// The fields of the current block.
 #[derive(Debug, Default)]
 struct Block {
     data: Vec<u8>,
@@ -102,24 +109,28 @@ struct Block {
     kind: String,
     id: Option<String>,
     retry: Option<Duration>,
-    /// The name of the field, or the value of one that is not data, whose end has not come.
+    /// The incomplete field name, or the incomplete value of a field other than data.
     value: Vec<u8>,
 }
 
-/// Where in the stream the next byte is.
+/// The position of the next byte.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum At {
-    /// At the start, after this many bytes of a byte order mark.
+enum ParseState {
+    /// At the start of the stream, after this many bytes of a byte order mark.
     Start(usize),
-    /// In the name of a field, or before it.
+    /// In a field name or at its start.
     Name,
-    /// After the colon: one space is dropped. (SSE-04)
+    /// After the colon.
+    // SSE-04: one space is dropped.
     Space(Field),
+    /// In a field value.
     Value(Field),
-    /// In a comment, or in a field that does not count. (SSE-05, SSE-06)
+    /// In a comment or an unknown field.
+    // SSE-05, SSE-06: unknown fields and comments are ignored.
     Ignored,
-    /// In an event that passed a limit.
+    /// In an event that exceeded a limit.
     Discarding {
+        /// The current line is empty so far.
         blank: bool,
     },
 }
@@ -132,35 +143,37 @@ enum Field {
     Retry,
 }
 
-/// What a step came to.
-enum Step {
-    Nothing,
+/// The result of parsing some bytes.
+enum Progress {
+    Continue,
     BlankLine,
     TooLong,
 }
 
 impl Reader {
-    /// A reader of a stream whose events have at most `data_bytes_max` bytes of data, and ids,
-    /// types and retries of at most `field_bytes_max` bytes.
+    /// Creates a reader that limits the data of an event to `data_bytes_max` bytes and its id, type
+    /// and retry to `field_bytes_max` bytes each.
     #[must_use]
     pub fn new(data_bytes_max: usize, field_bytes_max: usize) -> Self {
         Self {
             data_bytes_max,
             field_bytes_max,
-            at: At::Start(0),
+            state: ParseState::Start(0),
             after_cr: false,
-            taken: false,
+            is_dispatched: false,
             block: Block::default(),
             last_id: String::new(),
             retry: None,
         }
     }
 
-    /// Takes the next event from the front of `input`; `None` once all of it is used up.
+    /// Consumes `input` up to the next event and returns it. Returns `None` once all of `input` is
+    /// consumed.
     ///
-    /// An event is found with the first byte of the line end that ends it. (SSE-07)
+    /// An event is returned at the first byte of its final line end.
+    // SSE-07: a blank line dispatches an event.
     pub fn next<'s>(&'s mut self, input: &mut &[u8]) -> Option<Found<'s>> {
-        if mem::take(&mut self.taken) {
+        if mem::take(&mut self.is_dispatched) {
             self.block.clear();
         }
         while !input.is_empty() {
@@ -169,14 +182,14 @@ impl Reader {
                 continue;
             }
             match self.step(input) {
-                Step::Nothing => {}
-                Step::BlankLine if self.block.counts() => {
+                Progress::Continue => {}
+                Progress::BlankLine if self.block.has_effect() => {
                     return Some(Found::Event(self.dispatch()));
                 }
-                Step::BlankLine => self.block.clear(),
-                Step::TooLong => {
+                Progress::BlankLine => self.block.clear(),
+                Progress::TooLong => {
                     self.block.clear();
-                    self.at = At::Discarding { blank: false };
+                    self.state = ParseState::Discarding { blank: false };
                     return Some(Found::TooLong);
                 }
             }
@@ -184,99 +197,107 @@ impl Reader {
         None
     }
 
-    /// The stream ended: drops the event that has not, and with it its id; true if there was one.
-    /// (SSE-08, T-83)
+    /// Handles the end of a connection: drops an incomplete event with its id, and returns whether
+    /// there was one.
     ///
-    /// What comes next is a new connection, which resumes this stream: what is in force stays in
-    /// force. (SSE-20)
+    /// Later input belongs to a new connection that resumes the stream. The last event id and the
+    /// reconnection time are kept.
+    // SSE-08, T-83: an incomplete event is discarded. SSE-20: ids are per stream, not connection.
     pub fn finish(&mut self) -> bool {
-        let open = !matches!(self.at, At::Start(0) | At::Name)
-            || !self.taken
-                && (self.block.counts()
+        let is_open = !matches!(self.state, ParseState::Start(0) | ParseState::Name)
+            || !self.is_dispatched
+                && (self.block.has_effect()
                     || !self.block.kind.is_empty()
                     || !self.block.value.is_empty());
         self.block.clear();
-        self.taken = false;
+        self.is_dispatched = false;
         self.after_cr = false;
-        self.at = At::Start(0);
-        open
+        self.state = ParseState::Start(0);
+        is_open
     }
 
-    /// The id in force: of the last block that ended and had one; what to resume after. (SSE-08,
-    /// SSE-16)
+    /// Returns the last event id, from which to resume: that of the last complete block with an id.
+    // SSE-08: incomplete blocks do not count. SSE-16: sent as `Last-Event-ID`.
     #[must_use]
     pub fn last_id(&self) -> Option<&str> {
         Some(&*self.last_id).filter(|id| !id.is_empty())
     }
 
-    /// The time to reconnect after, as the stream said last; in force from its line on. (SSE-11,
-    /// HTTP-17)
+    /// Returns the latest reconnection time. Takes effect with its line, not its block.
+    // SSE-11, HTTP-17: the client respects `retry`.
     #[must_use]
     pub fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
-    /// Takes some bytes, at least one or a step towards one.
-    fn step(&mut self, input: &mut &[u8]) -> Step {
-        let Some(&byte) = input.first() else { return Step::Nothing };
-        match self.at {
-            At::Start(matched) if BOM.get(matched) == Some(&byte) => {
+    /// Consumes some input, or changes the state without consuming any.
+    fn step(&mut self, input: &mut &[u8]) -> Progress {
+        let Some(&byte) = input.first() else { return Progress::Continue };
+        match self.state {
+            ParseState::Start(matched) if BOM.get(matched) == Some(&byte) => {
                 skip(input, 1);
-                self.at = if matched + 1 == BOM.len() { At::Name } else { At::Start(matched + 1) };
+                self.state = if matched + 1 == BOM.len() {
+                    ParseState::Name
+                } else {
+                    ParseState::Start(matched + 1)
+                };
             }
-            // Half a byte order mark is the beginning of a name that nobody knows.
-            At::Start(matched) => self.at = if matched == 0 { At::Name } else { At::Ignored },
-            At::Name => return self.name(byte, input),
-            At::Space(field) => {
+            // An incomplete byte order mark starts an unknown field name.
+            ParseState::Start(matched) => {
+                self.state = if matched == 0 { ParseState::Name } else { ParseState::Ignored }
+            }
+            ParseState::Name => return self.name(byte, input),
+            ParseState::Space(field) => {
                 if byte == b' ' {
                     skip(input, 1);
                 }
-                self.at = At::Value(field);
+                self.state = ParseState::Value(field);
             }
-            At::Value(field) => {
+            ParseState::Value(field) => {
                 let (piece, ended) = line_end(input);
-                if !self.keep(field, piece) {
-                    return Step::TooLong;
+                if !self.append(field, piece) {
+                    return Progress::TooLong;
                 }
                 if ended {
                     self.end_line(input);
                     self.end_value(field);
                 }
             }
-            At::Ignored => {
+            ParseState::Ignored => {
                 if line_end(input).1 {
                     self.end_line(input);
                 }
             }
-            At::Discarding { blank } => {
+            ParseState::Discarding { blank } => {
                 let (piece, ended) = line_end(input);
                 let blank = blank && piece.is_empty();
                 if ended {
                     self.end_line(input);
                 }
                 if !(ended && blank) {
-                    self.at = At::Discarding { blank: ended };
+                    self.state = ParseState::Discarding { blank: ended };
                 }
             }
         }
-        Step::Nothing
+        Progress::Continue
     }
 
-    /// Takes one byte of the name of a field, or what ends it. (SSE-05)
-    fn name(&mut self, byte: u8, input: &mut &[u8]) -> Step {
+    /// Consumes one byte of a field name, or its end.
+    // SSE-05: a line without a colon is a field with an empty value.
+    fn name(&mut self, byte: u8, input: &mut &[u8]) -> Progress {
         let ended = matches!(byte, b'\r' | b'\n');
         if !ended && byte != b':' {
             skip(input, 1);
             self.block.value.push(byte);
             if self.block.value.len() > NAME_BYTES_MAX {
-                self.at = At::Ignored;
+                self.state = ParseState::Ignored;
                 self.block.value.clear();
             }
-            return Step::Nothing;
+            return Progress::Continue;
         }
         if ended && self.block.value.is_empty() {
             self.end_line(input);
-            return Step::BlankLine;
+            return Progress::BlankLine;
         }
         let field = match &*self.block.value {
             b"data" => Some(Field::Data),
@@ -286,12 +307,12 @@ impl Reader {
             _ => None,
         };
         self.block.value.clear();
-        // The second line of data brings the LF that joins it. (SSE-03)
+        // SSE-03: each data line after the first adds an LF.
         if field == Some(Field::Data)
             && mem::replace(&mut self.block.has_data, true)
-            && !self.keep(Field::Data, b"\n")
+            && !self.append(Field::Data, b"\n")
         {
-            return Step::TooLong;
+            return Progress::TooLong;
         }
         if ended {
             self.end_line(input);
@@ -300,13 +321,13 @@ impl Reader {
             }
         } else {
             skip(input, 1);
-            self.at = field.map_or(At::Ignored, At::Space);
+            self.state = field.map_or(ParseState::Ignored, ParseState::Space);
         }
-        Step::Nothing
+        Progress::Continue
     }
 
-    /// Keeps a piece of a value; false when it just passed its limit.
-    fn keep(&mut self, field: Field, piece: &[u8]) -> bool {
+    /// Appends to a value. Returns false if that exceeds its limit.
+    fn append(&mut self, field: Field, piece: &[u8]) -> bool {
         let (value, max) = match field {
             Field::Data => (&mut self.block.data, self.data_bytes_max),
             Field::Event | Field::Id | Field::Retry => {
@@ -325,8 +346,8 @@ impl Reader {
         match field {
             Field::Data => return,
             Field::Event => block.kind = String::from_utf8_lossy(&block.value).into_owned(),
-            // An id with NUL is ignored, and so is one that is not UTF-8: replaced bytes would name
-            // another event.
+            // An id with NUL is ignored. So is one that is not UTF-8: with replacement characters
+            // it would denote another event.
             Field::Id => match core::str::from_utf8(&block.value) {
                 Ok(id) if !id.contains('\0') => block.id = Some(String::from(id)),
                 _ => {}
@@ -341,15 +362,15 @@ impl Reader {
         self.block.value.clear();
     }
 
-    /// Takes the CR or LF that comes next.
+    /// Consumes the CR or LF at the front.
     fn end_line(&mut self, input: &mut &[u8]) {
         self.after_cr = input.first() == Some(&b'\r');
         skip(input, 1);
-        self.at = At::Name;
+        self.state = ParseState::Name;
     }
 
     fn dispatch(&mut self) -> Event<'_> {
-        self.taken = true;
+        self.is_dispatched = true;
         let block = &mut self.block;
         if let Some(id) = &block.id {
             self.last_id.clone_from(id);
@@ -367,10 +388,10 @@ impl Reader {
 
     #[cfg(test)]
     pub(super) fn block_is_small(&self) -> bool {
-        self.block.data.capacity() <= KEPT_BYTES_MAX
+        self.block.data.capacity() <= IDLE_CAPACITY_MAX
     }
 
-    /// Bytes held in all.
+    /// Returns the total capacity of all buffers.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {
         let block = &self.block;
@@ -384,14 +405,15 @@ impl Reader {
 }
 
 impl Block {
-    /// Whether somebody has to be told of it. (SSE-07)
-    fn counts(&self) -> bool {
+    /// Returns whether the block has an effect.
+    // SSE-07: a block without data dispatches no event, but its id and retry apply.
+    fn has_effect(&self) -> bool {
         self.has_data || self.id.is_some() || self.retry.is_some()
     }
 
     fn clear(&mut self) {
         self.data.clear();
-        self.data.shrink_to(KEPT_BYTES_MAX);
+        self.data.shrink_to(IDLE_CAPACITY_MAX);
         self.has_data = false;
         self.kind.clear();
         self.id = None;
@@ -400,7 +422,7 @@ impl Block {
     }
 }
 
-/// Takes what comes before the next line end; and whether there is one.
+/// Takes the input before the next line end, and returns whether there is one.
 fn line_end<'i>(input: &mut &'i [u8]) -> (&'i [u8], bool) {
     let end = memchr::memchr2(b'\r', b'\n', input);
     let (piece, rest) = input.split_at_checked(end.unwrap_or(input.len())).unwrap_or_default();
@@ -412,7 +434,8 @@ fn skip(input: &mut &[u8], count: usize) {
     *input = input.get(count..).unwrap_or_default();
 }
 
-/// What a retry says: digits and nothing else; no more than a number can hold. (SSE-11)
+/// Parses a retry value: decimal digits only; saturates on overflow.
+// SSE-11: other values are ignored.
 fn milliseconds(value: &[u8]) -> Option<Duration> {
     let digits = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
     let add = |sum: u64, digit: &u8| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0'));

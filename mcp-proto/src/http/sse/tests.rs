@@ -1,5 +1,4 @@
-//! Event streams against a model that reads whole streams, for every way to split them; and
-//! written, then read.
+//! Tests of the reader against a reference model for every split of a stream, and of round trips.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -12,8 +11,8 @@ use proptest::sample::select;
 
 use super::*;
 
-/// An event of the model; `None` is one that passed a limit.
-type Told = Option<Block>;
+/// An event of the model; `None` if it exceeded a limit.
+type Parsed = Option<Block>;
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct Block {
@@ -25,13 +24,13 @@ struct Block {
 
 #[derive(Debug, Default, Eq, PartialEq)]
 struct Read {
-    told: Vec<Told>,
+    events: Vec<Parsed>,
     last_id: String,
     retry: Option<Duration>,
 }
 
-/// What a whole stream says, in the words of the WHATWG and of the requirements. (SSE-01…11,
-/// SSE-23)
+/// Parses a whole stream line by line, as the WHATWG standard describes it: the reference model.
+// SSE-01…11: parsing rules. SSE-23: limits.
 fn model(stream: &[u8], data_max: usize, field_max: usize) -> Read {
     let stream = stream.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(stream);
     let mut lines = vec![Vec::new()];
@@ -52,7 +51,7 @@ fn model(stream: &[u8], data_max: usize, field_max: usize) -> Read {
                 read.last_id = block.id.clone().unwrap_or(read.last_id);
                 if block.data.is_some() || block.id.is_some() || block.retry.is_some() {
                     let kind = if block.kind.is_empty() { "message".into() } else { block.kind };
-                    read.told.push(Some(Block { kind, ..block }));
+                    read.events.push(Some(Block { kind, ..block }));
                 }
             }
             too_long &= !ended;
@@ -81,7 +80,7 @@ fn model(stream: &[u8], data_max: usize, field_max: usize) -> Read {
         too_long |= length > field_max;
         if too_long {
             block = Block::default();
-            read.told.push(None);
+            read.events.push(None);
         } else if ended {
             let text = core::str::from_utf8(value);
             match name {
@@ -101,7 +100,7 @@ fn model(stream: &[u8], data_max: usize, field_max: usize) -> Read {
     read
 }
 
-fn told(found: Found<'_>) -> Told {
+fn parsed(found: Found<'_>) -> Parsed {
     match found {
         Found::Event(Event { kind, data, id, retry }) => Some(Block {
             kind: kind.into(),
@@ -113,13 +112,13 @@ fn told(found: Found<'_>) -> Told {
     }
 }
 
-fn read_more<'a>(reader: &mut Reader, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Told> {
+fn read_more<'a>(reader: &mut Reader, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Parsed> {
     let mut all = Vec::new();
     for mut chunk in chunks {
         while let Some(found) = reader.next(&mut chunk) {
-            all.push(told(found));
+            all.push(parsed(found));
         }
-        assert!(chunk.is_empty(), "all of the input is used up");
+        assert!(chunk.is_empty(), "all input is consumed");
     }
     all
 }
@@ -130,26 +129,26 @@ fn read_with<'a>(
     chunks: impl IntoIterator<Item = &'a [u8]>,
 ) -> Read {
     let mut reader = Reader::new(data_max, field_max);
-    let told = read_more(&mut reader, chunks);
+    let events = read_more(&mut reader, chunks);
     reader.finish();
-    Read { told, last_id: reader.last_id().unwrap_or_default().into(), retry: reader.retry() }
+    Read { events, last_id: reader.last_id().unwrap_or_default().into(), retry: reader.retry() }
 }
 
 fn read(stream: impl AsRef<[u8]>) -> Read {
     read_with(usize::MAX, usize::MAX, [stream.as_ref()])
 }
 
-/// The data of the events of a stream; `None` is a block without any.
+/// Returns the data of all blocks; `None` for a block without data.
 fn data(stream: impl AsRef<[u8]>) -> Vec<Option<String>> {
-    let text = |block: Told| block.unwrap().data.map(|data| String::from_utf8(data).unwrap());
-    read(stream).told.into_iter().map(text).collect()
+    let text = |block: Parsed| block.unwrap().data.map(|data| String::from_utf8(data).unwrap());
+    read(stream).events.into_iter().map(text).collect()
 }
 
 fn some(texts: &[&str]) -> Vec<Option<String>> {
     texts.iter().map(|text| Some((*text).into())).collect()
 }
 
-/// Pieces of streams in which everything that has a meaning is common.
+/// Fragments that make syntactically significant streams likely.
 const SCRAPS: &[&[u8]] = &[
     b"\n",
     b"\n",
@@ -208,7 +207,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2048))]
 
     #[test]
-    fn any_split_of_any_stream_gives_the_events_of_the_model_sse_01(
+    fn any_split_of_any_stream_matches_the_model_sse_01(
         stream in stream(), data_max in 0_usize..16, field_max in 0_usize..16,
         sizes in proptest::collection::vec(0_usize..9, 1..40),
     ) {
@@ -223,7 +222,8 @@ proptest! {
         chunks.push(rest);
         prop_assert_eq!(&read_with(data_max, field_max, chunks), &wanted);
         prop_assert_eq!(&read_with(data_max, field_max, stream.chunks(1)), &wanted);
-        prop_assert_eq!(read_with(usize::MAX, usize::MAX, stream.chunks(2)), model(&stream, usize::MAX, usize::MAX));
+        let unlimited = model(&stream, usize::MAX, usize::MAX);
+        prop_assert_eq!(read_with(usize::MAX, usize::MAX, stream.chunks(2)), unlimited);
         for at in 0..=stream.len() {
             let halves = [&stream[..at], &stream[at..]];
             prop_assert_eq!(&read_with(data_max, field_max, halves), &wanted, "split at {}", at);
@@ -231,27 +231,35 @@ proptest! {
     }
 
     #[test]
-    fn what_is_held_is_bounded_by_the_limits_sse_23(
+    fn memory_is_bounded_by_the_limits_sse_23(
         scraps in proptest::collection::vec((select(SCRAPS), 1_usize..200), 0..16),
         data_max in 0_usize..2000, field_max in 0_usize..300, size in 1_usize..500,
     ) {
-        let stream: Vec<u8> = scraps.iter().flat_map(|(scrap, times)| scrap.repeat(*times)).collect();
+        let stream: Vec<u8> =
+            scraps.iter().flat_map(|(scrap, times)| scrap.repeat(*times)).collect();
         let mut reader = Reader::new(data_max, field_max);
         let mut all = Vec::new();
         for chunk in stream.chunks(size) {
             all.extend(read_more(&mut reader, [chunk]));
-            // A type whose bytes are not UTF-8 can grow threefold; names take a few bytes.
-            prop_assert!(reader.held() <= 2 * data_max + 2 * (1 + 3 + 1 + 1) * field_max + 64, "{}", reader.held());
+            // Replacement characters can triple the length of a type; names take a few bytes.
+            let held_max = 2 * data_max + 2 * (1 + 3 + 1 + 1) * field_max + 64;
+            prop_assert!(reader.held() <= held_max, "{}", reader.held());
         }
-        prop_assert_eq!(all, model(&stream, data_max, field_max).told);
+        prop_assert_eq!(all, model(&stream, data_max, field_max).events);
         reader.finish();
         prop_assert!(reader.block_is_small());
     }
 
     #[test]
-    fn what_was_written_is_read_as_it_was_sse_13(
+    fn written_events_round_trip_sse_13(
         frames in proptest::collection::vec(
-            (proptest::option::of(text()), proptest::option::of(text()), proptest::option::of(any::<u64>()), text(), text()),
+            (
+                proptest::option::of(text()),
+                proptest::option::of(text()),
+                proptest::option::of(any::<u64>()),
+                text(),
+                text(),
+            ),
             0..6,
         ),
         size in 1_usize..20,
@@ -260,7 +268,8 @@ proptest! {
         for (id, kind, retry, data, note) in &frames {
             comment(&mut stream, note).unwrap();
             let retry = retry.map(Duration::from_millis);
-            let frame = Frame { id: id.as_deref(), kind: kind.as_deref(), retry, data: data.as_bytes() };
+            let (id_text, kind_text) = (id.as_deref(), kind.as_deref());
+            let frame = Frame { id: id_text, kind: kind_text, retry, data: data.as_bytes() };
             let before = stream.len();
             let written = frame.write(&mut stream);
             if id.as_ref().is_some_and(|id| id.contains('\0')) {
@@ -268,17 +277,22 @@ proptest! {
                 continue;
             }
             prop_assert_eq!(written, Ok(()));
-            let kind = kind.clone().filter(|kind| !kind.is_empty()).unwrap_or_else(|| "message".into());
-            wanted.push(Some(Block { kind, data: Some(data.clone().into_bytes()), id: id.clone(), retry }));
+            let kind = kind_text.filter(|kind| !kind.is_empty()).unwrap_or("message").into();
+            let data = Some(data.clone().into_bytes());
+            wanted.push(Some(Block { kind, data, id: id.clone(), retry }));
         }
         let read = read_with(usize::MAX, usize::MAX, stream.chunks(size));
-        prop_assert_eq!(read.told, wanted);
+        prop_assert_eq!(read.events, wanted);
     }
 
     #[test]
-    fn long_data_comes_whole_whatever_its_length_and_pieces(
-        lengths in proptest::collection::vec(prop_oneof![0_usize..40, 4090_usize..4100, 0_usize..20_000], 1..6),
-        size in 1_usize..6000, max in prop_oneof![Just(4096_usize), Just(usize::MAX), 0_usize..20_000],
+    fn long_data_matches_the_model_for_any_length_and_split(
+        lengths in proptest::collection::vec(
+            prop_oneof![0_usize..40, 4090_usize..4100, 0_usize..20_000],
+            1..6,
+        ),
+        size in 1_usize..6000,
+        max in prop_oneof![Just(4096_usize), Just(usize::MAX), 0_usize..20_000],
     ) {
         let mut stream = Vec::new();
         for length in lengths {
@@ -299,15 +313,15 @@ fn lines_end_at_lf_cr_and_crlf_sse_01() {
 }
 
 #[test]
-fn a_crlf_split_between_chunks_ends_one_line_and_no_event_t_81() {
+fn a_crlf_split_between_chunks_ends_one_line_t_81() {
     let mut reader = Reader::new(99, 99);
     assert_eq!(read_more(&mut reader, [&b"data: 1\r"[..]]), []);
-    assert_eq!(read_more(&mut reader, [&b"\n"[..]]), [], "the LF of a CRLF is no blank line");
+    assert_eq!(read_more(&mut reader, [&b"\n"[..]]), [], "the LF of a CRLF is not a blank line");
     let event = read_more(&mut reader, [&b"data: 2\r\n\r"[..]]);
     assert_eq!(
         event[0].as_ref().unwrap().data.as_deref(),
         Some(&b"1\n2"[..]),
-        "not held up for an LF"
+        "returned without waiting for an LF"
     );
     assert_eq!(read_more(&mut reader, [&b""[..], b"\n", b"\n"]), []);
 }
@@ -321,7 +335,7 @@ fn one_byte_order_mark_at_the_start_is_dropped_sse_02() {
     assert_eq!(
         data(b"\xEF\xBBdata: 1\ndata: 2\n\n"),
         some(&["2"]),
-        "half a mark is part of a name"
+        "an incomplete mark is part of a name"
     );
 }
 
@@ -332,7 +346,7 @@ fn lines_of_data_are_joined_by_lf_sse_03() {
     assert_eq!(
         data("data: YHOO\ndata: +2\ndata: 10\n\n"),
         some(&["YHOO\n+2\n10"]),
-        "an example of the WHATWG"
+        "an example in the WHATWG standard"
     );
 }
 
@@ -342,11 +356,15 @@ fn one_space_after_the_colon_is_dropped_sse_04() {
         data("data:x\n\ndata: x\n\ndata:  x\n\ndata:\tx\n\n"),
         some(&["x", "x", " x", "\tx"])
     );
-    assert_eq!(data("data : x\n\n data: x\n\n"), [], "and none before it");
+    assert_eq!(
+        data("data : x\n\n data: x\n\n"),
+        [],
+        "a space before the colon is part of the name"
+    );
 }
 
 #[test]
-fn lines_without_a_colon_and_unknown_fields_are_no_errors_sse_05() {
+fn lines_without_a_colon_and_unknown_fields_are_accepted_sse_05() {
     assert_eq!(data("data\n\nwhatever\nfoo: bar\nDATA: x\ndatas: x\ndat: x\n\n"), some(&[""]));
     assert_eq!(data("a:b:c\ndata: a:b:c\n\n"), some(&["a:b:c"]));
 }
@@ -364,19 +382,19 @@ fn comments_are_ignored_sse_06_http_54() {
 }
 
 #[test]
-fn a_block_without_data_only_commits_its_id_and_retry_sse_07() {
+fn a_block_without_data_only_sets_id_and_retry_sse_07() {
     let read = read("event: x\n\nid: 5\n\nretry: 3\n\nevent: y\ndata: 1\n\ndata: 2\n\n");
-    let kinds: Vec<_> = read.told.iter().flatten().map(|block| &*block.kind).collect();
+    let kinds: Vec<_> = read.events.iter().flatten().map(|block| &*block.kind).collect();
     assert_eq!(kinds, ["message", "message", "y", "message"], "a type does not outlive its block");
     assert_eq!(
-        read.told[0].as_ref().unwrap(),
+        read.events[0].as_ref().unwrap(),
         &Block { kind: "message".into(), id: Some("5".into()), ..Block::default() }
     );
     assert_eq!((read.last_id.as_str(), read.retry), ("5", Some(Duration::from_millis(3))));
 }
 
 #[test]
-fn an_event_that_does_not_end_is_dropped_with_its_id_sse_08_t_83_t_87() {
+fn an_incomplete_event_is_dropped_with_its_id_sse_08_t_83_t_87() {
     for (stream, open) in [
         ("id: 1\ndata: x\n\nid: 2\ndata: y\n", true),
         ("id: 1\ndata: x\n\nid: 2\ndata: y", true),
@@ -393,15 +411,15 @@ fn an_event_that_does_not_end_is_dropped_with_its_id_sse_08_t_83_t_87() {
         assert_eq!(reader.finish(), open, "{stream:?}");
         assert!(!reader.finish());
         assert_eq!(reader.last_id(), Some("1"), "{stream:?}");
-        // What was dropped leaves nothing to the connection that resumes.
+        // The dropped event does not affect the connection that resumes.
         let resumed = read_more(&mut reader, [&b"\xEF\xBB\xBFdata: z\n\n"[..]]);
         let wanted =
             Block { kind: "message".into(), data: Some(b"z".to_vec()), ..Block::default() };
         assert_eq!(resumed, [Some(wanted)]);
-        assert_eq!(reader.last_id(), Some("1"), "in force until another one comes (SSE-20)");
+        assert_eq!(reader.last_id(), Some("1"), "kept until the next id (SSE-20)");
     }
     assert_eq!(Reader::new(9, 9).last_id(), None);
-    // Nor does the CR that ended it take the first LF of the next one.
+    // A final CR does not combine with an LF at the start of the next connection.
     let mut reader = Reader::new(99, 99);
     assert_eq!(read_more(&mut reader, [&b"data\r\r"[..]]).len(), 1);
     assert!(!reader.finish());
@@ -413,7 +431,7 @@ fn a_priming_event_has_no_message_sse_09_t_82() {
     for stream in ["id: 1\ndata\n\n", "id: 1\ndata:\n\n", "id: 1\ndata: \n\n"] {
         let mut reader = Reader::new(99, 99);
         let mut input = stream.as_bytes();
-        let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("an event") };
+        let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("no event") };
         assert_eq!((event.data.as_deref(), event.message()), (Some(&b""[..]), None));
         assert_eq!(reader.last_id(), Some("1"));
     }
@@ -428,15 +446,11 @@ fn an_id_with_nul_is_ignored_and_an_empty_one_resets_sse_10() {
     assert_eq!(last("id: 1\n\ndata: x\n\n"), "1");
     assert_eq!(last("id: 1\nid: 2\nid: 3\0\n\n"), "2");
     assert_eq!(
-        read("id\n\n").told[0].as_ref().unwrap().id.as_deref(),
+        read("id\n\n").events[0].as_ref().unwrap().id.as_deref(),
         Some(""),
-        "told apart from none"
+        "an empty id differs from a missing one"
     );
-    assert_eq!(
-        read(b"id: 1\n\nid: \xFF\n\n").last_id,
-        "1",
-        "replaced bytes would name another event"
-    );
+    assert_eq!(read(b"id: 1\n\nid: \xFF\n\n").last_id, "1", "an id that is not UTF-8 is ignored");
 }
 
 #[test]
@@ -456,7 +470,7 @@ fn only_events_of_type_message_carry_messages_sse_12() {
     let messages = |stream: &str| {
         let mut reader = Reader::new(99, 99);
         let mut input = stream.as_bytes();
-        let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("an event") };
+        let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("no event") };
         (event.kind.to_string(), event.message().is_some())
     };
     assert_eq!(messages("data: x\n\n"), ("message".into(), true));
@@ -467,17 +481,17 @@ fn only_events_of_type_message_carry_messages_sse_12() {
 }
 
 #[test]
-fn bytes_that_are_not_utf_8_reach_the_reader_of_messages_json_20() {
+fn invalid_utf_8_in_data_is_passed_on_unchanged_json_20() {
     let read = read(b"event: \xFFa\ndata: \xFF\"\n\n");
-    let block = read.told[0].as_ref().unwrap();
+    let block = read.events[0].as_ref().unwrap();
     assert_eq!((&*block.kind, block.data.as_deref()), ("\u{fffd}a", Some(&b"\xFF\""[..])));
 }
 
 #[test]
-fn what_is_written_is_one_line_per_field_sse_13_sse_24() {
+fn each_field_is_written_as_one_line_sse_13_sse_24() {
     let mut stream = Vec::new();
     Frame { data: b"{\"a\":1}", ..Frame::default() }.write(&mut stream).unwrap();
-    assert_eq!(stream, b"data: {\"a\":1}\n\n", "no id unless there is one");
+    assert_eq!(stream, b"data: {\"a\":1}\n\n", "no id by default");
     stream.clear();
     let retry = Some(Duration::from_micros(1_500_999));
     Frame { id: Some("s/1"), kind: Some("endpoint"), retry, data: "é".as_bytes() }
@@ -487,7 +501,7 @@ fn what_is_written_is_one_line_per_field_sse_13_sse_24() {
 }
 
 #[test]
-fn an_event_takes_room_for_itself_and_little_more_sec_19() {
+fn writing_an_event_reserves_little_more_than_its_length_sec_19() {
     let text = "x".repeat(100);
     let mut stream = Vec::new();
     Frame { id: Some(&text), kind: Some(&text), retry: None, data: text.as_bytes() }
@@ -497,7 +511,7 @@ fn an_event_takes_room_for_itself_and_little_more_sec_19() {
 }
 
 #[test]
-fn nothing_is_injected_through_a_line_break_sse_13() {
+fn line_breaks_cannot_inject_fields_sse_13() {
     let plain = Frame::default();
     for bad in ["a\nb", "a\rb", "\r\n", "x\n\ndata: y", "\n"] {
         let frames = [
@@ -510,7 +524,7 @@ fn nothing_is_injected_through_a_line_break_sse_13() {
             assert_eq!(frame.write(&mut stream), Err(Unwritable::Character), "{frame:?}");
         }
         assert_eq!(comment(&mut stream, bad), Err(Unwritable::Character));
-        assert_eq!(stream, b"before", "nothing is added");
+        assert_eq!(stream, b"before", "nothing is appended");
     }
     let mut stream = Vec::new();
     assert_eq!(Frame { id: Some("a\0"), ..plain }.write(&mut stream), Err(Unwritable::Character));
@@ -519,7 +533,7 @@ fn nothing_is_injected_through_a_line_break_sse_13() {
 }
 
 #[test]
-fn an_event_too_long_is_told_once_and_the_next_one_is_read_sse_23() {
+fn an_oversized_event_is_reported_once_and_the_next_is_read_sse_23() {
     let long = "x".repeat(100_000);
     for event in [
         alloc::format!("data: {long}\nid: 2\ndata: y\n\n"),
@@ -531,63 +545,68 @@ fn an_event_too_long_is_told_once_and_the_next_one_is_read_sse_23() {
         let stream = alloc::format!("id: 1\n\n{event}data: next\n\n");
         for size in [1, 7, 4096, 1 << 20] {
             let read = read_with(10, 10, stream.as_bytes().chunks(size));
-            assert_eq!(read.told.len(), 3);
-            assert_eq!(read.told[1], None);
-            assert_eq!(read.told[2].as_ref().unwrap().data.as_deref(), Some(&b"next"[..]));
-            assert_eq!((&*read.last_id, read.retry), ("1", None), "its id is not in force");
+            assert_eq!(read.events.len(), 3);
+            assert_eq!(read.events[1], None);
+            assert_eq!(read.events[2].as_ref().unwrap().data.as_deref(), Some(&b"next"[..]));
+            assert_eq!(
+                (&*read.last_id, read.retry),
+                ("1", None),
+                "the id of an oversized event is dropped"
+            );
         }
     }
 }
 
 #[test]
-fn what_is_not_kept_has_no_limit_sse_06_sse_23() {
+fn comments_and_unknown_fields_have_no_limit_sse_06_sse_23() {
     let mut reader = Reader::new(4, 4);
     for _ in 0..10_000 {
-        let told = read_more(&mut reader, [&b":xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"[..]]);
-        assert_eq!(told, []);
+        let events = read_more(&mut reader, [&b":xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"[..]]);
+        assert_eq!(events, []);
     }
     assert!(reader.held() <= 64);
     assert_eq!(read_more(&mut reader, [&b"\nfoobar: xxxxxxxxxxxxxx\ndata: 1234\n\n"[..]]).len(), 1);
 }
 
 #[test]
-fn discarding_holds_nothing_sse_23() {
+fn discarding_uses_no_memory_sse_23() {
     let mut reader = Reader::new(1000, 10);
     assert_eq!(read_more(&mut reader, [&b"data:"[..]]), []);
     let chunk = b"xxxxxxxxxxxxxxxx\ndata: more".repeat(20);
-    let told: Vec<Told> = (0..20_000).flat_map(|_| read_more(&mut reader, [&chunk[..]])).collect();
-    assert_eq!(told, [None]);
+    let events: Vec<Parsed> =
+        (0..20_000).flat_map(|_| read_more(&mut reader, [&chunk[..]])).collect();
+    assert_eq!(events, [None]);
     assert!(reader.held() <= 2048);
     assert!(reader.finish());
 }
 
 #[test]
-fn long_data_is_handed_over_without_a_copy() {
+fn long_data_is_returned_without_a_copy() {
     let mut reader = Reader::new(usize::MAX, 9);
     let stream = [&b"data: "[..], &vec![b'x'; 1 << 20], b"\n\n"].concat();
     let mut input = &stream[..];
     let Some(Found::Event(Event { data: Some(Cow::Owned(data)), .. })) = reader.next(&mut input)
     else {
-        panic!("not handed over")
+        panic!("the data is not owned")
     };
     assert_eq!(data.len(), 1 << 20);
     assert!(reader.block_is_small());
     let mut short = Reader::new(1 << 20, 9);
     assert_eq!(read_more(&mut short, [&stream[..stream.len() - 2], b"y"]), [None]);
-    assert!(short.block_is_small(), "what was too long leaves no buffer behind");
+    assert!(short.block_is_small(), "an oversized event leaves no large buffer");
     let mut input = &b"data: abc\n\n"[..];
-    let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("an event") };
-    assert_eq!(event.data, Some(Cow::Borrowed(&b"abc"[..])), "a short one is lent");
+    let Some(Found::Event(event)) = reader.next(&mut input) else { panic!("no event") };
+    assert_eq!(event.data, Some(Cow::Borrowed(&b"abc"[..])), "short data is borrowed");
 }
 
 #[test]
-fn a_byte_at_a_time_costs_no_more_than_the_bytes() {
-    // Were what came before looked at anew with every byte, this would take hours.
+fn reading_byte_by_byte_is_linear() {
+    // Quadratic parsing would take hours here.
     let mut stream = Vec::new();
     Frame { data: &vec![b'x'; 1 << 20], ..Frame::default() }.write(&mut stream).unwrap();
     stream.extend([&b"id: "[..], &vec![b'y'; 1 << 19], b"\n"].concat());
     stream.extend(b"data\n".repeat(1 << 17));
     stream.extend(b"\n");
     let read = read_with(usize::MAX, usize::MAX, stream.chunks(1));
-    assert_eq!((read.told.len(), read.last_id.len()), (2, 1 << 19));
+    assert_eq!((read.events.len(), read.last_id.len()), (2, 1 << 19));
 }

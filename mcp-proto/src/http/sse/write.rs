@@ -1,37 +1,39 @@
-//! Writes events, each as one line of data; knows nothing of what they say.
+//! Serialization of events with single-line data.
 
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-/// One event to write. With empty data it primes its reader: the id counts and there is no message.
-/// (HTTP-16, SSE-09)
+/// An event to write. With empty data it only sets the reader's last event id.
 ///
 /// ```
 /// use mcp_proto::http::sse::Frame;
 /// use std::time::Duration;
 ///
 /// let mut stream = Vec::new();
-/// let priming = Frame { id: Some("a-0"), retry: Some(Duration::from_millis(500)), ..Frame::default() };
+/// let retry = Some(Duration::from_millis(500));
+/// let priming = Frame { id: Some("a-0"), retry, ..Frame::default() };
 /// priming.write(&mut stream).unwrap();
 /// assert_eq!(stream, b"id: a-0\nretry: 500\ndata: \n\n");
 /// ```
+// HTTP-16, SSE-09: an event with empty data primes the client to reconnect.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Frame<'a> {
-    /// What to resume after, once this was read; the empty one takes the one in force back.
+    /// The last event id after this event; empty clears it.
     pub id: Option<&'a str>,
-    /// The type; `None` is `message`.
+    /// The type; `None` means `message`.
     pub kind: Option<&'a str>,
-    /// The time to reconnect after, in whole milliseconds.
+    /// The reconnection time, truncated to milliseconds.
     pub retry: Option<Duration>,
-    /// UTF-8 on one line. (SSE-13)
+    /// The data: UTF-8 without line breaks.
+    // SSE-13: a message is one `data` line.
     pub data: &'a [u8],
 }
 
-/// The text cannot be written to an event stream as it is.
+/// Text that an event stream cannot represent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Unwritable {
-    /// CR or LF, which would end the line, or NUL in an id, which its reader ignores.
+    /// A CR or LF, which would end the line, or a NUL in an id, which makes readers ignore it.
     Character,
     /// The data is not UTF-8.
     NotUtf8,
@@ -40,8 +42,8 @@ pub enum Unwritable {
 impl fmt::Display for Unwritable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Character => "a line of an event stream cannot hold this character",
-            Self::NotUtf8 => "an event stream is UTF-8",
+            Self::Character => "event stream fields cannot contain CR, LF, or (in an id) NUL",
+            Self::NotUtf8 => "event stream data must be UTF-8",
         })
     }
 }
@@ -49,13 +51,12 @@ impl fmt::Display for Unwritable {
 impl core::error::Error for Unwritable {}
 
 impl Frame<'_> {
-    /// Adds the event to `out`, up to the blank line that ends it; on an error it adds nothing.
+    /// Appends the event to `out`, including its final blank line.
     ///
     /// # Errors
     ///
-    /// [`Unwritable`] if a field would break its line or could not be read as it is. Nothing is
-    /// split or escaped: data of several lines is JSON with line breaks, which belongs on one
-    /// line first.
+    /// Returns [`Unwritable`], and appends nothing, if a field contains a line break or does not
+    /// round-trip. Data is not split or escaped; remove line breaks from JSON first.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), Unwritable> {
         let id = self.id.unwrap_or_default().as_bytes();
         let kind = self.kind.unwrap_or_default().as_bytes();
@@ -80,11 +81,10 @@ impl Frame<'_> {
     }
 }
 
-/// What names, line ends and a retry take.
+/// The maximum length of field names, line ends and a retry value.
 const FIELDS_BYTES: usize = 64;
 
-/// Adds a comment, which every reader ignores: with an empty `text`, what keeps a quiet stream
-/// open. (HTTP-54)
+/// Appends a comment, which readers ignore. An empty comment keeps an idle stream open.
 ///
 /// ```
 /// let mut stream = Vec::new();
@@ -94,13 +94,14 @@ const FIELDS_BYTES: usize = 64;
 ///
 /// # Errors
 ///
-/// [`Unwritable`] if `text` has line breaks; then nothing is added.
+/// Returns [`Unwritable`], and appends nothing, if `text` contains a line break.
+// HTTP-54: comments keep a connection alive.
 pub fn comment(out: &mut Vec<u8>, text: &str) -> Result<(), Unwritable> {
     if breaks_line(text.as_bytes()) {
         return Err(Unwritable::Character);
     }
     line(out, if text.is_empty() { b":" } else { b": " }, text.as_bytes());
-    // Ends no event, as none is open; a reader that waits for blank lines gets one.
+    // No event is open, so this ends none. It helps readers that process input per blank line.
     out.push(b'\n');
     Ok(())
 }

@@ -1,5 +1,4 @@
-//! Bodies against heads: every row of the tables of statuses, in the order in which the rows are
-//! found.
+//! Tests of classification: every error status, in the order of the checks.
 
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -18,7 +17,7 @@ const R5: &str = "2026-07-28";
 /// A change to the head.
 type Change<'a> = (&'a str, Option<&'a str>);
 
-/// A tool with an argument of each type to repeat.
+/// Returns the input schema of a tool with mirrored arguments.
 fn schema(tool: &str) -> Option<Raw> {
     let schema = match tool {
         "test_custom_header" => {
@@ -38,18 +37,21 @@ fn read(policy: &Policy, fields: &List, body: &[u8]) -> Result<Post, Refusal> {
     }
 }
 
-/// The status, the code and the id that a refusal has.
-fn told(policy: &Policy, fields: &List, body: &str) -> (u16, i64, Option<Value>) {
+/// Returns the status, error code and id of a rejection.
+fn rejection(policy: &Policy, fields: &List, body: &str) -> (u16, i64, Option<Value>) {
     let refusal = read(policy, fields, body.as_bytes()).unwrap_err();
     let body = checked(&refusal).unwrap();
     (refusal.status, body["error"]["code"].as_i64().unwrap(), body.get("id").cloned())
 }
 
 fn meta(version: &str) -> Value {
-    json!({"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {}})
+    json!({
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
 }
 
-/// A request that stands alone, with good params but for what `params` adds.
+/// Creates a valid modern request, with `params` added.
 fn request(method: &str, params: Value) -> Value {
     let mut request =
         json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": {"_meta": meta(R5)}});
@@ -59,7 +61,7 @@ fn request(method: &str, params: Value) -> Value {
     request
 }
 
-/// The head that goes with it.
+/// Creates the matching headers.
 fn head(method: &str, name: Option<&str>) -> List {
     with(
         post_fields(),
@@ -67,8 +69,8 @@ fn head(method: &str, name: Option<&str>) -> List {
     )
 }
 
-/// How a request for `method` fares whose head is changed so.
-fn fares(
+/// Classifies a request for `method` whose headers are changed.
+fn classify(
     method: &str,
     name: Option<&str>,
     params: Value,
@@ -77,30 +79,30 @@ fn fares(
     let fields = with(head(method, name), changes);
     let body = request(method, params).to_string();
     read(&Policy::default(), &fields, body.as_bytes()).map_err(|_| {
-        let (status, code, id) = told(&Policy::default(), &fields, &body);
+        let (status, code, id) = rejection(&Policy::default(), &fields, &body);
         assert_eq!(id, Some(json!("q")), "every error echoes the id");
         (status, code)
     })
 }
 
-fn alone(method: &str) -> Result<Post, (u16, i64)> {
+fn modern(method: &str) -> Result<Post, (u16, i64)> {
     let message = Posted::Request { id: "q".into(), method: method.into() };
     Ok(Post::Alone { revision: Revision::V2026_07_28, message })
 }
 
 fn call(changes: &[Change<'_>]) -> Result<Post, (u16, i64)> {
-    fares("tools/call", Some("add"), json!({"name": "add"}), changes)
+    classify("tools/call", Some("add"), json!({"name": "add"}), changes)
 }
 
 #[test]
-fn a_request_that_says_all_it_must_stands_alone_http_39_http_44() {
-    assert_eq!(call(&[]), alone("tools/call"));
+fn a_complete_modern_request_is_accepted_http_39_http_44() {
+    assert_eq!(call(&[]), modern("tools/call"));
     assert_eq!(
         call(&[("mcp-session-id", Some("s")), ("last-event-id", Some("\0"))]),
-        alone("tools/call"),
+        modern("tools/call"),
         "HTTP-52"
     );
-    assert_eq!(call(&[("mcp-name", Some("=?base64?YWRk?="))]), alone("tools/call"));
+    assert_eq!(call(&[("mcp-name", Some("=?base64?YWRk?="))]), modern("tools/call"));
     for method in [
         "server/discover",
         "tools/list",
@@ -108,37 +110,40 @@ fn a_request_that_says_all_it_must_stands_alone_http_39_http_44() {
         "subscriptions/listen",
         "completion/complete",
     ] {
-        assert_eq!(fares(method, None, json!({}), &[]), alone(method));
+        assert_eq!(classify(method, None, json!({}), &[]), modern(method));
         assert_eq!(
-            fares(method, Some("x"), json!({}), &[]),
-            alone(method),
-            "what it does not need is ignored"
+            classify(method, Some("x"), json!({}), &[]),
+            modern(method),
+            "an unneeded `Mcp-Name` is ignored"
         );
     }
     assert_eq!(
-        fares("resources/read", Some("a:b"), json!({"uri": "a:b"}), &[]),
-        alone("resources/read")
+        classify("resources/read", Some("a:b"), json!({"uri": "a:b"}), &[]),
+        modern("resources/read")
     );
-    assert_eq!(fares("prompts/get", Some("p"), json!({"name": "p"}), &[]), alone("prompts/get"));
+    assert_eq!(
+        classify("prompts/get", Some("p"), json!({"name": "p"}), &[]),
+        modern("prompts/get")
+    );
 }
 
 #[test]
-fn what_is_not_json_is_a_parse_error_json_13() {
+fn invalid_json_is_a_parse_error_json_13() {
     let policy = Policy::default();
     for body in ["", "{", "nope", "{\"jsonrpc\":\"2.0\"", "[", "{}{}", &"[".repeat(200)] {
-        let (status, code, id) = told(&policy, &head("tools/call", None), body);
+        let (status, code, id) = rejection(&policy, &head("tools/call", None), body);
         assert_eq!((status, code, id), (400, -32700, None), "{body}");
-        assert_eq!(told(&policy, &post_fields(), body).1, -32700, "{body}");
+        assert_eq!(rejection(&policy, &post_fields(), body).1, -32700, "{body}");
     }
     let refusal = read(&policy, &post_fields(), b"{\"a\":\"\xFF\"}").unwrap_err();
     assert_eq!(checked(&refusal).unwrap()["error"]["code"], -32700);
     let old = with(post_fields(), &[("mcp-protocol-version", Some("2025-06-18"))]);
-    assert_eq!(told(&policy, &old, "{").2, Some(Value::Null), "D-01");
+    assert_eq!(rejection(&policy, &old, "{").2, Some(Value::Null), "D-01");
 }
 
 #[test]
-fn what_is_no_message_is_an_invalid_request_json_14_http_06_http_07_t_94() {
-    let modern = head("tools/call", None);
+fn other_json_is_an_invalid_request_json_14_http_06_http_07_t_94() {
+    let fields = head("tools/call", None);
     for (body, id) in [
         ("{}", None),
         ("1", None),
@@ -148,52 +153,58 @@ fn what_is_no_message_is_an_invalid_request_json_14_http_06_http_07_t_94() {
         (r#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#, None),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}"#, None),
         (r#"{"jsonrpc":"2.0","id":1,"method":1}"#, Some(json!(1))),
-        // Responses: nobody waits for what is said to them.
+        // Responses: a modern server sends no requests.
         (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, None),
         (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#, None),
         (r#"{"jsonrpc":"2.0","id":1,"result":1}"#, None),
         (r#"{"jsonrpc":"2.0","error":{"code":1,"message":""}}"#, None),
         (r#"{"jsonrpc":"2.0","id":1}"#, None),
     ] {
-        assert_eq!(told(&Policy::default(), &modern, body), (400, -32600, id), "{body}");
+        assert_eq!(rejection(&Policy::default(), &fields, body), (400, -32600, id), "{body}");
     }
 }
 
 #[test]
-fn required_fields_come_first_t_105_http_43_http_45() {
-    // With everything else wrong as well.
+fn required_headers_are_checked_first_t_105_http_43_http_45() {
+    // Everything else is wrong as well.
     let bare = |changes: &[Change<'_>]| {
         let body = r#"{"jsonrpc":"2.0","id":7,"method":"unknown/method","params":[]}"#;
-        told(&Policy::default(), &with(head("other", None), changes), body)
+        rejection(&Policy::default(), &with(head("other", None), changes), body)
     };
     assert_eq!(bare(&[("mcp-method", None)]), (400, -32020, Some(json!(7))));
     assert_eq!(bare(&[("mcp-method", Some("a\r\nb: c"))]).1, -32020);
     assert_eq!(bare(&[("mcp-protocol-version", Some(""))]).1, -32020);
     assert_eq!(bare(&[("mcp-protocol-version", Some("2026-07-28, 2026-07-28"))]).1, -32020);
-    assert_eq!(bare(&[]), (400, -32602, Some(json!(7))), "then `_meta`");
-    // The body says which era it is of.
+    assert_eq!(bare(&[]), (400, -32602, Some(json!(7))), "`_meta` is checked next");
+    // The body alone determines the era here.
     assert_eq!(call(&[("mcp-protocol-version", None)]), Err((400, -32020)));
     assert_eq!(call(&[("mcp-method", None)]), Err((400, -32020)));
     let mut twice = head("tools/call", Some("add"));
     twice.push(("MCP-PROTOCOL-VERSION".into(), R5.into()));
     let body = request("tools/call", json!({"name": "add"})).to_string();
-    assert_eq!(told(&Policy::default(), &twice, &body), (400, -32020, Some(json!("q"))));
+    assert_eq!(rejection(&Policy::default(), &twice, &body), (400, -32020, Some(json!("q"))));
 }
 
 #[test]
-fn without_its_meta_a_request_is_refused_stl_03() {
+fn a_request_with_incomplete_meta_is_rejected_stl_03() {
     for meta in [
         json!(null),
         json!({}),
         json!([]),
         json!({"io.modelcontextprotocol/protocolVersion": R5}),
         json!({"io.modelcontextprotocol/clientCapabilities": {}}),
-        json!({"io.modelcontextprotocol/protocolVersion": 1, "io.modelcontextprotocol/clientCapabilities": {}}),
-        json!({"io.modelcontextprotocol/protocolVersion": R5, "io.modelcontextprotocol/clientCapabilities": []}),
+        json!({
+            "io.modelcontextprotocol/protocolVersion": 1,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }),
+        json!({
+            "io.modelcontextprotocol/protocolVersion": R5,
+            "io.modelcontextprotocol/clientCapabilities": [],
+        }),
     ] {
         for method in ["tools/call", "unknown/method"] {
             assert_eq!(
-                fares(method, None, json!({"_meta": meta}), &[]),
+                classify(method, None, json!({"_meta": meta}), &[]),
                 Err((400, -32602)),
                 "{meta}"
             );
@@ -208,39 +219,39 @@ fn without_its_meta_a_request_is_refused_stl_03() {
 }
 
 #[test]
-fn head_and_body_name_the_same_version_and_method_http_40_http_45_http_46() {
+fn head_and_body_must_agree_on_version_and_method_http_40_http_45_http_46() {
     assert_eq!(call(&[("mcp-protocol-version", Some("2025-11-25"))]), Err((400, -32020)));
     assert_eq!(call(&[("mcp-protocol-version", Some("v999.0.0"))]), Err((400, -32020)));
     let unknown = json!({"_meta": meta("v999.0.0")});
     assert_eq!(
-        fares("tools/list", None, unknown, &[]),
+        classify("tools/list", None, unknown, &[]),
         Err((400, -32020)),
-        "even if it is not supported"
+        "a mismatch is reported before an unsupported version"
     );
     assert_eq!(call(&[("mcp-method", Some("Tools/Call"))]), Err((400, -32020)));
     assert_eq!(call(&[("mcp-method", Some("tools/list"))]), Err((400, -32020)));
     assert_eq!(call(&[("mcp-method", Some("=?base64?dG9vbHMvY2FsbA==?="))]), Err((400, -32020)));
-    assert_eq!(call(&[("MCP-METHOD", Some(" tools/call\t"))]), alone("tools/call"));
+    assert_eq!(call(&[("MCP-METHOD", Some(" tools/call\t"))]), modern("tools/call"));
 }
 
 #[test]
-fn a_version_that_nobody_speaks_is_refused_with_those_that_are_http_41_lif_24() {
+fn an_unsupported_version_is_rejected_with_the_supported_ones_http_41_lif_24() {
     for version in ["v999.0.0", "2025-11-25"] {
         let fields = with(head("unknown/method", None), &[("mcp-protocol-version", Some(version))]);
         let body = request("unknown/method", json!({"_meta": meta(version)})).to_string();
         let refusal = read(&Policy::default(), &fields, body.as_bytes()).unwrap_err();
-        let told = checked(&refusal).unwrap();
+        let body = checked(&refusal).unwrap();
         assert_eq!(
-            (refusal.status, &told["error"]["code"], &told["id"]),
+            (refusal.status, &body["error"]["code"], &body["id"]),
             (400, &json!(-32022), &json!("q"))
         );
-        assert_eq!(told["error"]["data"]["requested"], version);
-        assert!(told["error"]["data"]["supported"].as_array().unwrap().contains(&json!(R5)));
+        assert_eq!(body["error"]["data"]["requested"], version);
+        assert!(body["error"]["data"]["supported"].as_array().unwrap().contains(&json!(R5)));
     }
 }
 
 #[test]
-fn a_method_that_is_not_there_is_not_found_http_42() {
+fn an_unknown_method_is_not_found_http_42() {
     for method in [
         "unknown/method",
         "initialize",
@@ -253,7 +264,11 @@ fn a_method_that_is_not_there_is_not_found_http_42() {
         "tasks/get",
         "",
     ] {
-        assert_eq!(fares(method, None, json!({"name": "x"}), &[]), Err((404, -32601)), "{method}");
+        assert_eq!(
+            classify(method, None, json!({"name": "x"}), &[]),
+            Err((404, -32601)),
+            "{method}"
+        );
     }
     let policy = Policy::default().serve("x/y");
     assert!(
@@ -262,7 +277,7 @@ fn a_method_that_is_not_there_is_not_found_http_42() {
 }
 
 #[test]
-fn head_and_body_name_the_same_thing_http_45_t_106() {
+fn head_and_body_must_agree_on_the_name_http_45_t_106() {
     for bad in [
         None,
         Some("Add"),
@@ -278,7 +293,7 @@ fn head_and_body_name_the_same_thing_http_45_t_106() {
     let mut twice = head("tools/call", Some("add"));
     twice.push(("mcp-name".into(), "add".into()));
     assert_eq!(
-        told(
+        rejection(
             &Policy::default(),
             &twice,
             &request("tools/call", json!({"name": "add"})).to_string()
@@ -286,25 +301,25 @@ fn head_and_body_name_the_same_thing_http_45_t_106() {
         .1,
         -32020
     );
-    // Without a name in the body its params are wrong, which the session says.
+    // Without a name in the body, the params are invalid; the server reports that later.
     for name in [None, Some("add")] {
-        assert_eq!(fares("tools/call", name, json!({}), &[]), alone("tools/call"));
-        assert_eq!(fares("tools/call", name, json!({"name": 1}), &[]), alone("tools/call"));
+        assert_eq!(classify("tools/call", name, json!({}), &[]), modern("tools/call"));
+        assert_eq!(classify("tools/call", name, json!({"name": 1}), &[]), modern("tools/call"));
     }
-    assert_eq!(fares("tools/call", Some("a\0"), json!({}), &[]), Err((400, -32020)));
-    let named = |sent| fares("resources/read", Some(sent), json!({"uri": "file:///世界"}), &[]);
-    assert_eq!(named("=?base64?ZmlsZTovLy/kuJbnlYw=?="), alone("resources/read"));
+    assert_eq!(classify("tools/call", Some("a\0"), json!({}), &[]), Err((400, -32020)));
+    let named = |sent| classify("resources/read", Some(sent), json!({"uri": "file:///世界"}), &[]);
+    assert_eq!(named("=?base64?ZmlsZTovLy/kuJbnlYw=?="), modern("resources/read"));
     assert_eq!(named("file:///世界"), Err((400, -32020)));
 }
 
 #[test]
-fn arguments_are_repeated_as_the_tool_wants_http_50() {
+fn annotated_arguments_must_be_mirrored_http_50() {
     let custom = |arguments: Value, changes: &[Change<'_>]| {
         let params = json!({"name": "test_custom_header", "arguments": arguments});
-        fares("tools/call", Some("test_custom_header"), params, changes)
+        classify("tools/call", Some("test_custom_header"), params, changes)
     };
     let hello = || json!({"value": "Hello"});
-    let ok = alone("tools/call");
+    let ok = modern("tools/call");
     assert_eq!(custom(hello(), &[("Mcp-Param-Value", Some("Hello"))]), ok);
     assert_eq!(custom(hello(), &[("mcp-param-value", Some("=?base64?SGVsbG8=?="))]), ok);
     for bad in [
@@ -320,13 +335,13 @@ fn arguments_are_repeated_as_the_tool_wants_http_50() {
     assert_eq!((count("42.0"), count("43")), (ok.clone(), Err((400, -32020))), "T-109");
     assert_eq!(custom(json!({"value": null}), &[]), ok);
     let plain = |tool| {
-        fares("tools/call", Some(tool), json!({"name": tool, "arguments": {"value": 1}}), &[])
+        classify("tools/call", Some(tool), json!({"name": tool, "arguments": {"value": 1}}), &[])
     };
     assert_eq!((plain("unknown"), plain("invalid")), (ok.clone(), ok));
 }
 
 #[test]
-fn notifications_stand_alone_too_http_08() {
+fn modern_notifications_are_accepted_http_08() {
     let note = |params: Value| {
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).to_string()
     };
@@ -340,19 +355,25 @@ fn notifications_stand_alone_too_http_08() {
     let bare = with(good.clone(), &[("mcp-method", None)]);
     assert_eq!(try_read(&bare, &note(json!({}))).unwrap(), post);
     let other = with(good.clone(), &[("mcp-method", Some("x"))]);
-    assert_eq!(told(&policy, &other, &note(json!({}))), (400, -32020, None));
+    assert_eq!(rejection(&policy, &other, &note(json!({}))), (400, -32020, None));
     let unknown = with(good.clone(), &[("mcp-protocol-version", Some("v999"))]);
-    assert_eq!(told(&policy, &unknown, &note(json!({}))), (400, -32022, None));
-    assert_eq!(told(&policy, &good, &note(json!({"_meta": meta("v999")}))), (400, -32020, None));
+    assert_eq!(rejection(&policy, &unknown, &note(json!({}))), (400, -32022, None));
+    assert_eq!(
+        rejection(&policy, &good, &note(json!({"_meta": meta("v999")}))),
+        (400, -32020, None)
+    );
     let versionless = with(good, &[("mcp-protocol-version", None)]);
-    assert_eq!(told(&policy, &versionless, &note(json!({"_meta": meta(R5)}))), (400, -32020, None));
+    assert_eq!(
+        rejection(&policy, &versionless, &note(json!({"_meta": meta(R5)}))),
+        (400, -32020, None)
+    );
 }
 
 const INITIALIZE: &str =
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#;
 
 #[test]
-fn a_session_is_opened_by_initialize_lif_20() {
+fn initialize_opens_a_session_lif_20() {
     let policy = Policy::default();
     for changes in [
         &[][..],
@@ -362,11 +383,14 @@ fn a_session_is_opened_by_initialize_lif_20() {
         let post = read(&policy, &with(post_fields(), changes), INITIALIZE.as_bytes()).unwrap();
         assert_eq!(post, Post::Opening { id: 0.into() }, "{changes:?}");
     }
-    assert_eq!(told(&policy, &head("initialize", None), INITIALIZE), (400, -32602, Some(json!(0))));
+    assert_eq!(
+        rejection(&policy, &head("initialize", None), INITIALIZE),
+        (400, -32602, Some(json!(0)))
+    );
 }
 
 #[test]
-fn without_sessions_whoever_opens_one_learns_what_there_is_lif_33_http_43() {
+fn a_modern_server_answers_initialize_with_its_revisions_lif_33_http_43() {
     let policy = Policy::default().revisions(&[Revision::V2026_07_28]);
     let with_meta = request("initialize", json!({})).to_string();
     for (fields, body, code) in [
@@ -379,59 +403,63 @@ fn without_sessions_whoever_opens_one_learns_what_there_is_lif_33_http_43() {
         assert_eq!(refusal["error"]["data"]["supported"], json!([R5]));
     }
     let note = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-    assert_eq!(told(&policy, &post_fields(), note), (400, -32020, None));
+    assert_eq!(rejection(&policy, &post_fields(), note), (400, -32020, None));
 }
 
 #[test]
-fn what_is_of_a_session_goes_there_http_32_http_33_http_37_http_38() {
+fn legacy_messages_require_a_session_http_32_http_33_http_37_http_38() {
     let policy = Policy::default();
     let list = r#"{"jsonrpc":"2.0","id":3,"method":"tools/list"}"#;
     let fields = with(post_fields(), &[("MCP-Session-Id", Some("s"))]);
     let within = |version, message| Post::Within { session: "s".into(), version, message };
-    let asked = || Posted::Request { id: 3.into(), method: "tools/list".into() };
-    assert_eq!(read(&policy, &fields, list.as_bytes()).unwrap(), within(None, asked()));
+    let list_request = || Posted::Request { id: 3.into(), method: "tools/list".into() };
+    assert_eq!(read(&policy, &fields, list.as_bytes()).unwrap(), within(None, list_request()));
     let versioned = |version| with(fields.clone(), &[("mcp-protocol-version", Some(version))]);
     let post = read(&policy, &versioned("2025-06-18"), list.as_bytes()).unwrap();
-    assert_eq!(post, within(Some(Revision::V2025_06_18), asked()));
+    assert_eq!(post, within(Some(Revision::V2025_06_18), list_request()));
     for (body, message) in [
         (r#"{"jsonrpc":"2.0","method":"x"}"#, Posted::Notification { method: "x".into() }),
         (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, Posted::Response),
         (r#"{"jsonrpc":"2.0","id":1,"result":1}"#, Posted::Response),
     ] {
         assert_eq!(read(&policy, &fields, body.as_bytes()).unwrap(), within(None, message));
-        assert_eq!(told(&policy, &post_fields(), body).0, 400);
+        assert_eq!(rejection(&policy, &post_fields(), body).0, 400);
     }
-    assert_eq!(told(&policy, &post_fields(), list), (400, -32600, Some(json!(3))));
+    assert_eq!(rejection(&policy, &post_fields(), list), (400, -32600, Some(json!(3))));
     let foreign = with(fields.clone(), &[("mcp-session-id", Some("a b"))]);
-    assert_eq!(told(&policy, &foreign, list), (404, -32600, Some(json!(3))));
-    assert_eq!(told(&policy, &versioned("1999-01-01"), list).0, 400);
+    assert_eq!(rejection(&policy, &foreign, list), (404, -32600, Some(json!(3))));
+    assert_eq!(rejection(&policy, &versioned("1999-01-01"), list).0, 400);
     let some = Policy::default().revisions(&[Revision::V2025_11_25, Revision::V2026_07_28]);
-    assert_eq!(told(&some, &versioned("2025-06-18"), list), (400, -32600, Some(json!(3))));
+    assert_eq!(rejection(&some, &versioned("2025-06-18"), list), (400, -32600, Some(json!(3))));
 }
 
 #[test]
-fn a_server_of_sessions_alone_sends_others_to_initialize_lif_28_http_38() {
+fn a_legacy_server_rejects_modern_requests_lif_28_http_38() {
     let policy = Policy::default().revisions(&[Revision::V2025_06_18]);
     let body = request("server/discover", json!({})).to_string();
     assert_eq!(
-        told(&policy, &head("server/discover", None), &body),
+        rejection(&policy, &head("server/discover", None), &body),
         (400, -32600, Some(json!("q")))
     );
 }
 
 #[test]
-fn a_server_that_speaks_nothing_lets_nothing_in() {
+fn a_server_without_revisions_rejects_every_message() {
     let policy = Policy::default().revisions(&[]);
     let fields = with(head("initialize", None), &[("mcp-session-id", Some("s"))]);
     let bare = with(post_fields(), &[("mcp-session-id", Some("s"))]);
-    assert_eq!(told(&policy, &bare, INITIALIZE), (400, -32020, Some(json!(0))));
-    assert_eq!(told(&policy, &fields, &request("initialize", json!({})).to_string()).1, -32022);
-    assert_eq!(told(&policy, &bare, r#"{"jsonrpc":"2.0","method":"x"}"#).0, 400);
+    assert_eq!(rejection(&policy, &bare, INITIALIZE), (400, -32020, Some(json!(0))));
+    assert_eq!(
+        rejection(&policy, &fields, &request("initialize", json!({})).to_string()).1,
+        -32022
+    );
+    assert_eq!(rejection(&policy, &bare, r#"{"jsonrpc":"2.0","method":"x"}"#).0, 400);
 }
 
 #[test]
-fn arrays_are_let_through_only_where_a_session_may_take_them_http_06_bat_12() {
-    let array = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"},{"jsonrpc":"2.0","id":"c","method":"c"},
+fn batches_are_accepted_only_where_the_revision_may_have_them_http_06_bat_12() {
+    let array = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","method":"b"},
+        {"jsonrpc":"2.0","id":"c","method":"c"},
         {"jsonrpc":"2.0","id":4,"result":{}}]"#;
     let policy = Policy::default();
     let fields = with(post_fields(), &[("mcp-session-id", Some("s"))]);
@@ -441,23 +469,23 @@ fn arrays_are_let_through_only_where_a_session_may_take_them_http_06_bat_12() {
     let versioned = |version| with(fields.clone(), &[("mcp-protocol-version", Some(version))]);
     assert!(read(&policy, &versioned("2025-03-26"), array.as_bytes()).is_ok());
     for version in ["2025-06-18", "2025-11-25", R5, "v999", "a b"] {
-        assert_eq!(told(&policy, &versioned(version), array).1, -32600, "{version}");
+        assert_eq!(rejection(&policy, &versioned(version), array).1, -32600, "{version}");
     }
-    assert_eq!(told(&policy, &post_fields(), array).0, 400, "no session");
+    assert_eq!(rejection(&policy, &post_fields(), array).0, 400, "no session");
     let later = Policy::default().revisions(&[Revision::V2025_11_25]);
-    assert_eq!(told(&later, &fields, array).0, 400);
-    assert_eq!(told(&policy, &fields, "[1,]").1, -32700);
+    assert_eq!(rejection(&later, &fields, array).0, 400);
+    assert_eq!(rejection(&policy, &fields, "[1,]").1, -32700);
 }
 
 #[test]
-fn a_body_that_turns_out_too_long_is_refused_sec_18() {
+fn a_body_above_the_limit_is_rejected_sec_18() {
     let policy = Policy::default().with_body_bytes_max(5);
-    assert_eq!(told(&policy, &post_fields(), "\"1234\"").0, 413);
-    assert_eq!(told(&policy, &post_fields(), "\"123\"").0, 400);
+    assert_eq!(rejection(&policy, &post_fields(), "\"1234\"").0, 413);
+    assert_eq!(rejection(&policy, &post_fields(), "\"123\"").0, 400);
 }
 
 #[test]
-fn the_status_of_an_answer_is_that_of_its_code_http_42() {
+fn the_status_of_a_response_follows_its_error_code_http_42() {
     for (code, status) in [
         (-32601, 404),
         (-32020, 400),
@@ -516,21 +544,26 @@ fn any_body() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn any_body_goes_somewhere_or_is_refused_with_a_whole_answer(
+    fn any_body_is_classified_or_rejected_with_a_complete_response(
         body in any_body(),
         fields in proptest::collection::vec((select(vec![
             "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Param-Value", "Mcp-Session-Id",
         ]), prop_oneof![
-            4 => select(vec![R5, "2025-03-26", "2025-11-25", "v999", "tools/call", "tools/list", "test_custom_header", "s"])
-                .prop_map(|known| known.as_bytes().to_vec()),
+            4 => select(vec![
+                R5, "2025-03-26", "2025-11-25", "v999", "tools/call", "tools/list",
+                "test_custom_header", "s",
+            ])
+            .prop_map(|known| known.as_bytes().to_vec()),
             1 => proptest::collection::vec(any::<u8>(), 0..12),
         ]), 0..6),
-        spoken in select(vec![&Revision::ALL[..], &Revision::ALL[4..], &Revision::LEGACY[..], &[]]),
+        supported in select(vec![
+            &Revision::ALL[..], &Revision::ALL[4..], &Revision::LEGACY[..], &[],
+        ]),
     ) {
         let mut head: Vec<(String, Vec<u8>)> =
             post_fields().into_iter().map(|(name, value)| (name, value.into_bytes())).collect();
         head.extend(fields.into_iter().map(|(name, value)| (name.to_string(), value)));
-        let policy = Policy::default().revisions(spoken);
+        let policy = Policy::default().revisions(supported);
         let Ok(Admitted::Post(admitted)) = admit(&policy, "POST", &head) else { panic!() };
         match admitted.read(&policy, &head, &body, &schema) {
             Err(refusal) => {
@@ -539,8 +572,9 @@ proptest! {
             Ok(Post::Alone { revision, message }) => {
                 prop_assert!(policy.speaks(revision) && revision.era() == Era::Modern);
                 prop_assert_eq!(head.one("mcp-protocol-version"), Ok(Some(R5.as_bytes())));
-                let is_asked_or_told = matches!(message, Posted::Request { .. } | Posted::Notification { .. });
-                prop_assert!(is_asked_or_told);
+                let is_expected =
+                    matches!(message, Posted::Request { .. } | Posted::Notification { .. });
+                prop_assert!(is_expected);
             }
             Ok(Post::Opening { .. }) => prop_assert!(policy.offers_sessions()),
             Ok(Post::Within { version, .. }) => {

@@ -1,4 +1,4 @@
-//! What a server can make a client over HTTP hold, and for how long.
+//! Tests of limits: what a server can make a client hold, and for how long.
 
 use super::*;
 use crate::limits::Limits;
@@ -9,16 +9,16 @@ fn small() -> client::Config {
 }
 
 #[test]
-fn an_answer_that_is_too_long_fails_its_call_alone_sse_23() {
+fn an_oversized_response_fails_only_its_call_sse_23() {
     let long = "x".repeat(2000);
-    let too_long = "Invalid(\"the answer is longer than 1000 bytes\")";
+    let too_long = "Invalid(\"response exceeds 1000 bytes (`Limits::message_bytes_max`)\")";
     for (status, head, body, outcome) in [
         (200, EVENTS, format!("data: {long}"), too_long),
         (200, EVENTS, format!("id: {long}"), too_long),
         (200, JSON, long.clone(), too_long),
         (500, JSON, long, "Http { status: 500 }"),
     ] {
-        let mut it = Played::modern_with(small());
+        let mut it = Fixture::modern_with(small());
         let call = it.call("tools/list");
         let send = it.post("tools/list");
         it.head(&send, status, head);
@@ -31,8 +31,8 @@ fn an_answer_that_is_too_long_fails_its_call_alone_sse_23() {
 }
 
 #[test]
-fn what_means_nothing_costs_nothing_however_long_it_is() {
-    let mut it = Played::modern_with(small());
+fn comments_and_ignored_bodies_have_no_limit() {
+    let mut it = Fixture::modern_with(small());
     it.chunk = 4096;
     it.call("tools/list");
     let send = it.post("tools/list");
@@ -45,8 +45,8 @@ fn what_means_nothing_costs_nothing_however_long_it_is() {
 }
 
 #[test]
-fn an_event_that_is_too_long_on_the_servers_own_stream_is_told_and_skipped_sse_23() {
-    let mut it = Played::new(small());
+fn an_oversized_event_on_the_get_stream_is_reported_and_skipped_sse_23() {
+    let mut it = Fixture::new(small());
     let probe = it.post("server/discover");
     it.reply(&probe, 400, PLAIN, "");
     let initialize = it.post("initialize");
@@ -64,8 +64,8 @@ fn an_event_that_is_too_long_on_the_servers_own_stream_is_told_and_skipped_sse_2
 }
 
 #[test]
-fn who_does_not_take_events_is_not_given_more() {
-    let mut it = Played::modern_with(small());
+fn pending_events_apply_backpressure() {
+    let mut it = Fixture::modern_with(small());
     it.call("tools/call");
     let send = it.post("tools/call");
     it.head(&send, 200, EVENTS);
@@ -78,8 +78,8 @@ fn who_does_not_take_events_is_not_given_more() {
 }
 
 #[test]
-fn messages_without_an_answer_wait_until_fewer_are_on_their_way() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn one_way_messages_in_flight_are_limited() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     for _ in 0..100 {
         it.http.notify_raw(it.now, "x/y", None).unwrap();
     }
@@ -93,7 +93,7 @@ fn messages_without_an_answer_wait_until_fewer_are_on_their_way() {
     it.reply(&sent[9], 202, PLAIN, "");
     it.post("x/y");
     it.idle();
-    // Those that are never answered are not waited for for ever.
+    // A one-way message that is never answered times out.
     it.pass(Duration::from_secs(31));
     let mut begun = 0;
     while let Some(action) = it.http.poll_action() {
@@ -105,8 +105,8 @@ fn messages_without_an_answer_wait_until_fewer_are_on_their_way() {
 }
 
 #[test]
-fn responses_that_do_not_end_are_few_and_not_for_long() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn ignored_responses_are_limited_in_number_and_time() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     let mut aborted = 0;
     for _ in 0..100 {
         it.call("tools/list");
@@ -129,8 +129,8 @@ fn responses_that_do_not_end_are_few_and_not_for_long() {
 }
 
 #[test]
-fn only_so_many_challenges_wait() {
-    let mut it = Played::modern();
+fn pending_challenges_are_limited() {
+    let mut it = Fixture::modern();
     for _ in 0..200 {
         it.call("tools/list");
         let send = it.post("tools/list");
@@ -142,8 +142,8 @@ fn only_so_many_challenges_wait() {
 }
 
 #[test]
-fn the_time_that_a_driver_tells_may_go_back() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn time_that_goes_back_is_harmless() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     it.pass(Duration::from_secs(50));
     let call = it.call("tools/call");
     let send = it.post("tools/call");

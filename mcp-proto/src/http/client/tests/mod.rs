@@ -1,10 +1,10 @@
-//! A client over HTTP against a server that is played by the test, in time that is played too.
+//! Tests of a client over HTTP against a scripted server, in virtual time.
 
-mod anything;
 mod bounds;
 mod modern;
 mod opening;
-mod replies;
+mod random_steps;
+mod responses;
 mod sessions;
 mod streams;
 
@@ -19,7 +19,7 @@ use crate::connection::{CallId, CallOptions};
 use crate::json::Raw;
 use crate::revision::Revision;
 
-/// The fields of a head.
+/// The headers of a response.
 type Head<'a> = &'a [(&'a str, &'a str)];
 
 const JSON: Head<'static> = &[("Content-Type", "Application/JSON; charset=utf-8")];
@@ -27,11 +27,11 @@ const EVENTS: Head<'static> = &[("content-type", "text/event-stream")];
 const SESSION: Head<'static> = &[("content-type", "application/json"), ("MCP-SESSION-ID", "s-1")];
 const PLAIN: Head<'static> = &[];
 
-/// A client and the time; what its server does is told by the test.
-struct Played {
+/// A client with virtual time and helpers that act as its server and application.
+struct Fixture {
     http: Http,
     now: Instant,
-    /// How many bytes of a body come at a time.
+    /// The chunk size of response bodies in bytes.
     chunk: usize,
 }
 
@@ -39,24 +39,24 @@ fn config() -> client::Config {
     client::Config::new("demo", "1.0.0")
 }
 
-impl Played {
+impl Fixture {
     fn new(config: client::Config) -> Self {
-        Self::over(config, Config::new(1))
+        Self::with_http(config, Config::new(1))
     }
 
-    fn over(config: client::Config, http: Config) -> Self {
+    fn with_http(config: client::Config, http: Config) -> Self {
         let http = Http::new(Client::new(Instant::ZERO, config), http);
         Self { http, now: Instant::ZERO, chunk: 1 }
     }
 
-    /// A client of a server that speaks `revision`, all set, its own stream refused.
+    /// Creates a client initialized in the legacy `revision`; the server offers no GET stream.
     fn ready(revision: Revision) -> Self {
         let mut it = Self::new(config());
         it.open(revision, SESSION);
         it
     }
 
-    /// With the server that knows no sessions.
+    /// Creates a client of a modern server.
     fn modern() -> Self {
         Self::modern_with(config())
     }
@@ -84,14 +84,15 @@ impl Played {
 
     fn welcome(&mut self, initialize: &Send, revision: Revision, head: Head<'_>) {
         let result = format!(
-            r#"{{"protocolVersion":"{revision}","capabilities":{{"tools":{{}},"resources":{{"subscribe":true}}}},
+            r#"{{"protocolVersion":"{revision}",
+            "capabilities":{{"tools":{{}},"resources":{{"subscribe":true}}}},
             "serverInfo":{{"name":"played","version":"1"}}}}"#
         );
         let body = result_of(initialize, &result);
         self.reply(initialize, 200, head, &body);
     }
 
-    /// The one thing to do is to send this.
+    /// Takes the next action, which must be a request.
     fn send(&mut self) -> Send {
         match self.http.poll_action() {
             Some(Action::Send(send)) => send,
@@ -157,7 +158,7 @@ impl Played {
         self.http.call_raw(self.now, method, params, CallOptions::default()).unwrap()
     }
 
-    /// Time passes, up to when something is due, and on.
+    /// Advances the time, calling the client at each of its timeouts.
     fn pass(&mut self, duration: Duration) {
         let until = self.now + duration;
         while let Some(due) = self.http.poll_timeout().filter(|due| *due <= until) {
@@ -173,19 +174,20 @@ impl Played {
     }
 
     fn events(&mut self) -> Vec<String> {
-        core::iter::from_fn(|| self.http.poll_event()).map(|event| told(&event)).collect()
+        core::iter::from_fn(|| self.http.poll_event()).map(|event| formatted(&event)).collect()
     }
 
-    /// Exchanges that are open or wait.
+    /// Returns the number of open and waiting exchanges.
     fn exchanges(&self) -> usize {
         self.http.exchanges.len()
     }
 }
 
 const DISCOVERED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete",
-    "supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"resources":{},"prompts":{}}}}"#;
+    "supportedVersions":["2026-07-28"],
+    "capabilities":{"tools":{"listChanged":true},"resources":{},"prompts":{}}}}"#;
 
-/// The id of the request in the body.
+/// Returns the id of the request in the body.
 fn id_of(send: &Send) -> u64 {
     let body = Raw::from_text(core::str::from_utf8(&send.body).unwrap()).unwrap();
     body.member("id").unwrap().parse().unwrap()
@@ -199,12 +201,12 @@ fn error_of(send: &Send, code: i64) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":"no"}}}}"#, id_of(send))
 }
 
-/// The text as one event.
+/// Formats a text as one event.
 fn event(text: &str) -> String {
     text.lines().fold(String::new(), |event, line| event + "data: " + line + "\n") + "\n"
 }
 
-fn told(event: &Event) -> String {
+fn formatted(event: &Event) -> String {
     use client::Event as E;
     match event {
         Event::Challenged { call, status, challenges } => {
@@ -223,8 +225,8 @@ fn told(event: &Event) -> String {
         Event::Session(E::Notification { call, method, .. }) => format!("{call:?} {}", &**method),
         Event::Session(E::Progress { call, progress }) => format!("{call}: {}", progress.progress),
         Event::Session(E::Ready(peer)) => format!("ready {}", peer.revision),
-        Event::Session(E::Request { request, .. }) => format!("asked {}", &*request.method),
-        Event::Session(E::RequestCancelled { .. }) => "asked no more".to_string(),
+        Event::Session(E::Request { request, .. }) => format!("request {}", &*request.method),
+        Event::Session(E::RequestCancelled { .. }) => "request cancelled".to_string(),
         Event::Session(E::Violation(violation)) => violation.to_string(),
     }
 }

@@ -1,12 +1,12 @@
-//! What is different where there are no sessions: an exchange is all there is of its request.
+//! Tests of the modern era, in which a request lives as long as its exchange.
 
 use super::*;
 use crate::connection::Filter;
 use crate::revision::Capability;
 
 #[test]
-fn the_head_repeats_what_the_body_says_http_39_http_44() {
-    let mut it = Played::modern();
+fn headers_mirror_the_body_http_39_http_44() {
+    let mut it = Fixture::modern();
     let cases = [
         ("tools/list", None, None),
         ("tools/call", Some(r#"{"name":"add","arguments":{}}"#), Some("add")),
@@ -25,8 +25,8 @@ fn the_head_repeats_what_the_body_says_http_39_http_44() {
 }
 
 #[test]
-fn a_session_is_not_for_a_server_that_has_none_http_52() {
-    let mut it = Played::new(config());
+fn a_session_id_of_a_modern_server_is_ignored_http_52() {
+    let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
     it.reply(&probe, 200, SESSION, DISCOVERED);
     assert_eq!(it.events(), ["ready 2026-07-28"]);
@@ -40,14 +40,15 @@ fn a_session_is_not_for_a_server_that_has_none_http_52() {
 }
 
 #[test]
-fn a_server_that_wants_to_be_asked_anew_is_asked_anew_lif_25() {
-    let mut it = Played::new(config());
+fn discovery_is_retried_with_a_supported_revision_lif_25() {
+    let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
     it.reply(
         &probe,
         400,
         JSON,
-        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,
+        "error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}"#,
     );
     let again = it.post("server/discover");
     assert_eq!((id_of(&again), again.field("mcp-protocol-version")), (2, Some("2026-07-28")));
@@ -57,13 +58,13 @@ fn a_server_that_wants_to_be_asked_anew_is_asked_anew_lif_25() {
 }
 
 #[test]
-fn a_server_that_refuses_what_it_supports_is_asked_twice_and_then_no_more_t_32_t_33() {
+fn discovery_is_retried_at_most_once_t_32_t_33() {
     let refusal = |send: &Send, supported: &str| {
         let error =
             format!(r#"{{"code":-32022,"message":"no","data":{{"supported":{supported}}}}}"#);
         format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id_of(send))
     };
-    let mut it = Played::new(config());
+    let mut it = Fixture::new(config());
     for _ in 0..2 {
         let probe = it.post("server/discover");
         let refusal = refusal(&probe, r#"["2026-07-28"]"#);
@@ -71,8 +72,8 @@ fn a_server_that_refuses_what_it_supports_is_asked_twice_and_then_no_more_t_32_t
     }
     it.idle();
     assert!(it.events()[0].starts_with("closed: "));
-    // Where there is another way, it is taken.
-    let mut it = Played::new(config());
+    // With a legacy revision in common, the client falls back to it.
+    let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
     let refusal = refusal(&probe, r#"["2026-07-28","2025-11-25"]"#);
     it.reply(&probe, 400, JSON, &refusal);
@@ -80,8 +81,8 @@ fn a_server_that_refuses_what_it_supports_is_asked_twice_and_then_no_more_t_32_t
 }
 
 #[test]
-fn ending_the_exchange_takes_the_request_back_can_12_t_76() {
-    let mut it = Played::modern();
+fn cancelling_aborts_the_exchange_can_12_t_76() {
+    let mut it = Fixture::modern();
     let call = it.call("tools/call");
     let send = it.post("tools/call");
     it.http.cancel(it.now, call, "enough").unwrap();
@@ -97,8 +98,8 @@ fn ending_the_exchange_takes_the_request_back_can_12_t_76() {
 }
 
 #[test]
-fn a_call_whose_time_is_up_leaves_nothing_open_tmo_02() {
-    let mut it = Played::modern();
+fn a_timed_out_call_leaves_nothing_open_tmo_02() {
+    let mut it = Fixture::modern();
     let call = it.call("tools/call");
     let send = it.post("tools/call");
     it.head(&send, 200, EVENTS);
@@ -110,9 +111,9 @@ fn a_call_whose_time_is_up_leaves_nothing_open_tmo_02() {
 }
 
 #[test]
-fn a_stream_that_ends_loses_its_request_and_is_never_resumed_http_53_sse_22() {
+fn a_stream_that_ends_early_fails_its_call_and_is_not_resumed_http_53_sse_22() {
     for cut in [false, true] {
-        let mut it = Played::modern();
+        let mut it = Fixture::modern();
         let call = it.call("tools/call");
         let send = it.post("tools/call");
         it.head(&send, 200, EVENTS);
@@ -130,23 +131,26 @@ fn a_stream_that_ends_loses_its_request_and_is_never_resumed_http_53_sse_22() {
 }
 
 #[test]
-fn what_belongs_to_another_request_fails_this_one_http_62() {
-    let mut it = Played::modern();
+fn a_response_to_another_request_fails_the_call_http_62() {
+    let mut it = Fixture::modern();
     let one = it.call("tools/call");
     let first = it.post("tools/call");
     let two = it.call("tools/call");
     let second = it.post("tools/call");
     it.head(&first, 200, EVENTS);
     it.feed(&first, &event(&result_of(&second, r#"{"stolen":true}"#)));
-    assert_eq!(it.events(), [format!("{one}: Invalid(\"the answer is to another request\")")]);
+    assert_eq!(
+        it.events(),
+        [format!("{one}: Invalid(\"response id does not match the request\")")]
+    );
     let answer = result_of(&second, "{}");
     it.reply(&second, 200, JSON, &answer);
     assert_eq!(it.events(), [format!("{two}: {{}}")]);
 }
 
 #[test]
-fn a_request_of_the_server_is_not_answered_t_93() {
-    let mut it = Played::modern();
+fn a_request_from_the_server_is_not_answered_t_93() {
+    let mut it = Fixture::modern();
     let call = it.call("tools/call");
     let send = it.post("tools/call");
     it.head(&send, 200, EVENTS);
@@ -158,9 +162,9 @@ fn a_request_of_the_server_is_not_answered_t_93() {
     assert_eq!(it.events(), [format!("{call}: {{}}")]);
 }
 
-/// A subscription that is acknowledged, and its exchange.
-fn listening() -> (Played, CallId, Send) {
-    let mut it = Played::modern();
+/// Creates an acknowledged subscription and its exchange.
+fn listening() -> (Fixture, CallId, Send) {
+    let mut it = Fixture::modern();
     let call = it.http.listen(it.now, &Filter::new().tools(), CallOptions::default()).unwrap();
     let send = it.post("subscriptions/listen");
     it.head(&send, 200, EVENTS);
@@ -168,7 +172,8 @@ fn listening() -> (Played, CallId, Send) {
     it.feed(
         &send,
         &event(&format!(
-            r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{{tag},"notifications":{{"toolsListChanged":true}}}}}}"#
+            r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",
+            "params":{{{tag},"notifications":{{"toolsListChanged":true}}}}}}"#
         )),
     );
     assert_eq!(it.events(), [format!("{call}: listening")]);
@@ -185,7 +190,7 @@ fn listening() -> (Played, CallId, Send) {
 }
 
 #[test]
-fn a_subscription_is_an_exchange_that_stays_open_until_its_result_stl_36_t_101() {
+fn a_subscription_stays_open_until_its_result_stl_36_t_101() {
     let (mut it, call, send) = listening();
     let last = event(&result_of(&send, "{}"));
     it.feed(&send, &last);
@@ -196,7 +201,7 @@ fn a_subscription_is_an_exchange_that_stays_open_until_its_result_stl_36_t_101()
 }
 
 #[test]
-fn a_subscription_whose_exchange_just_ends_was_withdrawn_stl_37_t_101() {
+fn a_subscription_that_ends_without_a_result_is_withdrawn_stl_37_t_101() {
     let (mut it, call, send) = listening();
     it.end(&send);
     assert_eq!(it.events(), [format!("{call}: Withdrawn")]);
@@ -208,7 +213,7 @@ fn a_subscription_whose_exchange_just_ends_was_withdrawn_stl_37_t_101() {
 }
 
 #[test]
-fn a_subscription_is_ended_by_ending_its_exchange_can_12() {
+fn cancelling_a_subscription_aborts_its_exchange_can_12() {
     let (mut it, call, send) = listening();
     it.http.cancel(it.now, call, "").unwrap();
     it.aborts(&send);
@@ -217,19 +222,19 @@ fn a_subscription_is_ended_by_ending_its_exchange_can_12() {
 }
 
 #[test]
-fn each_round_of_a_call_is_an_exchange_of_its_own_stl_21() {
-    let mut it = Played::modern_with(config().capability(Capability::Roots));
+fn each_input_required_round_is_a_new_exchange_stl_21() {
+    let mut it = Fixture::modern_with(config().capability(Capability::Roots));
     let call = it.call_with("tools/call", Some(r#"{"name":"t"}"#));
     for as_events in [false, true] {
         let send = it.post("tools/call");
         assert_eq!(send.field("mcp-name"), Some("t"));
-        let asks =
+        let input_required =
             r#"{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}}"#;
-        let asks = result_of(&send, asks);
+        let input_required = result_of(&send, input_required);
         if as_events {
-            it.reply(&send, 200, EVENTS, &event(&asks));
+            it.reply(&send, 200, EVENTS, &event(&input_required));
         } else {
-            it.reply(&send, 200, JSON, &asks);
+            it.reply(&send, 200, JSON, &input_required);
         }
         let Some(Event::Session(client::Event::Request { incoming, .. })) = it.http.poll_event()
         else {
@@ -248,17 +253,21 @@ fn each_round_of_a_call_is_an_exchange_of_its_own_stl_21() {
 const TOOLS: &str = r#"{"tools":[
     {"name":"plain","inputSchema":{"type":"object"}},
     {"name":"good","inputSchema":{"type":"object","properties":{
-        "region":{"type":"string","x-mcp-header":"Region"},"dry":{"type":"boolean","x-mcp-header":"Dry"},
+        "region":{"type":"string","x-mcp-header":"Region"},
+        "dry":{"type":"boolean","x-mcp-header":"Dry"},
         "deep":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}}},
-    {"name":"empty","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":""}}}},
-    {"name":"spaced","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"a b"}}}},
-    {"name":"listed","inputSchema":{"type":"object","properties":{"a":{"type":"array","x-mcp-header":"A"}}}}
+    {"name":"empty","inputSchema":{"type":"object","properties":{
+        "a":{"type":"string","x-mcp-header":""}}}},
+    {"name":"spaced","inputSchema":{"type":"object","properties":{
+        "a":{"type":"string","x-mcp-header":"a b"}}}},
+    {"name":"listed","inputSchema":{"type":"object","properties":{
+        "a":{"type":"array","x-mcp-header":"A"}}}}
     ],"nextCursor":"2"}"#;
 
 #[test]
-fn tools_whose_annotations_are_invalid_are_dropped_and_told_of_http_48() {
+fn tools_with_invalid_annotations_are_dropped_and_reported_http_48() {
     for as_events in [false, true] {
-        let mut it = Played::modern();
+        let mut it = Fixture::modern();
         let call = it.call("tools/list");
         let send = it.post("tools/list");
         let answer = result_of(&send, TOOLS);
@@ -270,7 +279,8 @@ fn tools_whose_annotations_are_invalid_are_dropped_and_told_of_http_48() {
         let events = it.events();
         assert_eq!(
             events[0],
-            "broken HTTP exchange: `x-mcp-header` is invalid in 3 tools: empty, spaced, listed"
+            "broken HTTP exchange: dropped 3 tools with invalid `x-mcp-header`: \
+             empty, spaced, listed"
         );
         let result = events[1].strip_prefix(&format!("{call}: ")).unwrap();
         let result = Raw::from_text(result).unwrap();
@@ -286,41 +296,41 @@ fn tools_whose_annotations_are_invalid_are_dropped_and_told_of_http_48() {
 }
 
 #[test]
-fn annotated_arguments_are_repeated_in_the_head_http_47_http_49() {
-    let mut it = Played::modern();
+fn annotated_arguments_are_mirrored_http_47_http_49() {
+    let mut it = Fixture::modern();
     it.call("tools/list");
     let send = it.post("tools/list");
     let answer = result_of(&send, TOOLS);
     it.reply(&send, 200, JSON, &answer);
-    let repeated = |it: &mut Played, params: &str| {
+    let mirrored = |it: &mut Fixture, params: &str| {
         it.call_with("tools/call", Some(params));
         let send = it.post("tools/call");
-        let repeated = send.fields.into_iter().filter(|(name, _)| name.starts_with("Mcp-Param-"));
-        repeated.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+        let mirrored = send.fields.into_iter().filter(|(name, _)| name.starts_with("Mcp-Param-"));
+        mirrored.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
     };
     let arguments =
         r#"{"name":"good","arguments":{"region":"Zürich","dry":false,"deep":{"n":42},"other":1}}"#;
     assert_eq!(
-        repeated(&mut it, arguments),
+        mirrored(&mut it, arguments),
         ["Mcp-Param-Region==?base64?WsO8cmljaA==?=", "Mcp-Param-Dry=false", "Mcp-Param-N=42"]
     );
     assert_eq!(
-        repeated(&mut it, r#"{"name":"good","arguments":{"region":"","dry":null}}"#),
+        mirrored(&mut it, r#"{"name":"good","arguments":{"region":"","dry":null}}"#),
         ["Mcp-Param-Region="]
     );
-    assert_eq!(repeated(&mut it, r#"{"name":"good"}"#), [""; 0]);
-    assert_eq!(repeated(&mut it, r#"{"name":"plain","arguments":{"region":"x"}}"#), [""; 0]);
-    // The tool is another one now.
+    assert_eq!(mirrored(&mut it, r#"{"name":"good"}"#), [""; 0]);
+    assert_eq!(mirrored(&mut it, r#"{"name":"plain","arguments":{"region":"x"}}"#), [""; 0]);
+    // The tool is listed again, without annotations.
     it.call("tools/list");
     let send = it.post("tools/list");
     let answer = result_of(&send, r#"{"tools":[{"name":"good","inputSchema":{"type":"object"}}]}"#);
     it.reply(&send, 200, JSON, &answer);
-    assert_eq!(repeated(&mut it, arguments), [""; 0]);
+    assert_eq!(mirrored(&mut it, arguments), [""; 0]);
 }
 
 #[test]
-fn in_a_session_no_argument_is_repeated_and_no_tool_dropped_http_44_http_48() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn in_a_session_no_argument_is_mirrored_and_no_tool_dropped_http_44_http_48() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     it.call("tools/list");
     let send = it.post("tools/list");
     let answer = result_of(&send, TOOLS);

@@ -1,23 +1,25 @@
-//! How a client over HTTP finds out what its server speaks.
+//! Tests of era detection and session setup.
 
 use super::*;
 use crate::revision::Era;
 
 #[test]
-fn what_refuses_the_probe_and_is_no_modern_error_is_legacy_lif_28_lif_30_t_73() {
+fn a_server_that_fails_the_probe_without_a_modern_error_is_legacy_lif_28_lif_30_t_73() {
     let plain = [("content-type", "text/html")];
     let cases: &[(u16, Head<'_>, &str)] = &[
         (400, PLAIN, ""),
         (
             400,
             JSON,
-            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Server not initialized"}}"#,
+            r#"{"jsonrpc":"2.0","id":null,
+            "error":{"code":-32000,"message":"Server not initialized"}}"#,
         ),
         (400, JSON, r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no session"}}"#),
         (
             400,
             JSON,
-            r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Missing session"}}"#,
+            r#"{"jsonrpc":"2.0","id":"server-error",
+            "error":{"code":-32600,"message":"Missing session"}}"#,
         ),
         (404, &plain, "<html>not found</html>"),
         (405, PLAIN, "{}"),
@@ -31,7 +33,10 @@ fn what_refuses_the_probe_and_is_no_modern_error_is_legacy_lif_28_lif_30_t_73() 
         (
             200,
             EVENTS,
-            "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"no\"}}\n\n",
+            concat!(
+                r#"data: {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#,
+                "\n\n"
+            ),
         ),
         (200, &plain, "<html>hello</html>"),
         (200, PLAIN, ""),
@@ -39,7 +44,7 @@ fn what_refuses_the_probe_and_is_no_modern_error_is_legacy_lif_28_lif_30_t_73() 
         (301, PLAIN, ""),
     ];
     for (status, head, body) in cases {
-        let mut it = Played::new(config());
+        let mut it = Fixture::new(config());
         let probe = it.post("server/discover");
         it.reply(&probe, *status, head, body);
         let initialize = it.post("initialize");
@@ -52,30 +57,31 @@ fn what_refuses_the_probe_and_is_no_modern_error_is_legacy_lif_28_lif_30_t_73() 
 }
 
 #[test]
-fn a_modern_error_is_taken_at_its_word_whatever_the_status_lif_25_lif_27_t_73() {
+fn a_modern_error_is_respected_with_any_status_lif_25_lif_27_t_73() {
     for (status, error) in [
         (400, r#"{"code":-32020,"message":"mismatch"}"#),
         (400, r#"{"code":-32021,"message":"no","data":{}}"#),
         (404, r#"{"code":-32022,"message":"no","data":{"supported":["2099-01-01"]}}"#),
     ] {
-        let mut it = Played::new(config());
+        let mut it = Fixture::new(config());
         let probe = it.post("server/discover");
         it.reply(&probe, status, JSON, &format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#));
         let events = it.events();
         assert!(events[0].starts_with("closed: "), "{events:?}");
         it.idle();
     }
-    let mut it = Played::new(config());
+    let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
-    let legacy = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2025-06-18"]}}}"#;
+    let legacy = r#"{"jsonrpc":"2.0","id":1,
+        "error":{"code":-32022,"message":"no","data":{"supported":["2025-06-18"]}}}"#;
     it.reply(&probe, 400, JSON, legacy);
     let initialize = it.post("initialize");
     assert!(initialize.body.windows(10).any(|it| it == b"2025-06-18"));
 }
 
 #[test]
-fn the_probe_says_the_revision_of_its_body_http_39_http_44() {
-    let mut it = Played::new(config());
+fn the_probe_has_the_headers_of_its_body_http_39_http_44() {
+    let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
     assert_eq!(probe.field("MCP-Protocol-Version"), Some("2026-07-28"));
     assert_eq!(probe.field("Mcp-Method"), Some("server/discover"));
@@ -83,9 +89,9 @@ fn the_probe_says_the_revision_of_its_body_http_39_http_44() {
 }
 
 #[test]
-fn whoever_is_not_let_in_is_told_so_and_asks_no_more_aut_11() {
+fn a_challenged_probe_is_reported_and_closes_the_client_aut_11() {
     for status in [401, 403] {
-        let mut it = Played::new(config());
+        let mut it = Fixture::new(config());
         let probe = it.post("server/discover");
         let head =
             [("WWW-Authenticate", r#"Bearer scope="a b""#), ("www-authenticate", "Basic realm=x")];
@@ -95,7 +101,8 @@ fn whoever_is_not_let_in_is_told_so_and_asks_no_more_aut_11() {
         assert_eq!(
             closed,
             &format!(
-                "closed: the server could not be connected to: the server answered with HTTP status {status}"
+                "closed: the server could not be connected to: \
+                 the server answered with HTTP status {status}"
             )
         );
         it.aborts(&probe);
@@ -105,9 +112,9 @@ fn whoever_is_not_let_in_is_told_so_and_asks_no_more_aut_11() {
 }
 
 #[test]
-fn a_server_that_has_no_such_place_is_given_up_with_its_status_t_72() {
+fn a_missing_endpoint_closes_the_client_with_its_status_t_72() {
     for status in [404, 405] {
-        let mut it = Played::new(config());
+        let mut it = Fixture::new(config());
         let probe = it.post("server/discover");
         it.reply(&probe, status, PLAIN, "");
         let initialize = it.post("initialize");
@@ -121,8 +128,8 @@ fn a_server_that_has_no_such_place_is_given_up_with_its_status_t_72() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_given_up_at_once() {
-    let mut it = Played::new(config());
+fn an_unreachable_server_closes_the_client() {
+    let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
     it.http.handle_failure(it.now, probe.exchange, Failure::Unreached);
     assert_eq!(
@@ -133,8 +140,8 @@ fn a_server_that_is_not_there_is_given_up_at_once() {
 }
 
 #[test]
-fn a_silent_probe_is_ended_and_the_server_legacy_tmo_15_t_35() {
-    let mut it = Played::new(config());
+fn a_probe_that_times_out_is_aborted_and_the_server_is_legacy_tmo_15_t_35() {
+    let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
     it.pass_millis(5000);
     it.aborts(&probe);
@@ -146,13 +153,13 @@ fn a_silent_probe_is_ended_and_the_server_legacy_tmo_15_t_35() {
 
 #[test]
 fn a_server_known_to_be_legacy_is_not_probed_lif_31() {
-    let mut it = Played::new(config().expect(Era::Legacy));
+    let mut it = Fixture::new(config().expect(Era::Legacy));
     it.post("initialize");
 }
 
 #[test]
-fn nothing_overtakes_what_opens_the_session_lif_19() {
-    let mut it = Played::new(config().expect(Era::Legacy));
+fn no_message_overtakes_initialized_lif_19() {
+    let mut it = Fixture::new(config().expect(Era::Legacy));
     let initialize = it.post("initialize");
     it.welcome(&initialize, Revision::V2025_11_25, SESSION);
     it.call("tools/list");
@@ -169,8 +176,8 @@ fn nothing_overtakes_what_opens_the_session_lif_19() {
 }
 
 #[test]
-fn a_server_that_does_not_answer_what_opens_the_session_does_not_hold_it_up_for_ever() {
-    let mut it = Played::new(config().expect(Era::Legacy));
+fn an_unanswered_initialized_notification_times_out() {
+    let mut it = Fixture::new(config().expect(Era::Legacy));
     let initialize = it.post("initialize");
     it.welcome(&initialize, Revision::V2025_11_25, SESSION);
     let initialized = it.post("notifications/initialized");

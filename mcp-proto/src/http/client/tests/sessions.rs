@@ -1,16 +1,16 @@
-//! The id of a session: how it is learned, told, forgotten and given up.
+//! Tests of legacy sessions: their id, loss, replacement and end.
 
 use super::*;
 
 #[test]
-fn the_session_and_the_revision_are_told_with_everything_after_the_first_http_31_http_36() {
+fn later_requests_carry_session_id_and_version_http_31_http_36() {
     for (revision, version) in [
         (Revision::V2024_11_05, None),
         (Revision::V2025_03_26, None),
         (Revision::V2025_06_18, Some("2025-06-18")),
         (Revision::V2025_11_25, Some("2025-11-25")),
     ] {
-        let mut it = Played::ready(revision);
+        let mut it = Fixture::ready(revision);
         assert_eq!(it.http.session_id(), Some("s-1"));
         it.call("tools/list");
         let list = it.post("tools/list");
@@ -20,16 +20,16 @@ fn the_session_and_the_revision_are_told_with_everything_after_the_first_http_31
         let body = result_of(&list, r#"{"tools":[]}"#);
         it.reply(&list, 200, JSON, &body);
         it.http.close(it.now);
-        let Some(Action::Send(bye)) = it.http.poll_action() else { panic!() };
-        assert_eq!((bye.verb, bye.field("mcp-session-id")), (Verb::Delete, Some("s-1")));
-        assert_eq!(bye.field("mcp-protocol-version"), version);
+        let Some(Action::Send(delete)) = it.http.poll_action() else { panic!() };
+        assert_eq!((delete.verb, delete.field("mcp-session-id")), (Verb::Delete, Some("s-1")));
+        assert_eq!(delete.field("mcp-protocol-version"), version);
         it.idle();
     }
 }
 
 #[test]
-fn without_an_id_there_is_none_to_tell_and_a_404_is_a_404_t_80() {
-    let mut it = Played::new(config());
+fn without_a_session_id_a_404_fails_only_its_call_t_80() {
+    let mut it = Fixture::new(config());
     it.open(Revision::V2025_06_18, JSON);
     let call = it.call("tools/list");
     let list = it.post("tools/list");
@@ -42,21 +42,21 @@ fn without_an_id_there_is_none_to_tell_and_a_404_is_a_404_t_80() {
 }
 
 #[test]
-fn an_id_that_is_not_visible_is_none_http_30() {
-    let mut it = Played::new(config());
+fn an_invalid_session_id_is_reported_and_ignored_http_30() {
+    let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
     it.reply(&probe, 400, PLAIN, "");
     let initialize = it.post("initialize");
     it.welcome(&initialize, Revision::V2025_06_18, &[JSON[0], ("mcp-session-id", "two words")]);
     assert_eq!(it.http.session_id(), None);
     let events = it.events();
-    assert!(events[0].starts_with("broken HTTP exchange: the id"), "{events:?}");
+    assert!(events[0].starts_with("broken HTTP exchange: `Mcp-Session-Id`"), "{events:?}");
     assert_eq!(it.post("notifications/initialized").field("mcp-session-id"), None);
 }
 
 #[test]
-fn only_a_good_answer_to_the_first_names_the_session_http_60_t_79() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn only_a_successful_initialize_assigns_the_session_id_http_60_t_79() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     for _ in 0..3 {
         it.call("tools/list");
         let list = it.post("tools/list");
@@ -64,11 +64,11 @@ fn only_a_good_answer_to_the_first_names_the_session_http_60_t_79() {
         let body = result_of(&list, "{}");
         it.reply(&list, 200, &[JSON[0], ("mcp-session-id", "s-2")], &body);
     }
-    let strayed =
+    let reported =
         it.events().into_iter().filter(|event| event.starts_with("broken HTTP exchange")).count();
-    assert_eq!(strayed, 1, "it is told once");
+    assert_eq!(reported, 1, "a mismatch is reported once");
 
-    let mut it = Played::new(config());
+    let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
     it.reply(&probe, 400, &[("mcp-session-id", "s-0")], "");
     let initialize = it.post("initialize");
@@ -78,8 +78,8 @@ fn only_a_good_answer_to_the_first_names_the_session_http_60_t_79() {
 }
 
 #[test]
-fn a_forgotten_session_is_opened_anew_once_and_nothing_is_made_again_http_34_t_70_t_71() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn a_lost_session_is_replaced_once_and_no_call_is_retried_http_34_t_70_t_71() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     let calls = [0; 3].map(|_| it.call("tools/list"));
     let sends = [0; 3].map(|_| it.post("tools/list"));
     it.head(&sends[0], 404, JSON);
@@ -92,7 +92,7 @@ fn a_forgotten_session_is_opened_anew_once_and_nothing_is_made_again_http_34_t_7
         (initialize.field("mcp-session-id"), initialize.field("mcp-protocol-version")),
         (None, None)
     );
-    // The others say the same, too late.
+    // Late 404s of the other exchanges have no effect.
     it.reply(&sends[1], 404, PLAIN, "");
     it.reply(&sends[2], 404, PLAIN, "");
     it.idle();
@@ -108,8 +108,8 @@ fn a_forgotten_session_is_opened_anew_once_and_nothing_is_made_again_http_34_t_7
 }
 
 #[test]
-fn what_was_to_be_told_in_a_session_is_not_told_in_the_next_http_34() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn messages_of_a_lost_session_are_not_sent_in_the_next_http_34() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     it.call("tools/list");
     let list = it.post("tools/list");
     it.head(&list, 200, EVENTS);
@@ -127,8 +127,8 @@ fn what_was_to_be_told_in_a_session_is_not_told_in_the_next_http_34() {
 }
 
 #[test]
-fn a_404_to_the_first_request_of_the_new_session_is_the_end_t_72() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn a_404_to_initialize_of_a_new_session_closes_the_client_t_72() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     let call = it.call("tools/list");
     let list = it.post("tools/list");
     it.reply(&list, 404, PLAIN, "");
@@ -148,8 +148,8 @@ fn a_404_to_the_first_request_of_the_new_session_is_the_end_t_72() {
 }
 
 #[test]
-fn a_server_that_forgets_every_session_is_given_up_t_72() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn a_server_that_loses_every_session_is_given_up_t_72() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     for round in 0.. {
         it.call("tools/list");
         let list = it.post("tools/list");
@@ -171,8 +171,8 @@ fn a_server_that_forgets_every_session_is_given_up_t_72() {
 }
 
 #[test]
-fn an_answered_call_shows_that_a_session_holds_t_72() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn an_answered_call_resets_the_count_of_lost_sessions_t_72() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     for _ in 0..9 {
         it.call("tools/list");
         let list = it.post("tools/list");
@@ -193,9 +193,9 @@ fn an_answered_call_shows_that_a_session_holds_t_72() {
 }
 
 #[test]
-fn a_session_is_given_up_with_what_was_told_before_http_35() {
+fn a_session_is_deleted_after_pending_one_way_messages_http_35() {
     for status in [200, 204, 404, 405, 500] {
-        let mut it = Played::ready(Revision::V2025_11_25);
+        let mut it = Fixture::ready(Revision::V2025_11_25);
         let call = it.call("tools/list");
         let list = it.post("tools/list");
         it.http.cancel(it.now, call, "enough").unwrap();
@@ -204,10 +204,10 @@ fn a_session_is_given_up_with_what_was_told_before_http_35() {
         let cancelled = it.post("notifications/cancelled");
         it.idle();
         it.reply(&cancelled, 202, PLAIN, "");
-        let bye = it.send();
-        assert_eq!((bye.verb, bye.body.len()), (Verb::Delete, 0));
+        let delete = it.send();
+        assert_eq!((delete.verb, delete.body.len()), (Verb::Delete, 0));
         it.idle();
-        it.reply(&bye, status, PLAIN, "");
+        it.reply(&delete, status, PLAIN, "");
         it.idle();
         assert_eq!(it.events(), [format!("{call}: Cancelled"), "closed: closed here".into()]);
         assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
@@ -215,12 +215,12 @@ fn a_session_is_given_up_with_what_was_told_before_http_35() {
 }
 
 #[test]
-fn a_server_that_does_not_say_goodbye_is_not_waited_for_http_35() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn an_unanswered_delete_times_out_http_35() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     it.http.close(it.now);
-    let bye = it.send();
+    let delete = it.send();
     it.pass_millis(2000);
-    it.aborts(&bye);
+    it.aborts(&delete);
     it.idle();
     assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
 }

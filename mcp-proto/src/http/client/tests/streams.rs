@@ -1,11 +1,11 @@
-//! Event streams where there are sessions: what they carry, and how they go on after they ended.
+//! Tests of event streams in legacy sessions: their messages, ends and resumption.
 
 use super::*;
 
 const PRIMING: &str = "id: 0\nretry: 500\ndata:\n\n";
 
-fn ready_with_stream() -> (Played, Send) {
-    let mut it = Played::new(config());
+fn ready_with_stream() -> (Fixture, Send) {
+    let mut it = Fixture::new(config());
     let probe = it.post("server/discover");
     it.reply(&probe, 400, PLAIN, "");
     let initialize = it.post("initialize");
@@ -18,8 +18,8 @@ fn ready_with_stream() -> (Played, Send) {
     (it, stream)
 }
 
-/// The time until the next exchange begins.
-fn until_next(it: &mut Played) -> (Duration, Send) {
+/// Advances to the next request and returns it with the time that has passed.
+fn until_next(it: &mut Fixture) -> (Duration, Send) {
     let start = it.now;
     loop {
         match it.http.poll_action() {
@@ -34,11 +34,10 @@ fn until_next(it: &mut Played) -> (Duration, Send) {
 }
 
 #[test]
-fn a_stream_that_primes_and_ends_is_resumed_when_it_said_http_16_http_17_http_18_sse_16_sse_19_t_82()
- {
+fn a_primed_stream_is_resumed_after_its_retry_time_http_16_http_17_http_18_sse_16_sse_19_t_82() {
     for seed in 0..200 {
         for revision in [Revision::V2025_03_26, Revision::V2025_11_25] {
-            let mut it = Played::over(config(), Config::new(seed));
+            let mut it = Fixture::with_http(config(), Config::new(seed));
             it.open(revision, SESSION);
             let call = it.call("tools/call");
             let send = it.post("tools/call");
@@ -47,7 +46,7 @@ fn a_stream_that_primes_and_ends_is_resumed_when_it_said_http_16_http_17_http_18
             it.pass_millis(50);
             it.end(&send);
             let (waited, resumed) = until_next(&mut it);
-            // The suite's window, less what a busy machine takes.
+            // The conformance suite's window, less a margin for slow machines.
             assert!((500..=560).contains(&waited.as_millis()), "{waited:?}");
             assert_eq!((resumed.verb, resumed.field("last-event-id")), (Verb::Get, Some("0")));
             assert_eq!(resumed.field("mcp-session-id"), Some("s-1"));
@@ -63,8 +62,8 @@ fn a_stream_that_primes_and_ends_is_resumed_when_it_said_http_16_http_17_http_18
 }
 
 #[test]
-fn a_stream_goes_on_after_each_of_its_ends_from_the_event_that_came_whole_sse_08_sse_20_t_83() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn a_stream_is_resumed_after_its_last_complete_event_sse_08_sse_20_t_83() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     let call = it.call("tools/call");
     let send = it.post("tools/call");
     it.head(&send, 200, EVENTS);
@@ -79,7 +78,9 @@ fn a_stream_goes_on_after_each_of_its_ends_from_the_event_that_came_whole_sse_08
     let (_, fourth) = until_next(&mut it);
     assert_eq!(fourth.field("last-event-id"), Some("a"));
     it.head(&fourth, 200, EVENTS);
-    it.feed(&fourth, "id: c\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":1}}\n\n");
+    let log = r#"{"jsonrpc":"2.0","method":"notifications/message",
+        "params":{"level":"info","data":1}}"#;
+    it.feed(&fourth, &("id: c\n".to_string() + &event(log)));
     it.end(&fourth);
     let (_, fifth) = until_next(&mut it);
     assert_eq!(fifth.field("last-event-id"), Some("c"));
@@ -114,7 +115,7 @@ fn a_stream_that_ends_without_an_answer_and_an_id_fails_the_call_sse_21_t_87() {
     let bodies = ["", ": hello\n\n", "retry: 5\n\n", "id: \ndata:\n\n", "id: x\n"];
     for body in bodies {
         for cut in [false, true] {
-            let mut it = Played::ready(Revision::V2025_11_25);
+            let mut it = Fixture::ready(Revision::V2025_11_25);
             let call = it.call("tools/call");
             let send = it.post("tools/call");
             it.head(&send, 200, EVENTS);
@@ -129,8 +130,8 @@ fn a_stream_that_ends_without_an_answer_and_an_id_fails_the_call_sse_21_t_87() {
             assert_eq!(it.exchanges(), 0);
         }
     }
-    // What came last had no end.
-    let mut it = Played::ready(Revision::V2025_11_25);
+    // The last event is incomplete.
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     let call = it.call("tools/call");
     let send = it.post("tools/call");
     it.head(&send, 200, EVENTS);
@@ -141,13 +142,13 @@ fn a_stream_that_ends_without_an_answer_and_an_id_fails_the_call_sse_21_t_87() {
 }
 
 #[test]
-fn what_is_no_success_ends_a_stream_that_was_to_go_on_t_70() {
+fn a_permanent_error_ends_a_resumption_t_70() {
     for (status, head, outcome) in [
         (405, PLAIN, "Http { status: 405 }"),
         (400, JSON, "Http { status: 400 }"),
-        (200, JSON, "Invalid(\"what was to go on is no event stream\")"),
+        (200, JSON, "Invalid(\"resumed stream is not an event stream\")"),
     ] {
-        let mut it = Played::ready(Revision::V2025_11_25);
+        let mut it = Fixture::ready(Revision::V2025_11_25);
         let call = it.call("tools/call");
         let send = it.post("tools/call");
         it.head(&send, 200, EVENTS);
@@ -161,7 +162,7 @@ fn what_is_no_success_ends_a_stream_that_was_to_go_on_t_70() {
 }
 
 #[test]
-fn what_was_redelivered_is_not_told_twice_sse_25() {
+fn redelivered_events_are_handled_once_sse_25() {
     let (mut it, stream) = ready_with_stream();
     let changed = |id| format!("id: {id}\ndata: {{\"jsonrpc\":\"2.0\",\"method\":\"x/{id}\"}}\n\n");
     it.feed(&stream, &(changed(1) + &changed(2) + &changed(3)));
@@ -176,16 +177,16 @@ fn what_was_redelivered_is_not_told_twice_sse_25() {
 }
 
 #[test]
-fn events_of_one_connection_all_count_whatever_their_ids_sse_25() {
+fn events_of_one_connection_may_share_an_id_sse_25() {
     let (mut it, stream) = ready_with_stream();
     for _ in 0..3 {
-        it.feed(&stream, "id: same\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"x/y\"}\n\n");
+        it.feed(&stream, "id: repeated\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"x/y\"}\n\n");
     }
     assert_eq!(it.events().len(), 3);
 }
 
 #[test]
-fn an_answer_can_come_on_another_stream_than_its_own_t_85_t_88_t_89() {
+fn a_response_may_arrive_on_any_stream_t_85_t_88_t_89() {
     let (mut it, stream) = ready_with_stream();
     let first = it.call("tools/call");
     let one = it.post("tools/call");
@@ -206,11 +207,11 @@ fn an_answer_can_come_on_another_stream_than_its_own_t_85_t_88_t_89() {
     assert!(events[2].starts_with("unknown response"), "{events:?}");
     it.aborts(&two);
     it.idle();
-    assert_eq!(it.exchanges(), 1, "the stream of the server's own");
+    assert_eq!(it.exchanges(), 1, "only the GET stream is open");
 }
 
 #[test]
-fn only_messages_are_read_from_a_stream_sse_12_t_82() {
+fn only_message_events_are_handled_sse_12_t_82() {
     let (mut it, stream) = ready_with_stream();
     it.feed(&stream, "event: ping\ndata: {}\n\nevent: endpoint\ndata: /x\n\ndata:\n\n: c\n\n");
     assert_eq!(it.events(), [""; 0]);
@@ -222,7 +223,7 @@ fn only_messages_are_read_from_a_stream_sse_12_t_82() {
 }
 
 #[test]
-fn what_a_server_asks_for_is_answered_by_a_message_of_its_own_http_03() {
+fn a_response_to_the_server_is_a_post_of_its_own_http_03() {
     let (mut it, stream) = ready_with_stream();
     it.feed(&stream, &event(r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#));
     let pong = it.send();
@@ -236,9 +237,9 @@ fn what_a_server_asks_for_is_answered_by_a_message_of_its_own_http_03() {
 }
 
 #[test]
-fn a_server_without_a_stream_of_its_own_goes_on_without_http_24() {
+fn a_server_may_offer_no_get_stream_http_24() {
     for status in [400, 401, 403, 404, 405, 406, 501, 200, 204, 302] {
-        let mut it = Played::new(config());
+        let mut it = Fixture::new(config());
         let probe = it.post("server/discover");
         it.reply(&probe, 400, PLAIN, "");
         let initialize = it.post("initialize");
@@ -257,8 +258,8 @@ fn a_server_without_a_stream_of_its_own_goes_on_without_http_24() {
 }
 
 #[test]
-fn no_stream_is_opened_where_none_is_wanted_http_22() {
-    let mut it = Played::over(config(), Config::new(1).without_stream());
+fn without_stream_opens_no_get_stream_http_22() {
+    let mut it = Fixture::with_http(config(), Config::new(1).without_stream());
     let probe = it.post("server/discover");
     it.reply(&probe, 400, PLAIN, "");
     let initialize = it.post("initialize");
@@ -269,7 +270,7 @@ fn no_stream_is_opened_where_none_is_wanted_http_22() {
 }
 
 #[test]
-fn the_stream_is_opened_again_ever_more_slowly_while_nothing_comes_of_it_http_28_t_86() {
+fn reconnections_of_the_get_stream_back_off_http_28_t_86() {
     let (mut it, stream) = ready_with_stream();
     it.end(&stream);
     let mut waits = Vec::new();
@@ -290,14 +291,11 @@ fn the_stream_is_opened_again_ever_more_slowly_while_nothing_comes_of_it_http_28
     let (_, again) = until_next(&mut it);
     it.reply(&again, 200, EVENTS, &event(r#"{"jsonrpc":"2.0","method":"x/y"}"#));
     let (waited, _) = until_next(&mut it);
-    assert!(
-        waited < Duration::from_secs(2),
-        "what brings something is opened again soon: {waited:?}"
-    );
+    assert!(waited < Duration::from_secs(2), "a message resets the backoff: {waited:?}");
 }
 
 #[test]
-fn a_stream_that_was_there_and_is_not_found_is_a_session_that_is_gone_http_34_t_70() {
+fn a_404_to_a_resumed_get_stream_means_a_lost_session_http_34_t_70() {
     let (mut it, stream) = ready_with_stream();
     it.feed(&stream, ": hi\n\n");
     it.end(&stream);
@@ -308,8 +306,8 @@ fn a_stream_that_was_there_and_is_not_found_is_a_session_that_is_gone_http_34_t_
 }
 
 #[test]
-fn a_call_that_is_over_does_not_resume_its_stream() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn a_cancelled_call_does_not_resume_its_stream() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     let call = it.call("tools/call");
     let send = it.post("tools/call");
     it.head(&send, 200, EVENTS);
@@ -324,8 +322,8 @@ fn a_call_that_is_over_does_not_resume_its_stream() {
 }
 
 #[test]
-fn what_comes_after_an_answer_may_come_for_a_while_and_means_nothing() {
-    let mut it = Played::ready(Revision::V2025_11_25);
+fn bytes_after_a_response_are_ignored_for_a_second() {
+    let mut it = Fixture::ready(Revision::V2025_11_25);
     it.call("tools/call");
     let send = it.post("tools/call");
     it.head(&send, 200, EVENTS);

@@ -1,12 +1,12 @@
-//! A server over HTTP against a client that is played by the test, in time that is played too.
+//! Tests of a server over HTTP against a scripted client, in virtual time.
 
-mod alone;
-mod anything;
 mod bounds;
 mod decoded;
+mod modern;
+mod random_actions;
 mod replies;
-mod resuming;
-mod standing;
+mod resumption;
+mod unsolicited;
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -23,50 +23,50 @@ use crate::schema::CallToolResult;
 use crate::server::Config;
 use crate::{Capability, Limits};
 
-/// A session, and the time.
-struct Played {
+/// A session, with virtual time and helpers that act as its client and application.
+struct Fixture {
     session: Session,
     now: Instant,
     next_id: u64,
 }
 
-/// What a response of a session told, as its client reads it.
+/// An event stream as its client reads it.
 #[derive(Debug, Default)]
-struct Heard {
-    /// Events that hold a message, with their ids.
+struct ReadStream {
+    /// Messages with their event ids.
     messages: Vec<(Option<String>, Value)>,
-    /// The last id, of whatever event.
+    /// The last event id.
     last_id: Option<String>,
     retry: Option<Duration>,
     is_over: bool,
 }
 
-impl Heard {
-    /// What can be read of a body that was cut off.
-    fn read(body: &[u8]) -> Self {
+impl ReadStream {
+    /// Parses a body, which may be incomplete.
+    fn parse(body: &[u8]) -> Self {
         let mut reader = Reader::new(1 << 20, 256);
-        let mut heard = Self::default();
+        let mut stream = Self::default();
         let mut input = body;
         while let Some(found) = reader.next(&mut input) {
             let Found::Event(event) = found else { panic!("{found:?}") };
             if let Some(message) = event.message() {
                 let message = serde_json::from_slice(message).unwrap();
-                heard.messages.push((event.id.map(Into::into), message));
+                stream.messages.push((event.id.map(Into::into), message));
             }
         }
-        heard.last_id = reader.last_id().map(Into::into);
-        heard.retry = reader.retry();
-        heard
+        stream.last_id = reader.last_id().map(Into::into);
+        stream.retry = reader.retry();
+        stream
     }
 
-    /// What the messages say, in short.
-    fn said(&self) -> Vec<String> {
-        self.messages.iter().map(|(_, message)| short(message)).collect()
+    /// Returns a summary of each message.
+    fn summaries(&self) -> Vec<String> {
+        self.messages.iter().map(|(_, message)| summary(message)).collect()
     }
 }
 
-/// `progress 2`, `result 7`, `error -32601`, or the method.
-fn short(message: &Value) -> String {
+/// Summarizes a message: `progress 2`, `result 7`, `error -32601`, or the method.
+fn summary(message: &Value) -> String {
     match message["method"].as_str() {
         Some("notifications/progress") => format!("progress {}", message["params"]["progress"]),
         Some(method) => method.trim_start_matches("notifications/").to_string(),
@@ -80,8 +80,8 @@ fn config() -> Config {
     offers.into_iter().fold(Config::new("weather", "1.0.0"), Config::capability)
 }
 
-impl Played {
-    /// A session in `revision`, all set.
+impl Fixture {
+    /// Creates an initialized session in `revision`.
     fn in_revision(revision: &str, settings: Settings) -> Self {
         Self::of(config(), revision, settings)
     }
@@ -94,7 +94,7 @@ impl Played {
         Self::declaring(&json!({}), name, config, revision, settings)
     }
 
-    /// One whose client declares `capabilities`.
+    /// Creates an initialized session whose client declares `capabilities`.
     fn declaring(
         capabilities: &Value,
         name: &str,
@@ -105,17 +105,19 @@ impl Played {
         let session = Session::new(Server::new(Instant::ZERO, config), name, settings);
         let mut it = Self { session, now: Instant::ZERO, next_id: 0 };
         let client = json!({"name": "c", "version": "1"});
-        let params = json!({"protocolVersion": revision, "capabilities": capabilities, "clientInfo": client});
-        let hello = it.ask("initialize", params);
-        let head = it.session.poll_reply(hello).unwrap();
+        let params = json!({
+            "protocolVersion": revision, "capabilities": capabilities, "clientInfo": client,
+        });
+        let initialize = it.request("initialize", params);
+        let head = it.session.poll_reply(initialize).unwrap();
         assert_eq!(head.status, 200);
         assert!(head.fields.contains(&("mcp-session-id", name.into())), "{head:?}");
-        it.tell("notifications/initialized", json!({}));
+        it.notify("notifications/initialized", json!({}));
         assert!(matches!(it.session.poll_event(), Some(Event::Ready(_))));
         it
     }
 
-    /// One in the newest revision that has sessions.
+    /// Creates an initialized session in the newest legacy revision.
     fn new() -> Self {
         Self::in_revision("2025-11-25", Settings::default())
     }
@@ -124,25 +126,25 @@ impl Played {
         self.session.handle_post(self.now, is_request, message.to_string().as_bytes())
     }
 
-    /// Posts a request, whose id is the next.
-    fn ask(&mut self, method: &str, params: Value) -> ExchangeId {
+    /// Posts a request with the next id.
+    fn request(&mut self, method: &str, params: Value) -> ExchangeId {
         let id = self.next_id;
         self.next_id += 1;
         self.post(true, &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
     }
 
-    /// Posts a notification, which is accepted.
-    fn tell(&mut self, method: &str, params: Value) {
+    /// Posts a notification and checks that it is accepted.
+    fn notify(&mut self, method: &str, params: Value) {
         let id = self.post(false, &json!({"jsonrpc": "2.0", "method": method, "params": params}));
         let reply = self.session.poll_reply(id).unwrap();
         assert_eq!((reply.status, reply.body), (202, Body::Whole(Bytes::new())));
     }
 
-    /// Posts a call that wants to hear of progress; the application has it then.
+    /// Posts a call with a progress token and takes its event.
     fn call(&mut self) -> (ExchangeId, IncomingId) {
         let token = self.next_id;
         let meta = json!({"progressToken": token});
-        let exchange = self.ask("tools/call", json!({"name": "x", "_meta": meta}));
+        let exchange = self.request("tools/call", json!({"name": "x", "_meta": meta}));
         (exchange, self.incoming())
     }
 
@@ -169,7 +171,7 @@ impl Played {
         self.session.handle_get(self.now, last).unwrap()
     }
 
-    /// Goes on, and to when the session wants to be called on the way there.
+    /// Advances the time, calling the session at each of its timeouts.
     fn wait(&mut self, duration: Duration) {
         let end = self.now + duration;
         while let Some(due) = self.session.poll_timeout().filter(|due| *due <= end) {
@@ -179,9 +181,9 @@ impl Played {
         self.now = end;
     }
 
-    /// The one JSON value of a response.
+    /// Takes a response with one JSON value, or an empty one.
     fn json(&mut self, id: ExchangeId) -> (u16, Value) {
-        let reply = self.session.poll_reply(id).expect("an answer");
+        let reply = self.session.poll_reply(id).expect("no response");
         let Body::Whole(body) = reply.body else { panic!("{reply:?}") };
         let kind = ("content-type", "application/json".into());
         assert_eq!(reply.fields.contains(&kind), !body.is_empty());
@@ -190,8 +192,8 @@ impl Played {
         (reply.status, body)
     }
 
-    /// Has the response begin as an event stream, if it did not yet, and takes all that it says by
-    /// now.
+    /// Polls a response, which must be an event stream, and returns its bytes so far and whether it
+    /// has ended.
     fn bytes(&mut self, id: ExchangeId) -> (Vec<u8>, bool) {
         if let Some(head) = self.session.poll_reply(id) {
             assert_eq!((head.status, &head.body), (200, &Body::Events));
@@ -208,22 +210,22 @@ impl Played {
         }
     }
 
-    /// The same, as a client reads it.
-    fn hear(&mut self, id: ExchangeId) -> Heard {
+    /// Like `bytes`, but parsed.
+    fn read(&mut self, id: ExchangeId) -> ReadStream {
         let (bytes, is_over) = self.bytes(id);
-        Heard { is_over, ..Heard::read(&bytes) }
+        ReadStream { is_over, ..ReadStream::parse(&bytes) }
     }
 }
 
-/// A server that is asked without a session.
-fn alone(message: &Value) -> (Session, ExchangeId) {
+/// Posts a message to a modern server.
+fn post_modern(message: &Value) -> (Session, ExchangeId) {
     let server = Server::new(Instant::ZERO, config());
     let mut session = Session::alone(server, Revision::V2026_07_28, Settings::default());
     let id = session.handle_post(Instant::ZERO, true, message.to_string().as_bytes());
     (session, id)
 }
 
-fn modern(method: &str, mut params: Value) -> Value {
+fn modern_request(method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},

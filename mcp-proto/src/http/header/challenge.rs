@@ -1,4 +1,4 @@
-//! The challenges of `WWW-Authenticate`; knows no scheme by name.
+//! Parsing of `WWW-Authenticate` challenges of any scheme.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -6,25 +6,25 @@ use alloc::vec::Vec;
 
 use super::{Malformed, is_token_byte};
 
-/// The most challenges that one value may have.
+/// The maximum number of challenges in one value.
 pub const CHALLENGES_MAX: usize = 16;
 
-/// The most parameters that one challenge may have.
+/// The maximum number of parameters of one challenge.
 pub const PARAMS_MAX: usize = 32;
 
-/// One way to authenticate that a server offers.
+/// An authentication challenge, borrowed from the header value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Challenge<'a> {
-    /// The scheme, in the case it came in.
+    /// The scheme, in its original case.
     pub scheme: &'a str,
-    /// What some schemes have in place of parameters.
+    /// The token68 that some schemes use instead of parameters.
     pub token: Option<&'a str>,
-    /// Names, in the case they came in and each once, and values, without quotes.
+    /// Parameter names, unique and in their original case, and unquoted values.
     pub params: Vec<(&'a str, Cow<'a, str>)>,
 }
 
 impl Challenge<'_> {
-    /// The value of a parameter, whatever the case of its name.
+    /// Returns the value of a parameter. Names are case-insensitive.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         self.params
@@ -34,38 +34,38 @@ impl Challenge<'_> {
     }
 }
 
-/// The challenges of one `WWW-Authenticate`, in their order. (AUT-11)
+/// Parses the challenges of one `WWW-Authenticate` value, in order.
 ///
-/// Read with leave where servers are careless and nothing else can be meant: a value may stand
-/// without quotes though it is no token (a URL), and parameters may stand without commas between
-/// them.
+/// Tolerates two common and unambiguous mistakes of servers: unquoted values that are not tokens,
+/// such as URLs, and missing commas between parameters.
 ///
 /// ```
-/// let value = br#"Bearer error="invalid_token", resource_metadata="https://example.com/x", Basic realm=simple"#;
-/// let challenges = mcp_proto::http::field::challenges(value).unwrap();
-/// assert_eq!(challenges[0].param("resource_metadata"), Some("https://example.com/x"));
-/// assert_eq!((challenges[1].scheme, challenges[1].param("Realm")), ("Basic", Some("simple")));
+/// let value = br#"Bearer error="expired", resource_metadata="https://a.example", Basic realm=b"#;
+/// let challenges = mcp_proto::http::header::challenges(value).unwrap();
+/// assert_eq!(challenges[0].param("resource_metadata"), Some("https://a.example"));
+/// assert_eq!((challenges[1].scheme, challenges[1].param("Realm")), ("Basic", Some("b")));
 /// ```
 ///
 /// # Errors
 ///
-/// [`Malformed`] if it is none of that, if a parameter comes twice, or if there are more than
+/// Returns [`Malformed`] on any other syntax error, on a repeated parameter, and above
 /// [`CHALLENGES_MAX`] or [`PARAMS_MAX`].
+// AUT-11: a client learns from a challenge how to authorize.
 pub fn challenges(value: &[u8]) -> Result<Vec<Challenge<'_>>, Malformed> {
     let mut rest = core::str::from_utf8(value).map_err(|_| Malformed)?;
     let mut challenges: Vec<Challenge<'_>> = Vec::new();
-    // What comes next may be a scheme: it is the first thing, or stands after a comma.
-    let mut scheme_may_come = true;
+    // A scheme may follow at the start and after a comma only.
+    let mut scheme_may_follow = true;
     loop {
         let before = rest;
         rest = rest.trim_start_matches([' ', '\t', ',']);
-        scheme_may_come |=
+        scheme_may_follow |=
             before.get(..before.len() - rest.len()).unwrap_or_default().contains(',');
         if rest.is_empty() {
             return Ok(challenges);
         }
         let name = take(&mut rest, is_token_byte);
-        let value = blanks(rest).strip_prefix('=').map(blanks);
+        let value = skip_blanks(rest).strip_prefix('=').map(skip_blanks);
         let full = challenges.len() == CHALLENGES_MAX;
         match (value, challenges.last_mut()) {
             _ if name.is_empty() => return Err(Malformed),
@@ -77,19 +77,19 @@ pub fn challenges(value: &[u8]) -> Result<Vec<Challenge<'_>>, Malformed> {
                 challenge.params.push((name, value));
                 rest = after;
             }
-            (None, _) if scheme_may_come && !full => {
+            (None, _) if scheme_may_follow && !full => {
                 let token = token(&mut rest)?;
                 challenges.push(Challenge { scheme: name, token, params: Vec::new() });
             }
             _ => return Err(Malformed),
         }
-        scheme_may_come = false;
+        scheme_may_follow = false;
     }
 }
 
-/// What stands after a scheme in place of parameters, up to the next comma.
+/// Takes the token68 after a scheme, if any, up to the next comma.
 fn token<'a>(rest: &mut &'a str) -> Result<Option<&'a str>, Malformed> {
-    let start = blanks(rest);
+    let start = skip_blanks(rest);
     if start.len() == rest.len() && !matches!(rest.as_bytes().first(), None | Some(b',')) {
         return Err(Malformed);
     }
@@ -97,12 +97,12 @@ fn token<'a>(rest: &mut &'a str) -> Result<Option<&'a str>, Malformed> {
     take(&mut after, |byte| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte));
     take(&mut after, |byte| byte == b'=');
     let token = start.get(..start.len() - after.len()).filter(|token| !token.is_empty());
-    let alone = matches!(blanks(after).as_bytes().first(), None | Some(b','));
+    let alone = matches!(skip_blanks(after).as_bytes().first(), None | Some(b','));
     *rest = if alone { after } else { start };
     Ok(token.filter(|_| alone))
 }
 
-/// A value in quotes, or up to the next blank or comma; and what comes after it.
+/// Splits off a parameter value: a quoted string, or everything up to the next blank or comma.
 fn param_value(text: &str) -> Result<(Cow<'_, str>, &str), Malformed> {
     let Some(quoted) = text.strip_prefix('"') else {
         let mut after = text;
@@ -121,7 +121,7 @@ fn param_value(text: &str) -> Result<(Cow<'_, str>, &str), Malformed> {
         let plain = take(&mut rest, |byte| {
             !matches!(byte, b'"' | b'\\') && (byte == b'\t' || !byte.is_ascii_control())
         });
-        join(&mut value, plain);
+        append(&mut value, plain);
         let mut chars = rest.chars();
         match chars.next() {
             Some('"') => return Ok((value, chars.as_str())),
@@ -138,8 +138,8 @@ fn param_value(text: &str) -> Result<(Cow<'_, str>, &str), Malformed> {
     }
 }
 
-/// Adds to a value, without a copy if it is the first part.
-fn join<'a>(value: &mut Cow<'a, str>, part: &'a str) {
+/// Appends to a value; the first part is borrowed.
+fn append<'a>(value: &mut Cow<'a, str>, part: &'a str) {
     if matches!(value, Cow::Borrowed("")) {
         *value = Cow::Borrowed(part);
     } else if !part.is_empty() {
@@ -147,7 +147,7 @@ fn join<'a>(value: &mut Cow<'a, str>, part: &'a str) {
     }
 }
 
-/// Takes as many bytes from the front as match; bytes beyond ASCII match all or none.
+/// Takes the longest matching prefix. `matches` must treat all non-ASCII bytes alike.
 fn take<'a>(rest: &mut &'a str, matches: impl Fn(u8) -> bool) -> &'a str {
     let count = rest.bytes().position(|byte| !matches(byte)).unwrap_or(rest.len());
     let (taken, after) = rest.split_at_checked(count).unwrap_or_default();
@@ -155,6 +155,6 @@ fn take<'a>(rest: &mut &'a str, matches: impl Fn(u8) -> bool) -> &'a str {
     taken
 }
 
-fn blanks(text: &str) -> &str {
+fn skip_blanks(text: &str) -> &str {
     text.trim_start_matches([' ', '\t'])
 }

@@ -1,32 +1,35 @@
-//! How long to wait before a stream is connected to again; knows no streams and no clock.
+//! Exponential backoff with jitter for reconnections.
 
 use core::time::Duration;
 
 use super::config::Config;
 
-/// Waits twice as long each time, and never quite as long as others do. (T-86)
+/// A backoff that doubles with each attempt and adds jitter.
+// T-86: reconnections are spread.
 #[derive(Debug)]
 pub(super) struct Backoff {
     min: Duration,
     max: Duration,
+    /// The state of the random number generator.
     state: u64,
 }
 
-/// A server that says 0 is not asked as fast as the network goes.
-const FLOOR: Duration = Duration::from_millis(50);
+/// The minimum delay, even if the server sends `retry: 0`.
+const DELAY_MIN: Duration = Duration::from_millis(50);
 
-/// Where the server says how long, it means it: later by a tenth, and this much at the most.
-/// (HTTP-17)
-const SPREAD_MAX: Duration = Duration::from_millis(100);
+/// The maximum jitter on a delay set by the server; at most a tenth of that delay is added.
+// HTTP-17: the client respects `retry`.
+const JITTER_MAX: Duration = Duration::from_millis(100);
 
 impl Backoff {
     pub(super) fn new(config: &Config) -> Self {
-        let min = config.reconnect_min.max(FLOOR);
+        let min = config.reconnect_min.max(DELAY_MIN);
         Self { min, max: config.reconnect_max.max(min), state: config.seed }
     }
 
-    /// How long to wait after a connection that was there, or was not; `attempts` brought nothing
-    /// before it.
+    /// Returns the delay before the next connection. `attempts` counts the preceding connections
+    /// without a message, `retry` is the time set by the server, and `was_open` tells whether the
+    /// last connection carried the stream.
     pub(super) fn delay(
         &mut self,
         attempts: u32,
@@ -35,23 +38,24 @@ impl Backoff {
     ) -> Duration {
         match retry {
             Some(retry) if was_open => {
-                let retry = retry.max(FLOOR);
-                retry.saturating_add(self.up_to((retry / 10).min(SPREAD_MAX)))
+                let retry = retry.max(DELAY_MIN);
+                retry.saturating_add(self.random_up_to((retry / 10).min(JITTER_MAX)))
             }
             _ => {
                 let doubled = self.min.saturating_mul(1 << attempts.min(20)).min(self.max);
                 let base = doubled.max(retry.unwrap_or_default());
-                base.saturating_add(self.up_to(doubled / 2))
+                base.saturating_add(self.random_up_to(doubled / 2))
             }
         }
     }
 
-    fn up_to(&mut self, most: Duration) -> Duration {
+    /// Returns a random duration of at most `most`.
+    fn random_up_to(&mut self, most: Duration) -> Duration {
         let most = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
         Duration::from_nanos(self.next() % most.saturating_add(1).max(1))
     }
 
-    /// SplitMix64.
+    /// Returns the next random number (SplitMix64).
     fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
@@ -66,13 +70,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_server_says_is_waited_for_and_hardly_longer_http_17_t_86() {
+    fn the_retry_time_of_the_server_is_respected_with_little_jitter_http_17_t_86() {
         for seed in 0..1000 {
             let mut backoff = Backoff::new(&Config::new(seed));
             let delay = backoff.delay(0, Some(Duration::from_millis(500)), true);
             assert!((500..=650).contains(&delay.as_millis()), "{delay:?}");
             assert!(backoff.delay(3, Some(Duration::MAX), true) >= Duration::from_secs(1));
-            assert!(backoff.delay(0, Some(Duration::ZERO), true) >= FLOOR);
+            assert!(backoff.delay(0, Some(Duration::ZERO), true) >= DELAY_MIN);
             assert!(
                 backoff.delay(0, Some(Duration::from_secs(90)), false) >= Duration::from_secs(90)
             );
@@ -80,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_of_the_server_it_waits_twice_as_long_each_time_t_86() {
+    fn without_a_retry_time_the_delay_doubles_t_86() {
         let mut backoff = Backoff::new(&Config::new(7));
         let delays: [_; 9] =
             core::array::from_fn(|attempts| backoff.delay(attempts as u32, None, false));
@@ -88,7 +92,7 @@ mod tests {
             let base = Duration::from_secs((1 << attempts).min(30));
             assert!((base..=base + base / 2).contains(&delay), "{attempts}: {delay:?}");
         }
-        assert_ne!(delays[6] - delays[5], Duration::ZERO, "no two wait equally long");
+        assert_ne!(delays[6] - delays[5], Duration::ZERO, "delays have jitter");
         assert!(backoff.delay(u32::MAX, None, true) <= Duration::from_secs(45));
     }
 }

@@ -1,9 +1,9 @@
-//! What the response to one message can be, and what it means.
+//! Tests of every kind of response to a message.
 
 use super::*;
 
-/// A call of `tools/list`, and the exchange that carries it.
-fn asked(it: &mut Played) -> (CallId, Send) {
+/// Calls `tools/list` and returns the call with its request.
+fn list_tools(it: &mut Fixture) -> (CallId, Send) {
     let call = it.call("tools/list");
     let send = it.post("tools/list");
     (call, send)
@@ -11,21 +11,21 @@ fn asked(it: &mut Played) -> (CallId, Send) {
 
 const REVISIONS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
 
-fn ready(revision: Revision) -> Played {
-    if revision == Revision::V2026_07_28 { Played::modern() } else { Played::ready(revision) }
+fn ready(revision: Revision) -> Fixture {
+    if revision == Revision::V2026_07_28 { Fixture::modern() } else { Fixture::ready(revision) }
 }
 
 #[test]
-fn a_text_and_a_stream_are_both_answers_http_11_sse_26_t_91() {
+fn json_and_event_streams_are_accepted_http_11_sse_26_t_91() {
     for revision in REVISIONS {
         for chunk in [1, 2, 7, 1000] {
             let mut it = ready(revision);
             it.chunk = chunk;
-            let (call, send) = asked(&mut it);
+            let (call, send) = list_tools(&mut it);
             let answer = result_of(&send, r#"{"tools":[]}"#);
             it.reply(&send, 200, JSON, &answer);
             assert_eq!(it.events(), [format!(r#"{call}: {{"tools":[]}}"#)]);
-            let (call, send) = asked(&mut it);
+            let (call, send) = list_tools(&mut it);
             let answer = event(&result_of(&send, "{\n\"tools\":[]\n}"));
             it.reply(&send, 200, &[("content-type", "Text/Event-Stream;charset=UTF-8")], &answer);
             assert_eq!(it.events(), [format!(r#"{call}: {{"tools":[]}}"#)]);
@@ -36,7 +36,7 @@ fn a_text_and_a_stream_are_both_answers_http_11_sse_26_t_91() {
 }
 
 #[test]
-fn what_is_no_answer_fails_the_call_alone_http_62_t_74_t_91() {
+fn an_invalid_response_fails_only_its_call_http_62_t_74_t_91() {
     let other = r#"{"jsonrpc":"2.0","id":99,"result":{}}"#;
     let note = r#"{"jsonrpc":"2.0","method":"x/y"}"#;
     let cases: &[(u16, Head<'_>, &str)] = &[
@@ -54,9 +54,9 @@ fn what_is_no_answer_fails_the_call_alone_http_62_t_74_t_91() {
     for revision in REVISIONS {
         for (status, head, body) in cases {
             let mut it = ready(revision);
-            let (call, send) = asked(&mut it);
-            let (bystander, beside) = asked(&mut it);
-            let body = body.replace("99", &id_of(&beside).to_string());
+            let (call, send) = list_tools(&mut it);
+            let (other_call, other_send) = list_tools(&mut it);
+            let body = body.replace("99", &id_of(&other_send).to_string());
             it.reply(&send, *status, head, &body);
             let events: Vec<_> =
                 it.events().into_iter().filter(|event| event.starts_with("call#")).collect();
@@ -66,35 +66,35 @@ fn what_is_no_answer_fails_the_call_alone_http_62_t_74_t_91() {
                 "{status} {body:?}: {events:?}"
             );
             assert!(!it.http.is_closed());
-            let answer = result_of(&beside, "{}");
-            it.reply(&beside, 200, JSON, &answer);
-            assert_eq!(it.events(), [format!("{bystander}: {{}}")]);
+            let answer = result_of(&other_send, "{}");
+            it.reply(&other_send, 200, JSON, &answer);
+            assert_eq!(it.events(), [format!("{other_call}: {{}}")]);
             assert_eq!(it.exchanges(), 0);
         }
     }
 }
 
 #[test]
-fn an_error_says_more_than_the_status_if_it_is_one_http_61_t_73() {
+fn a_json_rpc_error_takes_precedence_over_the_status_http_61_t_73() {
     for revision in REVISIONS {
         for status in [400, 404, 500, 503, 302] {
             if status == 404 && revision != Revision::V2026_07_28 {
                 continue;
             }
             let mut it = ready(revision);
-            let (call, send) = asked(&mut it);
+            let (call, send) = list_tools(&mut it);
             let error = error_of(&send, -32601);
             it.reply(&send, status, JSON, &error);
-            let (second, send) = asked(&mut it);
+            let (second, send) = list_tools(&mut it);
             it.reply(
                 &send,
                 status,
                 PLAIN,
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"x"}}"#,
             );
-            let (third, send) = asked(&mut it);
+            let (third, send) = list_tools(&mut it);
             it.reply(&send, status, JSON, r#"{"error":"not found"}"#);
-            let (fourth, send) = asked(&mut it);
+            let (fourth, send) = list_tools(&mut it);
             let result = result_of(&send, "{}");
             it.reply(&send, status, JSON, &result);
             let events = it.events();
@@ -114,21 +114,21 @@ fn an_error_says_more_than_the_status_if_it_is_one_http_61_t_73() {
 }
 
 #[test]
-fn an_exchange_that_does_not_come_about_fails_its_call_alone() {
+fn a_failed_exchange_fails_only_its_call() {
     for revision in REVISIONS {
         let mut it = ready(revision);
-        let (first, send) = asked(&mut it);
+        let (first, send) = list_tools(&mut it);
         it.http.handle_failure(it.now, send.exchange, Failure::Unreached);
-        let (second, send) = asked(&mut it);
+        let (second, send) = list_tools(&mut it);
         it.cut(&send);
-        let (third, send) = asked(&mut it);
+        let (third, send) = list_tools(&mut it);
         it.head(&send, 200, JSON);
         it.feed(&send, "{");
         it.cut(&send);
-        let (fourth, send) = asked(&mut it);
+        let (fourth, send) = list_tools(&mut it);
         it.head(&send, 500, JSON);
         it.cut(&send);
-        let (fifth, send) = asked(&mut it);
+        let (fifth, send) = list_tools(&mut it);
         it.end(&send);
         assert_eq!(
             it.events(),
@@ -146,10 +146,10 @@ fn an_exchange_that_does_not_come_about_fails_its_call_alone() {
 }
 
 #[test]
-fn whatever_success_takes_a_message_without_an_answer_t_75() {
+fn any_success_status_accepts_a_one_way_message_t_75() {
     for status in [200, 202, 204] {
-        let mut it = Played::ready(Revision::V2025_11_25);
-        let (call, send) = asked(&mut it);
+        let mut it = Fixture::ready(Revision::V2025_11_25);
+        let (call, send) = list_tools(&mut it);
         it.http.cancel(it.now, call, "").unwrap();
         it.aborts(&send);
         let cancelled = it.post("notifications/cancelled");
@@ -158,23 +158,23 @@ fn whatever_success_takes_a_message_without_an_answer_t_75() {
         assert_eq!(it.exchanges(), 0);
     }
     for status in [301, 400, 500] {
-        let mut it = Played::ready(Revision::V2025_11_25);
-        let (call, send) = asked(&mut it);
+        let mut it = Fixture::ready(Revision::V2025_11_25);
+        let (call, send) = list_tools(&mut it);
         it.http.cancel(it.now, call, "").unwrap();
         it.aborts(&send);
         let cancelled = it.post("notifications/cancelled");
         it.reply(&cancelled, status, JSON, "");
-        assert_eq!(it.events().len(), 2, "it is told of");
+        assert_eq!(it.events().len(), 2, "the rejection is reported");
         assert!(!it.http.is_closed());
     }
 }
 
 #[test]
-fn whoever_is_not_let_in_is_told_how_and_the_session_goes_on_aut_11() {
+fn a_challenge_is_reported_and_the_session_continues_aut_11() {
     for revision in REVISIONS {
         for status in [401, 403] {
             let mut it = ready(revision);
-            let (call, send) = asked(&mut it);
+            let (call, send) = list_tools(&mut it);
             it.reply(&send, status, &[("www-authenticate", "Bearer scope=files")], "{}");
             assert_eq!(
                 it.events(),
@@ -183,10 +183,10 @@ fn whoever_is_not_let_in_is_told_how_and_the_session_goes_on_aut_11() {
                     format!("{call}: Http {{ status: {status} }}")
                 ]
             );
-            let (call, send) = asked(&mut it);
+            let (call, send) = list_tools(&mut it);
             it.reply(&send, status, &[("www-authenticate", "=,=")], "");
             assert_eq!(it.events()[0], format!("challenged Some({call}) {status} []"));
-            let (call, send) = asked(&mut it);
+            let (call, send) = list_tools(&mut it);
             let answer = result_of(&send, "{}");
             it.reply(&send, 200, JSON, &answer);
             assert_eq!(it.events(), [format!("{call}: {{}}")]);
@@ -195,9 +195,9 @@ fn whoever_is_not_let_in_is_told_how_and_the_session_goes_on_aut_11() {
 }
 
 #[test]
-fn interim_heads_and_second_ones_mean_nothing() {
-    let mut it = Played::modern();
-    let (call, send) = asked(&mut it);
+fn interim_and_repeated_heads_are_ignored() {
+    let mut it = Fixture::modern();
+    let (call, send) = list_tools(&mut it);
     it.head(&send, 100, PLAIN);
     it.head(&send, 103, EVENTS);
     it.head(&send, 200, JSON);

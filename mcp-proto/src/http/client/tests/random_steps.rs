@@ -1,5 +1,5 @@
-//! Whatever a server, a driver and an application do, in any order: every call ends once and in
-//! time, and nothing is left open.
+//! Random steps of a server, a driver and an application: every call completes once and in time,
+//! and no exchange is left open.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ enum Step {
     Call(&'static str),
     Cancel(usize),
     Head(usize, u16, usize),
-    /// A text, or the right answer, as an event or plain.
+    /// A text of `TEXTS` or a valid response (`.1`), as an event or raw (`.2`).
     Body(usize, usize, bool),
     End(usize),
     Fail(usize, bool),
@@ -39,7 +39,8 @@ const TEXTS: &[&str] = &[
     "id: 7\nretry: 0\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"x/y\"}\n\n",
     "data: {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n\n",
     "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n\n",
-    "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32022,\"message\":\"x\",\"data\":{\"supported\":[\"2025-11-25\"]}}}",
+    r#"{"jsonrpc":"2.0",
+    "error":{"code":-32022,"message":"x","data":{"supported":["2025-11-25"]}}}"#,
     "{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{\"code\":-32601,\"message\":\"x\"}}",
     "data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 ];
@@ -48,19 +49,22 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => select(&["tools/list", "tools/call", "ping"][..]).prop_map(Step::Call),
         1 => any::<usize>().prop_map(Step::Cancel),
-        8 => (any::<usize>(), select(STATUSES), any::<usize>()).prop_map(|(a, b, c)| Step::Head(a, b, c)),
-        8 => (any::<usize>(), 0..TEXTS.len() + 6, any::<bool>()).prop_map(|(a, b, c)| Step::Body(a, b, c)),
+        8 => (any::<usize>(), select(STATUSES), any::<usize>())
+            .prop_map(|(a, b, c)| Step::Head(a, b, c)),
+        8 => (any::<usize>(), 0..TEXTS.len() + 6, any::<bool>())
+            .prop_map(|(a, b, c)| Step::Body(a, b, c)),
         4 => any::<usize>().prop_map(Step::End),
         2 => (any::<usize>(), any::<bool>()).prop_map(|(a, b)| Step::Fail(a, b)),
         1 => Just(Step::Listen),
         3 => (0_u64..20_000).prop_map(Step::Pass),
-        1 => proptest::bool::weighted(0.1).prop_map(|it| if it { Step::Close } else { Step::Pass(1) }),
+        1 => proptest::bool::weighted(0.1)
+            .prop_map(|closes| if closes { Step::Close } else { Step::Pass(1) }),
     ]
 }
 
-/// What the driver and the application know.
-struct Books {
-    it: Played,
+/// The bookkeeping of the driver and the application.
+struct Bookkeeping {
+    it: Fixture,
     open: BTreeMap<ExchangeId, Send>,
     used: BTreeSet<ExchangeId>,
     calls: BTreeSet<CallId>,
@@ -68,18 +72,19 @@ struct Books {
     ended: usize,
 }
 
-/// Beyond calls: messages without an answer, responses that linger, the stream, and the farewell.
+/// The maximum number of exchanges besides calls: one-way messages, ignored responses, the GET
+/// stream and the DELETE.
 const OTHERS_MAX: usize = 64 + 32 + 2;
 
 const CALLS_MAX: usize = 8;
 
-impl Books {
+impl Bookkeeping {
     fn new(expects_legacy: bool, seed: u64) -> Self {
         let limits = Limits { message_bytes_max: 400, calls_max: CALLS_MAX, ..Limits::default() };
         let config = config().limits(limits).capability(crate::revision::Capability::Roots);
         let config = if expects_legacy { config.expect(Era::Legacy) } else { config };
-        let it = Played::over(config, Config::new(seed));
-        let mut books = Self {
+        let it = Fixture::with_http(config, Config::new(seed));
+        let mut state = Self {
             it,
             open: BTreeMap::new(),
             used: BTreeSet::new(),
@@ -87,16 +92,16 @@ impl Books {
             made: 0,
             ended: 0,
         };
-        books.drive();
-        books
+        state.drive();
+        state
     }
 
-    /// Does what there is to do, and checks it.
+    /// Performs and checks all pending actions, and takes all events.
     fn drive(&mut self) {
         while let Some(action) = self.it.http.poll_action() {
             match action {
                 Action::Send(send) => {
-                    assert!(self.used.insert(send.exchange), "no id is used twice");
+                    assert!(self.used.insert(send.exchange), "exchange id is reused");
                     assert_eq!(send.body.is_empty(), send.verb != Verb::Post);
                     assert!(
                         send.fields.iter().all(|(_, value)| !value.contains(['\r', '\n', '\0']))
@@ -111,7 +116,7 @@ impl Books {
         assert!(self.open.len() <= CALLS_MAX + OTHERS_MAX, "{}", self.open.len());
         while let Some(event) = self.it.http.poll_event() {
             if let Event::Session(client::Event::Completed { call, .. }) = event {
-                assert!(self.calls.remove(&call), "{call} ends once");
+                assert!(self.calls.remove(&call), "{call} completed twice");
                 self.ended += 1;
             }
         }
@@ -148,7 +153,7 @@ impl Books {
                 if let Some(send) = self.pick(index) {
                     let body = match TEXTS.get(text) {
                         Some(text) => (*text).into(),
-                        None => right(&send),
+                        None => valid_response(&send),
                     };
                     let body = if as_event { event(&body) } else { body };
                     self.it.feed(&send, &body);
@@ -183,16 +188,16 @@ impl Books {
         }
     }
 
-    /// Nothing comes any more.
+    /// Lets all timers expire, closes the client, and checks that nothing is left open.
     fn finish(mut self) {
         for _ in 0..40 {
             self.it.now += Duration::from_secs(60);
             self.it.http.handle_timeout(self.it.now);
             self.drive();
         }
-        // A subscription that is open may stay so.
+        // Open subscriptions have no timeout.
         let listening: BTreeSet<_> = self.it.http.listening().map(|(call, _)| call).collect();
-        assert!(self.calls.is_subset(&listening), "{:?} do not end", self.calls);
+        assert!(self.calls.is_subset(&listening), "{:?} did not complete", self.calls);
         self.it.http.close(self.it.now);
         self.drive();
         for send in core::mem::take(&mut self.open).into_values() {
@@ -206,12 +211,12 @@ impl Books {
         self.drive();
         assert_eq!((self.it.exchanges(), self.it.http.poll_timeout()), (0, None));
         assert!(self.it.http.is_closed() && self.open.is_empty());
-        assert_eq!(self.made, self.ended, "every call ends");
+        assert_eq!(self.made, self.ended, "a call did not complete");
     }
 }
 
-/// What the request wants to hear.
-fn right(send: &Send) -> String {
+/// Creates a valid response to the request.
+fn valid_response(send: &Send) -> String {
     let body = String::from_utf8_lossy(&send.body).into_owned();
     let Ok(body) = Raw::from_text(&body) else { return String::new() };
     let (Some(id), Some(method)) = (body.member("id"), body.member("method")) else {
@@ -220,7 +225,8 @@ fn right(send: &Send) -> String {
     let result = match &*method.to_text().unwrap_or_default() {
         "server/discover" => r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}"#,
         "initialize" => {
-            r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}"#
+            r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},
+            "serverInfo":{"name":"x","version":"1"}}"#
         }
         _ => "{}",
     };
@@ -231,23 +237,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn every_call_ends_once_and_nothing_is_left_open(
+    fn every_call_completes_once_and_nothing_is_left_open(
         steps in proptest::collection::vec(step(), 0..80),
         expects_legacy: bool,
         opens: bool,
         seed: u64,
     ) {
-        let mut books = Books::new(expects_legacy, seed);
+        let mut state = Bookkeeping::new(expects_legacy, seed);
         if opens {
             for _ in 0..2 {
-                books.step(Step::Head(0, 200, 2));
-                books.step(Step::Body(0, TEXTS.len(), false));
-                books.step(Step::End(0));
+                state.step(Step::Head(0, 200, 2));
+                state.step(Step::Body(0, TEXTS.len(), false));
+                state.step(Step::End(0));
             }
         }
         for step in steps {
-            books.step(step);
+            state.step(step);
         }
-        books.finish();
+        state.finish();
     }
 }

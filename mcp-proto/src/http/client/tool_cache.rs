@@ -1,5 +1,5 @@
-//! The tools that a server has listed: which of them cannot be called over HTTP, and what of the
-//! others' arguments is repeated in header fields; knows nothing of exchanges.
+//! The listed tools of a server: drops those that cannot be called over HTTP and remembers which
+//! arguments of the others are mirrored into headers.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -9,53 +9,57 @@ use alloc::vec::Vec;
 use crate::http::Mirror;
 use crate::json::{Array, Frame, Object, Raw, elements, find, members, unescape, unescape_key};
 
-/// The annotations of the tools that were listed last.
+/// A cache of the mirrored arguments of listed tools.
 #[derive(Debug, Default)]
-pub(super) struct Tools {
-    known: BTreeMap<Box<str>, Known>,
-    /// The names in the order in which they came.
+pub(super) struct ToolCache {
+    tools: BTreeMap<Box<str>, CachedTool>,
+    /// The names in the order of insertion.
     by_age: BTreeMap<u64, Box<str>>,
     next: u64,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Known {
+struct CachedTool {
     mirror: Mirror,
     bytes: usize,
     serial: u64,
 }
 
-/// What is remembered, in tools and in bytes of their schemas; with more, those that came first are
-/// forgotten.
+/// The maximum number of cached tools; the oldest are evicted first.
 const TOOLS_MAX: usize = 4096;
+
+/// The maximum size of the names and schemas of cached tools in bytes.
 const BYTES_MAX: usize = 4 << 20;
 
-/// Names of refused tools that are repeated from a server, and of each this much.
+/// The maximum number of dropped tools that are reported by name.
 const NAMED_MAX: usize = 8;
+
+/// The maximum length of a reported tool name in characters.
 const NAME_CHARS_MAX: usize = 64;
 
-/// Tools that were dropped from a list: how many, and some by name.
+/// The tools dropped from a list: their number, and the names of the first.
 #[derive(Debug, Default, Eq, PartialEq)]
-pub(super) struct Dropped {
+pub(super) struct DroppedTools {
     pub(super) count: usize,
     pub(super) names: Vec<String>,
 }
 
-impl Tools {
-    /// What is repeated of a tool's arguments, if anything.
+impl ToolCache {
+    /// Returns the mirrored arguments of a tool, if any.
     pub(super) fn mirror(&self, name: &str) -> Option<&Mirror> {
-        self.known.get(name).map(|known| &known.mirror)
+        self.tools.get(name).map(|tool| &tool.mirror)
     }
 
-    /// Remembers the tools of a result of `tools/list`. If some cannot be called, the result
-    /// without them. (HTTP-48)
-    pub(super) fn learn(&mut self, result: &[u8]) -> Option<(Vec<u8>, Dropped)> {
+    /// Caches the tools of a `tools/list` result. If some cannot be called, returns the result
+    /// without them.
+    // HTTP-48: tools with invalid annotations are excluded.
+    pub(super) fn learn(&mut self, result: &[u8]) -> Option<(Vec<u8>, DroppedTools)> {
         let list = find(result, "tools")?;
-        let (mut dropped, mut kept) = (Dropped::default(), Vec::new());
+        let (mut dropped, mut kept) = (DroppedTools::default(), Vec::new());
         for tool in elements(list) {
             let name = find(tool, "name").and_then(unescape).unwrap_or_default();
-            if self.learn_one(&name, find(tool, "inputSchema")) {
+            if self.learn_tool(&name, find(tool, "inputSchema")) {
                 kept.push(tool);
             } else {
                 dropped.count += 1;
@@ -82,15 +86,16 @@ impl Tools {
         Some((out, dropped))
     }
 
-    /// Remembers one tool; false if its annotations are not what they must be.
-    fn learn_one(&mut self, name: &str, schema: Option<&[u8]>) -> bool {
-        self.forget(name);
-        // Most schemas have none, and need no copy.
-        let has_any = |schema: &&[u8]| {
+    /// Caches one tool. Returns false if its annotations are invalid or exceed the limit.
+    fn learn_tool(&mut self, name: &str, schema: Option<&[u8]>) -> bool {
+        self.remove(name);
+        // Most schemas have no annotation and need not be copied. A backslash may hide an escaped
+        // spelling.
+        let may_have_annotation = |schema: &&[u8]| {
             memchr::memmem::find(schema, b"x-mcp-header").is_some()
                 || memchr::memchr(b'\\', schema).is_some()
         };
-        let Some(schema) = schema.filter(has_any) else { return true };
+        let Some(schema) = schema.filter(may_have_annotation) else { return true };
         let raw: Raw = Frame::Borrowed(schema).keep(schema, true);
         let Ok(mirror) = Mirror::of(&raw) else { return false };
         if mirror.is_empty() {
@@ -102,19 +107,19 @@ impl Tools {
         }
         self.bytes += bytes;
         self.next += 1;
-        self.known.insert(name.into(), Known { mirror, bytes, serial: self.next });
+        self.tools.insert(name.into(), CachedTool { mirror, bytes, serial: self.next });
         self.by_age.insert(self.next, name.into());
-        while self.known.len() > TOOLS_MAX || self.bytes > BYTES_MAX {
+        while self.tools.len() > TOOLS_MAX || self.bytes > BYTES_MAX {
             let Some((_, oldest)) = self.by_age.pop_first() else { break };
-            self.forget(&oldest);
+            self.remove(&oldest);
         }
         true
     }
 
-    fn forget(&mut self, name: &str) {
-        if let Some(known) = self.known.remove(name) {
-            self.bytes -= known.bytes;
-            self.by_age.remove(&known.serial);
+    fn remove(&mut self, name: &str) {
+        if let Some(tool) = self.tools.remove(name) {
+            self.bytes -= tool.bytes;
+            self.by_age.remove(&tool.serial);
         }
     }
 }

@@ -1,8 +1,6 @@
-//! Values of header fields: which may be sent as they are, how the others are, and what the
-//! structured ones say; knows nothing of which fields there are.
+//! Parsing and encoding of HTTP header values.
 //!
-//! What comes in is bytes that some HTTP stack cut out of a head; nothing here trusts that it did
-//! more.
+//! Input is raw bytes. Nothing here relies on validation by the HTTP stack.
 
 mod authority;
 mod challenge;
@@ -18,7 +16,7 @@ pub use authority::{Authority, Host, Origin};
 pub use challenge::{CHALLENGES_MAX, Challenge, PARAMS_MAX, challenges};
 pub use media::{accepts, is_media_type};
 
-/// The value is not what its field can hold.
+/// A malformed header value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Malformed;
 
@@ -30,24 +28,26 @@ impl fmt::Display for Malformed {
 
 impl core::error::Error for Malformed {}
 
-/// What an encoded value begins with, in exactly this case.
+/// The prefix of an encoded value; case-sensitive.
 const PREFIX: &str = "=?base64?";
 
-/// What an encoded value ends with.
+/// The suffix of an encoded value.
 const SUFFIX: &str = "?=";
 
-/// The largest integer that every reader of numbers can hold, 2^53 - 1. (HTTP-49)
+/// The largest integer that a double represents exactly, with all smaller ones: 2^53 - 1.
+// HTTP-49: only safe integers are mirrored into headers.
 const SAFE_INTEGER_MAX: u64 = (1 << 53) - 1;
 
-/// The value without the spaces and tabs around it, if it is visible ASCII, spaces and tabs.
-/// (HTTP-45, HTTP-46)
+/// Returns the value without surrounding spaces and tabs, if it consists of visible ASCII, spaces
+/// and tabs only.
 ///
 /// ```
-/// use mcp_proto::http::field::text;
+/// use mcp_proto::http::header::text;
 ///
 /// assert_eq!(text(b" 2026-07-28\t"), Some("2026-07-28"));
 /// assert_eq!(text(b"tools/call\r\nx: y"), None);
 /// ```
+// HTTP-45: invalid characters are rejected. HTTP-46: surrounding whitespace is not significant.
 #[must_use]
 pub fn text(value: &[u8]) -> Option<&str> {
     let value = trim(value);
@@ -55,16 +55,17 @@ pub fn text(value: &[u8]) -> Option<&str> {
     core::str::from_utf8(value).ok().filter(|_| plain)
 }
 
-/// The value without the spaces and tabs around it, if it is one to `bytes_max` characters of
-/// visible ASCII, 0x21 to 0x7E: what an id of a session is. (HTTP-30)
+/// Returns the value without surrounding spaces and tabs, if it is 1 to `bytes_max` characters of
+/// visible ASCII (0x21 to 0x7E), as session ids must be.
 ///
 /// ```
-/// use mcp_proto::http::field::visible;
+/// use mcp_proto::http::header::visible;
 ///
 /// assert_eq!(visible(b"1868a90c-7d7e", 64), Some("1868a90c-7d7e"));
 /// assert_eq!(visible(b"two words", 64), None);
 /// assert_eq!(visible(b"too-long", 7), None);
 /// ```
+// HTTP-30: a session id is visible ASCII.
 #[must_use]
 pub fn visible(value: &[u8], bytes_max: usize) -> Option<&str> {
     let value = trim(value);
@@ -73,41 +74,43 @@ pub fn visible(value: &[u8], bytes_max: usize) -> Option<&str> {
     core::str::from_utf8(value).ok().filter(|_| visible)
 }
 
-/// Whether this is a token: what names a field. (HTTP-48)
+/// Returns whether `name` is a token (RFC 9110), as header names must be.
 ///
 /// ```
-/// use mcp_proto::http::field::is_token;
+/// use mcp_proto::http::header::is_token;
 ///
 /// assert!(is_token("Region"));
 /// assert!(!is_token("") && !is_token("My Region") && !is_token("a:b") && !is_token("é"));
 /// ```
+// HTTP-48: an `x-mcp-header` annotation is a token.
 #[must_use]
 pub fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_token_byte)
 }
 
-/// Whether the id of an event comes back as it is when it is sent as `Last-Event-ID`: one to
-/// `bytes_max` bytes, without control characters, and neither space nor tab at an end. Beyond ASCII
-/// it travels as UTF-8. (SSE-16)
+/// Returns whether an event id survives a round trip through `Last-Event-ID`: 1 to `bytes_max`
+/// bytes, no control characters, and no space or tab at either end. Non-ASCII ids are sent as
+/// UTF-8.
+// SSE-16: a stream is resumed with `Last-Event-ID`.
 #[must_use]
 pub fn is_event_id(id: &str, bytes_max: usize) -> bool {
     let clean = !id.is_empty() && !id.bytes().any(|byte| byte.is_ascii_control());
     clean && id.len() <= bytes_max && trim(id.as_bytes()).len() == id.len()
 }
 
-/// A value as it may be sent: as it is if it is plain, and otherwise as `=?base64?…?=`. (HTTP-49,
-/// T-46)
+/// Encodes a header value: unchanged if plain, else as `=?base64?…?=`.
 ///
-/// Plain is visible ASCII, spaces and tabs, neither space nor tab at an end, and nothing that reads
-/// as encoded.
+/// A value is plain if it consists of visible ASCII, spaces and tabs, has no space or tab at either
+/// end, and does not look encoded itself.
 ///
 /// ```
-/// use mcp_proto::http::field::{decode, encode};
+/// use mcp_proto::http::header::{decode, encode};
 ///
 /// assert_eq!(encode("us-west1"), "us-west1");
 /// assert_eq!(encode("Hello, 世界"), "=?base64?SGVsbG8sIOS4lueVjA==?=");
 /// assert_eq!(decode(b"=?base64?SGVsbG8sIOS4lueVjA==?=").unwrap(), "Hello, 世界");
 /// ```
+// HTTP-49: values that are not plain ASCII are Base64. T-46: so are values that look encoded.
 #[must_use]
 pub fn encode(value: &str) -> Cow<'_, str> {
     let plain = text(value.as_bytes()).is_some_and(|trimmed| trimmed.len() == value.len());
@@ -120,15 +123,17 @@ pub fn encode(value: &str) -> Cow<'_, str> {
     Cow::Owned(encoded)
 }
 
-/// What a value says that was sent as [`encode`] tells. (HTTP-45, HTTP-50)
+/// Decodes a header value written by [`encode`].
 ///
-/// The spaces and tabs around it do not count. A value that lacks the prefix or the suffix, in any
-/// letter, says itself.
+/// Surrounding spaces and tabs are ignored. A value without the exact prefix and suffix is
+/// returned unchanged.
 ///
 /// # Errors
 ///
-/// [`Malformed`] if it holds what is no visible ASCII, space or tab, or if it is encoded and not as
-/// it has to be: the standard alphabet, padded, no bits left over, and UTF-8 inside.
+/// Returns [`Malformed`] if the value holds anything but visible ASCII, spaces and tabs, or if its
+/// encoded part is not canonical padded Base64 in the standard alphabet, or does not decode to
+/// UTF-8.
+// HTTP-45, HTTP-50: headers are decoded before they are compared with the body.
 pub fn decode(value: &[u8]) -> Result<Cow<'_, str>, Malformed> {
     let value = text(value).ok_or(Malformed)?;
     let Some(encoded) = value.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX))
@@ -139,16 +144,17 @@ pub fn decode(value: &[u8]) -> Result<Cow<'_, str>, Malformed> {
     String::from_utf8(bytes).map(Cow::Owned).map_err(|_| Malformed)
 }
 
-/// The integer that a decimal number is, if it is one that every reader of numbers can hold: `42.0`
-/// and `4.2e1` are 42. (HTTP-49, HTTP-50)
+/// Parses a JSON number as an integer within ±(2^53 - 1), compared by value: `42.0` and `4.2e1` are
+/// both 42.
 ///
 /// ```
-/// use mcp_proto::http::field::safe_integer;
+/// use mcp_proto::http::header::safe_integer;
 ///
 /// assert_eq!(safe_integer("-42.0"), Some(-42));
 /// assert_eq!(safe_integer("42.5"), None);
 /// assert_eq!(safe_integer("9007199254740992"), None);
 /// ```
+// HTTP-49, HTTP-50: integers are mirrored and compared as numbers.
 #[must_use]
 pub fn safe_integer(number: &str) -> Option<i64> {
     let magnitude = number.strip_prefix('-').unwrap_or(number);
@@ -176,7 +182,7 @@ pub fn safe_integer(number: &str) -> Option<i64> {
     if significant == 0 {
         return Some(0);
     }
-    // More digits than a power can have make nothing that is safe, whatever the mantissa.
+    // An exponent beyond i64 cannot yield a safe integer: the mantissa is not zero.
     let power: i64 = exponent.map_or(Some(0), |power| power.parse().ok())?;
     let scale = power
         .checked_add(i64::try_from(trailing).ok()?)?
@@ -191,7 +197,8 @@ pub fn safe_integer(number: &str) -> Option<i64> {
     Some(if magnitude.len() < number.len() { -sum } else { sum })
 }
 
-/// Drops the spaces and tabs around a value. (HTTP-46)
+/// Strips surrounding spaces and tabs.
+// HTTP-46: surrounding whitespace is not significant.
 fn trim(value: &[u8]) -> &[u8] {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let start = value.iter().position(|byte| !blank(byte)).unwrap_or(value.len());

@@ -1,17 +1,16 @@
-//! Hosts and origins, as `Host` and `Origin` say them; knows which are this machine, and resolves
-//! no name.
+//! Parsing of `Host` and `Origin` values, and the loopback check; names are never resolved.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 use super::text;
 
-/// The longest name of a host.
+/// The maximum length of a host name.
 const NAME_BYTES_MAX: usize = 253;
 
-/// A host and its port.
+/// A host and an optional port.
 ///
 /// ```
-/// use mcp_proto::http::field::Authority;
+/// use mcp_proto::http::header::Authority;
 ///
 /// assert!(Authority::parse(b"LocalHost:8080").unwrap().is_loopback());
 /// assert!(Authority::parse(b"[::1]:8080").unwrap().is_loopback());
@@ -21,29 +20,31 @@ const NAME_BYTES_MAX: usize = 253;
 pub struct Authority<'a> {
     /// The host.
     pub host: Host<'a>,
-    /// The port, if there is one.
+    /// The port, if given.
     pub port: Option<u16>,
 }
 
 /// A host.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Host<'a> {
-    /// A name: letters, digits, `-`, `.` and `_`, in the case they came in.
+    /// A host name of letters, digits, `-`, `.` and `_`, in its original case.
     Name(&'a str),
-    /// An address of IPv4, in four plain decimal numbers.
+    /// An IPv4 address in dotted decimal.
     V4(Ipv4Addr),
-    /// An address of IPv6, without a zone.
+    /// An IPv6 address without a zone.
     V6(Ipv6Addr),
 }
 
 impl<'a> Authority<'a> {
-    /// What a `Host` says: a host, and a port if any; nothing else, such as a user. (HTTP-55)
+    /// Parses a `Host` value: a host and an optional port. Anything else, such as user info, yields
+    /// `None`.
+    // HTTP-55: protection against DNS rebinding.
     #[must_use]
     pub fn parse(value: &'a [u8]) -> Option<Self> {
-        Self::read(text(value)?)
+        Self::parse_text(text(value)?)
     }
 
-    fn read(text: &'a str) -> Option<Self> {
+    fn parse_text(text: &'a str) -> Option<Self> {
         let (host, rest) = if let Some(rest) = text.strip_prefix('[') {
             let (address, rest) = rest.split_once(']')?;
             (Host::V6(address.parse().ok()?), rest)
@@ -61,14 +62,15 @@ impl<'a> Authority<'a> {
             return Some(Self { host, port: None });
         }
         let digits = rest.strip_prefix(':')?;
-        // A number would be read with a sign as well.
+        // `str::parse` would also accept a sign.
         let port =
             digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())??;
         Some(Self { host, port: Some(port) })
     }
 
-    /// Whether the host is this machine and no name service is asked: `localhost`, 127.0.0.0/8 or
-    /// `::1`, at any port. (HTTP-55)
+    /// Returns whether the host is a loopback host that no DNS server can redirect: `localhost`,
+    /// 127.0.0.0/8 or `::1`, at any port.
+    // HTTP-55: only loopback hosts are trusted by default.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         match self.host {
@@ -80,7 +82,7 @@ impl<'a> Authority<'a> {
 }
 
 impl Host<'_> {
-    /// Whether two are the same host, whatever the case of their names.
+    /// Returns whether both hosts are equal, ignoring the case of names.
     #[must_use]
     pub fn is(&self, other: &Host<'_>) -> bool {
         match (self, other) {
@@ -90,32 +92,34 @@ impl Host<'_> {
     }
 }
 
-/// Where a request comes from, as a browser says it.
+/// A parsed `Origin` value.
 ///
 /// ```
-/// use mcp_proto::http::field::Origin;
+/// use mcp_proto::http::header::Origin;
 ///
 /// let origin = Origin::parse(b"http://127.0.0.1:6274").unwrap();
 /// assert!(origin.is_loopback());
-/// assert!(Origin::parse(b"HTTPS://Example.com").unwrap().is(&Origin::parse(b"https://example.com:443").unwrap()));
+/// let origin = Origin::parse(b"HTTPS://Example.com").unwrap();
+/// assert!(origin.is(&Origin::parse(b"https://example.com:443").unwrap()));
 /// assert_eq!(Origin::parse(b"null"), Some(Origin::Opaque));
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Origin<'a> {
-    /// `null`: the browser does not say; not the same as no origin at all. (T-90)
+    /// `null`: the browser withholds the origin. Distinct from a missing `Origin` header.
+    // T-90: a `null` origin is not exempt from the check.
     Opaque,
-    /// A scheme, a host and a port.
+    /// A scheme, host and port.
     Known {
-        /// The scheme, in the case it came in.
+        /// The scheme, in its original case.
         scheme: &'a str,
-        /// The host, and the port if it is not the scheme's own.
+        /// The host, and the port if given.
         authority: Authority<'a>,
     },
 }
 
 impl<'a> Origin<'a> {
-    /// What an `Origin` says; `None` for what is none, such as a URL with a path or a list.
-    /// (HTTP-55)
+    /// Parses an `Origin` value. Anything else, such as a URL with a path or a list, yields `None`.
+    // HTTP-55: the origin is validated.
     #[must_use]
     pub fn parse(value: &'a [u8]) -> Option<Self> {
         let text = text(value)?;
@@ -126,24 +130,24 @@ impl<'a> Origin<'a> {
         let letters =
             scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
         let named = scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && letters;
-        let authority = Authority::read(rest).filter(|_| named)?;
+        let authority = Authority::parse_text(rest).filter(|_| named)?;
         Some(Self::Known { scheme, authority })
     }
 
-    /// Whether it is a page that this machine served: over HTTP or HTTPS from a host that [is this
-    /// machine](Authority::is_loopback). (HTTP-55)
+    /// Returns whether the origin is HTTP or HTTPS on a [loopback host](Authority::is_loopback).
+    // HTTP-55: only loopback origins are trusted by default.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         match self {
             Self::Known { scheme, authority } => {
-                port_of(scheme).is_some() && authority.is_loopback()
+                default_port(scheme).is_some() && authority.is_loopback()
             }
             Self::Opaque => false,
         }
     }
 
-    /// Whether two are the same origin, whatever their case and whether they name the scheme's own
-    /// port. An opaque one is the same as none.
+    /// Returns whether both origins are equal, ignoring case and treating a missing port as the
+    /// scheme's default. An opaque origin equals no other, not even itself.
     #[must_use]
     pub fn is(&self, other: &Origin<'_>) -> bool {
         let (
@@ -153,15 +157,15 @@ impl<'a> Origin<'a> {
         else {
             return false;
         };
-        let own = port_of(scheme);
+        let default = default_port(scheme);
         scheme.eq_ignore_ascii_case(scheme_2)
             && authority.host.is(&authority_2.host)
-            && authority.port.or(own) == authority_2.port.or(own)
+            && authority.port.or(default) == authority_2.port.or(default)
     }
 }
 
-/// The scheme's own port.
-fn port_of(scheme: &str) -> Option<u16> {
+/// Returns the default port of a scheme.
+fn default_port(scheme: &str) -> Option<u16> {
     let ports = [("http", 80), ("https", 443)];
     ports.iter().find(|(name, _)| scheme.eq_ignore_ascii_case(name)).map(|(_, port)| *port)
 }

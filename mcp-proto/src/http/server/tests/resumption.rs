@@ -1,38 +1,38 @@
-//! Streams that are cut, or hung up, and resumed.
+//! Tests of streams that are cut or ended early, and resumed.
 
 use super::*;
 
-const SAID: [&str; 4] = ["progress 1", "progress 2", "progress 3", "result 1"];
+const EXPECTED: [&str; 4] = ["progress 1", "progress 2", "progress 3", "result 1"];
 
 #[test]
-fn whoever_hangs_up_has_the_answer_fetched_http_15_sse_19() {
+fn a_response_ended_early_is_fetched_by_get_http_15_sse_19() {
     for is_begun in [false, true] {
-        let mut it = Played::new();
+        let mut it = Fixture::new();
         let (call, incoming) = it.call();
         if is_begun {
             it.progress(incoming, 1);
-            it.hear(call);
+            it.read(call);
         }
         it.session.hang_up(it.now, incoming).unwrap();
-        let cut = it.hear(call);
+        let cut = it.read(call);
         assert!(cut.is_over && cut.messages.is_empty());
         let last = if is_begun { "of the progress".into() } else { cut.last_id.clone().unwrap() };
         if is_begun {
-            assert_eq!(cut.retry, None, "it was said before");
+            assert_eq!(cut.retry, None, "`retry` was sent before");
         } else {
             assert_eq!(cut.retry, Some(Duration::from_secs(1)));
             let get = it.get(Some(&last));
-            assert!(it.hear(get).messages.is_empty());
+            assert!(it.read(get).messages.is_empty());
             it.answer(incoming);
-            let rest = it.hear(get);
-            assert_eq!((rest.said(), rest.is_over), (alloc::vec!["result 1".into()], true));
+            let rest = it.read(get);
+            assert_eq!((rest.summaries(), rest.is_over), (alloc::vec!["result 1".into()], true));
         }
     }
 }
 
 #[test]
-fn whoever_cannot_be_told_to_come_back_is_not_hung_up_http_14() {
-    let mut it = Played::in_revision("2025-06-18", Settings::default());
+fn without_priming_a_response_is_not_ended_early_http_14() {
+    let mut it = Fixture::in_revision("2025-06-18", Settings::default());
     let (call, incoming) = it.call();
     it.session.hang_up(it.now, incoming).unwrap();
     assert_eq!(it.session.poll_reply(call), None);
@@ -40,44 +40,44 @@ fn whoever_cannot_be_told_to_come_back_is_not_hung_up_http_14() {
     assert_eq!(it.json(call).0, 200);
 }
 
-/// A call that told of progress thrice, or is to, and of whose response the client had all by then.
-fn told(by_then: usize) -> (Played, ExchangeId, IncomingId, Vec<u8>) {
-    let mut it = Played::new();
+/// Starts a call, performs its first `steps` steps, and returns the bytes of its response so far.
+fn started(steps: usize) -> (Fixture, ExchangeId, IncomingId, Vec<u8>) {
+    let mut it = Fixture::new();
     let (call, incoming) = it.call();
-    for number in 1..=by_then {
+    for number in 1..=steps {
         step(&mut it, incoming, number);
     }
     let (bytes, _) = it.bytes(call);
     (it, call, incoming, bytes)
 }
 
-/// What a call says as its `number`th.
-fn step(it: &mut Played, incoming: IncomingId, number: usize) {
+/// Performs a step of a call: three progress notifications, then the response.
+fn step(it: &mut Fixture, incoming: IncomingId, number: usize) {
     if number <= 3 { it.progress(incoming, number as u32) } else { it.answer(incoming) }
 }
 
 #[test]
-fn a_stream_cut_anywhere_is_resumed_and_nothing_is_had_twice_sse_17_sse_18() {
+fn a_stream_cut_anywhere_is_resumed_without_duplicates_sse_17_sse_18() {
     let mut cuts = 0;
-    // How far the call has come when the client has its bytes, when it is cut off, and when it is
-    // back.
+    // The steps performed when the client receives its bytes, when it is cut off, and when it
+    // resumes.
     for (begun, cut_off, back) in [(2, 2, 2), (2, 3, 3), (2, 2, 4), (2, 4, 4), (4, 4, 4), (3, 3, 4)]
     {
-        let length = told(begun).3.len();
+        let length = started(begun).3.len();
         for had in 0..=length {
-            let (mut it, call, incoming, bytes) = told(begun);
-            let first = Heard::read(&bytes[..had]);
+            let (mut it, call, incoming, bytes) = started(begun);
+            let first = ReadStream::parse(&bytes[..had]);
             (begun + 1..=cut_off).for_each(|number| step(&mut it, incoming, number));
             it.session.handle_gone(it.now, call);
             (cut_off + 1..=back).for_each(|number| step(&mut it, incoming, number));
             let Some(last) = &first.last_id else { continue };
             let get = it.get(Some(last));
-            let mut said = first.said();
-            said.extend(it.hear(get).said());
+            let mut received = first.summaries();
+            received.extend(it.read(get).summaries());
             (back + 1..=4).for_each(|number| step(&mut it, incoming, number));
-            let rest = it.hear(get);
-            said.extend(rest.said());
-            assert_eq!(said, SAID, "{had} of {length} bytes, {begun} {cut_off} {back}");
+            let rest = it.read(get);
+            received.extend(rest.summaries());
+            assert_eq!(received, EXPECTED, "{had} of {length} bytes, {begun} {cut_off} {back}");
             assert!(rest.is_over || back == 4);
             assert!(!it.session.is_busy());
             cuts += 1;
@@ -87,42 +87,42 @@ fn a_stream_cut_anywhere_is_resumed_and_nothing_is_had_twice_sse_17_sse_18() {
 }
 
 #[test]
-fn a_stream_is_resumed_as_often_as_it_is_cut() {
-    let (mut it, call, incoming, bytes) = told(1);
-    let mut heard = Heard::read(&bytes);
-    let mut said = heard.said();
+fn a_stream_can_be_resumed_repeatedly() {
+    let (mut it, call, incoming, bytes) = started(1);
+    let mut stream = ReadStream::parse(&bytes);
+    let mut received = stream.summaries();
     it.session.handle_gone(it.now, call);
     for number in 2..=4 {
-        let get = it.get(heard.last_id.as_deref());
+        let get = it.get(stream.last_id.as_deref());
         step(&mut it, incoming, number);
-        heard = it.hear(get);
-        said.extend(heard.said());
+        stream = it.read(get);
+        received.extend(stream.summaries());
         it.session.handle_gone(it.now, get);
     }
-    assert_eq!(said, SAID);
+    assert_eq!(received, EXPECTED);
 }
 
 #[test]
-fn a_finished_response_can_still_be_had_again_from_any_event() {
-    let (mut it, call, _, bytes) = told(4);
+fn a_finished_response_can_be_replayed_from_any_event() {
+    let (mut it, call, _, bytes) = started(4);
     assert_eq!(it.session.poll_frame(call), Some(Frame::End));
-    let all = Heard::read(&bytes);
+    let all = ReadStream::parse(&bytes);
     let ids: Vec<String> = all.messages.iter().filter_map(|(id, _)| id.clone()).collect();
     assert_eq!(ids.len(), 4);
     for _ in 0..2 {
         for (index, id) in ids.iter().enumerate() {
             let get = it.get(Some(id));
-            let again = it.hear(get);
+            let again = it.read(get);
             assert_eq!(again.messages, all.messages[index + 1..], "from {id}");
             assert!(again.is_over);
-            assert_eq!(again.last_id, ids.last().cloned(), "and it can be resumed from there");
+            assert_eq!(again.last_id, ids.last().cloned(), "the replay can be resumed in turn");
         }
     }
 }
 
 #[test]
-fn nothing_of_another_stream_is_replayed_sse_17() {
-    let mut it = Played::new();
+fn only_messages_of_the_resumed_stream_are_replayed_sse_17() {
+    let mut it = Fixture::new();
     let (one, first) = it.call();
     let (two, second) = it.call();
     it.change();
@@ -130,19 +130,19 @@ fn nothing_of_another_stream_is_replayed_sse_17() {
         it.progress(first, number);
         it.progress(second, 10 + number);
     }
-    let first_heard = it.hear(one);
-    it.hear(two);
+    let first_stream = it.read(one);
+    it.read(two);
     it.answer(first);
     it.answer(second);
     it.session.handle_gone(it.now, one);
     it.session.handle_gone(it.now, two);
-    let get = it.get(first_heard.messages[0].0.as_deref());
-    assert_eq!(it.hear(get).said(), ["progress 2", "progress 3", "result 1"]);
+    let get = it.get(first_stream.messages[0].0.as_deref());
+    assert_eq!(it.read(get).summaries(), ["progress 2", "progress 3", "result 1"]);
 }
 
 #[test]
-fn ids_are_of_one_event_each_in_all_of_a_session_sse_14() {
-    let mut it = Played::new();
+fn event_ids_are_unique_in_a_session_sse_14() {
+    let mut it = Fixture::new();
     let mut ids = Vec::new();
     let get = it.get(None);
     for _ in 0..5 {
@@ -150,8 +150,8 @@ fn ids_are_of_one_event_each_in_all_of_a_session_sse_14() {
         it.progress(incoming, 1);
         it.change();
         it.answer(incoming);
-        for heard in [it.hear(call), it.hear(get)] {
-            ids.extend(heard.messages.into_iter().filter_map(|(id, _)| id));
+        for stream in [it.read(call), it.read(get)] {
+            ids.extend(stream.messages.into_iter().filter_map(|(id, _)| id));
         }
     }
     let all = ids.len();
@@ -161,15 +161,15 @@ fn ids_are_of_one_event_each_in_all_of_a_session_sse_14() {
 }
 
 #[test]
-fn the_event_of_another_session_is_none_of_this_one() {
-    let heard = |id: &str| {
-        let mut it = Played::named(id, config(), "2025-11-25", Settings::default());
+fn an_event_id_of_another_session_is_invalid() {
+    let stream = |id: &str| {
+        let mut it = Fixture::named(id, config(), "2025-11-25", Settings::default());
         let (call, incoming) = it.call();
         it.progress(incoming, 1);
-        let last = it.hear(call).last_id.unwrap();
+        let last = it.read(call).last_id.unwrap();
         (it, last)
     };
-    let ((mut one, of_one), (mut two, of_two)) = (heard("1"), heard("2"));
+    let ((mut one, of_one), (mut two, of_two)) = (stream("1"), stream("2"));
     assert_ne!(of_one, of_two);
     assert_eq!(one.session.handle_get(one.now, Some(&of_two)), Err(Unresumable));
     assert_eq!(two.session.handle_get(two.now, Some(&of_one)), Err(Unresumable));
@@ -177,52 +177,53 @@ fn the_event_of_another_session_is_none_of_this_one() {
 }
 
 #[test]
-fn what_never_was_cannot_be_resumed() {
-    let (mut it, call, _, bytes) = told(2);
-    let last = Heard::read(&bytes).last_id.unwrap();
-    let (path, number) = last.rsplit_once('-').unwrap();
+fn an_id_that_was_never_issued_cannot_be_resumed_from() {
+    let (mut it, call, _, bytes) = started(2);
+    let last = ReadStream::parse(&bytes).last_id.unwrap();
+    let (prefix, number) = last.rsplit_once('-').unwrap();
     assert_eq!(number, "2");
-    for id in [format!("{path}-3"), format!("{path}-18446744073709551614"), "x".into(), "-".into()]
+    for id in
+        [format!("{prefix}-3"), format!("{prefix}-18446744073709551614"), "x".into(), "-".into()]
     {
         assert_eq!(it.session.handle_get(it.now, Some(&id)), Err(Unresumable), "{id}");
     }
     let refusal = Refusal::from(Unresumable);
     assert_eq!(refusal.status, 400);
-    // Whoever tried took nobody else's place.
-    assert!(!it.hear(call).is_over);
+    // The failed attempt did not detach the reader.
+    assert!(!it.read(call).is_over);
 }
 
 #[test]
-fn whoever_resumes_takes_the_place_of_who_read_before_http_27() {
-    let (mut it, call, incoming, bytes) = told(2);
-    let last = Heard::read(&bytes).last_id;
+fn a_resumption_replaces_the_previous_reader_http_27() {
+    let (mut it, call, incoming, bytes) = started(2);
+    let last = ReadStream::parse(&bytes).last_id;
     it.progress(incoming, 3);
     let get = it.get(last.as_deref());
     it.answer(incoming);
     assert_eq!(it.bytes(call), (Vec::new(), true));
-    let heard = it.hear(get);
+    let stream = it.read(get);
     assert_eq!(
-        (heard.said(), heard.is_over),
+        (stream.summaries(), stream.is_over),
         (alloc::vec!["progress 3".into(), "result 1".into()], true)
     );
 }
 
 #[test]
-fn whoever_guesses_what_a_response_will_be_called_does_not_share_it_http_27() {
+fn a_guessed_event_id_does_not_duplicate_a_response_http_27() {
     for is_read_first in [true, false] {
-        let mut it = Played::new();
+        let mut it = Fixture::new();
         let known = it.call();
         it.progress(known.1, 1);
-        let last = it.hear(known.0).last_id.unwrap();
+        let last = it.read(known.0).last_id.unwrap();
         let (call, incoming) = it.call();
         let (tag, _) = last.split_once('-').unwrap();
         let get = it.get(Some(&format!("{tag}-{}-0", call.0)));
         it.answer(incoming);
         let (first, second) = if is_read_first { (get, call) } else { (call, get) };
-        let mut said = it.hear(first).said();
-        let heard = it.hear(second);
-        assert!(heard.is_over);
-        said.extend(heard.said());
-        assert_eq!(said, ["result 2"]);
+        let mut received = it.read(first).summaries();
+        let stream = it.read(second);
+        assert!(stream.is_over);
+        received.extend(stream.summaries());
+        assert_eq!(received, ["result 2"]);
     }
 }

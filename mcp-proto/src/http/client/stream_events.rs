@@ -1,0 +1,134 @@
+//! Handling of event streams: their messages, their ends, and reconnection.
+
+use alloc::borrow::Cow;
+
+use bytes::Bytes;
+
+use super::Http;
+use super::action::ExchangeId;
+use super::event_stream::EventStream;
+use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
+use super::reply::too_long;
+use crate::connection::{CallError, Session, StreamId, ViolationKind};
+use crate::http::sse::Found;
+use crate::rpc::Incoming;
+use crate::time::Instant;
+
+impl Http {
+    /// Handles bytes of an event stream.
+    // SSE-09, SSE-12: only non-empty `message` events matter. SSE-23: limits. SSE-25: redelivery.
+    pub(super) fn on_event_bytes(&mut self, now: Instant, id: ExchangeId, mut input: &[u8]) {
+        let taken = self.exchanges.get_mut(id).and_then(|exchange| {
+            let stream = exchange.stream.take()?;
+            Some((exchange.purpose, stream))
+        });
+        let Some((purpose, mut stream)) = taken else { return };
+        let EventStream { reader, seen, carrier, .. } = &mut *stream;
+        while let Some(found) = reader.next(&mut input) {
+            let event = match found {
+                Found::Event(event) => event,
+                Found::TooLong => match purpose {
+                    Purpose::Call(call) => {
+                        let why = too_long(self.client.limits().message_bytes_max);
+                        self.exchanges.abort(id);
+                        return self.client.handle_unanswered(now, call.wire, why);
+                    }
+                    Purpose::EndSession | Purpose::Listen | Purpose::OneWay => {
+                        self.client.handle_violation(now, ViolationKind::TooLong);
+                        continue;
+                    }
+                },
+            };
+            let is_redelivered = event.id.is_some_and(|id| seen.is_redelivered(id));
+            if event.message().is_none() || is_redelivered {
+                continue;
+            }
+            carrier.on_message();
+            let message = match event.data {
+                Some(Cow::Owned(data)) => Incoming::Owned(Bytes::from(data)),
+                Some(Cow::Borrowed(data)) => Incoming::Borrowed(data),
+                None => continue,
+            };
+            self.on_event_message(now, id, purpose, message);
+            // The message may have ended the call, the session, or the connection.
+            if !self
+                .exchanges
+                .get(id)
+                .is_some_and(|exchange| matches!(exchange.state, ExchangeState::Events))
+            {
+                return;
+            }
+        }
+        if let Some(exchange) = self.exchanges.get_mut(id) {
+            exchange.stream = Some(stream);
+        }
+    }
+
+    fn on_event_message(
+        &mut self,
+        now: Instant,
+        id: ExchangeId,
+        purpose: Purpose,
+        message: Incoming<'_>,
+    ) {
+        let Purpose::Call(call) = purpose else {
+            return self.client.handle_message(now, StreamId::ONLY, message);
+        };
+        self.on_response(now, call, &message, false);
+        if !self.client.is_in_flight(call.wire) {
+            self.exchanges.discard(id, now);
+        }
+        self.settle();
+    }
+
+    /// Handles the end, loss or failed resumption of a stream: schedules a reconnection if
+    /// possible, else completes its call.
+    // HTTP-18, HTTP-28, SSE-20…22: resumption. HTTP-53: modern streams are not resumed. T-101: a
+    // subscription that ends cleanly is withdrawn.
+    pub(super) fn on_stream_end(&mut self, now: Instant, id: ExchangeId, was_cut: bool) {
+        let Some(exchange) = self.exchanges.remove(id) else { return };
+        let Exchange { purpose, stream, .. } = exchange;
+        let mut stream = stream.unwrap_or_else(|| EventStream::new(self.client.limits()).into());
+        let (attempts, retry, was_open) = stream.on_end();
+        let purpose = match purpose {
+            Purpose::Call(call) => {
+                if !self.client.is_in_flight(call.wire) {
+                    return;
+                }
+                let is_resumable = call.is_legacy && stream.resume_after().is_some();
+                if !is_resumable {
+                    let is_end = call.kind == CallKind::Subscription && !was_cut;
+                    let why = if is_end { CallError::Withdrawn } else { CallError::Lost };
+                    return self.client.handle_unanswered(now, call.wire, why);
+                }
+                Purpose::Call(CallInfo { is_resumed: true, ..call })
+            }
+            Purpose::Listen => Purpose::Listen,
+            Purpose::EndSession | Purpose::OneWay => return,
+        };
+        let delay = self.backoff.delay(attempts, retry, was_open);
+        let mut next = Exchange::new(purpose, ExchangeState::Waiting, false);
+        next.stream = Some(stream);
+        let next = self.exchanges.insert(next);
+        self.exchanges.set_due(next, Some(now + delay));
+    }
+
+    /// Handles a transient error status: aborts the exchange and schedules a reconnection.
+    pub(super) fn reconnect(&mut self, now: Instant, id: ExchangeId) {
+        self.exchanges.queue_abort(id);
+        self.on_stream_end(now, id, true);
+    }
+
+    /// Opens the stream for messages that belong to no call, in a legacy session.
+    // HTTP-22: the client may issue a GET.
+    pub(super) fn open_stream(&mut self) {
+        if self.config.has_stream && self.is_legacy() && !self.client.is_closed() {
+            let id = self.exchanges.insert(Exchange::new(
+                Purpose::Listen,
+                ExchangeState::Waiting,
+                false,
+            ));
+            self.exchanges.queue_get(id);
+        }
+    }
+}

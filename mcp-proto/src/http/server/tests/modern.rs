@@ -1,0 +1,102 @@
+//! Tests of modern exchanges.
+
+use super::*;
+
+#[test]
+fn a_single_response_has_the_status_of_its_error_code_http_42() {
+    let (mut session, call) = post_modern(&modern_request("tools/call", json!({"name": "x"})));
+    let Some(Event::Request { incoming, .. }) = session.poll_event() else { panic!("no request") };
+    assert_eq!(session.poll_reply(call), None);
+    session.respond(Instant::ZERO, incoming, &CallToolResult::text("done")).unwrap();
+    let reply = session.poll_reply(call).unwrap();
+    assert_eq!(reply.status, 200);
+    assert!(reply.fields.iter().all(|(name, _)| *name != "mcp-session-id"));
+    let (mut session, call) = post_modern(&modern_request("no/such", json!({})));
+    assert_eq!(session.poll_reply(call).unwrap().status, 404);
+}
+
+#[test]
+fn events_have_no_ids_and_streams_are_not_primed_sse_24_http_52() {
+    let (session, call) = post_modern(&modern_request("tools/call", json!({"name": "x"})));
+    let mut it = Fixture { session, now: Instant::ZERO, next_id: 2 };
+    let incoming = it.incoming();
+    it.wait(Duration::from_secs(1));
+    assert_eq!(it.session.poll_reply(call), None, "modern streams are not primed");
+    it.progress(incoming, 1);
+    it.session.hang_up(it.now, incoming).unwrap();
+    let first = it.read(call);
+    assert!(!first.is_over, "`hang_up` has no effect");
+    it.answer(incoming);
+    let rest = it.read(call);
+    assert_eq!(
+        (first.summaries(), rest.summaries()),
+        (Vec::from(["progress 1".into()]), Vec::from(["result 1".into()]))
+    );
+    assert!(rest.is_over);
+    for stream in [first, rest] {
+        assert_eq!((stream.last_id, stream.retry), (None, None));
+    }
+    assert_eq!(it.session.streams.kept_bytes(), 0);
+}
+
+#[test]
+fn a_disconnection_cancels_the_request_t_76_t_77() {
+    for is_begun in [false, true] {
+        let (session, call) = post_modern(&modern_request("tools/call", json!({"name": "x"})));
+        let mut it = Fixture { session, now: Instant::ZERO, next_id: 2 };
+        let incoming = it.incoming();
+        if is_begun {
+            it.progress(incoming, 1);
+            it.read(call);
+        }
+        it.session.handle_gone(it.now, call);
+        let Some(Event::RequestCancelled { incoming: cancelled, .. }) = it.session.poll_event()
+        else {
+            panic!("the request was not cancelled");
+        };
+        assert_eq!(cancelled, incoming);
+        assert!(it.session.respond(it.now, incoming, &CallToolResult::text("late")).is_err());
+        assert!(!it.session.is_busy() && !it.session.has_output());
+        assert_eq!(it.session.poll_frame(call), Some(Frame::End));
+    }
+}
+
+#[test]
+fn in_a_session_a_disconnection_does_not_cancel_the_request_t_76() {
+    let mut it = Fixture::new();
+    let (call, incoming) = it.call();
+    it.session.handle_gone(it.now, call);
+    assert!(it.session.poll_event().is_none());
+    it.answer(incoming);
+}
+
+#[test]
+fn a_subscription_is_acknowledged_then_notified_then_answered_t_102() {
+    let (session, listen) = post_modern(&modern_request(
+        "subscriptions/listen",
+        json!({"notifications": {"toolsListChanged": true}}),
+    ));
+    let mut it = Fixture { session, now: Instant::ZERO, next_id: 2 };
+    it.change();
+    let stream = it.read(listen);
+    assert_eq!(stream.summaries(), ["subscriptions/acknowledged", "tools/list_changed"]);
+    it.change();
+    assert_eq!(it.read(listen).summaries(), ["tools/list_changed"]);
+    it.session.close(it.now);
+    let end = it.read(listen);
+    assert_eq!((end.summaries(), end.is_over), (Vec::from(["result 1".into()]), true));
+    assert!(!it.session.is_busy());
+}
+
+#[test]
+fn a_subscriber_that_disconnected_receives_nothing() {
+    let (session, listen) = post_modern(&modern_request(
+        "subscriptions/listen",
+        json!({"notifications": {"toolsListChanged": true}}),
+    ));
+    let mut it = Fixture { session, now: Instant::ZERO, next_id: 2 };
+    it.read(listen);
+    it.session.handle_gone(it.now, listen);
+    it.change();
+    assert!(!it.session.has_output() && !it.session.is_busy());
+}
