@@ -44,7 +44,7 @@ pub(crate) struct Cache {
 
 /// Where the answer to a call goes, and how many changes were told of before it was made.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct CacheSlot {
     key: CacheKey,
     changes: u64,
 }
@@ -117,7 +117,7 @@ impl Cache {
     }
 
     /// Forgets what the notification `method` says is out of date. (STL-42)
-    pub(crate) fn forget_after(&mut self, method: MethodId) {
+    pub(crate) fn invalidate_for(&mut self, method: MethodId) {
         let ends = |name: &str| {
             METHODS.iter().any(|rule| {
                 rule.name == name && rule.cached_until.is_some_and(|until| until.contains(&method))
@@ -131,19 +131,19 @@ impl Cache {
     }
 
     /// Where the answer to a call that is made now goes.
-    pub(crate) fn place(&self, key: CacheKey) -> Place {
-        Place { key, changes: self.changes }
+    pub(crate) fn slot(&self, key: CacheKey) -> CacheSlot {
+        CacheSlot { key, changes: self.changes }
     }
 
     /// Whether an answer was asked for before a change that ends it.
-    fn is_outdated(&self, place: &Place) -> bool {
+    fn is_outdated(&self, place: &CacheSlot) -> bool {
         self.ended
             .iter()
             .any(|(method, change)| *change > place.changes && is_of(&place.key, method))
     }
 
     /// Forgets all answers to `method`: a cursor among them is no longer good. (STL-45)
-    pub(crate) fn forget_method(&mut self, method: &str) {
+    pub(crate) fn invalidate_method(&mut self, method: &str) {
         self.forget(|name| name == method);
     }
 
@@ -168,9 +168,9 @@ impl Cache {
 impl Cache {
     /// Handles the outcome of a call whose result had a place: keeps it, unless `is_first` is false
     /// because it took input to get it. (STL-41, STL-45)
-    pub(crate) fn remember(
+    pub(crate) fn on_completed(
         &mut self,
-        place: Place,
+        place: CacheSlot,
         outcome: &Result<Raw, CallError>,
         is_first: bool,
         now: Instant,
@@ -183,7 +183,7 @@ impl Cache {
             Err(CallError::Refused(error)) if error.code == code::INVALID_PARAMS => {
                 let method = METHODS.iter().map(|rule| rule.name).find(|name| is_of(&key, name));
                 if let Some(method) = method.filter(|_| has_cursor(&key)) {
-                    self.forget_method(method);
+                    self.invalidate_method(method);
                 }
             }
             _ => {}

@@ -41,12 +41,12 @@ impl Config {
             capabilities: Capabilities::none(),
             instructions: None,
             revisions: Revision::ALL.to_vec(),
-            also_served: Vec::new(),
+            served_methods: Vec::new(),
             limits: Limits::default(),
             policy: ViolationPolicy::Ignore,
-            takes_modern_welcome: false,
-            expected: None,
-            tells_info: true,
+            accepts_modern_initialize_result: false,
+            expected_era: None,
+            sends_info: true,
         })
     }
 
@@ -83,7 +83,7 @@ impl Config {
     /// first which it is of. If it is of the other after all, that is found out. (LIF-31)
     #[must_use]
     pub const fn expect(mut self, era: Era) -> Self {
-        self.0.expected = Some(era);
+        self.0.expected_era = Some(era);
         self
     }
 
@@ -92,7 +92,7 @@ impl Config {
     /// Some servers answer so to whatever they are asked. (T-31)
     #[must_use]
     pub const fn take_modern_welcome(mut self) -> Self {
-        self.0.takes_modern_welcome = true;
+        self.0.accepts_modern_initialize_result = true;
         self
     }
 
@@ -100,14 +100,14 @@ impl Config {
     /// tells them. (STL-02)
     #[must_use]
     pub const fn without_info(mut self) -> Self {
-        self.0.tells_info = false;
+        self.0.sends_info = false;
         self
     }
 
     /// Has servers' requests of a method that no revision knows delivered instead of refused.
     #[must_use]
     pub fn serve(mut self, method: &str) -> Self {
-        self.0.also_served.push(method.into());
+        self.0.served_methods.push(method.into());
         self
     }
 

@@ -68,7 +68,7 @@ pub(crate) fn outgoing_notification(
 
 /// What the client must have declared for us to ask this of it, by its row and params; which row
 /// there is depends on the revision. `besides` are added. (CAP-06, CAP-09, CAP-16)
-pub(crate) fn question_needs(
+pub(crate) fn input_request_needs(
     rule: &MethodRule,
     params: Option<&[u8]>,
     besides: Capabilities,
@@ -81,7 +81,7 @@ pub(crate) fn question_needs(
 }
 
 /// Whether a question of the peer is one that we, who declared `ours`, can be asked. (T-96)
-pub(crate) fn is_fit_question(
+pub(crate) fn accepts_input_request(
     rule: &MethodRule,
     params: Option<&[u8]>,
     ours: &Capabilities,

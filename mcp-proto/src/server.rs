@@ -47,12 +47,12 @@ impl Config {
             capabilities: Capabilities::none(),
             instructions: None,
             revisions: Revision::ALL.to_vec(),
-            also_served: Vec::new(),
+            served_methods: Vec::new(),
             limits: Limits::default(),
             policy: ViolationPolicy::Reply,
-            takes_modern_welcome: false,
-            expected: None,
-            tells_info: true,
+            accepts_modern_initialize_result: false,
+            expected_era: None,
+            sends_info: true,
         };
         let meta = MetaWriter::of(&identity, Side::Server);
         Self { identity: Arc::new(identity), meta: Arc::new(meta) }
@@ -103,7 +103,7 @@ impl Config {
     /// Has clients' requests of a method that no revision knows delivered instead of refused.
     #[must_use]
     pub fn serve(self, method: &str) -> Self {
-        self.with(|identity| identity.also_served.push(method.into()))
+        self.with(|identity| identity.served_methods.push(method.into()))
     }
 
     /// The bounds of the connection.
@@ -126,7 +126,7 @@ impl Config {
 
     /// Returns the methods that are served although no revision has them.
     pub fn also_served(&self) -> impl Iterator<Item = &str> {
-        self.identity.also_served.iter().map(|method| &**method)
+        self.identity.served_methods.iter().map(|method| &**method)
     }
 
     /// Returns the bounds of the connection.

@@ -67,10 +67,10 @@ fn one_thread_serves_them_all() {
         "Ada: the daemon is clock 1.0.0",
         "Ada: \"30 ms have passed\"",
         "Bob: 200 calls, 3276800 bytes",
-        "Eve: no answer came in time",
+        "Eve: the call timed out (`CallOptions::timeout`)",
         "daemon: request#",
         "is not wanted any more: timed out",
-        "daemon: the peer hung up",
+        "daemon: closed by the peer",
     ] {
         assert!(text.contains(line), "{line:?} is missing in\n{text}");
     }

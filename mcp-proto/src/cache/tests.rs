@@ -144,7 +144,7 @@ fn a_change_ends_the_answers_that_it_is_about_and_no_others_stl_42() {
         {
             cache.keep(key(method, params).unwrap(), &good_for("1000"), at(0), PLENTY);
         }
-        cache.forget_after(change);
+        cache.invalidate_for(change);
         for method in CACHED {
             for params in ["{}", r#"{"a":1}"#] {
                 let is_kept = cache.find(&key(method, params).unwrap(), at(0)).is_some();
@@ -182,7 +182,7 @@ fn bytes_are_bounded_and_the_oldest_gives_way() {
     let large = raw(&format!(r#"{{"tools":[],"ttlMs":1,"x":"{}"}}"#, "x".repeat(bytes_max)));
     cache.keep(page(101), &large, at(0), bytes_max);
     assert_eq!((cache.find(&page(101), at(0)), cache.entries.len()), (None, 3));
-    cache.forget_method("tools/list");
+    cache.invalidate_method("tools/list");
     assert_eq!((cache.entries.len(), cache.by_age.len(), cache.bytes), (0, 0, 0));
 }
 

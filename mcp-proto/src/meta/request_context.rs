@@ -19,11 +19,11 @@ use crate::vocabulary::{Answers, Identity, Peer};
 
 /// The context of the latest request: a client sends the same in each, which is then read once.
 #[derive(Debug, Default)]
-pub(crate) struct LastContext(Option<Box<RequestContext>>);
+pub(crate) struct LastContext(Option<Box<CachedContext>>);
 
 /// What the `_meta` of a request says.
 #[derive(Debug)]
-struct RequestContext {
+struct CachedContext {
     /// The whole `_meta`, on one line.
     meta: Raw,
     peer: Arc<Peer>,
@@ -33,7 +33,7 @@ struct RequestContext {
 
 /// What is delivered with a request besides its params.
 #[derive(Debug)]
-pub(crate) struct Sender {
+pub(crate) struct RequestContext {
     pub(crate) peer: Arc<Peer>,
     pub(crate) log_level: Option<Level>,
     pub(crate) answers: Option<Answers>,
@@ -48,7 +48,7 @@ const META_BYTES_MAX: usize = 1024;
 
 impl LastContext {
     /// The latest context, if this request carries the same bytes.
-    fn same(&self, params: &Params<'_>) -> Option<&RequestContext> {
+    fn same(&self, params: &Params<'_>) -> Option<&CachedContext> {
         let meta = params.meta?;
         // What is kept is on one line.
         self.0.as_deref().filter(|last| last.meta.as_bytes() == meta && !params.line_breaks())
@@ -67,9 +67,9 @@ impl LastContext {
         identity: &Identity,
         frame: Frame<'_>,
         params: &Params<'_>,
-    ) -> Result<Sender, ErrorObject> {
+    ) -> Result<RequestContext, ErrorObject> {
         if let Some(last) = self.same(params) {
-            return Ok(Sender {
+            return Ok(RequestContext {
                 peer: Arc::clone(&last.peer),
                 log_level: last.log_level,
                 answers: None,
@@ -83,14 +83,14 @@ impl LastContext {
         let short =
             params.meta.filter(|meta| meta.len() <= META_BYTES_MAX && !params.line_breaks());
         self.0 = short.map(|meta| {
-            Box::new(RequestContext {
+            Box::new(CachedContext {
                 meta: Frame::Borrowed(meta).keep(meta, false),
                 peer: Arc::clone(&peer),
                 log_level,
                 progress_token: progress_token.clone(),
             })
         });
-        Ok(Sender { peer, log_level, answers: None, state: None, meta, progress_token })
+        Ok(RequestContext { peer, log_level, answers: None, state: None, meta, progress_token })
     }
 }
 

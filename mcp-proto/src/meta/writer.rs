@@ -31,7 +31,7 @@ impl MetaWriter {
         let mut capabilities = Vec::new();
         me.capabilities.write(&mut capabilities, side, revision);
         let mut info = Vec::new();
-        let told = me.tells_info && me.info.encode(revision, &mut info).is_ok();
+        let told = me.sends_info && me.info.encode(revision, &mut info).is_ok();
         Self {
             version: revision.name(),
             capabilities: capabilities.into(),

@@ -44,7 +44,7 @@ fn a_question_is_one_that_its_client_declared_cap_04_cap_15_t_96() {
         let rule = MethodRule::question(method, Revision::V2026_07_28).unwrap();
         let params = params.map(str::as_bytes);
         assert_eq!(
-            is_fit_question(rule, params, &having(ours)),
+            accepts_input_request(rule, params, &having(ours)),
             *is_fit,
             "{method} {params:?} {ours:?}"
         );

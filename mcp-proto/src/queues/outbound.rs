@@ -260,7 +260,7 @@ impl Outbound {
             }
         }
         if self.stall.is_none() && self.buffer.waiting() > limits.replies_bytes_max {
-            self.watch_for_stall(now, limits);
+            self.start_stall_timer(now, limits);
         }
         Ok(())
     }
@@ -284,7 +284,7 @@ impl Outbound {
         }
     }
 
-    fn watch_for_stall(&mut self, now: Instant, limits: &Limits) {
+    fn start_stall_timer(&mut self, now: Instant, limits: &Limits) {
         let due = now + limits.stall_timeout.max(PERIOD_MIN);
         self.stall = Some(Stall { due, read: self.buffer.written_total() });
     }
@@ -295,7 +295,7 @@ impl Outbound {
     }
 
     /// Stops watching the peer.
-    pub(crate) fn forget_stall(&mut self) {
+    pub(crate) fn stop_stall_timer(&mut self) {
         self.stall = None;
     }
 
@@ -310,7 +310,7 @@ impl Outbound {
         }
         let has_stalled = self.buffer.written_total() == read;
         if !has_stalled {
-            self.watch_for_stall(now, limits);
+            self.start_stall_timer(now, limits);
         }
         has_stalled
     }

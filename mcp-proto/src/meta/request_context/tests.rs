@@ -24,7 +24,7 @@ fn read(
     contexts: &mut LastContext,
     identity: &Identity,
     message: &str,
-) -> Result<Sender, ErrorObject> {
+) -> Result<RequestContext, ErrorObject> {
     contexts.read(identity, Frame::Borrowed(message.as_bytes()), &params_in(message))
 }
 

@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::revision::Capability;
 use crate::schema::{Capabilities, Implementation};
 
-fn stamp_of(side: Side, tells_info: bool) -> MetaWriter {
+fn stamp_of(side: Side, sends_info: bool) -> MetaWriter {
     let capability = match side {
         Side::Client => Capability::Roots,
         Side::Server => Capability::Tools,
@@ -22,12 +22,12 @@ fn stamp_of(side: Side, tells_info: bool) -> MetaWriter {
         capabilities: Capabilities::none().with(capability),
         instructions: None,
         revisions: vec![Revision::V2026_07_28],
-        also_served: Vec::new(),
+        served_methods: Vec::new(),
         limits: Limits::default(),
         policy: ViolationPolicy::Ignore,
-        takes_modern_welcome: false,
-        expected: None,
-        tells_info,
+        accepts_modern_initialize_result: false,
+        expected_era: None,
+        sends_info,
     };
     MetaWriter::new(&me, side, Revision::V2026_07_28)
 }
@@ -110,7 +110,7 @@ fn finish(stamp: &MetaWriter, result: &str, method: &str) -> String {
 }
 
 /// What a result must say, by hand.
-fn model(result: &str, is_cacheable: bool, tells_info: bool) -> Value {
+fn model(result: &str, is_cacheable: bool, sends_info: bool) -> Value {
     let mut result: Value = serde_json::from_str(result).unwrap();
     let object = result.as_object_mut().unwrap();
     let kind = object.entry("resultType").or_insert(json!("complete")).clone();
@@ -118,7 +118,7 @@ fn model(result: &str, is_cacheable: bool, tells_info: bool) -> Value {
         object.entry("ttlMs").or_insert(json!(0));
         object.entry("cacheScope").or_insert(json!("private"));
     }
-    if tells_info {
+    if sends_info {
         let meta = object.entry("_meta").or_insert(json!({}));
         if !meta.is_object() {
             *meta = json!({});
@@ -158,14 +158,14 @@ fn every_result_says_what_it_is_and_whose_and_for_how_long_stl_05_stl_39_stl_40_
         ("subscriptions/listen", false),
         ("x/y", false),
     ];
-    for tells_info in [true, false] {
-        let stamp = stamp_of(Side::Server, tells_info);
+    for sends_info in [true, false] {
+        let stamp = stamp_of(Side::Server, sends_info);
         for members in members {
             for (method, is_cacheable) in methods {
                 for result in [format!("{{{members}}}"), format!("{{ {members} }}")] {
                     let finished = finish(&stamp, &result, method);
                     let tree: Value = serde_json::from_str(&finished).expect(&finished);
-                    assert_eq!(tree, model(&result, is_cacheable, tells_info), "{method} {result}");
+                    assert_eq!(tree, model(&result, is_cacheable, sends_info), "{method} {result}");
                     // Said once: a tree would hide what is said twice.
                     let mut names: Vec<_> = json_members(finished.as_bytes())
                         .map(|(name, _)| unescape_key(name))

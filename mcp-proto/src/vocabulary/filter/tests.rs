@@ -104,9 +104,9 @@ fn a_part_is_what_lies_below_and_not_what_only_begins_alike_t_122() {
         ("file:///a/b", "file:///a", false),
         ("file:///a", "FILE:///a", false),
     ] {
-        assert_eq!(is_part(whole, uri), wanted, "{uri} of {whole}");
+        assert_eq!(is_within_resource(whole, uri), wanted, "{uri} of {whole}");
         assert_eq!(
-            Filter::new().resource("x").resource(whole).names_uri(uri),
+            Filter::new().resource("x").resource(whole).matches_uri(uri),
             wanted,
             "{uri} of {whole}"
         );
@@ -124,13 +124,13 @@ fn a_change_is_named_by_the_filters_that_ask_for_it_and_by_no_other_stl_31() {
     let changes = [Change::Tools, Change::Prompts, Change::Resources, Change::Resource("a/b")];
     for (wanted, change) in changes.iter().enumerate() {
         for (index, filter) in filters.iter().enumerate() {
-            assert_eq!(change.is_named_by(filter), index == wanted, "{change:?} {filter:?}");
-            let names_list = index == wanted && index < 3;
-            assert_eq!(filter.names_list(change.method()), names_list, "{change:?} {filter:?}");
+            assert_eq!(change.matches(filter), index == wanted, "{change:?} {filter:?}");
+            let matches_list = index == wanted && index < 3;
+            assert_eq!(filter.matches_list(change.method()), matches_list, "{change:?} {filter:?}");
         }
-        assert!(change.is_named_by(&full().resource("a")) && !change.is_named_by(&Filter::new()));
+        assert!(change.matches(&full().resource("a")) && !change.matches(&Filter::new()));
     }
-    assert!(!full().names_list(MethodId::LogMessage));
+    assert!(!full().matches_list(MethodId::LogMessage));
 }
 
 #[test]
@@ -160,8 +160,8 @@ fn nothing_is_believed_that_was_not_asked_for_stl_35() {
         Filter::new().resource("b"),
         full(),
     ] {
-        assert_eq!(all().within(&asked), asked, "all is promised");
-        assert_eq!(asked.clone().within(&all()), asked, "all was asked for");
-        assert_eq!(Filter::new().within(&asked), Filter::new(), "nothing is promised");
+        assert_eq!(all().restricted_to(&asked), asked, "all is promised");
+        assert_eq!(asked.clone().restricted_to(&all()), asked, "all was asked for");
+        assert_eq!(Filter::new().restricted_to(&asked), Filter::new(), "nothing is promised");
     }
 }

@@ -95,7 +95,7 @@ fn whoever_is_not_let_in_is_told_so_and_asks_no_more_aut_11() {
         assert_eq!(
             closed,
             &format!(
-                "closed: the server could not be connected to: the server answered with HTTP status {status}"
+                "closed: could not connect to the server: the server responded with HTTP status {status}"
             )
         );
         it.aborts(&probe);
@@ -112,8 +112,7 @@ fn a_server_that_has_no_such_place_is_given_up_with_its_status_t_72() {
         it.reply(&probe, status, PLAIN, "");
         let initialize = it.post("initialize");
         it.reply(&initialize, status, PLAIN, "");
-        let why =
-            "closed: the server could not be connected to: the server answered with HTTP status";
+        let why = "closed: could not connect to the server: the server responded with HTTP status";
         assert_eq!(it.events(), [format!("{why} {status}")]);
         it.idle();
         assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
@@ -127,7 +126,8 @@ fn a_server_that_is_not_there_is_given_up_at_once() {
     it.http.handle_failure(it.now, probe.exchange, Failure::Unreached);
     assert_eq!(
         it.events(),
-        ["closed: the server could not be connected to: the server could not be reached"]
+        ["closed: could not connect to the server: the server could not be reached, \
+          the request was not sent"]
     );
     it.idle();
 }

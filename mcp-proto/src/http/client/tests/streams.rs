@@ -203,7 +203,7 @@ fn an_answer_can_come_on_another_stream_than_its_own_t_85_t_88_t_89() {
         events[..2],
         [format!(r#"{first}: {{"of":"one"}}"#), format!(r#"{second}: {{"of":"two"}}"#)]
     );
-    assert!(events[2].starts_with("unknown response"), "{events:?}");
+    assert!(events[2].starts_with("response without a pending call"), "{events:?}");
     it.aborts(&two);
     it.idle();
     assert_eq!(it.exchanges(), 1, "the stream of the server's own");
