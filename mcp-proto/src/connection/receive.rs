@@ -115,7 +115,7 @@ impl Connection {
                 self.on_request(origin, id, method, params);
             }
             Message::Response { id, outcome } => {
-                let kind = outcome.as_ref().ok().and_then(|result| result.kind());
+                let kind = outcome.as_ref().ok().and_then(|result| result.result_type());
                 let outcome = match outcome {
                     Ok(result) => Ok(result.keep(origin.frame)),
                     Err(error) => Err(CallError::Refused(error.clone())),

@@ -1,4 +1,4 @@
-//! The `_meta` of the modern era: the context that each request carries, read and written.
+//! The `_meta` of modern messages: parsing the context of requests, and writing it.
 
 mod request_context;
 mod writer;

@@ -1,4 +1,4 @@
-//! A method's name: one of the protocol's, or any other.
+//! The name of a method, known to the protocol or not.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -6,7 +6,19 @@ use core::ops::Deref;
 
 use super::MethodId;
 
-/// A method's name. A method of the protocol takes no allocation.
+/// The name of a method.
+///
+/// Dereferences to the name on the wire. A method of the protocol is stored as its [`MethodId`],
+/// without allocation; the name of an extension's method is stored as text.
+///
+/// ```
+/// use mcp_proto::{Method, MethodId};
+///
+/// let method = Method::from("tools/call");
+/// assert_eq!(method.id(), Some(MethodId::CallTool));
+/// assert_eq!(method, "tools/call");
+/// assert_eq!(Method::from("com.example/reload").id(), None);
+/// ```
 #[derive(Clone)]
 pub struct Method(Name);
 
@@ -17,12 +29,12 @@ enum Name {
 }
 
 impl Method {
-    /// The name of a method that no revision has.
+    /// Creates the name of a method that no revision defines.
     pub(crate) fn other(name: &str) -> Self {
         Self(Name::Other(name.into()))
     }
 
-    /// Returns the id of a method of the protocol.
+    /// Returns the method's id; `None` if no revision defines the method.
     #[must_use]
     pub const fn id(&self) -> Option<MethodId> {
         match &self.0 {
