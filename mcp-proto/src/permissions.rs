@@ -161,7 +161,8 @@ pub(crate) fn incoming_request(
                 // At least one mode of the method must be offered.
                 && (rule.conditions.is_empty()
                     || rule.needs.is_some()
-                    || receiver_conditions(rule).any(|condition| ours.says(condition.needs, side, declared_in)));
+                    || receiver_conditions(rule)
+                        .any(|condition| ours.says(condition.needs, side, declared_in)));
             if !offered {
                 return Err(ErrorObject::method_not_found(method));
             }

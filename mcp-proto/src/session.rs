@@ -26,7 +26,7 @@ use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 ///
 /// A transport with one stream uses [`StreamId::ONLY`]. A transport with several calls
 /// [`use_streams`](Self::use_streams) first: each stream may then fill an eighth of the outbound
-/// queue, and its end is reported as [`OutgoingKind::EndOfStream`](crate::OutgoingKind::EndOfStream).
+/// queue, and its end is reported as [`EndOfStream`](crate::OutgoingKind::EndOfStream).
 ///
 /// The `handle_*` methods complete all work before they return. The `poll_*` methods take O(1) and
 /// may be called in any order, any number of times. A time earlier than a previous one counts as

@@ -198,8 +198,9 @@ impl Caching {
         let client = Client::new(Instant::ZERO, Config::new("c", "1").limits(limits));
         let mut caching = Self { client, now: Instant::ZERO };
         let capabilities = r#"{"tools":{"listChanged":true},"resources":{},"prompts":{}}"#;
+        let versions = r#""supportedVersions":["2026-07-28"]"#;
         caching.answer(&format!(
-            r#""result":{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{capabilities}}}"#
+            r#""result":{{"resultType":"complete",{versions},"capabilities":{capabilities}}}"#
         ));
         assert!(matches!(caching.client.poll_event(), Some(Event::Ready(_))));
         caching

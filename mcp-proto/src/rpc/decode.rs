@@ -1,6 +1,6 @@
 //! Parses and classifies one JSON-RPC message in one pass, leaving params and results as text.
 //!
-//! MemberIndex may come in any order. Duplicate envelope members are refused, unknown ones are skipped.
+//! Members may come in any order. Duplicate envelope members are refused, unknown ones skipped.
 
 // T-10, JSON-18: duplicate and unknown members.
 
@@ -144,7 +144,7 @@ impl<'a, const N: usize> MemberIndex<'a, N> {
         self.count += 1;
     }
 
-    /// Returns the member `name` of `object`, the indexed object. Of duplicates the last one counts.
+    /// Returns the member `name` of `object`, the indexed object. The last of duplicates counts.
     // T-10: duplicates within params.
     fn find(&self, object: &'a [u8], name: &str) -> Option<&'a [u8]> {
         match self.first.get(..self.count) {

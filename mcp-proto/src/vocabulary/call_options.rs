@@ -51,7 +51,7 @@ pub struct CallOptions {
     /// [`Misuse::Stale`](crate::Misuse::Stale) if the request has ended, and with
     /// [`Misuse::Unsupported`](crate::Misuse::Unsupported) if its client takes no requests.
     pub parent: Option<IncomingId>,
-    /// Whether to bypass the client's cache. The response is cached all the same.
+    /// Whether to bypass the client's cache. The response is cached nevertheless.
     ///
     /// Has no effect while [`Limits::cache_bytes_max`](crate::Limits::cache_bytes_max) is 0.
     pub fresh: bool,

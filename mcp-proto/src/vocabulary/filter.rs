@@ -13,7 +13,7 @@ use crate::schema::Capabilities;
 ///
 /// Pass one to [`Client::listen`](crate::client::Client::listen). The server may agree to less:
 /// [`client::Event::Listening`](crate::client::Event::Listening) holds the effective filter. See
-/// the specification on [subscriptions].
+/// the specification on [subscriptions][spec].
 ///
 /// ```
 /// use mcp_proto::Filter;
@@ -22,7 +22,7 @@ use crate::schema::Capabilities;
 /// assert!(filter.tools && !filter.prompts);
 /// ```
 ///
-/// [subscriptions]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
+/// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Filter {

@@ -49,9 +49,10 @@ impl fmt::Display for CallId {
 /// # use mcp_proto::server::{Config, Event, Server};
 /// use mcp_proto::ErrorObject;
 /// # let now = Instant::ZERO;
-/// # let mut server = Server::new(now, Config::new("weather", "1.0.0").capability(Capability::Tools));
-/// # let message = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today","_meta":{
-/// #     "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+/// # let config = Config::new("weather", "1.0.0").capability(Capability::Tools);
+/// # let mut server = Server::new(now, config);
+/// # let message = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today",
+/// #     "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
 /// #     "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 /// # server.handle_message(now, StreamId::ONLY, &message[..]);
 ///

@@ -22,8 +22,10 @@ use crate::rpc::ErrorObject;
 /// assert!(matches!(error, CallError::Refused(error) if error.code == code::INVALID_PARAMS));
 /// ```
 ///
-/// See the specification on [errors](https://modelcontextprotocol.io/specification/2026-07-28/basic)
-/// and [cancellation](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation).
+/// See the specification on [errors] and [cancellation][cancel].
+///
+/// [errors]: https://modelcontextprotocol.io/specification/2026-07-28/basic
+/// [cancel]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CallError {
@@ -31,10 +33,10 @@ pub enum CallError {
     Cancelled,
     /// The server responded with an HTTP status other than success, and without a JSON-RPC error.
     ///
-    /// 401 and 403 require [authorization], and redirects (3xx) are not followed: configure the
+    /// 401 and 403 require [authorization][spec]. Redirects (3xx) are not followed: configure the
     /// final URL.
     ///
-    /// [authorization]: https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
+    /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
     // HTTP-61: an unsuccessful status ends the call.
     Http {
         /// The HTTP status, 100 to 999.
@@ -118,10 +120,11 @@ impl core::error::Error for CallError {}
 /// assert!(!should_reconnect(&Close::Local));
 /// ```
 ///
-/// See the specification on the handshake of the
-/// [legacy](https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle) and on version
-/// negotiation in the
-/// [modern](https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning) era.
+/// See the specification on the [handshake] of the legacy era and on [version negotiation][version]
+/// in the modern era.
+///
+/// [handshake]: https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
+/// [version]: https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Fault {

@@ -57,8 +57,8 @@ impl Peer {
 /// # let now = Instant::ZERO;
 /// # let config = Config::new("weather", "1.0.0").capability(Capability::Tools);
 /// # let mut server = Server::new(now, config);
-/// # let message = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today","_meta":{
-/// #     "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+/// # let message = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today",
+/// #     "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
 /// #     "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 /// # server.handle_message(now, StreamId::ONLY, &message[..]);
 ///
@@ -108,8 +108,8 @@ impl Request {
 /// use mcp_proto::Revision;
 /// # let config = Config::new("weather", "1.0.0").capability(Capability::Tools);
 /// # let mut server = Server::new(Instant::ZERO, config);
-/// # let message = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today","_meta":{
-/// #     "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+/// # let message = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today",
+/// #     "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
 /// #     "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 /// # server.handle_message(Instant::ZERO, StreamId::ONLY, &message[..]);
 ///
@@ -124,18 +124,18 @@ impl Request {
 pub struct Context {
     /// The client, and the revision of the request.
     pub peer: Arc<Peer>,
-    /// The lowest severity of [log messages] to send; `None` if the client set none.
+    /// The lowest severity of [log messages][spec] to send; `None` if the client set none.
     ///
     /// [`Server::log`](crate::server::Server::log) applies it.
     ///
-    /// [log messages]: https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
+    /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
     pub log_level: Option<Level>,
     /// Whether the client requested progress.
     ///
     /// [`Server::progress`](crate::server::Server::progress) sends nothing if not.
     pub wants_progress: bool,
     /// The responses to the input requests of
-    /// [`Server::request_input`](crate::server::Server::request_input); `None` if nothing was requested.
+    /// [`Server::request_input`](crate::server::Server::request_input); `None` if there were none.
     pub answers: Option<Answers>,
     /// The state passed to [`Server::request_input`](crate::server::Server::request_input).
     ///

@@ -16,22 +16,23 @@ use crate::schema::{Decode, DecodeError, Encode};
 /// keys of the server's choice. The client's responses arrive in
 /// [`Context::answers`](crate::Context::answers) under equal keys. A legacy client receives a
 /// request, a modern one an `input_required` result; the server need not distinguish the two. See
-/// the specification on [multi round-trip requests].
+/// the specification on [multi round-trip requests][spec].
 ///
 /// ```
 /// use mcp_proto::{Question, Raw};
 ///
 /// let params = Raw::from_text(r#"{"message":"Which city?"}"#).unwrap();
-/// let questions = [("city", Question::raw("elicitation/create", params)), ("roots", Question::Roots)];
+/// let city = Question::raw("elicitation/create", params);
+/// let questions = [("city", city), ("roots", Question::Roots)];
 /// ```
 ///
-/// [multi round-trip requests]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+/// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Question {
-    /// Asks the user, by a form or a URL: [`elicitation/create`].
+    /// Asks the user, by a form or a URL: [`elicitation/create`][spec].
     ///
-    /// [`elicitation/create`]: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
+    /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
     #[cfg(feature = "schema")]
     Elicit(Box<Elicit>),
     /// One of these requests by method name, with params as JSON: an object, or `None`.
@@ -40,9 +41,9 @@ pub enum Question {
     ///
     /// [`roots/list`]: https://modelcontextprotocol.io/specification/2026-07-28/client/roots
     Roots,
-    /// Asks for a completion by the client's model: [`sampling/createMessage`].
+    /// Asks for a completion by the client's model: [`sampling/createMessage`][spec].
     ///
-    /// [`sampling/createMessage`]: https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
+    /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
     #[cfg(feature = "schema")]
     Sample(Box<CreateMessage>),
 }

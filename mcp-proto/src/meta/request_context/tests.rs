@@ -15,9 +15,9 @@ fn server() -> Identity {
 
 /// Returns a message with a context that has the additional members `more`.
 fn request(more: &str) -> String {
-    message(&format!(
-        r#"{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{"roots":{{}}}}{more}}}}}"#
-    ))
+    let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
+    let capabilities = r#""io.modelcontextprotocol/clientCapabilities":{"roots":{}}"#;
+    message(&format!(r#"{{"_meta":{{{version},{capabilities}{more}}}}}"#))
 }
 
 fn read(
@@ -84,8 +84,11 @@ fn the_error_for_an_incomplete_context_lists_required_members_stl_03() {
         r#""io.modelcontextprotocol/clientCapabilities":{}"#.into(),
         version.into(),
         format!(r#"{version},"io.modelcontextprotocol/clientCapabilities":[]"#),
-        r#""io.modelcontextprotocol/protocolVersion":5,"io.modelcontextprotocol/clientCapabilities":{}"#
-            .into(),
+        concat!(
+            r#""io.modelcontextprotocol/protocolVersion":5,"#,
+            r#""io.modelcontextprotocol/clientCapabilities":{}"#,
+        )
+        .into(),
     ] {
         let text = message(&format!(r#"{{"_meta":{{{meta}}}}}"#));
         let error = read(&mut LastContext::default(), &server(), &text).unwrap_err();

@@ -72,7 +72,8 @@ fn the_client_info_can_be_withheld_stl_02() {
 #[test]
 fn the_meta_of_the_application_is_kept_except_reserved_members() {
     let text = r#"{"_meta":{"traceparent":"00-a","x/y":{"b":1},"progressToken":"mine",
-        "io.modelcontextprotocol/protocolVersion":"1999-01-01","io.modelcontextprotocol/clientCapabilities":{"sampling":{}},
+        "io.modelcontextprotocol/protocolVersion":"1999-01-01",
+        "io.modelcontextprotocol/clientCapabilities":{"sampling":{}},
         "io.modelcontextprotocol/client\u0049nfo":{"name":"z","version":"9"}}}"#
         .replace('\n', "");
     let mut wanted = meta();
