@@ -287,9 +287,9 @@ fn both_eras_behave_identically() {
         "greet: Good morning, Ada.",
         "server: cancelled, the user is impatient",
         "sleep: the call was cancelled",
-        "sleep: no answer came in time",
+        "sleep: the call timed out (`CallOptions::timeout`)",
         "5.000000000s of virtual time passed",
-        "server: the peer hung up",
+        "server: closed by the peer",
     ] {
         assert!(modern.contains(line), "{line:?} is missing in\n{modern}");
     }

@@ -1,7 +1,8 @@
-//! Results that a client may use again: by method and params, for as long as the server allows.
+//! A client's cache of results, by method and params, for as long as the server allows.
 //!
-//! Off unless `Limits::cache_bytes_max` is set. Each connection has a cache of its own. (STL-39…45,
-//! D-17)
+//! Off unless `Limits::cache_bytes_max` is set. Each connection has a cache of its own.
+
+// STL-39…45, D-17: the rules of caching.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -16,40 +17,43 @@ use crate::revision::{METHODS, MethodRule};
 use crate::time::Instant;
 use crate::vocabulary::CallError;
 
-/// What an answer is found by: the method, and the params but for `_meta`, as they were written.
+/// The key of a result: the method and the text of the params without `_meta`.
 pub(crate) type CacheKey = Box<[u8]>;
 
 #[derive(Debug)]
 struct Entry {
     method: &'static str,
     result: Raw,
-    good_until: Instant,
-    /// When it came, counted.
+    /// When the result expires.
+    expires: Instant,
+    /// The number of insertions so far, for eviction by age.
     serial: u64,
 }
 
-/// The answers that are kept.
+/// The cached results of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     entries: BTreeMap<CacheKey, Entry>,
-    /// The keys by age, oldest first.
+    /// The keys by serial, oldest first.
     by_age: BTreeMap<u64, CacheKey>,
+    /// The bytes of all entries, including overhead.
     bytes: usize,
-    next: u64,
-    /// Changes that were told of, counted.
+    /// The serial of the latest entry.
+    serial: u64,
+    /// The number of change notifications received.
     changes: u64,
-    /// Which change was the last to end the answers to a method.
-    ended: BTreeMap<&'static str, u64>,
+    /// The number of the latest change that invalidated the results of a method.
+    invalidated: BTreeMap<&'static str, u64>,
 }
 
-/// Where the answer to a call goes, and how many changes were told of before it was made.
+/// The place reserved for the result of a call, and the number of changes before the call.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct CacheSlot {
     key: CacheKey,
     changes: u64,
 }
 
-/// What an entry costs besides its bytes.
+/// The estimated overhead of an entry in bytes.
 const ENTRY_BYTES: usize = 200;
 
 impl Empty for Cache {
@@ -57,21 +61,21 @@ impl Empty for Cache {
         entries: BTreeMap::new(),
         by_age: BTreeMap::new(),
         bytes: 0,
-        next: 0,
+        serial: 0,
         changes: 0,
-        ended: BTreeMap::new(),
+        invalidated: BTreeMap::new(),
     };
 }
 
 impl Cache {
-    /// The key of a call; `None` when its result cannot be used again.
+    /// Returns the key of a call; `None` if its result cannot be cached.
     pub(crate) fn key(rule: Option<&MethodRule>, params: Option<&[u8]>) -> Option<CacheKey> {
         let rule = rule.filter(|rule| rule.cached_until.is_some())?;
         let mut key = Vec::from(rule.name.as_bytes());
         for (name, value) in members(params.unwrap_or_default()) {
             match &*unescape_key(name) {
                 "_meta" => {}
-                // It takes input to get this answer, whoever gathered it.
+                // The result depends on input.
                 "inputResponses" | "requestState" => return None,
                 _ => {
                     key.push(b'\n');
@@ -84,70 +88,70 @@ impl Cache {
         Some(key.into())
     }
 
-    /// An answer that is still good. (STL-42)
+    /// Returns the cached result, unless it has expired.
+    // STL-42: a result is fresh for its `ttlMs`.
     pub(crate) fn find(&self, key: &CacheKey, now: Instant) -> Option<Raw> {
-        self.entries
-            .get(key)
-            .filter(|entry| now < entry.good_until)
-            .map(|entry| entry.result.clone())
+        self.entries.get(key).filter(|entry| now < entry.expires).map(|entry| entry.result.clone())
     }
 
-    /// Keeps an answer for as long as it says that it is good, in no more than `bytes_max`; the
-    /// oldest give way.
-    pub(crate) fn keep(&mut self, key: CacheKey, result: &Raw, now: Instant, bytes_max: usize) {
+    /// Caches a result for its `ttlMs`, evicting the oldest entries beyond `bytes_max`.
+    pub(crate) fn insert(&mut self, key: CacheKey, result: &Raw, now: Instant, bytes_max: usize) {
         self.remove(&key);
         let ttl = find(result.as_bytes(), "ttlMs")
             .and_then(|ttl| core::str::from_utf8(ttl).ok()?.parse().ok());
         let Some(ttl) = ttl.filter(|ttl: &u64| *ttl > 0) else { return };
         let cost = key.len() * 2 + result.as_bytes().len() + ENTRY_BYTES;
-        let method = METHODS.iter().find(|rule| is_of(&key, rule.name));
+        let method = METHODS.iter().find(|rule| is_result_of(&key, rule.name));
         let Some(method) = method.filter(|_| cost <= bytes_max) else { return };
         while self.bytes + cost > bytes_max {
             let Some((_, oldest)) = self.by_age.first_key_value() else { break };
             let oldest = oldest.clone();
             self.remove(&oldest);
         }
-        self.next += 1;
+        self.serial += 1;
         self.bytes += cost;
-        self.by_age.insert(self.next, key.clone());
-        let good_until = now + Duration::from_millis(ttl);
+        self.by_age.insert(self.serial, key.clone());
+        let expires = now + Duration::from_millis(ttl);
         let entry =
-            Entry { method: method.name, result: result.clone(), good_until, serial: self.next };
+            Entry { method: method.name, result: result.clone(), expires, serial: self.serial };
         self.entries.insert(key, entry);
     }
 
-    /// Forgets what the notification `method` says is out of date. (STL-42)
-    pub(crate) fn forget_after(&mut self, method: MethodId) {
-        let ends = |name: &str| {
+    /// Invalidates the results that the change notification `method` makes stale.
+    // STL-42: a change ends freshness early.
+    pub(crate) fn invalidate_for(&mut self, method: MethodId) {
+        let is_stale = |name: &str| {
             METHODS.iter().any(|rule| {
                 rule.name == name && rule.cached_until.is_some_and(|until| until.contains(&method))
             })
         };
-        self.forget(ends);
-        // What was asked for before may be as old, though it comes later.
+        self.remove_methods(is_stale);
+        // The result of a call made before the change may be stale although it arrives later.
         self.changes += 1;
-        let ended = METHODS.iter().map(|rule| rule.name).filter(|name| ends(name));
-        self.ended.extend(ended.map(|name| (name, self.changes)));
+        let stale = METHODS.iter().map(|rule| rule.name).filter(|name| is_stale(name));
+        self.invalidated.extend(stale.map(|name| (name, self.changes)));
     }
 
-    /// Where the answer to a call that is made now goes.
-    pub(crate) fn place(&self, key: CacheKey) -> Place {
-        Place { key, changes: self.changes }
+    /// Reserves the place for the result of a call made now.
+    pub(crate) fn slot(&self, key: CacheKey) -> CacheSlot {
+        CacheSlot { key, changes: self.changes }
     }
 
-    /// Whether an answer was asked for before a change that ends it.
-    fn is_outdated(&self, place: &Place) -> bool {
-        self.ended
+    /// Returns whether a change has invalidated the result since the call was made.
+    fn is_stale(&self, slot: &CacheSlot) -> bool {
+        self.invalidated
             .iter()
-            .any(|(method, change)| *change > place.changes && is_of(&place.key, method))
+            .any(|(method, change)| *change > slot.changes && is_result_of(&slot.key, method))
     }
 
-    /// Forgets all answers to `method`: a cursor among them is no longer good. (STL-45)
-    pub(crate) fn forget_method(&mut self, method: &str) {
-        self.forget(|name| name == method);
+    /// Removes all results of `method`, because a cursor in one of them is invalid.
+    // STL-45: an invalid cursor invalidates the pages of its list.
+    pub(crate) fn invalidate_method(&mut self, method: &str) {
+        self.remove_methods(|name| name == method);
     }
 
-    fn forget(&mut self, which: impl Fn(&str) -> bool) {
+    /// Removes the results of all methods that `which` accepts.
+    fn remove_methods(&mut self, which: impl Fn(&str) -> bool) {
         let keys: Vec<CacheKey> = self
             .entries
             .iter()
@@ -166,24 +170,26 @@ impl Cache {
 }
 
 impl Cache {
-    /// Handles the outcome of a call whose result had a place: keeps it, unless `is_first` is false
-    /// because it took input to get it. (STL-41, STL-45)
-    pub(crate) fn remember(
+    /// Handles the outcome of a call: caches a result, unless it is stale or `is_first_round` is
+    /// false because it required input.
+    // STL-41, STL-45: results that required input are not cached; an invalid cursor ends a list.
+    pub(crate) fn on_completed(
         &mut self,
-        place: Place,
+        slot: CacheSlot,
         outcome: &Result<Raw, CallError>,
-        is_first: bool,
+        is_first_round: bool,
         now: Instant,
         bytes_max: usize,
     ) {
-        let is_outdated = self.is_outdated(&place);
-        let key = place.key;
+        let is_stale = self.is_stale(&slot);
+        let key = slot.key;
         match outcome {
-            Ok(result) if !is_outdated && is_first => self.keep(key, result, now, bytes_max),
+            Ok(result) if !is_stale && is_first_round => self.insert(key, result, now, bytes_max),
             Err(CallError::Refused(error)) if error.code == code::INVALID_PARAMS => {
-                let method = METHODS.iter().map(|rule| rule.name).find(|name| is_of(&key, name));
+                let method =
+                    METHODS.iter().map(|rule| rule.name).find(|name| is_result_of(&key, name));
                 if let Some(method) = method.filter(|_| has_cursor(&key)) {
-                    self.forget_method(method);
+                    self.invalidate_method(method);
                 }
             }
             _ => {}
@@ -191,7 +197,7 @@ impl Cache {
     }
 }
 
-fn is_of(key: &[u8], method: &str) -> bool {
+fn is_result_of(key: &[u8], method: &str) -> bool {
     key.strip_prefix(method.as_bytes())
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"\n"))
 }

@@ -1,4 +1,4 @@
-//! What may be sent and what is served: the method tables against what both sides declared.
+//! Checks messages against the method tables and the capabilities that both sides declared.
 
 use crate::error::{Misuse, code};
 use crate::json::{find, find_rare, unescape};
@@ -8,19 +8,26 @@ use crate::rpc::{ErrorObject, Params};
 use crate::schema::Capabilities;
 use crate::vocabulary::Peer;
 
-/// The row of a request that we want to send to a peer that declared `theirs`; none for a method of
-/// no revision. `by_itself`: the machine sends it, and not the application. (CAP-03, CAP-06,
-/// CAP-09)
+/// Checks a request that this side wants to send to a peer with the capabilities `theirs`. Returns
+/// the rule of its method, or `None` for a method that no revision defines.
+///
+/// `is_automatic` says that the connection sends it, not the application.
+///
+/// # Errors
+///
+/// [`Misuse::Unsupported`] if this side cannot send the request in `revision`,
+/// [`Misuse::Undeclared`] if the peer lacks a capability.
+// CAP-03, CAP-06, CAP-09: requests need the capabilities of the receiver.
 pub(crate) fn outgoing_request(
     side: Side,
     revision: Revision,
     method: Option<MethodId>,
     params: &[u8],
     theirs: &Capabilities,
-    by_itself: bool,
+    is_automatic: bool,
 ) -> Result<Option<&'static MethodRule>, Misuse> {
-    let Some(rule) = known(method, true, revision)? else { return Ok(None) };
-    if (rule.internal && !by_itself) || !rule.is_sent_by(side) {
+    let Some(rule) = rule_in(method, true, revision)? else { return Ok(None) };
+    if (rule.internal && !is_automatic) || !rule.is_sent_by(side) {
         return Err(Misuse::Unsupported);
     }
     let declared = rule.needs.is_none_or(|capability| theirs.has(capability))
@@ -31,32 +38,35 @@ pub(crate) fn outgoing_request(
     if declared { Ok(Some(rule)) } else { Err(Misuse::Undeclared) }
 }
 
-/// As [`outgoing_request`], to `peer` if it is known already; `params` are an object, or nothing.
-/// (JSON-17)
+/// Checks a call like [`outgoing_request`], and that its params are an object or empty. An unknown
+/// `peer` has no capabilities.
+// JSON-17: params are an object.
 pub(crate) fn outgoing_call(
     side: Side,
     revision: Revision,
     method: Option<MethodId>,
     params: &[u8],
     peer: Option<&Peer>,
-    by_itself: bool,
+    is_automatic: bool,
 ) -> Result<Option<&'static MethodRule>, Misuse> {
     if params.first().is_some_and(|first| *first != b'{') {
         return Err(Misuse::Unencodable);
     }
     let none = Capabilities::none();
     let theirs = peer.map_or(&none, |peer| &peer.capabilities);
-    outgoing_request(side, revision, method, params, theirs, by_itself)
+    outgoing_request(side, revision, method, params, theirs, is_automatic)
 }
 
-/// The row of a notification that we, who declared `ours`, want to send. (CAP-12, LOG-01)
+/// Checks a notification that this side, with the capabilities `ours`, wants to send. Returns the
+/// rule of its method, or `None` for a method that no revision defines.
+// CAP-12, LOG-01: notifications need the capabilities of the sender.
 pub(crate) fn outgoing_notification(
     side: Side,
     revision: Revision,
     method: Option<MethodId>,
     ours: &Capabilities,
 ) -> Result<Option<&'static MethodRule>, Misuse> {
-    let Some(rule) = known(method, false, revision)? else { return Ok(None) };
+    let Some(rule) = rule_in(method, false, revision)? else { return Ok(None) };
     if rule.internal || !rule.is_sent_by(side) {
         return Err(Misuse::Unsupported);
     }
@@ -66,22 +76,24 @@ pub(crate) fn outgoing_notification(
     Ok(Some(rule))
 }
 
-/// What the client must have declared for us to ask this of it, by its row and params; which row
-/// there is depends on the revision. `besides` are added. (CAP-06, CAP-09, CAP-16)
-pub(crate) fn question_needs(
+/// Returns the capabilities that a client needs for an input request with this rule and these
+/// params, added to `base`.
+// CAP-06, CAP-09, CAP-16: conditions on params need capabilities of their own.
+pub(crate) fn input_request_needs(
     rule: &MethodRule,
     params: Option<&[u8]>,
-    besides: Capabilities,
+    base: Capabilities,
 ) -> Capabilities {
     let applying = rule.conditions.iter().filter(|condition| {
         applies(condition.value, params.and_then(|params| find(params, condition.member)))
     });
     let needs = rule.needs.into_iter().chain(applying.map(|condition| condition.needs));
-    needs.fold(besides, Capabilities::with)
+    needs.fold(base, Capabilities::with)
 }
 
-/// Whether a question of the peer is one that we, who declared `ours`, can be asked. (T-96)
-pub(crate) fn is_fit_question(
+/// Returns whether this side, with the capabilities `ours`, accepts an input request of the peer.
+// T-96: input requests need declared capabilities.
+pub(crate) fn accepts_input_request(
     rule: &MethodRule,
     params: Option<&[u8]>,
     ours: &Capabilities,
@@ -93,17 +105,23 @@ pub(crate) fn is_fit_question(
             .text_params
             .iter()
             .all(|name| member(name).is_some_and(|value| value.starts_with(b"\"")))
-        && binding(rule).all(|condition| {
+        && receiver_conditions(rule).all(|condition| {
             !applies(condition.value, member(condition.member)) || ours.has(condition.needs)
         })
         && (rule.conditions.is_empty()
             || rule.needs.is_some()
-            || binding(rule).any(|condition| applies(condition.value, member(condition.member))))
+            || receiver_conditions(rule)
+                .any(|condition| applies(condition.value, member(condition.member))))
 }
 
-/// The method's row under `revision`. A method that only other revisions have may not be sent; one
-/// that no revision has is an extension's. A request is no notification, and the other way round.
-fn known(
+/// Returns the rule of a method in `revision`, or `None` for a method that no revision defines,
+/// which belongs to an extension.
+///
+/// # Errors
+///
+/// [`Misuse::Unsupported`] if only other revisions define the method, or if it is a notification
+/// where a request is expected, or the reverse.
+fn rule_in(
     method: Option<MethodId>,
     is_request: bool,
     revision: Revision,
@@ -113,35 +131,43 @@ fn known(
     rule.map(Some).ok_or(Misuse::Unsupported)
 }
 
-/// Whether we, who declared `ours`, serve a request of the peer; how it is refused otherwise.
-/// (CAP-04, CAP-07, CAP-10, JSON-15, JSON-16, T-09)
+/// Checks a request of the peer against this side's capabilities `ours`, as declared in the
+/// revision `declared_in`.
+///
+/// `is_served` says that the application serves a method which no revision defines.
+///
+/// # Errors
+///
+/// Returns the error to respond with.
+// CAP-04, CAP-07, CAP-10, JSON-15, JSON-16, T-09: method, params and conditions in turn.
 pub(crate) fn incoming_request(
     rule: Option<&'static MethodRule>,
-    served_besides: bool,
+    is_served: bool,
     side: Side,
     method: &str,
     params: &Params<'_>,
     ours: &Capabilities,
-    said_in: Revision,
+    declared_in: Revision,
 ) -> Result<(), ErrorObject> {
     match rule {
         Some(rule) => {
             let offered = rule.is_sent_by(side.other())
                 && !rule.internal
                 && match rule.needs {
-                    Some(needed) => ours.declares_to(needed, side, said_in),
-                    // There is no word for it in the revision. (CAP-19)
+                    Some(needed) => ours.declares_to(needed, side, declared_in),
+                    // CAP-19: the revision has no name for the capability.
                     None => rule.offered_with.is_none_or(|capability| ours.has(capability)),
                 }
-                // Some mode of the method must be offered for the method to be.
+                // At least one mode of the method must be offered.
                 && (rule.conditions.is_empty()
                     || rule.needs.is_some()
-                    || binding(rule).any(|condition| ours.declares_to(condition.needs, side, said_in)));
+                    || receiver_conditions(rule)
+                        .any(|condition| ours.declares_to(condition.needs, side, declared_in)));
             if !offered {
                 return Err(ErrorObject::method_not_found(method));
             }
         }
-        None if served_besides => {}
+        None if is_served => {}
         None => return Err(ErrorObject::method_not_found(method)),
     }
     if params.malformed {
@@ -149,25 +175,28 @@ pub(crate) fn incoming_request(
     }
     let Some(rule) = rule else { return Ok(()) };
     check_text_params(rule, params)?;
-    for condition in binding(rule) {
+    for condition in receiver_conditions(rule) {
         if applies(condition.value, params.member(condition.member))
-            && !ours.declares_to(condition.needs, side, said_in)
+            && !ours.declares_to(condition.needs, side, declared_in)
         {
             return Err(ErrorObject::new(
                 code::INVALID_PARAMS,
-                alloc::format!("`{}` asks for what was not declared", condition.member),
+                alloc::format!(
+                    "`{}` requires a capability that was not declared",
+                    condition.member
+                ),
             ));
         }
     }
     Ok(())
 }
 
-/// The conditions that whoever receives a request heeds.
-fn binding(rule: &MethodRule) -> impl Iterator<Item = &Condition> {
+/// Returns the conditions that the receiver of a request enforces.
+fn receiver_conditions(rule: &MethodRule) -> impl Iterator<Item = &Condition> {
     rule.conditions.iter().filter(|condition| !condition.binds_sender_only)
 }
 
-/// Whether the members that must be strings are.
+/// Checks that required string members are present and strings.
 pub(crate) fn check_text_params(rule: &MethodRule, params: &Params<'_>) -> Result<(), ErrorObject> {
     for name in rule.text_params {
         if !params.member(name).is_some_and(|value| value.starts_with(b"\"")) {
@@ -177,6 +206,7 @@ pub(crate) fn check_text_params(rule: &MethodRule, params: &Params<'_>) -> Resul
     Ok(())
 }
 
+/// Returns whether the value `found` meets a condition.
 fn applies(value: ConditionValue, found: Option<&[u8]>) -> bool {
     let is = |wanted: &str| found.and_then(unescape).as_deref() == Some(wanted);
     match value {

@@ -1,4 +1,4 @@
-//! The seam for transports: whole messages in, messages with their destination out.
+//! The trait that transports drive: whole messages in, messages with their route out.
 
 use core::fmt;
 
@@ -7,33 +7,52 @@ use crate::rpc::{Decoded, Incoming};
 use crate::time::Instant;
 use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 
-/// A connection as its transport sees it: whole messages and time in, messages and one deadline
+/// A connection as seen by its transport: whole messages and time in, messages and one deadline
 /// out.
 ///
-/// [`Client`](crate::client::Client) and [`Server`](crate::server::Server) implement it, and
-/// nothing else can. A byte stream uses it through [`Stdio`](crate::stdio::Stdio), HTTP through the
-/// module `http`; any other transport of whole messages uses it directly, as the example
-/// `framed_socket` does:
+/// Implemented by [`Client`](crate::client::Client) and [`Server`](crate::server::Server) only; the
+/// trait is sealed. The name covers both eras, unlike the legacy era's term *session*.
 ///
-/// - each message that arrives goes to [`handle_message`](Self::handle_message), with the stream it
-///   arrived on;
-/// - each message that [`poll_outgoing`](Self::poll_outgoing) hands out is sent by its
+/// A byte stream drives it through [`Stdio`](crate::stdio::Stdio), HTTP through the module `http`.
+/// Any other message transport drives it directly, as the example `framed_socket` does:
+///
+/// - pass each message that arrives to [`handle_message`](Self::handle_message), with its stream;
+/// - send each message that [`poll_outgoing`](Self::poll_outgoing) returns by its
 ///   [`route`](Outgoing::route);
-/// - when the peer closes a stream, [`handle_stream_closed`](Self::handle_stream_closed) withdraws
-///   what it asked for there.
+/// - when the peer closes a stream, call [`handle_stream_closed`](Self::handle_stream_closed),
+///   which cancels the requests that arrived on it;
+/// - call [`handle_timeout`](Self::handle_timeout) at the time that
+///   [`poll_timeout`](Self::poll_timeout) returns.
 ///
-/// A transport of one stream needs only [`StreamId::ONLY`]. One of several calls
-/// [`use_streams`](Self::use_streams) first: then a stream may fill an eighth of the outbound
-/// queue, and its end is announced.
+/// A transport with one stream uses [`StreamId::ONLY`]. A transport with several calls
+/// [`use_streams`](Self::use_streams) first: each stream may then fill an eighth of the outbound
+/// queue, and its end is reported as [`EndOfStream`](crate::OutgoingKind::EndOfStream).
 ///
-/// Every `handle_*` does all its work before it returns; the `poll_*` hand over what is there, in
-/// O(1), in any order and any number of times. Time that goes backwards counts as no time passing.
+/// The `handle_*` methods complete all work before they return. The `poll_*` methods take O(1) and
+/// may be called in any order, any number of times. A time earlier than a previous one counts as
+/// no time passing.
+///
+/// ```
+/// use mcp_proto::server::{Config, Server};
+/// use mcp_proto::{Instant, Session, StreamId};
+///
+/// let mut server = Server::new(Instant::ZERO, Config::new("demo", "1.0.0"));
+/// let ping = br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
+/// server.handle_message(Instant::ZERO, StreamId::ONLY, &ping[..]);
+/// let outgoing = server.poll_outgoing().unwrap();
+/// assert_eq!(outgoing.body, br#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
+/// ```
+///
+/// See the specification on
+/// [custom transports](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports).
 pub trait Session: sealed::Sealed {
-    /// What the application receives.
+    /// The event type of the role.
     type Event: fmt::Debug;
 
-    /// Handles one message: one JSON value, with or without white space around it. Never fails:
-    /// what is wrong with it is answered, reported, or both. Work is linear in its length.
+    /// Handles one message: one JSON value, with optional surrounding whitespace.
+    ///
+    /// Never fails: an invalid message is answered with an error, reported as a violation, or
+    /// both. The work is linear in the length of the message.
     fn handle_message<'a>(
         &mut self,
         now: Instant,
@@ -45,83 +64,88 @@ pub trait Session: sealed::Sealed {
         self.handle_decoded(now, stream, decoded);
     }
 
-    /// Handles a message that was parsed already, with the [`limits`](Self::limits) of this
+    /// Handles a message that was already parsed with the [`limits`](Self::limits) of this
     /// connection.
     fn handle_decoded(&mut self, now: Instant, stream: StreamId, message: Decoded<'_>);
 
-    /// Reports bytes that are no message: a line that was too long, or cut off by the end of the
-    /// stream.
+    /// Reports input that is not a message: a line that is too long
+    /// ([`ViolationKind::TooLong`]) or truncated by the end of the stream
+    /// ([`ViolationKind::Truncated`]).
     fn handle_violation(&mut self, now: Instant, kind: ViolationKind);
 
-    /// Withdraws what the peer asked for on a stream that it has closed: requests are cancelled and
-    /// subscriptions end.
+    /// Handles the end of one stream: requests of the peer that arrived on it are cancelled, and
+    /// its subscriptions end.
     fn handle_stream_closed(&mut self, now: Instant, stream: StreamId);
 
-    /// Handles the end of the connection: the peer sends nothing more on any stream.
+    /// Handles the end of all input: the peer has closed the connection.
     fn handle_eof(&mut self, now: Instant);
 
-    /// Handles the passing of time. Early, late and repeated calls are harmless.
+    /// Advances the time to `now` and handles expired timeouts. Early, late and repeated calls are
+    /// harmless.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// Returns the next event, if there is one.
+    /// Removes and returns the oldest event.
     fn poll_event(&mut self) -> Option<Self::Event>;
 
-    /// Returns when to call `handle_timeout` next; `None` when waiting changes nothing.
+    /// Returns when to call [`handle_timeout`](Self::handle_timeout); `None` if no timeout is
+    /// pending. The time may change with every other call.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Takes the oldest message to send. It counts as sent unless the transport [holds](Self::hold)
-    /// it.
+    /// Removes and returns the oldest outgoing message. It counts as sent unless the transport
+    /// [holds](Self::hold) it.
     fn poll_outgoing(&mut self) -> Option<Outgoing<'_>>;
 
-    /// Returns whether a message waits to be sent.
+    /// Returns whether an outgoing message is queued.
     fn has_outgoing(&mut self) -> bool;
 
-    /// Declares that the transport has several streams. To be called before the first message is
+    /// Declares that the transport has several streams. Call it before the first message is
     /// handled.
     fn use_streams(&mut self);
 
-    /// Counts `bytes` of a message that was taken as unsent, until they are
-    /// [released](Self::release): for transports that queue messages themselves, so that a peer
-    /// that does not read is held up.
+    /// Counts `bytes` of a polled message as unsent until they are [released](Self::release).
+    ///
+    /// Transports that queue messages themselves call it, so that backpressure also covers their
+    /// queues.
     fn hold(&mut self, route: Route, bytes: usize);
 
-    /// Counts up to `bytes` of what was held on `route` as sent.
+    /// Counts up to `bytes` of those held on `route` as sent.
     fn release(&mut self, route: Route, bytes: usize);
 
-    /// Returns whether to go on reading. False while events pile up, while the peer does not read,
-    /// and at the end.
+    /// Returns whether the transport should read more input.
+    ///
+    /// False while too many events are unpolled, while the peer leaves too much output unread, and
+    /// once the connection is closing.
     fn wants_input(&self) -> bool;
 
-    /// Returns whether the last event was made.
+    /// Returns whether the connection is closed: the last event is queued or was polled.
     fn is_closed(&self) -> bool;
 
-    /// Returns the bounds of the connection.
+    /// Returns the limits of the connection.
     fn limits(&self) -> &Limits;
 
-    /// Returns the latest time that the connection knows: applications bring time, too.
+    /// Returns the latest time that was passed to the connection, by transport or application.
     fn now(&self) -> Instant;
 
-    /// Releases unused capacity. To be called once nothing has happened for a while, where there
-    /// are many connections.
+    /// Releases unused capacity. Call it on idle connections where there are many of them.
     fn shrink(&mut self);
 }
 
-#[expect(unnameable_types, reason = "only this crate has connections")]
+#[expect(unnameable_types, reason = "seals `Session`")]
 pub(crate) mod sealed {
     use crate::wire::Outbox;
 
-    /// Nothing outside can name this, so nothing outside can implement [`Session`](super::Session).
+    /// Seals [`Session`](super::Session): other crates cannot name this trait.
     pub trait Sealed {
-        /// Makes each message a line from now on: for [`Stdio`](crate::stdio::Stdio).
+        /// Switches to line framing, for [`Stdio`](crate::stdio::Stdio).
         fn use_lines(&mut self);
 
-        /// The lines to send.
+        /// Returns the lines to send.
         fn lines(&mut self) -> &mut Outbox;
     }
 }
 
-/// Implements [`Session`] for a role that has a `connection`; `$make` makes the role's event of the
-/// connection's.
+/// Implements [`Session`] for a role with a field `connection`. `$make` converts an event of the
+/// connection to one of the role.
 macro_rules! session_over_connection {
     ($role:ty, $event:ty, $make:path) => {
         impl $crate::session::sealed::Sealed for $role {
@@ -163,7 +187,7 @@ macro_rules! session_over_connection {
             }
 
             fn poll_event(&mut self) -> Option<$event> {
-                // Events of the other role never occur in this one.
+                // A connection emits no events of the other role.
                 self.connection.poll_event().and_then($make)
             }
 

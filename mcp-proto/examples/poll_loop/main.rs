@@ -66,10 +66,10 @@ fn one_thread_serves_all_clients() {
         "Ada: the daemon is clock 1.0.0",
         "Ada: \"30 ms have passed\"",
         "Bob: 200 calls, 3276800 bytes",
-        "Eve: no answer came in time",
+        "Eve: the call timed out (`CallOptions::timeout`)",
         "daemon: request#",
         "was cancelled: timed out",
-        "daemon: the peer hung up",
+        "daemon: closed by the peer",
     ] {
         assert!(text.contains(line), "{line:?} is missing in\n{text}");
     }

@@ -1,4 +1,4 @@
-//! The cache by itself, and a client that has one.
+//! Tests of the cache alone, and of a client with a cache.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -22,14 +22,14 @@ fn raw(text: &str) -> Raw {
     Raw::from_text(text).unwrap()
 }
 
-/// A result that is good for so long.
-fn good_for(ttl: &str) -> Raw {
+/// Returns a result with this `ttlMs`.
+fn fresh_for(ttl: &str) -> Raw {
     raw(&format!(r#"{{"tools":[],"ttlMs":{ttl},"cacheScope":"private"}}"#))
 }
 
 const PLENTY: usize = 1 << 20;
 
-/// What can be used again.
+/// The methods whose results are cached.
 const CACHED: [&str; 6] = [
     "server/discover",
     "tools/list",
@@ -56,8 +56,8 @@ fn a_key_is_the_method_and_the_params_but_for_meta_stl_41() {
             "{revision}"
         );
     }
-    let same = ["{}", r#"{"_meta":{"a":1}}"#, r#"{"\u005fmeta":{"a":2}}"#];
-    for params in same {
+    let equal = ["{}", r#"{"_meta":{"a":1}}"#, r#"{"\u005fmeta":{"a":2}}"#];
+    for params in equal {
         assert_eq!(key("tools/list", params), key("tools/list", "{}"), "{params}");
     }
     let others = [
@@ -77,7 +77,7 @@ fn a_key_is_the_method_and_the_params_but_for_meta_stl_41() {
 }
 
 #[test]
-fn what_answers_gathered_input_has_no_key_stl_41() {
+fn calls_with_input_have_no_key_stl_41() {
     for params in [
         r#"{"uri":"a","inputResponses":{}}"#,
         r#"{"uri":"a","requestState":"s"}"#,
@@ -88,46 +88,46 @@ fn what_answers_gathered_input_has_no_key_stl_41() {
 }
 
 #[test]
-fn an_answer_is_good_until_its_time_is_up_and_not_a_moment_longer_stl_42() {
+fn a_result_expires_exactly_after_its_ttl_stl_42() {
     let mut cache = Cache::default();
     let key = key("tools/list", "{}").unwrap();
-    cache.keep(key.clone(), &good_for("1000"), at(500), PLENTY);
-    assert_eq!(cache.find(&key, at(500)), Some(good_for("1000")));
+    cache.insert(key.clone(), &fresh_for("1000"), at(500), PLENTY);
+    assert_eq!(cache.find(&key, at(500)), Some(fresh_for("1000")));
     let last = Instant::from_nanos(at(1500).as_nanos() - 1);
-    assert_eq!(cache.find(&key, last), Some(good_for("1000")));
+    assert_eq!(cache.find(&key, last), Some(fresh_for("1000")));
     assert_eq!(cache.find(&key, at(1500)), None);
-    // For ever is not beyond the end of time.
-    cache.keep(key.clone(), &good_for("18446744073709551615"), at(500), PLENTY);
+    // The largest TTL does not overflow the time.
+    cache.insert(key.clone(), &fresh_for("18446744073709551615"), at(500), PLENTY);
     assert!(cache.find(&key, at(10_000_000)).is_some());
 }
 
 #[test]
-fn an_answer_that_is_good_for_no_time_is_not_kept_and_ends_the_one_before_stl_42() {
+fn a_result_without_a_ttl_is_not_cached_and_replaces_the_previous_one_stl_42() {
     let key = key("tools/list", "{}").unwrap();
-    let bad = ["0", "-1", "null", r#""1000""#, "[]", "1.5", "18446744073709551616"].map(good_for);
+    let bad = ["0", "-1", "null", r#""1000""#, "[]", "1.5", "18446744073709551616"].map(fresh_for);
     for result in bad.into_iter().chain([raw(r#"{"tools":[]}"#), raw("{}")]) {
         let mut cache = Cache::default();
-        cache.keep(key.clone(), &good_for("1000"), at(0), PLENTY);
-        cache.keep(key.clone(), &result, at(0), PLENTY);
+        cache.insert(key.clone(), &fresh_for("1000"), at(0), PLENTY);
+        cache.insert(key.clone(), &result, at(0), PLENTY);
         assert_eq!(cache.find(&key, at(0)), None, "{result}");
         assert_eq!((cache.entries.len(), cache.by_age.len(), cache.bytes), (0, 0, 0), "{result}");
     }
 }
 
-/// One connection is one principal's, so what is private stays with it.
+/// A connection serves one principal, so private results may stay in its cache.
 #[test]
-fn private_and_public_answers_are_kept_alike_by_one_connection_t_110() {
+fn private_and_public_results_are_cached_alike_t_110() {
     for scope in ["private", "public"] {
         let mut cache = Cache::default();
         let key = key("prompts/list", "{}").unwrap();
         let result = raw(&format!(r#"{{"prompts":[],"ttlMs":5,"cacheScope":"{scope}"}}"#));
-        cache.keep(key.clone(), &result, at(0), PLENTY);
+        cache.insert(key.clone(), &result, at(0), PLENTY);
         assert_eq!(cache.find(&key, at(4)), Some(result), "{scope}");
     }
 }
 
 #[test]
-fn a_change_ends_the_answers_that_it_is_about_and_no_others_stl_42() {
+fn a_change_invalidates_the_results_of_its_methods_only_stl_42() {
     for (change, ended) in [
         (MethodId::ToolsChanged, &["tools/list"][..]),
         (MethodId::PromptsChanged, &["prompts/list"]),
@@ -142,9 +142,9 @@ fn a_change_ends_the_answers_that_it_is_about_and_no_others_stl_42() {
         for (method, params) in
             CACHED.iter().flat_map(|method| [(*method, "{}"), (*method, r#"{"a":1}"#)])
         {
-            cache.keep(key(method, params).unwrap(), &good_for("1000"), at(0), PLENTY);
+            cache.insert(key(method, params).unwrap(), &fresh_for("1000"), at(0), PLENTY);
         }
-        cache.forget_after(change);
+        cache.invalidate_for(change);
         for method in CACHED {
             for params in ["{}", r#"{"a":1}"#] {
                 let is_kept = cache.find(&key(method, params).unwrap(), at(0)).is_some();
@@ -155,38 +155,38 @@ fn a_change_ends_the_answers_that_it_is_about_and_no_others_stl_42() {
 }
 
 #[test]
-fn bytes_are_bounded_and_the_oldest_gives_way() {
+fn bytes_are_bounded_by_evicting_the_oldest() {
     let page =
         |number: usize| key("tools/list", &format!(r#"{{"cursor":"{number:03}"}}"#)).unwrap();
     let mut one = Cache::default();
-    one.keep(page(0), &good_for("1000"), at(0), PLENTY);
+    one.insert(page(0), &fresh_for("1000"), at(0), PLENTY);
     let cost = one.bytes;
-    assert!(cost > page(0).len() + good_for("1000").as_bytes().len());
+    assert!(cost > page(0).len() + fresh_for("1000").as_bytes().len());
 
     let mut cache = Cache::default();
     let bytes_max = 3 * cost + cost / 2;
     for number in 0..100 {
-        cache.keep(page(number), &good_for("1000"), at(0), bytes_max);
+        cache.insert(page(number), &fresh_for("1000"), at(0), bytes_max);
         assert!(cache.bytes <= bytes_max);
         let kept: Vec<usize> =
             (0..100).filter(|number| cache.find(&page(*number), at(0)).is_some()).collect();
         let wanted: Vec<usize> = (number.saturating_sub(2)..=number).collect();
         assert_eq!(kept, wanted);
     }
-    // What is kept anew is young again, and takes the place of what it was.
-    cache.keep(page(97), &good_for("2000"), at(0), bytes_max);
-    cache.keep(page(100), &good_for("1000"), at(0), bytes_max);
+    // Replacing a result makes it the youngest.
+    cache.insert(page(97), &fresh_for("2000"), at(0), bytes_max);
+    cache.insert(page(100), &fresh_for("1000"), at(0), bytes_max);
     assert_eq!(cache.find(&page(98), at(0)), None);
-    assert_eq!(cache.find(&page(97), at(0)), Some(good_for("2000")));
-    // What is larger than all there is moves nobody out.
+    assert_eq!(cache.find(&page(97), at(0)), Some(fresh_for("2000")));
+    // A result larger than the cache evicts nothing.
     let large = raw(&format!(r#"{{"tools":[],"ttlMs":1,"x":"{}"}}"#, "x".repeat(bytes_max)));
-    cache.keep(page(101), &large, at(0), bytes_max);
+    cache.insert(page(101), &large, at(0), bytes_max);
     assert_eq!((cache.find(&page(101), at(0)), cache.entries.len()), (None, 3));
-    cache.forget_method("tools/list");
+    cache.invalidate_method("tools/list");
     assert_eq!((cache.entries.len(), cache.by_age.len(), cache.bytes), (0, 0, 0));
 }
 
-/// A modern client of a server that has everything.
+/// A modern client of a server with all capabilities.
 struct Caching {
     client: Client,
     now: Instant,
@@ -198,8 +198,9 @@ impl Caching {
         let client = Client::new(Instant::ZERO, Config::new("c", "1").limits(limits));
         let mut caching = Self { client, now: Instant::ZERO };
         let capabilities = r#"{"tools":{"listChanged":true},"resources":{},"prompts":{}}"#;
+        let versions = r#""supportedVersions":["2026-07-28"]"#;
         caching.answer(&format!(
-            r#""result":{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{capabilities}}}"#
+            r#""result":{{"resultType":"complete",{versions},"capabilities":{capabilities}}}"#
         ));
         assert!(matches!(caching.client.poll_event(), Some(Event::Ready(_))));
         caching
@@ -209,7 +210,7 @@ impl Caching {
         self.client.poll_outgoing().map(|outgoing| serde_json::from_slice(outgoing.body).unwrap())
     }
 
-    /// Answers the request that was just sent.
+    /// Responds to the request that was just sent.
     fn answer(&mut self, outcome: &str) {
         let id = self.sent().expect("a request")["id"].to_string();
         let line = format!(r#"{{"jsonrpc":"2.0","id":{id},{outcome}}}"#);
@@ -224,7 +225,7 @@ impl Caching {
         self.call_with(method, params, CallOptions::default())
     }
 
-    /// The end of a call, which must be the one event there is.
+    /// Returns the outcome of a call, which must be the only event.
     fn outcome(&mut self, call: CallId) -> Result<String, CallError> {
         let Some(Event::Completed { call: ended, outcome }) = self.client.poll_event() else {
             panic!("{call} did not end")
@@ -234,60 +235,60 @@ impl Caching {
         outcome.map(|result| result.to_string())
     }
 
-    /// Calls, and answers if it was asked; whether it was.
-    fn is_asked(&mut self, method: &str, params: &str, options: CallOptions) -> bool {
+    /// Makes a call, responds if it was sent, and returns whether it was sent.
+    fn is_sent(&mut self, method: &str, params: &str, options: CallOptions) -> bool {
         let call = self.call_with(method, params, options);
-        let is_asked = self.client.has_outgoing();
-        if is_asked {
-            self.answer(&format!(r#""result":{}"#, good_for("1000")));
+        let is_sent = self.client.has_outgoing();
+        if is_sent {
+            self.answer(&format!(r#""result":{}"#, fresh_for("1000")));
         }
-        assert_eq!(self.outcome(call), Ok(good_for("1000").to_string()));
-        is_asked
+        assert_eq!(self.outcome(call), Ok(fresh_for("1000").to_string()));
+        is_sent
     }
 }
 
 #[test]
-fn there_is_no_cache_unless_one_is_wanted() {
+fn the_cache_is_off_by_default() {
     assert_eq!(Limits::default().cache_bytes_max, 0);
-    for (bytes_max, second_is_asked) in [(0, true), (PLENTY, false)] {
+    for (bytes_max, second_is_sent) in [(0, true), (PLENTY, false)] {
         let mut caching = Caching::new(bytes_max);
-        assert!(caching.is_asked("tools/list", "{}", CallOptions::default()));
-        let is_asked = caching.is_asked("tools/list", "{}", CallOptions::default());
-        assert_eq!(is_asked, second_is_asked, "{bytes_max}");
+        assert!(caching.is_sent("tools/list", "{}", CallOptions::default()));
+        let is_sent = caching.is_sent("tools/list", "{}", CallOptions::default());
+        assert_eq!(is_sent, second_is_sent, "{bytes_max}");
     }
 }
 
 #[test]
-fn a_call_that_wants_it_fresh_is_made_and_its_answer_kept_stl_42() {
+fn a_fresh_call_bypasses_the_cache_and_its_result_is_cached_stl_42() {
     let mut caching = Caching::new(PLENTY);
     let fresh = || CallOptions { fresh: true, ..CallOptions::default() };
-    assert!(caching.is_asked("tools/list", "{}", fresh()));
+    assert!(caching.is_sent("tools/list", "{}", fresh()));
     caching.now = at(999);
-    assert!(!caching.is_asked("tools/list", "{}", CallOptions::default()));
-    assert!(caching.is_asked("tools/list", "{}", fresh()));
+    assert!(!caching.is_sent("tools/list", "{}", CallOptions::default()));
+    assert!(caching.is_sent("tools/list", "{}", fresh()));
     caching.now = at(1998);
-    assert!(!caching.is_asked("tools/list", "{}", CallOptions::default()));
+    assert!(!caching.is_sent("tools/list", "{}", CallOptions::default()));
     caching.now = at(1999);
-    assert!(caching.is_asked("tools/list", "{}", CallOptions::default()));
+    assert!(caching.is_sent("tools/list", "{}", CallOptions::default()));
 }
 
 #[test]
-fn what_took_input_to_get_is_never_kept_stl_41() {
+fn results_that_required_input_are_not_cached_stl_41() {
     let mut caching = Caching::new(PLENTY);
     for _ in 0..2 {
         let call = caching.call("resources/read", r#"{"uri":"a"}"#);
         caching
             .answer(r#""result":{"resultType":"input_required","requestState":"s","ttlMs":9999}"#);
-        caching.answer(&format!(r#""result":{}"#, good_for("1000")));
+        caching.answer(&format!(r#""result":{}"#, fresh_for("1000")));
         assert!(caching.outcome(call).is_ok());
     }
-    // Without a round it is.
-    assert!(caching.is_asked("resources/read", r#"{"uri":"a"}"#, CallOptions::default()));
-    assert!(!caching.is_asked("resources/read", r#"{"uri":"a"}"#, CallOptions::default()));
+    // Without a round of input they are.
+    assert!(caching.is_sent("resources/read", r#"{"uri":"a"}"#, CallOptions::default()));
+    assert!(!caching.is_sent("resources/read", r#"{"uri":"a"}"#, CallOptions::default()));
 }
 
 #[test]
-fn an_error_is_never_kept() {
+fn errors_are_not_cached() {
     let mut caching = Caching::new(PLENTY);
     for _ in 0..2 {
         let call = caching.call("tools/list", "{}");
@@ -297,25 +298,25 @@ fn an_error_is_never_kept() {
 }
 
 #[test]
-fn a_bad_cursor_ends_all_pages_of_its_list_and_no_other_error_does_stl_45() {
+fn only_an_invalid_cursor_invalidates_the_pages_of_its_list_stl_45() {
     let next = r#"{"cursor":"2"}"#;
-    for (params, code, is_end) in
+    for (params, code, invalidates) in
         [(next, -32602, true), ("{\"x\":1}", -32602, false), (next, -32603, false)]
     {
         let mut caching = Caching::new(PLENTY);
-        assert!(caching.is_asked("tools/list", "{}", CallOptions::default()));
-        assert!(caching.is_asked("prompts/list", "{}", CallOptions::default()));
+        assert!(caching.is_sent("tools/list", "{}", CallOptions::default()));
+        assert!(caching.is_sent("prompts/list", "{}", CallOptions::default()));
         let call = caching.call("tools/list", params);
         caching.answer(&format!(r#""error":{{"code":{code},"message":"no"}}"#));
         assert!(caching.outcome(call).is_err());
-        let is_asked = caching.is_asked("tools/list", "{}", CallOptions::default());
-        assert_eq!(is_asked, is_end, "{params} {code}");
-        assert!(!caching.is_asked("prompts/list", "{}", CallOptions::default()));
+        let is_sent = caching.is_sent("tools/list", "{}", CallOptions::default());
+        assert_eq!(is_sent, invalidates, "{params} {code}");
+        assert!(!caching.is_sent("prompts/list", "{}", CallOptions::default()));
     }
 }
 
 #[test]
-fn an_answer_that_crossed_the_news_of_a_change_is_not_kept_stl_42() {
+fn a_result_that_crossed_a_change_is_not_cached_stl_42() {
     for (change, is_kept) in [(MethodId::ToolsChanged, false), (MethodId::PromptsChanged, true)] {
         let mut caching = Caching::new(PLENTY);
         let filter = crate::connection::Filter::new().tools();
@@ -325,41 +326,41 @@ fn an_answer_that_crossed_the_news_of_a_change_is_not_kept_stl_42() {
             format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#, listening.0);
         caching.sent();
         let ack = "notifications/subscriptions/acknowledged";
-        let tell = |client: &mut Client, method: &str, more: &str| {
+        let notify = |client: &mut Client, method: &str, more: &str| {
             let line =
                 format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{{tag}{more}}}}}"#);
             client.handle_message(Instant::ZERO, StreamId::ONLY, line.as_bytes());
             while client.poll_event().is_some() {}
         };
-        tell(&mut caching.client, ack, r#","notifications":{"toolsListChanged":true}"#);
+        notify(&mut caching.client, ack, r#","notifications":{"toolsListChanged":true}"#);
         let call = caching.call("tools/list", "{}");
-        tell(&mut caching.client, change.name(), "");
-        caching.answer(&format!(r#""result":{}"#, good_for("1000")));
+        notify(&mut caching.client, change.name(), "");
+        caching.answer(&format!(r#""result":{}"#, fresh_for("1000")));
         assert!(caching.outcome(call).is_ok());
         assert_eq!(
-            !caching.is_asked("tools/list", "{}", CallOptions::default()),
+            !caching.is_sent("tools/list", "{}", CallOptions::default()),
             is_kept,
             "{change}"
         );
         assert!(
-            !caching.is_asked("tools/list", "{}", CallOptions::default()),
-            "asked for after the change"
+            !caching.is_sent("tools/list", "{}", CallOptions::default()),
+            "called after the change"
         );
     }
 }
 
 #[test]
-fn as_much_is_kept_as_fits_to_the_byte() {
+fn the_bound_is_exact() {
     let mut cache = Cache::default();
     let key = |cursor: &str| key("tools/list", &format!(r#"{{"cursor":"{cursor}"}}"#)).unwrap();
-    let keep = |cache: &mut Cache, cursor: &str, bytes_max| {
-        cache.keep(key(cursor), &good_for("1000"), at(0), bytes_max);
+    let insert = |cache: &mut Cache, cursor: &str, bytes_max| {
+        cache.insert(key(cursor), &fresh_for("1000"), at(0), bytes_max);
         cache.bytes
     };
-    let one = keep(&mut cache, "a", PLENTY);
-    assert_eq!(keep(&mut cache, "b", 2 * one), 2 * one, "both fit");
-    assert_eq!(keep(&mut cache, "c", 2 * one), 2 * one, "the oldest gives way");
+    let one = insert(&mut cache, "a", PLENTY);
+    assert_eq!(insert(&mut cache, "b", 2 * one), 2 * one, "both fit");
+    assert_eq!(insert(&mut cache, "c", 2 * one), 2 * one, "the oldest is evicted");
     assert!(cache.find(&key("a"), at(0)).is_none());
     assert!(cache.find(&key("b"), at(0)).is_some());
-    assert_eq!(keep(&mut cache, "d", 2 * one - 1), one, "and two do not");
+    assert_eq!(insert(&mut cache, "d", 2 * one - 1), one, "two do not fit");
 }

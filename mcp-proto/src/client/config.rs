@@ -28,12 +28,12 @@ impl Config {
             capabilities: Capabilities::none(),
             instructions: None,
             revisions: Revision::ALL.to_vec(),
-            also_served: Vec::new(),
+            served_methods: Vec::new(),
             limits: Limits::default(),
             policy: ViolationPolicy::Ignore,
-            takes_modern_welcome: false,
-            expected: None,
-            tells_info: true,
+            accepts_modern_initialize_result: false,
+            expected_era: None,
+            sends_info: true,
         })
     }
 
@@ -74,7 +74,7 @@ impl Config {
     /// expectation is corrected during the handshake.
     #[must_use]
     pub const fn expect(mut self, era: Era) -> Self {
-        self.0.expected = Some(era);
+        self.0.expected_era = Some(era);
         self
     }
 
@@ -86,7 +86,7 @@ impl Config {
     /// [`Fault::NoCommonRevision`](crate::Fault::NoCommonRevision).
     #[must_use]
     pub const fn take_modern_welcome(mut self) -> Self {
-        self.0.takes_modern_welcome = true;
+        self.0.accepts_modern_initialize_result = true;
         self
     }
 
@@ -96,14 +96,14 @@ impl Config {
     /// The handshake of a legacy session requires them and always sends them.
     #[must_use]
     pub const fn without_info(mut self) -> Self {
-        self.0.tells_info = false;
+        self.0.sends_info = false;
         self
     }
 
     /// Delivers requests for `method`, which no revision defines, instead of refusing them.
     #[must_use]
     pub fn serve(mut self, method: &str) -> Self {
-        self.0.also_served.push(method.into());
+        self.0.served_methods.push(method.into());
         self
     }
 

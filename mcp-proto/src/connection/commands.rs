@@ -84,7 +84,7 @@ impl Connection {
             if let Some(result) = self.cache.find(&key, env.now).filter(|_| !options.fresh) {
                 return Ok(self.calls.complete_now(env, result));
             }
-            cache_as = Some(self.cache.place(key));
+            cache_as = Some(self.cache.slot(key));
         }
         let is_kept = rule.is_some_and(|rule| rule.may_ask) && rules::repeats_calls(env);
         if is_kept && self.calls.bytes() + params.len() > env.limits().calls_bytes_max {
@@ -317,7 +317,7 @@ impl Connection {
             }
             let method = MethodId::from_name(question.method());
             if let Some(rule) = method.and_then(|method| MethodRule::question(method, revision)) {
-                needs = permissions::question_needs(rule, Some(&params), needs);
+                needs = permissions::input_request_needs(rule, Some(&params), needs);
             }
         }
         let error = missing_capabilities(&needs, revision);

@@ -240,7 +240,7 @@ impl Connection {
         let answered = calls.on_response(env, request, kind, outcome, |call, outcome| {
             if let Some(place) = call.take_cache_as() {
                 let is_first = call.retry().is_none_or(|retry| retry.rounds == 0);
-                cache.remember(place, outcome, is_first, now, bytes_max);
+                cache.on_completed(place, outcome, is_first, now, bytes_max);
             }
         });
         if let Answered::InputRequired { id, call, round } = answered {
@@ -344,7 +344,7 @@ impl Connection {
     fn stop_timers(&mut self) {
         self.lifecycle.set_drain(None);
         self.keep_alive.disarm();
-        self.env.out.forget_stall();
+        self.env.out.stop_stall_timer();
     }
 
     /// While draining: over as soon as nothing is left to answer.

@@ -6,7 +6,7 @@ use alloc::format;
 use super::Connection;
 use super::dispatch::{self, ModernTarget, NotificationTarget, RequestTarget, SessionTarget};
 use super::eras::{self, modern, rules};
-use super::inbound::{Destination, Origin, Sender};
+use super::inbound::{Destination, Origin, RequestContext};
 use super::lifecycle::handshake;
 use super::lifecycle::phase::{Phase, Trigger};
 use super::pending_calls::Owner;
@@ -116,7 +116,7 @@ impl Connection {
                 self.on_request(origin, id, method, params);
             }
             Message::Response { id, outcome } => {
-                let kind = outcome.as_ref().ok().and_then(|result| result.kind());
+                let kind = outcome.as_ref().ok().and_then(|result| result.result_type());
                 let outcome = match outcome {
                     Ok(result) => Ok(result.keep(origin.frame)),
                     Err(error) => Err(CallError::Refused(error.clone())),
@@ -334,8 +334,14 @@ impl Connection {
             SessionTarget::Application => {
                 let (meta, progress_token) = keep_meta(&self.env.identity, origin.frame, params);
                 let log_level = self.env.terms.log_level;
-                let sender =
-                    Sender { peer, log_level, answers: None, state: None, meta, progress_token };
+                let sender = RequestContext {
+                    peer,
+                    log_level,
+                    answers: None,
+                    state: None,
+                    meta,
+                    progress_token,
+                };
                 self.deliver(origin, id, method, rule, params, sender);
             }
         }
@@ -383,7 +389,7 @@ impl Connection {
         params: &Params<'_>,
     ) -> Result<(), ErrorObject> {
         let identity = &self.env.identity;
-        let also_served = rule.is_none() && identity.also_serves(&method.text);
+        let also_served = rule.is_none() && identity.serves_method(&method.text);
         let side = self.env.side;
         let declared_in = rules::declared_in(&self.env);
         permissions::incoming_request(
@@ -405,7 +411,7 @@ impl Connection {
         method: &MethodName<'_>,
         rule: Option<&'static MethodRule>,
         params: &Params<'_>,
-        sender: Sender,
+        sender: RequestContext,
     ) {
         self.inbound.deliver(
             &mut self.env,

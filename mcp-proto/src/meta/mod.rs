@@ -1,10 +1,10 @@
-//! The `_meta` of the modern era: the context that each request carries, read and written.
+//! The `_meta` of modern messages: parsing the context of requests, and writing it.
 
 mod request_context;
 mod writer;
 
 pub(crate) use request_context::{
-    LastContext, Sender, keep_meta, missing_capabilities, missing_context, read_input, supported,
-    write_revisions,
+    LastContext, RequestContext, keep_meta, missing_capabilities, missing_context, read_input,
+    supported, write_revisions,
 };
 pub(crate) use writer::{MetaWriter, asks_for_logs};

@@ -1,7 +1,8 @@
-//! Who makes a request, where the request itself carries that: the `_meta` of the modern era, read.
+//! Parses the context that a modern request carries in its `_meta`: revision, client and options.
 //!
-//! Both eras may come over one connection; what a request carries counts for it alone. (LIF-21,
-//! CAP-14, T-39)
+//! One connection may carry requests of both eras, so a context applies to its own request only.
+
+// LIF-21, CAP-14, T-39: a context is not inferred from earlier requests.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -17,59 +18,64 @@ use crate::rpc::{ErrorObject, Params, RequestId};
 use crate::schema::{Capabilities, Decode, Implementation, Level, key};
 use crate::vocabulary::{Answers, Identity, Peer};
 
-/// The context of the latest request: a client sends the same in each, which is then read once.
+/// A cache of the latest context: a client usually repeats the identical bytes in each request.
 #[derive(Debug, Default)]
-pub(crate) struct LastContext(Option<Box<RequestContext>>);
+pub(crate) struct LastContext(Option<Box<CachedContext>>);
 
-/// What the `_meta` of a request says.
+/// A parsed `_meta` and its text.
 #[derive(Debug)]
-struct RequestContext {
-    /// The whole `_meta`, on one line.
+struct CachedContext {
+    /// The text, without line breaks.
     meta: Raw,
     peer: Arc<Peer>,
     log_level: Option<Level>,
     progress_token: Option<RequestId>,
 }
 
-/// What is delivered with a request besides its params.
+/// The context of an incoming request, delivered with its params.
 #[derive(Debug)]
-pub(crate) struct Sender {
+pub(crate) struct RequestContext {
     pub(crate) peer: Arc<Peer>,
     pub(crate) log_level: Option<Level>,
     pub(crate) answers: Option<Answers>,
     pub(crate) state: Option<Box<str>>,
-    /// The request's `_meta`, and the progress token in it.
+    /// The request's `_meta`.
     pub(crate) meta: Option<Raw>,
+    /// The progress token in `meta`.
     pub(crate) progress_token: Option<RequestId>,
 }
 
-/// A longer `_meta` is read for each request.
+/// The longest `_meta` that is cached; a longer one is parsed for each request.
 const META_BYTES_MAX: usize = 1024;
 
 impl LastContext {
-    /// The latest context, if this request carries the same bytes.
-    fn same(&self, params: &Params<'_>) -> Option<&RequestContext> {
+    /// Returns the latest context if this request carries identical bytes.
+    fn reuse(&self, params: &Params<'_>) -> Option<&CachedContext> {
         let meta = params.meta?;
-        // What is kept is on one line.
+        // The cached text has no line breaks, so text with line breaks cannot be equal.
         self.0.as_deref().filter(|last| last.meta.as_bytes() == meta && !params.line_breaks())
     }
 
-    /// Returns whether the request carries its own context, or a part of it.
+    /// Returns whether the request carries a context, complete or not.
     pub(crate) fn is_in(&self, params: &Params<'_>) -> bool {
-        self.same(params).is_some()
+        self.reuse(params).is_some()
             || params.meta_member(key::PROTOCOL_VERSION).is_some()
             || params.meta_member(key::CLIENT_CAPABILITIES).is_some()
     }
 
-    /// Reads who makes a request, without the input that it may bring.
+    /// Parses the context of a request, except its input responses.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error to respond with if a required member is missing or invalid.
     pub(crate) fn read(
         &mut self,
         identity: &Identity,
         frame: Frame<'_>,
         params: &Params<'_>,
-    ) -> Result<Sender, ErrorObject> {
-        if let Some(last) = self.same(params) {
-            return Ok(Sender {
+    ) -> Result<RequestContext, ErrorObject> {
+        if let Some(last) = self.reuse(params) {
+            return Ok(RequestContext {
                 peer: Arc::clone(&last.peer),
                 log_level: last.log_level,
                 answers: None,
@@ -83,18 +89,18 @@ impl LastContext {
         let short =
             params.meta.filter(|meta| meta.len() <= META_BYTES_MAX && !params.line_breaks());
         self.0 = short.map(|meta| {
-            Box::new(RequestContext {
+            Box::new(CachedContext {
                 meta: Frame::Borrowed(meta).keep(meta, false),
                 peer: Arc::clone(&peer),
                 log_level,
                 progress_token: progress_token.clone(),
             })
         });
-        Ok(Sender { peer, log_level, answers: None, state: None, meta, progress_token })
+        Ok(RequestContext { peer, log_level, answers: None, state: None, meta, progress_token })
     }
 }
 
-/// The `_meta` of a request, to be kept, and the progress token in it.
+/// Returns the `_meta` of a request, copied if necessary, and the progress token in it.
 pub(crate) fn keep_meta(
     identity: &Identity,
     frame: Frame<'_>,
@@ -108,7 +114,8 @@ pub(crate) fn keep_meta(
     (meta, token)
 }
 
-/// Reads the context of a request. (STL-01, STL-03, STL-04, LIF-24, LOG-04)
+/// Parses the client and the log level of a request.
+// STL-01, STL-03, STL-04, LIF-24, LOG-04: the members of a context.
 fn read_context(
     identity: &Identity,
     params: &Params<'_>,
@@ -137,7 +144,7 @@ fn read_context(
         Some(level) => match unescape(level).and_then(|name| Level::from_name(&name)) {
             None => {
                 return Err(ErrorObject::invalid_params(format!(
-                    "`{}` is no log level",
+                    "`{}` must be a log level",
                     key::LOG_LEVEL
                 )));
             }
@@ -154,13 +161,19 @@ fn read_context(
     Ok((Arc::new(peer), log_level))
 }
 
-/// Reads the input that the client gathered for a request. (STL-25, STL-26)
+/// Parses the input responses and the state of a repeated request.
+///
+/// # Errors
+///
+/// Returns the error to respond with if a member has the wrong type, or if there are more than
+/// `responses_max` responses.
+// STL-25, STL-26: `inputResponses` and `requestState`.
 pub(crate) fn read_input(
-    questions_max: usize,
+    responses_max: usize,
     frame: Frame<'_>,
     params: &Params<'_>,
 ) -> Result<(Option<Answers>, Option<Box<str>>), ErrorObject> {
-    let bad = |why| Err(ErrorObject::invalid_params(why));
+    let bad = |why: &str| Err(ErrorObject::invalid_params(why));
     let object = params.object.map_or(&[][..], |object| object.text);
     let [state, responses] = find_each(object, ["requestState", "inputResponses"]);
     let state = match state {
@@ -178,10 +191,10 @@ pub(crate) fn read_input(
     let mut answers = Vec::new();
     for (name, answer) in members(responses) {
         if !answer.starts_with(b"{") {
-            return bad("each of the `inputResponses` must be an object");
+            return bad("each member of `inputResponses` must be an object");
         }
-        if answers.len() == questions_max {
-            return bad("too many `inputResponses`");
+        if answers.len() == responses_max {
+            return bad(&format!("`inputResponses` has more than {responses_max} members"));
         }
         let name = unescape_key(name);
         answers.push((name.into(), frame.keep(answer, params.line_breaks())));
@@ -189,8 +202,9 @@ pub(crate) fn read_input(
     Ok((Some(Answers::new(answers)), state))
 }
 
-/// The error for a request that carries no context and belongs to no session, of a server that
-/// speaks `revisions`. (STL-03, T-40)
+/// Returns the error for a request without a context outside a session, from a server that supports
+/// `revisions`.
+// STL-03, T-40: the error lists what is required and what is supported.
 pub(crate) fn missing_context(revisions: &[Revision]) -> ErrorObject {
     let mut out = Vec::new();
     let mut data = Object::begin(&mut out);
@@ -205,8 +219,9 @@ pub(crate) fn missing_context(revisions: &[Revision]) -> ErrorObject {
     ErrorObject::invalid_params(why).with_data(Raw::from_written(out))
 }
 
-/// The data of an error about revisions, of a server that speaks `revisions`: the same that
-/// `server/discover` lists. (LIF-24, LIF-33)
+/// Returns the data of an error about an unsupported revision: the `requested` one, and those that
+/// `server/discover` lists.
+// LIF-24, LIF-33: the client retries with a supported revision.
 pub(crate) fn supported(revisions: &[Revision], requested: Option<&str>) -> Raw {
     let mut out = Vec::new();
     let mut data = Object::begin(&mut out);
@@ -216,7 +231,7 @@ pub(crate) fn supported(revisions: &[Revision], requested: Option<&str>) -> Raw 
     Raw::from_written(out)
 }
 
-/// Writes the names of those of the revisions that `which` accepts, newest first.
+/// Writes the names of the revisions that `which` accepts as a JSON array, newest first.
 pub(crate) fn write_revisions(
     out: &mut Vec<u8>,
     revisions: &[Revision],
@@ -229,14 +244,15 @@ pub(crate) fn write_revisions(
     names.end();
 }
 
-/// The error that names the capabilities which a question needs and the client lacks. (CAP-15)
+/// Returns the error that lists the capabilities which an input request needs and the client lacks.
+// CAP-15: the error names the missing capabilities.
 pub(crate) fn missing_capabilities(needs: &Capabilities, revision: Revision) -> ErrorObject {
     let mut out = Vec::new();
     let mut data = Object::begin(&mut out);
     needs.write_required(data.key("requiredCapabilities"), Side::Client, revision);
     data.end();
     let code = code::MISSING_CLIENT_CAPABILITY;
-    ErrorObject::new(code, "the client did not declare what this needs")
+    ErrorObject::new(code, "the client did not declare a required capability")
         .with_data(Raw::from_written(out))
 }
 

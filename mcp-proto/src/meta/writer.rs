@@ -1,8 +1,9 @@
-//! The protocol's own members of modern messages: `_meta` of requests, `_meta` and `resultType` of
-//! results.
+//! Adds the members that the protocol requires in modern messages: the `_meta` of requests, and the
+//! `_meta`, `resultType` and cache members of results.
 //!
-//! They are inserted into bytes that the application wrote, so that none can be forgotten. (STL-01,
-//! STL-02, STL-05, STL-39)
+//! The members are inserted into JSON that the application wrote, so that it cannot omit them.
+
+// STL-01, STL-02, STL-05, STL-39: the required members.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -12,34 +13,36 @@ use crate::revision::{Era, MethodRule, Revision, Side};
 use crate::schema::{Encode, Level, key};
 use crate::vocabulary::Identity;
 
-/// The protocol's own members, as this side writes them in one revision.
+/// The protocol's own members, encoded once for this side and revision.
 #[derive(Debug)]
 pub(crate) struct MetaWriter {
     version: &'static str,
     capabilities: Box<[u8]>,
-    /// Name and version, unless they are kept private.
+    /// The name and version, unless the configuration withholds them.
     info: Option<Box<[u8]>>,
 }
 
 impl MetaWriter {
-    /// The writer of a side that has not agreed on a revision yet.
+    /// Creates the writer of a side that has not negotiated a revision yet.
     pub(crate) fn of(me: &Identity, side: Side) -> Self {
         Self::new(me, side, me.newest(Era::Modern).unwrap_or_else(|| me.preferred()))
     }
 
+    /// Creates the writer for `revision`.
     pub(crate) fn new(me: &Identity, side: Side, revision: Revision) -> Self {
         let mut capabilities = Vec::new();
         me.capabilities.write(&mut capabilities, side, revision);
         let mut info = Vec::new();
-        let told = me.tells_info && me.info.encode(revision, &mut info).is_ok();
+        let has_info = me.sends_info && me.info.encode(revision, &mut info).is_ok();
         Self {
             version: revision.name(),
             capabilities: capabilities.into(),
-            info: told.then(|| info.into()),
+            info: has_info.then(|| info.into()),
         }
     }
 
-    /// Writes the params of a request, with what it says of itself in front. (STL-01, STL-02)
+    /// Writes the params of a request with the protocol's `_meta`.
+    // STL-01, STL-02: revision, capabilities and name of the client.
     pub(crate) fn write_params(
         &self,
         out: &mut Vec<u8>,
@@ -47,14 +50,14 @@ impl MetaWriter {
         progress_token: Option<u64>,
         log_level: Option<Level>,
     ) {
-        let own_level = log_level.is_some() && asks_for_logs(params);
-        with_meta(out, params, REPLACED, |meta| {
+        let has_own_level = log_level.is_some() && asks_for_logs(params);
+        with_meta(out, params, RESERVED, |meta| {
             meta.str(key::PROTOCOL_VERSION, self.version);
             meta.raw(key::CLIENT_CAPABILITIES, &self.capabilities);
             if let Some(info) = &self.info {
                 meta.raw(key::CLIENT_INFO, info);
             }
-            if let Some(level) = log_level.filter(|_| !own_level) {
+            if let Some(level) = log_level.filter(|_| !has_own_level) {
                 meta.str(key::LOG_LEVEL, level.name());
             }
             if let Some(token) = progress_token {
@@ -63,8 +66,9 @@ impl MetaWriter {
         });
     }
 
-    /// Adds what a result must say to the one that was written to `out` from `start` on. (STL-05,
-    /// STL-39, STL-40)
+    /// Adds the required members to the result in `out[start..]`. A value other than an object is
+    /// left unchanged.
+    // STL-05, STL-39, STL-40: server info, result type and cache members.
     pub(crate) fn finish_result(&self, out: &mut Vec<u8>, start: usize, rule: Option<&MethodRule>) {
         let object = out.get(start..).unwrap_or_default();
         if !object.starts_with(b"{") {
@@ -116,11 +120,11 @@ impl MetaWriter {
     }
 }
 
-/// What an application cannot say in our place.
-const REPLACED: &[&str] =
+/// The members of `_meta` that the application cannot set.
+const RESERVED: &[&str] =
     &[key::PROGRESS_TOKEN, key::PROTOCOL_VERSION, key::CLIENT_CAPABILITIES, key::CLIENT_INFO];
 
-/// Whether params ask for log messages by themselves.
+/// Returns whether the params themselves set a log level.
 pub(crate) fn asks_for_logs(params: Option<&[u8]>) -> bool {
     params
         .and_then(|params| find_rare(params, "_meta"))

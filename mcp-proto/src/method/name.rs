@@ -1,4 +1,4 @@
-//! [`Method`]: the name of any method.
+//! The name of a method, known to the protocol or not.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -6,9 +6,19 @@ use core::ops::Deref;
 
 use super::MethodId;
 
-/// The name of a method, defined by the protocol or not. Dereferences to `str`.
+/// The name of a method.
 ///
-/// Names of the protocol's methods are not allocated.
+/// Dereferences to the name on the wire. A method of the protocol is stored as its [`MethodId`],
+/// without allocation; the name of an extension's method is stored as text.
+///
+/// ```
+/// use mcp_proto::{Method, MethodId};
+///
+/// let method = Method::from("tools/call");
+/// assert_eq!(method.id(), Some(MethodId::CallTool));
+/// assert_eq!(method, "tools/call");
+/// assert_eq!(Method::from("com.example/reload").id(), None);
+/// ```
 #[derive(Clone)]
 pub struct Method(Name);
 
@@ -24,7 +34,7 @@ impl Method {
         Self(Name::Other(name.into()))
     }
 
-    /// Returns the id, or `None` if the protocol does not define the method.
+    /// Returns the method's id; `None` if no revision defines the method.
     #[must_use]
     pub const fn id(&self) -> Option<MethodId> {
         match &self.0 {

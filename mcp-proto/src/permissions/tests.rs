@@ -1,4 +1,4 @@
-//! What a method's row lets through, by what was declared and what the params say.
+//! Tests of the checks by method, capabilities and params.
 
 use super::*;
 use crate::Capability::{
@@ -9,27 +9,27 @@ fn having(capabilities: &[Capability]) -> Capabilities {
     capabilities.iter().fold(Capabilities::none(), |all, capability| all.with(*capability))
 }
 
-/// Where servers send no requests, a client is asked through results alone.
+/// Modern input requests arrive in results.
 #[test]
-fn a_question_is_one_that_its_client_declared_cap_04_cap_15_t_96() {
+fn input_requests_need_declared_capabilities_cap_04_cap_15_t_96() {
     let rows: &[(&str, Option<&str>, &[Capability], bool)] = &[
         ("roots/list", None, &[Roots], true),
         ("roots/list", Some("{}"), &[Roots], true),
         ("roots/list", Some("[]"), &[Roots], false),
         ("roots/list", None, &[Sampling], false),
-        // Neither a mode nor a tool must be spoken of.
+        // Mode and tools are optional.
         ("sampling/createMessage", Some("{}"), &[Sampling], true),
         ("sampling/createMessage", Some("{}"), &[Roots], false),
         ("sampling/createMessage", Some(r#"{"tools":[]}"#), &[Sampling], false),
         ("sampling/createMessage", Some(r#"{"tools":[]}"#), &[Sampling, SamplingTools], true),
         ("sampling/createMessage", Some(r#"{"toolChoice":{}}"#), &[Sampling], false),
-        // What only whoever asks has to heed.
+        // A condition that binds the sender only.
         ("sampling/createMessage", Some(r#"{"includeContext":"allServers"}"#), &[Sampling], true),
         ("elicitation/create", Some(r#"{"message":"m"}"#), &[ElicitationForm], true),
         ("elicitation/create", Some(r#"{"message":"m"}"#), &[ElicitationUrl], false),
         ("elicitation/create", Some(r#"{"message":"m","mode":"url"}"#), &[ElicitationUrl], true),
         ("elicitation/create", Some(r#"{"message":"m","mode":"url"}"#), &[ElicitationForm], false),
-        // A mode that nobody knows is none that was declared.
+        // An unknown mode counts as undeclared.
         (
             "elicitation/create",
             Some(r#"{"message":"m","mode":"x"}"#),
@@ -44,7 +44,7 @@ fn a_question_is_one_that_its_client_declared_cap_04_cap_15_t_96() {
         let rule = MethodRule::question(method, Revision::V2026_07_28).unwrap();
         let params = params.map(str::as_bytes);
         assert_eq!(
-            is_fit_question(rule, params, &having(ours)),
+            accepts_input_request(rule, params, &having(ours)),
             *is_fit,
             "{method} {params:?} {ours:?}"
         );
@@ -52,7 +52,7 @@ fn a_question_is_one_that_its_client_declared_cap_04_cap_15_t_96() {
 }
 
 #[test]
-fn a_method_is_sent_as_what_it_is_in_the_revision_or_not_at_all_cap_03() {
+fn methods_are_sent_only_by_the_side_and_in_the_form_of_the_revision_cap_03() {
     let everything = having(&[Tools, Roots]);
     let request = |side, revision, method: &str| {
         let method = MethodId::from_name(method);

@@ -1,14 +1,15 @@
-//! The events that wait to be polled.
+//! The queue of events that the application has not polled yet.
 
 use alloc::collections::VecDeque;
 
 use crate::vocabulary::Event;
 
-/// Events that wait to be polled, in the order in which what caused them came.
+/// Events that the application has not polled yet, in the order of their causes.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    /// Each with its weight.
+    /// Each event with its weight in bytes.
     queue: VecDeque<(Event, usize)>,
+    /// The sum of the weights.
     bytes: usize,
 }
 
@@ -25,7 +26,7 @@ impl Events {
         let (event, weight) = self.queue.pop_front()?;
         self.bytes -= weight;
         if self.queue.is_empty() {
-            self.queue.shrink_to(KEPT_EVENTS_MAX);
+            self.queue.shrink_to(IDLE_CAPACITY_MAX);
         }
         Some(event)
     }
@@ -46,5 +47,5 @@ impl Events {
     }
 }
 
-/// What an empty queue keeps room for.
-const KEPT_EVENTS_MAX: usize = 64;
+/// The capacity, in events, that an empty queue keeps.
+const IDLE_CAPACITY_MAX: usize = 64;

@@ -1,4 +1,4 @@
-//! The two queues of a connection: messages to send, and events to poll.
+//! The queues of a connection: outgoing messages and events.
 
 mod events;
 mod outbound;

@@ -1,8 +1,7 @@
-//! The messages that wait to be sent: in the order they were written, each with its destination and
-//! kind.
+//! The outbound queue: messages in sending order, each with its route and kind.
 //!
-//! All of them lie in one buffer, so that a message costs no allocation. A byte stream reads the
-//! buffer itself; a transport of whole messages takes them one by one.
+//! All bodies share one buffer, so a message costs no allocation. A byte stream reads the buffer
+//! directly; a message transport takes one message at a time.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -16,7 +15,7 @@ use crate::time::{Instant, PERIOD_MIN};
 use crate::vocabulary::{Outgoing, OutgoingKind, Route};
 use crate::wire::Outbox;
 
-/// What is known of a message besides its bytes.
+/// A queued message, except its body.
 #[derive(Debug)]
 struct Entry {
     route: Route,
@@ -25,11 +24,11 @@ struct Entry {
     revision: Revision,
     bytes: usize,
     params: Option<Range<usize>>,
-    /// The position of its last byte, counted from the beginning of the connection.
+    /// The position after the body, counted in bytes since the connection was created.
     end: u64,
 }
 
-/// A message about to be written: everything but its bytes.
+/// A message to be written, except its body.
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) route: Route,
@@ -48,28 +47,28 @@ impl Draft {
     }
 }
 
-/// How messages leave.
+/// How the transport takes messages.
 #[derive(Debug)]
 enum Framing {
-    /// As bytes, each message on a line of its own; nothing else is kept of them.
+    /// As a byte stream with one message per line; routes and kinds are not kept.
     Lines,
-    /// Message by message.
+    /// One message at a time.
     Messages(Queue),
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     entries: VecDeque<Entry>,
-    /// Whether the transport has several streams, each with a share of the buffer.
+    /// Whether the transport has several streams, each limited to a share of the buffer.
     has_streams: bool,
-    /// Bytes in the buffer, by route; only with several streams.
+    /// The bytes in the buffer, by route. Counted only with several streams.
     queued: SmallMap<Route, usize, 1>,
-    /// Bytes that the transport has taken and not sent yet, by route.
+    /// The bytes that the transport has taken and not sent yet, by route.
     held: SmallMap<Route, usize, 1>,
     held_total: usize,
 }
 
-/// One stream of several may fill this part of the buffer.
+/// The divisor of `Limits::outbox_bytes_max` that gives the share of one stream of several.
 const STREAM_SHARE: usize = 8;
 
 /// The outbound queue of a connection.
@@ -80,12 +79,12 @@ pub(crate) struct Outbound {
     stall: Option<Stall>,
 }
 
-/// The peer has left more unread than allowed.
+/// The state of a peer that leaves more unread than allowed.
 #[derive(Debug)]
 struct Stall {
-    /// When it is given up.
+    /// The deadline for reading at least one byte.
     due: Instant,
-    /// What it had read when this began.
+    /// The total bytes sent when the timer started.
     read: u64,
 }
 
@@ -100,19 +99,19 @@ impl Default for Outbound {
 }
 
 impl Outbound {
-    /// The transport has several streams from now on.
+    /// Declares that the transport has several streams.
     pub(crate) fn use_streams(&mut self) {
         if let Framing::Messages(queue) = &mut self.framing {
             queue.has_streams = true;
         }
     }
 
-    /// Whether the transport has several streams.
+    /// Returns whether the transport has several streams.
     pub(crate) fn has_streams(&self) -> bool {
         matches!(&self.framing, Framing::Messages(queue) if queue.has_streams)
     }
 
-    /// The transport is a byte stream from now on: the one place where messages become lines.
+    /// Declares that the transport is a byte stream, and converts queued messages to lines.
     pub(crate) fn use_lines(&mut self) {
         let Framing::Messages(queue) = core::mem::replace(&mut self.framing, Framing::Lines) else {
             return;
@@ -126,12 +125,12 @@ impl Outbound {
         }
     }
 
-    /// The bytes to send, of a byte stream.
+    /// Returns the bytes to send on a byte stream.
     pub(crate) fn lines(&mut self) -> &mut Outbox {
         &mut self.buffer
     }
 
-    /// Whether a message waits.
+    /// Returns whether no message is queued.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.framing {
             Framing::Lines => self.buffer.is_empty(),
@@ -139,7 +138,7 @@ impl Outbound {
         }
     }
 
-    /// Takes the oldest message.
+    /// Removes and returns the oldest message.
     pub(crate) fn poll(&mut self) -> Option<Outgoing<'_>> {
         let Framing::Messages(queue) = &mut self.framing else { return None };
         let Some(entry) = queue.entries.pop_front() else {
@@ -153,8 +152,7 @@ impl Outbound {
         Some(Outgoing { route, kind, last, revision, body: self.buffer.take(bytes), params })
     }
 
-    /// The transport keeps `bytes` of a message that it took: they count as unsent until they are
-    /// released.
+    /// Counts `bytes` of a message that the transport took as unsent, until they are released.
     pub(crate) fn hold(&mut self, route: Route, bytes: usize) {
         if let Framing::Messages(queue) = &mut self.framing
             && bytes > 0
@@ -164,14 +162,14 @@ impl Outbound {
         }
     }
 
-    /// What the transport held was sent, or never will be.
+    /// Releases up to `bytes` held on `route`, because they were sent or discarded.
     pub(crate) fn release(&mut self, route: Route, bytes: usize) {
         if let Framing::Messages(queue) = &mut self.framing {
             queue.held_total -= take(&mut queue.held, route, bytes);
         }
     }
 
-    /// Returns whether there is room for new traffic: for anything but responses.
+    /// Returns whether the queue accepts new traffic on `route`. Responses are always accepted.
     pub(crate) fn has_room(&self, route: Route, limits: &Limits) -> bool {
         let bytes_max = limits.outbox_bytes_max;
         match &self.framing {
@@ -186,12 +184,12 @@ impl Outbound {
         }
     }
 
-    /// As [`has_room`](Self::has_room).
+    /// Returns [`Misuse::Blocked`] unless the queue [has room](Self::has_room) on `route`.
     pub(crate) fn require_room(&self, route: Route, limits: &Limits) -> Result<(), Misuse> {
         if self.has_room(route, limits) { Ok(()) } else { Err(Misuse::Blocked) }
     }
 
-    /// Bytes that are not sent yet, in the buffer or held by the transport.
+    /// Returns the bytes not yet sent, in the buffer or held by the transport.
     pub(crate) fn unsent(&self) -> usize {
         let held = match &self.framing {
             Framing::Lines => 0,
@@ -200,12 +198,12 @@ impl Outbound {
         self.buffer.waiting() + held
     }
 
-    /// The position after the last message, for [`truncate`](Self::truncate).
+    /// Returns the position after the last message, for [`truncate`](Self::truncate).
     pub(crate) fn mark(&self) -> u64 {
         self.buffer.produced()
     }
 
-    /// Drops the messages written since `mark`; none of them was taken.
+    /// Drops the messages written since `mark`. None of them may have been taken.
     pub(crate) fn truncate(&mut self, mark: u64) {
         self.buffer.truncate(mark);
         let Framing::Messages(queue) = &mut self.framing else { return };
@@ -217,7 +215,7 @@ impl Outbound {
         }
     }
 
-    /// Drops every message that was not taken.
+    /// Drops all queued messages.
     pub(crate) fn clear(&mut self) {
         self.buffer.truncate(0);
         if let Framing::Messages(queue) = &mut self.framing {
@@ -226,9 +224,10 @@ impl Outbound {
         }
     }
 
-    /// Appends the message that `write` writes: one JSON value on one line. `write` returns where
-    /// its params begin, as an offset into the buffer it was given. On an error nothing is
+    /// Appends the message that `write` writes: one JSON value on one line. On an error nothing is
     /// appended.
+    ///
+    /// `write` returns the offset of the params in the buffer that it was passed.
     #[inline]
     pub(crate) fn append<E>(
         &mut self,
@@ -260,12 +259,12 @@ impl Outbound {
             }
         }
         if self.stall.is_none() && self.buffer.waiting() > limits.replies_bytes_max {
-            self.watch_for_stall(now, limits);
+            self.start_stall_timer(now, limits);
         }
         Ok(())
     }
 
-    /// Appends the end of a stream, where the transport has several.
+    /// Appends the end of a stream, if the transport has several.
     pub(crate) fn end_stream(&mut self, route: Route, last: bool, revision: Revision) {
         let end = self.buffer.produced();
         if let Framing::Messages(queue) = &mut self.framing
@@ -284,23 +283,23 @@ impl Outbound {
         }
     }
 
-    fn watch_for_stall(&mut self, now: Instant, limits: &Limits) {
+    fn start_stall_timer(&mut self, now: Instant, limits: &Limits) {
         let due = now + limits.stall_timeout.max(PERIOD_MIN);
         self.stall = Some(Stall { due, read: self.buffer.written_total() });
     }
 
-    /// When to ask whether the peer reads.
+    /// Returns when to call [`has_stalled`](Self::has_stalled).
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.stall.as_ref().map(|stall| stall.due)
     }
 
-    /// Stops watching the peer.
-    pub(crate) fn forget_stall(&mut self) {
+    /// Stops the timer that detects a peer that does not read.
+    pub(crate) fn stop_stall_timer(&mut self) {
         self.stall = None;
     }
 
-    /// Returns whether the peer has read nothing for as long as it may, while more than allowed
-    /// waits for it.
+    /// Returns whether the peer read nothing for `Limits::stall_timeout` while more than
+    /// `Limits::replies_bytes_max` bytes were queued. Restarts the timer if it read something.
     pub(crate) fn has_stalled(&mut self, now: Instant, limits: &Limits) -> bool {
         let Some(Stall { read, .. }) = self.stall.take_if(|stall| stall.due <= now) else {
             return false;
@@ -310,7 +309,7 @@ impl Outbound {
         }
         let has_stalled = self.buffer.written_total() == read;
         if !has_stalled {
-            self.watch_for_stall(now, limits);
+            self.start_stall_timer(now, limits);
         }
         has_stalled
     }
@@ -333,7 +332,7 @@ fn add(bytes: &mut SmallMap<Route, usize, 1>, route: Route, count: usize) {
     }
 }
 
-/// Subtracts up to `count` bytes from those of a route; returns how many.
+/// Subtracts up to `count` bytes from those of a route and returns the number subtracted.
 fn take(bytes: &mut SmallMap<Route, usize, 1>, route: Route, count: usize) -> usize {
     let Some(has) = bytes.get_mut(&route) else { return 0 };
     let count = count.min(*has);

@@ -1,8 +1,8 @@
-//! Reads one message in one pass: the envelope's members are found, the values inside stay text.
+//! Parses and classifies one JSON-RPC message in one pass, leaving params and results as text.
 //!
-//! It knows JSON-RPC's rules for what a message is, and nothing of what its method means. Members
-//! may come in any order; a repeated envelope member is refused (T-10), an unknown one is skipped
-//! (JSON-18).
+//! MemberIndex may come in any order. Duplicate envelope members are refused, unknown ones skipped.
+
+// T-10, JSON-18: duplicate and unknown members.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -26,32 +26,34 @@ pub(crate) enum Message<'a> {
         method: MethodName<'a>,
         params: Params<'a>,
     },
-    /// A response that says how it went.
+    /// A response with a result or an error.
     Response {
         id: RequestId,
         outcome: Result<Object<'a>, ErrorObject>,
     },
-    /// A response that carries an id of ours and cannot be understood. (JSON-07, T-16)
+    /// An invalid response with a valid id.
+    // JSON-07, T-16: it ends the call with that id.
     BrokenResponse {
         id: RequestId,
         why: &'static str,
     },
-    /// An error response without a usable id. (T-03)
+    /// An error response without a valid id.
+    // T-03: such errors reject messages whose id could not be read.
     OrphanError(ErrorObject),
 }
 
-/// The method that a message names.
+/// The method of a message.
 #[derive(Debug)]
 pub(crate) struct MethodName<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// The method, if any revision has it.
+    /// The method's id, if any revision defines it.
     pub(crate) id: Option<MethodId>,
 }
 
 impl<'a> MethodName<'a> {
-    /// Reads a JSON string. A method of the protocol is recognized by its bytes alone.
+    /// Parses a JSON string. Methods of the protocol are looked up without unescaping.
     fn from_json(value: &'a [u8]) -> Option<Self> {
-        if let Some(id) = MethodId::from_bytes(inside(value)) {
+        if let Some(id) = MethodId::from_bytes(unquote(value)) {
             return Some(Self { text: Cow::Borrowed(id.name()), id: Some(id) });
         }
         let text = unescape(value)?;
@@ -63,24 +65,23 @@ impl<'a> MethodName<'a> {
     }
 }
 
-/// A value that is an object, as it lies in the message.
+/// A JSON object, as a slice of the message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Object<'a> {
     pub(crate) text: &'a [u8],
-    /// The message holds line breaks between its tokens.
+    /// Whether the message has line breaks between its tokens.
     line_breaks: bool,
-    /// The member `resultType`, found in the same pass.
-    kind: Option<&'a [u8]>,
+    /// The member `resultType`, found while parsing the message.
+    result_type: Option<&'a [u8]>,
 }
 
 impl<'a> Object<'a> {
-    /// What a result says it is; nothing that anyone knows when it says so in another form than a
-    /// word.
-    pub(crate) fn kind(&self) -> Option<Cow<'a, str>> {
-        self.kind.map(|kind| unescape(kind).unwrap_or(Cow::Borrowed("?")))
+    /// Returns the `resultType` of a result; an unknown type if the member is not a string.
+    pub(crate) fn result_type(&self) -> Option<Cow<'a, str>> {
+        self.result_type.map(|value| unescape(value).unwrap_or(Cow::Borrowed("?")))
     }
 
-    /// Keeps the object beyond the message.
+    /// Copies the object out of the message, or shares the buffer of the message.
     pub(crate) fn keep(&self, frame: Frame<'_>) -> Raw {
         frame.keep(self.text, self.line_breaks)
     }
@@ -89,52 +90,53 @@ impl<'a> Object<'a> {
 /// The params of a request or notification.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Params<'a> {
-    /// Absent, or an object: other forms are told apart by `malformed`.
+    /// The params; `None` if they are absent or not an object.
     pub(crate) object: Option<Object<'a>>,
-    /// The member `_meta`, found in the same pass.
+    /// The member `_meta`, found while parsing the message.
     pub(crate) meta: Option<&'a [u8]>,
-    /// What else was found in the same pass.
-    members: Members<'a, MEMBERS_MAX>,
-    /// The params are there and are no object. (JSON-17, T-09)
+    /// The members found while parsing the message.
+    members: MemberIndex<'a, MEMBERS_MAX>,
+    /// Whether the params are present and neither an object nor null.
+    // JSON-17, T-09: params are an object.
     pub(crate) malformed: bool,
 }
 
 impl<'a> Params<'a> {
-    /// The member `name` of the params.
+    /// Returns the member `name` of the params.
     pub(crate) fn member(&self, name: &str) -> Option<&'a [u8]> {
         self.members.find(self.object?.text, name)
     }
 
-    /// Whether the message holds line breaks between its tokens.
+    /// Returns whether the message has line breaks between its tokens.
     pub(crate) fn line_breaks(&self) -> bool {
         self.object.is_some_and(|object| object.line_breaks)
     }
 
-    /// The member `name` of `_meta`.
+    /// Returns the member `name` of `_meta`.
     pub(crate) fn meta_member(&self, name: &str) -> Option<&'a [u8]> {
         find(self.meta?, name)
     }
 }
 
-/// The members of an object that were found in one pass, if they are no more than `N`.
+/// An index of the members of an object, complete up to `N` members.
 #[derive(Clone, Copy, Debug)]
-struct Members<'a, const N: usize> {
-    /// Keys without their quotes, and values.
+struct MemberIndex<'a, const N: usize> {
+    /// Keys without quotes, and values.
     first: [(&'a [u8], &'a [u8]); N],
-    /// How many there are in all.
+    /// The number of members, which may exceed `N`.
     count: usize,
 }
 
-/// As many as the params of a typical request have.
+/// Enough for the params of a typical request.
 const MEMBERS_MAX: usize = 4;
 
-impl<const N: usize> Default for Members<'_, N> {
+impl<const N: usize> Default for MemberIndex<'_, N> {
     fn default() -> Self {
         Self { first: [(&[], &[]); N], count: 0 }
     }
 }
 
-impl<'a, const N: usize> Members<'a, N> {
+impl<'a, const N: usize> MemberIndex<'a, N> {
     fn push(&mut self, key: &'a [u8], value: &'a [u8]) {
         if let Some(slot) = self.first.get_mut(self.count) {
             *slot = (key, value);
@@ -142,8 +144,8 @@ impl<'a, const N: usize> Members<'a, N> {
         self.count += 1;
     }
 
-    /// The member `name` of the object that these are of; the last one where it is repeated, as
-    /// anywhere. (T-10)
+    /// Returns the member `name` of `object`, the indexed object. The last of duplicates counts.
+    // T-10: duplicates within params.
     fn find(&self, object: &'a [u8], name: &str) -> Option<&'a [u8]> {
         match self.first.get(..self.count) {
             Some(all) => all.iter().rfind(|(key, _)| key_is(key, name)).map(|(_, value)| *value),
@@ -152,33 +154,36 @@ impl<'a, const N: usize> Members<'a, N> {
     }
 }
 
-/// A text that is not one message.
+/// Why a text is not a message.
 #[derive(Debug)]
 pub(crate) enum Malformed {
     NotUtf8(Utf8Error),
-    /// Begins like an array, which may be a batch; nothing else of it was checked.
+    /// Starts like an array, possibly a batch. The rest was not parsed.
     Array,
-    /// Not JSON. (JSON-13)
+    /// Not JSON.
+    // JSON-13: a parse error.
     Parse(SyntaxError),
-    /// JSON, but no message. (JSON-14)
+    /// JSON, but not a message.
+    // JSON-14: an invalid request.
     Invalid {
-        /// The id, if it could be read: then whoever sent a request can be told.
+        /// The id, if it is valid, for an error response.
         id: Option<RequestId>,
-        /// It may be meant as a request: with an id it names a method, and without one it at least
-        /// is no response. A response is never answered. (T-08)
+        /// Whether the text may be a request: with an id it has a method, without an id it has
+        /// neither a result nor an error.
+        // T-08: responses are never answered.
         answerable: bool,
         why: &'static str,
     },
 }
 
-/// Parses `text` as one message. Work is linear in its length.
+/// Parses `text` as one message. The work is linear in its length.
 #[inline]
 pub(crate) fn decode(
     text: &[u8],
     depth_max: u8,
     id_bytes_max: usize,
 ) -> Result<Message<'_>, Malformed> {
-    // Most messages are ASCII, which is found out in a fraction of the time.
+    // Most messages are ASCII, which is much faster to check than UTF-8.
     if !text.is_ascii() {
         core::str::from_utf8(text).map_err(Malformed::NotUtf8)?;
     }
@@ -188,7 +193,7 @@ pub(crate) fn decode(
     decode_utf8(text, depth_max, id_bytes_max)
 }
 
-/// Parses `text`, one JSON value that is known to be UTF-8. An array is not a message.
+/// Parses `text`, which must be UTF-8, as one message. An array is not a message.
 pub(crate) fn decode_utf8(
     text: &[u8],
     depth_max: u8,
@@ -210,7 +215,7 @@ pub(crate) fn decode_utf8(
     envelope.classify(id_bytes_max)
 }
 
-/// What the envelope knows of a message.
+/// The members of the JSON-RPC envelope.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Member {
     Error,
@@ -239,7 +244,7 @@ impl Member {
 struct ScannedParams<'a> {
     text: &'a [u8],
     meta: Option<&'a [u8]>,
-    members: Members<'a, MEMBERS_MAX>,
+    members: MemberIndex<'a, MEMBERS_MAX>,
 }
 
 #[derive(Default)]
@@ -249,7 +254,7 @@ struct Envelope<'a> {
     method: Option<&'a [u8]>,
     params: Option<ScannedParams<'a>>,
     result: Option<&'a [u8]>,
-    kind: Option<&'a [u8]>,
+    result_type: Option<&'a [u8]>,
     error: Option<&'a [u8]>,
     repeated: bool,
     repeated_id: bool,
@@ -259,15 +264,15 @@ struct Envelope<'a> {
 impl<'a> Envelope<'a> {
     fn scan(&mut self, scanner: &mut Cursor<'a>) -> Result<(), SyntaxError> {
         scanner.object(|scanner, key| {
-            // Escapes in keys are rare enough to take the long way.
-            let member = Member::of(inside(key)).or_else(|| {
+            // Keys with escapes are rare, so they may take the slow path.
+            let member = Member::of(unquote(key)).or_else(|| {
                 unescape(key)
                     .filter(|_| key.contains(&b'\\'))
                     .and_then(|key| Member::of(key.as_bytes()))
             });
             let value = match member {
                 Some(Member::Params) => {
-                    let (mut members, mut meta) = (Members::default(), None);
+                    let (mut members, mut meta) = (MemberIndex::default(), None);
                     let text = scan_members(scanner, |key, value| {
                         members.push(key, value);
                         if key_is(key, "_meta") {
@@ -279,13 +284,13 @@ impl<'a> Envelope<'a> {
                     return Ok(());
                 }
                 Some(Member::Result) => {
-                    let mut kind = None;
+                    let mut result_type = None;
                     let value = scan_members(scanner, |key, value| {
                         if key_is(key, "resultType") {
-                            kind = Some(value);
+                            result_type = Some(value);
                         }
                     })?;
-                    self.kind = kind;
+                    self.result_type = result_type;
                     value
                 }
                 _ => scanner.value()?,
@@ -306,12 +311,13 @@ impl<'a> Envelope<'a> {
         Ok(())
     }
 
-    /// Tells by the members that are there what kind of message it is. (T-01)
+    /// Determines the kind of message from the members that are present.
+    // T-01: `method` and `id` decide.
     fn classify(self, id_bytes_max: usize) -> Result<Message<'a>, Malformed> {
         let has_id = self.id.is_some_and(|id| id != b"null");
         let id = self.id.filter(|id| id.len() <= id_bytes_max).and_then(RequestId::from_json);
         let has_outcome = self.result.is_some() || self.error.is_some();
-        // Of two ids, which would be answered?
+        // With duplicate ids it is unclear which one to respond to.
         let id = id.filter(|_| !self.repeated_id);
         let answerable = if id.is_some() { self.method.is_some() } else { !has_outcome };
         let invalid = |why| Err(Malformed::Invalid { id: id.clone(), answerable, why });
@@ -319,12 +325,12 @@ impl<'a> Envelope<'a> {
             || self.jsonrpc.and_then(unescape).as_deref() == Some("2.0");
         if self.repeated || !is_2_0 {
             let why = if self.repeated {
-                "an envelope member is repeated"
+                "duplicate envelope member"
             } else {
-                "`jsonrpc` is not \"2.0\""
+                "`jsonrpc` must be \"2.0\""
             };
             return match id {
-                // Whoever waits for it is better told than left waiting.
+                // Ending the pending call is better than letting it time out.
                 Some(id) if has_outcome && self.method.is_none() => {
                     Ok(Message::BrokenResponse { id, why })
                 }
@@ -333,14 +339,15 @@ impl<'a> Envelope<'a> {
         }
         let Some(method) = self.method else { return self.response(id) };
         let Some(method) = MethodName::from_json(method) else {
-            return invalid("`method` is not a string");
+            return invalid("`method` must be a string");
         };
         if has_outcome {
-            return invalid("a message has both a method and an outcome");
+            return invalid("message has both a `method` and a `result` or `error`");
         }
         let params = self.params.map_or_else(Params::default, |params| {
             let is_object = params.text.starts_with(b"{");
-            let object = Object { text: params.text, line_breaks: self.line_breaks, kind: None };
+            let object =
+                Object { text: params.text, line_breaks: self.line_breaks, result_type: None };
             Params {
                 object: is_object.then_some(object),
                 meta: params.meta,
@@ -354,9 +361,9 @@ impl<'a> Envelope<'a> {
             (Some(_), Some(id)) => Ok(Message::Request { id, method, params }),
             (Some(_), None) => {
                 let why = if has_id {
-                    "`id` is neither an integer nor a short string"
+                    "`id` must be an integer or a short string"
                 } else {
-                    "`id` is null"
+                    "`id` must not be null"
                 };
                 Err(Malformed::Invalid { id: None, answerable: true, why })
             }
@@ -370,23 +377,24 @@ impl<'a> Envelope<'a> {
                 _ => Err(Malformed::Invalid {
                     id: None,
                     answerable: self.result.is_none() && self.error.is_none(),
-                    why: "neither a request, a notification nor a response",
+                    why: "message is neither a request, a notification nor a response",
                 }),
             };
         };
         Ok(match (self.result, self.error) {
             (None, None) => {
-                let why = "neither a method nor an outcome";
+                let why = "message has no `method`, `result` or `error`";
                 return Err(Malformed::Invalid { id: Some(id), answerable: false, why });
             }
             (Some(_), Some(_)) => {
-                Message::BrokenResponse { id, why: "the response has both a result and an error" }
+                Message::BrokenResponse { id, why: "response has both a `result` and an `error`" }
             }
             (Some(text), None) if text.starts_with(b"{") => {
-                let result = Object { text, line_breaks: self.line_breaks, kind: self.kind };
+                let result =
+                    Object { text, line_breaks: self.line_breaks, result_type: self.result_type };
                 Message::Response { id, outcome: Ok(result) }
             }
-            (Some(_), None) => Message::BrokenResponse { id, why: "the result is not an object" },
+            (Some(_), None) => Message::BrokenResponse { id, why: "`result` must be an object" },
             (None, Some(error)) => match error_object(error, self.line_breaks) {
                 Ok(error) => Message::Response { id, outcome: Err(error) },
                 Err(why) => Message::BrokenResponse { id, why },
@@ -395,8 +403,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Takes a value, and if it is an object shows its members on the way: keys without their quotes,
-/// and values.
+/// Scans one value. If it is an object, passes each key, without quotes, and value to `member`.
 fn scan_members<'a>(
     scanner: &mut Cursor<'a>,
     mut member: impl FnMut(&'a [u8], &'a [u8]),
@@ -406,13 +413,13 @@ fn scan_members<'a>(
     }
     scanner.object(|scanner, key| {
         let value = scanner.value()?;
-        member(inside(key), value);
+        member(unquote(key), value);
         Ok(())
     })
 }
 
-/// A key without its quotes.
-fn inside(key: &[u8]) -> &[u8] {
+/// Returns a JSON string without its quotes.
+fn unquote(key: &[u8]) -> &[u8] {
     key.get(1..key.len() - 1).unwrap_or_default()
 }
 
@@ -420,7 +427,7 @@ fn error_object(error: &[u8], line_breaks: bool) -> Result<ErrorObject, &'static
     let code = find(error, "code").and_then(|code| core::str::from_utf8(code).ok()?.parse().ok());
     let message = find(error, "message").and_then(unescape);
     let (Some(code), Some(message)) = (code, message) else {
-        return Err("the error lacks an integer `code` or a string `message`");
+        return Err("`error` must have an integer `code` and a string `message`");
     };
     let data = find(error, "data").map(|data| Frame::Borrowed(data).keep(data, line_breaks));
     Ok(ErrorObject { code, message: message.into(), data })
@@ -428,9 +435,9 @@ fn error_object(error: &[u8], line_breaks: bool) -> Result<ErrorObject, &'static
 
 impl Malformed {
     pub(crate) const NOT_AN_OBJECT: Self =
-        Self::Invalid { id: None, answerable: true, why: "a message is an object" };
+        Self::Invalid { id: None, answerable: true, why: "message must be an object" };
 
-    /// The id to answer, if the text may be meant as a request.
+    /// Returns the id for an error response, if the text may be a request.
     pub(crate) fn request_id(&self) -> Option<&RequestId> {
         match self {
             Self::Invalid { id, answerable: true, .. } => id.as_ref(),
@@ -438,7 +445,7 @@ impl Malformed {
         }
     }
 
-    /// The error that answers the text.
+    /// Returns the error to respond with.
     pub(crate) fn to_error(&self) -> ErrorObject {
         match self {
             Self::NotUtf8(error) => {

@@ -1,4 +1,4 @@
-//! A message that was parsed and is not handled yet.
+//! Incoming messages, as received and as parsed.
 
 use bytes::Bytes;
 
@@ -6,12 +6,24 @@ use super::decode::{Malformed, Message, decode};
 use crate::json::Frame;
 use crate::limits::Limits;
 
-/// One whole message, as it came from a transport.
+/// The bytes of one incoming message.
+///
+/// Pass [`Bytes`] where the transport has them: params and results are then shared with the
+/// application instead of copied. Both forms convert with `into()`:
+///
+/// ```
+/// use bytes::Bytes;
+/// use mcp_proto::Incoming;
+///
+/// let owned = Incoming::from(Bytes::from_static(b"{}"));
+/// let borrowed = Incoming::from(&b"{}"[..]);
+/// # assert!(matches!((owned, borrowed), (Incoming::Owned(_), Incoming::Borrowed(_))));
+/// ```
 #[derive(Clone, Debug)]
 pub enum Incoming<'a> {
-    /// Bytes that the transport goes on using: what is kept of them is copied.
+    /// Bytes that the transport reuses. Retained parts are copied.
     Borrowed(&'a [u8]),
-    /// Bytes that can be kept.
+    /// Shared bytes. Retained parts refer to them.
     Owned(Bytes),
 }
 
@@ -27,7 +39,10 @@ impl From<Bytes> for Incoming<'_> {
     }
 }
 
-/// A message that was parsed, for transports that look at messages before they pass them on.
+/// A parsed message, for transports that inspect messages before they pass them on.
+///
+/// A message that is invalid decodes too; the connection then responds to it or reports it, as if
+/// it had been passed to [`handle_message`](crate::Session::handle_message).
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
@@ -49,8 +64,8 @@ pub struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Parses a message, within the bounds of the connection that is to handle it. Work is linear
-    /// in its length.
+    /// Parses a message with the [limits](crate::Session::limits) of the connection that will
+    /// handle it. The work is linear in its length.
     #[must_use]
     #[inline]
     pub fn read(message: &'a Incoming<'_>, limits: &Limits) -> Self {
@@ -64,7 +79,7 @@ impl<'a> Decoded<'a> {
     #[inline]
     pub(crate) fn of(frame: Frame<'a>, limits: &Limits) -> Self {
         let Limits { depth_max, id_bytes_max, .. } = *limits;
-        // In place: a parsed message is too large to be copied for nothing.
+        // Built in place, because a parsed message is expensive to move.
         Self {
             frame,
             message: decode(frame.bytes(), depth_max, id_bytes_max),
@@ -73,12 +88,12 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Returns whether the message was parsed within these bounds.
+    /// Returns whether the message was parsed with these limits.
     pub(crate) fn is_within(&self, limits: &Limits) -> bool {
         self.depth_max == limits.depth_max && self.id_bytes_max == limits.id_bytes_max
     }
 
-    /// Returns the method, of a request or notification.
+    /// Returns the method of a request or notification.
     #[must_use]
     pub fn method(&self) -> Option<&str> {
         match &self.message {
@@ -89,8 +104,10 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Returns the id of our request that a response answers, as
-    /// [`OutgoingKind::Request`](crate::OutgoingKind) has it.
+    /// Returns the id of a response, equal to that of [`OutgoingKind::Request`] for the request
+    /// that it answers.
+    ///
+    /// [`OutgoingKind::Request`]: crate::OutgoingKind::Request
     #[must_use]
     pub fn response_id(&self) -> Option<u64> {
         match &self.message {

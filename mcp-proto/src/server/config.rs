@@ -35,12 +35,12 @@ impl Config {
             capabilities: Capabilities::none(),
             instructions: None,
             revisions: Revision::ALL.to_vec(),
-            also_served: Vec::new(),
+            served_methods: Vec::new(),
             limits: Limits::default(),
             policy: ViolationPolicy::Reply,
-            takes_modern_welcome: false,
-            expected: None,
-            tells_info: true,
+            accepts_modern_initialize_result: false,
+            expected_era: None,
+            sends_info: true,
         };
         let meta = MetaWriter::of(&identity, Side::Server);
         Self { identity: Arc::new(identity), meta: Arc::new(meta) }
@@ -92,7 +92,7 @@ impl Config {
     /// Delivers requests for `method`, which no revision defines, instead of refusing them.
     #[must_use]
     pub fn serve(self, method: &str) -> Self {
-        self.with(|identity| identity.also_served.push(method.into()))
+        self.with(|identity| identity.served_methods.push(method.into()))
     }
 
     /// Sets the limits of each connection.
@@ -116,7 +116,7 @@ impl Config {
 
     /// Returns the methods added with [`serve`](Self::serve).
     pub fn also_served(&self) -> impl Iterator<Item = &str> {
-        self.identity.also_served.iter().map(|method| &**method)
+        self.identity.served_methods.iter().map(|method| &**method)
     }
 
     /// Returns the limits of each connection.

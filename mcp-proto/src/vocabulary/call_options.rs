@@ -1,4 +1,4 @@
-//! How a call is made, and how long it waits.
+//! The options of a call and the timeouts they result in.
 
 use core::time::Duration;
 
@@ -6,56 +6,85 @@ use crate::limits::Limits;
 use crate::revision::{MethodRule, Patience};
 use crate::vocabulary::ids::IncomingId;
 
-/// How a call is made.
+/// Options of one outgoing request.
+///
+/// [`CallOptions::default()`] suits most calls: no progress, and the timeouts of
+/// [`Limits`](crate::Limits).
 ///
 /// ```
 /// use core::time::Duration;
 /// use mcp_proto::CallOptions;
 ///
-/// let patient = CallOptions { timeout: Some(Duration::from_secs(300)), ..CallOptions::default() };
-/// assert!(!patient.progress);
+/// let slow = CallOptions {
+///     progress: true,
+///     timeout: Some(Duration::from_secs(300)),
+///     ..CallOptions::default()
+/// };
+/// assert_eq!(slow.timeout_max, None);
 /// ```
+///
+/// A call whose timeout expires is cancelled at the peer and completes with
+/// [`CallError::TimedOut`](crate::CallError::TimedOut).
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct CallOptions {
-    /// Whether to ask the peer for progress. A `progressToken` in the params does the same; the
-    /// token on the wire is the connection's own.
+    /// Whether to request [progress] from the peer.
+    ///
+    /// A `progressToken` in the params has an equal effect; the connection replaces its value by
+    /// a token of its own.
+    ///
+    /// [progress]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
     pub progress: bool,
-    /// How long to wait for an answer or for further progress; `None` for the limit that fits the
-    /// method.
+    /// The longest wait for a response, restarted by each progress notification.
+    ///
+    /// `None` selects [`Limits::call_timeout`](crate::Limits::call_timeout), or
+    /// [`Limits::human_timeout`](crate::Limits::human_timeout) for a method that a human answers.
     pub timeout: Option<Duration>,
-    /// How long to wait in all; `None` for the limit that fits the method, or `timeout` if that is
-    /// longer.
+    /// The longest wait in total, however much progress arrives.
+    ///
+    /// `None` selects [`Limits::call_timeout_max`](crate::Limits::call_timeout_max) or
+    /// [`Limits::human_timeout_max`](crate::Limits::human_timeout_max), but never less than
+    /// `timeout`.
     pub timeout_max: Option<Duration>,
-    /// The request of the peer that this call is made for.
+    /// The incoming request on whose behalf a server makes this call.
+    ///
+    /// Over HTTP the call then travels on the stream of that request. The call fails with
+    /// [`Misuse::Stale`](crate::Misuse::Stale) if the request has ended, and with
+    /// [`Misuse::Unsupported`](crate::Misuse::Unsupported) if its client takes no requests.
     pub parent: Option<IncomingId>,
-    /// Whether to ask the server even where the cache holds an answer that is still good.
+    /// Whether to bypass the client's cache. The response is cached nevertheless.
+    ///
+    /// Has no effect while [`Limits::cache_bytes_max`](crate::Limits::cache_bytes_max) is 0.
     pub fresh: bool,
 }
 
 impl CallOptions {
-    /// How long a call of a method waits. (TMO-03, T-60)
-    pub(crate) fn wait_for(&self, rule: Option<&MethodRule>, limits: &Limits) -> Wait {
+    /// Returns the timeouts of a call of the method `rule`.
+    // TMO-03, T-60: explicit options override the limits of the method.
+    pub(crate) fn wait_for(&self, rule: Option<&MethodRule>, limits: &Limits) -> CallTimeouts {
         let patience = rule.map_or(Patience::Call, |rule| rule.patience);
         let (timeout, timeout_max) = match patience {
             Patience::Call => (limits.call_timeout, limits.call_timeout_max),
             Patience::Human => (limits.human_timeout, limits.human_timeout_max),
         };
         let timeout = self.timeout.unwrap_or(timeout);
-        Wait { each: timeout, in_all: self.timeout_max.unwrap_or_else(|| timeout_max.max(timeout)) }
+        let total = self.timeout_max.unwrap_or_else(|| timeout_max.max(timeout));
+        CallTimeouts { idle: timeout, total }
     }
 }
 
-/// How long a call waits.
+/// The two timeouts of a call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wait {
-    /// From each sign of life.
-    pub(crate) each: Duration,
-    /// From the beginning, whatever signs of life there are. (TMO-05, T-57)
-    pub(crate) in_all: Duration,
+pub(crate) struct CallTimeouts {
+    /// The time without progress, restarted by each progress notification.
+    pub(crate) idle: Duration,
+    /// The time since the call was made.
+    // TMO-05, T-57: progress does not extend it.
+    pub(crate) total: Duration,
 }
 
-impl Wait {
+impl CallTimeouts {
+    /// Returns timeouts that progress does not extend.
     pub(crate) const fn exactly(timeout: Duration) -> Self {
-        Self { each: timeout, in_all: timeout }
+        Self { idle: timeout, total: timeout }
     }
 }

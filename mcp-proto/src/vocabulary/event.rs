@@ -1,4 +1,4 @@
-//! The events of a connection, of either role.
+//! The events of a connection in either role.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -10,7 +10,7 @@ use crate::vocabulary::{
     identity_cost,
 };
 
-/// All events of either role; each role's public events are a part of these.
+/// The events of both roles. The public events of each role are a subset.
 #[derive(Debug)]
 pub(crate) enum Event {
     Closed(Close),
@@ -27,7 +27,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// Bytes of the peer's that the event holds.
+    /// Returns the bytes of the peer's data that the event holds.
     pub(crate) fn weight(&self) -> usize {
         let raw = |raw: &Option<Raw>| raw.as_ref().map_or(0, |raw| raw.as_bytes().len());
         match self {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_weighs_what_it_holds_of_the_peers_sec_19() {
+    fn the_weight_of_an_event_is_the_size_of_the_peers_data_sec_19() {
         let mut answers = Vec::new();
         for (key, answer) in [("a", "[1]"), ("bc", "{}")] {
             answers.push((Box::from(key), raw(answer)));
@@ -87,7 +87,7 @@ mod tests {
             capabilities: crate::schema::Capabilities::none(),
             instructions: None,
         };
-        // Long enough for who asks to cost something beyond its text.
+        // Long enough to be charged beyond its text.
         let name = "n".repeat(8192);
         let meta =
             raw(&alloc::format!(r#"{{"io.modelcontextprotocol/clientInfo":{{"name":"{name}"}}}}"#));

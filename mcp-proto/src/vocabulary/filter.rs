@@ -1,5 +1,4 @@
-//! Which changes a client wants to hear of, and which change a server tells of; knows nothing of
-//! how either travels.
+//! Subscription filters of a client, and the changes that a server reports.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -10,7 +9,11 @@ use crate::method::MethodId;
 use crate::revision::Capability;
 use crate::schema::Capabilities;
 
-/// Which changes a client wants to hear of, or will hear of.
+/// The changes that a client subscribes to, or that a server agreed to report.
+///
+/// Pass one to [`Client::listen`](crate::client::Client::listen). The server may agree to less:
+/// [`client::Event::Listening`](crate::client::Event::Listening) holds the effective filter. See
+/// the specification on [subscriptions][spec].
 ///
 /// ```
 /// use mcp_proto::Filter;
@@ -18,55 +21,60 @@ use crate::schema::Capabilities;
 /// let filter = Filter::new().tools().resource("file:///etc/hosts");
 /// assert!(filter.tools && !filter.prompts);
 /// ```
+///
+/// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Filter {
-    /// When the list of tools changed.
+    /// Whether to report changes of the list of tools.
     pub tools: bool,
-    /// When the list of prompts changed.
+    /// Whether to report changes of the list of prompts.
     pub prompts: bool,
-    /// When the list of resources changed.
+    /// Whether to report changes of the list of resources.
     pub resources: bool,
-    /// When one of these resources changed, or a part of one: their URIs.
+    /// The URIs of the resources whose changes to report, including changes of their
+    /// sub-resources. At most
+    /// [`Limits::subscription_uris_max`](crate::Limits::subscription_uris_max).
     pub uris: Vec<Box<str>>,
 }
 
 impl Filter {
-    /// Nothing.
+    /// Creates a filter that selects no changes.
     #[must_use]
     pub const fn new() -> Self {
         Self { tools: false, prompts: false, resources: false, uris: Vec::new() }
     }
 
-    /// The same, and changes of the list of tools.
+    /// Adds changes of the list of tools.
     #[must_use]
     pub const fn tools(mut self) -> Self {
         self.tools = true;
         self
     }
 
-    /// The same, and changes of the list of prompts.
+    /// Adds changes of the list of prompts.
     #[must_use]
     pub const fn prompts(mut self) -> Self {
         self.prompts = true;
         self
     }
 
-    /// The same, and changes of the list of resources.
+    /// Adds changes of the list of resources.
     #[must_use]
     pub const fn resources(mut self) -> Self {
         self.resources = true;
         self
     }
 
-    /// The same, and changes of the resource `uri`.
+    /// Adds changes of the resource `uri` and its sub-resources.
     #[must_use]
     pub fn resource(mut self, uri: impl Into<Box<str>>) -> Self {
         self.uris.push(uri.into());
         self
     }
 
-    /// The part that a server with these capabilities tells of. (STL-30)
+    /// Returns the part that a server with these capabilities supports.
+    // STL-30: the server acknowledges the supported part.
     pub(crate) fn offered_by(&self, capabilities: &Capabilities) -> Self {
         Self {
             tools: self.tools && capabilities.has(Capability::ToolsListChanged),
@@ -80,9 +88,10 @@ impl Filter {
         }
     }
 
-    /// The part that `asked` names too: what nobody asked for is not believed, nor kept. (STL-35)
-    pub(crate) fn within(mut self, asked: &Self) -> Self {
-        // Each of them once.
+    /// Returns the part that `asked` selects too, without duplicate URIs.
+    // STL-35: a server cannot acknowledge more than the client asked for.
+    pub(crate) fn restricted_to(mut self, asked: &Self) -> Self {
+        // `remove` also drops duplicates.
         let mut names: BTreeSet<&str> = asked.uris.iter().map(|uri| &**uri).collect();
         self.uris.retain(|uri| names.remove(&**uri));
         self.uris.shrink_to_fit();
@@ -94,8 +103,8 @@ impl Filter {
         }
     }
 
-    /// Whether the method of a list's change is one that the filter names.
-    pub(crate) fn names_list(&self, method: MethodId) -> bool {
+    /// Returns whether the filter selects the list change that `method` reports.
+    pub(crate) fn matches_list(&self, method: MethodId) -> bool {
         match method {
             MethodId::ToolsChanged => self.tools,
             MethodId::PromptsChanged => self.prompts,
@@ -104,12 +113,13 @@ impl Filter {
         }
     }
 
-    /// Whether a change of `uri` is one that the filter names. (T-122)
-    pub(crate) fn names_uri(&self, uri: &str) -> bool {
-        self.uris.iter().any(|named| is_part(named, uri))
+    /// Returns whether the filter selects changes of `uri`.
+    // T-122: a subscription covers sub-resources.
+    pub(crate) fn matches_uri(&self, uri: &str) -> bool {
+        self.uris.iter().any(|named| is_within_resource(named, uri))
     }
 
-    /// Bytes of URIs.
+    /// Returns the bytes of all URIs.
     pub(crate) fn bytes(&self) -> usize {
         self.uris.iter().map(|uri| uri.len()).sum()
     }
@@ -135,11 +145,10 @@ impl Filter {
         filter.end();
     }
 
-    /// Reads what `write` writes; `None` when it is no filter. Members that it does not know are
-    /// left out. (T-104)
+    /// Parses a filter; `None` if a member has the wrong type. Unknown members are ignored.
     ///
-    /// Of more than `uris_max` resources it reads one too many and no more: whoever reads refuses
-    /// those.
+    /// Reads at most `uris_max + 1` URIs, so that the caller can refuse a filter that has too many.
+    // T-104: unknown members are future kinds of changes.
     pub(crate) fn read(filter: &[u8], uris_max: usize) -> Option<Self> {
         let flag = |name| match find(filter, name) {
             Some(b"true") => Some(true),
@@ -163,14 +172,27 @@ impl Filter {
     }
 }
 
-/// Whether `uri` is the resource `whole`, or lies below it.
-pub(crate) fn is_part(whole: &str, uri: &str) -> bool {
-    uri.strip_prefix(whole).is_some_and(|rest| {
-        rest.is_empty() || whole.ends_with('/') || rest.starts_with(['/', '?', '#'])
+/// Returns whether `uri` is the resource `parent` or one of its sub-resources.
+pub(crate) fn is_within_resource(parent: &str, uri: &str) -> bool {
+    uri.strip_prefix(parent).is_some_and(|rest| {
+        rest.is_empty() || parent.ends_with('/') || rest.starts_with(['/', '?', '#'])
     })
 }
 
-/// What changed on a server. (CAP-12)
+/// A change on a server, to be reported to subscribed clients.
+///
+/// [`Server::changed`](crate::server::Server::changed) sends the notification to each client whose
+/// [`Filter`] selects it. The server must have declared the matching capability.
+///
+/// ```
+/// use mcp_proto::server::{Config, Server};
+/// use mcp_proto::{Capability, Change, Instant, Misuse};
+///
+/// let config = Config::new("files", "1.0.0").capability(Capability::ToolsListChanged);
+/// let mut server = Server::new(Instant::ZERO, config);
+/// assert_eq!(server.changed(Instant::ZERO, Change::Prompts), Err(Misuse::Undeclared));
+/// ```
+// CAP-12: changes need a declared capability.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Change<'a> {
@@ -203,11 +225,11 @@ impl Change<'_> {
         }
     }
 
-    /// Whether it is one that `filter` names.
-    pub(crate) fn is_named_by(&self, filter: &Filter) -> bool {
+    /// Returns whether `filter` selects this change.
+    pub(crate) fn matches(&self, filter: &Filter) -> bool {
         match self {
-            Self::Resource(uri) => filter.names_uri(uri),
-            other => filter.names_list(other.method()),
+            Self::Resource(uri) => filter.matches_uri(uri),
+            other => filter.matches_list(other.method()),
         }
     }
 }

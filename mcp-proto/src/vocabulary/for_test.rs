@@ -1,4 +1,4 @@
-//! Values for the unit tests of all parts of a connection.
+//! Fixtures for the unit tests of a connection and its parts.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,7 +12,7 @@ use crate::schema::{Capabilities, Implementation};
 use crate::vocabulary::{Identity, Peer, ViolationPolicy};
 
 impl Identity {
-    /// A side that declares all of its capabilities and speaks `revisions`.
+    /// Returns a configuration with all capabilities of `side` and with `revisions`.
     pub(crate) fn for_test(side: Side, limits: Limits, revisions: &[Revision]) -> Self {
         let own = CAPABILITIES.iter().filter(|rule| rule.side == side);
         Self {
@@ -20,18 +20,18 @@ impl Identity {
             capabilities: own.fold(Capabilities::none(), |all, rule| all.with(rule.capability)),
             instructions: None,
             revisions: revisions.to_vec(),
-            also_served: Vec::new(),
+            served_methods: Vec::new(),
             limits,
             policy: ViolationPolicy::Ignore,
-            takes_modern_welcome: false,
-            expected: None,
-            tells_info: true,
+            accepts_modern_initialize_result: false,
+            expected_era: None,
+            sends_info: true,
         }
     }
 }
 
 impl Peer {
-    /// A peer that declares all of its capabilities.
+    /// Returns a peer with all capabilities of `side`.
     pub(crate) fn for_test(side: Side, revision: Revision) -> Arc<Self> {
         Arc::new(Self {
             revision,
@@ -42,12 +42,12 @@ impl Peer {
     }
 }
 
-/// A message with these params.
+/// Returns a notification with these params.
 pub(crate) fn message(params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"m","params":{params}}}"#)
 }
 
-/// The params of a [`message`].
+/// Decodes the params of a [`message`].
 pub(crate) fn params_in(message: &str) -> Params<'_> {
     match rpc::decode_utf8(message.as_bytes(), 64, 64) {
         Ok(Message::Notification { params, .. }) => params,

@@ -1,4 +1,4 @@
-//! The configuration of a connection: what this side is, speaks and offers.
+//! The configuration of this side of a connection.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -8,46 +8,49 @@ use crate::revision::{Era, Revision};
 use crate::schema::{Capabilities, Implementation};
 use crate::vocabulary::ViolationPolicy;
 
-/// What this side is, for the whole of a connection. All connections of a server share one.
+/// The configuration of this side, constant for a connection. All connections of a server share
+/// one copy.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) info: Implementation,
     pub(crate) capabilities: Capabilities,
     pub(crate) instructions: Option<Box<str>>,
-    /// The revisions that this side speaks, oldest first.
+    /// The supported revisions, oldest first.
     pub(crate) revisions: Vec<Revision>,
-    /// Methods that are served although no revision has them.
-    pub(crate) also_served: Vec<Box<str>>,
+    /// Methods that no revision defines and the application serves.
+    pub(crate) served_methods: Vec<Box<str>>,
     pub(crate) limits: Limits,
     pub(crate) policy: ViolationPolicy,
-    /// Client: whether the answer to `initialize` may name a modern revision. (T-31)
-    pub(crate) takes_modern_welcome: bool,
-    /// Client: the era of the server, where it is known already.
-    pub(crate) expected: Option<Era>,
-    /// Whether modern messages carry this side's name and version. (STL-02, STL-05)
-    pub(crate) tells_info: bool,
+    /// Client: whether the result of `initialize` may name a modern revision.
+    // T-31: some servers respond with one.
+    pub(crate) accepts_modern_initialize_result: bool,
+    /// Client: the era of the server, if known in advance.
+    pub(crate) expected_era: Option<Era>,
+    /// Whether modern messages carry this side's name and version.
+    // STL-02, STL-05: both are optional.
+    pub(crate) sends_info: bool,
 }
 
 impl Identity {
-    /// The newest revision of an era that this side speaks.
+    /// Returns the newest supported revision of an era.
     pub(crate) fn newest(&self, era: Era) -> Option<Revision> {
         self.revisions.iter().copied().filter(|revision| revision.is_of(era)).max()
     }
 
-    /// The revision to speak until one is agreed on.
+    /// Returns the revision to use until one is negotiated.
     pub(crate) fn preferred(&self) -> Revision {
         self.newest(Era::Legacy)
             .or_else(|| self.newest(Era::Modern))
             .unwrap_or(Revision::V2025_11_25)
     }
 
-    /// Whether the server is known to be of this era.
+    /// Returns whether the server is known in advance to be of `era`.
     pub(crate) fn expects(&self, era: Era) -> bool {
-        self.expected == Some(era)
+        self.expected_era == Some(era)
     }
 
-    /// Whether this side serves a method that no revision has.
-    pub(crate) fn also_serves(&self, method: &str) -> bool {
-        self.also_served.iter().any(|served| **served == *method)
+    /// Returns whether the application serves `method`, which no revision defines.
+    pub(crate) fn serves_method(&self, method: &str) -> bool {
+        self.served_methods.iter().any(|served| **served == *method)
     }
 }

@@ -1,10 +1,28 @@
-//! The handles of a connection: calls and incoming requests.
+//! The handles of a connection: calls, incoming requests and streams.
 
 use core::fmt;
 
-/// A request that we sent, until it completes.
+/// A request that this side sent, until it completes.
 ///
-/// A call keeps its id for its whole life, also when it is repeated with input.
+/// The handle is valid for one connection, and never reused in it. A call that is repeated with
+/// input keeps its handle, while each repetition has a new id on the wire.
+///
+/// ```
+/// # use mcp_proto::{Instant, Session, StreamId};
+/// # use mcp_proto::client::{Client, Config, Event};
+/// use mcp_proto::CallOptions;
+/// # let now = Instant::ZERO;
+/// # let mut client = Client::new(now, Config::new("demo", "1.0.0"));
+/// # let discovered = br#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete",
+/// #     "supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}"#;
+/// # client.handle_message(now, StreamId::ONLY, &discovered[..]);
+/// # assert!(matches!(client.poll_event(), Some(Event::Ready(_))));
+///
+/// let call = client.call_raw(now, "tools/list", None, CallOptions::default()).unwrap();
+/// client.cancel(now, call, "not needed").unwrap();
+/// let Some(Event::Completed { call: completed, .. }) = client.poll_event() else { panic!() };
+/// assert_eq!(completed, call);
+/// ```
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct CallId(pub(crate) u64);
 
@@ -20,7 +38,27 @@ impl fmt::Display for CallId {
     }
 }
 
-/// A request that the peer sent, until we respond.
+/// A request that the peer sent, until this side responds or the peer cancels it.
+///
+/// The handle is valid for one connection, and never reused in it. Commands for a request that has
+/// ended return [`Misuse::Stale`](crate::Misuse::Stale); ignore that error if the peer may have
+/// cancelled the request.
+///
+/// ```
+/// # use mcp_proto::{Capability, Instant, Session, StreamId};
+/// # use mcp_proto::server::{Config, Event, Server};
+/// use mcp_proto::ErrorObject;
+/// # let now = Instant::ZERO;
+/// # let config = Config::new("weather", "1.0.0").capability(Capability::Tools);
+/// # let mut server = Server::new(now, config);
+/// # let message = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today",
+/// #     "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+/// #     "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+/// # server.handle_message(now, StreamId::ONLY, &message[..]);
+///
+/// let Some(Event::Request { incoming, .. }) = server.poll_event() else { panic!() };
+/// server.respond_error(now, incoming, &ErrorObject::internal("out of order")).unwrap();
+/// ```
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct IncomingId(pub(crate) u64);
 
@@ -38,14 +76,21 @@ impl fmt::Display for IncomingId {
 
 /// A channel that messages travel on.
 ///
-/// A byte stream is one channel for both directions, [`StreamId::ONLY`]. Over HTTP each request is
-/// one, and what belongs to it comes back on it. A transport with several streams names each
-/// message's stream in [`handle_message`](crate::Session::handle_message), with ids of its own that
-/// it never reuses.
+/// A byte stream is one channel for both directions, [`StreamId::ONLY`]. Over HTTP each exchange is
+/// a stream, which also carries the messages that belong to its request. A transport with several
+/// streams passes the stream of each message to
+/// [`handle_message`](crate::Session::handle_message), and never reuses an id in one connection.
+///
+/// ```
+/// use mcp_proto::{Route, StreamId};
+///
+/// assert_eq!(StreamId::default(), StreamId::ONLY);
+/// assert_ne!(Route::Stream(StreamId(1)), Route::Stream(StreamId(2)));
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct StreamId(pub u64);
 
 impl StreamId {
-    /// The one stream of a transport that has one.
+    /// The stream of a transport that has only one.
     pub const ONLY: Self = Self(0);
 }

@@ -1,5 +1,5 @@
-//! The types that a connection exchanges with its application and its transport: ids, events, errors, outgoing messages
-//! and the configuration.
+//! The types that a connection exchanges with its application and its transport: ids, events,
+//! errors, outgoing messages and the configuration.
 
 mod call_options;
 mod event;
@@ -15,9 +15,9 @@ mod question;
 mod violation;
 
 pub use call_options::CallOptions;
-pub(crate) use call_options::Wait;
+pub(crate) use call_options::CallTimeouts;
 pub(crate) use event::Event;
-pub(crate) use filter::is_part;
+pub(crate) use filter::is_within_resource;
 pub use filter::{Change, Filter};
 pub(crate) use identity::Identity;
 pub use ids::{CallId, IncomingId, StreamId};

@@ -1,4 +1,4 @@
-//! How calls and connections end, by whose fault it was.
+//! How calls and connections end, and the progress of a request.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -6,35 +6,70 @@ use core::fmt;
 
 use crate::rpc::ErrorObject;
 
-/// How one call failed; the connection goes on, unless it says `Lost`.
+/// Why a call failed.
+///
+/// Comes with [`client::Event::Completed`](crate::client::Event::Completed) and
+/// [`server::Event::Completed`](crate::server::Event::Completed). Other calls are
+/// unaffected, except by [`Lost`](Self::Lost). Only [`Unsent`](Self::Unsent) guarantees that the
+/// peer did not act on the request; before repeating a call that failed otherwise, make sure that
+/// it is idempotent.
+///
+/// ```
+/// use mcp_proto::{CallError, ErrorObject, code};
+///
+/// let error = CallError::Refused(ErrorObject::invalid_params("unknown tool: tomorrow"));
+/// assert_eq!(error.to_string(), "unknown tool: tomorrow (-32602)");
+/// assert!(matches!(error, CallError::Refused(error) if error.code == code::INVALID_PARAMS));
+/// ```
+///
+/// See the specification on [errors] and [cancellation][cancel].
+///
+/// [errors]: https://modelcontextprotocol.io/specification/2026-07-28/basic
+/// [cancel]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CallError {
-    /// We cancelled it.
+    /// This side cancelled the call.
     Cancelled,
-    /// The server answered with an HTTP status that is no success, and said nothing more that can
-    /// be understood. (HTTP-61)
+    /// The server responded with an HTTP status other than success, and without a JSON-RPC error.
+    ///
+    /// 401 and 403 require [authorization][spec]. Redirects (3xx) are not followed: configure the
+    /// final URL.
+    ///
+    /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
+    // HTTP-61: an unsuccessful status ends the call.
     Http {
-        /// The status.
+        /// The HTTP status, 100 to 999.
         status: u16,
     },
-    /// The peer answered with something that is no answer: what is wrong with it.
+    /// The peer sent an invalid response, with a description of what is wrong with it.
     Invalid(Box<str>),
-    /// The connection ended first, or over HTTP the session or the exchange. Whether the peer acted
-    /// on the call is unknown.
+    /// The connection ended before a response arrived; over HTTP, the exchange or the session.
+    ///
+    /// The peer may or may not have acted on the request.
     Lost,
-    /// The peer answered with an error.
+    /// The peer responded with an error.
     Refused(ErrorObject),
-    /// The peer asked for input more often than allowed.
+    /// The peer required more rounds of input than
+    /// [`Limits::input_rounds_max`](crate::Limits::input_rounds_max) allows.
     Rounds,
-    /// No answer came in time; the peer was told that none is wanted any more. (TMO-13)
+    /// No response arrived in time, and the peer was asked to cancel the request.
+    ///
+    /// [`CallOptions`](crate::CallOptions) sets the timeouts of a call,
+    /// [`Limits`](crate::Limits) the defaults.
+    // TMO-13: a timeout cancels the request.
     TimedOut,
-    /// The request did not reach the server: there was no HTTP connection to it.
+    /// The request did not reach the server, because no HTTP connection could be established. It
+    /// is safe to repeat the call.
     Unsent,
-    /// The peer asked for input, and this side answered with an error: the call is not made again.
-    /// (T-99)
+    /// The peer required input, and this side answered that input request with an error. The call
+    /// is not repeated.
+    // T-99: an error instead of input ends the call.
     Unanswered(ErrorObject),
-    /// The server ended the subscription without a last word. (STL-37)
+    /// The server ended the subscription without a response.
+    ///
+    /// Subscribe again if its changes are still of interest.
+    // STL-37: the stream of a subscription may end at any time.
     Withdrawn,
 }
 
@@ -42,22 +77,27 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cancelled => f.write_str("the call was cancelled"),
-            Self::Http { status: status @ 300..400 } => {
-                write!(
-                    f,
-                    "the server answered with HTTP status {status}, and redirects are not followed"
-                )
-            }
-            Self::Http { status } => write!(f, "the server answered with HTTP status {status}"),
-            Self::Invalid(why) => write!(f, "the answer is invalid: {why}"),
-            Self::Lost => f.write_str("the connection ended before the answer came"),
+            Self::Http { status: status @ 300..400 } => write!(
+                f,
+                "the server responded with HTTP status {status}; redirects are not followed, \
+                 use the final URL"
+            ),
+            Self::Http { status } => write!(f, "the server responded with HTTP status {status}"),
+            Self::Invalid(why) => write!(f, "invalid response: {why}"),
+            Self::Lost => f.write_str(
+                "the connection ended before the response; the peer may have acted on the request",
+            ),
             Self::Refused(error) => error.fmt(f),
-            Self::Rounds => f.write_str("the peer asked for input too often"),
-            Self::TimedOut => f.write_str("no answer came in time"),
+            Self::Rounds => f.write_str(
+                "the peer required too many rounds of input (`Limits::input_rounds_max`)",
+            ),
+            Self::TimedOut => f.write_str("the call timed out (`CallOptions::timeout`)"),
             Self::Unanswered(error) => {
-                write!(f, "a question of the peer was not answered: {error}")
+                write!(f, "the input that the peer required was refused: {error}")
             }
-            Self::Unsent => f.write_str("the server could not be reached"),
+            Self::Unsent => {
+                f.write_str("the server could not be reached, the request was not sent")
+            }
             Self::Withdrawn => f.write_str("the server ended the subscription"),
         }
     }
@@ -65,68 +105,128 @@ impl fmt::Display for CallError {
 
 impl core::error::Error for CallError {}
 
-/// What the peer did that the connection cannot survive.
+/// Why a connection cannot continue.
+///
+/// A fault is the payload of [`Close::Fault`]. Most are caused by the peer;
+/// [`NothingToOffer`](Self::NothingToOffer) is a mistake in the configuration.
+///
+/// ```
+/// use mcp_proto::{Close, Fault};
+///
+/// fn should_reconnect(close: &Close) -> bool {
+///     matches!(close, Close::Peer | Close::Fault(Fault::Unresponsive | Fault::Stalled))
+/// }
+/// assert!(should_reconnect(&Close::Fault(Fault::Stalled)));
+/// assert!(!should_reconnect(&Close::Local));
+/// ```
+///
+/// See the specification on the [handshake] of the legacy era and on [version negotiation][version]
+/// in the modern era.
+///
+/// [handshake]: https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
+/// [version]: https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The answer to `initialize` lacks what it must hold. (LIF-07)
+    /// The response to `initialize` or `server/discover` is invalid, with a description of what is
+    /// wrong with it.
+    // LIF-07: required members of the handshake.
     BadHandshake(Box<str>),
-    /// The policy is to close at the first violation, and there was one.
+    /// The peer violated the protocol, and the policy is
+    /// [`ViolationPolicy::Close`](crate::ViolationPolicy::Close).
     FirstViolation,
-    /// `initialize` was not answered in time, or the server's era could not be found out. (TMO-06)
+    /// The server did not respond to `initialize` within
+    /// [`Limits::handshake_timeout`](crate::Limits::handshake_timeout), or its era could not be
+    /// determined in time.
+    // TMO-06: the handshake has a timeout of its own.
     HandshakeTimedOut,
-    /// The server speaks none of our revisions: what it speaks. (LIF-06, T-30, T-32)
+    /// The server supports none of this side's revisions. Holds the revision it offered, or a
+    /// comma-separated list of those it supports.
+    // LIF-06, T-30, T-32: the client disconnects.
     NoCommonRevision(String),
-    /// We were told to speak no revision at all.
+    /// The configuration allows no protocol revision: pass at least one to
+    /// [`client::Config::revisions`](crate::client::Config::revisions).
     NothingToOffer,
-    /// The server refused `initialize`, or `server/discover` where there is nothing to fall back
-    /// to. (LIF-15)
+    /// The server responded with an error to `initialize`, or to `server/discover` where no
+    /// fallback is possible.
+    // LIF-15: an error ends the handshake.
     Refused(ErrorObject),
-    /// The server forgot one session after the other as soon as it had opened it. (T-72)
+    /// The server ended several HTTP sessions in a row right after it had opened them.
+    // T-72: a session is not reopened for ever.
     SessionLost,
-    /// The peer asked for more than it read, for too long.
+    /// The peer left more than [`Limits::replies_bytes_max`](crate::Limits::replies_bytes_max)
+    /// bytes unread for [`Limits::stall_timeout`](crate::Limits::stall_timeout).
     Stalled,
-    /// More violations in a row than allowed.
+    /// The peer committed more consecutive violations than
+    /// [`Limits::violations_max`](crate::Limits::violations_max) allows.
     TooManyViolations,
-    /// Nothing came of asking the server to be connected to: why. (T-72)
+    /// The server could not be reached for the handshake, with the error of the call.
+    // T-72: an unsuccessful status ends the handshake.
     Unopened(CallError),
-    /// The peer stopped answering pings. (TMO-08)
+    /// The peer left [`Limits::pings_missed_max`](crate::Limits::pings_missed_max) consecutive
+    /// pings unanswered.
+    // TMO-08: missed pings end the connection.
     Unresponsive,
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BadHandshake(why) => write!(f, "the answer to initialize is invalid: {why}"),
-            Self::FirstViolation => f.write_str("the peer violated the protocol"),
-            Self::HandshakeTimedOut => f.write_str("the server did not answer in time"),
-            Self::NoCommonRevision(name) => {
-                write!(
-                    f,
-                    "the server speaks protocol version {name:?}, which is not supported here"
-                )
+            Self::BadHandshake(why) => write!(f, "the handshake failed: {why}"),
+            Self::FirstViolation => {
+                f.write_str("the peer violated the protocol (`ViolationPolicy::Close`)")
             }
-            Self::NothingToOffer => f.write_str("there is no revision to speak"),
-            Self::Refused(error) => write!(f, "the server refused to be connected to: {error}"),
-            Self::SessionLost => f.write_str("the server forgets every session at once"),
-            Self::Stalled => f.write_str("the peer does not read what it asked for"),
-            Self::TooManyViolations => f.write_str("the peer violated the protocol too often"),
-            Self::Unopened(why) => write!(f, "the server could not be connected to: {why}"),
-            Self::Unresponsive => f.write_str("the peer stopped answering pings"),
+            Self::HandshakeTimedOut => {
+                f.write_str("the handshake timed out (`Limits::handshake_timeout`)")
+            }
+            Self::NoCommonRevision(name) => write!(
+                f,
+                "the server supports protocol version {name:?}, this client does not \
+                 (`Config::revisions`)"
+            ),
+            Self::NothingToOffer => f.write_str(
+                "the configuration allows no protocol version (`Config::revisions` is empty)",
+            ),
+            Self::Refused(error) => write!(f, "the server refused the handshake: {error}"),
+            Self::SessionLost => {
+                f.write_str("the server repeatedly ended sessions right after opening them")
+            }
+            Self::Stalled => f.write_str(
+                "the peer stopped reading (`Limits::replies_bytes_max`, `Limits::stall_timeout`)",
+            ),
+            Self::TooManyViolations => f.write_str(
+                "the peer violated the protocol too many times in a row (`Limits::violations_max`)",
+            ),
+            Self::Unopened(why) => write!(f, "could not connect to the server: {why}"),
+            Self::Unresponsive => {
+                f.write_str("the peer stopped answering pings (`Limits::pings_missed_max`)")
+            }
         }
     }
 }
 
 impl core::error::Error for Fault {}
 
-/// Why a connection is over.
+/// Why a connection ended.
+///
+/// Comes with the last event, [`client::Event::Closed`](crate::client::Event::Closed) or
+/// [`server::Event::Closed`](crate::server::Event::Closed).
+///
+/// ```
+/// use mcp_proto::client::{Client, Config, Event};
+/// use mcp_proto::{Close, Instant, Session};
+///
+/// let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
+/// client.close(Instant::ZERO);
+/// assert!(matches!(client.poll_event(), Some(Event::Closed(Close::Local))));
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Close {
-    /// The peer broke a rule that cannot be survived.
+    /// A fault that the connection could not survive.
     Fault(Fault),
-    /// We closed it.
+    /// This side closed the connection.
     Local,
-    /// The peer hung up.
+    /// The peer closed the connection, or the transport failed.
     Peer,
 }
 
@@ -134,39 +234,51 @@ impl fmt::Display for Close {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fault(fault) => fault.fmt(f),
-            Self::Local => f.write_str("closed here"),
-            Self::Peer => f.write_str("the peer hung up"),
+            Self::Local => f.write_str("closed by this side"),
+            Self::Peer => f.write_str("closed by the peer"),
         }
     }
 }
 
-/// How far a request has come.
+/// The progress of a request.
+///
+/// `progress` must increase with every notification, also where the total is unknown. See the
+/// specification on [progress].
+///
+/// ```
+/// use mcp_proto::Progress;
+///
+/// let half = Progress::new(50.0).of(100.0).message("compiling");
+/// assert_eq!(half.total, Some(100.0));
+/// ```
+///
+/// [progress]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Grows with every notification.
+    /// The work done so far, in any unit.
     pub progress: f64,
-    /// What it grows to, if that is known.
+    /// The total work in units of `progress`, if known.
     pub total: Option<f64>,
-    /// A sentence for people. (since 2025-03-26)
+    /// A description of the current step for users. Omitted in revision 2024-11-05.
     pub message: Option<Box<str>>,
 }
 
 impl Progress {
-    /// Progress without a total and without words.
+    /// Creates progress without a total or a message.
     #[must_use]
     pub const fn new(progress: f64) -> Self {
         Self { progress, total: None, message: None }
     }
 
-    /// The same, out of `total`.
+    /// Sets the total.
     #[must_use]
     pub const fn of(mut self, total: f64) -> Self {
         self.total = Some(total);
         self
     }
 
-    /// The same, with words.
+    /// Sets the message for users.
     #[must_use]
     pub fn message(mut self, message: impl Into<Box<str>>) -> Self {
         self.message = Some(message.into());

@@ -1,4 +1,4 @@
-//! Messages to send, as a transport receives them.
+//! Outgoing messages, as a transport receives them.
 
 use core::ops::Range;
 
@@ -6,12 +6,27 @@ use crate::method::Method;
 use crate::revision::Revision;
 use crate::vocabulary::ids::{CallId, IncomingId, StreamId};
 
-/// Where a message goes.
+/// The destination of an outgoing message.
+///
+/// A transport with one stream may ignore it. A transport with several, such as Streamable
+/// HTTP, sends each message on the stream that it names; [`Outgoing`] has an example.
+///
+/// ```
+/// use mcp_proto::{Route, StreamId};
+///
+/// fn stream(route: Route, default: StreamId) -> StreamId {
+///     match route {
+///         Route::Any => default,
+///         Route::Stream(stream) => stream,
+///     }
+/// }
+/// assert_eq!(stream(Route::Any, StreamId(3)), StreamId(3));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Route {
-    /// To the peer, by whichever stream reaches it: the message belongs to none of its requests.
+    /// Any stream to the peer: the message belongs to none of the peer's requests.
     Any,
-    /// On the stream of the request that it belongs to.
+    /// The stream of the incoming request that the message belongs to.
     Stream(StreamId),
 }
 
@@ -21,42 +36,50 @@ impl Route {
     }
 }
 
-/// What kind of message is to be sent.
+/// The kind of an outgoing message.
+///
+/// Spares transports from parsing what they send, for instance to match an HTTP exchange with its
+/// request. [`Outgoing`] has an example.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OutgoingKind {
-    /// A cancellation of one of our requests, by its id on the wire.
+    /// A cancellation of one of this side's requests.
     Cancel {
-        /// The request's id on the wire.
+        /// The id of the cancelled request on the wire.
         id: u64,
     },
-    /// Not a message: the stream has nothing more to carry. With [`Outgoing::last`] it has ended;
-    /// otherwise the application asked for the stream to be closed early, and the answer
-    /// travels on another one.
+    /// Not a message, but the end of a stream: with [`Outgoing::last`] it has ended, otherwise the
+    /// application closes it early and the response follows on another stream.
+    ///
+    /// Only produced after [`Session::use_streams`](crate::Session::use_streams).
     EndOfStream,
     /// A notification.
     Notification(Method),
-    /// A request of ours.
+    /// A request of this side.
     Request {
-        /// Its id on the wire. A call that is repeated with input has another id each time.
+        /// The id on the wire. Each repetition of a call with input has a new one.
         id: u64,
-        /// The call that it belongs to.
+        /// The call that the request belongs to.
         call: CallId,
-        /// Its method.
+        /// The method.
         method: Method,
     },
-    /// The response to a request of the peer.
+    /// The response to an incoming request.
     Response {
-        /// The request; `None` when the connection answered it itself.
+        /// The request; `None` if the connection handled it without the application.
         incoming: Option<IncomingId>,
-        /// The code, if it is an error.
+        /// The error code; `None` for a result.
         error: Option<i64>,
     },
-    /// The responses to a batch, in one array.
+    /// The responses to a batch, as one JSON array.
     Responses,
 }
 
-/// One message to send.
+/// An outgoing message, to be sent by a transport.
+///
+/// [`Session::poll_outgoing`](crate::Session::poll_outgoing) returns messages in sending order,
+/// across all streams. See the specification on
+/// [transports](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports).
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config};
@@ -72,21 +95,22 @@ pub enum OutgoingKind {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outgoing<'a> {
-    /// Where it goes.
+    /// The destination.
     pub route: Route,
-    /// What it is.
+    /// The kind of message.
     pub kind: OutgoingKind,
-    /// Whether nothing follows on this stream.
+    /// Whether this is the last message on its stream, which can be closed after it.
     pub last: bool,
-    /// The revision it is written in.
+    /// The revision of the message, for instance for the header `MCP-Protocol-Version`.
     pub revision: Revision,
     /// The message: one JSON value without line breaks. Empty for [`OutgoingKind::EndOfStream`].
     pub body: &'a [u8],
+    /// The range of the params in `body`.
     pub(crate) params: Option<Range<usize>>,
 }
 
 impl<'a> Outgoing<'a> {
-    /// Returns the params of a request or notification: the object as it lies in the body.
+    /// Returns the params of a request or notification, a slice of the body.
     #[must_use]
     pub fn params(&self) -> Option<&'a [u8]> {
         self.body.get(self.params.clone()?)

@@ -1,4 +1,4 @@
-//! What is known of the other side, and what surrounds one of its requests.
+//! The peer of a connection, its requests and their context.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -10,44 +10,85 @@ use crate::revision::{Capability, Revision};
 use crate::schema::{Capabilities, Decode, DecodeError, Implementation, Level, key};
 use crate::vocabulary::Answers;
 
-/// Who is on the other side, as it said itself.
+/// The other side of a connection, as it described itself.
+///
+/// Nothing here is verified: use it for logs and feature checks, not for access control.
+///
+/// ```
+/// # use mcp_proto::{Instant, Session, StreamId};
+/// # use mcp_proto::client::{Client, Config, Event};
+/// use mcp_proto::Capability;
+/// # let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
+/// # let discovered = br#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete",
+/// #     "supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}"#;
+/// # client.handle_message(Instant::ZERO, StreamId::ONLY, &discovered[..]);
+///
+/// let Some(Event::Ready(server)) = client.poll_event() else { panic!() };
+/// assert!(server.has(Capability::Tools) && !server.has(Capability::Prompts));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Peer {
-    /// The revision spoken with it.
+    /// The negotiated revision.
     pub revision: Revision,
-    /// Its name and version.
+    /// The name and version; empty if a modern peer withholds them.
     pub info: Implementation,
-    /// What it can do.
+    /// The declared capabilities.
     pub capabilities: Capabilities,
-    /// What a server wants a model to know before it uses it.
+    /// Instructions of a server for models that use it; `None` for clients.
     pub instructions: Option<Box<str>>,
 }
 
 impl Peer {
-    /// Whether the peer declared `capability`.
+    /// Returns whether the peer declared `capability`.
     #[must_use]
     pub const fn has(&self, capability: Capability) -> bool {
         self.capabilities.has(capability)
     }
 }
 
-/// A request of the peer: what it asks for.
+/// A request that the peer sent.
+///
+/// ```
+/// # use mcp_proto::{Capability, Instant, Session, StreamId};
+/// # use mcp_proto::server::{Config, Event, Server};
+/// use mcp_proto::ErrorObject;
+/// use mcp_proto::schema::{CallTool, CallToolResult};
+/// # let now = Instant::ZERO;
+/// # let config = Config::new("weather", "1.0.0").capability(Capability::Tools);
+/// # let mut server = Server::new(now, config);
+/// # let message = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today",
+/// #     "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+/// #     "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+/// # server.handle_message(now, StreamId::ONLY, &message[..]);
+///
+/// let Some(Event::Request { incoming, request, .. }) = server.poll_event() else { panic!() };
+/// assert_eq!(request.method, "tools/call");
+/// match request.decode::<CallTool>() {
+///     Ok(call) => server.respond(now, incoming, &CallToolResult::text(&*call.name)),
+///     Err(error) => {
+///         server.respond_error(now, incoming, &ErrorObject::invalid_params(error.to_string()))
+///     }
+/// }
+/// .unwrap();
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Request {
-    /// What is asked for.
+    /// The method.
     pub method: Method,
-    /// The params, an object; `None` when there are none.
+    /// The params, always an object; `None` if the request has none.
     pub params: Option<Raw>,
 }
 
 impl Request {
-    /// Reads the params as a type of [`schema`](crate::schema); absent ones count as an empty
-    /// object.
+    /// Decodes the params as a type of [`schema`](crate::schema). Absent params are decoded as an
+    /// empty object.
     ///
     /// # Errors
-    /// When the type requires what is not there: answer with `-32602`.
+    ///
+    /// Fails if a member is missing or has the wrong type. Respond with
+    /// [`ErrorObject::invalid_params`](crate::ErrorObject::invalid_params).
     pub fn decode<T: Decode>(&self) -> Result<T, DecodeError> {
         match &self.params {
             Some(params) => T::decode(params),
@@ -56,24 +97,52 @@ impl Request {
     }
 }
 
-/// What surrounds a request: who asks, and what they want besides the answer.
+/// The context of an incoming request: its client and its options.
 ///
-/// In a session it is what the handshake said, for every request the same; without sessions it is
-/// what the request itself says. The application need not know which.
+/// In the legacy era the context is that of the handshake, in the modern era every request carries
+/// its own in [`_meta`]. Servers need not distinguish the two.
+///
+/// ```
+/// # use mcp_proto::{Capability, Instant, Session, StreamId};
+/// # use mcp_proto::server::{Config, Event, Server};
+/// use mcp_proto::Revision;
+/// # let config = Config::new("weather", "1.0.0").capability(Capability::Tools);
+/// # let mut server = Server::new(Instant::ZERO, config);
+/// # let message = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"today",
+/// #     "_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+/// #     "io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+/// # server.handle_message(Instant::ZERO, StreamId::ONLY, &message[..]);
+///
+/// let Some(Event::Request { context, .. }) = server.poll_event() else { panic!() };
+/// assert_eq!(context.peer.revision, Revision::V2026_07_28);
+/// assert!(!context.wants_progress && context.log_level.is_none());
+/// ```
+///
+/// [`_meta`]: https://modelcontextprotocol.io/specification/2026-07-28/basic
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Context {
-    /// Who asks, and in which revision.
+    /// The client, and the revision of the request.
     pub peer: Arc<Peer>,
-    /// The least grave log message that is wanted.
+    /// The lowest severity of [log messages][spec] to send; `None` if the client set none.
+    ///
+    /// [`Server::log`](crate::server::Server::log) applies it.
+    ///
+    /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging
     pub log_level: Option<Level>,
-    /// Whether progress is wanted.
+    /// Whether the client requested progress.
+    ///
+    /// [`Server::progress`](crate::server::Server::progress) sends nothing if not.
     pub wants_progress: bool,
-    /// The answers to what was asked with `request_input`; `None` when nothing was.
+    /// The responses to the input requests of
+    /// [`Server::request_input`](crate::server::Server::request_input); `None` if there were none.
     pub answers: Option<Answers>,
-    /// The state that was given to `request_input`.
+    /// The state passed to [`Server::request_input`](crate::server::Server::request_input).
+    ///
+    /// A modern client returns it and may have forged it: sign it, for example with `seal::Seal`
+    /// of the feature `seal`.
     pub state: Option<Box<str>>,
-    /// The request's `_meta`, as it came.
+    /// The `_meta` of the request, unchanged.
     pub meta: Option<Raw>,
 }
 
@@ -90,8 +159,9 @@ impl Context {
     }
 }
 
-/// Bytes that it takes to hold whom a request's `_meta` says it is from, beyond the text: read as a
-/// type, a long list of small things takes many times its text.
+/// Returns the estimated bytes that the decoded `clientInfo` of a `_meta` takes beyond its text.
+///
+/// Decoded, a long list of small values takes many times the size of its text.
 pub(crate) fn identity_cost(meta: &Raw) -> usize {
     if meta.as_bytes().len() <= IDENTITY_BYTES_FREE {
         return 0;

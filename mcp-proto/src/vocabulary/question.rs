@@ -1,5 +1,4 @@
-//! What a server can ask in the middle of a request, and what a client answers; knows nothing of
-//! how either travels.
+//! Input requests of a server, and the responses of a client.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,18 +10,40 @@ use crate::revision::Revision;
 use crate::schema::{CreateMessage, Elicit};
 use crate::schema::{Decode, DecodeError, Encode};
 
-/// What a server can ask a client for in the middle of a request.
+/// A request of a server for input that it needs to complete a client's request.
+///
+/// [`Server::request_input`](crate::server::Server::request_input) sends one or more of them under
+/// keys of the server's choice. The client's responses arrive in
+/// [`Context::answers`](crate::Context::answers) under equal keys. A legacy client receives a
+/// request, a modern one an `input_required` result; the server need not distinguish the two. See
+/// the specification on [multi round-trip requests][spec].
+///
+/// ```
+/// use mcp_proto::{Question, Raw};
+///
+/// let params = Raw::from_text(r#"{"message":"Which city?"}"#).unwrap();
+/// let city = Question::raw("elicitation/create", params);
+/// let questions = [("city", city), ("roots", Question::Roots)];
+/// ```
+///
+/// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Question {
-    /// To have its user fill in a form.
+    /// Asks the user, by a form or a URL: [`elicitation/create`][spec].
+    ///
+    /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
     #[cfg(feature = "schema")]
     Elicit(Box<Elicit>),
-    /// A request of the protocol by its name: params are an object, or none.
+    /// One of these requests by method name, with params as JSON: an object, or `None`.
     Raw(Box<str>, Option<Raw>),
-    /// For its roots.
+    /// Asks for the client's roots: [`roots/list`].
+    ///
+    /// [`roots/list`]: https://modelcontextprotocol.io/specification/2026-07-28/client/roots
     Roots,
-    /// To sample a model.
+    /// Asks for a completion by the client's model: [`sampling/createMessage`][spec].
+    ///
+    /// [spec]: https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
     #[cfg(feature = "schema")]
     Sample(Box<CreateMessage>),
 }
@@ -42,7 +63,7 @@ impl From<CreateMessage> for Question {
 }
 
 impl Question {
-    /// A request of the protocol by its name; `params` is an object.
+    /// Creates an input request from a method name and `params`, which must be an object.
     pub fn raw(method: impl Into<Box<str>>, params: Raw) -> Self {
         Self::Raw(method.into(), Some(params))
     }
@@ -72,7 +93,23 @@ impl Question {
     }
 }
 
-/// What a client answered, by the keys that the questions had.
+/// A client's responses to input requests, by the keys of the requests.
+///
+/// The results are the client's and unverified; see
+/// [`Context::answers`](crate::Context::answers).
+///
+/// ```
+/// use mcp_proto::schema::ElicitResult;
+/// use mcp_proto::{Answers, ErrorObject};
+///
+/// fn city(answers: &Answers) -> Result<ElicitResult, ErrorObject> {
+///     match answers.decode("city") {
+///         Some(Ok(result)) => Ok(result),
+///         Some(Err(error)) => Err(ErrorObject::invalid_params(error.to_string())),
+///         None => Err(ErrorObject::invalid_params("no response for `city`")),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Answers(Vec<(Box<str>, Raw)>);
 
@@ -81,21 +118,24 @@ impl Answers {
         Self(answers)
     }
 
-    /// The answer to the question `key`, as it came.
+    /// Returns the response to the input request `key`, unchanged.
     #[must_use]
     pub fn find(&self, key: &str) -> Option<&Raw> {
         self.0.iter().find(|(name, _)| **name == *key).map(|(_, answer)| answer)
     }
 
-    /// The answer to the question `key`, read as a type of [`schema`](crate::schema).
+    /// Decodes the response to the input request `key` as a type of [`schema`](crate::schema).
+    /// Returns `None` if there is no such response.
     ///
     /// # Errors
-    /// When it is of another form.
+    ///
+    /// Fails if a member is missing or has the wrong type.
     pub fn decode<T: Decode>(&self, key: &str) -> Option<Result<T, DecodeError>> {
         self.find(key).map(T::decode)
     }
 
-    /// All answers with their keys, in the order of the questions.
+    /// Returns the responses with their keys, in the order in which the client sent them, or, for
+    /// a legacy client, in that of the input requests.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Raw)> {
         self.0.iter().map(|(key, answer)| (&**key, answer))
     }

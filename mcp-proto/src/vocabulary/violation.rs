@@ -1,15 +1,32 @@
-//! Rules of the protocol that a peer broke and the connection survived.
+//! Protocol rules that a peer broke without ending the connection.
 
 use alloc::borrow::Cow;
 use core::fmt;
 
-/// A rule that the peer broke and that the connection survived.
+/// A protocol rule that the peer broke without ending the connection.
+///
+/// Violations are reported as [`client::Event::Violation`](crate::client::Event::Violation) and
+/// [`server::Event::Violation`](crate::server::Event::Violation). They need no reaction: log them,
+/// and set a [`ViolationPolicy`] or [`Limits::violations_max`](crate::Limits::violations_max) to
+/// end the connection instead.
+///
+/// ```
+/// use mcp_proto::client::{Client, Config, Event};
+/// use mcp_proto::{Instant, Session, StreamId, ViolationKind};
+///
+/// let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
+/// client.handle_message(Instant::ZERO, StreamId::ONLY, &b"Server started"[..]);
+///
+/// let Some(Event::Violation(violation)) = client.poll_event() else { panic!() };
+/// assert_eq!(violation.kind, ViolationKind::NotJson);
+/// assert!(violation.to_string().starts_with("invalid JSON"));
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Violation {
-    /// Which kind of rule.
+    /// The kind of rule.
     pub kind: ViolationKind,
-    /// More about it, for people. Holds nothing of what the peer sent but ids and method names.
+    /// A description for logs. Of the peer's bytes it quotes ids and method names only.
     pub detail: Cow<'static, str>,
 }
 
@@ -19,69 +36,100 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The kinds of rules that a connection survives the breach of.
+/// The kind of rule that a [`Violation`] broke.
+///
+/// ```
+/// use mcp_proto::ViolationKind;
+///
+/// assert_eq!(ViolationKind::DuplicateId.to_string(), "duplicate request id");
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum ViolationKind {
-    /// A notification whose params are not what its method needs. (CAN-07, PRG-09)
+    /// A notification whose params do not match its method. It is ignored.
+    // CAN-07, PRG-09: malformed cancellations and progress are ignored.
     BadNotification,
-    /// A batch where the revision has none, or an empty or too large one. (BAT-03, BAT-12, BAT-17)
+    /// A batch in a revision without batches, an empty batch, or one with more than
+    /// [`Limits::batch_members_max`](crate::Limits::batch_members_max) members.
+    // BAT-03, BAT-12, BAT-17: none of its members is handled.
     Batch,
-    /// A request with the id of one that is still open. (ID-09)
+    /// A request that reuses the id of a request still in flight. It is refused.
+    // ID-09: ids are unique while in flight.
     DuplicateId,
-    /// A message that has no place in this phase of the session. (T-27, T-28)
+    /// A notification before `initialize`. It is ignored.
+    // T-27, T-28: what may precede the handshake.
     Early,
-    /// An HTTP exchange that is not what it must be, and ends no call. (HTTP-60, T-79)
+    /// An invalid HTTP exchange that ends no call.
+    // HTTP-60, T-79: exchanges that carry no request.
     Exchange,
-    /// JSON that is no message. (JSON-14)
+    /// JSON that is not a JSON-RPC message.
+    // JSON-14: invalid request.
     Invalid,
-    /// Text that is not JSON, or not UTF-8. (JSON-13, JSON-20)
+    /// Text that is not JSON, or not UTF-8: often a server that logs to its stdout.
+    // JSON-13, JSON-20: parse errors.
     NotJson,
-    /// A message longer than the limit. (FRM-10)
+    /// A message longer than [`Limits::message_bytes_max`](crate::Limits::message_bytes_max). It
+    /// is discarded; raise the limit if the peer legitimately sends messages of this size.
+    // FRM-10: the connection continues after the line end.
     TooLong,
-    /// The stream ended inside a message. (FRM-12)
+    /// A message cut off by the end of the stream.
+    // FRM-12: an incomplete last line is discarded.
     Truncated,
-    /// An answer to nothing that is open, or an error that names no request. (ID-08, T-03)
+    /// A response without a pending call, or an error response without an id.
+    // ID-08, T-03: neither ends a call.
     UnknownResponse,
-    /// Progress that did not grow. (PRG-16)
+    /// Progress that did not increase. It is ignored.
+    // PRG-16: progress must increase.
     StaleProgress,
-    /// A request from a side that sends none. (T-93)
+    /// A request from a server in a revision in which only clients send requests. It is ignored.
+    // T-93: servers of the modern era send no requests.
     UnexpectedRequest,
-    /// A change that belongs to no subscription of ours, or came before it was acknowledged.
-    /// (T-100)
+    /// A change notification for an unknown subscription, or before the subscription was
+    /// acknowledged. It is ignored.
+    // T-100: changes are tagged with their subscription.
     UnknownSubscription,
 }
 
 impl fmt::Display for ViolationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::BadNotification => "bad notification",
-            Self::Batch => "unexpected batch",
+            Self::BadNotification => "invalid notification params",
+            Self::Batch => "invalid batch",
             Self::DuplicateId => "duplicate request id",
-            Self::Early => "message out of place",
-            Self::Exchange => "broken HTTP exchange",
-            Self::Invalid => "not a message",
-            Self::NotJson => "not JSON",
+            Self::Early => "notification before `initialize`",
+            Self::Exchange => "invalid HTTP exchange",
+            Self::Invalid => "invalid JSON-RPC message",
+            Self::NotJson => "invalid JSON or UTF-8",
             Self::TooLong => "message too long",
-            Self::Truncated => "message cut off",
-            Self::UnknownResponse => "unknown response",
-            Self::StaleProgress => "progress that did not grow",
-            Self::UnexpectedRequest => "a request from a side that sends none",
-            Self::UnknownSubscription => "a change for no subscription",
+            Self::Truncated => "truncated message",
+            Self::UnknownResponse => "response without a pending call",
+            Self::StaleProgress => "progress did not increase",
+            Self::UnexpectedRequest => "unexpected request from a server",
+            Self::UnknownSubscription => "notification for an unknown subscription",
         })
     }
 }
 
-/// What to do about violations, beyond reporting them.
+/// What a connection does about violations, besides reporting them.
+///
+/// ```
+/// use mcp_proto::ViolationPolicy;
+/// use mcp_proto::client::Config;
+///
+/// let strict = Config::new("demo", "1.0.0").on_violation(ViolationPolicy::Close);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ViolationPolicy {
-    /// End the connection at the first one.
+    /// End the connection at the first violation, with
+    /// [`Fault::FirstViolation`](crate::Fault::FirstViolation).
     Close,
-    /// Nothing. The default of clients: a server that prints to its stdout must not be answered.
-    /// (T-19)
+    /// Do nothing else. The default of clients, because a server that logs to its stdout must not
+    /// receive error responses for it.
+    // T-19: clients do not answer garbage.
     Ignore,
-    /// Answer texts that are no messages with an error that names no request, within limits. The
-    /// default of servers. (T-20)
+    /// Answer text that is not a message with an error response, at a rate bounded by
+    /// [`Limits::error_replies_max`](crate::Limits::error_replies_max). The default of servers.
+    // T-20: error replies are rate limited.
     Reply,
 }

@@ -91,7 +91,7 @@ pub(super) fn on_change(
     };
     let Some(receivers) = receivers else { return };
     if env.limits().cache_bytes_max > 0 {
-        cache.forget_after(method);
+        cache.invalidate_for(method);
     }
     let mut emit = |call| {
         env.emit(Event::Notification { call, method: method.into(), params: kept.clone() });

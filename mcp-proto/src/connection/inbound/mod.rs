@@ -25,7 +25,7 @@ use crate::vocabulary::{
     Request, Route, StreamId, identity_cost,
 };
 
-pub(crate) use crate::meta::Sender;
+pub(crate) use crate::meta::RequestContext;
 use batches::{BatchId, Batches};
 pub(crate) use request::{Asking, Destination, Open, RareRequest, ReplyTo};
 use table::RequestTable;
@@ -124,7 +124,7 @@ impl Inbound {
         method: Method,
         rule: Option<&'static MethodRule>,
         params: &Params<'_>,
-        sender: Sender,
+        sender: RequestContext,
     ) {
         let request =
             Request { method, params: params.object.map(|object| object.keep(origin.frame)) };

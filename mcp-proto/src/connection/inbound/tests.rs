@@ -35,8 +35,14 @@ fn deliver(env: &mut Env, inbound: &mut Inbound, to: Destination, wire: &str) ->
     let peer = Peer::for_test(Side::Client, LEGACY);
     let rule = MethodId::CallTool.rule(peer.revision);
     let progress_token = Some(RequestId::from(wire));
-    let sender =
-        Sender { peer, log_level: None, answers: None, state: None, meta: None, progress_token };
+    let sender = RequestContext {
+        peer,
+        log_level: None,
+        answers: None,
+        state: None,
+        meta: None,
+        progress_token,
+    };
     let origin = Origin { to, frame: Frame::Borrowed(text.as_bytes()) };
     let params = params_in(&text);
     inbound.deliver(env, origin, wire.into(), MethodId::CallTool.into(), rule, &params, sender);

@@ -209,8 +209,9 @@ impl Reader<'_> {
                 .and_then(|name| MethodId::from_name(&name));
             let rule = method.and_then(|method| MethodRule::question(method, self.revision));
             let params = find(request, "params").filter(|params| *params != b"null");
-            let is_fit =
-                |rule: &&MethodRule| permissions::is_fit_question(rule, params, self.capabilities);
+            let is_fit = |rule: &&MethodRule| {
+                permissions::accepts_input_request(rule, params, self.capabilities)
+            };
             let Some(rule) = rule.filter(is_fit) else {
                 let key = short(&key);
                 return Err(CallError::Invalid(

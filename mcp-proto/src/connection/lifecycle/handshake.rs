@@ -33,7 +33,8 @@ pub(crate) fn read_welcome(result: &Raw, identity: &Identity) -> Next {
         Ok(welcome) => welcome,
         Err(error) => return Next::Fault(Fault::BadHandshake(error.to_string().into())),
     };
-    let takes = |revision: Revision| !revision.is_modern() || identity.takes_modern_welcome;
+    let takes =
+        |revision: Revision| !revision.is_modern() || identity.accepts_modern_initialize_result;
     let revision = Revision::from_name(&welcome.protocol_version)
         .filter(|revision| takes(*revision) && identity.revisions.contains(revision));
     let Some(revision) = revision else {

@@ -52,7 +52,7 @@ fn the_first_message_is_a_probe_unless_the_server_is_known_to_be_legacy_lif_26()
     let (short, long) = (limits.probe_timeout, limits.handshake_timeout);
     let open = |revisions: &[Revision], expected| {
         let mut identity = Identity::for_test(Side::Client, Limits::default(), revisions);
-        identity.expected = expected;
+        identity.expected_era = expected;
         Lifecycle::open(&identity)
     };
     for (expected, is_probe) in
@@ -101,7 +101,7 @@ fn each_way_in_which_initialize_fails_is_a_fault_of_its_own() {
         (CallError::TimedOut, Fault::HandshakeTimedOut),
         (CallError::Lost, Fault::Unopened(CallError::Lost)),
         (CallError::Unsent, Fault::Unopened(CallError::Unsent)),
-        (CallError::Invalid("x".into()), Fault::BadHandshake("the answer is invalid: x".into())),
+        (CallError::Invalid("x".into()), Fault::BadHandshake("invalid response: x".into())),
     ] {
         let next = Lifecycle::default().on_initialized(&both(), Err(error));
         assert!(matches!(&next, Next::Fault(fault) if *fault == wanted), "{next:?}");

@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use super::super::input_required::round::{Input, Retry};
-use crate::cache::Place;
+use crate::cache::CacheSlot;
 use crate::time::Instant;
 use crate::vocabulary::{CallId, IncomingId, Route, StreamId};
 
@@ -82,7 +82,7 @@ pub(crate) struct Call {
 pub(crate) struct RareCall {
     pub(super) stream: Option<StreamId>,
     pub(super) retry: Option<Retry>,
-    pub(super) cache_as: Option<Place>,
+    pub(super) cache_as: Option<CacheSlot>,
 }
 
 impl Call {
@@ -121,7 +121,7 @@ impl Call {
     }
 
     /// Takes the place of its result in the cache, if it may be cached.
-    pub(crate) fn take_cache_as(&mut self) -> Option<Place> {
+    pub(crate) fn take_cache_as(&mut self) -> Option<CacheSlot> {
         self.rare.as_mut()?.cache_as.take()
     }
 

@@ -11,7 +11,7 @@ use core::time::Duration;
 use super::context::{Effect, Env};
 use super::eras::rules;
 use super::input_required::round::{Input, InputWait, Reader, Retry, Round};
-use crate::cache::Place;
+use crate::cache::CacheSlot;
 use crate::collections::LazyBox;
 use crate::json::{Raw, unescape};
 use crate::method::{Method, MethodId};
@@ -20,8 +20,8 @@ use crate::revision::MethodRule;
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::time::Instant;
 use crate::vocabulary::{
-    CallError, CallId, Event, IncomingId, OutgoingKind, Progress, Route, StreamId, ViolationKind,
-    Wait,
+    CallError, CallId, CallTimeouts, Event, IncomingId, OutgoingKind, Progress, Route, StreamId,
+    ViolationKind,
 };
 
 #[cfg(test)]
@@ -50,11 +50,11 @@ pub(crate) struct NewCall<'a> {
     /// An object, or nothing.
     pub(crate) params: &'a [u8],
     pub(crate) owner: Owner,
-    pub(crate) wait: Wait,
+    pub(crate) wait: CallTimeouts,
     pub(crate) wants_progress: bool,
     /// The stream of the request that the call is made for.
     pub(crate) stream: Option<StreamId>,
-    pub(crate) cache_as: Option<Place>,
+    pub(crate) cache_as: Option<CacheSlot>,
 }
 
 impl<'a> NewCall<'a> {
@@ -64,7 +64,7 @@ impl<'a> NewCall<'a> {
         rule: Option<&'static MethodRule>,
         params: &'a [u8],
         owner: Owner,
-        wait: Wait,
+        wait: CallTimeouts,
     ) -> Self {
         Self {
             method: method.name(),
@@ -185,7 +185,7 @@ impl PendingCalls {
         timeout: Duration,
         params: impl FnOnce(&Env, &mut Vec<u8>) -> Result<(), crate::error::Unencodable>,
     ) {
-        let id = self.table.insert(env.now, owner, false, Wait::exactly(timeout));
+        let id = self.table.insert(env.now, owner, false, CallTimeouts::exactly(timeout));
         let kind = OutgoingKind::Request { id, call: CallId(id), method: method.into() };
         let mut written = Vec::new();
         let _infallible = params(env, &mut written);

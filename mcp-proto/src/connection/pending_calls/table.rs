@@ -11,11 +11,11 @@ use core::time::Duration;
 
 use super::super::input_required::round::{Input, Retry};
 use super::call::{Call, CallState, Owner};
-use crate::cache::Place;
+use crate::cache::CacheSlot;
 use crate::collections::{DeadlineHeap, Empty, IdMap};
 use crate::limits::Limits;
 use crate::time::Instant;
-use crate::vocabulary::{CallId, StreamId, Wait};
+use crate::vocabulary::{CallId, CallTimeouts, StreamId};
 
 #[derive(Debug)]
 pub(crate) struct CallTable {
@@ -104,17 +104,17 @@ impl CallTable {
         now: Instant,
         owner: Owner,
         wants_progress: bool,
-        wait: Wait,
+        wait: CallTimeouts,
     ) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
-        let give_up = now + wait.in_all;
-        let deadline = (now + wait.each).min(give_up);
+        let give_up = now + wait.total;
+        let deadline = (now + wait.idle).min(give_up);
         let call = Call {
             id: CallId(id),
             owner,
             state: CallState::InFlight,
-            patience: wait.each,
+            patience: wait.idle,
             give_up,
             deadline: Some(deadline),
             wants_progress,
@@ -134,7 +134,7 @@ impl CallTable {
 
     /// Adds a call that no message stands for, and that waits without end.
     pub(crate) fn insert_local(&mut self, owner: Owner) -> u64 {
-        let id = self.insert(Instant::ZERO, owner, false, Wait::exactly(Duration::MAX));
+        let id = self.insert(Instant::ZERO, owner, false, CallTimeouts::exactly(Duration::MAX));
         self.set_deadline(id, None);
         if let Some(call) = self.open.get_mut(id) {
             call.state = CallState::Local;
@@ -150,7 +150,7 @@ impl CallTable {
     }
 
     /// Notes that the result may be cached.
-    pub(crate) fn set_cache_as(&mut self, id: u64, place: Place) {
+    pub(crate) fn set_cache_as(&mut self, id: u64, place: CacheSlot) {
         if let Some(call) = self.open.get_mut(id) {
             call.rare().cache_as = Some(place);
         }

@@ -140,7 +140,7 @@ impl Subscriptions {
         if open.acknowledged.is_some() {
             return Err("the subscription is acknowledged already");
         }
-        let filter = filter.within(&open.asked);
+        let filter = filter.restricted_to(&open.asked);
         open.acknowledged = Some(filter.clone());
         Ok(filter)
     }
@@ -280,10 +280,10 @@ impl Subscriptions {
     /// In a session: the subscriptions that cover a change.
     pub(crate) fn receivers(&self, method: MethodId, params: &Params<'_>) -> Vec<CallId> {
         if method != MethodId::ResourceUpdated {
-            return self.covering(|filter| filter.names_list(method));
+            return self.covering(|filter| filter.matches_list(method));
         }
         let uri = params.member("uri").and_then(unescape).unwrap_or_default();
-        let covering = self.covering(|filter| filter.names_uri(&uri));
+        let covering = self.covering(|filter| filter.matches_uri(&uri));
         if covering.is_empty() {
             // It may be a part of something, by a rule that only the server knows.
             return self.covering(|filter| !filter.uris.is_empty());

@@ -18,7 +18,7 @@ use crate::method::MethodId;
 use crate::queues::Draft;
 use crate::rpc::{self, ErrorObject, Params, RequestId};
 use crate::schema::key;
-use crate::vocabulary::{Change, Event, Filter, OutgoingKind, Route, StreamId, is_part};
+use crate::vocabulary::{Change, Event, Filter, OutgoingKind, Route, StreamId, is_within_resource};
 
 /// The subscribers of a server.
 #[derive(Debug, Default)]
@@ -77,8 +77,7 @@ impl Subscribers {
 
     /// Notifies every subscriber of a change. (CAP-12, STL-31, STL-32)
     pub(crate) fn changed(&self, env: &mut Env, change: Change<'_>) -> Result<(), Misuse> {
-        let covered =
-            |(_, (_, filter)): &(&RequestId, &(StreamId, Filter))| change.is_named_by(filter);
+        let covered = |(_, (_, filter)): &(&RequestId, &(StreamId, Filter))| change.matches(filter);
         let open = self.open.iter().filter(covered);
         let tags: Vec<(StreamId, &RequestId)> =
             open.map(|(id, (stream, _))| (*stream, id)).collect();
@@ -88,7 +87,9 @@ impl Subscribers {
         env.require_room(Route::Any)?;
         let in_session = matches!(env.phase(), Phase::Greeted | Phase::Ready)
             && match change {
-                Change::Resource(uri) => self.session.iter().any(|whole| is_part(whole, uri)),
+                Change::Resource(uri) => {
+                    self.session.iter().any(|whole| is_within_resource(whole, uri))
+                }
                 _ => true,
             };
         if in_session {

@@ -1,4 +1,4 @@
-//! The context of requests: read, reused and refused.
+//! Tests of the contexts of requests: parsed, reused and refused.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,29 +13,29 @@ fn server() -> Identity {
     Identity::for_test(Side::Server, Limits::default(), &[REVISION])
 }
 
-/// A message whose `_meta` has a context with these members besides.
+/// Returns a message with a context that has the additional members `more`.
 fn request(more: &str) -> String {
-    message(&format!(
-        r#"{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{"roots":{{}}}}{more}}}}}"#
-    ))
+    let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
+    let capabilities = r#""io.modelcontextprotocol/clientCapabilities":{"roots":{}}"#;
+    message(&format!(r#"{{"_meta":{{{version},{capabilities}{more}}}}}"#))
 }
 
 fn read(
     contexts: &mut LastContext,
     identity: &Identity,
     message: &str,
-) -> Result<Sender, ErrorObject> {
+) -> Result<RequestContext, ErrorObject> {
     contexts.read(identity, Frame::Borrowed(message.as_bytes()), &params_in(message))
 }
 
 #[test]
-fn a_context_says_who_asks_and_what_is_wanted_stl_01_log_04() {
+fn a_context_holds_client_log_level_and_progress_token_stl_01_log_04() {
     let info = r#""io.modelcontextprotocol/clientInfo":{"name":"c","version":"2"}"#;
     let text = request(&format!(
         r#",{info},"io.modelcontextprotocol/logLevel":"error","progressToken":7"#
     ));
     let mut contexts = LastContext::default();
-    // Read, and then reused.
+    // Parsed, then reused.
     for _ in 0..2 {
         let sender = read(&mut contexts, &server(), &text).unwrap();
         assert_eq!((sender.peer.revision, &*sender.peer.info.name), (REVISION, "c"));
@@ -50,19 +50,19 @@ fn a_context_says_who_asks_and_what_is_wanted_stl_01_log_04() {
 }
 
 #[test]
-fn the_same_bytes_are_read_once_and_other_bytes_again() {
+fn identical_bytes_are_parsed_once() {
     let mut contexts = LastContext::default();
     let mut peer = |text: &str| read(&mut contexts, &server(), text).unwrap().peer;
     let first = peer(&request(""));
     assert!(Arc::ptr_eq(&first, &peer(&request(""))));
     let other = peer(&request(r#","x":1"#));
     assert!(!Arc::ptr_eq(&first, &other));
-    assert!(!Arc::ptr_eq(&other, &peer(&request(r#","x":2"#))), "as long is not the same");
-    assert!(!Arc::ptr_eq(&first, &peer(&request(""))), "only the latest is kept");
+    assert!(!Arc::ptr_eq(&other, &peer(&request(r#","x":2"#))), "equal length is not equality");
+    assert!(!Arc::ptr_eq(&first, &peer(&request(""))), "only the latest is cached");
 }
 
 #[test]
-fn long_contexts_and_those_with_line_breaks_are_read_each_time() {
+fn long_contexts_and_those_with_line_breaks_are_not_reused() {
     let room = META_BYTES_MAX - params_in(&request(r#","x":"""#)).meta.unwrap().len();
     for (text, is_reused) in [
         (request(&format!(r#","x":"{}""#, "x".repeat(room))), true),
@@ -72,20 +72,23 @@ fn long_contexts_and_those_with_line_breaks_are_read_each_time() {
         let mut contexts = LastContext::default();
         let [first, second] = [(); 2].map(|()| read(&mut contexts, &server(), &text).unwrap());
         assert_eq!(Arc::ptr_eq(&first.peer, &second.peer), is_reused, "{} bytes", text.len());
-        assert!(!second.meta.unwrap().as_bytes().contains(&b'\n'), "what is kept is on one line");
+        assert!(!second.meta.unwrap().as_bytes().contains(&b'\n'), "line breaks are removed");
     }
 }
 
 #[test]
-fn a_request_without_a_whole_context_is_told_what_is_missing_stl_03() {
+fn the_error_for_an_incomplete_context_lists_required_members_stl_03() {
     let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
     for meta in [
         String::new(),
         r#""io.modelcontextprotocol/clientCapabilities":{}"#.into(),
         version.into(),
         format!(r#"{version},"io.modelcontextprotocol/clientCapabilities":[]"#),
-        r#""io.modelcontextprotocol/protocolVersion":5,"io.modelcontextprotocol/clientCapabilities":{}"#
-            .into(),
+        concat!(
+            r#""io.modelcontextprotocol/protocolVersion":5,"#,
+            r#""io.modelcontextprotocol/clientCapabilities":{}"#,
+        )
+        .into(),
     ] {
         let text = message(&format!(r#"{{"_meta":{{{meta}}}}}"#));
         let error = read(&mut LastContext::default(), &server(), &text).unwrap_err();
@@ -98,7 +101,7 @@ fn a_request_without_a_whole_context_is_told_what_is_missing_stl_03() {
 }
 
 #[test]
-fn a_revision_that_is_not_spoken_is_refused_with_those_that_are_lif_24() {
+fn the_error_for_an_unsupported_revision_lists_the_supported_ones_lif_24() {
     for version in ["2025-11-25", "1999-01-01"] {
         let text = request("").replace("2026-07-28", version);
         let error = read(&mut LastContext::default(), &server(), &text).unwrap_err();
@@ -119,7 +122,7 @@ fn an_invalid_context_does_not_replace_the_latest_one() {
 }
 
 #[test]
-fn a_request_carries_a_context_if_it_names_a_part_of_one() {
+fn an_incomplete_context_is_recognized_as_one() {
     let contexts = LastContext::default();
     for (meta, wanted) in [
         (r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"x"}}"#, true),
@@ -133,7 +136,7 @@ fn a_request_carries_a_context_if_it_names_a_part_of_one() {
 }
 
 #[test]
-fn a_progress_token_longer_than_an_id_may_be_is_left_out() {
+fn a_progress_token_over_the_id_limit_is_ignored() {
     let limits = Limits { id_bytes_max: 6, ..Limits::default() };
     let identity = Identity::for_test(Side::Server, limits, &[REVISION]);
     for (token, is_kept) in [(r#""1234""#, true), (r#""12345""#, false), ("{}", false)] {
@@ -147,7 +150,7 @@ fn a_progress_token_longer_than_an_id_may_be_is_left_out() {
 }
 
 #[test]
-fn input_is_an_object_of_objects_and_a_text_stl_25_stl_26() {
+fn input_responses_are_an_object_of_objects_stl_25_stl_26() {
     let read = |params: &str| {
         let text = message(params);
         let input = read_input(2, Frame::Borrowed(text.as_bytes()), &params_in(&text));

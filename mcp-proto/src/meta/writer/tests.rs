@@ -1,4 +1,4 @@
-//! MetaWriters against the texts of the requirements, on trees.
+//! Compares written messages with hand-written JSON trees.
 
 use alloc::string::String;
 use alloc::{format, vec};
@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::revision::Capability;
 use crate::schema::{Capabilities, Implementation};
 
-fn stamp_of(side: Side, tells_info: bool) -> MetaWriter {
+fn writer_of(side: Side, sends_info: bool) -> MetaWriter {
     let capability = match side {
         Side::Client => Capability::Roots,
         Side::Server => Capability::Tools,
@@ -22,19 +22,19 @@ fn stamp_of(side: Side, tells_info: bool) -> MetaWriter {
         capabilities: Capabilities::none().with(capability),
         instructions: None,
         revisions: vec![Revision::V2026_07_28],
-        also_served: Vec::new(),
+        served_methods: Vec::new(),
         limits: Limits::default(),
         policy: ViolationPolicy::Ignore,
-        takes_modern_welcome: false,
-        expected: None,
-        tells_info,
+        accepts_modern_initialize_result: false,
+        expected_era: None,
+        sends_info,
     };
     MetaWriter::new(&me, side, Revision::V2026_07_28)
 }
 
 const INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// What a request says of itself, by hand.
+/// The expected `_meta` of a request.
 fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -45,13 +45,13 @@ fn meta() -> Value {
 
 fn params(text: Option<&str>, token: Option<u64>, level: Option<Level>) -> Value {
     let mut out = b"before".to_vec();
-    stamp_of(Side::Client, true).write_params(&mut out, text.map(str::as_bytes), token, level);
+    writer_of(Side::Client, true).write_params(&mut out, text.map(str::as_bytes), token, level);
     let text = String::from_utf8(out).unwrap();
     serde_json::from_str(text.strip_prefix("before").unwrap()).unwrap()
 }
 
 #[test]
-fn every_request_says_its_revision_capabilities_and_who_asks_stl_01_stl_02() {
+fn every_request_carries_revision_capabilities_and_client_info_stl_01_stl_02() {
     for text in [None, Some("{}"), Some("{ }"), Some(r#"{"_meta":{}}"#), Some(r#"{"_meta":null}"#)]
     {
         assert_eq!(params(text, None, None), json!({"_meta": meta()}), "{text:?}");
@@ -61,18 +61,19 @@ fn every_request_says_its_revision_capabilities_and_who_asks_stl_01_stl_02() {
 }
 
 #[test]
-fn who_asks_can_be_left_out_stl_02() {
+fn the_client_info_can_be_withheld_stl_02() {
     let mut out = Vec::new();
-    stamp_of(Side::Client, false).write_params(&mut out, None, None, None);
+    writer_of(Side::Client, false).write_params(&mut out, None, None, None);
     let mut wanted = meta();
     wanted.as_object_mut().unwrap().remove("io.modelcontextprotocol/clientInfo");
     assert_eq!(serde_json::from_slice::<Value>(&out).unwrap(), json!({"_meta": wanted}));
 }
 
 #[test]
-fn an_application_keeps_its_own_meta_and_cannot_speak_in_our_place() {
+fn the_meta_of_the_application_is_kept_except_reserved_members() {
     let text = r#"{"_meta":{"traceparent":"00-a","x/y":{"b":1},"progressToken":"mine",
-        "io.modelcontextprotocol/protocolVersion":"1999-01-01","io.modelcontextprotocol/clientCapabilities":{"sampling":{}},
+        "io.modelcontextprotocol/protocolVersion":"1999-01-01",
+        "io.modelcontextprotocol/clientCapabilities":{"sampling":{}},
         "io.modelcontextprotocol/client\u0049nfo":{"name":"z","version":"9"}}}"#
         .replace('\n', "");
     let mut wanted = meta();
@@ -84,15 +85,15 @@ fn an_application_keeps_its_own_meta_and_cannot_speak_in_our_place() {
 }
 
 #[test]
-fn a_request_says_which_log_messages_it_wants_and_its_own_word_counts_log_05() {
+fn a_log_level_in_the_params_overrides_that_of_the_connection_log_05() {
     const KEY: &str = "io.modelcontextprotocol/logLevel";
     assert_eq!(params(None, None, None)["_meta"].get(KEY), None);
     assert_eq!(params(None, None, Some(Level::Warning))["_meta"][KEY], "warning");
     let own = r#"{"_meta":{"io.modelcontextprotocol/logLevel":"debug"}}"#;
     assert_eq!(params(Some(own), None, None)["_meta"][KEY], "debug");
     let mut out = Vec::new();
-    let stamp = stamp_of(Side::Client, true);
-    stamp.write_params(&mut out, Some(own.as_bytes()), None, Some(Level::Warning));
+    let writer = writer_of(Side::Client, true);
+    writer.write_params(&mut out, Some(own.as_bytes()), None, Some(Level::Warning));
     let text = String::from_utf8(out).unwrap();
     assert_eq!(text.matches("logLevel").count(), 1, "{text}");
     assert!(text.contains(r#""io.modelcontextprotocol/logLevel":"debug""#), "{text}");
@@ -101,16 +102,16 @@ fn a_request_says_which_log_messages_it_wants_and_its_own_word_counts_log_05() {
     }
 }
 
-fn finish(stamp: &MetaWriter, result: &str, method: &str) -> String {
+fn finish(writer: &MetaWriter, result: &str, method: &str) -> String {
     let mut out = format!("before{result}").into_bytes();
     let rule = MethodRule::find(method, true, Revision::V2026_07_28);
-    stamp.finish_result(&mut out, "before".len(), rule);
+    writer.finish_result(&mut out, "before".len(), rule);
     let text = String::from_utf8(out).unwrap();
     text.strip_prefix("before").unwrap().into()
 }
 
-/// What a result must say, by hand.
-fn model(result: &str, is_cacheable: bool, tells_info: bool) -> Value {
+/// The expected result.
+fn expected(result: &str, is_cacheable: bool, sends_info: bool) -> Value {
     let mut result: Value = serde_json::from_str(result).unwrap();
     let object = result.as_object_mut().unwrap();
     let kind = object.entry("resultType").or_insert(json!("complete")).clone();
@@ -118,7 +119,7 @@ fn model(result: &str, is_cacheable: bool, tells_info: bool) -> Value {
         object.entry("ttlMs").or_insert(json!(0));
         object.entry("cacheScope").or_insert(json!("private"));
     }
-    if tells_info {
+    if sends_info {
         let meta = object.entry("_meta").or_insert(json!({}));
         if !meta.is_object() {
             *meta = json!({});
@@ -129,7 +130,7 @@ fn model(result: &str, is_cacheable: bool, tells_info: bool) -> Value {
 }
 
 #[test]
-fn every_result_says_what_it_is_and_whose_and_for_how_long_stl_05_stl_39_stl_40_json_23() {
+fn every_result_carries_type_server_info_and_cache_members_stl_05_stl_39_stl_40_json_23() {
     let members = [
         "",
         r#""tools":[]"#,
@@ -158,15 +159,19 @@ fn every_result_says_what_it_is_and_whose_and_for_how_long_stl_05_stl_39_stl_40_
         ("subscriptions/listen", false),
         ("x/y", false),
     ];
-    for tells_info in [true, false] {
-        let stamp = stamp_of(Side::Server, tells_info);
+    for sends_info in [true, false] {
+        let writer = writer_of(Side::Server, sends_info);
         for members in members {
             for (method, is_cacheable) in methods {
                 for result in [format!("{{{members}}}"), format!("{{ {members} }}")] {
-                    let finished = finish(&stamp, &result, method);
+                    let finished = finish(&writer, &result, method);
                     let tree: Value = serde_json::from_str(&finished).expect(&finished);
-                    assert_eq!(tree, model(&result, is_cacheable, tells_info), "{method} {result}");
-                    // Said once: a tree would hide what is said twice.
+                    assert_eq!(
+                        tree,
+                        expected(&result, is_cacheable, sends_info),
+                        "{method} {result}"
+                    );
+                    // A tree would hide duplicate members.
                     let mut names: Vec<_> = json_members(finished.as_bytes())
                         .map(|(name, _)| unescape_key(name))
                         .collect();
@@ -181,9 +186,9 @@ fn every_result_says_what_it_is_and_whose_and_for_how_long_stl_05_stl_39_stl_40_
 }
 
 #[test]
-fn what_is_no_object_is_left_as_it_is() {
-    let stamp = stamp_of(Side::Server, true);
+fn a_result_that_is_not_an_object_is_left_unchanged() {
+    let writer = writer_of(Side::Server, true);
     for text in ["", "[]", "5", "null"] {
-        assert_eq!(finish(&stamp, text, "tools/list"), text);
+        assert_eq!(finish(&writer, text, "tools/list"), text);
     }
 }

@@ -1,4 +1,4 @@
-//! Names of methods compare by their text.
+//! Method names compare by their text.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The outbound queue: routes, shares, and what is taken back.
+//! Tests of the outbound queue: routes, shares and truncation.
 
 use core::convert::Infallible;
 use core::time::Duration;
@@ -14,7 +14,7 @@ fn limits(outbox_bytes_max: usize) -> Limits {
     Limits { outbox_bytes_max, ..Limits::default() }
 }
 
-/// Appends a message of so many bytes.
+/// Appends a message of `length` bytes.
 fn put(outbound: &mut Outbound, route: Route, length: usize) {
     let draft = Draft::new(route, OutgoingKind::Notification(MethodId::Progress.into()));
     let written: Result<(), Infallible> =
@@ -32,7 +32,7 @@ fn streams() -> Outbound {
 }
 
 #[test]
-fn messages_are_handed_out_in_order_with_their_route_and_their_bytes_alone() {
+fn messages_are_polled_in_order_with_route_and_body() {
     let mut outbound = Outbound::default();
     put(&mut outbound, Route::Any, 3);
     put(&mut outbound, Route::Stream(StreamId(7)), 5);
@@ -44,7 +44,7 @@ fn messages_are_handed_out_in_order_with_their_route_and_their_bytes_alone() {
 }
 
 #[test]
-fn messages_become_lines_in_one_place() {
+fn queued_and_new_messages_become_lines() {
     let mut outbound = Outbound::default();
     put(&mut outbound, Route::Any, 2);
     put(&mut outbound, Route::Any, 1);
@@ -55,7 +55,7 @@ fn messages_become_lines_in_one_place() {
 }
 
 #[test]
-fn what_is_taken_back_leaves_its_stream_what_it_had_before() {
+fn truncation_restores_the_share_of_the_stream() {
     let (mut outbound, route) = (streams(), Route::Stream(StreamId(1)));
     put(&mut outbound, route, 100);
     let mark = outbound.mark();
@@ -69,7 +69,7 @@ fn what_is_taken_back_leaves_its_stream_what_it_had_before() {
 }
 
 #[test]
-fn what_is_held_counts_until_it_is_released_sec_19() {
+fn held_bytes_count_as_unsent_until_released_sec_19() {
     let (one, other) = (Route::Stream(StreamId(1)), Route::Stream(StreamId(2)));
     let mut outbound = streams();
     put(&mut outbound, one, 30);
@@ -87,7 +87,7 @@ fn what_is_held_counts_until_it_is_released_sec_19() {
 }
 
 #[test]
-fn without_streams_all_routes_share_the_whole_queue() {
+fn with_one_stream_all_routes_share_the_whole_queue() {
     let mut outbound = Outbound::default();
     put(&mut outbound, Route::Stream(StreamId(1)), 80);
     assert!(outbound.has_room(Route::Stream(StreamId(1)), &limits(80)));
@@ -95,7 +95,7 @@ fn without_streams_all_routes_share_the_whole_queue() {
 }
 
 #[test]
-fn the_end_of_a_stream_is_announced_only_where_there_are_several() {
+fn stream_ends_are_reported_only_with_several_streams() {
     let mut one = Outbound::default();
     one.end_stream(Route::Stream(StreamId(1)), true, REVISION);
     assert!(one.poll().is_none());
@@ -106,7 +106,7 @@ fn the_end_of_a_stream_is_announced_only_where_there_are_several() {
 }
 
 #[test]
-fn a_peer_has_stalled_only_if_it_read_nothing_at_all() {
+fn a_peer_has_stalled_only_if_it_read_nothing() {
     for (taken, has_stalled) in [(0, true), (1, false)] {
         let limits = Limits { replies_bytes_max: 10, ..Limits::default() };
         let mut outbound = Outbound::default();

@@ -1,5 +1,4 @@
-//! What a message is, against a second opinion: a slow and plain reading of the same rules with
-//! `serde_json`.
+//! Compares the decoder with a slow reference implementation of its rules on `serde_json`.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -21,20 +20,20 @@ fn decode(text: &str, depth_max: u8, id_bytes_max: usize) -> Result<Message<'_>,
 
 const ID_BYTES_MAX: usize = 12;
 
-/// A message as both readers see it.
+/// The classification of a message by either implementation.
 #[derive(Clone, Debug, PartialEq)]
-enum Seen {
-    Broken(String),
+enum Class {
+    BrokenResponse(String),
     Invalid { id: Option<String>, answerable: bool },
-    Notification(String, SeenParams),
+    Notification(String, ClassParams),
     Orphan(Value),
     Parse,
-    Request(String, String, SeenParams),
+    Request(String, String, ClassParams),
     Response(String, Result<Value, Value>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct SeenParams {
+struct ClassParams {
     object: Option<Value>,
     meta: Option<Value>,
     malformed: bool,
@@ -56,22 +55,22 @@ fn error_value(error: &ErrorObject) -> Value {
     parse(&out)
 }
 
-fn see_params(params: &Params<'_>) -> SeenParams {
-    SeenParams {
+fn classify_params(params: &Params<'_>) -> ClassParams {
+    ClassParams {
         object: params.object.map(|object| parse(object.text)),
         meta: params.meta.map(parse),
         malformed: params.malformed,
     }
 }
 
-/// What the decoder says.
-fn see(text: &str) -> Seen {
+/// Returns the classification by the decoder.
+fn classify(text: &str) -> Class {
     match decode(text, 100, ID_BYTES_MAX) {
         Ok(Message::Notification { method, params }) => {
-            Seen::Notification(method.text.into(), see_params(&params))
+            Class::Notification(method.text.into(), classify_params(&params))
         }
         Ok(Message::Request { id, method, params }) => {
-            Seen::Request(spelling(&id), method.text.into(), see_params(&params))
+            Class::Request(spelling(&id), method.text.into(), classify_params(&params))
         }
         Ok(Message::Response { id, outcome }) => {
             let outcome = match outcome {
@@ -83,18 +82,18 @@ fn see(text: &str) -> Seen {
                 }
                 Err(error) => Err(error_value(&error)),
             };
-            Seen::Response(spelling(&id), outcome)
+            Class::Response(spelling(&id), outcome)
         }
-        Ok(Message::BrokenResponse { id, .. }) => Seen::Broken(spelling(&id)),
-        Ok(Message::OrphanError(error)) => Seen::Orphan(error_value(&error)),
-        Err(Malformed::Parse(_) | Malformed::NotUtf8(_) | Malformed::Array) => Seen::Parse,
+        Ok(Message::BrokenResponse { id, .. }) => Class::BrokenResponse(spelling(&id)),
+        Ok(Message::OrphanError(error)) => Class::Orphan(error_value(&error)),
+        Err(Malformed::Parse(_) | Malformed::NotUtf8(_) | Malformed::Array) => Class::Parse,
         Err(Malformed::Invalid { id, answerable, .. }) => {
-            Seen::Invalid { id: id.as_ref().map(spelling), answerable }
+            Class::Invalid { id: id.as_ref().map(spelling), answerable }
         }
     }
 }
 
-/// The members of an object in order, with those that are repeated.
+/// The members of an object in order, including duplicates.
 struct Members(Vec<(String, Box<RawValue>)>);
 
 impl<'de> serde::Deserialize<'de> for Members {
@@ -122,14 +121,16 @@ impl<'de> serde::Deserialize<'de> for Members {
     }
 }
 
-/// An id that may be used: a string or an integer, short enough. (ID-07, T-05)
+/// Returns a valid id: a string or an integer within the limit.
+// ID-07, T-05: valid ids.
 fn reference_id(raw: &RawValue) -> Option<String> {
     let value = parse(raw.get().as_bytes());
     let fits = raw.get().len() <= ID_BYTES_MAX;
     (fits && (value.is_string() || value.is_i64() || value.is_u64())).then(|| raw.get().to_owned())
 }
 
-/// The error object, if it is one. (JSON-09)
+/// Returns the error object if it is valid.
+// JSON-09: members of an error.
 fn reference_error(error: &Value) -> Option<Value> {
     let mut out = Map::new();
     out.insert("code".into(), error.get("code").filter(|code| code.is_i64())?.clone());
@@ -143,13 +144,14 @@ fn reference_error(error: &Value) -> Option<Value> {
     Some(Value::Object(out))
 }
 
-/// The rules of T-01, T-02, T-03, T-09, T-10 and T-16, in the order in which they apply.
-fn reference(text: &str) -> Seen {
+/// Returns the classification by the rules, in the order in which they apply.
+// T-01, T-02, T-03, T-09, T-10, T-16: the rules.
+fn reference(text: &str) -> Class {
     if serde_json::from_str::<Value>(text).is_err() {
-        return Seen::Parse;
+        return Class::Parse;
     }
     let Ok(Members(members)) = serde_json::from_str(text) else {
-        return Seen::Invalid { id: None, answerable: true };
+        return Class::Invalid { id: None, answerable: true };
     };
     let named = |name: &str| {
         members.iter().filter(|(key, _)| key == name).map(|(_, value)| &**value).collect::<Vec<_>>()
@@ -161,7 +163,7 @@ fn reference(text: &str) -> Seen {
     let has_method = method.is_some();
     let invalid = |id: Option<String>| {
         let answerable = if id.is_some() { has_method } else { !has_outcome };
-        Seen::Invalid { id, answerable }
+        Class::Invalid { id, answerable }
     };
 
     let envelope = ["jsonrpc", "id", "method", "params", "result", "error"];
@@ -170,7 +172,7 @@ fn reference(text: &str) -> Seen {
         named("id").last().filter(|_| named("id").len() == 1).and_then(|raw| reference_id(raw));
     if repeated || member("jsonrpc") != Some(json!("2.0")) {
         return match id {
-            Some(id) if !has_method && has_outcome => Seen::Broken(id),
+            Some(id) if !has_method && has_outcome => Class::BrokenResponse(id),
             id => invalid(id),
         };
     }
@@ -180,33 +182,33 @@ fn reference(text: &str) -> Seen {
             return invalid(id);
         }
         let object = params.clone().filter(Value::is_object);
-        let params = SeenParams {
+        let params = ClassParams {
             meta: object.as_ref().and_then(|object| object.get("_meta").cloned()),
             malformed: params.is_some_and(|params| !params.is_object() && !params.is_null()),
             object,
         };
         return match (named("id").is_empty(), id) {
-            (true, _) => Seen::Notification(method, params),
-            (false, Some(id)) => Seen::Request(id, method, params),
+            (true, _) => Class::Notification(method, params),
+            (false, Some(id)) => Class::Request(id, method, params),
             (false, None) => invalid(None),
         };
     }
     match (id, result, error) {
         (None, None, Some(error)) => {
-            reference_error(&error).map_or_else(|| invalid(None), Seen::Orphan)
+            reference_error(&error).map_or_else(|| invalid(None), Class::Orphan)
         }
         (None, ..) => invalid(None),
         (Some(id), None, None) => invalid(Some(id)),
-        (Some(id), Some(result), None) if result.is_object() => Seen::Response(id, Ok(result)),
+        (Some(id), Some(result), None) if result.is_object() => Class::Response(id, Ok(result)),
         (Some(id), None, Some(error)) => match reference_error(&error) {
-            Some(error) => Seen::Response(id, Err(error)),
-            None => Seen::Broken(id),
+            Some(error) => Class::Response(id, Err(error)),
+            None => Class::BrokenResponse(id),
         },
-        (Some(id), ..) => Seen::Broken(id),
+        (Some(id), ..) => Class::BrokenResponse(id),
     }
 }
 
-/// Values that each envelope member may have, good ones first.
+/// Values for each envelope member, valid ones first.
 const CANDIDATES: &[(&str, &[&str])] = &[
     ("jsonrpc", &[r#""2.0""#, r#""2.0""#, r#""2.0""#, r#""\u0032.0""#, r#""1.0""#, "2.0", "null"]),
     (
@@ -272,7 +274,7 @@ const CANDIDATES: &[(&str, &[&str])] = &[
     ("", &[r#""jsonrpc""#]),
 ];
 
-/// One member, mostly a good one.
+/// Generates one member, usually valid.
 fn member() -> impl Strategy<Value = (String, String)> {
     select(CANDIDATES).prop_flat_map(|(name, values)| {
         let good = &values[..values.len().min(3)];
@@ -283,7 +285,7 @@ fn member() -> impl Strategy<Value = (String, String)> {
     })
 }
 
-/// The members of a message in any order, some of them missing, rarely one twice.
+/// Generates the members of a message in any order, some missing and rarely one duplicated.
 fn members() -> impl Strategy<Value = Vec<(String, String)>> {
     let version = prop_oneof![9 => Just(true), 1 => Just(false)];
     let members = proptest::collection::vec(member(), 0..6);
@@ -321,71 +323,77 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
     #[test]
-    fn a_message_is_what_its_members_say_in_any_order_and_spelling_t_01(
+    fn messages_are_classified_in_any_order_and_spelling_t_01(
         members in members(), mut style in Style::any(), space in select(&["", " ", "\r\n\t"][..]),
     ) {
         let text = spell(&members, &mut style, space);
-        prop_assert_eq!(see(&text), reference(&text), "{}", text);
+        prop_assert_eq!(classify(&text), reference(&text), "{}", text);
     }
-
 }
 
 proptest! {
     #[test]
-    fn any_json_is_classified_and_no_text_panics(text in testing::text(), at in any::<prop::sample::Index>()) {
+    fn any_json_is_classified_and_no_text_panics(
+        text in testing::text(), at in any::<prop::sample::Index>(),
+    ) {
         if text.trim_start().starts_with('{') || serde_json::from_str::<Value>(&text).is_ok() {
-            prop_assert_eq!(see(&text), reference(&text));
+            prop_assert_eq!(classify(&text), reference(&text));
         }
-        let cut = (0..=at.index(text.len() + 1)).rev().find(|at| text.is_char_boundary(*at)).unwrap();
-        let _any = see(&text[..cut]);
+        let end = at.index(text.len() + 1);
+        let cut = (0..=end).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+        let _any = classify(&text[..cut]);
     }
 
     #[test]
-    fn params_and_result_come_verbatim(params in testing::object_text()) {
+    fn params_and_results_are_verbatim(params in testing::object_text()) {
         let text = format!(r#"{{"params":{params},"jsonrpc":"2.0","method":"m","id":1}}"#);
-        let Ok(Message::Request { params: found, .. }) = decode(&text, 100, 99) else { panic!("no request: {text}") };
+        let Ok(Message::Request { params: found, .. }) = decode(&text, 100, 99) else {
+            panic!("not a request: {text}")
+        };
         prop_assert_eq!(found.object.unwrap().text, params.as_bytes());
         let meta = find(params.as_bytes(), "_meta");
         prop_assert_eq!(found.meta, meta);
         prop_assert_eq!(found.member("a"), find(params.as_bytes(), "a"));
         prop_assert_eq!(found.meta_member("a"), meta.and_then(|meta| find(meta, "a")));
         let text = format!(r#"{{"result":{params},"id":1,"jsonrpc":"2.0"}}"#);
-        let Ok(Message::Response { outcome: Ok(result), .. }) = decode(&text, 100, 99) else { panic!("no response") };
+        let Ok(Message::Response { outcome: Ok(result), .. }) = decode(&text, 100, 99) else {
+            panic!("not a response: {text}")
+        };
         prop_assert_eq!(result.text, params.as_bytes());
     }
 }
 
-/// A message with these members and a right `jsonrpc`.
-fn with(members: &str) -> Seen {
+/// Classifies a message with these members and a valid `jsonrpc`.
+fn with(members: &str) -> Class {
     let text =
         format!(r#"{{"jsonrpc":"2.0"{}{members}}}"#, if members.is_empty() { "" } else { "," });
-    let seen = see(&text);
+    let seen = classify(&text);
     assert_eq!(seen, reference(&text), "{text}");
     seen
 }
 
-const NO_PARAMS: SeenParams = SeenParams { object: None, meta: None, malformed: false };
+const NO_PARAMS: ClassParams = ClassParams { object: None, meta: None, malformed: false };
 
-fn invalid(id: Option<&str>, answerable: bool) -> Seen {
-    Seen::Invalid { id: id.map(String::from), answerable }
+fn invalid(id: Option<&str>, answerable: bool) -> Class {
+    Class::Invalid { id: id.map(String::from), answerable }
 }
 
 #[test]
-fn presence_of_members_tells_what_a_message_is_t_01() {
-    assert_eq!(with(r#""id":1,"method":"m""#), Seen::Request("1".into(), "m".into(), NO_PARAMS));
-    assert_eq!(with(r#""method":"m""#), Seen::Notification("m".into(), NO_PARAMS));
-    assert_eq!(with(r#""id":"1","result":{}"#), Seen::Response("\"1\"".into(), Ok(json!({}))));
+fn members_determine_the_kind_of_message_t_01() {
+    assert_eq!(with(r#""id":1,"method":"m""#), Class::Request("1".into(), "m".into(), NO_PARAMS));
+    assert_eq!(with(r#""method":"m""#), Class::Notification("m".into(), NO_PARAMS));
+    assert_eq!(with(r#""id":"1","result":{}"#), Class::Response("\"1\"".into(), Ok(json!({}))));
     let error = json!({"code": 1, "message": "no"});
     assert_eq!(
         with(r#""id":1,"error":{"code":1,"message":"no"}"#),
-        Seen::Response("1".into(), Err(error))
+        Class::Response("1".into(), Err(error))
     );
     assert_eq!(with(r#""id":1"#), invalid(Some("1"), false));
     assert_eq!(with(""), invalid(None, true));
 }
 
 #[test]
-fn a_message_with_a_method_and_an_outcome_is_refused_t_01() {
+fn a_message_with_a_method_and_a_result_or_error_is_refused_t_01() {
     for outcome in [r#""result":{}"#, r#""error":{"code":1,"message":"no"}"#, r#""result":null"#] {
         assert_eq!(with(&format!(r#""id":1,"method":"m",{outcome}"#)), invalid(Some("1"), true));
         assert_eq!(with(&format!(r#""method":"m",{outcome}"#)), invalid(None, false));
@@ -393,7 +401,7 @@ fn a_message_with_a_method_and_an_outcome_is_refused_t_01() {
 }
 
 #[test]
-fn a_response_that_cannot_be_understood_still_names_its_call_json_07() {
+fn an_invalid_response_keeps_its_id_json_07() {
     for members in [
         r#""result":{},"error":{"code":1,"message":"no"}"#,
         r#""result":{},"error":null"#,
@@ -401,27 +409,31 @@ fn a_response_that_cannot_be_understood_still_names_its_call_json_07() {
         r#""result":[]"#,
         r#""result":"{}""#,
     ] {
-        assert_eq!(with(&format!(r#""id":7,{members}"#)), Seen::Broken("7".into()), "{members}");
+        assert_eq!(
+            with(&format!(r#""id":7,{members}"#)),
+            Class::BrokenResponse("7".into()),
+            "{members}"
+        );
     }
     for text in
         [r#"{"id":7,"result":{}}"#, r#"{"jsonrpc":"1.0","id":7,"error":{"code":1,"message":"no"}}"#]
     {
-        assert_eq!(see(text), Seen::Broken("7".into()), "{text}");
+        assert_eq!(classify(text), Class::BrokenResponse("7".into()), "{text}");
     }
 }
 
 #[test]
-fn what_does_not_say_its_version_names_a_call_only_if_it_is_a_response_t_13() {
+fn without_a_version_only_responses_keep_their_id_t_13() {
     for (members, seen) in [
-        (r#""result":{}"#, Seen::Broken("7".into())),
+        (r#""result":{}"#, Class::BrokenResponse("7".into())),
         (r#""method":"m""#, invalid(Some("7"), true)),
         (r#""method":"m","result":{}"#, invalid(Some("7"), true)),
         (r#""method":"m","error":{"code":1,"message":"no"}"#, invalid(Some("7"), true)),
         (r#""other":1"#, invalid(Some("7"), false)),
     ] {
         let text = format!(r#"{{"id":7,{members}}}"#);
-        assert_eq!(see(&text), seen, "{text}");
-        assert_eq!(see(&text), reference(&text), "{text}");
+        assert_eq!(classify(&text), seen, "{text}");
+        assert_eq!(classify(&text), reference(&text), "{text}");
     }
 }
 
@@ -431,8 +443,8 @@ fn an_id_of_null_is_neither_a_request_nor_a_notification_t_02() {
 }
 
 #[test]
-fn an_error_without_a_usable_id_belongs_to_nobody_t_03() {
-    let orphan = Seen::Orphan(json!({"code": -32700, "message": "no"}));
+fn an_error_without_a_valid_id_is_an_orphan_t_03() {
+    let orphan = Class::Orphan(json!({"code": -32700, "message": "no"}));
     for id in ["", r#""id":null,"#, r#""id":1.5,"#, r#""id":[],"#] {
         assert_eq!(with(&format!(r#"{id}"error":{{"code":-32700,"message":"no"}}"#)), orphan);
         assert_eq!(with(&format!(r#"{id}"result":{{}}"#)), invalid(None, false));
@@ -460,20 +472,20 @@ fn ids_with_fractions_exponents_or_of_other_types_are_refused_id_07() {
 }
 
 #[test]
-fn params_are_an_object_or_nothing_t_09_json_17() {
+fn params_are_an_object_or_absent_t_09_json_17() {
     let params = |text: &str| match with(&format!(r#""id":1,"method":"m","params":{text}"#)) {
-        Seen::Request(_, _, params) => params,
+        Class::Request(_, _, params) => params,
         other => panic!("{other:?}"),
     };
     assert_eq!(params("null"), NO_PARAMS);
-    assert_eq!(params("{}"), SeenParams { object: Some(json!({})), ..NO_PARAMS });
+    assert_eq!(params("{}"), ClassParams { object: Some(json!({})), ..NO_PARAMS });
     for text in ["[]", "[{}]", "1", "\"{}\"", "true"] {
-        assert_eq!(params(text), SeenParams { malformed: true, ..NO_PARAMS }, "{text}");
+        assert_eq!(params(text), ClassParams { malformed: true, ..NO_PARAMS }, "{text}");
     }
 }
 
 #[test]
-fn params_know_of_line_breaks_between_tokens_and_of_no_others_frm_02() {
+fn line_breaks_are_detected_between_tokens_only_frm_02() {
     let line_breaks = |text: &str| match decode(text, 100, 99) {
         Ok(Message::Notification { params, .. }) => params.line_breaks(),
         other => panic!("{other:?}"),
@@ -495,20 +507,24 @@ fn params_know_of_line_breaks_between_tokens_and_of_no_others_frm_02() {
 }
 
 #[test]
-fn a_repeated_envelope_member_is_refused_t_10() {
+fn duplicate_envelope_members_are_refused_t_10() {
     for (repeated, seen) in [
         (r#""id":1,"id":2,"method":"m""#, invalid(None, true)),
         (r#""id":1,"\u0069d":1,"method":"m""#, invalid(None, true)),
         (r#""id":1,"id":2,"result":{}"#, invalid(None, false)),
         (r#""id":1,"method":"m","method":"n""#, invalid(Some("1"), true)),
         (r#""method":"m","params":{},"params":{}"#, invalid(None, true)),
-        (r#""id":1,"result":{},"result":{}"#, Seen::Broken("1".into())),
+        (r#""id":1,"result":{},"result":{}"#, Class::BrokenResponse("1".into())),
         (r#""jsonrpc":"2.0","method":"m""#, invalid(None, true)),
     ] {
         assert_eq!(with(repeated), seen, "{repeated}");
     }
     let twice = r#""method":"m","other":1,"other":2"#;
-    assert_eq!(with(twice), Seen::Notification("m".into(), NO_PARAMS), "others may be");
+    assert_eq!(
+        with(twice),
+        Class::Notification("m".into(), NO_PARAMS),
+        "unknown members may be duplicated"
+    );
 }
 
 #[test]
@@ -521,14 +537,18 @@ fn jsonrpc_must_be_two_point_zero_json_01_t_13() {
         r#""jsonrpc":"2.00","#,
     ] {
         assert_eq!(
-            see(&format!(r#"{{{version}"id":1,"method":"m"}}"#)),
+            classify(&format!(r#"{{{version}"id":1,"method":"m"}}"#)),
             invalid(Some("1"), true),
             "{version}"
         );
-        assert_eq!(see(&format!(r#"{{{version}"method":"m"}}"#)), invalid(None, true), "{version}");
+        assert_eq!(
+            classify(&format!(r#"{{{version}"method":"m"}}"#)),
+            invalid(None, true),
+            "{version}"
+        );
     }
-    let escaped = see(r#"{"jsonrpc":"\u0032.0","method":"m"}"#);
-    assert_eq!(escaped, Seen::Notification("m".into(), NO_PARAMS));
+    let escaped = classify(r#"{"jsonrpc":"\u0032.0","method":"m"}"#);
+    assert_eq!(escaped, Class::Notification("m".into(), NO_PARAMS));
 }
 
 #[test]
@@ -546,11 +566,11 @@ fn an_error_object_has_an_integer_code_and_a_message_t_16() {
         "[]",
         "\"no\"",
     ] {
-        assert_eq!(error(broken), Seen::Broken("1".into()), "{broken}");
+        assert_eq!(error(broken), Class::BrokenResponse("1".into()), "{broken}");
     }
     let full = json!({"code": i64::MIN, "message": "\n", "data": {"any": [null]}});
-    assert_eq!(error(&full.to_string()), Seen::Response("1".into(), Err(full)));
-    let Seen::Response(_, Err(null)) = error(r#"{"code":1,"message":"","data":null}"#) else {
+    assert_eq!(error(&full.to_string()), Class::Response("1".into(), Err(full)));
+    let Class::Response(_, Err(null)) = error(r#"{"code":1,"message":"","data":null}"#) else {
         panic!()
     };
     assert_eq!(null["data"], Value::Null, "null data is data (JSON-10)");
@@ -558,14 +578,14 @@ fn an_error_object_has_an_integer_code_and_a_message_t_16() {
 }
 
 #[test]
-fn json_that_is_no_object_is_no_message_json_14() {
+fn json_other_than_an_object_is_not_a_message_json_14() {
     for text in ["[]", "[{}]", "1", "null", "\"{}\"", " true "] {
-        assert_eq!(see(text), invalid(None, true), "{text}");
+        assert_eq!(classify(text), invalid(None, true), "{text}");
     }
 }
 
 #[test]
-fn what_is_not_json_is_a_parse_error_json_13() {
+fn text_other_than_json_is_a_parse_error_json_13() {
     for text in [
         "",
         " ",
@@ -575,7 +595,7 @@ fn what_is_not_json_is_a_parse_error_json_13() {
         r#"{"a":"\ud800"}"#,
         "{\"a\":\"\n\"}",
     ] {
-        assert_eq!(see(text), Seen::Parse, "{text:?}");
+        assert_eq!(classify(text), Class::Parse, "{text:?}");
     }
     let Err(malformed) = decode("{bad", 100, 99) else { panic!() };
     assert_eq!(malformed.to_error().code, code::PARSE_ERROR);
@@ -610,9 +630,9 @@ fn the_message_itself_is_the_first_level_of_nesting_t_12() {
 }
 
 #[test]
-fn many_members_cost_no_more_than_their_bytes() {
+fn many_members_take_linear_time() {
     let wide = vec!["\"\\u0061\":1"; 100_000].join(",");
-    assert_eq!(see(&format!("{{{wide}}}")), invalid(None, true));
+    assert_eq!(classify(&format!("{{{wide}}}")), invalid(None, true));
     let wide = format!(r#"{{"jsonrpc":"2.0","method":"m","params":{{{wide}}}}}"#);
-    assert!(matches!(see(&wide), Seen::Notification(..)));
+    assert!(matches!(classify(&wide), Class::Notification(..)));
 }

@@ -1,4 +1,4 @@
-//! Filters written and read, and which changes they name.
+//! Tests of filters: written, parsed, and matched against changes.
 
 use alloc::string::String;
 
@@ -16,7 +16,7 @@ fn full() -> Filter {
 }
 
 #[test]
-fn what_is_written_is_the_schemas_object_and_is_read_as_it_was_stl_30() {
+fn filters_survive_a_round_trip_stl_30() {
     for (filter, text) in [
         (Filter::new(), "{}"),
         (Filter::new().tools(), r#"{"toolsListChanged":true}"#),
@@ -25,7 +25,10 @@ fn what_is_written_is_the_schemas_object_and_is_read_as_it_was_stl_30() {
         (Filter::new().resource("a"), r#"{"resourceSubscriptions":["a"]}"#),
         (
             full(),
-            r#"{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["file:///\"a\"","b"]}"#,
+            concat!(
+                r#"{"toolsListChanged":true,"promptsListChanged":true,"#,
+                r#""resourcesListChanged":true,"resourceSubscriptions":["file:///\"a\"","b"]}"#,
+            ),
         ),
     ] {
         assert_eq!(written(&filter), text);
@@ -34,7 +37,7 @@ fn what_is_written_is_the_schemas_object_and_is_read_as_it_was_stl_30() {
 }
 
 #[test]
-fn what_is_absent_false_or_null_is_not_wanted_and_what_is_unknown_is_left_out_t_41_t_104() {
+fn absent_false_null_and_unknown_members_select_nothing_t_41_t_104() {
     for text in [
         "{}",
         r#"{"toolsListChanged":false,"promptsListChanged":null,"resourceSubscriptions":null}"#,
@@ -46,7 +49,7 @@ fn what_is_absent_false_or_null_is_not_wanted_and_what_is_unknown_is_left_out_t_
 }
 
 #[test]
-fn what_is_no_filter_is_not_taken_for_one() {
+fn members_of_the_wrong_type_are_refused() {
     for text in [
         "null",
         "[]",
@@ -65,7 +68,7 @@ fn what_is_no_filter_is_not_taken_for_one() {
 }
 
 #[test]
-fn the_part_that_is_offered_hangs_on_one_capability_each_stl_30_cap_12() {
+fn each_part_of_a_filter_needs_one_capability_stl_30_cap_12() {
     let only = |capability| full().offered_by(&Capabilities::none().with(capability));
     let uris = full().uris;
     assert_eq!(full().offered_by(&Capabilities::none()), Filter::new());
@@ -82,15 +85,11 @@ fn the_part_that_is_offered_hangs_on_one_capability_each_stl_30_cap_12() {
         .with(Capability::ResourcesListChanged)
         .with(Capability::ResourcesSubscribe);
     assert_eq!(full().offered_by(&all), full());
-    assert_eq!(
-        Filter::new().offered_by(&all),
-        Filter::new(),
-        "nothing that was not asked for (STL-31)"
-    );
+    assert_eq!(Filter::new().offered_by(&all), Filter::new(), "only what was asked for (STL-31)");
 }
 
 #[test]
-fn a_part_is_what_lies_below_and_not_what_only_begins_alike_t_122() {
+fn sub_resources_share_a_prefix_up_to_a_delimiter_t_122() {
     for (whole, uri, wanted) in [
         ("file:///a", "file:///a", true),
         ("file:///a", "file:///a/b", true),
@@ -104,9 +103,9 @@ fn a_part_is_what_lies_below_and_not_what_only_begins_alike_t_122() {
         ("file:///a/b", "file:///a", false),
         ("file:///a", "FILE:///a", false),
     ] {
-        assert_eq!(is_part(whole, uri), wanted, "{uri} of {whole}");
+        assert_eq!(is_within_resource(whole, uri), wanted, "{uri} of {whole}");
         assert_eq!(
-            Filter::new().resource("x").resource(whole).names_uri(uri),
+            Filter::new().resource("x").resource(whole).matches_uri(uri),
             wanted,
             "{uri} of {whole}"
         );
@@ -114,7 +113,7 @@ fn a_part_is_what_lies_below_and_not_what_only_begins_alike_t_122() {
 }
 
 #[test]
-fn a_change_is_named_by_the_filters_that_ask_for_it_and_by_no_other_stl_31() {
+fn a_change_matches_only_the_filters_that_select_it_stl_31() {
     let filters = [
         Filter::new().tools(),
         Filter::new().prompts(),
@@ -124,17 +123,17 @@ fn a_change_is_named_by_the_filters_that_ask_for_it_and_by_no_other_stl_31() {
     let changes = [Change::Tools, Change::Prompts, Change::Resources, Change::Resource("a/b")];
     for (wanted, change) in changes.iter().enumerate() {
         for (index, filter) in filters.iter().enumerate() {
-            assert_eq!(change.is_named_by(filter), index == wanted, "{change:?} {filter:?}");
-            let names_list = index == wanted && index < 3;
-            assert_eq!(filter.names_list(change.method()), names_list, "{change:?} {filter:?}");
+            assert_eq!(change.matches(filter), index == wanted, "{change:?} {filter:?}");
+            let matches_list = index == wanted && index < 3;
+            assert_eq!(filter.matches_list(change.method()), matches_list, "{change:?} {filter:?}");
         }
-        assert!(change.is_named_by(&full().resource("a")) && !change.is_named_by(&Filter::new()));
+        assert!(change.matches(&full().resource("a")) && !change.matches(&Filter::new()));
     }
-    assert!(!full().names_list(MethodId::LogMessage));
+    assert!(!full().matches_list(MethodId::LogMessage));
 }
 
 #[test]
-fn a_change_needs_what_its_notification_needs_cap_12() {
+fn a_change_needs_the_capability_of_its_notification_cap_12() {
     for change in [Change::Tools, Change::Prompts, Change::Resources, Change::Resource("a")] {
         for revision in Revision::ALL {
             let rule = change.method().rule(revision).unwrap();
@@ -150,7 +149,7 @@ fn the_bytes_of_a_filter_are_those_of_its_uris() {
 }
 
 #[test]
-fn nothing_is_believed_that_was_not_asked_for_stl_35() {
+fn an_acknowledgement_cannot_exceed_the_request_stl_35() {
     let all = || full();
     for asked in [
         Filter::new(),
@@ -160,8 +159,8 @@ fn nothing_is_believed_that_was_not_asked_for_stl_35() {
         Filter::new().resource("b"),
         full(),
     ] {
-        assert_eq!(all().within(&asked), asked, "all is promised");
-        assert_eq!(asked.clone().within(&all()), asked, "all was asked for");
-        assert_eq!(Filter::new().within(&asked), Filter::new(), "nothing is promised");
+        assert_eq!(all().restricted_to(&asked), asked, "everything is acknowledged");
+        assert_eq!(asked.clone().restricted_to(&all()), asked, "everything was requested");
+        assert_eq!(Filter::new().restricted_to(&asked), Filter::new(), "nothing is acknowledged");
     }
 }

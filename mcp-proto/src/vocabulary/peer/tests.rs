@@ -1,9 +1,9 @@
-//! What a long `clientInfo` costs beyond its text.
+//! The estimated memory of a long `clientInfo`.
 
 use super::*;
 
 #[test]
-fn an_identity_costs_more_than_its_text_only_if_it_is_long_sec_19() {
+fn only_a_long_client_info_is_charged_beyond_its_text_sec_19() {
     let cost = |bytes: usize| {
         let info = alloc::format!("\"{}\"", "x".repeat(bytes - 2));
         let meta = alloc::format!(r#"{{"{}":{info}}}"#, key::CLIENT_INFO);

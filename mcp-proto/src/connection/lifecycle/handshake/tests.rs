@@ -82,7 +82,7 @@ fn a_client_takes_a_welcome_in_a_revision_of_its_own_lif_06_t_31() {
     assert_eq!(welcomed(r#""1999-01-01""#, &client), "not 1999-01-01");
     assert_eq!(welcomed("5", &client), "bad");
     assert_eq!(welcomed(r#""2026-07-28""#, &client), "not 2026-07-28");
-    client.takes_modern_welcome = true;
+    client.accepts_modern_initialize_result = true;
     assert_eq!(welcomed(r#""2026-07-28""#, &client), "agreed 2026-07-28");
     client.revisions = LEGACY.to_vec();
     assert_eq!(welcomed(r#""2025-11-25""#, &client), "not 2025-11-25");

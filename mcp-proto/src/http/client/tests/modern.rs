@@ -156,7 +156,7 @@ fn a_request_from_the_server_is_not_answered_t_93() {
     it.head(&send, 200, EVENTS);
     it.feed(&send, &event(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#));
     let events = it.events();
-    assert!(events[0].starts_with("a request from a side that sends none"), "{events:?}");
+    assert!(events[0].starts_with("unexpected request from a server"), "{events:?}");
     it.idle();
     it.feed(&send, &event(&result_of(&send, "{}")));
     assert_eq!(it.events(), [format!("{call}: {{}}")]);
@@ -279,7 +279,7 @@ fn tools_with_invalid_annotations_are_dropped_and_reported_http_48() {
         let events = it.events();
         assert_eq!(
             events[0],
-            "broken HTTP exchange: dropped 3 tools with invalid `x-mcp-header`: \
+            "invalid HTTP exchange: dropped 3 tools with invalid `x-mcp-header`: \
              empty, spaced, listed"
         );
         let result = events[1].strip_prefix(&format!("{call}: ")).unwrap();

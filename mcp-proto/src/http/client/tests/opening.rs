@@ -101,8 +101,8 @@ fn a_challenged_probe_is_reported_and_closes_the_client_aut_11() {
         assert_eq!(
             closed,
             &format!(
-                "closed: the server could not be connected to: \
-                 the server answered with HTTP status {status}"
+                "closed: could not connect to the server: \
+                 the server responded with HTTP status {status}"
             )
         );
         it.aborts(&probe);
@@ -119,8 +119,7 @@ fn a_missing_endpoint_closes_the_client_with_its_status_t_72() {
         it.reply(&probe, status, PLAIN, "");
         let initialize = it.post("initialize");
         it.reply(&initialize, status, PLAIN, "");
-        let why =
-            "closed: the server could not be connected to: the server answered with HTTP status";
+        let why = "closed: could not connect to the server: the server responded with HTTP status";
         assert_eq!(it.events(), [format!("{why} {status}")]);
         it.idle();
         assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
@@ -134,7 +133,8 @@ fn an_unreachable_server_closes_the_client() {
     it.http.handle_failure(it.now, probe.exchange, Failure::Unreached);
     assert_eq!(
         it.events(),
-        ["closed: the server could not be connected to: the server could not be reached"]
+        ["closed: could not connect to the server: the server could not be reached, \
+          the request was not sent"]
     );
     it.idle();
 }

@@ -38,7 +38,7 @@ fn without_a_session_id_a_404_fails_only_its_call_t_80() {
     assert_eq!(it.events(), [format!("{call}: Http {{ status: 404 }}")]);
     it.http.close(it.now);
     it.idle();
-    assert_eq!(it.events(), ["closed: closed here"]);
+    assert_eq!(it.events(), ["closed: closed by this side"]);
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn an_invalid_session_id_is_reported_and_ignored_http_30() {
     it.welcome(&initialize, Revision::V2025_06_18, &[JSON[0], ("mcp-session-id", "two words")]);
     assert_eq!(it.http.session_id(), None);
     let events = it.events();
-    assert!(events[0].starts_with("broken HTTP exchange: `Mcp-Session-Id`"), "{events:?}");
+    assert!(events[0].starts_with("invalid HTTP exchange: `Mcp-Session-Id`"), "{events:?}");
     assert_eq!(it.post("notifications/initialized").field("mcp-session-id"), None);
 }
 
@@ -65,7 +65,7 @@ fn only_a_successful_initialize_assigns_the_session_id_http_60_t_79() {
         it.reply(&list, 200, &[JSON[0], ("mcp-session-id", "s-2")], &body);
     }
     let reported =
-        it.events().into_iter().filter(|event| event.starts_with("broken HTTP exchange")).count();
+        it.events().into_iter().filter(|event| event.starts_with("invalid HTTP exchange")).count();
     assert_eq!(reported, 1, "a mismatch is reported once");
 
     let mut it = Fixture::new(config());
@@ -138,10 +138,7 @@ fn a_404_to_initialize_of_a_new_session_closes_the_client_t_72() {
     it.reply(&initialize, 404, PLAIN, &body);
     assert_eq!(
         it.events(),
-        [
-            format!("{call}: Lost"),
-            "closed: the server refused to be connected to: no (-32001)".into()
-        ]
+        [format!("{call}: Lost"), "closed: the server refused the handshake: no (-32001)".into()]
     );
     it.idle();
     assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
@@ -166,7 +163,10 @@ fn a_server_that_loses_every_session_is_given_up_t_72() {
         let stream = it.get();
         it.reply(&stream, 405, PLAIN, "");
     }
-    assert_eq!(it.events().last().unwrap(), "closed: the server forgets every session at once");
+    assert_eq!(
+        it.events().last().unwrap(),
+        "closed: the server repeatedly ended sessions right after opening them"
+    );
     it.idle();
 }
 
@@ -209,7 +209,10 @@ fn a_session_is_deleted_after_pending_one_way_messages_http_35() {
         it.idle();
         it.reply(&delete, status, PLAIN, "");
         it.idle();
-        assert_eq!(it.events(), [format!("{call}: Cancelled"), "closed: closed here".into()]);
+        assert_eq!(
+            it.events(),
+            [format!("{call}: Cancelled"), "closed: closed by this side".into()]
+        );
         assert_eq!((it.exchanges(), it.http.poll_timeout()), (0, None));
     }
 }
