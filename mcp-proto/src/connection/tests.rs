@@ -1,10 +1,10 @@
 //! A session by itself, message by message: limits at their edges, time, and what words mean where.
 
-mod edges;
 mod input_required;
+mod limits;
+mod message_meaning;
 mod sizes;
-mod time;
-mod words;
+mod timeouts;
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ const META: &str = concat!(
     r#""io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}"#,
 );
 
-fn hears(session: &mut impl Session, message: impl AsRef<[u8]>) {
+fn receive(session: &mut impl Session, message: impl AsRef<[u8]>) {
     session.handle_message(NOW, StreamId::ONLY, message.as_ref());
 }
 
@@ -37,7 +37,7 @@ fn sent(session: &mut impl Session) -> Vec<String> {
     messages
 }
 
-fn told<S: Session>(session: &mut S) -> Vec<S::Event> {
+fn events<S: Session>(session: &mut S) -> Vec<S::Event> {
     core::iter::from_fn(|| session.poll_event()).collect()
 }
 
@@ -64,11 +64,11 @@ fn client(revision: Revision, limits: Limits) -> Client {
     let capabilities =
         r#"{"tools":{},"resources":{"subscribe":true,"listChanged":true},"prompts":{}}"#;
     match revision {
-        R5 => hears(&mut client, discovered(capabilities)),
-        _ => hears(&mut client, welcome(revision.name(), capabilities)),
+        R5 => receive(&mut client, discovered(capabilities)),
+        _ => receive(&mut client, welcome(revision.name(), capabilities)),
     }
     sent(&mut client);
-    told(&mut client);
+    events(&mut client);
     client
 }
 
@@ -83,7 +83,7 @@ fn outcomes(client: &mut Client) -> Vec<Result<Raw, crate::CallError>> {
         client::Event::Completed { outcome, .. } => Some(outcome),
         _ => None,
     };
-    told(client).into_iter().filter_map(outcome).collect()
+    events(client).into_iter().filter_map(outcome).collect()
 }
 
 fn server_config(limits: Limits) -> server::Config {
@@ -92,13 +92,13 @@ fn server_config(limits: Limits) -> server::Config {
 }
 
 fn open_session(server: &mut Server, revision: Revision) {
-    hears(
+    receive(
         server,
         alloc::format!(
             r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{revision}","capabilities":{{"elicitation":{{}},"roots":{{}}}},"clientInfo":{{"name":"c","version":"1"}}}}}}"#
         ),
     );
-    hears(server, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    receive(server, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
 }
 
 /// A server whose client has opened a session, or opens none in 2026-07-28.
@@ -108,7 +108,7 @@ fn server(revision: Revision, limits: Limits) -> Server {
         open_session(&mut server, revision);
     }
     sent(&mut server);
-    told(&mut server);
+    events(&mut server);
     server
 }
 
@@ -118,5 +118,5 @@ fn requests(server: &mut Server) -> Vec<(IncomingId, crate::Request, crate::Cont
         server::Event::Request { incoming, request, context } => Some((incoming, request, context)),
         _ => None,
     };
-    told(server).into_iter().filter_map(request).collect()
+    events(server).into_iter().filter_map(request).collect()
 }

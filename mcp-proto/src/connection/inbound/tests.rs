@@ -20,7 +20,7 @@ fn server(limits: Limits) -> (Env, Inbound) {
 
 /// Takes the one request that was delivered.
 fn delivered(env: &mut Env) -> (IncomingId, Request, Context) {
-    let mut events = env.told();
+    let mut events = env.take_events();
     match (events.pop(), events.is_empty()) {
         (Some(Event::Request { incoming, request, context, .. }), true) => {
             (incoming, request, context)
@@ -234,7 +234,7 @@ fn a_request_whose_client_is_asked_is_delivered_again_with_the_answers() {
     assert_eq!(inbound.progress(&mut env, first, &Progress::new(1.0)), Err(Misuse::Stale));
     let answer = |text| Ok(Raw::from_text(text).unwrap());
     assert_eq!(inbound.on_answer(&mut env, first, 1, answer("[2]")), None);
-    assert!(env.told().is_empty(), "one answer is missing");
+    assert!(env.take_events().is_empty(), "one answer is missing");
     assert_eq!(inbound.on_answer(&mut env, first, 0, answer("[1]")), None);
     let (again, request, context) = delivered(&mut env);
     assert_ne!(again, first);
@@ -263,7 +263,7 @@ fn a_request_without_an_answer_is_refused_t_99() {
         let outcome = outcome.map(|text| Raw::from_text(&format!("{text:?}")).unwrap());
         let error = inbound.on_answer(&mut env, incoming, 1, outcome).unwrap();
         assert!(error.message.starts_with("no answer to `r`"), "{error:?}");
-        assert!(env.told().is_empty());
+        assert!(env.take_events().is_empty());
         inbound.respond_error(&mut env, incoming, error).unwrap();
         assert_eq!(env.sent().len(), 1);
     }
@@ -278,11 +278,11 @@ fn a_question_in_a_result_is_answered_to_its_call_or_withdrawn() {
         limits: env.limits(),
         capabilities: &env.identity.capabilities,
         revision: MODERN,
-        kept: 0,
+        retained_bytes: 0,
     };
     let round = reader.read(&Raw::from_text(text).unwrap(), 0).unwrap();
     let asked = inbound.deliver_questions(&mut env, CallId(5), &round).unwrap();
-    assert_eq!((asked.len(), env.told().len()), (2, 2));
+    assert_eq!((asked.len(), env.take_events().len()), (2, 2));
     let no_object = |_, out: &mut Vec<u8>| {
         out.extend_from_slice(b"[]");
         Ok(())
@@ -292,7 +292,7 @@ fn a_question_in_a_result_is_answered_to_its_call_or_withdrawn() {
     assert!(matches!(error, Responded::Question { call: CallId(5), index: 1, .. }));
     inbound.withdraw_questions(&mut env, &asked);
     let cancelled: Vec<_> = env
-        .told()
+        .take_events()
         .into_iter()
         .map(|event| match event {
             Event::RequestCancelled { incoming, .. } => incoming,

@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use super::phase::Phase;
-use super::{Lifecycle, Next};
+use super::{Lifecycle, OpeningAction};
 use crate::client::{Client, Config, Event};
 use crate::connection::context::Env;
 use crate::connection::{CallError, Close, Fault, Identity, Session as _, StreamId};
@@ -59,16 +59,16 @@ fn the_first_message_is_a_probe_unless_the_server_is_known_to_be_legacy_lif_26()
         [(None, true), (Some(Era::Modern), true), (Some(Era::Legacy), false)]
     {
         match open(&[LEGACY, MODERN], expected) {
-            Next::Probe(MODERN, timeout) if is_probe => assert_eq!(timeout, short),
-            Next::Initialize(LEGACY) if !is_probe => {}
+            OpeningAction::Probe(MODERN, timeout) if is_probe => assert_eq!(timeout, short),
+            OpeningAction::Initialize(LEGACY) if !is_probe => {}
             other => panic!("{expected:?} {other:?}"),
         }
         // There is nothing else to try, and all the time for it.
         assert!(
-            matches!(open(&[MODERN], expected), Next::Probe(MODERN, timeout) if timeout == long)
+            matches!(open(&[MODERN], expected), OpeningAction::Probe(MODERN, timeout) if timeout == long)
         );
-        assert!(matches!(open(&[LEGACY], expected), Next::Initialize(LEGACY)));
-        assert!(matches!(open(&[], expected), Next::Fault(Fault::NothingToOffer)));
+        assert!(matches!(open(&[LEGACY], expected), OpeningAction::Initialize(LEGACY)));
+        assert!(matches!(open(&[], expected), OpeningAction::Fault(Fault::NothingToOffer)));
     }
 }
 
@@ -86,12 +86,15 @@ fn a_refused_initialize_leads_to_one_more_probe_unless_one_was_answered_lif_31()
     for (answer, is_probed) in [(Err(CallError::TimedOut), true), (refused(), false)] {
         let mut lifecycle = Lifecycle::default();
         lifecycle.on_probe_sent(MODERN);
-        assert!(matches!(lifecycle.on_discovered(&both(), answer), Next::Initialize(LEGACY)));
+        assert!(matches!(
+            lifecycle.on_discovered(&both(), answer),
+            OpeningAction::Initialize(LEGACY)
+        ));
         assert_eq!(lifecycle.takes_late_refusal(), is_probed);
         let next = lifecycle.on_initialized(&both(), refused());
-        assert_eq!(matches!(next, Next::Probe(MODERN, _)), is_probed, "{next:?}");
+        assert_eq!(matches!(next, OpeningAction::Probe(MODERN, _)), is_probed, "{next:?}");
         let next = lifecycle.on_initialized(&both(), refused());
-        assert!(matches!(next, Next::Fault(Fault::Refused(_))), "{next:?}");
+        assert!(matches!(next, OpeningAction::Fault(Fault::Refused(_))), "{next:?}");
     }
 }
 
@@ -104,7 +107,7 @@ fn each_way_in_which_initialize_fails_is_a_fault_of_its_own() {
         (CallError::Invalid("x".into()), Fault::BadHandshake("the answer is invalid: x".into())),
     ] {
         let next = Lifecycle::default().on_initialized(&both(), Err(error));
-        assert!(matches!(&next, Next::Fault(fault) if *fault == wanted), "{next:?}");
+        assert!(matches!(&next, OpeningAction::Fault(fault) if *fault == wanted), "{next:?}");
     }
 }
 

@@ -78,7 +78,7 @@ fn state(calls: &PendingCalls, id: u64) -> &'static str {
 /// How calls ended: completed, or left to the router with so many questions.
 fn ends(env: &mut Env) -> Vec<String> {
     let mut ends = Vec::new();
-    for event in env.told() {
+    for event in env.take_events() {
         match event {
             Event::Completed { call, outcome: Ok(_) } => ends.push(format!("{call} ok")),
             Event::Completed { call, outcome: Err(error) } => {
@@ -236,7 +236,7 @@ fn progress_restarts_the_time_of_a_call_up_to_its_cap_tmo_04_tmo_05() {
         progress(&mut env, &mut calls, id, value);
         assert_eq!(deadline(&calls), Some(wanted), "{at}");
     }
-    let events = env.told();
+    let events = env.take_events();
     assert!(
         matches!(
             &events[..],
@@ -247,7 +247,7 @@ fn progress_restarts_the_time_of_a_call_up_to_its_cap_tmo_04_tmo_05() {
     // It may cross the end of its call.
     calls.cancel(&mut env, CallId(id), "");
     progress(&mut env, &mut calls, id, 3);
-    assert!(env.told().iter().all(|event| matches!(event, Event::Completed { .. })));
+    assert!(env.take_events().iter().all(|event| matches!(event, Event::Completed { .. })));
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn the_time_of_a_call_stands_still_while_this_side_has_to_answer_up_to_its_cap()
     calls.expire(&mut env, id, true);
     assert_eq!((state(&calls, id), deadline(&calls)), ("in flight", Some(25_000)));
     env.at(12_000);
-    calls.on_nothing_asked(&env);
+    calls.resume_deadlines(&env);
     assert_eq!(deadline(&calls), Some(22_000));
     env.at(22_000);
     calls.expire(&mut env, id, true);

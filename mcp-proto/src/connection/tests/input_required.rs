@@ -9,7 +9,7 @@ use crate::{Instant, Limits, Misuse, Revision, Session, StreamId};
 
 const NOW: Instant = Instant::ZERO;
 
-fn hears(client: &mut Client, message: &str) {
+fn receive(client: &mut Client, message: &str) {
     client.handle_message(NOW, StreamId::ONLY, message.as_bytes());
 }
 
@@ -19,7 +19,7 @@ fn client(limits: Limits) -> Client {
     let config =
         config.capabilities(crate::schema::Capabilities::none().with(crate::Capability::Roots));
     let mut client = Client::new(NOW, config);
-    hears(
+    receive(
         &mut client,
         r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],
         "capabilities":{"tools":{}}}}"#,
@@ -32,7 +32,7 @@ fn client(limits: Limits) -> Client {
 
 /// The server asks for roots under `key`, once.
 fn asks(client: &mut Client, method: &str, key: &str) {
-    hears(
+    receive(
         client,
         &format!(
             r#"{{"jsonrpc":"2.0","id":2,"result":{{"resultType":"input_required","inputRequests":{{
@@ -88,7 +88,7 @@ fn what_is_kept_to_make_calls_again_is_bounded_over_all_calls_sec_19() {
     assert_eq!(call(&mut client, "tools/call"), Err(Misuse::Blocked));
     // What cannot ask for input is not made again.
     assert_eq!(call(&mut client, "tools/list"), Ok(()));
-    hears(
+    receive(
         &mut client,
         r#"{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[]}}"#,
     );
@@ -109,7 +109,7 @@ fn what_the_peer_asks_and_its_state_are_kept_and_counted_with_the_calls_sec_19()
         );
         // Asked for nothing, it calls again at once; asked for nothing again, it waits.
         for id in 2..if key == 0 { 4 } else { 3 } {
-            hears(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+            receive(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
         }
         assert_eq!(ended(&mut client), None);
         let params =

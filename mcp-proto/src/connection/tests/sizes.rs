@@ -1,6 +1,6 @@
 //! The sizes that `Limits::memory_bytes_max` counts with.
 
-use crate::connection::inbound::{Open, RareRequest};
+use crate::connection::inbound::{InboundRequest, RareRequest};
 use crate::connection::pending_calls::{Call, RareCall};
 use crate::limits::{CALL_BYTES, EVENT_BYTES, REQUEST_BYTES};
 use crate::vocabulary::{Context, Event, Request};
@@ -19,7 +19,7 @@ fn the_ceiling_knows_how_large_things_are() {
         "{}",
         size_of::<(Event, usize)>()
     );
-    let open = size_of::<Open>();
+    let open = size_of::<InboundRequest>();
     let rare = size_of::<RareRequest>();
     let request = size_of::<Request>() + size_of::<Context>();
     assert!(

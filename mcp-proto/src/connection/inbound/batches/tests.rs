@@ -12,7 +12,7 @@ fn id(text: &str) -> RequestId {
 fn batch(batches: &mut Batches, ids: &[&str], missing: usize) -> BatchId {
     let batch = batches.begin(StreamId::ONLY);
     for name in ids {
-        batches.take_id(batch, &id(name));
+        batches.reserve_id(batch, &id(name));
         batches.expect(batch);
     }
     for _ in ids.iter().skip(missing) {
@@ -31,7 +31,7 @@ fn an_id_costs_four_times_its_text_and_its_places_in_two_tables() {
     let mut held = 0;
     for (name, cost) in [("", 128), ("a", 132), ("abc", 140)] {
         let batch = batches.begin(StreamId::ONLY);
-        batches.take_id(batch, &id(name));
+        batches.reserve_id(batch, &id(name));
         held += cost;
         assert_eq!(batches.bytes(), held, "{name:?}");
     }

@@ -9,7 +9,8 @@ use crate::vocabulary::Identity;
 fn read(result: &str, rounds: u32, limits: &Limits) -> Result<Round, CallError> {
     let identity = Identity::for_test(Side::Client, Limits::default(), &[Revision::V2026_07_28]);
     let capabilities = &identity.capabilities;
-    let reader = Reader { limits, capabilities, revision: Revision::V2026_07_28, kept: 0 };
+    let reader =
+        Reader { limits, capabilities, revision: Revision::V2026_07_28, retained_bytes: 0 };
     reader.read(&Raw::from_text(result).unwrap(), rounds)
 }
 
@@ -54,7 +55,7 @@ fn a_round_asks_what_this_side_can_be_asked_or_gives_a_state_t_96() {
         limits: &limits,
         capabilities: &capabilities,
         revision: Revision::V2026_07_28,
-        kept: 0,
+        retained_bytes: 0,
     };
     assert!(reader.read(&Raw::from_text(TWO).unwrap(), 0).is_err(), "it has no roots");
 }
@@ -63,7 +64,7 @@ fn a_round_asks_what_this_side_can_be_asked_or_gives_a_state_t_96() {
 fn the_next_round_says_the_first_params_and_the_input_stl_20_stl_21() {
     let asked = [IncomingId(1), IncomingId(2)];
     let mut input = Input::new(read(TWO, 0, &Limits::default()).unwrap(), &asked);
-    assert_eq!((input.kept(), input.waits_for()), (5, InputWait::Answers));
+    assert_eq!((input.retained_bytes(), input.waits_for()), (5, InputWait::Answers));
     assert!(!input.answer(1, Raw::from_text(r#"{"b":2}"#).unwrap()));
     assert!(input.answer(0, Raw::from_text(r#"{"a":1}"#).unwrap()));
     assert_eq!(input.waits_for(), InputWait::Pause);

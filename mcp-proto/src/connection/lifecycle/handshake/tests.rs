@@ -68,9 +68,9 @@ fn welcomed(version: &str, identity: &Identity) -> String {
         r#"{{"protocolVersion":{version},"capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"s","version":"1"}}}}"#
     );
     match read_welcome(&Raw::from_text(&text).unwrap(), identity) {
-        Next::Agreed(peer) => format!("agreed {}", peer.revision),
-        Next::Fault(Fault::NoCommonRevision(version)) => format!("not {version}"),
-        Next::Fault(Fault::BadHandshake(_)) => "bad".into(),
+        OpeningAction::Agreed(peer) => format!("agreed {}", peer.revision),
+        OpeningAction::Fault(Fault::NoCommonRevision(version)) => format!("not {version}"),
+        OpeningAction::Fault(Fault::BadHandshake(_)) => "bad".into(),
         other => panic!("{other:?}"),
     }
 }
@@ -97,7 +97,7 @@ fn a_welcome_is_what_a_client_reads() {
     let mut out = Vec::new();
     write_welcome(&server, Revision::V2025_06_18, &mut out).unwrap();
     let client = identity(Side::Client, ALL);
-    let Next::Agreed(peer) = read_welcome(&Raw::from_written(out), &client) else {
+    let OpeningAction::Agreed(peer) = read_welcome(&Raw::from_written(out), &client) else {
         panic!("no welcome")
     };
     assert_eq!((peer.revision, &*peer.info.name), (Revision::V2025_06_18, "n"));

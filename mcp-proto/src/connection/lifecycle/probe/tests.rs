@@ -29,16 +29,18 @@ fn speaks(versions: &str) -> Outcome {
     Err(CallError::Refused(error))
 }
 
-fn shown(next: &Next) -> String {
+fn shown(next: &OpeningAction) -> String {
     match next {
-        Next::Agreed(peer) => format!("agreed {}", peer.revision),
-        Next::Fault(Fault::NoCommonRevision(names)) => format!("no common revision {names}"),
-        Next::Fault(fault) => {
+        OpeningAction::Agreed(peer) => format!("agreed {}", peer.revision),
+        OpeningAction::Fault(Fault::NoCommonRevision(names)) => {
+            format!("no common revision {names}")
+        }
+        OpeningAction::Fault(fault) => {
             let fault = format!("{fault:?}");
             fault.chars().take_while(|char| char.is_alphanumeric()).collect()
         }
-        Next::Initialize(revision) => format!("initialize {revision}"),
-        Next::Probe(revision, _) => format!("probe {revision}"),
+        OpeningAction::Initialize(revision) => format!("initialize {revision}"),
+        OpeningAction::Probe(revision, _) => format!("probe {revision}"),
     }
 }
 
@@ -47,12 +49,12 @@ fn identity(revisions: &[Revision]) -> Identity {
 }
 
 /// What follows from `outcome`, after so many probes.
-fn after(probes: u32, is_over_exchanges: bool, ours: &[Revision], outcome: Outcome) -> String {
+fn after(probes: u32, uses_exchanges: bool, ours: &[Revision], outcome: Outcome) -> String {
     let identity = identity(ours);
     let mut probing = Probing::default();
-    (0..probes).for_each(|_| probing.sent(MODERN));
-    if is_over_exchanges {
-        probing.over_exchanges();
+    (0..probes).for_each(|_| probing.on_sent(MODERN));
+    if uses_exchanges {
+        probing.use_exchanges();
     }
     shown(&probing.next(Answer::of(outcome, &identity.limits), &identity, MODERN))
 }
@@ -118,9 +120,9 @@ fn a_server_that_names_what_was_tried_is_probed_once_more_only_over_exchanges_t_
         (1, true, "probe 2026-07-28"),
         (2, true, "no common revision 2026-07-28"),
     ];
-    for (probes, is_over_exchanges, wanted) in rows {
-        let next = after(probes, is_over_exchanges, BOTH, speaks(r#"["2026-07-28"]"#));
-        assert_eq!(next, wanted, "{probes} {is_over_exchanges}");
+    for (probes, uses_exchanges, wanted) in rows {
+        let next = after(probes, uses_exchanges, BOTH, speaks(r#"["2026-07-28"]"#));
+        assert_eq!(next, wanted, "{probes} {uses_exchanges}");
     }
     // A legacy revision in common goes first.
     let next = after(1, true, BOTH, speaks(r#"["2026-07-28","2025-11-25"]"#));
@@ -147,18 +149,18 @@ fn what_a_peer_names_is_quoted_within_bounds() {
 #[test]
 fn one_more_probe_follows_a_refused_initialize_unless_one_was_answered_lif_31() {
     let mut probing = Probing::default();
-    probing.sent(MODERN);
-    probing.timed_out();
+    probing.on_sent(MODERN);
+    probing.on_timed_out();
     assert!(probing.take_last_chance(), "the first probe was not answered");
     assert!(!probing.take_last_chance() && probing.is_certain(), "it is the last");
 
     let mut answered = Probing::default();
-    answered.sent(MODERN);
-    answered.answered();
+    answered.on_sent(MODERN);
+    answered.on_answered();
     assert!(!answered.take_last_chance());
 
     let mut sent_twice = Probing::default();
-    (0..PROBES_MAX).for_each(|_| sent_twice.sent(MODERN));
+    (0..PROBES_MAX).for_each(|_| sent_twice.on_sent(MODERN));
     assert!(!sent_twice.take_last_chance());
 }
 
@@ -166,7 +168,7 @@ fn one_more_probe_follows_a_refused_initialize_unless_one_was_answered_lif_31() 
 fn a_late_refusal_is_taken_once_after_a_probe_was_given_up_t_35() {
     let mut probing = Probing::default();
     assert!(!probing.take_late());
-    probing.timed_out();
+    probing.on_timed_out();
     assert!(probing.take_late());
     assert!(!probing.take_late());
 }

@@ -13,7 +13,7 @@ use crate::{Instant, Limits, Misuse, Revision, Session, StreamId};
 
 const NOW: Instant = Instant::ZERO;
 
-fn hears(client: &mut Client, message: &str) {
+fn receive(client: &mut Client, message: &str) {
     client.handle_message(NOW, StreamId::ONLY, message.as_bytes());
 }
 
@@ -28,7 +28,7 @@ fn sent(client: &mut Client) -> Vec<String> {
 }
 
 /// Who was told of which resources.
-fn told(client: &mut Client) -> Vec<(CallId, usize)> {
+fn listening_events(client: &mut Client) -> Vec<(CallId, usize)> {
     let mut told = Vec::new();
     while let Some(event) = client.poll_event() {
         if let Event::Listening { call, filter } = event {
@@ -46,13 +46,13 @@ fn client() -> Client {
 fn client_with(limits: Limits) -> Client {
     let config = Config::new("test", "1").revisions(&[Revision::V2025_11_25]).limits(limits);
     let mut client = Client::new(NOW, config);
-    hears(
+    receive(
         &mut client,
         r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25",
         "capabilities":{"resources":{"subscribe":true}},"serverInfo":{"name":"s","version":"1"}}}"#,
     );
     sent(&mut client);
-    told(&mut client);
+    listening_events(&mut client);
     client
 }
 
@@ -63,7 +63,7 @@ fn listen(client: &mut Client) -> CallId {
 /// The server answers. Each `listen` takes an id, and the request that it sends another.
 fn answer(client: &mut Client, wire: u64, is_ok: bool) {
     let outcome = if is_ok { r#""result":{}"# } else { r#""error":{"code":1,"message":"no"}"# };
-    hears(client, &format!(r#"{{"jsonrpc":"2.0","id":{wire},{outcome}}}"#));
+    receive(client, &format!(r#"{{"jsonrpc":"2.0","id":{wire},{outcome}}}"#));
 }
 
 #[test]
@@ -73,10 +73,10 @@ fn all_who_wait_for_the_same_answer_are_told_of_it() {
         let first = listen(&mut client);
         let second = listen(&mut client);
         assert_eq!(sent(&mut client), ["resources/subscribe"]);
-        assert_eq!(told(&mut client), vec![], "nothing is known yet");
+        assert_eq!(listening_events(&mut client), vec![], "nothing is known yet");
         answer(&mut client, 3, is_ok);
         let count = usize::from(is_ok);
-        assert_eq!(told(&mut client), [(first, count), (second, count)]);
+        assert_eq!(listening_events(&mut client), [(first, count), (second, count)]);
         client.cancel(NOW, first, "").unwrap();
         assert_eq!(sent(&mut client), [""; 0]);
         client.cancel(NOW, second, "").unwrap();
@@ -89,10 +89,10 @@ fn who_was_refused_ends_nothing_for_who_comes_later() {
     let mut client = client();
     let refused = listen(&mut client);
     answer(&mut client, 3, false);
-    assert_eq!(told(&mut client), [(refused, 0)]);
+    assert_eq!(listening_events(&mut client), [(refused, 0)]);
     let later = listen(&mut client);
     answer(&mut client, 5, true);
-    assert_eq!(told(&mut client), [(later, 1)]);
+    assert_eq!(listening_events(&mut client), [(later, 1)]);
     sent(&mut client);
     client.cancel(NOW, refused, "").unwrap();
     assert_eq!(sent(&mut client), [""; 0]);
@@ -108,7 +108,7 @@ fn who_asked_may_leave_while_another_waits_for_the_answer() {
     client.cancel(NOW, first, "").unwrap();
     assert_eq!(sent(&mut client), ["resources/subscribe"]);
     answer(&mut client, 3, true);
-    assert_eq!(told(&mut client), [(second, 1)]);
+    assert_eq!(listening_events(&mut client), [(second, 1)]);
     client.cancel(NOW, second, "").unwrap();
     assert_eq!(sent(&mut client), ["resources/unsubscribe"]);
 }
@@ -117,7 +117,7 @@ fn who_asked_may_leave_while_another_waits_for_the_answer() {
 /// 2.
 fn modern() -> (Client, CallId) {
     let mut client = Client::new(NOW, Config::new("test", "1").revisions(&[Revision::V2026_07_28]));
-    hears(
+    receive(
         &mut client,
         r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],
         "capabilities":{"resources":{"subscribe":true},"tools":{"listChanged":true}}}}"#,
@@ -125,13 +125,13 @@ fn modern() -> (Client, CallId) {
     let options = CallOptions { progress: true, ..CallOptions::default() };
     let call = client.listen(NOW, &Filter::new().resource("a:b").tools(), options).unwrap();
     sent(&mut client);
-    told(&mut client);
+    listening_events(&mut client);
     (client, call)
 }
 
 fn acknowledged(client: &mut Client, filter: &str) {
     let tag = r#""_meta":{"io.modelcontextprotocol/subscriptionId":2}"#;
-    hears(
+    receive(
         client,
         &format!(
             r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{{tag},"notifications":{filter}}}}}"#
@@ -162,7 +162,7 @@ fn progress_does_not_make_an_open_subscription_run_out_of_time_tmo_11() {
     let (mut client, call) = modern();
     acknowledged(&mut client, r#"{"toolsListChanged":true}"#);
     assert_eq!(client.poll_timeout(), None);
-    hears(
+    receive(
         &mut client,
         r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":2,"progress":1}}"#,
     );
@@ -194,7 +194,7 @@ fn many(count: u8) -> Filter {
 }
 
 /// What is sent: wire id, method, and the URI.
-fn asked(client: &mut Client) -> Vec<(u64, String, String)> {
+fn sent_requests(client: &mut Client) -> Vec<(u64, String, String)> {
     let mut asked = Vec::new();
     while let Some(outgoing) = client.poll_outgoing() {
         let message: serde_json::Value = serde_json::from_slice(outgoing.body).unwrap();
@@ -210,7 +210,7 @@ fn asked(client: &mut Client) -> Vec<(u64, String, String)> {
 fn serve(client: &mut Client, at_once: usize) -> Vec<(String, String)> {
     let mut served = Vec::new();
     loop {
-        let open = asked(client);
+        let open = sent_requests(client);
         assert!(open.len() <= at_once, "{open:?}");
         if open.is_empty() {
             return served;
@@ -234,7 +234,7 @@ fn one_can_listen_to_more_resources_than_calls_can_be_open() {
         let call = client.listen(NOW, &many(10), CallOptions::default()).unwrap();
         let served = serve(&mut client, (calls_max - 1).max(1));
         assert_eq!(methods(&served), (10, 0), "{calls_max}");
-        assert_eq!(told(&mut client), [(call, 10)]);
+        assert_eq!(listening_events(&mut client), [(call, 10)]);
         client.cancel(NOW, call, "").unwrap();
         let served = serve(&mut client, calls_max);
         assert_eq!(methods(&served), (0, 10), "{calls_max}: each of them is given up");
@@ -248,12 +248,12 @@ fn calls_of_the_application_do_not_keep_it_from_listening_for_ever() {
     let heard = client.listen(NOW, &many(5), CallOptions::default()).unwrap();
     assert_eq!(client.listen(NOW, &many(5), CallOptions::default()), Err(Misuse::Blocked));
     let (ping, subscribes): (Vec<_>, Vec<_>) =
-        asked(&mut client).into_iter().partition(|(_, method, _)| method == "ping");
+        sent_requests(&mut client).into_iter().partition(|(_, method, _)| method == "ping");
     assert_eq!((ping.len(), subscribes.len()), (1, 1));
     answer(&mut client, subscribes[0].0, true);
     let served = serve(&mut client, 1);
     assert_eq!(methods(&served), (4, 0));
-    assert_eq!(told(&mut client), [(heard, 5)]);
+    assert_eq!(listening_events(&mut client), [(heard, 5)]);
     client.cancel(NOW, call, "").unwrap();
 }
 
@@ -261,7 +261,7 @@ fn calls_of_the_application_do_not_keep_it_from_listening_for_ever() {
 fn what_was_not_asked_for_yet_need_not_be_given_up() {
     let mut client = client_with(Limits { calls_max: 3, ..Limits::default() });
     let call = client.listen(NOW, &many(10), CallOptions::default()).unwrap();
-    let open = asked(&mut client);
+    let open = sent_requests(&mut client);
     assert_eq!(open.len(), 2);
     client.cancel(NOW, call, "").unwrap();
     open.iter().for_each(|(wire, ..)| answer(&mut client, *wire, true));
@@ -270,7 +270,7 @@ fn what_was_not_asked_for_yet_need_not_be_given_up() {
 
 /// What an application and a server do in turn.
 #[derive(Clone, Debug)]
-enum Step {
+enum Action {
     /// Listens to the resources whose bits are set.
     Listen(u8),
     /// Cancels one of the calls that listen.
@@ -280,14 +280,14 @@ enum Step {
     Answer(usize, bool),
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
-        (1..32_u8).prop_map(Step::Listen),
-        any::<usize>().prop_map(Step::Cancel),
+fn actions() -> impl Strategy<Value = Vec<Action>> {
+    let action = prop_oneof![
+        (1..32_u8).prop_map(Action::Listen),
+        any::<usize>().prop_map(Action::Cancel),
         (any::<usize>(), prop::bool::weighted(0.8))
-            .prop_map(|(which, is_ok)| Step::Answer(which, is_ok)),
+            .prop_map(|(which, is_ok)| Action::Answer(which, is_ok)),
     ];
-    prop::collection::vec(step, 1..40)
+    prop::collection::vec(action, 1..40)
 }
 
 /// A server that acts on its requests in order and answers them in any.
@@ -302,7 +302,7 @@ impl Model {
     /// Reads what it is asked, refusing to subscribe unless `is_ok`, and answers one of all that
     /// are open.
     fn answer(&mut self, client: &mut Client, which: usize, is_ok: bool) {
-        for (wire, method, uri) in asked(client) {
+        for (wire, method, uri) in sent_requests(client) {
             let subscribes = method == "resources/subscribe";
             if subscribes && is_ok {
                 self.subscribed.insert(uri);
@@ -320,23 +320,23 @@ impl Model {
 
 proptest! {
     #[test]
-    fn the_server_holds_at_last_what_is_listened_to_and_all_are_told(steps in steps(), calls_max in 1..8_usize) {
+    fn the_server_holds_at_last_what_is_listened_to_and_all_are_told(actions in actions(), calls_max in 1..8_usize) {
         let mut client = client_with(Limits { calls_max, ..Limits::default() });
         let (mut server, mut open, mut heard) = (Model::default(), Vec::new(), BTreeSet::new());
-        for step in steps {
-            match step {
-                Step::Listen(bits) => {
+        for action in actions {
+            match action {
+                Action::Listen(bits) => {
                     let uris = (0..8).filter(|bit| bits & (1 << bit) != 0);
                     let filter = uris.fold(Filter::new(), |filter, bit| filter.resource(format!("r:{bit}")));
                     open.extend(client.listen(NOW, &filter, CallOptions::default()));
                 }
-                Step::Cancel(which) if !open.is_empty() => {
+                Action::Cancel(which) if !open.is_empty() => {
                     client.cancel(NOW, open.remove(which % open.len()), "").unwrap();
                 }
-                Step::Cancel(_) => {}
-                Step::Answer(which, is_ok) => server.answer(&mut client, which, is_ok),
+                Action::Cancel(_) => {}
+                Action::Answer(which, is_ok) => server.answer(&mut client, which, is_ok),
             }
-            for (call, _) in told(&mut client) {
+            for (call, _) in listening_events(&mut client) {
                 prop_assert!(heard.insert(call), "told twice");
             }
         }
@@ -346,7 +346,7 @@ proptest! {
             left -= 1;
             prop_assert!(left > 0);
         }
-        heard.extend(told(&mut client).into_iter().map(|(call, _)| call));
+        heard.extend(listening_events(&mut client).into_iter().map(|(call, _)| call));
         prop_assert!(open.iter().all(|call| heard.contains(call)), "{open:?} {heard:?}");
         let wanted: BTreeSet<String> =
             client.listening().flat_map(|(_, filter)| filter.uris.iter().map(|uri| String::from(&**uri))).collect();
@@ -370,7 +370,7 @@ fn a_server_that_never_answers_ends_the_waiting_all_the_same() {
         rounds += 1;
         assert!(rounds <= 10);
     }
-    assert_eq!(told(&mut client), [(call, 0)]);
+    assert_eq!(listening_events(&mut client), [(call, 0)]);
     client.cancel(NOW, call, "").unwrap();
     assert_eq!(client.poll_timeout(), None);
 }
@@ -381,7 +381,7 @@ fn all_is_given_up_though_the_application_has_as_many_calls_open_as_it_may() {
     let call = client.listen(NOW, &many(5), CallOptions::default()).unwrap();
     serve(&mut client, 5);
     while client.call_raw(NOW, "ping", None, CallOptions::default()).is_ok() {}
-    assert_eq!(asked(&mut client).len(), 5);
+    assert_eq!(sent_requests(&mut client).len(), 5);
     client.cancel(NOW, call, "").unwrap();
     assert_eq!(methods(&serve(&mut client, 1)), (0, 5));
 }
@@ -408,13 +408,13 @@ fn whatever_answer_ends_a_subscription_what_crosses_it_is_no_violation_t_101() {
     for kind in ["complete", "input_required", "other"] {
         let (mut client, call) = modern();
         acknowledged(&mut client, r#"{"toolsListChanged":true}"#);
-        hears(
+        receive(
             &mut client,
             &format!(
                 r#"{{"jsonrpc":"2.0","id":2,"result":{{"resultType":"{kind}","requestState":""}}}}"#
             ),
         );
-        hears(
+        receive(
             &mut client,
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#,
         );

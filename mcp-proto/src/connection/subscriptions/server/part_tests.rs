@@ -34,7 +34,7 @@ fn watched(env: &mut Env) -> Vec<String> {
         Event::Unwatched { uri } => format!("-{uri}"),
         other => panic!("{other:?}"),
     };
-    env.told().into_iter().map(shown).collect()
+    env.take_events().into_iter().map(shown).collect()
 }
 
 /// Methods of what is sent, each with the subscription that it is tagged with.
@@ -176,7 +176,7 @@ fn every_subscription_gets_its_last_message_when_the_server_closes_stl_36_t_102(
         }
         subscribe(&mut env, &mut subscribers, (1, "a"), r#"["x:1"]"#).unwrap();
         env.sent();
-        env.told();
+        env.take_events();
         subscribers.end(&mut env);
         assert_eq!(watched(&mut env), ["-x:1"]);
         let response = env.out.poll().unwrap();

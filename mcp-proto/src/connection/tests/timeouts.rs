@@ -21,7 +21,7 @@ fn asked(client: &mut Client) -> Vec<IncomingId> {
         client::Event::Request { incoming, .. } => Some(incoming),
         _ => None,
     };
-    told(client).into_iter().filter_map(request).collect()
+    events(client).into_iter().filter_map(request).collect()
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_call_waits_for_its_own_application_until_its_cap_tmo_02_tmo_06() {
         let params = Raw::from_text(r#"{"name":"t"}"#).unwrap();
         client.call_raw(NOW, "tools/call", Some(&params), options.clone()).unwrap();
         sent(&mut client);
-        hears(&mut client, ASKS);
+        receive(&mut client, ASKS);
         let [first, second] = asked(&mut client)[..] else { panic!("two questions") };
         client.respond(NOW, first, &roots).unwrap();
         client.handle_timeout(at(30));
@@ -126,14 +126,14 @@ fn a_peer_that_reads_nothing_is_given_up_from_when_it_began() {
 fn a_peer_is_slow_once_more_than_replies_bytes_max_waits_for_it() {
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let mut probe = server(R4, Limits::default());
-    hears(&mut probe, ping);
+    receive(&mut probe, ping);
     let answer = probe.poll_outgoing().unwrap().body.len();
     assert!(answer > 0);
     // More than what opens a session takes.
     let answers = 100 * answer;
     for (limit, is_slow) in [(answers, false), (answers - 1, true)] {
         let mut server = server(R4, Limits { replies_bytes_max: limit, ..Limits::default() });
-        (0..100).for_each(|_| hears(&mut server, ping));
+        (0..100).for_each(|_| receive(&mut server, ping));
         assert_eq!(server.poll_timeout().is_some(), is_slow, "{limit}");
     }
 }
@@ -145,7 +145,7 @@ fn what_was_taken_and_is_not_written_is_no_progress() {
         let stall = limits.stall_timeout;
         let mut server = Stdio::new(server(R4, limits));
         while Endpoint::poll_timeout(&server).is_none() {
-            hears(&mut *server, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+            receive(&mut *server, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
         }
         let mut chunk = Vec::new();
         server.outbox().take_all(&mut chunk);

@@ -9,7 +9,7 @@ use crate::schema::Elicit;
 use crate::{CallError, Close, ErrorObject, Fault, Misuse, Question};
 
 fn is_too_long(close: Option<&Close>) -> bool {
-    matches!(close, Some(Close::Fault(Fault::BadHandshake(why))) if why.contains("longer than"))
+    matches!(close, Some(Close::Fault(Fault::BadHandshake(why))) if why.contains("too large"))
 }
 
 /// The params of a call of a tool, as long as that.
@@ -26,7 +26,7 @@ fn what_a_server_says_of_itself_is_held_up_to_peer_bytes_max() {
         for (limit, fits) in [(result, true), (result - 1, false), (result / 2, false)] {
             let limits = Limits { peer_bytes_max: limit, ..Limits::default() };
             let mut client = Client::new(NOW, client_config(revision, limits));
-            hears(&mut client, &answer);
+            receive(&mut client, &answer);
             assert_eq!(
                 (client.peer().is_some(), is_too_long(client.closed())),
                 (fits, !fits),
@@ -44,7 +44,7 @@ fn what_a_client_says_of_itself_is_held_up_to_peer_bytes_max() {
     {
         let limits = Limits { peer_bytes_max: limit, ..Limits::default() };
         let mut server = Server::new(NOW, server_config(limits));
-        hears(
+        receive(
             &mut server,
             format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{params}}}"#),
         );
@@ -59,7 +59,7 @@ fn requests_are_held_up_to_requests_bytes_max() {
         let mut server = server(R4, Limits { requests_bytes_max: 1000, ..Limits::default() });
         for (id, length) in [(1, 600), (2, second)] {
             let params = padded(length);
-            hears(
+            receive(
                 &mut server,
                 format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#),
             );
@@ -84,7 +84,7 @@ fn whom_a_request_is_from_counts_as_well() {
         let mut server =
             server(R5, Limits { requests_bytes_max: held + left, ..Limits::default() });
         for id in [1, 2] {
-            hears(
+            receive(
                 &mut server,
                 format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#),
             );
@@ -103,7 +103,7 @@ const CALL: &str = r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{
 fn as_many_questions_are_asked_at_once_as_questions_max_says() {
     for (count, fits) in [(3, true), (4, false)] {
         let mut server = server(R4, Limits { questions_max: 3, ..Limits::default() });
-        hears(&mut server, CALL);
+        receive(&mut server, CALL);
         let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
         let questions = [("a", form()), ("b", form()), ("c", form()), ("d", form())];
         let done = server.request_input(NOW, incoming, &questions[..count], None);
@@ -120,16 +120,16 @@ fn answers_that_wait_for_others_count_like_the_params_of_their_request() {
         let limits =
             Limits { requests_bytes_max: params + 2 * answer.len() + spare, ..Limits::default() };
         let mut server = server(R4, limits);
-        hears(&mut server, CALL);
+        receive(&mut server, CALL);
         let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
         server.request_input(NOW, incoming, &[("a", form()), ("b", form())], None).unwrap();
         for id in [1, 2] {
-            hears(&mut server, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{answer}}}"#));
+            receive(&mut server, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{answer}}}"#));
             // What is held leaves no room for another request, once there is less left than that
             // takes.
             if id == 1 {
                 let small = padded(answer.len() + spare + 1);
-                hears(
+                receive(
                     &mut server,
                     format!(
                         r#"{{"jsonrpc":"2.0","id":"r","method":"tools/call","params":{small}}}"#
@@ -145,11 +145,11 @@ fn answers_that_wait_for_others_count_like_the_params_of_their_request() {
         R4,
         Limits { requests_bytes_max: params + 2 * answer.len() - 1, ..Limits::default() },
     );
-    hears(&mut server, CALL);
+    receive(&mut server, CALL);
     let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
     server.request_input(NOW, incoming, &[("a", form()), ("b", form())], None).unwrap();
     for id in [1, 2] {
-        hears(&mut server, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{answer}}}"#));
+        receive(&mut server, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{answer}}}"#));
     }
     assert!(requests(&mut server).is_empty());
 }
@@ -187,13 +187,13 @@ fn acknowledged(id: u64, uris: &[&str]) -> String {
     )
 }
 
-/// Of what a client is told that it listens to.
+/// Of what a client is events that it listens to.
 fn listening(client: &mut Client) -> Vec<usize> {
     let heard = |event| match event {
         client::Event::Listening { filter, .. } => Some(filter.uris.len()),
         _ => None,
     };
-    told(client).into_iter().filter_map(heard).collect()
+    events(client).into_iter().filter_map(heard).collect()
 }
 
 #[test]
@@ -209,14 +209,14 @@ fn a_client_holds_as_much_of_what_a_server_will_tell_as_its_limits_say_stl_30() 
     ] {
         let mut client = client(R5, Limits { violations_max: None, ..limits.clone() });
         client.listen(NOW, &filter(), CallOptions::default()).unwrap();
-        hears(&mut client, acknowledged(2, &uris));
+        receive(&mut client, acknowledged(2, &uris));
         assert_eq!(listening(&mut client), if fits { vec![3] } else { vec![] }, "{limits:?}");
     }
     for (bytes, heard) in [(15, 2), (14, 1)] {
         let mut client = client(R5, Limits { subscriptions_bytes_max: bytes, ..Limits::default() });
         for (id, uris) in [(2, &uris[..]), (3, &uris[..2])] {
             client.listen(NOW, &filter(), CallOptions::default()).unwrap();
-            hears(&mut client, acknowledged(id, uris));
+            receive(&mut client, acknowledged(id, uris));
         }
         assert_eq!(listening(&mut client).len(), heard, "{bytes}");
     }
@@ -240,8 +240,8 @@ fn a_server_holds_as_many_subscriptions_as_its_limits_say() {
         (Limits { subscriptions_bytes_max: 14, ..Limits::default() }, 1),
     ] {
         let mut server = server(R5, limits.clone());
-        hears(&mut server, listen(1, &uris));
-        hears(&mut server, listen(2, &uris[..2]));
+        receive(&mut server, listen(1, &uris));
+        receive(&mut server, listen(2, &uris[..2]));
         let said = sent(&mut server);
         let count = said.iter().filter(|line| line.contains("acknowledged")).count();
         assert_eq!(count, accepted, "{limits:?}: {said:?}");
@@ -253,7 +253,7 @@ fn a_server_holds_as_many_subscriptions_as_its_limits_say() {
 fn ask(client: &mut Client, id: u64, keys: &[&str], state: &str) {
     let questions = keys.iter().map(|key| format!(r#""{key}":{{"method":"roots/list"}}"#));
     let questions = questions.collect::<Vec<_>>().join(",");
-    hears(
+    receive(
         client,
         format!(
             r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","requestState":"{state}","inputRequests":{{{questions}}}}}}}"#
@@ -292,7 +292,7 @@ fn what_is_kept_of_a_round_is_given_back_with_the_call() {
             Err(Misuse::Blocked),
             "100 of the call, 7 of the state, 1 of the question"
         );
-        hears(&mut client, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+        receive(&mut client, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
         let [(incoming, ..)] = asked(&mut client)[..] else { panic!("one question") };
         client.respond_error(NOW, incoming, &ErrorObject::internal("no")).unwrap();
         assert!(matches!(outcomes(&mut client)[..], [Err(CallError::Unanswered(_))]));
@@ -306,7 +306,7 @@ fn asked(client: &mut Client) -> Vec<(IncomingId, crate::Request)> {
         client::Event::Request { incoming, request, .. } => Some((incoming, request)),
         _ => None,
     };
-    told(client).into_iter().filter_map(request).collect()
+    events(client).into_iter().filter_map(request).collect()
 }
 
 #[test]
@@ -338,8 +338,8 @@ fn ids_of_batches_count_like_answers_that_wait_bat_18() {
     for (limit, accepted) in [(140, 2), (139, 1)] {
         let mut server =
             server(Revision::V2025_03_26, Limits { replies_bytes_max: limit, ..Limits::default() });
-        hears(&mut server, member("abc"));
-        hears(&mut server, member("def"));
+        receive(&mut server, member("abc"));
+        receive(&mut server, member("def"));
         assert_eq!(requests(&mut server).len(), accepted, "{limit}");
     }
 }

@@ -7,7 +7,7 @@ use crate::method::Method;
 use crate::{CallError, ViolationKind};
 
 fn answer(client: &mut Client, id: u64, result: &str) -> Option<Result<Raw, CallError>> {
-    hears(client, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+    receive(client, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
     outcomes(client).pop()
 }
 
@@ -39,7 +39,7 @@ fn types_of_results_can_be_an_extensions_that_both_sides_have_stl_48() {
     for (ours, is_known) in [("x.example/y", true), ("x.example/z", false)] {
         let config = client::Config::new("c", "1").revisions(&[R5]).capabilities(extension(ours));
         let mut client = Client::new(NOW, config);
-        hears(&mut client, discovered(r#"{"tools":{},"extensions":{"x.example/y":{}}}"#));
+        receive(&mut client, discovered(r#"{"tools":{},"extensions":{"x.example/y":{}}}"#));
         sent(&mut client);
         call(&mut client, "{\"name\":\"t\"}");
         let outcome = answer(&mut client, 2, r#"{"resultType":"later"}"#);
@@ -53,8 +53,8 @@ fn made<S: Session>(
     message: &str,
     name: impl Fn(&S::Event) -> Option<String>,
 ) -> Vec<String> {
-    hears(session, message);
-    told(session).iter().filter_map(name).collect()
+    receive(session, message);
+    events(session).iter().filter_map(name).collect()
 }
 
 fn of_client(event: &client::Event) -> Option<String> {
@@ -110,7 +110,7 @@ fn requests_that_a_session_answers_itself_are_not_its_peers_to_make() {
         [(R4, "sampling/createMessage"), (R4, "elicitation/create"), (R4, "roots/list")]
     {
         let mut server = server(revision, Limits::default());
-        hears(&mut server, format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#));
+        receive(&mut server, format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#));
         assert!(requests(&mut server).is_empty(), "{method}");
         assert!(sent(&mut server)[0].contains("-32601"), "{method}");
     }
@@ -119,9 +119,9 @@ fn requests_that_a_session_answers_itself_are_not_its_peers_to_make() {
         server_config(Limits::default()).capability(crate::Capability::ElicitationForm);
     let mut server = Server::new(NOW, says_too_much);
     open_session(&mut server, R4);
-    told(&mut server);
+    events(&mut server);
     sent(&mut server);
-    hears(
+    receive(
         &mut server,
         r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m"}}"#,
     );
@@ -129,11 +129,11 @@ fn requests_that_a_session_answers_itself_are_not_its_peers_to_make() {
     assert!(sent(&mut server)[0].contains("-32601"));
     let mut client = client(R4, Limits::default());
     for method in ["initialize", "tools/call"] {
-        hears(
+        receive(
             &mut client,
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"name":"t"}}}}"#),
         );
-        assert!(told(&mut client).is_empty(), "{method}");
+        assert!(events(&mut client).is_empty(), "{method}");
         assert!(sent(&mut client)[0].contains("-32601"), "{method}");
     }
 }
@@ -159,9 +159,12 @@ fn a_methods_name_is_equal_to_its_text() {
 #[test]
 fn an_answer_that_cannot_be_written_takes_nothing_else_back() {
     let mut server = server(R4, Limits::default());
-    hears(&mut server, r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"t"}}"#);
+    receive(
+        &mut server,
+        r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"t"}}"#,
+    );
     let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
-    hears(&mut server, r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
+    receive(&mut server, r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
     let number = Raw::from_text("1").unwrap();
     assert!(matches!(server.respond(NOW, incoming, &number), Err(crate::Misuse::Unencodable)));
     server.respond(NOW, incoming, &Raw::empty_object()).unwrap();
@@ -175,7 +178,7 @@ fn a_modern_welcome_opens_no_session_t_31() {
         let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect(crate::Era::Legacy);
         let mut client = Client::new(NOW, config.take_modern_welcome());
         assert!(sent(&mut client)[0].contains(r#""initialize""#));
-        hears(&mut client, welcome(revision.name(), r#"{"tools":{}}"#));
+        receive(&mut client, welcome(revision.name(), r#"{"tools":{}}"#));
         sent(&mut client);
         call(&mut client, "{\"name\":\"t\"}");
         let [line] = &sent(&mut client)[..] else { panic!("one call") };
@@ -193,13 +196,13 @@ fn who_had_a_session_has_no_doubt_that_the_server_opens_them_lif_31() {
     // From the start it may as well be a modern one.
     let mut client = Client::new(NOW, config.clone());
     sent(&mut client);
-    hears(&mut client, refusal(1));
+    receive(&mut client, refusal(1));
     assert!(sent(&mut client)[0].contains("server/discover") && client.closed().is_none());
     // Not once there was a session.
     let mut client = Client::new(NOW, config);
-    hears(&mut client, welcome(R4.name(), "{}"));
+    receive(&mut client, welcome(R4.name(), "{}"));
     client.handle_session_lost(NOW);
     assert!(sent(&mut client)[0].contains(r#""initialize""#));
-    hears(&mut client, refusal(2));
+    receive(&mut client, refusal(2));
     assert!(matches!(client.closed(), Some(crate::Close::Fault(crate::Fault::Refused(_)))));
 }
