@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::eras::rules::{self, LogTarget, QuestionDelivery};
+use super::eras::rules::{self, Delivery, LogTarget};
 use super::inbound::{InboundRequest, Responded};
 use super::pending_calls::{NewCall, Owner};
 use super::{Connection, eras};
@@ -266,10 +266,8 @@ impl Connection {
         self.advance(now);
         let Self { env, calls, inbound, .. } = self;
         match eras::ask(env, calls, inbound, incoming, questions, state)? {
-            QuestionDelivery::InResult => self.on_request_ended(),
-            QuestionDelivery::ByRequests(params) => {
-                self.send_questions(incoming, questions, &params)
-            }
+            Delivery::InResult => self.on_request_ended(),
+            Delivery::ByRequests(params) => self.send_questions(incoming, questions, &params),
         }
         Ok(())
     }

@@ -165,7 +165,8 @@ impl Env {
         self.violation(ViolationKind::BadNotification, alloc::format!("{name}: {why}"));
     }
 
-    /// Queues one message; all messages pass through here. `write` returns the offset of the params.
+    /// Queues one message, unless the connection is closed. `write` returns the offset of the
+    /// params.
     #[inline]
     pub(super) fn send<E>(
         &mut self,

@@ -1,5 +1,4 @@
 //! Sends periodic pings and detects an unresponsive peer.
-
 // TMO-08, TMO-09: pings are optional; several misses in a row close the connection.
 
 use super::context::Env;

@@ -58,7 +58,7 @@ pub(crate) struct Connection {
     env: Env,
     lifecycle: Lifecycle,
     keep_alive: KeepAlive,
-    /// Server: the most recent per-request context, cached because consecutive ones are equal.
+    /// Server: the latest per-request context, cached because the next one is usually equal.
     contexts: LastContext,
     calls: PendingCalls,
     inbound: Inbound,
@@ -285,8 +285,7 @@ impl Connection {
         self.check_drained();
     }
 
-    /// Withdraws an inbound request; no response is sent.
-    // CAN-03…07, CAN-19: a cancelled request gets no response.
+    // CAN-03…07, CAN-19: ends an inbound request without a response.
     fn withdraw(&mut self, incoming: IncomingId, reason: Option<Raw>) {
         let Some(open) = self.inbound.remove(incoming) else { return };
         if open.asking().is_some() {

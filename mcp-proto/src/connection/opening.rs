@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::Connection;
 use super::context::Env;
 use super::lifecycle::phase::Trigger;
-use super::lifecycle::{Lifecycle, OpeningAction, handshake};
+use super::lifecycle::{Lifecycle, OpenAction, handshake};
 use super::pending_calls::Owner;
 use crate::collections::LazyBox;
 use crate::meta::MetaWriter;
@@ -29,11 +29,11 @@ impl Connection {
     }
 
     /// Client: performs one action of opening the connection.
-    pub(super) fn proceed(&mut self, owner: Owner, next: OpeningAction) {
+    pub(super) fn proceed(&mut self, owner: Owner, next: OpenAction) {
         match next {
-            OpeningAction::Agreed(peer) => self.agree(owner, peer),
-            OpeningAction::Fault(fault) => self.fault(fault),
-            OpeningAction::Initialize(revision) => {
+            OpenAction::Agreed(peer) => self.agree(owner, peer),
+            OpenAction::Fault(fault) => self.fault(fault),
+            OpenAction::Initialize(revision) => {
                 self.env.terms.trying = revision;
                 let timeout = self.limits().handshake_timeout;
                 let write =
@@ -46,7 +46,7 @@ impl Connection {
                     write,
                 );
             }
-            OpeningAction::Probe(revision, timeout) => {
+            OpenAction::Probe(revision, timeout) => {
                 self.lifecycle.on_probe_sent(revision);
                 self.try_modern(revision);
                 self.calls.send_raw(
@@ -80,8 +80,7 @@ impl Connection {
         self.step(Trigger::Welcome);
     }
 
-    /// Client: ends everything that belongs to the lost session and opens a new one. Calls fail;
-    /// they are not retried.
+    /// Client: opens a new session after the server lost it. All calls fail; none is retried.
     // HTTP-34, T-71: the server answered 404 for the session id.
     pub(crate) fn handle_session_lost(&mut self, now: Instant) {
         self.advance(now);
@@ -102,6 +101,6 @@ impl Connection {
         self.lifecycle.restart();
         // Queued messages belong to the lost session.
         self.env.out.clear();
-        self.proceed(Owner::Handshake, OpeningAction::Initialize(revision));
+        self.proceed(Owner::Handshake, OpenAction::Initialize(revision));
     }
 }

@@ -64,8 +64,7 @@ impl Connection {
         self.settle();
     }
 
-    /// Handles a JSON-RPC batch.
-    // BAT-01…18: batches exist in one revision only; each member is handled like a message.
+    // BAT-01…18: handles the members of a batch like single messages.
     fn on_array(&mut self, origin: Origin<'_>, text: &[u8]) {
         let mut cursor = Cursor::over(text, self.limits().depth_max);
         let checked = cursor.value().and_then(|array| cursor.finish().map(|()| array));
@@ -135,8 +134,7 @@ impl Connection {
         }
     }
 
-    /// Reports input that is not a valid message, and answers it if the policy allows.
-    // T-01: such input is neither a request, a notification nor a response.
+    // T-01: reports input that is neither a request, a notification nor a response.
     fn on_malformed(&mut self, origin: Origin<'_>, malformed: &Malformed) {
         let reply = malformed.to_error();
         match malformed {
@@ -168,8 +166,7 @@ impl Connection {
         }
     }
 
-    /// Reports input without a usable id, and answers it with an error if the policy asks for that.
-    // D-01: the reply has a null id or none, depending on the revision.
+    // D-01: reports input without an id; the policy decides about an error reply without an id.
     fn on_unreadable(
         &mut self,
         to: Destination,
@@ -215,8 +212,7 @@ impl Connection {
         self.env.violation(ViolationKind::UnknownResponse, detail);
     }
 
-    /// Handles an error response without an id, which may answer the opening request.
-    // T-03, LIF-28: while the only call is the probe or `initialize`, the error belongs to it.
+    // T-03, LIF-28: an error without an id belongs to the opening request if that is the only call.
     fn on_orphan(&mut self, error: ErrorObject) {
         let is_opening = self.env.phase() == Phase::Opening && self.env.side == Side::Client;
         if is_opening && !self.lifecycle.takes_late_refusal() {
@@ -273,8 +269,7 @@ impl Connection {
         }
     }
 
-    /// Server: answers `initialize` and opens the session.
-    // LIF-03…05, LIF-15, LIF-33: the server selects the revision and declares its capabilities.
+    // LIF-03…05, LIF-15, LIF-33: answers `initialize` with the selected revision.
     fn on_initialize(
         &mut self,
         to: Destination,
@@ -487,8 +482,7 @@ impl Connection {
         }
     }
 
-    /// Handles a cancellation by the peer; one that matches no open request is ignored.
-    // CAN-03…07, CAN-19: unknown and finished requests are ignored.
+    // CAN-03…07, CAN-19: cancels a request of the peer; unknown and finished ones are ignored.
     fn on_cancelled(&mut self, origin: Origin<'_>, params: &Params<'_>) {
         let id = params.member("requestId").and_then(RequestId::from_json);
         let Some(id) = id else {

@@ -1,4 +1,4 @@
-//! A session by itself, message by message: limits at their edges, time, and what words mean where.
+//! Tests of whole connections, message by message.
 
 mod input_required;
 mod limits;
@@ -18,17 +18,18 @@ const NOW: Instant = Instant::ZERO;
 const R5: Revision = Revision::V2026_07_28;
 const R4: Revision = Revision::V2025_11_25;
 
-/// What a client of 2026-07-28 says of itself in each request.
+/// The `_meta` of a 2026-07-28 request.
 const META: &str = concat!(
     r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
     r#""io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}"#,
 );
 
+/// Passes `message` from the peer to the connection.
 fn receive(session: &mut impl Session, message: impl AsRef<[u8]>) {
     session.handle_message(NOW, StreamId::ONLY, message.as_ref());
 }
 
-/// What is sent.
+/// Takes the queued messages.
 fn sent(session: &mut impl Session) -> Vec<String> {
     let mut messages = Vec::new();
     while let Some(outgoing) = session.poll_outgoing() {
@@ -37,19 +38,22 @@ fn sent(session: &mut impl Session) -> Vec<String> {
     messages
 }
 
+/// Takes the queued events.
 fn events<S: Session>(session: &mut S) -> Vec<S::Event> {
     core::iter::from_fn(|| session.poll_event()).collect()
 }
 
 fn discovered(capabilities: &str) -> String {
     alloc::format!(
-        r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{capabilities}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete",
+        "supportedVersions":["2026-07-28"],"capabilities":{capabilities}}}}}"#
     )
 }
 
 fn welcome(version: &str, capabilities: &str) -> String {
     alloc::format!(
-        r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"{version}","capabilities":{capabilities},"serverInfo":{{"name":"s","version":"1"}}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"{version}",
+        "capabilities":{capabilities},"serverInfo":{{"name":"s","version":"1"}}}}}}"#
     )
 }
 
@@ -58,7 +62,7 @@ fn client_config(revision: Revision, limits: Limits) -> client::Config {
     config.capability(crate::Capability::ElicitationForm).capability(crate::Capability::Roots)
 }
 
-/// A client that knows its server, which can do everything; its next request has the id 2.
+/// Returns a connected client whose server has all capabilities; its next request id is 2.
 fn client(revision: Revision, limits: Limits) -> Client {
     let mut client = Client::new(NOW, client_config(revision, limits));
     let capabilities =
@@ -77,7 +81,7 @@ fn call(client: &mut Client, params: &str) -> CallId {
     client.call_raw(NOW, "tools/call", Some(&params), CallOptions::default()).unwrap()
 }
 
-/// How the calls of a client ended.
+/// Takes the outcomes of completed calls.
 fn outcomes(client: &mut Client) -> Vec<Result<Raw, crate::CallError>> {
     let outcome = |event| match event {
         client::Event::Completed { outcome, .. } => Some(outcome),
@@ -95,13 +99,15 @@ fn open_session(server: &mut Server, revision: Revision) {
     receive(
         server,
         alloc::format!(
-            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{revision}","capabilities":{{"elicitation":{{}},"roots":{{}}}},"clientInfo":{{"name":"c","version":"1"}}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{
+            "protocolVersion":"{revision}","capabilities":{{"elicitation":{{}},"roots":{{}}}},
+            "clientInfo":{{"name":"c","version":"1"}}}}}}"#
         ),
     );
     receive(server, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
 }
 
-/// A server whose client has opened a session, or opens none in 2026-07-28.
+/// Returns a server with an open session, or without one for 2026-07-28.
 fn server(revision: Revision, limits: Limits) -> Server {
     let mut server = Server::new(NOW, server_config(limits));
     if revision != R5 {
@@ -112,7 +118,7 @@ fn server(revision: Revision, limits: Limits) -> Server {
     server
 }
 
-/// The requests that a server's application is handed.
+/// Takes the requests delivered to a server's application.
 fn requests(server: &mut Server) -> Vec<(IncomingId, crate::Request, crate::Context)> {
     let request = |event| match event {
         server::Event::Request { incoming, request, context } => Some((incoming, request, context)),

@@ -7,7 +7,7 @@ use super::super::inbound::{Inbound, ReplyTo};
 use super::super::lifecycle::phase::Phase;
 use super::super::pending_calls::{Owner, PendingCalls};
 use super::super::subscriptions::client::Subscriptions;
-use super::rules::{LogTarget, QuestionDelivery};
+use super::rules::{Delivery, LogTarget};
 use crate::collections::LazyBox;
 use crate::error::Misuse;
 use crate::method::MethodId;
@@ -60,7 +60,7 @@ pub(super) fn ask(
     incoming: IncomingId,
     questions: &[(&str, Question)],
     state: Option<&str>,
-) -> Result<QuestionDelivery, Misuse> {
+) -> Result<Delivery, Misuse> {
     let open = inbound.get(incoming).ok_or(Misuse::Stale)?;
     let ReplyTo::Peer { to, .. } = open.reply else { return Err(Misuse::Unsupported) };
     let limits = env.limits();
@@ -87,7 +87,7 @@ pub(super) fn ask(
         written.push(params);
     }
     inbound.begin_asking(env, incoming, questions, state);
-    Ok(QuestionDelivery::ByRequests(written))
+    Ok(Delivery::ByRequests(written))
 }
 
 #[cfg(test)]

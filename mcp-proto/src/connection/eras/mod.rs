@@ -1,4 +1,4 @@
-//! Dispatches era-specific behavior to [`legacy`] or [`modern`]; [`rules`] holds what needs no part.
+//! Dispatches to [`legacy`] or [`modern`]; rules that need no part are in [`rules`].
 
 pub(super) mod legacy;
 pub(super) mod modern;
@@ -18,7 +18,7 @@ use crate::rpc::Params;
 use crate::schema::Level;
 use crate::vocabulary::{CallId, CallOptions, Event, Filter, IncomingId, Question, Route};
 
-use rules::{LogTarget, QuestionDelivery};
+use rules::{Delivery, LogTarget};
 
 /// Returns whether the peer may be waiting for our responses before it can answer our calls.
 pub(super) fn peer_may_be_waiting(env: &Env, inbound: &Inbound) -> bool {
@@ -131,7 +131,7 @@ pub(super) fn ask(
     incoming: IncomingId,
     questions: &[(&str, Question)],
     state: Option<&str>,
-) -> Result<QuestionDelivery, Misuse> {
+) -> Result<Delivery, Misuse> {
     let open = inbound.get(incoming).filter(|open| open.asking().is_none()).ok_or(Misuse::Stale)?;
     if !open.rule.is_some_and(|rule| rule.may_ask) {
         return Err(Misuse::Unsupported);
@@ -149,7 +149,7 @@ pub(super) fn ask(
         Era::Legacy => legacy::ask(env, calls, inbound, incoming, questions, state),
         Era::Modern => {
             modern::ask(env, inbound, incoming, questions, state)?;
-            Ok(QuestionDelivery::InResult)
+            Ok(Delivery::InResult)
         }
     }
 }

@@ -82,8 +82,7 @@ pub(super) fn receivers(
     None
 }
 
-/// Returns the open subscription that a notification is tagged with; reports a violation if none.
-// STL-33, T-100: the tag is the subscription id in `_meta`.
+// STL-33, T-100: returns the subscription named in `_meta`; reports a violation if not open.
 fn tagged(
     env: &mut Env,
     calls: &PendingCalls,
@@ -111,8 +110,7 @@ fn tagged(
     None
 }
 
-/// Handles the acknowledgement of a subscription.
-// STL-29, STL-30: it names the part of the filter that the server honors.
+// STL-29, STL-30: the acknowledgement names the part of the filter that the server honors.
 fn acknowledged(
     env: &mut Env,
     calls: &mut PendingCalls,
@@ -202,8 +200,7 @@ pub(super) fn ask(
         .map(|_| ())
 }
 
-/// Writes one input request.
-// CAP-16: the client must have declared the capability that answering needs.
+// CAP-16: writes one question; fails unless the client declared the capability for it.
 fn write_question(out: &mut Vec<u8>, question: &Question, peer: &Peer) -> Result<(), Misuse> {
     let mut params = Vec::new();
     question.write(peer.revision, &mut params)?;

@@ -169,7 +169,7 @@ pub(in super::super) enum LogTarget {
 
 /// How the questions of a request reach the client.
 #[derive(Debug)]
-pub(in super::super) enum QuestionDelivery {
+pub(in super::super) enum Delivery {
     /// In the result, which is already queued; the request has ended.
     InResult,
     /// As requests that are yet to be sent: their params, in the order of the questions.

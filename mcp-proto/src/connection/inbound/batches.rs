@@ -87,9 +87,8 @@ impl Batches {
         written
     }
 
-    /// Counts one member as done. Returns the stream and all responses after the last; they are
-    /// empty if no response is to be sent.
-    // BAT-06, BAT-07, BAT-14: one array after all members finish, without cancelled ones, never `[]`.
+    /// Counts one member as done. Returns the stream and all responses after the last.
+    // BAT-06, BAT-07, BAT-14: one array of all responses, without cancelled members, never `[]`.
     pub(crate) fn settle(&mut self, id: BatchId) -> Option<(StreamId, Vec<u8>)> {
         let batch = self.open.get_mut(&id)?;
         batch.waiting -= 1;

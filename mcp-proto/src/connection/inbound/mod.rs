@@ -445,8 +445,7 @@ impl Inbound {
         }
     }
 
-    /// Marks a request as waiting for the client's answers; the application cannot respond to it
-    /// until it is delivered again.
+    /// Blocks responses to a request until its questions are answered.
     pub(crate) fn begin_asking(
         &mut self,
         env: &mut Env,

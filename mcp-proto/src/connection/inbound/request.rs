@@ -59,8 +59,7 @@ pub(crate) struct InboundRequest {
 pub(crate) struct RareRequest {
     /// The progress token, if the peer requested progress.
     progress_token: Option<RequestId>,
-    /// The latest progress.
-    // PRG-05: progress must increase.
+    // PRG-05: the latest progress, which the next must exceed.
     pub(crate) progress: f64,
     /// Params of the deferred progress notification.
     pub(super) deferred: Option<Vec<u8>>,

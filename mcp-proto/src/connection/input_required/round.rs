@@ -1,7 +1,6 @@
 //! One round of input for a call: the server's questions, and the data for retrying the call.
 //!
 //! The application receives the questions as requests and sees a single call with one outcome.
-
 // STL-18…22, STL-28: gather all answers, echo the state, retry with the original params.
 
 use alloc::boxed::Box;
@@ -188,8 +187,7 @@ impl Reader<'_> {
         Ok(Round { questions, state })
     }
 
-    /// Reads the questions; fails if any is invalid.
-    // T-96: this side must have declared the capability for every question.
+    // T-96: fails unless this side declared the capability for every question.
     fn questions(&self, requests: &Raw) -> Result<Vec<Question>, CallError> {
         if !requests.is_object() {
             return Err(invalid("`inputRequests` must be an object"));

@@ -4,7 +4,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::super::context::Env;
-use super::opening_action::OpeningAction;
+use super::open_action::OpenAction;
 use crate::error::{Unencodable, code};
 use crate::json::{Frame, Object, Raw, find, unescape};
 use crate::meta::supported;
@@ -26,23 +26,23 @@ pub(crate) fn write_initialize(
 }
 
 /// Client: reads the result of `initialize`.
-pub(crate) fn read_welcome(result: &Raw, identity: &Identity) -> OpeningAction {
+pub(crate) fn read_welcome(result: &Raw, identity: &Identity) -> OpenAction {
     if result.as_bytes().len() > identity.limits.peer_bytes_max {
-        return OpeningAction::Fault(Fault::BadHandshake(
-            "server description is too large (`Limits::peer_bytes_max`)".into(),
+        return OpenAction::Fault(Fault::BadHandshake(
+            "description exceeds `peer_bytes_max`".into(),
         ));
     }
     let welcome = match InitializeResult::decode(result) {
         Ok(welcome) => welcome,
-        Err(error) => return OpeningAction::Fault(Fault::BadHandshake(error.to_string().into())),
+        Err(error) => return OpenAction::Fault(Fault::BadHandshake(error.to_string().into())),
     };
     let takes = |revision: Revision| !revision.is_modern() || identity.takes_modern_welcome;
     let revision = Revision::from_name(&welcome.protocol_version)
         .filter(|revision| takes(*revision) && identity.revisions.contains(revision));
     let Some(revision) = revision else {
-        return OpeningAction::Fault(Fault::NoCommonRevision(welcome.protocol_version));
+        return OpenAction::Fault(Fault::NoCommonRevision(welcome.protocol_version));
     };
-    OpeningAction::Agreed(Peer {
+    OpenAction::Agreed(Peer {
         revision,
         info: welcome.server_info,
         capabilities: welcome.capabilities.seen_from(Side::Server, revision),
@@ -63,10 +63,8 @@ pub(crate) fn negotiate(params: &Params<'_>, identity: &Identity) -> Result<Peer
     let same = Revision::from_name(&offered)
         .filter(|revision| !revision.is_modern() && identity.revisions.contains(revision));
     let Some(revision) = same.or_else(|| identity.newest(Era::Legacy)) else {
-        let error = ErrorObject::new(
-            code::UNSUPPORTED_PROTOCOL_VERSION,
-            "this server does not support sessions",
-        );
+        let error =
+            ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "sessions are not supported");
         return Err(error.with_data(supported(&identity.revisions, Some(&offered))));
     };
     // A missing capability counts as unsupported.

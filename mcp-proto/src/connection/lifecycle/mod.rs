@@ -3,7 +3,7 @@
 //! [`phase`] is the state machine; [`probe`] and [`handshake`] interpret the opening messages.
 
 pub(crate) mod handshake;
-mod opening_action;
+mod open_action;
 pub(crate) mod phase;
 pub(crate) mod probe;
 
@@ -17,9 +17,11 @@ use crate::rpc::ErrorObject;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, Close, Fault, Identity};
 
-pub(crate) use opening_action::OpeningAction;
+pub(crate) use open_action::OpenAction;
 use phase::Phase;
 use probe::Probing;
+
+type Outcome = Result<Raw, CallError>;
 
 /// The state of opening and closing a connection.
 #[derive(Debug, Default)]
@@ -34,16 +36,16 @@ pub(crate) struct Lifecycle {
 impl Lifecycle {
     /// Client: returns the first action.
     // LIF-01, LIF-26, LIF-32: a probe, or `initialize` if the server is known to be legacy.
-    pub(crate) fn open(identity: &Identity) -> OpeningAction {
+    pub(crate) fn open(identity: &Identity) -> OpenAction {
         let limits = &identity.limits;
         let expects_legacy = identity.expects(Era::Legacy);
         match (identity.newest(Era::Modern), identity.newest(Era::Legacy)) {
-            (Some(revision), None) => OpeningAction::Probe(revision, limits.handshake_timeout),
+            (Some(revision), None) => OpenAction::Probe(revision, limits.handshake_timeout),
             (Some(revision), _) if !expects_legacy => {
-                OpeningAction::Probe(revision, limits.probe_timeout)
+                OpenAction::Probe(revision, limits.probe_timeout)
             }
-            (_, Some(revision)) => OpeningAction::Initialize(revision),
-            (None, None) => OpeningAction::Fault(Fault::NothingToOffer),
+            (_, Some(revision)) => OpenAction::Initialize(revision),
+            (None, None) => OpenAction::Fault(Fault::NothingToOffer),
         }
     }
 
@@ -53,11 +55,7 @@ impl Lifecycle {
     }
 
     /// Client: handles the outcome of `server/discover`.
-    pub(crate) fn on_discovered(
-        &mut self,
-        env: &Env,
-        outcome: Result<Raw, CallError>,
-    ) -> OpeningAction {
+    pub(crate) fn on_discovered(&mut self, env: &Env, outcome: Outcome) -> OpenAction {
         let identity = &env.identity;
         if matches!(outcome, Err(CallError::TimedOut)) {
             self.probing.on_timed_out();
@@ -70,28 +68,23 @@ impl Lifecycle {
 
     /// Client: handles the outcome of `initialize`.
     // T-42: capabilities are taken from a successful result only.
-    pub(crate) fn on_initialized(
-        &mut self,
-        env: &Env,
-        outcome: Result<Raw, CallError>,
-    ) -> OpeningAction {
+    pub(crate) fn on_initialized(&mut self, env: &Env, outcome: Outcome) -> OpenAction {
         match outcome {
             Ok(result) => handshake::read_welcome(&result, &env.identity),
             Err(CallError::Refused(error)) => self.on_initialize_refused(&env.identity, error),
-            Err(CallError::TimedOut) => OpeningAction::Fault(Fault::HandshakeTimedOut),
+            Err(CallError::TimedOut) => OpenAction::Fault(Fault::HandshakeTimedOut),
             Err(error @ (CallError::Http { .. } | CallError::Lost | CallError::Unsent)) => {
-                OpeningAction::Fault(Fault::Unopened(error))
+                OpenAction::Fault(Fault::Unopened(error))
             }
-            Err(other) => OpeningAction::Fault(Fault::BadHandshake(other.to_string().into())),
+            Err(other) => OpenAction::Fault(Fault::BadHandshake(other.to_string().into())),
         }
     }
 
-    /// Probes again after `initialize` was refused, unless a probe was answered before.
-    // LIF-31: the assumption that the server is legacy may be wrong.
-    fn on_initialize_refused(&mut self, identity: &Identity, error: ErrorObject) -> OpeningAction {
+    // LIF-31: the server may be modern after all, unless a probe was answered.
+    fn on_initialize_refused(&mut self, identity: &Identity, error: ErrorObject) -> OpenAction {
         match identity.newest(Era::Modern).filter(|_| self.probing.take_last_chance()) {
-            Some(revision) => OpeningAction::Probe(revision, identity.limits.handshake_timeout),
-            None => OpeningAction::Fault(Fault::Refused(error)),
+            Some(revision) => OpenAction::Probe(revision, identity.limits.handshake_timeout),
+            None => OpenAction::Fault(Fault::Refused(error)),
         }
     }
 

@@ -9,7 +9,6 @@
 //!  any ── Fault ──▶ Closed                                                                   ▼
 //!                                                    Closed ◀── Idle or Fault ──────────  Draining
 //! ```
-
 // LIF-01…19, T-26…T-31: order of the handshake, and what may be sent before it completes.
 
 use crate::revision::Side;

@@ -9,13 +9,12 @@
 //!
 //! If `initialize` is then refused and no probe was answered, one more probe follows. Over HTTP,
 //! where two requests can reach two servers, a refused probe that names nothing new is repeated.
-
 // LIF-25…32, T-32…T-37: probing, fallback to the legacy era, and mixed revision lists.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::opening_action::OpeningAction;
+use super::open_action::OpenAction;
 use crate::error::code;
 use crate::json::{Raw, elements, find, unescape};
 use crate::limits::Limits;
@@ -32,11 +31,9 @@ pub(crate) struct Probing {
     probes: u32,
     /// Whether the era is considered known: a probe was answered, or the last one was sent.
     is_certain: bool,
-    /// Whether a late answer to a timed-out probe may arrive.
-    // T-35: a late answer is ignored.
+    // T-35: whether a late answer to a timed-out probe may arrive.
     expects_late: bool,
-    /// Whether the transport consists of independent exchanges.
-    // LIF-25: the probe is then retried even in a revision that was tried.
+    // LIF-25: whether exchanges are independent, so that a tried revision is probed again.
     uses_exchanges: bool,
 }
 
@@ -79,15 +76,11 @@ impl Answer {
     pub(crate) fn of(outcome: Result<Raw, CallError>, limits: &Limits) -> Self {
         match outcome {
             Ok(result) if result.as_bytes().len() > limits.peer_bytes_max => {
-                Self::Refused(Fault::BadHandshake(
-                    "server description is too large (`Limits::peer_bytes_max`)".into(),
-                ))
+                Self::Refused(Fault::BadHandshake("description exceeds `peer_bytes_max`".into()))
             }
             Ok(result) => match Discovered::read(&result) {
                 Some(discovered) => Self::Discovered(discovered),
-                None => {
-                    Self::Unknown(Fault::BadHandshake("invalid result of `server/discover`".into()))
-                }
+                None => Self::Unknown(Fault::BadHandshake("invalid discover result".into())),
             },
             Err(CallError::Refused(error)) => match error.code {
                 code::UNSUPPORTED_PROTOCOL_VERSION => {
@@ -108,7 +101,7 @@ impl Answer {
             Err(error @ (CallError::Http { .. } | CallError::Lost)) => {
                 Self::Unknown(Fault::Unopened(error))
             }
-            // TMO-15, T-35: no cancellation is sent; `initialize` must come first at a legacy server.
+            // TMO-15, T-35: no cancellation; a legacy server must receive `initialize` first.
             Err(CallError::TimedOut) => Self::Unknown(Fault::HandshakeTimedOut),
             Err(other) => Self::Unknown(Fault::BadHandshake(alloc::format!("{other}").into())),
         }
@@ -155,51 +148,45 @@ impl Probing {
     }
 
     /// Returns the action that follows from an answer.
-    pub(super) fn next(
-        &self,
-        answer: Answer,
-        identity: &Identity,
-        trying: Revision,
-    ) -> OpeningAction {
+    pub(super) fn next(&self, answer: Answer, identity: &Identity, trying: Revision) -> OpenAction {
         match answer {
             Answer::Discovered(server) if server.speaks(trying) => {
-                OpeningAction::Agreed(server.into_peer(trying))
+                OpenAction::Agreed(server.into_peer(trying))
             }
             Answer::Discovered(server) => self.select(&server.versions, identity),
             Answer::Speaks(names) => self.select(&names, identity),
             Answer::Unknown(otherwise) => match identity.newest(Era::Legacy) {
-                Some(revision) => OpeningAction::Initialize(revision),
-                None => OpeningAction::Fault(otherwise),
+                Some(revision) => OpenAction::Initialize(revision),
+                None => OpenAction::Fault(otherwise),
             },
-            Answer::Refused(fault) => OpeningAction::Fault(fault),
+            Answer::Refused(fault) => OpenAction::Fault(fault),
         }
     }
 
-    /// Returns the action for the best common revision in `names`.
-    // LIF-25, LIF-27, T-32…T-34: modern revisions are preferred; legacy ones need `initialize`.
-    fn select(&self, names: &[String], identity: &Identity) -> OpeningAction {
+    // LIF-25, LIF-27, T-32…T-34: selects the newest common modern revision, otherwise a legacy one.
+    fn select(&self, names: &[String], identity: &Identity) -> OpenAction {
         let common = |era| {
             let named = |revision: &Revision| names.iter().any(|name| name == revision.name());
             identity.revisions.iter().copied().filter(|it| it.is_of(era)).filter(named).max()
         };
         let timeout = identity.limits.handshake_timeout;
         if let Some(revision) = common(Era::Modern).filter(|it| !self.tried.contains(it)) {
-            return OpeningAction::Probe(revision, timeout);
+            return OpenAction::Probe(revision, timeout);
         }
         if let Some(revision) = common(Era::Legacy) {
-            return OpeningAction::Initialize(revision);
+            return OpenAction::Initialize(revision);
         }
         // T-32, T-33: repeated only once, to avoid a loop.
         let may_repeat = self.uses_exchanges && self.probes < PROBES_MAX;
         if let Some(revision) = common(Era::Modern).filter(|_| may_repeat) {
-            return OpeningAction::Probe(revision, timeout);
+            return OpenAction::Probe(revision, timeout);
         }
         let names: Vec<String> = names
             .iter()
             .take(NAMES_MAX)
             .map(|name| name.chars().take(NAME_CHARS_MAX).collect())
             .collect();
-        OpeningAction::Fault(Fault::NoCommonRevision(names.join(", ")))
+        OpenAction::Fault(Fault::NoCommonRevision(names.join(", ")))
     }
 }
 

@@ -70,11 +70,9 @@ pub(crate) struct Call {
     pub(super) deadline_max: Instant,
     pub(super) deadline: Option<Instant>,
     pub(crate) wants_progress: bool,
-    /// Whether the request asked for log messages.
-    // T-92: log messages are attributed to a call only if just one asked for them.
+    // T-92: whether the request asked for log messages.
     pub(crate) wants_logs: bool,
-    /// The latest progress.
-    // PRG-05: progress must increase.
+    // PRG-05: the latest progress, which the next must exceed.
     pub(crate) progress: f64,
     pub(super) rare: Option<Box<RareCall>>,
 }

@@ -207,8 +207,7 @@ impl PendingCalls {
         call
     }
 
-    /// Removes the deadline of an acknowledged subscription.
-    // TMO-11: an open subscription does not time out.
+    // TMO-11: an acknowledged subscription does not time out.
     pub(crate) fn remove_deadline(&mut self, call: CallId) {
         self.table.wait_until(call.0, None);
     }
@@ -316,8 +315,7 @@ impl PendingCalls {
         }
     }
 
-    /// Retries a call with its input.
-    // STL-20, STL-21, ID-11, T-97, T-98: original params, input and state, under a new wire id.
+    // STL-20, STL-21, ID-11, T-97, T-98: retries with the original params and the input.
     fn repeat(&mut self, env: &mut Env, id: u64) {
         let Some(input) = self.table.take_input(id) else { return };
         let Some(renewed) = self.table.renew(env.now, id) else { return };
@@ -389,8 +387,7 @@ impl PendingCalls {
         self.retire(env, id, error);
     }
 
-    /// Handles an expired deadline: retries, waits or times out. `peer_waits` tells whether the
-    /// peer may be waiting for our responses.
+    /// Handles an expired deadline. A call does not time out while the peer waits for us.
     // TMO-02, TMO-06: a timeout cancels the request, but never `initialize`.
     pub(crate) fn expire(&mut self, env: &mut Env, id: u64, peer_waits: bool) {
         let may_wait = self.table.may_extend(env.now, id);
@@ -447,8 +444,7 @@ impl PendingCalls {
         (lost.into_iter().map(|(_, call, owner)| (call, owner)).collect(), questions)
     }
 
-    /// Returns the only call that requested log messages.
-    // T-92: log messages do not name their request.
+    // T-92: returns the only call that asked for log messages, because they name no request.
     pub(crate) fn only_logged(&self) -> Option<CallId> {
         let mut calls =
             self.table.iter().filter(|(_, call)| call.wants_logs).map(|(_, call)| call.id);

@@ -2,7 +2,6 @@
 //!
 //! Wire ids are consecutive integers, never reused within a connection, and double as progress
 //! tokens. Retrying a call assigns a new wire id but keeps its `CallId`.
-
 // ID-01, ID-06: unique integer ids. ID-11: a retry uses a new id.
 
 use alloc::boxed::Box;
@@ -24,9 +23,7 @@ pub(crate) struct CallTable {
     /// Pruned whenever a call ends or its deadline moves, so that the first entry is valid.
     deadlines: DeadlineHeap<Instant>,
     next_id: u64,
-    /// Ended calls for which late messages are expected; the value is true for subscriptions,
-    /// which may receive several.
-    // T-44: a late response is ignored.
+    // T-44: ended calls that may receive a late response or, if true (subscriptions), several.
     retired: BTreeMap<u64, bool>,
     /// Calls whose timeout is suspended until our side has responded to the peer.
     suspended: BTreeSet<u64>,
@@ -261,9 +258,8 @@ impl CallTable {
         self.retired.contains_key(&id)
     }
 
-    /// Returns whether a late response was expected, and expects no other; a subscription may
-    /// receive any number of late messages.
-    // T-101: its result and its cancellation may both arrive.
+    /// Returns whether a late response was expected, and expects no other.
+    // T-101: a subscription may receive both its result and a cancellation.
     pub(crate) fn forget_retired(&mut self, id: u64) -> bool {
         match self.retired.get(&id) {
             Some(true) => true,

@@ -10,7 +10,6 @@
 //!
 //!   a legacy resource:  queued (Turn) ──▶ requested (Answer) ──▶ subscribed (Nothing)
 //! ```
-
 // STL-29…38, T-100…T-104, T-122: acknowledgement, tags, ends and URI matching.
 
 use alloc::boxed::Box;
@@ -121,9 +120,8 @@ impl Subscriptions {
         self.open.get(&call).map(|it| it.acknowledged.is_some())
     }
 
-    /// Records an acknowledgement. Returns the filter in effect: the acknowledged part of the
-    /// requested one.
-    // STL-29, STL-30: sent once, before any notification.
+    /// Records an acknowledgement. Returns the acknowledged part of the requested filter.
+    // STL-29, STL-30: it comes first and names only the honored part.
     pub(crate) fn acknowledge(
         &mut self,
         call: CallId,
@@ -153,8 +151,7 @@ impl Subscriptions {
         self.queue.len()
     }
 
-    /// Begins a legacy subscription. Call [`next_request`](Self::next_request) and then
-    /// [`report_if_settled`](Self::report_if_settled).
+    /// Begins a legacy subscription; call [`report_if_settled`](Self::report_if_settled) later.
     pub(crate) fn begin(&mut self, call: CallId, asked: Filter, options: &CallOptions) {
         let waits = asked.uris.iter().filter(|uri| self.retain(uri, options)).count();
         self.open.insert(call, Subscription { asked, waits, acknowledged: None });
@@ -190,9 +187,7 @@ impl Subscriptions {
         }
     }
 
-    /// Takes the next request to send, if there is room next to `calls` pending calls; one request
-    /// is always allowed. Call [`on_sent`](Self::on_sent) or
-    /// [`on_unsendable`](Self::on_unsendable) next.
+    /// Takes the next request to send, if `calls` pending calls leave room; one is always allowed.
     pub(crate) fn next_request(
         &mut self,
         calls: usize,

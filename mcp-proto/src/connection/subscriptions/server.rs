@@ -1,9 +1,7 @@
 //! A server's subscribers, in both eras.
 //!
-//! A modern subscriber is a `subscriptions/listen` request, which is answered when the server
-//! closes. In a legacy session the client subscribes to resources; changes of lists are always
-//! reported.
-
+//! A modern subscriber is an open `subscriptions/listen` request. In a legacy session the client
+//! subscribes to resources, and changes of lists are always reported.
 // STL-29…36, CAN-15, T-102, T-103: acknowledgement, tags, the final response and empty filters.
 
 use alloc::boxed::Box;
@@ -243,8 +241,7 @@ fn notify(env: &mut Env, change: Change<'_>, subscription: Option<(StreamId, &Re
     });
 }
 
-/// Writes the `_meta` that tags a message with its subscription.
-// ID-12: the tag is the id of the `subscriptions/listen` request.
+// ID-12: writes the `_meta` that tags a message with the id of its `subscriptions/listen`.
 fn write_tag(out: &mut Vec<u8>, id: &RequestId) {
     let mut meta = Object::begin(out);
     id.write(meta.key(key::SUBSCRIPTION_ID));

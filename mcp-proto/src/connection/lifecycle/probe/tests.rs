@@ -1,4 +1,4 @@
-//! The table of the probe, row by row: what was tried and what came back, and what follows.
+//! Tests of the probe table, row by row.
 
 use alloc::format;
 
@@ -29,18 +29,18 @@ fn speaks(versions: &str) -> Outcome {
     Err(CallError::Refused(error))
 }
 
-fn shown(next: &OpeningAction) -> String {
+fn shown(next: &OpenAction) -> String {
     match next {
-        OpeningAction::Agreed(peer) => format!("agreed {}", peer.revision),
-        OpeningAction::Fault(Fault::NoCommonRevision(names)) => {
+        OpenAction::Agreed(peer) => format!("agreed {}", peer.revision),
+        OpenAction::Fault(Fault::NoCommonRevision(names)) => {
             format!("no common revision {names}")
         }
-        OpeningAction::Fault(fault) => {
+        OpenAction::Fault(fault) => {
             let fault = format!("{fault:?}");
             fault.chars().take_while(|char| char.is_alphanumeric()).collect()
         }
-        OpeningAction::Initialize(revision) => format!("initialize {revision}"),
-        OpeningAction::Probe(revision, _) => format!("probe {revision}"),
+        OpenAction::Initialize(revision) => format!("initialize {revision}"),
+        OpenAction::Probe(revision, _) => format!("probe {revision}"),
     }
 }
 
@@ -48,7 +48,7 @@ fn identity(revisions: &[Revision]) -> Identity {
     Identity::for_test(Side::Client, Limits::default(), revisions)
 }
 
-/// What follows from `outcome`, after so many probes.
+/// Returns the action after `outcome`, given the number of probes sent.
 fn after(probes: u32, uses_exchanges: bool, ours: &[Revision], outcome: Outcome) -> String {
     let identity = identity(ours);
     let mut probing = Probing::default();
@@ -60,10 +60,10 @@ fn after(probes: u32, uses_exchanges: bool, ours: &[Revision], outcome: Outcome)
 }
 
 #[test]
-fn each_answer_leads_to_one_next_step_lif_28_lif_29() {
+fn each_outcome_leads_to_one_action_lif_28_lif_29() {
     let init = "initialize 2025-11-25";
     let rows: &[(&str, Outcome, &str, &str)] = &[
-        // The answer; what follows where both eras are spoken, and where only the modern one is.
+        // Name, outcome, action if both eras are supported, action if only the modern one is.
         ("its revision", discovered(r#"["2026-07-28"]"#), "agreed 2026-07-28", "agreed 2026-07-28"),
         (
             "several",
@@ -113,7 +113,7 @@ fn each_answer_leads_to_one_next_step_lif_28_lif_29() {
 }
 
 #[test]
-fn a_server_that_names_what_was_tried_is_probed_once_more_only_over_exchanges_t_32_t_33() {
+fn a_tried_revision_is_probed_again_once_and_only_over_exchanges_t_32_t_33() {
     let rows = [
         (0, false, "probe 2026-07-28"),
         (1, false, "no common revision 2026-07-28"),
@@ -124,13 +124,13 @@ fn a_server_that_names_what_was_tried_is_probed_once_more_only_over_exchanges_t_
         let next = after(probes, uses_exchanges, BOTH, speaks(r#"["2026-07-28"]"#));
         assert_eq!(next, wanted, "{probes} {uses_exchanges}");
     }
-    // A legacy revision in common goes first.
+    // A common legacy revision takes precedence.
     let next = after(1, true, BOTH, speaks(r#"["2026-07-28","2025-11-25"]"#));
     assert_eq!(next, "initialize 2025-11-25");
 }
 
 #[test]
-fn an_answer_that_is_too_long_is_the_end() {
+fn an_oversized_answer_is_a_fault() {
     let ours = identity(BOTH);
     let limits = Limits { peer_bytes_max: 40, ..Limits::default() };
     let answer = Answer::of(discovered(r#"["2026-07-28"]"#), &limits);
@@ -138,7 +138,7 @@ fn an_answer_that_is_too_long_is_the_end() {
 }
 
 #[test]
-fn what_a_peer_names_is_quoted_within_bounds() {
+fn quoted_revision_names_are_bounded() {
     let names: Vec<String> = (0..9).map(|n| format!("\"{n}{}\"", "x".repeat(40))).collect();
     let next = after(1, false, BOTH, discovered(&format!("[{}]", names.join(","))));
     let quoted: Vec<&str> = next.strip_prefix("no common revision ").unwrap().split(", ").collect();
@@ -147,12 +147,12 @@ fn what_a_peer_names_is_quoted_within_bounds() {
 }
 
 #[test]
-fn one_more_probe_follows_a_refused_initialize_unless_one_was_answered_lif_31() {
+fn one_probe_follows_a_refused_initialize_unless_one_was_answered_lif_31() {
     let mut probing = Probing::default();
     probing.on_sent(MODERN);
     probing.on_timed_out();
     assert!(probing.take_last_chance(), "the first probe was not answered");
-    assert!(!probing.take_last_chance() && probing.is_certain(), "it is the last");
+    assert!(!probing.take_last_chance() && probing.is_certain(), "the second probe is the last");
 
     let mut answered = Probing::default();
     answered.on_sent(MODERN);

@@ -8,7 +8,7 @@ use crate::vocabulary::{Fault, Peer};
 /// The next action in opening a connection.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "short-lived, one per connection")]
-pub(crate) enum OpeningAction {
+pub(crate) enum OpenAction {
     /// Accept the peer; the connection is open.
     Agreed(Peer),
     /// Close the connection.
