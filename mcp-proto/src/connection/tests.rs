@@ -44,17 +44,18 @@ fn events<S: Session>(session: &mut S) -> Vec<S::Event> {
 }
 
 fn discovered(capabilities: &str) -> String {
-    alloc::format!(
-        r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete",
-        "supportedVersions":["2026-07-28"],"capabilities":{capabilities}}}}}"#
-    )
+    let result = alloc::format!(
+        r#"{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{capabilities}}}"#
+    );
+    alloc::format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)
 }
 
 fn welcome(version: &str, capabilities: &str) -> String {
-    alloc::format!(
-        r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"{version}",
-        "capabilities":{capabilities},"serverInfo":{{"name":"s","version":"1"}}}}}}"#
-    )
+    let info = r#"{"name":"s","version":"1"}"#;
+    let result = alloc::format!(
+        r#"{{"protocolVersion":"{version}","capabilities":{capabilities},"serverInfo":{info}}}"#
+    );
+    alloc::format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)
 }
 
 fn client_config(revision: Revision, limits: Limits) -> client::Config {

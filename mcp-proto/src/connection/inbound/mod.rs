@@ -445,7 +445,7 @@ impl Inbound {
         }
     }
 
-    /// Blocks responses to a request until its questions are answered.
+    /// Records the questions of a request; responses to it are rejected until they are answered.
     pub(crate) fn begin_asking(
         &mut self,
         env: &mut Env,

@@ -387,7 +387,7 @@ impl PendingCalls {
         self.retire(env, id, error);
     }
 
-    /// Handles an expired deadline. A call does not time out while the peer waits for us.
+    /// Handles an expired deadline; while the peer waits for us, only the maximum counts.
     // TMO-02, TMO-06: a timeout cancels the request, but never `initialize`.
     pub(crate) fn expire(&mut self, env: &mut Env, id: u64, peer_waits: bool) {
         let may_wait = self.table.may_extend(env.now, id);
@@ -453,7 +453,7 @@ impl PendingCalls {
     }
 
     /// Handles a progress notification for one of our calls.
-    // PRG-03…10, PRG-16: progress must increase; otherwise it is dropped and reported.
+    // PRG-03…10, PRG-16: a value that does not increase is dropped and reported.
     pub(crate) fn on_progress(&mut self, env: &mut Env, params: &Params<'_>) {
         let number = |name: &str| -> Option<f64> {
             core::str::from_utf8(params.member(name)?)

@@ -25,7 +25,7 @@ pub(crate) struct CallTable {
     next_id: u64,
     // T-44: ended calls that may receive a late response or, if true (subscriptions), several.
     retired: BTreeMap<u64, bool>,
-    /// Calls whose timeout is suspended until our side has responded to the peer.
+    /// Calls whose timeout is suspended until the application has answered the peer.
     suspended: BTreeSet<u64>,
     /// The latest wire id of each retried call.
     renewed: BTreeMap<CallId, u64>,
