@@ -1,9 +1,9 @@
-//! What the application does to a connection. A command that fails has changed nothing.
+//! Commands of the application. A command that returns an error has no effect.
 
 use alloc::vec::Vec;
 
-use super::eras::rules::{self, Asked, LogTo};
-use super::inbound::{Open, Responded};
+use super::eras::rules::{self, Delivery, LogTarget};
+use super::inbound::{InboundRequest, Responded};
 use super::pending_calls::{NewCall, Owner};
 use super::{Connection, eras};
 use crate::error::{Misuse, Unencodable};
@@ -20,10 +20,10 @@ use crate::vocabulary::{
     CallId, CallOptions, Change, Close, Filter, IncomingId, OutgoingKind, Progress, Question, Route,
 };
 
-/// Writes one JSON value for a peer of the given revision.
+/// Writes one JSON value in the format of the given revision.
 type Write<'a> = &'a dyn Fn(Revision, &mut Vec<u8>) -> Result<(), Unencodable>;
 
-/// Capacity that the scratch buffer keeps between calls.
+/// Capacity in bytes that the scratch buffer retains between calls.
 const SCRATCH_KEPT_BYTES_MAX: usize = 16 * 1024;
 
 impl Connection {
@@ -38,9 +38,9 @@ impl Connection {
         let known = MethodId::from_name(method);
         let allowed = self.env.allows();
         if known == Some(MethodId::Ping) {
-            // A client that opened no session takes no requests. (STL-13)
-            let is_unheard = self.env.side == Side::Server && self.env.has_no_session();
-            self.env.require(allowed.pings && !is_unheard)?;
+            // STL-13: a client without a session accepts no requests.
+            let is_modern_client = self.env.side == Side::Server && self.env.has_no_session();
+            self.env.require(allowed.pings && !is_modern_client)?;
         } else {
             self.env.require(allowed.traffic)?;
             self.env.require_room(Route::of(self.inbound.stream_of(options.parent)))?;
@@ -58,14 +58,14 @@ impl Connection {
         scratch.clear();
         let placed = params(self.env.revision(), &mut scratch)
             .map_err(Misuse::from)
-            .and_then(|()| self.place(method, known, &scratch, options));
+            .and_then(|()| self.send_call(method, known, &scratch, options));
         scratch.shrink_to(SCRATCH_KEPT_BYTES_MAX);
         self.env.scratch = scratch;
         placed
     }
 
-    /// Sends a call of the application, unless its result is cached.
-    fn place(
+    /// Sends a call of the application, or completes it from the cache.
+    fn send_call(
         &mut self,
         method: &str,
         known: Option<MethodId>,
@@ -104,7 +104,7 @@ impl Connection {
         Ok(CallId(self.calls.send(env, call)))
     }
 
-    /// Client: has the server send log messages of `level` and above.
+    /// Client: sets the minimum level of the log messages it receives.
     pub(crate) fn set_log_level(
         &mut self,
         now: Instant,
@@ -124,7 +124,7 @@ impl Connection {
         self.call(now, MethodId::SetLogLevel.name(), &write, options)
     }
 
-    /// Client: listens to changes.
+    /// Client: subscribes to the changes that `filter` selects.
     pub(crate) fn listen(
         &mut self,
         now: Instant,
@@ -140,26 +140,26 @@ impl Connection {
         let call =
             eras::listen(&mut self.env, &mut self.calls, &mut self.subscriptions, filter, options)?;
         self.send_subscriptions();
-        eras::on_listening(&mut self.env, &mut self.subscriptions, call);
+        eras::on_subscription_begun(&mut self.env, &mut self.subscriptions, call);
         Ok(call)
     }
 
-    /// Sends what the subscriptions have to ask the server.
+    /// Sends the queued `resources/subscribe` and `resources/unsubscribe` requests.
     pub(super) fn send_subscriptions(&mut self) {
-        // At the end of the connection nothing is asked any more.
+        // A closing connection sends no new requests.
         let is_open = self.env.allows().traffic;
         let calls_max = self.limits().calls_max;
         let Some(subscriptions) = self.subscriptions.allocated_mut().filter(|_| is_open) else {
             return;
         };
-        while let Some(step) = subscriptions.next_step(self.calls.len(), calls_max) {
-            let (method, owner) = match step.subscribe {
+        while let Some(request) = subscriptions.next_request(self.calls.len(), calls_max) {
+            let (method, owner) = match request.subscribe {
                 Some(_) => (MethodId::Subscribe, Owner::Subscribe),
                 None => (MethodId::Unsubscribe, Owner::Unsubscribe),
             };
             let mut params = Vec::new();
             let mut object = Object::begin(&mut params);
-            object.str("uri", &step.uri);
+            object.str("uri", &request.uri);
             object.end();
             let env = &mut self.env;
             let theirs = env.terms.peer.as_deref();
@@ -172,23 +172,23 @@ impl Connection {
                 true,
             );
             let Ok(rule) = rule else {
-                subscriptions.unsent(env, &step);
+                subscriptions.on_unsendable(env, &request);
                 continue;
             };
-            let options = step.subscribe.clone().unwrap_or_default();
+            let options = request.subscribe.clone().unwrap_or_default();
             let call =
                 NewCall::own(method, rule, &params, owner, options.wait_for(rule, env.limits()));
             let id = self.calls.send(env, call);
-            subscriptions.sent(step, id);
+            subscriptions.on_sent(request, id);
         }
     }
 
-    /// Client: the open subscriptions, with what they cover.
+    /// Client: iterates over the open subscriptions and the filters in effect.
     pub(crate) fn listening(&self) -> impl Iterator<Item = (CallId, &Filter)> {
         self.subscriptions.iter()
     }
 
-    /// Cancels a call of the application.
+    /// Cancels a call of the application. Fails with `Misuse::Stale` if it is not open.
     pub(crate) fn cancel(
         &mut self,
         now: Instant,
@@ -216,8 +216,8 @@ impl Connection {
         let revision = env.revision();
         let known = MethodId::from_name(method);
         let allowed = env.allows();
-        // A log message may go out before the client is ready (D-24), but not without a session
-        // (LOG-05).
+        // D-24: log messages may precede `notifications/initialized`.
+        // LOG-05: they require a session.
         let logs = allowed.logs && env.terms.peer.is_some();
         let is_log = known == Some(MethodId::LogMessage);
         env.require(if is_log { logs } else { allowed.traffic })?;
@@ -252,10 +252,10 @@ impl Connection {
         error: &ErrorObject,
     ) -> Result<(), Misuse> {
         self.advance(now);
-        self.refuse_open(incoming, error.clone())
+        self.refuse_delivered(incoming, error.clone())
     }
 
-    /// Server: answers a request with questions.
+    /// Server: asks the client for input that a request needs.
     pub(crate) fn request_input(
         &mut self,
         now: Instant,
@@ -266,8 +266,8 @@ impl Connection {
         self.advance(now);
         let Self { env, calls, inbound, .. } = self;
         match eras::ask(env, calls, inbound, incoming, questions, state)? {
-            Asked::InResult => self.on_request_ended(),
-            Asked::ByRequests(params) => self.send_questions(incoming, questions, &params),
+            Delivery::InResult => self.on_request_ended(),
+            Delivery::ByRequests(params) => self.send_questions(incoming, questions, &params),
         }
         Ok(())
     }
@@ -299,7 +299,8 @@ impl Connection {
         self.inbound.deliver_answered(&mut self.env, incoming);
     }
 
-    /// Server: refuses a request that would have to ask what its client did not declare. (CAP-15)
+    /// Server: refuses a request whose questions need capabilities the client did not declare.
+    // CAP-15: the error lists the missing capabilities.
     pub(crate) fn refuse_undeclared(
         &mut self,
         now: Instant,
@@ -324,13 +325,13 @@ impl Connection {
         self.respond_error(now, incoming, &error)
     }
 
-    /// The revision that the response to `incoming` is written in, or any other message.
+    /// Returns the revision for encoding the response to `incoming`, or any message if `None`.
     pub(crate) fn revision_for(&self, incoming: Option<IncomingId>) -> Revision {
         let open = incoming.and_then(|incoming| self.inbound.get(incoming));
         open.map_or_else(|| self.env.revision(), |open| open.peer.revision)
     }
 
-    /// Server: reports a change to every client that listens.
+    /// Server: notifies all subscribers of a change.
     pub(crate) fn changed(&mut self, now: Instant, change: Change<'_>) -> Result<(), Misuse> {
         self.advance(now);
         if !self.env.allows().input {
@@ -352,7 +353,8 @@ impl Connection {
         self.inbound.progress(&mut self.env, incoming, progress)
     }
 
-    /// Server: sends a log message, unless the client does not want it. (LOG-01…03)
+    /// Server: sends a log message unless its level is below the client's threshold.
+    // LOG-01…03: the threshold is per session, or per request in the modern era.
     pub(crate) fn log(
         &mut self,
         now: Instant,
@@ -362,7 +364,7 @@ impl Connection {
         data: &Raw,
     ) -> Result<(), Misuse> {
         self.advance(now);
-        let open: Option<&Open> = match incoming {
+        let open: Option<&InboundRequest> = match incoming {
             Some(incoming) => Some(self.inbound.get(incoming).ok_or(Misuse::Stale)?),
             None => None,
         };
@@ -375,21 +377,23 @@ impl Connection {
             Ok(())
         };
         match eras::log_to(&self.env, open, level)? {
-            LogTo::Nobody => Ok(()),
-            LogTo::Request(route) => {
+            LogTarget::Discard => Ok(()),
+            LogTarget::Request(route) => {
                 self.env.notify(route, MethodId::LogMessage, write);
                 Ok(())
             }
-            LogTo::Session(route) => {
+            LogTarget::Session(route) => {
                 self.notify_on(route, MethodId::LogMessage.name(), &|_, out| write(out))
             }
         }
     }
 
-    /// Closes the stream of a request for now: its answer travels on another. (HTTP-15)
+    /// Server: ends the current stream of a request; the client reconnects for the response.
+    // HTTP-15: the server may close a stream before the response.
     pub(crate) fn end_stream(&mut self, now: Instant, incoming: IncomingId) -> Result<(), Misuse> {
         self.advance(now);
-        let stream = self.inbound.get(incoming).and_then(Open::stream).ok_or(Misuse::Stale)?;
+        let stream =
+            self.inbound.get(incoming).and_then(InboundRequest::stream).ok_or(Misuse::Stale)?;
         self.env.end_stream(stream, false);
         Ok(())
     }

@@ -1,8 +1,7 @@
-//! What all parts of a connection share: the time, the configuration, what is agreed with the peer,
-//! and the queues.
+//! State shared by all parts of a connection: time, configuration, negotiated terms and queues.
 //!
-//! A part receives an [`Env`] with each call and owns everything else that it knows. What a part
-//! cannot do itself it leaves to the router, as an [`Effect`].
+//! Each call to a part passes an [`Env`]; all other state is private to the part. Actions that
+//! involve other parts are queued as an [`Effect`] for the router.
 
 use alloc::borrow::Cow;
 use alloc::sync::Arc;
@@ -27,11 +26,11 @@ use crate::vocabulary::{
     Violation, ViolationKind,
 };
 
-/// What a part receives with each call.
+/// The environment passed to every call of a part.
 #[derive(Debug)]
 pub(crate) struct Env {
     pub(super) side: Side,
-    /// The time of the input or command that is being handled. Never goes back.
+    /// The time of the current input or command; monotonic.
     pub(super) now: Instant,
     pub(super) identity: Arc<Identity>,
     pub(super) terms: Terms,
@@ -39,36 +38,35 @@ pub(crate) struct Env {
     pub(super) events: Events,
     pub(super) violations: Violations,
     pub(super) effects: Vec<Effect>,
-    /// Params that are being written; empty between calls, kept for its memory.
+    /// Scratch buffer for params; empty between calls, reused to avoid allocation.
     pub(super) scratch: Vec<u8>,
 }
 
-/// What is agreed with the peer, or will be.
+/// The terms negotiated with the peer.
 #[derive(Debug)]
 pub(crate) struct Terms {
     pub(super) phase: Phase,
     pub(super) peer: Option<Arc<Peer>>,
-    /// The revision to speak until one is agreed on.
+    /// The proposed revision, used until one is negotiated.
     pub(super) trying: Revision,
     /// Writes the `_meta` of modern messages.
     pub(super) meta: Arc<MetaWriter>,
-    /// The threshold for log messages. Server: as the session's client set it. Client: as each
-    /// request says.
+    /// The log level threshold. Server: set by the session's client. Client: sent with each modern
+    /// request.
     pub(super) log_level: Option<Level>,
 }
 
-/// What a part leaves to the router.
+/// An action that a part leaves to the router.
 #[derive(Debug)]
 pub(crate) enum Effect {
-    /// A call has ended. `questions` are those of the server that the application still had to
-    /// answer for it.
+    /// A call has ended. `questions` are the server's questions about it that are still open.
     Ended {
         call: CallId,
         owner: Owner,
         questions: Vec<IncomingId>,
         outcome: Result<Raw, CallError>,
     },
-    /// The connection cannot go on.
+    /// The connection must close.
     Fault(Fault),
 }
 
@@ -102,7 +100,7 @@ impl Env {
         &self.identity.limits
     }
 
-    /// The revision that was agreed on, or the one that is tried.
+    /// Returns the negotiated revision, or the proposed one.
     pub(super) fn revision(&self) -> Revision {
         self.terms.peer.as_ref().map_or(self.terms.trying, |peer| peer.revision)
     }
@@ -123,17 +121,17 @@ impl Env {
         self.terms.phase.allows()
     }
 
-    /// Whether this side serves a client without a handshake.
+    /// Returns whether this side is a server that accepts modern requests (no handshake).
     pub(super) fn serves_modern(&self) -> bool {
         self.side == Side::Server && self.identity.newest(Era::Modern).is_some()
     }
 
-    /// Whether this side is a server whose clients need no handshake, and none was made.
+    /// Returns whether this side supports the modern era and no peer has been negotiated.
     pub(super) fn has_no_session(&self) -> bool {
         self.terms.peer.is_none() && self.identity.newest(Era::Modern).is_some()
     }
 
-    /// Succeeds if `allowed`; otherwise says why the phase forbids it.
+    /// Fails unless `allowed`, with the error that fits the phase.
     pub(super) fn require(&self, allowed: bool) -> Result<(), Misuse> {
         match self.terms.phase {
             _ if allowed => Ok(()),
@@ -152,7 +150,7 @@ impl Env {
         self.events.push(event);
     }
 
-    /// Reports a broken rule, and ends the connection when it was one too many.
+    /// Reports a violation, and queues a fault if the policy or the limit demands it.
     pub(super) fn violation(&mut self, kind: ViolationKind, detail: impl Into<Cow<'static, str>>) {
         self.events.push(Event::Violation(Violation { kind, detail: detail.into() }));
         if let Some(fault) = self.violations.record(self.identity.policy, &self.identity.limits) {
@@ -160,15 +158,15 @@ impl Env {
         }
     }
 
-    /// Reports a notification whose params are wrong.
+    /// Reports a notification with invalid params.
     pub(super) fn bad_notification(&mut self, method: &str, why: &str) {
-        // The name is the peer's: enough of it to recognise.
+        // The name comes from the peer, so it is truncated.
         let name: alloc::string::String = method.chars().take(64).collect();
         self.violation(ViolationKind::BadNotification, alloc::format!("{name}: {why}"));
     }
 
-    /// Queues one message: the only way out of a connection. `write` returns where its params
-    /// begin.
+    /// Queues one message, unless the connection is closed. `write` returns the offset of the
+    /// params.
     #[inline]
     pub(super) fn send<E>(
         &mut self,
@@ -182,7 +180,7 @@ impl Env {
         self.out.append(draft, revision, self.now, &self.identity.limits, write)
     }
 
-    /// Queues a notification of the protocol, whose params cannot fail to be written.
+    /// Queues a protocol notification; `params` must not fail.
     pub(super) fn notify(
         &mut self,
         route: Route,
@@ -195,7 +193,7 @@ impl Env {
 
     /// Queues a cancellation of our request `id`.
     pub(super) fn send_cancel(&mut self, route: Route, id: u64, reason: &str) {
-        // Before the connection is open there is nothing but pings, which are over soon enough.
+        // While opening, only pings can be cancelled, and they time out soon.
         if self.terms.phase == Phase::Opening {
             return;
         }
@@ -213,7 +211,7 @@ impl Env {
         });
     }
 
-    /// Queues the params of a progress notification.
+    /// Queues a progress notification with encoded `params`.
     pub(super) fn send_progress(&mut self, stream: StreamId, params: &[u8]) {
         self.notify(Route::Stream(stream), MethodId::Progress, |out| {
             out.extend_from_slice(params);
@@ -221,7 +219,7 @@ impl Env {
         });
     }
 
-    /// Queues the end of a stream, for now or, if it is the last, for ever.
+    /// Queues the end of a stream: for good if `last`, otherwise the client may reconnect.
     pub(super) fn end_stream(&mut self, stream: StreamId, last: bool) {
         if self.terms.phase != Phase::Closed {
             let revision = self.revision();
@@ -229,7 +227,7 @@ impl Env {
         }
     }
 
-    /// Queues a message that cannot fail to be written.
+    /// Queues a message whose encoding cannot fail.
     pub(super) fn send_infallible(
         &mut self,
         draft: Draft,

@@ -1,24 +1,25 @@
-//! Which part of a connection a message belongs to.
+//! Selects the part of a connection that handles a message.
 
 use super::context::Env;
 use super::lifecycle::phase::Phase;
 use crate::method::MethodId;
 use crate::revision::{Era, Side};
 
-/// The part that serves a request.
+/// The part that handles a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum RequestTarget {
-    /// Answered at once, in every phase. (T-26, TMO-10)
+    /// Answered immediately, in every phase.
+    // T-26, TMO-10: a ping is answered even before `initialize`.
     Ping,
-    /// Opens the session.
+    /// The `initialize` request.
     Initialize,
-    /// A request of the session, or of no known context: see [`SessionTarget`].
+    /// A request without its own context.
     Session(SessionTarget),
-    /// A request that carries its own context: see [`ModernTarget`].
+    /// A request that carries its own context.
     Modern(ModernTarget),
 }
 
-/// The part that serves a request of the session.
+/// The part that handles a request without its own context.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum SessionTarget {
     Application,
@@ -27,7 +28,7 @@ pub(crate) enum SessionTarget {
     Unsubscribe,
 }
 
-/// The part that serves a request that carries its own context.
+/// The part that handles a request that carries its own context.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ModernTarget {
     Application,
@@ -35,18 +36,18 @@ pub(crate) enum ModernTarget {
     Listen,
 }
 
-/// The part that takes a notification.
+/// The part that handles a notification.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum NotificationTarget {
     Application,
     Cancelled,
     Initialized,
     Progress,
-    /// It can belong to a subscription of this client.
+    /// The client's subscriptions.
     Subscription,
 }
 
-/// Returns the part that serves a request.
+/// Returns the part that handles a request.
 pub(crate) fn request(env: &Env, method: Option<MethodId>, carries_context: bool) -> RequestTarget {
     if carries_context {
         return RequestTarget::Modern(match method {
@@ -68,7 +69,7 @@ pub(crate) fn request(env: &Env, method: Option<MethodId>, carries_context: bool
     }
 }
 
-/// Returns the part that takes a notification.
+/// Returns the part that handles a notification.
 pub(crate) fn notification(env: &Env, method: Option<MethodId>) -> NotificationTarget {
     match method {
         Some(MethodId::Cancelled) => NotificationTarget::Cancelled,

@@ -1,10 +1,11 @@
-//! Pings that keep a connection alive, and find out when it is not. (TMO-08, TMO-09)
+//! Sends periodic pings and detects an unresponsive peer.
+// TMO-08, TMO-09: pings are optional; several misses in a row close the connection.
 
 use super::context::Env;
 use crate::method::MethodId;
 use crate::time::{Instant, PERIOD_MIN};
 
-/// When the next ping is due, and how many in a row were not answered.
+/// The ping timer, and the number of consecutive unanswered pings.
 #[derive(Debug, Default)]
 pub(crate) struct KeepAlive {
     due: Option<Instant>,
@@ -12,7 +13,7 @@ pub(crate) struct KeepAlive {
 }
 
 impl KeepAlive {
-    /// Sets the timer for the next ping, if pings are wanted.
+    /// Starts the timer for the next ping, if pings are enabled.
     pub(crate) fn arm(&mut self, env: &Env) {
         if let Some(every) = env.limits().ping_every {
             self.due = Some(env.now + every.max(PERIOD_MIN));
@@ -27,19 +28,19 @@ impl KeepAlive {
         self.due
     }
 
-    /// Returns whether a ping is to be sent now.
+    /// Clears an expired timer. Returns whether to send a ping now.
     pub(crate) fn take_due(&mut self, env: &Env) -> bool {
         let is_due = self.due.take_if(|due| *due <= env.now).is_some();
         is_due && env.allows().pings && MethodId::Ping.rule(env.revision()).is_some()
     }
 
-    /// A ping was not answered. Returns whether it was one too many.
+    /// Counts an unanswered ping. Returns whether the limit is reached.
     pub(crate) fn on_missed(&mut self, env: &Env) -> bool {
         self.missed += 1;
         self.missed >= env.limits().pings_missed_max
     }
 
-    /// The peer showed that it is there.
+    /// Resets the count after a message from the peer.
     pub(crate) fn on_sign_of_life(&mut self) {
         self.missed = 0;
     }
@@ -67,7 +68,7 @@ mod tests {
             (Revision::V2025_11_25, Phase::Ready, true),
             (Revision::V2025_11_25, Phase::Opening, true),
             (Revision::V2025_11_25, Phase::Draining, false),
-            // There are no pings.
+            // This revision has no pings.
             (Revision::V2026_07_28, Phase::Ready, false),
         ] {
             let mut env = env(EVERY, revision);
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_timer_unless_pings_are_wanted_and_none_that_spins() {
+    fn the_timer_runs_only_if_pings_are_enabled_and_never_spins() {
         let mut pings = KeepAlive::default();
         pings.arm(&env(None, Revision::V2025_11_25));
         assert_eq!(pings.next_deadline(), None);
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_is_given_up_after_so_many_pings_in_a_row_tmo_09() {
+    fn a_peer_is_unresponsive_after_consecutive_missed_pings_tmo_09() {
         let env = env(EVERY, Revision::V2025_11_25);
         let mut pings = KeepAlive::default();
         assert!(!pings.on_missed(&env));

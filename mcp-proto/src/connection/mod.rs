@@ -1,9 +1,9 @@
 //! One connection: a router over parts that own their state.
 //!
-//! [`Connection`] decodes a message, asks [`dispatch`] which part it belongs to, calls that part
-//! with the [`Env`] (the time, the configuration, what is agreed with the peer, and the queues),
-//! and applies the [`Effect`]s that the part leaves to it. Parts never see each other. What differs
-//! between the eras is in [`eras`].
+//! [`Connection`] decodes a message, selects the part that handles it ([`dispatch`]), calls that
+//! part with the [`Env`] (time, configuration, negotiated terms, queues), and applies the
+//! [`Effect`]s that the part returns. Parts never access each other. Differences between the eras
+//! are confined to [`eras`].
 
 mod commands;
 mod context;
@@ -52,19 +52,19 @@ use pending_calls::{Answered, Owner, PendingCalls};
 use subscriptions::client::Subscriptions;
 use subscriptions::server::Subscribers;
 
-/// One connection, of either role: the only owner of all parts.
+/// One connection of either role; owns all parts.
 #[derive(Debug)]
 pub(crate) struct Connection {
     env: Env,
     lifecycle: Lifecycle,
     keep_alive: KeepAlive,
-    /// Server: the context of the latest request that carried one.
+    /// Server: the latest per-request context, cached because the next one is usually equal.
     contexts: LastContext,
     calls: PendingCalls,
     inbound: Inbound,
-    /// Client: what it listens to.
+    /// Client: its subscriptions to the server's changes.
     subscriptions: LazyBox<Subscriptions>,
-    /// Server: who is notified of changes.
+    /// Server: the client's subscriptions to changes.
     subscribers: LazyBox<Subscribers>,
     cache: LazyBox<Cache>,
 }
@@ -101,7 +101,7 @@ impl Connection {
         self.env.limits()
     }
 
-    /// The revision that was agreed on, or the one that is tried.
+    /// Returns the negotiated revision, or the proposed one until the peer is known.
     pub(crate) fn revision(&self) -> Revision {
         self.env.revision()
     }
@@ -115,7 +115,7 @@ impl Connection {
         sooner(sooner(self.calls.next_deadline(), timers), self.env.out.next_deadline())
     }
 
-    /// Why the connection is over, once it is.
+    /// Returns why the connection closed, or `None` while it is open or draining.
     pub(crate) fn closed(&self) -> Option<&Close> {
         self.lifecycle.closed(self.env.phase())
     }
@@ -133,7 +133,7 @@ impl Connection {
             && out.unsent() <= limits.replies_bytes_max
     }
 
-    /// Time never goes back. (T-61)
+    // T-61: time never goes backwards; an earlier `now` is ignored.
     fn advance(&mut self, now: Instant) {
         self.env.now = self.env.now.max(now);
     }
@@ -146,8 +146,8 @@ impl Connection {
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.advance(now);
         while let Some(id) = self.calls.overdue(self.env.now) {
-            let is_asked = eras::may_be_asked(&self.env, &self.inbound);
-            self.calls.expire(&mut self.env, id, is_asked);
+            let peer_waits = eras::peer_may_be_waiting(&self.env, &self.inbound);
+            self.calls.expire(&mut self.env, id, peer_waits);
             self.settle();
         }
         if self.lifecycle.take_due(self.env.now) {
@@ -170,7 +170,7 @@ impl Connection {
         }
     }
 
-    /// Applies what the parts left to do.
+    /// Applies the effects that parts have queued.
     #[inline]
     fn settle(&mut self) {
         while !self.env.effects.is_empty() {
@@ -186,12 +186,15 @@ impl Connection {
         }
     }
 
-    /// A call has ended: the part that owns it goes on.
+    /// Reports the outcome of a call to its owner.
     fn on_ended(&mut self, call: CallId, owner: Owner, outcome: Result<Raw, CallError>) {
         match owner {
             Owner::Application => self.env.emit(Event::Completed { call, outcome }),
             Owner::Listen => {
-                eras::unlisten(&self.env, &mut self.subscriptions, call);
+                let ended = self.subscriptions.allocated_mut().map(|it| it.remove(&self.env, call));
+                if let Some(filter) = ended.flatten() {
+                    eras::on_subscription_ended(&self.env, &mut self.subscriptions, &filter);
+                }
                 self.send_subscriptions();
                 self.env.emit(Event::Completed { call, outcome });
             }
@@ -213,7 +216,7 @@ impl Connection {
                 if let Some(error) = self.inbound.on_answer(&mut self.env, incoming, index, outcome)
                 {
                     self.calls.withdraw_questions(&mut self.env, incoming);
-                    let _stale = self.refuse_open(incoming, error);
+                    let _stale = self.refuse_delivered(incoming, error);
                 }
             }
             Owner::Subscribe => {
@@ -227,7 +230,7 @@ impl Connection {
         }
     }
 
-    /// Handles the response to a request that is in flight, given with its owner.
+    /// Handles the response to an in-flight request, given by its wire id and owner.
     #[inline]
     fn on_response(
         &mut self,
@@ -251,14 +254,14 @@ impl Connection {
         }
     }
 
-    /// Refuses a request that was delivered, or a question of the server.
-    fn refuse_open(
+    /// Responds with an error to a delivered request or to a question of the server.
+    fn refuse_delivered(
         &mut self,
         incoming: IncomingId,
         mut error: ErrorObject,
     ) -> Result<(), crate::Misuse> {
         let open = self.inbound.get(incoming).ok_or(crate::Misuse::Stale)?;
-        // A code that other revisions write otherwise is translated. (STL-46, CAP-15)
+        // STL-46, CAP-15: some error codes differ between revisions.
         let rules = open.peer.revision.rules();
         error.code = match error.code {
             crate::code::RESOURCE_NOT_FOUND => rules.resource_not_found,
@@ -275,15 +278,15 @@ impl Connection {
         Ok(())
     }
 
-    /// A request of the peer is over.
+    /// Resumes our deadlines and completes draining after an inbound request has ended.
     fn on_request_ended(&mut self) {
         if self.inbound.is_empty() {
-            self.calls.on_nothing_asked(&self.env);
+            self.calls.resume_deadlines(&self.env);
         }
         self.check_drained();
     }
 
-    /// Takes a request back that will not be answered. (CAN-03…07, CAN-19)
+    // CAN-03…07, CAN-19: ends an inbound request without a response.
     fn withdraw(&mut self, incoming: IncomingId, reason: Option<Raw>) {
         let Some(open) = self.inbound.remove(incoming) else { return };
         if open.asking().is_some() {
@@ -293,11 +296,11 @@ impl Connection {
         }
         self.inbound.close(&mut self.env, &open);
         if self.inbound.is_empty() {
-            self.calls.on_nothing_asked(&self.env);
+            self.calls.resume_deadlines(&self.env);
         }
     }
 
-    /// The connection ends: at once, or once what is open is answered.
+    /// Ends the connection; a server first drains its open requests.
     fn finish(&mut self, why: Close) {
         self.lifecycle.begin_end(why);
         self.step(Trigger::End);
@@ -310,7 +313,7 @@ impl Connection {
         }
     }
 
-    /// Moves to the next phase, and does what entering it takes.
+    /// Moves to the phase that follows `trigger`, if any, and runs its entry actions.
     fn step(&mut self, trigger: Trigger) {
         let Some(next) = self.env.phase().next(self.env.side, trigger) else { return };
         self.env.terms.phase = next;
@@ -347,7 +350,7 @@ impl Connection {
         self.env.out.stop_stall_timer();
     }
 
-    /// While draining: over as soon as nothing is left to answer.
+    /// Closes a draining connection once no request is open.
     fn check_drained(&mut self) {
         if self.env.phase() == Phase::Draining && self.inbound.is_idle() {
             self.step(Trigger::Idle);
@@ -361,7 +364,7 @@ impl Connection {
         self.inbound.forget_batches();
     }
 
-    /// No answer can come any more.
+    /// Fails all calls, because no response can arrive any more.
     fn lose_calls(&mut self) {
         let (lost, questions) = self.calls.lose_all();
         self.inbound.withdraw_questions(&mut self.env, &questions);
@@ -370,7 +373,7 @@ impl Connection {
                 Owner::Application | Owner::Listen => {
                     self.on_ended(call, owner, Err(CallError::Lost))
                 }
-                // Its request cannot be answered without the input that it asked for.
+                // The request cannot be answered without the input it asked for.
                 Owner::Question(incoming, _) => self.withdraw(incoming, None),
                 Owner::Handshake
                 | Owner::KeepAlive

@@ -1,5 +1,4 @@
-//! How a client opens its connection, and opens another session when the server has forgotten the
-//! first.
+//! Opens a client's connection, and opens a new session after the server lost the first.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -7,7 +6,7 @@ use alloc::vec::Vec;
 use super::Connection;
 use super::context::Env;
 use super::lifecycle::phase::Trigger;
-use super::lifecycle::{Lifecycle, Next, handshake};
+use super::lifecycle::{Lifecycle, OpenAction, handshake};
 use super::pending_calls::Owner;
 use crate::collections::LazyBox;
 use crate::meta::MetaWriter;
@@ -17,23 +16,24 @@ use crate::time::Instant;
 use crate::vocabulary::{Identity, Peer, Route};
 
 impl Connection {
-    /// Client: sends the first message.
+    /// Client: sends the first request, or closes if no revision is configured.
     pub(crate) fn open(&mut self) {
         let next = Lifecycle::open(&self.env.identity);
         self.proceed(Owner::Probe, next);
     }
 
-    /// Client: what to connect with after the server went away at the probe. (T-36)
+    /// Client: returns the configuration for reconnecting after the server exited on the probe.
+    // T-36: some legacy servers exit on an unknown first request.
     pub(crate) fn fallback(&self) -> Option<Identity> {
         self.lifecycle.fallback(&self.env)
     }
 
-    /// Client: does what opening the connection takes next.
-    pub(super) fn proceed(&mut self, owner: Owner, next: Next) {
+    /// Client: performs one action of opening the connection.
+    pub(super) fn proceed(&mut self, owner: Owner, next: OpenAction) {
         match next {
-            Next::Agreed(peer) => self.agree(owner, peer),
-            Next::Fault(fault) => self.fault(fault),
-            Next::Initialize(revision) => {
+            OpenAction::Agreed(peer) => self.agree(owner, peer),
+            OpenAction::Fault(fault) => self.fault(fault),
+            OpenAction::Initialize(revision) => {
                 self.env.terms.trying = revision;
                 let timeout = self.limits().handshake_timeout;
                 let write =
@@ -46,7 +46,7 @@ impl Connection {
                     write,
                 );
             }
-            Next::Probe(revision, timeout) => {
+            OpenAction::Probe(revision, timeout) => {
                 self.lifecycle.on_probe_sent(revision);
                 self.try_modern(revision);
                 self.calls.send_raw(
@@ -69,7 +69,7 @@ impl Connection {
     }
 
     fn agree(&mut self, owner: Owner, peer: Peer) {
-        // No session was opened, then: each message carries what it needs. (T-31)
+        // T-31: a modern revision in the `initialize` result means that no session was opened.
         if owner == Owner::Handshake && peer.revision.is_modern() {
             self.try_modern(peer.revision);
         }
@@ -80,8 +80,8 @@ impl Connection {
         self.step(Trigger::Welcome);
     }
 
-    /// Client: the server has forgotten the session. Everything that belongs to it is over, and a
-    /// new one is opened: nothing is repeated by itself. (HTTP-34, T-71)
+    /// Client: opens a new session after the server lost it. All calls fail; none is retried.
+    // HTTP-34, T-71: the server answered 404 for the session id.
     pub(crate) fn handle_session_lost(&mut self, now: Instant) {
         self.advance(now);
         let Some(revision) =
@@ -99,8 +99,8 @@ impl Connection {
         self.env.terms.peer = None;
         self.env.terms.log_level = None;
         self.lifecycle.restart();
-        // All of it was meant for the session.
+        // Queued messages belong to the lost session.
         self.env.out.clear();
-        self.proceed(Owner::Handshake, Next::Initialize(revision));
+        self.proceed(Owner::Handshake, OpenAction::Initialize(revision));
     }
 }

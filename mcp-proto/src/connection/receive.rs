@@ -1,4 +1,4 @@
-//! What comes in from the peer: each message to the part that it belongs to.
+//! Handles incoming messages by passing each to the part that is responsible for it.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -36,7 +36,7 @@ impl Connection {
         self.settle();
     }
 
-    /// A parsed message is large: it is passed on by reference.
+    // A decoded message is large, so it is passed by reference.
     #[inline]
     fn on_decoded(&mut self, stream: StreamId, decoded: &Decoded<'_>) {
         let origin = Origin { to: Destination { stream, batch: None }, frame: decoded.frame };
@@ -54,7 +54,7 @@ impl Connection {
         }
         let detail = match kind {
             ViolationKind::TooLong => {
-                format!("a message is longer than {} bytes", self.limits().message_bytes_max)
+                format!("message exceeds {} bytes", self.limits().message_bytes_max)
             }
             ViolationKind::Truncated => "the stream ended inside a message".into(),
             _ => "reported by the transport".into(),
@@ -65,7 +65,7 @@ impl Connection {
         self.settle();
     }
 
-    /// Handles a whole array. (BAT-01…18)
+    // BAT-01…18: handles the members of a batch like single messages.
     fn on_array(&mut self, origin: Origin<'_>, text: &[u8]) {
         let mut cursor = Cursor::over(text, self.limits().depth_max);
         let checked = cursor.value().and_then(|array| cursor.finish().map(|()| array));
@@ -75,13 +75,13 @@ impl Connection {
         };
         let env = &self.env;
         let why = if !env.allows().serving || !env.rules().batches || env.terms.peer.is_none() {
-            Some("batches are not a part of this session")
+            Some("batches are not supported in this session")
         } else if elements(array).next().is_none() {
             Some("an empty batch")
         } else if elements(array).nth(self.limits().batch_members_max).is_some() {
             Some("too many messages in one batch")
         } else if self.inbound.batch_bytes() > self.limits().replies_bytes_max {
-            Some("too many answers wait for others of their batch")
+            Some("too many batched responses are pending")
         } else {
             None
         };
@@ -92,7 +92,7 @@ impl Connection {
         let batch = Some(self.inbound.begin_batch(origin.to.stream));
         let origin = Origin { to: Destination { batch, ..origin.to }, ..origin };
         for member in elements(array) {
-            // One of them may have ended the connection.
+            // An earlier member may have ended the connection.
             if !self.env.allows().input {
                 return;
             }
@@ -130,12 +130,12 @@ impl Connection {
         }
         if self.env.violations.in_a_row() == violations {
             self.env.violations.forgive();
-            // A peer that sends is alive, even if its answer to a ping comes too late. (TMO-08)
+            // TMO-08: any valid message proves that the peer is alive.
             self.keep_alive.on_sign_of_life();
         }
     }
 
-    /// Answers a text that is no message, where the peer can be told. (T-01)
+    // T-01: reports input that is neither a request, a notification nor a response.
     fn on_malformed(&mut self, origin: Origin<'_>, malformed: &Malformed) {
         let reply = malformed.to_error();
         match malformed {
@@ -167,8 +167,7 @@ impl Connection {
         }
     }
 
-    /// Reports what cannot be answered by id, and answers it without one where the policy says so.
-    /// (D-01)
+    // D-01: reports input without an id; the policy decides about an error reply without an id.
     fn on_unreadable(
         &mut self,
         to: Destination,
@@ -178,7 +177,7 @@ impl Connection {
     ) {
         let env = &mut self.env;
         let is_wanted = env.identity.policy == ViolationPolicy::Reply;
-        // What is in a batch is answered in its responses, which are bounded already.
+        // Replies to members of a batch are bounded by the batch limits.
         if is_wanted
             && (to.batch.is_some() || env.violations.may_reply(env.now, &env.identity.limits))
         {
@@ -201,21 +200,20 @@ impl Connection {
         if number.is_some_and(|number| self.calls.forget_retired(number)) {
             return;
         }
-        // Some servers answer what they do not know under an id of their own making. (LIF-28)
+        // LIF-28: some servers reject an unknown method under an id of their own choice.
         if let Some(probe) = self.calls.only_call(Owner::Probe).filter(|_| outcome.is_err()) {
             return self.on_response((probe, Owner::Probe), None, outcome);
         }
         let twin = id.as_text().and_then(|text| text.parse().ok());
         let detail = if twin.is_some_and(|twin| self.calls.is_open(twin)) {
-            format!("{id} names no open call; our ids are numbers")
+            format!("unknown request id {id} (our ids are numbers, not strings)")
         } else {
-            format!("{id} names no open call")
+            format!("unknown request id {id}")
         };
         self.env.violation(ViolationKind::UnknownResponse, detail);
     }
 
-    /// Handles an error that names no request: it can only be about the one that opens the
-    /// connection. (T-03, LIF-28)
+    // T-03, LIF-28: an error without an id belongs to the opening request if that is the only call.
     fn on_orphan(&mut self, error: ErrorObject) {
         let is_opening = self.env.phase() == Phase::Opening && self.env.side == Side::Client;
         if is_opening && !self.lifecycle.takes_late_refusal() {
@@ -226,7 +224,7 @@ impl Connection {
                 return self.on_response(opener, None, Err(CallError::Refused(error)));
             }
         }
-        let detail = format!("an error without a request id: {}", error.code);
+        let detail = format!("error response without a request id (code {})", error.code);
         self.env.violation(ViolationKind::UnknownResponse, detail);
     }
 
@@ -247,7 +245,10 @@ impl Connection {
                 format!("request id {id} is already in use"),
             );
             self.inbound.refuse(&mut self.env, origin.to, Some(id), &error);
-            return self.env.violation(ViolationKind::DuplicateId, format!("{id} is still open"));
+            return self.env.violation(
+                ViolationKind::DuplicateId,
+                format!("request id {id} is already in use"),
+            );
         }
         self.inbound.reserve_id(origin.to.batch, id);
         let carries_context = self.env.serves_modern() && self.contexts.is_in(params);
@@ -269,7 +270,7 @@ impl Connection {
         }
     }
 
-    /// Server: opens the session. (LIF-03…05, LIF-15, LIF-33)
+    // LIF-03…05, LIF-15, LIF-33: answers `initialize` with the selected revision.
     fn on_initialize(
         &mut self,
         to: Destination,
@@ -287,7 +288,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Serves a request that leaves its context to the session.
+    /// Handles a request whose context is the session.
     fn on_session_request(
         &mut self,
         target: SessionTarget,
@@ -297,8 +298,7 @@ impl Connection {
         params: &Params<'_>,
     ) -> Result<(), ErrorObject> {
         if !self.env.allows().serving {
-            // A request without a session that carries no context lacks that, where it could have
-            // been served. (T-40)
+            // T-40: a server that also speaks the modern era reports the missing context.
             return Err(if self.env.serves_modern() {
                 missing_context(&self.env.identity.revisions)
             } else {
@@ -306,7 +306,7 @@ impl Connection {
             });
         }
         if method.id == Some(MethodId::Initialize) && self.env.side == Side::Server {
-            let why = "the session is initialized already";
+            let why = "the session is already initialized";
             return Err(ErrorObject::new(code::INVALID_REQUEST, why));
         }
         let rule = method.id.and_then(|method| method.rule(self.env.revision()));
@@ -348,7 +348,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Serves a request that carries its own context.
+    /// Handles a request that carries its own context.
     fn on_modern_request(
         &mut self,
         target: ModernTarget,
@@ -358,7 +358,10 @@ impl Connection {
         params: &Params<'_>,
     ) -> Result<(), ErrorObject> {
         if origin.to.batch.is_some() {
-            return Err(ErrorObject::new(code::INVALID_REQUEST, "this revision has no batches"));
+            return Err(ErrorObject::new(
+                code::INVALID_REQUEST,
+                "batches are not supported in this revision",
+            ));
         }
         let mut sender = self.contexts.read(&self.env.identity, origin.frame, params)?;
         let rule = method.id.and_then(|method| method.rule(sender.peer.revision));
@@ -381,7 +384,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Fails unless a request is served.
+    /// Fails if the method, its params, its capability or a limit forbids serving a request.
     fn admit(
         &self,
         rule: Option<&'static MethodRule>,
@@ -438,7 +441,10 @@ impl Connection {
             NotificationTarget::Cancelled => return self.on_cancelled(origin, params),
             NotificationTarget::Initialized => {
                 if self.env.phase() == Phase::Opening {
-                    self.env.violation(ViolationKind::Early, "initialized before initialize");
+                    self.env.violation(
+                        ViolationKind::Early,
+                        "`notifications/initialized` before `initialize`",
+                    );
                     self.settle();
                 }
                 return self.step(Trigger::Settled);
@@ -448,11 +454,11 @@ impl Connection {
         }
         let rule = method.id.and_then(|method| method.rule(self.env.revision()));
         let rule = rule.filter(|rule| !rule.is_request);
-        // A server may report things before the client knows what it is; a client has nothing to
-        // report yet, unless it is one that opens no session. (T-27, T-29)
+        // T-27, T-29: a client must not send notifications before the session exists, unless this
+        // server also serves clients without a session.
         let needs_session = method.id.is_some() || self.env.identity.newest(Era::Modern).is_none();
         if self.env.phase() == Phase::Opening && self.env.side == Side::Server && needs_session {
-            return self.env.violation(ViolationKind::Early, "a notification before initialize");
+            return self.env.violation(ViolationKind::Early, "notification before `initialize`");
         }
         if let Some(Err(error)) = rule.map(|rule| permissions::check_text_params(rule, params)) {
             return self.env.bad_notification(&method.text, &error.message);
@@ -461,7 +467,15 @@ impl Connection {
         match (target, rule) {
             (NotificationTarget::Subscription, Some(rule)) => {
                 let Self { env, calls, subscriptions, cache, .. } = self;
-                eras::on_change(env, calls, subscriptions, cache, rule.id, params, kept);
+                eras::on_subscription_notification(
+                    env,
+                    calls,
+                    subscriptions,
+                    cache,
+                    rule.id,
+                    params,
+                    kept,
+                );
             }
             _ => {
                 let is_log = method.id == Some(MethodId::LogMessage);
@@ -475,7 +489,7 @@ impl Connection {
         }
     }
 
-    /// The peer cancels a request; what it cannot mean is ignored. (CAN-03…07, CAN-19)
+    // CAN-03…07, CAN-19: cancels a request of the peer; unknown and finished ones are ignored.
     fn on_cancelled(&mut self, origin: Origin<'_>, params: &Params<'_>) {
         let id = params.member("requestId").and_then(RequestId::from_json);
         let Some(id) = id else {

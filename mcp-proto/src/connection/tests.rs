@@ -1,10 +1,10 @@
-//! A session by itself, message by message: limits at their edges, time, and what words mean where.
+//! Tests of whole connections, message by message.
 
-mod edges;
 mod input_required;
+mod limits;
+mod message_meaning;
 mod sizes;
-mod time;
-mod words;
+mod timeouts;
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -18,17 +18,18 @@ const NOW: Instant = Instant::ZERO;
 const R5: Revision = Revision::V2026_07_28;
 const R4: Revision = Revision::V2025_11_25;
 
-/// What a client of 2026-07-28 says of itself in each request.
+/// The `_meta` of a 2026-07-28 request.
 const META: &str = concat!(
     r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
     r#""io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}"#,
 );
 
-fn hears(session: &mut impl Session, message: impl AsRef<[u8]>) {
+/// Passes `message` from the peer to the connection.
+fn receive(session: &mut impl Session, message: impl AsRef<[u8]>) {
     session.handle_message(NOW, StreamId::ONLY, message.as_ref());
 }
 
-/// What is sent.
+/// Takes the queued messages.
 fn sent(session: &mut impl Session) -> Vec<String> {
     let mut messages = Vec::new();
     while let Some(outgoing) = session.poll_outgoing() {
@@ -37,20 +38,24 @@ fn sent(session: &mut impl Session) -> Vec<String> {
     messages
 }
 
-fn told<S: Session>(session: &mut S) -> Vec<S::Event> {
+/// Takes the queued events.
+fn events<S: Session>(session: &mut S) -> Vec<S::Event> {
     core::iter::from_fn(|| session.poll_event()).collect()
 }
 
 fn discovered(capabilities: &str) -> String {
-    alloc::format!(
-        r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{capabilities}}}}}"#
-    )
+    let result = alloc::format!(
+        r#"{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{capabilities}}}"#
+    );
+    alloc::format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)
 }
 
 fn welcome(version: &str, capabilities: &str) -> String {
-    alloc::format!(
-        r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"{version}","capabilities":{capabilities},"serverInfo":{{"name":"s","version":"1"}}}}}}"#
-    )
+    let info = r#"{"name":"s","version":"1"}"#;
+    let result = alloc::format!(
+        r#"{{"protocolVersion":"{version}","capabilities":{capabilities},"serverInfo":{info}}}"#
+    );
+    alloc::format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)
 }
 
 fn client_config(revision: Revision, limits: Limits) -> client::Config {
@@ -58,17 +63,17 @@ fn client_config(revision: Revision, limits: Limits) -> client::Config {
     config.capability(crate::Capability::ElicitationForm).capability(crate::Capability::Roots)
 }
 
-/// A client that knows its server, which can do everything; its next request has the id 2.
+/// Returns a connected client whose server has all capabilities; its next request id is 2.
 fn client(revision: Revision, limits: Limits) -> Client {
     let mut client = Client::new(NOW, client_config(revision, limits));
     let capabilities =
         r#"{"tools":{},"resources":{"subscribe":true,"listChanged":true},"prompts":{}}"#;
     match revision {
-        R5 => hears(&mut client, discovered(capabilities)),
-        _ => hears(&mut client, welcome(revision.name(), capabilities)),
+        R5 => receive(&mut client, discovered(capabilities)),
+        _ => receive(&mut client, welcome(revision.name(), capabilities)),
     }
     sent(&mut client);
-    told(&mut client);
+    events(&mut client);
     client
 }
 
@@ -77,13 +82,13 @@ fn call(client: &mut Client, params: &str) -> CallId {
     client.call_raw(NOW, "tools/call", Some(&params), CallOptions::default()).unwrap()
 }
 
-/// How the calls of a client ended.
+/// Takes the outcomes of completed calls.
 fn outcomes(client: &mut Client) -> Vec<Result<Raw, crate::CallError>> {
     let outcome = |event| match event {
         client::Event::Completed { outcome, .. } => Some(outcome),
         _ => None,
     };
-    told(client).into_iter().filter_map(outcome).collect()
+    events(client).into_iter().filter_map(outcome).collect()
 }
 
 fn server_config(limits: Limits) -> server::Config {
@@ -92,31 +97,33 @@ fn server_config(limits: Limits) -> server::Config {
 }
 
 fn open_session(server: &mut Server, revision: Revision) {
-    hears(
+    receive(
         server,
         alloc::format!(
-            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{revision}","capabilities":{{"elicitation":{{}},"roots":{{}}}},"clientInfo":{{"name":"c","version":"1"}}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{
+            "protocolVersion":"{revision}","capabilities":{{"elicitation":{{}},"roots":{{}}}},
+            "clientInfo":{{"name":"c","version":"1"}}}}}}"#
         ),
     );
-    hears(server, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    receive(server, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
 }
 
-/// A server whose client has opened a session, or opens none in 2026-07-28.
+/// Returns a server with an open session, or without one for 2026-07-28.
 fn server(revision: Revision, limits: Limits) -> Server {
     let mut server = Server::new(NOW, server_config(limits));
     if revision != R5 {
         open_session(&mut server, revision);
     }
     sent(&mut server);
-    told(&mut server);
+    events(&mut server);
     server
 }
 
-/// The requests that a server's application is handed.
+/// Takes the requests delivered to a server's application.
 fn requests(server: &mut Server) -> Vec<(IncomingId, crate::Request, crate::Context)> {
     let request = |event| match event {
         server::Event::Request { incoming, request, context } => Some((incoming, request, context)),
         _ => None,
     };
-    told(server).into_iter().filter_map(request).collect()
+    events(server).into_iter().filter_map(request).collect()
 }

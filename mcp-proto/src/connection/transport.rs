@@ -1,4 +1,4 @@
-//! What a transport tells a connection, and takes from it.
+//! The interface between a connection and its transport.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -21,25 +21,25 @@ impl Connection {
         !self.env.out.is_empty()
     }
 
-    /// The bytes to send, of a byte stream.
+    /// Returns the outbox of a byte stream, in line framing.
     pub(crate) fn lines(&mut self) -> &mut Outbox {
         self.send_deferred();
         self.env.out.lines()
     }
 
-    /// Tops the queue up with progress that had to wait for room.
+    /// Queues deferred progress notifications for which there is room now.
     fn send_deferred(&mut self) {
         if self.inbound.has_deferred() {
             self.inbound.send_deferred(&mut self.env);
         }
     }
 
-    /// The transport is a byte stream from now on.
+    /// Selects line framing on a byte stream.
     pub(crate) fn use_lines(&mut self) {
         self.env.out.use_lines();
     }
 
-    /// The transport has several streams from now on.
+    /// Enables routing: the transport has several streams.
     pub(crate) fn use_streams(&mut self) {
         self.env.out.use_streams();
     }
@@ -62,12 +62,13 @@ impl Connection {
         self.env.effects = Vec::new();
     }
 
-    /// The latest time that this connection knows.
+    /// Returns the latest time passed to this connection.
     pub(crate) fn now(&self) -> Instant {
         self.env.now
     }
 
-    /// A stream was closed by the peer: what it asked for on it is withdrawn. (T-76, T-77)
+    /// Withdraws the peer's requests and subscriptions on a stream that it closed.
+    // T-76, T-77: closing the stream cancels its requests.
     pub(crate) fn handle_stream_closed(&mut self, now: Instant, stream: StreamId) {
         self.advance(now);
         if let Some(subscribers) = self.subscribers.allocated_mut() {
@@ -79,38 +80,38 @@ impl Connection {
         self.check_drained();
     }
 
-    /// Each message travels by itself from now on, and the ids of requests that end are recorded.
+    /// Selects a transport of independent exchanges, and records the ids of requests that end.
     pub(crate) fn use_exchanges(&mut self) {
-        self.lifecycle.over_exchanges();
+        self.lifecycle.use_exchanges();
         self.calls.record_ended();
     }
 
-    /// Moves the ids of requests that have ended since the last time to `ended`.
+    /// Moves the wire ids that ended since the last call into `ended`.
     pub(crate) fn drain_ended(&mut self, ended: &mut Vec<u64>) {
         self.calls.drain_ended(ended);
     }
 
-    /// Whether the peer owes an answer to the request `id`.
+    /// Returns whether our request `id` awaits a response.
     pub(crate) fn is_in_flight(&self, id: u64) -> bool {
         self.calls.owner_in_flight(id).is_some()
     }
 
-    /// The application's call that the request `id` belongs to.
+    /// Returns the application's call that our request `id` belongs to.
     pub(crate) fn call_of(&self, id: u64) -> Option<CallId> {
         self.calls.get(id).filter(|call| call.owner.is_application()).map(|call| call.id)
     }
 
-    /// The exchange of the request `id` is over, and no answer can come.
+    /// Fails our request `id`, whose exchange ended without a response.
     pub(crate) fn handle_unanswered(&mut self, now: Instant, id: u64, why: CallError) {
         self.advance(now);
         let Some(owner) = self.calls.owner_in_flight(id) else { return };
-        // A ping that was not carried counts like one that was not answered.
+        // A ping that was not transmitted counts as unanswered.
         let why = if owner == Owner::KeepAlive { CallError::TimedOut } else { why };
         self.on_response((id, owner), None, Err(why));
         self.settle();
     }
 
-    /// The transport found a broken rule of its own.
+    /// Reports a violation that the transport detected.
     pub(crate) fn report(&mut self, now: Instant, detail: Cow<'static, str>) {
         self.advance(now);
         if self.env.allows().input {
@@ -119,7 +120,7 @@ impl Connection {
         }
     }
 
-    /// The transport cannot go on.
+    /// Closes the connection because the transport failed.
     pub(crate) fn fail(&mut self, now: Instant, fault: Fault) {
         self.advance(now);
         self.fault(fault);

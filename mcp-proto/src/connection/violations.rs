@@ -1,11 +1,10 @@
-//! What happens when the peer breaks a rule: a report, an answer within reason, or the end of the
-//! connection.
+//! Counts violations by the peer and rate-limits the error replies to them.
 
 use crate::limits::Limits;
 use crate::time::Instant;
 use crate::vocabulary::{Fault, ViolationPolicy};
 
-/// Bounds the error replies, and counts violations in a row.
+/// The count of consecutive violations, and a token bucket for error replies.
 #[derive(Debug)]
 pub(crate) struct Violations {
     replies_left: u32,
@@ -18,17 +17,17 @@ impl Violations {
         Self { replies_left: limits.error_replies_max, refilled: Instant::ZERO, in_a_row: 0 }
     }
 
-    /// Violations so far without a good message in between.
+    /// Returns the number of consecutive violations since the last valid message.
     pub(crate) fn in_a_row(&self) -> u32 {
         self.in_a_row
     }
 
-    /// A good message came.
+    /// Resets the count after a valid message.
     pub(crate) fn forgive(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// Counts a violation. Returns the fault if it was one too many.
+    /// Counts a violation. Returns a fault if the policy or the limit closes the connection.
     pub(crate) fn record(&mut self, policy: ViolationPolicy, limits: &Limits) -> Option<Fault> {
         if policy == ViolationPolicy::Close {
             return Some(Fault::FirstViolation);
@@ -38,7 +37,7 @@ impl Violations {
         is_too_many.then_some(Fault::TooManyViolations)
     }
 
-    /// Takes one error reply out of the allowance, if there is one.
+    /// Takes one token for an error reply. Returns whether one was available.
     pub(crate) fn may_reply(&mut self, now: Instant, limits: &Limits) -> bool {
         let every = limits.error_reply_every.as_nanos().max(1);
         let earned = now.duration_since(self.refilled).as_nanos() / every;
@@ -46,11 +45,10 @@ impl Violations {
             let earned = u32::try_from(earned).unwrap_or(u32::MAX);
             self.replies_left =
                 self.replies_left.saturating_add(earned).min(limits.error_replies_max);
-            // What is left of the time counts towards the next one.
+            // The remaining time counts towards the next token.
             self.refilled += limits.error_reply_every.saturating_mul(earned);
         }
-        // The time runs from when the allowance was last full, or the first burst would be one too
-        // long.
+        // A full bucket earns nothing; otherwise the first burst would be one reply too long.
         if self.replies_left == limits.error_replies_max {
             self.refilled = now;
         }
@@ -67,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn violations_in_a_row_end_the_connection_and_good_messages_forgive_them() {
+    fn consecutive_violations_close_the_connection_and_valid_messages_reset_the_count() {
         let limits = Limits { violations_max: Some(2), ..Limits::default() };
         let mut violations = Violations::new(&limits);
         for _ in 0..3 {
@@ -86,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn error_replies_come_in_bursts_and_are_earned_back_one_by_one_t_18() {
+    fn error_replies_are_rate_limited_with_a_burst_t_18() {
         let limits = Limits {
             error_replies_max: 2,
             error_reply_every: Duration::from_secs(1),

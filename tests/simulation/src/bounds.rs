@@ -338,7 +338,7 @@ pub(crate) fn mark_violation(shared: &mut Shared, detail: &str) {
     let limits = [
         ("too many messages in one batch", "batch_members_max"),
         ("nested too deeply", "depth_max"),
-        ("a message is longer than", "message_bytes_max"),
+        ("message exceeds", "message_bytes_max"),
     ];
     for (_, limit) in limits.iter().filter(|(words, _)| detail.starts_with(words)) {
         shared.coverage.mark(&format!("limit {limit}"));

@@ -135,7 +135,7 @@ impl<R: Role<Event: Tell>> Node<R> {
             && self.is_serving()
         {
             let lines = self.tell_and_take(shared, &batch);
-            if lines.iter().any(|line| line.contains("too many answers wait")) {
+            if lines.iter().any(|line| line.contains("too many batched responses")) {
                 self.machine.breach("no batch is open and one more is refused: something leaked");
             }
             said += lines.iter().map(String::len).sum::<usize>().max(1);

@@ -1,4 +1,4 @@
-//! What the unit tests of the parts share: an `Env` without a connection, and its queues as text.
+//! Test helpers for parts: an `Env` without a connection, and access to its queues.
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -13,7 +13,7 @@ use crate::time::Instant;
 use crate::vocabulary::{Event, Identity, Peer};
 
 impl Env {
-    /// The environment of a connection that is ready. A modern server has no session.
+    /// Returns the environment of a connection in `Phase::Ready`; a modern server has no peer.
     pub(crate) fn for_test(side: Side, limits: Limits, revision: Revision) -> Self {
         let identity = Arc::new(Identity::for_test(side, limits, &[revision]));
         let meta = Arc::new(MetaWriter::of(&identity, side));
@@ -25,12 +25,12 @@ impl Env {
         env
     }
 
-    /// Moves the time to so many milliseconds after the epoch.
+    /// Sets the time to `millis` after the epoch.
     pub(crate) fn at(&mut self, millis: u64) {
         self.now = Instant::from_millis(millis);
     }
 
-    /// Takes the messages to send.
+    /// Takes the queued messages as text.
     pub(crate) fn sent(&mut self) -> Vec<String> {
         let mut sent = Vec::new();
         while let Some(outgoing) = self.out.poll() {
@@ -39,8 +39,8 @@ impl Env {
         sent
     }
 
-    /// Takes the events.
-    pub(crate) fn told(&mut self) -> Vec<Event> {
+    /// Takes the queued events.
+    pub(crate) fn take_events(&mut self) -> Vec<Event> {
         core::iter::from_fn(|| self.events.pop()).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! The table of destinations: every method, side, phase and kind of context.
+//! Tests of the dispatch table: every method, side, phase and kind of context.
 
 use super::*;
 use crate::limits::Limits;
@@ -10,14 +10,14 @@ const SIDES: [Side; 2] = [Side::Client, Side::Server];
 const MODERN: Revision = Revision::V2026_07_28;
 const LEGACY: Revision = Revision::V2025_11_25;
 
-/// The environment of a side that speaks `revision` and no other, in `phase`.
+/// Returns the environment of a side that supports only `revision`, in `phase`.
 fn env(side: Side, phase: Phase, revision: Revision) -> Env {
     let mut env = Env::for_test(side, Limits::default(), revision);
     env.terms.phase = phase;
     env
 }
 
-/// Every method, and one that no revision has.
+/// Returns every method, and `None` for an unknown one.
 fn methods() -> impl Iterator<Item = Option<MethodId>> {
     MethodId::ALL.iter().copied().map(Some).chain([None])
 }
@@ -40,14 +40,14 @@ fn a_request_that_carries_its_context_never_reaches_the_session_lif_21() {
 }
 
 #[test]
-fn a_request_of_a_session_goes_to_the_part_that_serves_its_method() {
+fn a_session_request_goes_to_the_part_for_its_method() {
     use RequestTarget::{Initialize, Ping, Session};
     use SessionTarget::{Application, SetLogLevel, Subscribe, Unsubscribe};
     for (side, phase) in SIDES.into_iter().flat_map(|side| PHASES.map(|phase| (side, phase))) {
         for method in methods() {
             let wanted = match (method, side, phase) {
                 (Some(MethodId::Ping), ..) => Ping,
-                // A second one is refused like any request that is out of place.
+                // A second `initialize` is refused by the application target.
                 (Some(MethodId::Initialize), Side::Server, Phase::Opening) => Initialize,
                 (Some(MethodId::SetLogLevel), ..) => Session(SetLogLevel),
                 (Some(MethodId::Subscribe), ..) => Session(Subscribe),
@@ -60,9 +60,9 @@ fn a_request_of_a_session_goes_to_the_part_that_serves_its_method() {
     }
 }
 
-/// A server without sessions has nothing to answer a ping with but the lack of a context.
+/// A modern-only server reports the missing context instead.
 #[test]
-fn only_a_side_that_has_sessions_answers_pings_without_a_context_t_26() {
+fn only_a_side_with_sessions_answers_pings_without_a_context_t_26() {
     for (side, revision, is_ping) in [
         (Side::Client, LEGACY, true),
         (Side::Client, MODERN, true),
@@ -75,7 +75,7 @@ fn only_a_side_that_has_sessions_answers_pings_without_a_context_t_26() {
 }
 
 #[test]
-fn a_notification_goes_to_the_part_that_takes_it() {
+fn a_notification_goes_to_the_part_for_its_method() {
     use NotificationTarget::{Application, Cancelled, Initialized, Progress, Subscription};
     for (side, phase) in SIDES.into_iter().flat_map(|side| PHASES.map(|phase| (side, phase))) {
         for method in methods() {

@@ -7,7 +7,7 @@ use super::super::inbound::{Inbound, ReplyTo};
 use super::super::lifecycle::phase::Phase;
 use super::super::pending_calls::{Owner, PendingCalls};
 use super::super::subscriptions::client::Subscriptions;
-use super::rules::{Asked, LogTo};
+use super::rules::{Delivery, LogTarget};
 use crate::collections::LazyBox;
 use crate::error::Misuse;
 use crate::method::MethodId;
@@ -15,12 +15,11 @@ use crate::permissions;
 use crate::schema::Level;
 use crate::vocabulary::{CallId, CallOptions, Filter, IncomingId, Question, Route};
 
-/// Listens with one `resources/subscribe` for each URI that is not subscribed to yet, a few at a
-/// time.
+/// Subscribes with one `resources/subscribe` per new URI, a bounded number at a time.
 pub(super) fn listen(
     env: &Env,
     calls: &mut PendingCalls,
-    listens: &mut LazyBox<Subscriptions>,
+    subscriptions: &mut LazyBox<Subscriptions>,
     filter: &Filter,
     options: &CallOptions,
 ) -> Result<CallId, Misuse> {
@@ -31,29 +30,29 @@ pub(super) fn listen(
     asked.uris.sort_unstable();
     asked.uris.dedup();
     let calls_max = env.limits().calls_max;
-    let queued = listens.queued();
-    // One subscription may name any number of them, and the next then waits until some are through.
+    let queued = subscriptions.queued();
+    // One subscription may queue any number of URIs; the next is blocked until some are sent.
     if calls.len() >= calls_max || (queued > 0 && queued + asked.uris.len() > calls_max) {
         return Err(Misuse::Blocked);
     }
     let call = calls.insert_local(Owner::Listen);
-    listens.begin(call, asked, options);
+    subscriptions.begin(call, asked, options);
     Ok(call)
 }
 
-/// Returns where a log message goes: nowhere without a session, or below its client's threshold.
-/// (LOG-02, LOG-06)
-pub(super) fn log_to(env: &Env, level: Level, route: Route) -> LogTo {
+/// Returns the target of a log message; it is discarded without a session or below the threshold.
+// LOG-02, LOG-06: the threshold is set by `logging/setLevel`.
+pub(super) fn log_to(env: &Env, level: Level, route: Route) -> LogTarget {
     let never_had_session = env.phase() == Phase::Draining && env.terms.peer.is_none();
     let has_no_client = env.has_no_session() || never_had_session;
     if has_no_client || env.terms.log_level.is_some_and(|threshold| level < threshold) {
-        LogTo::Nobody
+        LogTarget::Discard
     } else {
-        LogTo::Session(route)
+        LogTarget::Session(route)
     }
 }
 
-/// Asks the client by requests. All of them must be fit to be sent before any is.
+/// Encodes the questions as requests; fails before any is sent if one is invalid.
 pub(super) fn ask(
     env: &mut Env,
     calls: &PendingCalls,
@@ -61,7 +60,7 @@ pub(super) fn ask(
     incoming: IncomingId,
     questions: &[(&str, Question)],
     state: Option<&str>,
-) -> Result<Asked, Misuse> {
+) -> Result<Delivery, Misuse> {
     let open = inbound.get(incoming).ok_or(Misuse::Stale)?;
     let ReplyTo::Peer { to, .. } = open.reply else { return Err(Misuse::Unsupported) };
     let limits = env.limits();
@@ -88,7 +87,7 @@ pub(super) fn ask(
         written.push(params);
     }
     inbound.begin_asking(env, incoming, questions, state);
-    Ok(Asked::ByRequests(written))
+    Ok(Delivery::ByRequests(written))
 }
 
 #[cfg(test)]
@@ -98,17 +97,18 @@ mod tests {
     use crate::revision::{Revision, Side};
 
     #[test]
-    fn a_log_message_reaches_the_session_from_its_threshold_on_log_02_log_06() {
+    fn a_log_message_below_the_threshold_is_discarded_log_02_log_06() {
         let mut env = Env::for_test(Side::Server, Limits::default(), Revision::V2025_11_25);
-        let is_sent =
-            |env: &Env, level| matches!(log_to(env, level, Route::Any), LogTo::Session(Route::Any));
+        let is_sent = |env: &Env, level| {
+            matches!(log_to(env, level, Route::Any), LogTarget::Session(Route::Any))
+        };
         assert!(is_sent(&env, Level::Debug), "no threshold is set");
         env.terms.log_level = Some(Level::Warning);
         let sent = [Level::Notice, Level::Warning, Level::Error].map(|level| is_sent(&env, level));
         assert_eq!(sent, [false, true, true]);
         env.terms.phase = Phase::Draining;
-        assert!(is_sent(&env, Level::Error), "answers still leave");
+        assert!(is_sent(&env, Level::Error), "responses are still sent");
         env.terms.peer = None;
-        assert!(!is_sent(&env, Level::Error), "there never was a session");
+        assert!(!is_sent(&env, Level::Error), "no session was opened");
     }
 }

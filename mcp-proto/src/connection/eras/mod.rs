@@ -1,12 +1,11 @@
-//! What differs between the two eras and takes parts of a connection: the dispatch to [`legacy`]
-//! and [`modern`]. What needs no part is in [`rules`].
+//! Dispatches to [`legacy`] or [`modern`]; rules that need no part are in [`rules`].
 
 pub(super) mod legacy;
 pub(super) mod modern;
 pub(super) mod rules;
 
 use super::context::Env;
-use super::inbound::{Inbound, Open};
+use super::inbound::{Inbound, InboundRequest};
 use super::pending_calls::PendingCalls;
 use super::subscriptions::client::Subscriptions;
 use crate::cache::Cache;
@@ -19,19 +18,17 @@ use crate::rpc::Params;
 use crate::schema::Level;
 use crate::vocabulary::{CallId, CallOptions, Event, Filter, IncomingId, Question, Route};
 
-use rules::{Asked, LogTo};
+use rules::{Delivery, LogTarget};
 
-/// Returns whether the peer may wait for answers of this side before it answers this side's calls.
-pub(super) fn may_be_asked(env: &Env, inbound: &Inbound) -> bool {
+/// Returns whether the peer may be waiting for our responses before it can answer our calls.
+pub(super) fn peer_may_be_waiting(env: &Env, inbound: &Inbound) -> bool {
     match env.era() {
         Era::Legacy => env.side == Side::Client && !inbound.is_empty(),
         Era::Modern => false,
     }
 }
 
-/// Client: has the server send log messages of `level` and above.
-///
-/// `None` where that takes a call of `logging/setLevel`.
+/// Client: sets the log level; returns `None` if that requires a call of `logging/setLevel`.
 pub(super) fn set_log_level(
     env: &mut Env,
     calls: &mut PendingCalls,
@@ -43,51 +40,53 @@ pub(super) fn set_log_level(
     }
 }
 
-/// Client: listens to changes.
+/// Client: subscribes to the changes that `filter` selects.
 pub(super) fn listen(
     env: &mut Env,
     calls: &mut PendingCalls,
-    listens: &mut LazyBox<Subscriptions>,
+    subscriptions: &mut LazyBox<Subscriptions>,
     filter: &Filter,
     options: &CallOptions,
 ) -> Result<CallId, Misuse> {
     match env.era() {
-        Era::Legacy => legacy::listen(env, calls, listens, filter, options),
-        Era::Modern => modern::listen(env, calls, listens, filter, options),
+        Era::Legacy => legacy::listen(env, calls, subscriptions, filter, options),
+        Era::Modern => modern::listen(env, calls, subscriptions, filter, options),
     }
 }
 
-/// Client: a subscription was begun, and what it had to ask was sent.
-pub(super) fn on_listening(env: &mut Env, listens: &mut LazyBox<Subscriptions>, call: CallId) {
+/// Client: reports a new legacy subscription that is already complete.
+pub(super) fn on_subscription_begun(
+    env: &mut Env,
+    subscriptions: &mut LazyBox<Subscriptions>,
+    call: CallId,
+) {
     match env.era() {
-        Era::Legacy => listens.check(env, call),
+        Era::Legacy => subscriptions.report_if_settled(env, call),
         Era::Modern => {}
     }
 }
 
-/// Client: a subscription has ended.
-pub(super) fn unlisten(env: &Env, listens: &mut LazyBox<Subscriptions>, call: CallId) {
-    let Some(listens) = listens.allocated_mut() else { return };
-    let Some(filter) = listens.end(env, call) else { return };
+/// Client: releases the resources of a subscription that has ended.
+pub(super) fn on_subscription_ended(env: &Env, subscriptions: &mut Subscriptions, filter: &Filter) {
     match env.era() {
-        Era::Legacy if env.allows().traffic => listens.release(&filter),
+        Era::Legacy if env.allows().traffic => subscriptions.release(filter),
         Era::Legacy | Era::Modern => {}
     }
 }
 
-/// Client: a notification that belongs to subscriptions, for those that it belongs to.
-pub(super) fn on_change(
+/// Client: delivers a change notification to the subscriptions that it belongs to.
+pub(super) fn on_subscription_notification(
     env: &mut Env,
     calls: &mut PendingCalls,
-    listens: &mut LazyBox<Subscriptions>,
+    subscriptions: &mut LazyBox<Subscriptions>,
     cache: &mut LazyBox<Cache>,
     method: MethodId,
     params: &Params<'_>,
     kept: Option<Raw>,
 ) {
     let receivers = match env.era() {
-        Era::Legacy => Some(listens.receivers(method, params)),
-        Era::Modern => modern::receivers(env, calls, listens, method, params),
+        Era::Legacy => Some(subscriptions.receivers(method, params)),
+        Era::Modern => modern::receivers(env, calls, subscriptions, method, params),
     };
     let Some(receivers) = receivers else { return };
     if env.limits().cache_bytes_max > 0 {
@@ -102,7 +101,7 @@ pub(super) fn on_change(
     receivers.into_iter().for_each(|call| emit(Some(call)));
 }
 
-/// Returns the call that a log message belongs to, where that can be known.
+/// Returns the call that a log message belongs to, if it is unambiguous.
 pub(super) fn logged_call(env: &Env, calls: &PendingCalls) -> Option<CallId> {
     match env.era() {
         Era::Legacy => None,
@@ -110,17 +109,21 @@ pub(super) fn logged_call(env: &Env, calls: &PendingCalls) -> Option<CallId> {
     }
 }
 
-/// Returns where a log message goes that belongs to `open`, or to no request. (LOG-05…07)
-pub(super) fn log_to(env: &Env, open: Option<&Open>, level: Level) -> Result<LogTo, Misuse> {
-    let route = Route::of(open.and_then(Open::stream));
+/// Returns the target of a log message that belongs to the request `open`, or to none.
+// LOG-05…07: a modern request sets its own threshold.
+pub(super) fn log_to(
+    env: &Env,
+    open: Option<&InboundRequest>,
+    level: Level,
+) -> Result<LogTarget, Misuse> {
+    let route = Route::of(open.and_then(InboundRequest::stream));
     match open.map(|open| (open, open.peer.revision.era())) {
         Some((open, Era::Modern)) => modern::log_to(env, open, level, route),
         Some((_, Era::Legacy)) | None => Ok(legacy::log_to(env, level, route)),
     }
 }
 
-/// Server: answers a request with questions. Returns whether that was all; otherwise the questions
-/// are calls to be placed.
+/// Server: asks for the input of a request. Returns whether the questions must be sent as requests.
 pub(super) fn ask(
     env: &mut Env,
     calls: &PendingCalls,
@@ -128,7 +131,7 @@ pub(super) fn ask(
     incoming: IncomingId,
     questions: &[(&str, Question)],
     state: Option<&str>,
-) -> Result<Asked, Misuse> {
+) -> Result<Delivery, Misuse> {
     let open = inbound.get(incoming).filter(|open| open.asking().is_none()).ok_or(Misuse::Stale)?;
     if !open.rule.is_some_and(|rule| rule.may_ask) {
         return Err(Misuse::Unsupported);
@@ -146,7 +149,7 @@ pub(super) fn ask(
         Era::Legacy => legacy::ask(env, calls, inbound, incoming, questions, state),
         Era::Modern => {
             modern::ask(env, inbound, incoming, questions, state)?;
-            Ok(Asked::InResult)
+            Ok(Delivery::InResult)
         }
     }
 }

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 
 use super::super::context::Env;
-use super::super::inbound::{Destination, Inbound, Open};
+use super::super::inbound::{Destination, Inbound, InboundRequest};
 use super::super::pending_calls::{NewCall, Owner, PendingCalls};
 use super::super::subscriptions::client::Subscriptions;
-use super::rules::LogTo;
+use super::rules::LogTarget;
 use crate::collections::LazyBox;
 use crate::error::Misuse;
 use crate::json::{Object, Raw};
@@ -21,7 +21,8 @@ use crate::vocabulary::{
     CallId, CallOptions, Event, Filter, IncomingId, Peer, Question, Route, ViolationKind,
 };
 
-/// All requests from now on ask for log messages of `level` and above. (LOG-05)
+/// Sets the log level that all further requests carry.
+// LOG-05: the level is per request.
 pub(super) fn set_log_level(
     env: &mut Env,
     calls: &mut PendingCalls,
@@ -35,11 +36,11 @@ pub(super) fn set_log_level(
     Ok(calls.complete_now(env, Raw::empty_object()))
 }
 
-/// Listens with one call, which stays open.
+/// Subscribes with one `subscriptions/listen` call, which stays open.
 pub(super) fn listen(
     env: &mut Env,
     calls: &mut PendingCalls,
-    listens: &mut LazyBox<Subscriptions>,
+    subscriptions: &mut LazyBox<Subscriptions>,
     filter: &Filter,
     options: &CallOptions,
 ) -> Result<CallId, Misuse> {
@@ -60,60 +61,60 @@ pub(super) fn listen(
     };
     let id = calls.send(env, new);
     let call = CallId(id);
-    listens.open(call, filter.clone());
+    subscriptions.open(call, filter.clone());
     Ok(call)
 }
 
-/// Returns the subscriptions that a notification belongs to; `None` where it belongs to none, or
-/// was an acknowledgement.
+/// Returns the subscription that a notification belongs to; `None` if it has no receiver or was
+/// an acknowledgement.
 pub(super) fn receivers(
     env: &mut Env,
     calls: &mut PendingCalls,
-    listens: &mut LazyBox<Subscriptions>,
+    subscriptions: &mut LazyBox<Subscriptions>,
     method: MethodId,
     params: &Params<'_>,
 ) -> Option<Vec<CallId>> {
-    let call = tagged(env, calls, listens, method, params)?;
+    let call = tagged(env, calls, subscriptions, method, params)?;
     if method != MethodId::Acknowledged {
         return Some(vec![call]);
     }
-    acknowledged(env, calls, listens, call, params);
+    acknowledged(env, calls, subscriptions, call, params);
     None
 }
 
-/// The subscription that a notification is tagged with. (STL-33, T-100)
+// STL-33, T-100: returns the subscription named in `_meta`; reports a violation if not open.
 fn tagged(
     env: &mut Env,
     calls: &PendingCalls,
-    listens: &Subscriptions,
+    subscriptions: &Subscriptions,
     method: MethodId,
     params: &Params<'_>,
 ) -> Option<CallId> {
     let id = params.meta_member(key::SUBSCRIPTION_ID).and_then(RequestId::from_json);
     let call = id.as_ref().and_then(RequestId::as_u64).map(CallId);
-    let is_acknowledged = call.and_then(|call| listens.is_acknowledged(call));
+    let is_acknowledged = call.and_then(|call| subscriptions.is_acknowledged(call));
     match is_acknowledged {
         Some(is_acknowledged) if is_acknowledged || method == MethodId::Acknowledged => {
             return call;
         }
-        // It crossed the end of its subscription.
+        // The notification crossed the end of its subscription.
         None if call.is_some_and(|call| calls.is_retired(call.0)) => return None,
         _ => {}
     }
     let why = match (is_acknowledged, id) {
         (Some(_), Some(id)) => format!("{method} before {id} was acknowledged"),
-        (_, Some(id)) => format!("{method} for {id}, which is no subscription"),
-        (_, None) => format!("{method} without a subscription"),
+        (_, Some(id)) => format!("{method} for unknown subscription {id}"),
+        (_, None) => format!("{method} without a subscription id"),
     };
     env.violation(ViolationKind::UnknownSubscription, why);
     None
 }
 
-/// The server acknowledged a subscription. (STL-29, STL-30)
+// STL-29, STL-30: the acknowledgement names the part of the filter that the server honors.
 fn acknowledged(
     env: &mut Env,
     calls: &mut PendingCalls,
-    listens: &mut Subscriptions,
+    subscriptions: &mut Subscriptions,
     call: CallId,
     params: &Params<'_>,
 ) {
@@ -121,48 +122,52 @@ fn acknowledged(
     let filter = params
         .member("notifications")
         .and_then(|filter| Filter::read(filter, limits.subscription_uris_max));
-    match listens.acknowledge(call, filter, limits) {
+    match subscriptions.acknowledge(call, filter, limits) {
         Ok(filter) => {
-            calls.wait_for_ever(call);
+            calls.remove_deadline(call);
             env.emit(Event::Listening { call, filter });
         }
         Err(why) => env.bad_notification(MethodId::Acknowledged.name(), why),
     }
 }
 
-/// The server ends one of our calls, which it may only do to a subscription. (CAN-14, CAN-18,
-/// T-101)
-///
-/// Returns the call's wire id, if there is one.
+/// Handles a cancellation by the server. Returns the wire id of the subscription to end, if any.
+// CAN-14, CAN-18, T-101: a server may only cancel subscriptions.
 pub(in super::super) fn on_cancelled(
     env: &mut Env,
     calls: &PendingCalls,
-    listens: &Subscriptions,
+    subscriptions: &Subscriptions,
     id: &RequestId,
 ) -> Option<u64> {
     let wire = id.as_u64();
-    let call = wire.map(CallId).filter(|call| listens.is_acknowledged(*call).is_some());
+    let call = wire.map(CallId).filter(|call| subscriptions.is_acknowledged(*call).is_some());
     let crossed_its_end = wire.is_some_and(|wire| calls.is_retired(wire));
     if call.is_none() && !crossed_its_end {
-        env.bad_notification(MethodId::Cancelled.name(), "it names no subscription");
+        env.bad_notification(MethodId::Cancelled.name(), "`requestId` names no subscription");
     }
     call.map(|call| call.0)
 }
 
-/// Returns where a log message goes that belongs to a request: each decides whether it wants any.
-/// (LOG-05…07)
-pub(super) fn log_to(env: &Env, open: &Open, level: Level, route: Route) -> Result<LogTo, Misuse> {
+/// Returns the target of a log message that belongs to a request.
+// LOG-05…07: without a level in the request, no log messages are sent.
+pub(super) fn log_to(
+    env: &Env,
+    open: &InboundRequest,
+    level: Level,
+    route: Route,
+) -> Result<LogTarget, Misuse> {
     if !env.identity.capabilities.has(Capability::Logging) {
         return Err(Misuse::Undeclared);
     }
     if open.log_level.is_none_or(|threshold| level < threshold) {
-        return Ok(LogTo::Nobody);
+        return Ok(LogTarget::Discard);
     }
     env.require_room(route)?;
-    Ok(LogTo::Request(route))
+    Ok(LogTarget::Request(route))
 }
 
-/// Answers a request with questions; the client repeats it as another request. (STL-13…17, STL-27)
+/// Responds to a request with `input_required`; the client retries it with the answers.
+// STL-13…17, STL-27: a modern server sends no requests and does not wait for the retry.
 pub(super) fn ask(
     env: &mut Env,
     inbound: &mut Inbound,
@@ -195,7 +200,7 @@ pub(super) fn ask(
         .map(|_| ())
 }
 
-/// Writes one question to a client that declared what answering it takes. (CAP-16)
+// CAP-16: writes one question; fails unless the client declared the capability for it.
 fn write_question(out: &mut Vec<u8>, question: &Question, peer: &Peer) -> Result<(), Misuse> {
     let mut params = Vec::new();
     question.write(peer.revision, &mut params)?;
@@ -219,7 +224,8 @@ fn write_question(out: &mut Vec<u8>, question: &Question, peer: &Peer) -> Result
     Ok(())
 }
 
-/// Answers `server/discover`. (LIF-22, STL-39)
+/// Answers `server/discover`.
+// LIF-22, STL-39: the result lists the modern revisions and the capabilities.
 pub(in super::super) fn discover(
     env: &mut Env,
     inbound: &mut Inbound,

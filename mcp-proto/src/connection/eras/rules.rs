@@ -1,5 +1,4 @@
-//! What differs between the eras and needs no part of a connection: the direction of requests, and
-//! what messages carry.
+//! Era-specific rules that need no part of a connection: who sends requests, and their `_meta`.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -14,7 +13,8 @@ use crate::rpc;
 use crate::schema::key;
 use crate::vocabulary::{OutgoingKind, Peer, Route};
 
-/// What a result is, by its `resultType`. (STL-48)
+/// The meaning of a `resultType`.
+// STL-48: a missing type means `complete`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(in super::super) enum ResultKind {
     Complete,
@@ -22,7 +22,8 @@ pub(in super::super) enum ResultKind {
     Unknown,
 }
 
-/// Returns whether this side receives requests: a modern client does not. (FRM-16, STL-13)
+/// Returns whether this side receives requests; a modern client does not.
+// FRM-16, STL-13: only clients send requests in the modern era.
 pub(in super::super) fn receives_requests(env: &Env) -> bool {
     match env.era() {
         Era::Legacy => true,
@@ -30,7 +31,8 @@ pub(in super::super) fn receives_requests(env: &Env) -> bool {
     }
 }
 
-/// Returns whether requests can be sent to `peer`, which made one: not to a modern client. (FRM-17)
+/// Returns whether `peer`, the sender of a request, accepts requests itself.
+// FRM-17: a modern client does not.
 pub(in super::super) fn takes_requests(peer: &Peer) -> bool {
     match peer.revision.era() {
         Era::Legacy => true,
@@ -38,14 +40,13 @@ pub(in super::super) fn takes_requests(peer: &Peer) -> bool {
     }
 }
 
-/// Returns whether a request is delivered again with the answers to its questions. A modern client
-/// repeats it itself.
+/// Returns whether we deliver a request again with the answers; a modern client retries it itself.
 pub(in super::super) fn delivers_again(peer: &Peer) -> bool {
     takes_requests(peer)
 }
 
-/// Returns the revision in which this side declared its capabilities: a legacy client declares them
-/// before a revision is agreed on.
+/// Returns the revision in which this side declared its capabilities; a legacy client does that
+/// before the revision is negotiated.
 pub(in super::super) fn declared_in(env: &Env) -> Revision {
     match (env.side, env.era()) {
         (Side::Client, Era::Legacy) => {
@@ -55,7 +56,7 @@ pub(in super::super) fn declared_in(env: &Env) -> Revision {
     }
 }
 
-/// Returns whether this side repeats calls with input.
+/// Returns whether this side retries calls with input.
 pub(in super::super) fn repeats_calls(env: &Env) -> bool {
     match env.era() {
         Era::Legacy => false,
@@ -63,7 +64,7 @@ pub(in super::super) fn repeats_calls(env: &Env) -> bool {
     }
 }
 
-/// Returns what the `resultType` of a result means.
+/// Returns the meaning of the `resultType` of a result.
 pub(in super::super) fn result_kind(env: &Env, kind: Option<&str>) -> ResultKind {
     match env.era() {
         Era::Legacy => ResultKind::Complete,
@@ -71,7 +72,7 @@ pub(in super::super) fn result_kind(env: &Env, kind: Option<&str>) -> ResultKind
     }
 }
 
-/// Returns the writer of what results for a peer of `revision` carry, if they carry anything.
+/// Returns the writer of the `_meta` of results, if results of `revision` carry any.
 pub(in super::super) fn result_meta(env: &Env, revision: Revision) -> Option<Arc<MetaWriter>> {
     match revision.era() {
         Era::Legacy => None,
@@ -79,7 +80,7 @@ pub(in super::super) fn result_meta(env: &Env, revision: Revision) -> Option<Arc
     }
 }
 
-/// Queues a request. Returns whether it asks for log messages.
+/// Queues a request. Returns whether it requests log messages.
 pub(in super::super) fn send_request(
     env: &mut Env,
     route: Route,
@@ -102,7 +103,6 @@ pub(in super::super) fn send_request(
     }
 }
 
-/// Returns what the `resultType` of a result means. Without one it is complete. (STL-48)
 fn modern_result_kind(env: &Env, kind: Option<&str>) -> ResultKind {
     let shares_extension =
         |peer: &Peer| peer.capabilities.shares_extension(&env.identity.capabilities);
@@ -114,7 +114,7 @@ fn modern_result_kind(env: &Env, kind: Option<&str>) -> ResultKind {
     }
 }
 
-/// Queues a request with its context in `_meta`. Returns whether it asks for log messages.
+/// Queues a request with its context in `_meta`. Returns whether it requests log messages.
 fn send_modern(
     env: &mut Env,
     draft: Draft,
@@ -133,7 +133,7 @@ fn send_modern(
     log_level.is_some() || asks_for_logs(params)
 }
 
-/// Queues a request; with a token, its `_meta` carries that.
+/// Queues a request, with the progress token in its `_meta` if there is one.
 fn send_legacy(
     env: &mut Env,
     draft: Draft,
@@ -156,23 +156,23 @@ fn send_legacy(
     });
 }
 
-/// Where a log message of a server goes.
+/// The target of a server's log message.
 #[derive(Debug)]
-pub(in super::super) enum LogTo {
-    /// To nobody: the client does not want it.
-    Nobody,
-    /// To the client, with the response to the request that it belongs to.
+pub(in super::super) enum LogTarget {
+    /// Discarded: below the client's threshold, or no client.
+    Discard,
+    /// The stream of the request that it belongs to.
     Request(Route),
-    /// To the session's client.
+    /// The session.
     Session(Route),
 }
 
-/// How a request's questions reach its client.
+/// How the questions of a request reach the client.
 #[derive(Debug)]
-pub(in super::super) enum Asked {
-    /// They were in the result: the request is over.
+pub(in super::super) enum Delivery {
+    /// In the result, which is already queued; the request has ended.
     InResult,
-    /// As requests, to be sent now: their params, in the order of the questions.
+    /// As requests that are yet to be sent: their params, in the order of the questions.
     ByRequests(Vec<Vec<u8>>),
 }
 
@@ -181,9 +181,8 @@ mod tests {
     use super::*;
     use crate::limits::Limits;
 
-    /// For each side in each era: receives requests, repeats calls.
     #[test]
-    fn requests_go_both_ways_in_the_legacy_era_and_from_clients_in_the_modern_one_frm_16_stl_13() {
+    fn only_legacy_servers_send_requests_frm_16_stl_13() {
         for revision in Revision::ALL {
             let is_modern = revision == Revision::V2026_07_28;
             for side in [Side::Client, Side::Server] {
@@ -202,8 +201,8 @@ mod tests {
     }
 
     #[test]
-    fn a_result_type_means_something_in_the_modern_era_only_stl_48() {
-        let kinds = [None, Some("complete"), Some("input_required"), Some("riddle")];
+    fn the_result_type_counts_in_the_modern_era_only_stl_48() {
+        let kinds = [None, Some("complete"), Some("input_required"), Some("other")];
         let legacy = Env::for_test(Side::Client, Limits::default(), Revision::V2025_11_25);
         assert_eq!(kinds.map(|kind| result_kind(&legacy, kind)), [ResultKind::Complete; 4]);
         let modern = Env::for_test(Side::Client, Limits::default(), Revision::V2026_07_28);
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_carries_its_context_where_there_is_no_session() {
+    fn a_modern_request_carries_its_context() {
         for (side, revision, has_context) in [
             (Side::Client, Revision::V2025_11_25, false),
             (Side::Server, Revision::V2025_11_25, false),

@@ -1,4 +1,4 @@
-//! Batches of 2025-03-26: gathers the responses to the members of one array.
+//! JSON-RPC batches of 2025-03-26: gathers the responses to the members of one array.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -13,15 +13,15 @@ pub(crate) struct BatchId(u64);
 #[derive(Debug)]
 struct Batch {
     stream: StreamId,
-    /// Answers that are to come; one more while the array is still being read.
+    /// Number of pending responses, plus one while the array is being read.
     waiting: usize,
-    /// The answers so far, with commas between them.
+    /// The responses so far, separated by commas.
     answers: Vec<u8>,
-    /// The ids of its requests, which are taken until the reply is sent.
+    /// The ids of its requests, reserved until the batch completes.
     ids: Vec<RequestId>,
 }
 
-/// The batches that are not answered yet.
+/// The incomplete batches.
 #[derive(Debug, Default)]
 pub(crate) struct Batches {
     open: BTreeMap<BatchId, Batch>,
@@ -36,7 +36,7 @@ impl Empty for Batches {
 }
 
 impl Batches {
-    /// Starts a batch; `close` it once all of its members are read.
+    /// Starts a batch; call [`settle`](Self::settle) after reading its members.
     pub(crate) fn begin(&mut self, stream: StreamId) -> BatchId {
         self.next += 1;
         let id = BatchId(self.next);
@@ -44,19 +44,19 @@ impl Batches {
         id
     }
 
-    /// Bytes of answers that wait for others of their batch, and of the ids that are taken
-    /// meanwhile.
+    /// Returns the bytes of the gathered responses and reserved ids.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether a request of an open batch has this id. (BAT-18)
+    /// Returns whether an incomplete batch has reserved `id`.
+    // BAT-18: ids must be unique, also within a batch.
     pub(crate) fn has_id(&self, id: &RequestId) -> bool {
         !self.ids.is_empty() && self.ids.contains(id)
     }
 
-    /// A request of the batch has this id.
-    pub(crate) fn take_id(&mut self, batch: BatchId, id: &RequestId) {
+    /// Reserves the id of a request until the batch completes.
+    pub(crate) fn reserve_id(&mut self, batch: BatchId, id: &RequestId) {
         if let Some(open) = self.open.get_mut(&batch) {
             self.ids.insert(id.clone());
             open.ids.push(id.clone());
@@ -64,14 +64,14 @@ impl Batches {
         }
     }
 
-    /// One more answer is to come.
+    /// Counts one more pending response.
     pub(crate) fn expect(&mut self, id: BatchId) {
         if let Some(batch) = self.open.get_mut(&id) {
             batch.waiting += 1;
         }
     }
 
-    /// Adds the answer that `write` writes; on an error none is added.
+    /// Adds the response that `write` writes; adds nothing if it fails.
     pub(crate) fn add<E>(
         &mut self,
         id: BatchId,
@@ -87,8 +87,8 @@ impl Batches {
         written
     }
 
-    /// An expected answer is in, or will never come; the whole reply when it was the last, empty
-    /// when there is none to be sent. (BAT-06, BAT-07, BAT-14)
+    /// Counts one member as done. Returns the stream and all responses after the last.
+    // BAT-06, BAT-07, BAT-14: one array of all responses, without cancelled members, never `[]`.
     pub(crate) fn settle(&mut self, id: BatchId) -> Option<(StreamId, Vec<u8>)> {
         let batch = self.open.get_mut(&id)?;
         batch.waiting -= 1;
@@ -104,13 +104,13 @@ impl Batches {
         Some((batch.stream, batch.answers))
     }
 
-    /// Whether answers wait for others of their batch.
+    /// Returns whether no batch is incomplete.
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 }
 
-/// Bytes that it takes to hold an id twice.
+/// Returns the approximate bytes of holding an id in both collections.
 fn id_cost(id: &RequestId) -> usize {
     4 * id.as_text().map_or(0, str::len) + 128
 }

@@ -1,4 +1,4 @@
-//! The peer's requests: delivered to the application, and answered at most once.
+//! The peer's requests: delivers them to the application and responds at most once to each.
 
 pub(crate) mod batches;
 mod request;
@@ -27,32 +27,32 @@ use crate::vocabulary::{
 
 pub(crate) use crate::meta::RequestContext;
 use batches::{BatchId, Batches};
-pub(crate) use request::{Asking, Destination, Open, RareRequest, ReplyTo};
+pub(crate) use request::{Asking, Destination, InboundRequest, RareRequest, ReplyTo};
 use table::RequestTable;
 
-/// The open requests of the peer, and the batches that some of them came in.
+/// The peer's open requests and batches.
 #[derive(Debug, Default)]
 pub(crate) struct Inbound {
     requests: RequestTable,
     batches: LazyBox<Batches>,
 }
 
-/// A request as it came: where from, and what it is called.
+/// The source of a message: the destination of its response, and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin<'a> {
     pub(crate) to: Destination,
     pub(crate) frame: Frame<'a>,
 }
 
-/// Writes a result for a peer of the given revision.
+/// Writes a result in the format of the given revision.
 pub(crate) type WriteResult<'a> = &'a dyn Fn(Revision, &mut Vec<u8>) -> Result<(), Unencodable>;
 
-/// What a response was for.
+/// The kind of request that a response completed.
 #[derive(Debug)]
 pub(crate) enum Responded<T> {
-    /// The peer's request, which is over.
+    /// A request of the peer.
     Request,
-    /// A question that a call of ours asked.
+    /// A question of the server about one of our calls.
     Question { call: CallId, index: usize, answer: T },
 }
 
@@ -61,12 +61,12 @@ impl Inbound {
         self.requests.is_empty()
     }
 
-    /// Whether nothing is left to answer.
+    /// Returns whether no request and no batch is open.
     pub(crate) fn is_idle(&self) -> bool {
         self.requests.is_empty() && self.batches.is_empty()
     }
 
-    pub(crate) fn get(&self, incoming: IncomingId) -> Option<&Open> {
+    pub(crate) fn get(&self, incoming: IncomingId) -> Option<&InboundRequest> {
         self.requests.get(incoming)
     }
 
@@ -82,12 +82,12 @@ impl Inbound {
         self.requests.first_on(stream)
     }
 
-    /// The stream of an open request.
+    /// Returns the stream of an open request.
     pub(crate) fn stream_of(&self, incoming: Option<IncomingId>) -> Option<StreamId> {
-        incoming.and_then(|incoming| self.requests.get(incoming)).and_then(Open::stream)
+        incoming.and_then(|incoming| self.requests.get(incoming)).and_then(InboundRequest::stream)
     }
 
-    /// Whether a request with this id is open.
+    /// Returns whether the wire id `id` is in use.
     pub(crate) fn has_id(&self, id: &RequestId) -> bool {
         self.requests.find(id).is_some() || self.batches.has_id(id)
     }
@@ -96,7 +96,7 @@ impl Inbound {
         self.requests.shrink();
     }
 
-    /// Fails when one more request would be too many.
+    /// Fails if another request would exceed the limits.
     pub(crate) fn require_room(
         &self,
         params: &Params<'_>,
@@ -111,11 +111,8 @@ impl Inbound {
         Ok(())
     }
 
-    /// Hands a request to the application.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a request is what it is: each belongs to one call"
-    )]
+    /// Delivers a request to the application.
+    #[expect(clippy::too_many_arguments, reason = "all arguments describe one request")]
     pub(crate) fn deliver(
         &mut self,
         env: &mut Env,
@@ -145,7 +142,7 @@ impl Inbound {
         if let Some(batch) = origin.to.batch {
             self.batches.expect(batch);
         }
-        let incoming = self.requests.insert(Open {
+        let incoming = self.requests.insert(InboundRequest {
             reply: ReplyTo::Peer { wire: id, to: origin.to },
             peer: sender.peer,
             rule,
@@ -157,7 +154,7 @@ impl Inbound {
         env.emit(Event::Request { incoming, call: None, request, context });
     }
 
-    /// Hands the questions of a round to the application. Returns their handles, in order.
+    /// Delivers the questions of a round to the application. Returns their handles, in order.
     pub(crate) fn deliver_questions(
         &mut self,
         env: &mut Env,
@@ -170,11 +167,14 @@ impl Inbound {
         if self.requests.len() + questions.len() > env.limits().requests_max
             || self.requests.bytes() + total > env.limits().requests_bytes_max
         {
-            return Err(CallError::Invalid("more questions than this side can hold".into()));
+            return Err(CallError::Invalid(
+                "too many input requests (`Limits::requests_max`, `Limits::requests_bytes_max`)"
+                    .into(),
+            ));
         }
         let mut asked = Vec::with_capacity(questions.len());
         for (index, question) in questions.iter().enumerate() {
-            let incoming = self.requests.insert(Open {
+            let incoming = self.requests.insert(InboundRequest {
                 reply: ReplyTo::Call { call, index },
                 peer: Arc::clone(&peer),
                 rule: Some(question.rule),
@@ -192,7 +192,7 @@ impl Inbound {
         Ok(asked)
     }
 
-    /// Withdraws the questions of a call that is over; their answers go nowhere.
+    /// Withdraws the open questions about an ended call.
     pub(crate) fn withdraw_questions(&mut self, env: &mut Env, questions: &[IncomingId]) {
         for incoming in questions {
             if self.requests.remove(*incoming).is_some() {
@@ -251,7 +251,8 @@ impl Inbound {
         })
     }
 
-    /// Answers an open request as its `to_answer` says, after the progress that still waits for room. (JSON-06, PRG-04)
+    /// Responds to the open request `incoming` at `to_answer`, after its deferred progress.
+    // JSON-06: the id is echoed exactly. PRG-04: no progress may follow the response.
     pub(crate) fn answer<T>(
         &mut self,
         env: &mut Env,
@@ -280,7 +281,7 @@ impl Inbound {
         Ok(Responded::Request)
     }
 
-    /// Answers a request that was not delivered with an empty result.
+    /// Responds to an undelivered request with an empty result.
     pub(crate) fn accept(&mut self, env: &mut Env, to: Destination, id: &RequestId) {
         self.accept_with(env, to, id, |out| {
             out.extend_from_slice(b"{}");
@@ -288,7 +289,7 @@ impl Inbound {
         });
     }
 
-    /// Answers a request that was not delivered with a result.
+    /// Responds to an undelivered request with the result that `result` writes.
     pub(crate) fn accept_with(
         &mut self,
         env: &mut Env,
@@ -300,7 +301,7 @@ impl Inbound {
         let _infallible = self.write_answer(env, to, kind, |out| rpc::response(out, id, result));
     }
 
-    /// Answers with an error what was not delivered; without an id, where it could not be read.
+    /// Responds to an undelivered message with an error; `id` is `None` if it could not be read.
     pub(crate) fn refuse(
         &mut self,
         env: &mut Env,
@@ -308,7 +309,7 @@ impl Inbound {
         id: Option<&RequestId>,
         error: &ErrorObject,
     ) {
-        // A side that receives no requests answers nothing. (FRM-16)
+        // FRM-16: a modern client sends no responses.
         if !rules::receives_requests(env) {
             return;
         }
@@ -320,7 +321,7 @@ impl Inbound {
         });
     }
 
-    /// Queues a response, or adds it to the responses of its batch.
+    /// Queues a response, or adds it to its batch.
     fn write_answer(
         &mut self,
         env: &mut Env,
@@ -337,24 +338,24 @@ impl Inbound {
         }
     }
 
-    /// Begins a batch; [`settle`](Self::settle) it once all of its members are read.
+    /// Begins a batch; call [`settle`](Self::settle) after reading its members.
     pub(crate) fn begin_batch(&mut self, stream: StreamId) -> BatchId {
         self.batches.begin(stream)
     }
 
-    /// Bytes of responses that wait for others of their batch.
+    /// Returns the bytes held by incomplete batches.
     pub(crate) fn batch_bytes(&self) -> usize {
         self.batches.bytes()
     }
 
-    /// Reserves the id of a request of a batch.
+    /// Reserves the id of a batched request until the batch completes.
     pub(crate) fn reserve_id(&mut self, batch: Option<BatchId>, id: &RequestId) {
         if let Some(batch) = batch {
-            self.batches.take_id(batch, id);
+            self.batches.reserve_id(batch, id);
         }
     }
 
-    /// One response fewer to wait for; sends the responses of the batch when it was the last.
+    /// Counts one member of the batch as done; sends the responses after the last.
     pub(crate) fn settle(&mut self, env: &mut Env, batch: Option<BatchId>) {
         let Some((stream, answers)) = batch.and_then(|batch| self.batches.settle(batch)) else {
             return;
@@ -371,18 +372,18 @@ impl Inbound {
         });
     }
 
-    /// Forgets all batches.
+    /// Drops all batches.
     pub(crate) fn forget_batches(&mut self) {
         self.batches = LazyBox::default();
     }
 
-    /// Takes out a request that will not be answered; finish with [`close`](Self::close).
-    pub(crate) fn remove(&mut self, incoming: IncomingId) -> Option<Open> {
+    /// Removes a request that gets no response; call [`close`](Self::close) next.
+    pub(crate) fn remove(&mut self, incoming: IncomingId) -> Option<InboundRequest> {
         self.requests.remove(incoming)
     }
 
-    /// No response will come for a request that was taken out.
-    pub(crate) fn close(&mut self, env: &mut Env, open: &Open) {
+    /// Ends the stream or batch slot of a removed request without a response.
+    pub(crate) fn close(&mut self, env: &mut Env, open: &InboundRequest) {
         match &open.reply {
             ReplyTo::Peer { to: Destination { stream, batch: None }, .. } => {
                 env.end_stream(*stream, true)
@@ -392,7 +393,8 @@ impl Inbound {
         }
     }
 
-    /// Sends progress of an open request, if the peer wants any. (PRG-03…05)
+    /// Sends or defers progress of an open request, if the peer requested progress.
+    // PRG-03…05: only while the request is open, and only increasing values.
     pub(crate) fn progress(
         &mut self,
         env: &mut Env,
@@ -419,7 +421,7 @@ impl Inbound {
         open.rare().progress = progress.progress;
         let Some(stream) = open.stream() else { return Ok(()) };
         if env.require_room(Route::Stream(stream)).is_ok() {
-            // What waited for room is out of date now.
+            // The new value supersedes the deferred one.
             self.requests.take_deferred(incoming);
             env.send_progress(stream, &params);
         } else {
@@ -428,12 +430,12 @@ impl Inbound {
         Ok(())
     }
 
-    /// Whether progress waits for room.
+    /// Returns whether progress is deferred.
     pub(crate) fn has_deferred(&self) -> bool {
         self.requests.has_deferred()
     }
 
-    /// Sends the progress that waited for room, as far as there is any.
+    /// Sends deferred progress while there is room.
     #[cold]
     pub(crate) fn send_deferred(&mut self, env: &mut Env) {
         loop {
@@ -443,7 +445,7 @@ impl Inbound {
         }
     }
 
-    /// The client is asked by requests: the application has no say until the answers are in.
+    /// Records the questions of a request; responses to it are rejected until they are answered.
     pub(crate) fn begin_asking(
         &mut self,
         env: &mut Env,
@@ -464,8 +466,7 @@ impl Inbound {
         }
     }
 
-    /// A question was answered, or never will be. Returns the error to refuse the request with, in
-    /// that case.
+    /// Handles the outcome of a question. Returns the error for the request if the question failed.
     pub(crate) fn on_answer(
         &mut self,
         env: &mut Env,
@@ -476,10 +477,10 @@ impl Inbound {
         let (held, bytes_max) = (self.requests.bytes(), env.limits().requests_bytes_max);
         let asking = self.requests.get_mut(incoming)?.asking_mut()?;
         let index = index as usize;
-        // Answers are held until all are there, and count like the params of the request.
+        // Answers are held until all have arrived, and count towards the request limit.
         let outcome = match outcome {
             Ok(answer) if held + answer.as_bytes().len() > bytes_max => {
-                Err(CallError::Invalid("more than this side can hold".into()))
+                Err(CallError::Invalid("larger than the server accepts".into()))
             }
             outcome => outcome,
         };
@@ -494,7 +495,7 @@ impl Inbound {
                 None
             }
             Err(error) => {
-                // Without this answer the request cannot go on, and fails at the client. (T-99)
+                // T-99: a declined question fails the request.
                 let key = asking.keys.get(index).cloned().unwrap_or_default();
                 if let Some(open) = self.requests.get_mut(incoming) {
                     open.rare().asking = None;
@@ -504,9 +505,9 @@ impl Inbound {
         }
     }
 
-    /// Delivers the request again once all of its questions are answered.
+    /// Delivers the request again if all of its questions are answered.
     pub(crate) fn deliver_answered(&mut self, env: &mut Env, incoming: IncomingId) {
-        let asking = self.requests.get(incoming).and_then(Open::asking);
+        let asking = self.requests.get(incoming).and_then(InboundRequest::asking);
         if !asking.is_some_and(|asking| asking.answers.iter().all(Option::is_some)) {
             return;
         }
@@ -519,7 +520,7 @@ impl Inbound {
             peer: Arc::clone(&open.peer),
             log_level: env.terms.log_level,
             wants_progress: open.progress_token().is_some(),
-            // Asked nothing, a client answers nothing, in either era.
+            // Without questions there are no answers, as in the modern era.
             answers: (!is_idle).then(|| Answers::new(answers)),
             state: asking.state,
             meta: request.params.as_ref().and_then(|params| params.member("_meta")),

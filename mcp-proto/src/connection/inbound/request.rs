@@ -1,12 +1,12 @@
-//! One request of the peer, until it is answered.
+//! The state of one inbound request.
 //!
 //! ```text
 //!                respond, cancel
 //!   Delivered ───────────────────▶ over
 //!    │    ▲
-//!    │    │ all answers are in: delivered again, as a new request
+//!    │    │ all answers received: delivered again, under a new `IncomingId`
 //!    ▼    │
-//!   Asking               (legacy: the client is asked by requests; the application has no say)
+//!   Asking               (legacy: the questions are requests to the client)
 //! ```
 
 use alloc::boxed::Box;
@@ -20,52 +20,52 @@ use crate::rpc::RequestId;
 use crate::schema::Level;
 use crate::vocabulary::{CallId, Peer, StreamId};
 
-/// Where the answer to a request goes.
+/// The recipient of the application's response.
 #[derive(Clone, Debug)]
 pub(crate) enum ReplyTo {
-    /// To the peer, as a response.
+    /// The peer, as a response.
     Peer { wire: RequestId, to: Destination },
-    /// Into the next round of a call of ours that asked for input, as the answer to its question
-    /// number `index`.
+    /// Our own call, as the answer to question `index` of the server.
     Call { call: CallId, index: usize },
 }
 
-/// Where a response goes.
+/// The destination of a response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Destination {
     pub(crate) stream: StreamId,
-    /// The batch that it becomes part of.
+    /// The batch that the response is part of.
     pub(crate) batch: Option<BatchId>,
 }
 
+/// An open request of the peer, or a question of the server about one of our calls.
 #[derive(Debug)]
-pub(crate) struct Open {
+pub(crate) struct InboundRequest {
     pub(crate) reply: ReplyTo,
-    /// The peer as this request sees it; the answer is written in its revision.
+    /// The sender; the response is encoded in its revision.
     pub(crate) peer: Arc<Peer>,
-    /// The method's row, if a revision has it.
+    /// The rule of the method, if the revision defines it.
     pub(crate) rule: Option<&'static MethodRule>,
-    /// The threshold for log messages of this request, where each request carries its own.
+    /// The log level threshold of a modern request.
     pub(crate) log_level: Option<Level>,
-    /// The params, for delivering the request again; only where that can happen.
+    /// The params, if the request may be delivered again.
     pub(crate) again: Option<Raw>,
-    /// Bytes of params that count against the limit.
+    /// Bytes that count towards `Limits::requests_bytes_max`.
     pub(crate) bytes: usize,
     pub(crate) rare: Option<Box<RareRequest>>,
 }
 
-/// Rarely used fields, boxed to keep `Open` small.
+/// Rarely used fields, boxed to keep `InboundRequest` small.
 #[derive(Debug)]
 pub(crate) struct RareRequest {
-    /// The token under which the peer wants progress.
+    /// The progress token, if the peer requested progress.
     progress_token: Option<RequestId>,
-    /// The last progress sent, which the next must exceed. (PRG-05)
+    // PRG-05: the latest progress, which the next must exceed.
     pub(crate) progress: f64,
-    /// Params of the latest progress that could not be sent yet.
+    /// Params of the deferred progress notification.
     pub(super) deferred: Option<Vec<u8>>,
-    /// Set while the client is asked.
+    /// The questions that the client has not answered yet.
     pub(crate) asking: Option<Box<Asking>>,
-    /// How often the request was delivered with input.
+    /// How often the request was delivered again with answers.
     pub(crate) rounds: u32,
 }
 
@@ -81,7 +81,7 @@ impl Default for RareRequest {
     }
 }
 
-/// Questions that the client was asked.
+/// The questions sent to the client, and its answers.
 #[derive(Debug)]
 pub(crate) struct Asking {
     pub(crate) keys: Vec<Box<str>>,
@@ -89,8 +89,8 @@ pub(crate) struct Asking {
     pub(crate) state: Option<Box<str>>,
 }
 
-impl Open {
-    /// The stream that it came on, unless it is a question in a result.
+impl InboundRequest {
+    /// Returns the stream of the request; `None` for a question of the server.
     pub(crate) fn stream(&self) -> Option<StreamId> {
         match &self.reply {
             ReplyTo::Peer { to, .. } => Some(to.stream),
@@ -98,7 +98,7 @@ impl Open {
         }
     }
 
-    /// The peer's id and where the response goes, if the application may respond now.
+    /// Returns the wire id and destination of the response, if the application may respond now.
     pub(crate) fn to_answer(&self) -> Option<(RequestId, Destination)> {
         match &self.reply {
             ReplyTo::Peer { wire, to } if self.asking().is_none() => Some((wire.clone(), *to)),
@@ -106,12 +106,12 @@ impl Open {
         }
     }
 
-    /// The token under which the peer wants progress.
+    /// Returns the progress token, if the peer requested progress.
     pub(crate) fn progress_token(&self) -> Option<&RequestId> {
         self.rare.as_ref()?.progress_token.as_ref()
     }
 
-    /// Set while the client is asked.
+    /// Returns the questions that the client has not answered yet.
     pub(crate) fn asking(&self) -> Option<&Asking> {
         self.rare.as_ref()?.asking.as_deref()
     }
@@ -120,7 +120,7 @@ impl Open {
         self.rare.as_mut()?.asking.as_deref_mut()
     }
 
-    /// How often the request was delivered with input.
+    /// Returns how often the request was delivered again with answers.
     pub(crate) fn rounds(&self) -> u32 {
         self.rare.as_ref().map_or(0, |rare| rare.rounds)
     }
@@ -131,7 +131,7 @@ impl Open {
 }
 
 impl RareRequest {
-    /// The fields of a request that wants progress, if it does.
+    /// Returns the fields of a request with a progress token; `None` without one.
     pub(crate) fn new(progress_token: Option<RequestId>) -> Option<Box<Self>> {
         progress_token
             .map(|token| Box::new(Self { progress_token: Some(token), ..Self::default() }))

@@ -1,10 +1,10 @@
-//! The peer's open requests, by the application's handle and by their id on the wire.
+//! The peer's open requests, by `IncomingId` and by wire id.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
-use super::request::{Open, ReplyTo};
+use super::request::{InboundRequest, ReplyTo};
 use crate::collections::{Empty, IdMap, LazyBox};
 use crate::rpc::RequestId;
 use crate::vocabulary::{IncomingId, StreamId};
@@ -16,10 +16,10 @@ pub(crate) struct RequestTable {
     bytes: usize,
 }
 
-/// Allocated while something is open, or was a moment ago.
+/// Allocated on first use; freed by `shrink` while no request is open.
 #[derive(Debug, Default)]
 struct Tables {
-    open: IdMap<Open>,
+    open: IdMap<InboundRequest>,
     by_wire: ByWire,
     /// Requests with deferred progress.
     deferred: BTreeSet<IncomingId>,
@@ -33,10 +33,10 @@ impl Empty for Tables {
     };
 }
 
-/// The handles by the peer's ids.
+/// Handles by wire id.
 #[derive(Debug, Default)]
 struct ByWire {
-    /// Nearly all ids are numbers that count up.
+    /// Numeric ids, which are usually consecutive.
     numbers: IdMap<NonZeroU64>,
     others: BTreeMap<RequestId, IncomingId>,
 }
@@ -75,12 +75,12 @@ impl RequestTable {
         self.tables.open.is_empty()
     }
 
-    /// Bytes of params that the open requests hold.
+    /// Returns the bytes held by the open requests.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    pub(crate) fn insert(&mut self, open: Open) -> IncomingId {
+    pub(crate) fn insert(&mut self, open: InboundRequest) -> IncomingId {
         self.next += 1;
         let id = IncomingId(self.next);
         self.bytes += open.bytes;
@@ -89,7 +89,7 @@ impl RequestTable {
             tables.by_wire.insert(wire, id);
         }
         let added = tables.open.insert(id.0, open);
-        debug_assert!(added.is_ok(), "ids count up");
+        debug_assert!(added.is_ok(), "ids are unique");
         id
     }
 
@@ -97,7 +97,7 @@ impl RequestTable {
         self.tables.by_wire.find(wire)
     }
 
-    /// An open request holds more than it did.
+    /// Adds to the bytes held by an open request.
     pub(crate) fn add_bytes(&mut self, id: IncomingId, bytes: usize) {
         if let Some(open) = self.tables.open.get_mut(id.0) {
             open.bytes += bytes;
@@ -105,15 +105,15 @@ impl RequestTable {
         }
     }
 
-    pub(crate) fn get(&self, id: IncomingId) -> Option<&Open> {
+    pub(crate) fn get(&self, id: IncomingId) -> Option<&InboundRequest> {
         self.tables.open.get(id.0)
     }
 
-    pub(crate) fn get_mut(&mut self, id: IncomingId) -> Option<&mut Open> {
+    pub(crate) fn get_mut(&mut self, id: IncomingId) -> Option<&mut InboundRequest> {
         self.tables.allocated_mut()?.open.get_mut(id.0)
     }
 
-    pub(crate) fn remove(&mut self, id: IncomingId) -> Option<Open> {
+    pub(crate) fn remove(&mut self, id: IncomingId) -> Option<InboundRequest> {
         let tables = self.tables.allocated_mut()?;
         let open = tables.open.remove(id.0)?;
         self.bytes -= open.bytes;
@@ -135,7 +135,7 @@ impl RequestTable {
         self.tables.open.iter().next().map(|(id, _)| IncomingId(id))
     }
 
-    /// Keeps `params` of a progress notification for later, in place of those kept before.
+    /// Defers a progress notification with `params`, replacing an earlier one.
     pub(crate) fn defer(&mut self, id: IncomingId, params: Vec<u8>) {
         if let Some(open) = self.tables.open.get_mut(id.0) {
             open.rare().deferred = Some(params);
@@ -143,7 +143,7 @@ impl RequestTable {
         }
     }
 
-    /// Whether there is any deferred progress.
+    /// Returns whether any progress is deferred.
     pub(crate) fn has_deferred(&self) -> bool {
         !self.tables.deferred.is_empty()
     }
@@ -157,7 +157,7 @@ impl RequestTable {
         tables.open.get_mut(id.0)?.rare.as_mut()?.deferred.take()
     }
 
-    /// Takes the deferred progress of the oldest request that has any and whose stream has room.
+    /// Takes the deferred progress of the oldest request whose stream has room.
     pub(crate) fn next_deferred(
         &mut self,
         has_room: impl Fn(StreamId) -> bool,
@@ -169,7 +169,7 @@ impl RequestTable {
         Some((stream, self.take_deferred(id)?))
     }
 
-    /// The oldest request that came on this stream.
+    /// Returns the oldest request received on `stream`.
     pub(crate) fn first_on(&self, stream: StreamId) -> Option<IncomingId> {
         self.tables
             .open

@@ -1,4 +1,4 @@
-//! The peer's requests by themselves: delivered, answered at most once, and their batches.
+//! Tests of inbound requests and batches without a connection.
 
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -18,9 +18,9 @@ fn server(limits: Limits) -> (Env, Inbound) {
     (Env::for_test(Side::Server, limits, LEGACY), Inbound::default())
 }
 
-/// Takes the one request that was delivered.
+/// Takes the only delivered request.
 fn delivered(env: &mut Env) -> (IncomingId, Request, Context) {
-    let mut events = env.told();
+    let mut events = env.take_events();
     match (events.pop(), events.is_empty()) {
         (Some(Event::Request { incoming, request, context, .. }), true) => {
             (incoming, request, context)
@@ -29,7 +29,7 @@ fn delivered(env: &mut Env) -> (IncomingId, Request, Context) {
     }
 }
 
-/// A `tools/call` with the id `wire`, and with a progress token of the same name.
+/// Delivers a `tools/call` whose id and progress token are `wire`.
 fn deliver(env: &mut Env, inbound: &mut Inbound, to: Destination, wire: &str) -> IncomingId {
     let text = message(r#"{"name":"t"}"#);
     let peer = Peer::for_test(Side::Client, LEGACY);
@@ -80,7 +80,7 @@ fn a_request_is_answered_at_most_once_json_06() {
 }
 
 #[test]
-fn an_error_says_its_code_and_its_request_to_the_transport() {
+fn the_transport_receives_the_code_and_the_request_of_an_error() {
     let (mut env, mut inbound) = server(Limits::default());
     let incoming = deliver(&mut env, &mut inbound, ALONE, "a");
     inbound.respond_error(&mut env, incoming, ErrorObject::new(-5, "no")).unwrap();
@@ -93,7 +93,7 @@ fn an_error_says_its_code_and_its_request_to_the_transport() {
 }
 
 #[test]
-fn a_modern_client_refuses_nothing_frm_16() {
+fn a_modern_client_sends_no_errors_frm_16() {
     let mut inbound = Inbound::default();
     for (side, revision, count) in
         [(Side::Client, MODERN, 0), (Side::Client, LEGACY, 1), (Side::Server, MODERN, 1)]
@@ -105,10 +105,10 @@ fn a_modern_client_refuses_nothing_frm_16() {
 }
 
 #[test]
-fn a_result_that_cannot_be_written_leaves_the_request_open_and_its_progress_waiting() {
+fn an_unencodable_result_leaves_the_request_open_and_its_progress_deferred() {
     let (mut env, mut inbound) = server(Limits { outbox_bytes_max: 0, ..Limits::default() });
     let incoming = deliver(&mut env, &mut inbound, ALONE, "a");
-    // The first one still finds room.
+    // The first notification still fits.
     for value in [1.0, 2.0] {
         inbound.progress(&mut env, incoming, &Progress::new(value)).unwrap();
     }
@@ -139,13 +139,13 @@ fn requests_are_bounded_in_number_and_bytes_sec_19() {
     deliver(&mut env, &mut inbound, ALONE, "b");
     assert!(!has_room(&inbound, &env, "{}"));
     respond(&mut env, &mut inbound, first).unwrap();
-    // One of 12 bytes is still open.
+    // A request of 12 bytes is still open.
     assert!(has_room(&inbound, &env, &format!(r#"{{"a":"{}"}}"#, "x".repeat(10))));
     assert!(!has_room(&inbound, &env, &format!(r#"{{"a":"{}"}}"#, "x".repeat(11))));
 }
 
 #[test]
-fn progress_must_grow_and_is_sent_only_to_a_peer_that_wants_it_prg_03_prg_05() {
+fn progress_must_increase_and_belong_to_an_open_request_prg_03_prg_05() {
     let (mut env, mut inbound) = server(Limits::default());
     let incoming = deliver(&mut env, &mut inbound, ALONE, "a");
     for (value, is_ok) in [(1.0, true), (1.0, false), (0.5, false), (f64::NAN, false), (2.0, true)]
@@ -157,7 +157,7 @@ fn progress_must_grow_and_is_sent_only_to_a_peer_that_wants_it_prg_03_prg_05() {
 }
 
 #[test]
-fn progress_without_room_waits_and_only_the_latest_is_sent() {
+fn deferred_progress_is_replaced_by_the_latest() {
     let (mut env, mut inbound) = server(Limits { outbox_bytes_max: 0, ..Limits::default() });
     let incoming = deliver(&mut env, &mut inbound, ALONE, "a");
     for value in [1.0, 2.0, 3.0] {
@@ -172,7 +172,7 @@ fn progress_without_room_waits_and_only_the_latest_is_sent() {
 }
 
 #[test]
-fn a_batch_is_answered_once_all_of_its_members_are_bat_06() {
+fn a_batch_is_answered_after_all_of_its_members_bat_06() {
     let (mut env, mut inbound) = server(Limits::default());
     let batch = Some(inbound.begin_batch(ALONE.stream));
     let to = Destination { batch, ..ALONE };
@@ -185,8 +185,8 @@ fn a_batch_is_answered_once_all_of_its_members_are_bat_06() {
     inbound.settle(&mut env, batch);
     respond(&mut env, &mut inbound, c).unwrap();
     assert!(env.sent().is_empty() && inbound.batch_bytes() > 0);
-    assert!(inbound.has_id(&"c".into()), "its id is taken until the whole batch is answered");
-    // One that is cancelled is not waited for.
+    assert!(inbound.has_id(&"c".into()), "the id is reserved until the batch completes");
+    // A cancelled member is omitted.
     let open = inbound.remove(a).unwrap();
     inbound.close(&mut env, &open);
     assert_eq!(env.sent(), [format!("[{},{}]", response("b"), response("c"))]);
@@ -194,7 +194,7 @@ fn a_batch_is_answered_once_all_of_its_members_are_bat_06() {
 }
 
 #[test]
-fn a_batch_of_nothing_to_answer_ends_its_stream_without_a_message_bat_07() {
+fn a_batch_without_responses_ends_its_stream_without_a_message_bat_07() {
     let (mut env, mut inbound) = server(Limits::default());
     env.out.use_streams();
     let batch = Some(inbound.begin_batch(ALONE.stream));
@@ -208,7 +208,7 @@ fn a_batch_of_nothing_to_answer_ends_its_stream_without_a_message_bat_07() {
 }
 
 #[test]
-fn a_request_that_is_closed_ends_its_stream() {
+fn closing_a_request_ends_its_stream() {
     let (mut env, mut inbound) = server(Limits::default());
     env.out.use_streams();
     let incoming = deliver(&mut env, &mut inbound, ALONE, "a");
@@ -228,19 +228,19 @@ fn ask(env: &mut Env, inbound: &mut Inbound, incoming: IncomingId) {
 }
 
 #[test]
-fn a_request_whose_client_is_asked_is_delivered_again_with_the_answers() {
+fn a_request_is_delivered_again_with_the_answers() {
     let (mut env, mut inbound) = server(Limits::default());
     let first = deliver(&mut env, &mut inbound, ALONE, "a");
     ask(&mut env, &mut inbound, first);
     assert_eq!(
         respond(&mut env, &mut inbound, first),
         Err(Misuse::Stale),
-        "the client has the say"
+        "the client has to answer first"
     );
     assert_eq!(inbound.progress(&mut env, first, &Progress::new(1.0)), Err(Misuse::Stale));
     let answer = |text| Ok(Raw::from_text(text).unwrap());
     assert_eq!(inbound.on_answer(&mut env, first, 1, answer("[2]")), None);
-    assert!(env.told().is_empty(), "one answer is missing");
+    assert!(env.take_events().is_empty(), "one answer is missing");
     assert_eq!(inbound.on_answer(&mut env, first, 0, answer("[1]")), None);
     let (again, request, context) = delivered(&mut env);
     assert_ne!(again, first);
@@ -251,13 +251,13 @@ fn a_request_whose_client_is_asked_is_delivered_again_with_the_answers() {
     assert_eq!(answers, [("q".into(), "[1]".into()), ("r".into(), "[2]".to_string())]);
     assert_eq!((context.state.as_deref(), context.wants_progress), (Some("s"), true));
     assert_eq!(inbound.get(again).unwrap().rounds(), 1);
-    assert_eq!(inbound.on_answer(&mut env, first, 0, answer("[3]")), None, "it is over");
+    assert_eq!(inbound.on_answer(&mut env, first, 0, answer("[3]")), None, "the request has ended");
     respond(&mut env, &mut inbound, again).unwrap();
     assert_eq!(env.sent(), [response("a")]);
 }
 
 #[test]
-fn a_request_without_an_answer_is_refused_t_99() {
+fn a_failed_question_refuses_the_request_t_99() {
     let held = r#"{"name":"t"}"#.len() * 2;
     for (limits, outcome) in [
         (Limits::default(), Err(CallError::TimedOut)),
@@ -269,14 +269,14 @@ fn a_request_without_an_answer_is_refused_t_99() {
         let outcome = outcome.map(|text| Raw::from_text(&format!("{text:?}")).unwrap());
         let error = inbound.on_answer(&mut env, incoming, 1, outcome).unwrap();
         assert!(error.message.starts_with("no answer to `r`"), "{error:?}");
-        assert!(env.told().is_empty());
+        assert!(env.take_events().is_empty());
         inbound.respond_error(&mut env, incoming, error).unwrap();
         assert_eq!(env.sent().len(), 1);
     }
 }
 
 #[test]
-fn a_question_in_a_result_is_answered_to_its_call_or_withdrawn() {
+fn a_question_in_a_result_is_answered_or_withdrawn() {
     let mut env = Env::for_test(Side::Client, Limits::default(), MODERN);
     let mut inbound = Inbound::default();
     let text = r#"{"inputRequests":{"q":{"method":"roots/list"},"r":{"method":"roots/list"}}}"#;
@@ -284,11 +284,11 @@ fn a_question_in_a_result_is_answered_to_its_call_or_withdrawn() {
         limits: env.limits(),
         capabilities: &env.identity.capabilities,
         revision: MODERN,
-        kept: 0,
+        retained_bytes: 0,
     };
     let round = reader.read(&Raw::from_text(text).unwrap(), 0).unwrap();
     let asked = inbound.deliver_questions(&mut env, CallId(5), &round).unwrap();
-    assert_eq!((asked.len(), env.told().len()), (2, 2));
+    assert_eq!((asked.len(), env.take_events().len()), (2, 2));
     let no_object = |_, out: &mut Vec<u8>| {
         out.extend_from_slice(b"[]");
         Ok(())
@@ -298,7 +298,7 @@ fn a_question_in_a_result_is_answered_to_its_call_or_withdrawn() {
     assert!(matches!(error, Responded::Question { call: CallId(5), index: 1, .. }));
     inbound.withdraw_questions(&mut env, &asked);
     let cancelled: Vec<_> = env
-        .told()
+        .take_events()
         .into_iter()
         .map(|event| match event {
             Event::RequestCancelled { incoming, .. } => incoming,

@@ -1,3 +1,3 @@
-//! Requests that need input before they can be answered, from both ends.
+//! Input-required results: the client's rounds of gathering input.
 
 pub(crate) mod round;

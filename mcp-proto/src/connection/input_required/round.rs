@@ -1,8 +1,7 @@
-//! One round of input for a call: what the server asked, and what is needed to repeat the call with
-//! the answers.
+//! One round of input for a call: the server's questions, and the data for retrying the call.
 //!
-//! The application answers questions as requests of the server, and sees one call with one end.
-//! (STL-18…22, STL-28)
+//! The application receives the questions as requests and sees a single call with one outcome.
+// STL-18…22, STL-28: gather all answers, echo the state, retry with the original params.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -17,15 +16,15 @@ use crate::revision::{MethodRule, Revision};
 use crate::schema::Capabilities;
 use crate::vocabulary::{CallError, IncomingId};
 
-/// What it takes to repeat a call.
+/// The data for retrying a call.
 #[derive(Debug)]
 pub(crate) struct Retry {
     pub(crate) method: MethodId,
-    /// The params as the application gave them.
+    /// The params given by the application.
     pub(crate) params: Box<[u8]>,
-    /// How often the server asked for input.
+    /// Number of rounds in which the server required input.
     pub(crate) rounds: u32,
-    /// How often in a row it asked for nothing but a repetition.
+    /// Number of consecutive rounds without questions.
     pub(crate) idle_rounds: u32,
 }
 
@@ -35,38 +34,37 @@ impl Retry {
     }
 }
 
-/// The input of one round, while it is gathered.
+/// The input gathered in one round.
 #[derive(Debug)]
 pub(crate) struct Input {
-    /// The questions in order; `None` when the server sent no `inputRequests`, which differs from
-    /// an empty object.
-    questions: Option<Vec<Asked>>,
-    /// Sent back to the letter.
+    /// The questions in order. `None` means no `inputRequests`, unlike an empty object.
+    questions: Option<Vec<PendingQuestion>>,
+    /// The `requestState`, echoed byte for byte.
     state: Option<Raw>,
 }
 
+/// A question and its answer.
 #[derive(Debug)]
-struct Asked {
+struct PendingQuestion {
     key: Box<str>,
-    /// Open until there is an answer.
+    /// The handle of the question; open until it is answered.
     incoming: IncomingId,
     answer: Option<Raw>,
 }
 
-/// What a call waits for while its input is gathered.
+/// The event that a call waits for before it is retried.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum InputWait {
-    /// The application's answers.
+    /// The application's remaining answers.
     Answers,
-    /// The end of a pause.
+    /// The end of the pause.
     Pause,
 }
 
 impl Input {
-    /// The input of a round whose questions were handed to the application as `incoming`, in their
-    /// order.
+    /// Returns the input of a round whose questions were delivered as `incoming`, in order.
     pub(crate) fn new(round: Round, incoming: &[IncomingId]) -> Self {
-        let asked = |(question, incoming): (Question, &IncomingId)| Asked {
+        let asked = |(question, incoming): (Question, &IncomingId)| PendingQuestion {
             key: question.key,
             incoming: *incoming,
             answer: None,
@@ -77,8 +75,8 @@ impl Input {
         Self { questions, state: round.state }
     }
 
-    /// Bytes of the peer's that are kept.
-    pub(crate) fn kept(&self) -> usize {
+    /// Returns the bytes of the server's data retained for the retry.
+    pub(crate) fn retained_bytes(&self) -> usize {
         let keys: usize = self.questions.iter().flatten().map(|asked| asked.key.len()).sum();
         keys + self.state.as_ref().map_or(0, |state| state.as_bytes().len())
     }
@@ -91,7 +89,7 @@ impl Input {
         self.questions.iter().flatten().all(|asked| asked.answer.is_some())
     }
 
-    /// Adds an answer. Returns whether it was the last.
+    /// Adds an answer. Returns whether all questions are answered.
     pub(crate) fn answer(&mut self, index: usize, answer: Raw) -> bool {
         if let Some(asked) = self.questions.as_mut().and_then(|questions| questions.get_mut(index))
         {
@@ -100,12 +98,13 @@ impl Input {
         self.is_complete()
     }
 
-    /// The questions that may still be open.
+    /// Returns the handles of all questions, answered or not.
     pub(crate) fn into_questions(self) -> Vec<IncomingId> {
         self.questions.into_iter().flatten().map(|asked| asked.incoming).collect()
     }
 
-    /// Writes the params of the next round: those of the first, and the input. (STL-20, STL-21)
+    /// Writes the params of the retry: the original `params` with the gathered input.
+    // STL-20, STL-21: answers under the server's keys, and its state unchanged.
     pub(crate) fn write_params(&self, out: &mut Vec<u8>, params: &[u8]) {
         let mut object = Object::begin(out);
         let params = if params.is_empty() { b"{}" } else { params };
@@ -132,14 +131,14 @@ impl Input {
     }
 }
 
-/// A result that asks for input, as it was read.
+/// A parsed `input_required` result.
 #[derive(Debug)]
 pub(crate) struct Round {
     pub(crate) questions: Option<Vec<Question>>,
     state: Option<Raw>,
 }
 
-/// One question of the server.
+/// One question (input request) of the server.
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(crate) key: Box<str>,
@@ -148,39 +147,39 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Bytes that it holds.
+    /// Returns the bytes held by the question.
     pub(crate) fn bytes(&self) -> usize {
         self.key.len() + self.params.as_ref().map_or(0, |params| params.as_bytes().len())
     }
 }
 
-/// What reading a round depends on.
+/// A reader of `input_required` results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'a> {
     pub(crate) limits: &'a Limits,
     pub(crate) capabilities: &'a Capabilities,
     pub(crate) revision: Revision,
-    /// Bytes that calls keep already.
-    pub(crate) kept: usize,
+    /// Bytes that pending calls already retain.
+    pub(crate) retained_bytes: usize,
 }
 
 impl Reader<'_> {
-    /// Reads a result whose type says that input is required.
+    /// Reads an `input_required` result after `rounds` earlier ones.
     pub(crate) fn read(&self, result: &Raw, rounds: u32) -> Result<Round, CallError> {
         let state = find(result.as_bytes(), "requestState").filter(|state| *state != b"null");
         if state.is_some_and(|state| !state.starts_with(b"\"")) {
-            return Err(invalid("`requestState` is not a string"));
+            return Err(invalid("`requestState` must be a string"));
         }
         let requests =
             result.member("inputRequests").filter(|requests| requests.as_bytes() != b"null");
         let questions = requests.as_ref().map(|requests| self.questions(requests)).transpose()?;
         let keys: usize = questions.iter().flatten().map(|question| question.key.len()).sum();
-        if self.kept + keys + state.map_or(0, <[u8]>::len) > self.limits.calls_bytes_max {
-            return Err(invalid("`requestState` is more than this side can hold"));
+        if self.retained_bytes + keys + state.map_or(0, <[u8]>::len) > self.limits.calls_bytes_max {
+            return Err(invalid("`requestState` is too large (`Limits::calls_bytes_max`)"));
         }
         let state = state.map(|state| Frame::Borrowed(state).keep(state, false));
         if questions.is_none() && state.is_none() {
-            return Err(invalid("input is required, and neither questions nor a state are given"));
+            return Err(invalid("`input_required` without `inputRequests` or `requestState`"));
         }
         if rounds >= self.limits.input_rounds_max {
             return Err(CallError::Rounds);
@@ -188,20 +187,20 @@ impl Reader<'_> {
         Ok(Round { questions, state })
     }
 
-    /// Every question must be one that this side declared, or none is asked. (T-96)
+    // T-96: fails unless this side declared the capability for every question.
     fn questions(&self, requests: &Raw) -> Result<Vec<Question>, CallError> {
         if !requests.is_object() {
-            return Err(invalid("`inputRequests` is not an object"));
+            return Err(invalid("`inputRequests` must be an object"));
         }
         let mut questions: Vec<Question> = Vec::new();
         for (key, request) in members(requests.as_bytes()) {
             let key = unescape_key(key);
             if questions.len() == self.limits.questions_max {
-                return Err(invalid("more questions at a time than allowed"));
+                return Err(invalid("too many input requests (`Limits::questions_max`)"));
             }
             if questions.iter().any(|question| *question.key == *key) {
                 return Err(CallError::Invalid(
-                    format!("two questions are called {:?}", short(&key)).into(),
+                    format!("duplicate input request {:?}", truncate(&key)).into(),
                 ));
             }
             let method = find(request, "method")
@@ -213,9 +212,9 @@ impl Reader<'_> {
                 permissions::accepts_input_request(rule, params, self.capabilities)
             };
             let Some(rule) = rule.filter(is_fit) else {
-                let key = short(&key);
+                let key = truncate(&key);
                 return Err(CallError::Invalid(
-                    format!("the question {key:?} is none that this side can be asked").into(),
+                    format!("unsupported input request {key:?}").into(),
                 ));
             };
             let params = params.map(|params| Frame::Borrowed(params).keep(params, false));
@@ -229,8 +228,8 @@ fn invalid(why: &str) -> CallError {
     CallError::Invalid(why.into())
 }
 
-/// Enough of a name of the peer's to recognise it by.
-fn short(name: &str) -> String {
+/// Truncates a name chosen by the peer for an error message.
+fn truncate(name: &str) -> String {
     name.chars().take(64).collect()
 }
 

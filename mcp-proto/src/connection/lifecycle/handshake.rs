@@ -1,10 +1,10 @@
-//! `initialize`, from both ends: what the messages say.
+//! Reads and writes the `initialize` request and its result, on both sides.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::super::context::Env;
-use super::next::Next;
+use super::open_action::OpenAction;
 use crate::error::{Unencodable, code};
 use crate::json::{Frame, Object, Raw, find, unescape};
 use crate::meta::supported;
@@ -13,7 +13,8 @@ use crate::rpc::{ErrorObject, Params};
 use crate::schema::{Capabilities, Decode, Encode, Implementation, Initialize, InitializeResult};
 use crate::vocabulary::{Fault, Identity, Peer};
 
-/// Client: writes the params of `initialize`. (LIF-01, LIF-02, LIF-19)
+/// Client: writes the params of `initialize`.
+// LIF-01, LIF-02, LIF-19: `revision` is the newest legacy revision supported.
 pub(crate) fn write_initialize(
     env: &Env,
     revision: Revision,
@@ -24,23 +25,25 @@ pub(crate) fn write_initialize(
     Initialize::new(revision.name(), capabilities, info).encode(revision, out)
 }
 
-/// Client: reads the answer to `initialize`.
-pub(crate) fn read_welcome(result: &Raw, identity: &Identity) -> Next {
+/// Client: reads the result of `initialize`.
+pub(crate) fn read_welcome(result: &Raw, identity: &Identity) -> OpenAction {
     if result.as_bytes().len() > identity.limits.peer_bytes_max {
-        return Next::Fault(Fault::BadHandshake("it is longer than this side can hold".into()));
+        return OpenAction::Fault(Fault::BadHandshake(
+            "description exceeds `peer_bytes_max`".into(),
+        ));
     }
     let welcome = match InitializeResult::decode(result) {
         Ok(welcome) => welcome,
-        Err(error) => return Next::Fault(Fault::BadHandshake(error.to_string().into())),
+        Err(error) => return OpenAction::Fault(Fault::BadHandshake(error.to_string().into())),
     };
     let takes =
         |revision: Revision| !revision.is_modern() || identity.accepts_modern_initialize_result;
     let revision = Revision::from_name(&welcome.protocol_version)
         .filter(|revision| takes(*revision) && identity.revisions.contains(revision));
     let Some(revision) = revision else {
-        return Next::Fault(Fault::NoCommonRevision(welcome.protocol_version));
+        return OpenAction::Fault(Fault::NoCommonRevision(welcome.protocol_version));
     };
-    Next::Agreed(Peer {
+    OpenAction::Agreed(Peer {
         revision,
         info: welcome.server_info,
         capabilities: welcome.capabilities.seen_from(Side::Server, revision),
@@ -48,12 +51,12 @@ pub(crate) fn read_welcome(result: &Raw, identity: &Identity) -> Next {
     })
 }
 
-/// Server: reads `initialize` and picks the revision. (LIF-03…05, LIF-15, LIF-33)
+/// Server: reads `initialize` and selects the revision.
+// LIF-03…05: the offered revision if supported, otherwise our newest.
+// LIF-15, LIF-33: an error names the supported revisions.
 pub(crate) fn negotiate(params: &Params<'_>, identity: &Identity) -> Result<Peer, ErrorObject> {
     if params.object.is_some_and(|object| object.text.len() > identity.limits.peer_bytes_max) {
-        return Err(ErrorObject::invalid_params(
-            "this is more than a server can hold of its client",
-        ));
+        return Err(ErrorObject::invalid_params("client description is too large"));
     }
     let Some(offered) = params.member("protocolVersion").and_then(unescape) else {
         return Err(ErrorObject::invalid_params("`protocolVersion` must be a string"));
@@ -62,10 +65,10 @@ pub(crate) fn negotiate(params: &Params<'_>, identity: &Identity) -> Result<Peer
         .filter(|revision| !revision.is_modern() && identity.revisions.contains(revision));
     let Some(revision) = same.or_else(|| identity.newest(Era::Legacy)) else {
         let error =
-            ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "this server opens no sessions");
+            ErrorObject::new(code::UNSUPPORTED_PROTOCOL_VERSION, "sessions are not supported");
         return Err(error.with_data(supported(&identity.revisions, Some(&offered))));
     };
-    // What a client leaves out, it does not have.
+    // A missing capability counts as unsupported.
     let object = params.object.map_or(&b"{}"[..], |object| object.text);
     let keep = |name| find(object, name).map(|value| Frame::Borrowed(value).keep(value, true));
     let capabilities = keep("capabilities").unwrap_or_else(Raw::empty_object);

@@ -1,9 +1,9 @@
-//! The life of a connection: how it opens, what was agreed, and how it ends.
+//! The lifecycle of a connection: opening, draining and closing.
 //!
-//! [`phase`] is the machine; [`probe`] and [`handshake`] decide what opening messages mean.
+//! [`phase`] is the state machine; [`probe`] and [`handshake`] interpret the opening messages.
 
 pub(crate) mod handshake;
-mod next;
+mod open_action;
 pub(crate) mod phase;
 pub(crate) mod probe;
 
@@ -17,88 +17,94 @@ use crate::rpc::ErrorObject;
 use crate::time::Instant;
 use crate::vocabulary::{CallError, Close, Fault, Identity};
 
-pub(crate) use next::Next;
+pub(crate) use open_action::OpenAction;
 use phase::Phase;
 use probe::Probing;
 
-/// How a connection opens and ends.
+type Outcome = Result<Raw, CallError>;
+
+/// The state of opening and closing a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
     probing: Probing,
-    /// Why the connection is ending, once it is.
+    /// Why the connection is closing or closed.
     end: Option<Box<Close>>,
-    /// Server: when requests may no longer be answered.
+    /// Server: when draining ends, even if requests are still open.
     drain_due: Option<Instant>,
 }
 
 impl Lifecycle {
-    /// Client: the first message. (LIF-01, LIF-26, LIF-32)
-    pub(crate) fn open(identity: &Identity) -> Next {
+    /// Client: returns the first action.
+    // LIF-01, LIF-26, LIF-32: a probe, or `initialize` if the server is known to be legacy.
+    pub(crate) fn open(identity: &Identity) -> OpenAction {
         let limits = &identity.limits;
         let expects_legacy = identity.expects(Era::Legacy);
         match (identity.newest(Era::Modern), identity.newest(Era::Legacy)) {
-            (Some(revision), None) => Next::Probe(revision, limits.handshake_timeout),
-            (Some(revision), _) if !expects_legacy => Next::Probe(revision, limits.probe_timeout),
-            (_, Some(revision)) => Next::Initialize(revision),
-            (None, None) => Next::Fault(Fault::NothingToOffer),
+            (Some(revision), None) => OpenAction::Probe(revision, limits.handshake_timeout),
+            (Some(revision), _) if !expects_legacy => {
+                OpenAction::Probe(revision, limits.probe_timeout)
+            }
+            (_, Some(revision)) => OpenAction::Initialize(revision),
+            (None, None) => OpenAction::Fault(Fault::NothingToOffer),
         }
     }
 
-    /// A probe is sent in `revision`.
+    /// Records that a probe was sent in `revision`.
     pub(crate) fn on_probe_sent(&mut self, revision: Revision) {
-        self.probing.sent(revision);
+        self.probing.on_sent(revision);
     }
 
-    /// Client: `server/discover` was answered, or is not going to be.
-    pub(crate) fn on_discovered(&mut self, env: &Env, outcome: Result<Raw, CallError>) -> Next {
+    /// Client: handles the outcome of `server/discover`.
+    pub(crate) fn on_discovered(&mut self, env: &Env, outcome: Outcome) -> OpenAction {
         let identity = &env.identity;
         if matches!(outcome, Err(CallError::TimedOut)) {
-            self.probing.timed_out();
+            self.probing.on_timed_out();
         } else {
-            self.probing.answered();
+            self.probing.on_answered();
         }
         let answer = probe::Answer::of(outcome, &identity.limits);
         self.probing.next(answer, identity, env.terms.trying)
     }
 
-    /// Client: `initialize` was answered. Capabilities count only from a good answer. (T-42)
-    pub(crate) fn on_initialized(&mut self, env: &Env, outcome: Result<Raw, CallError>) -> Next {
+    /// Client: handles the outcome of `initialize`.
+    // T-42: capabilities are taken from a successful result only.
+    pub(crate) fn on_initialized(&mut self, env: &Env, outcome: Outcome) -> OpenAction {
         match outcome {
             Ok(result) => handshake::read_welcome(&result, &env.identity),
             Err(CallError::Refused(error)) => self.on_initialize_refused(&env.identity, error),
-            Err(CallError::TimedOut) => Next::Fault(Fault::HandshakeTimedOut),
+            Err(CallError::TimedOut) => OpenAction::Fault(Fault::HandshakeTimedOut),
             Err(error @ (CallError::Http { .. } | CallError::Lost | CallError::Unsent)) => {
-                Next::Fault(Fault::Unopened(error))
+                OpenAction::Fault(Fault::Unopened(error))
             }
-            Err(other) => Next::Fault(Fault::BadHandshake(other.to_string().into())),
+            Err(other) => OpenAction::Fault(Fault::BadHandshake(other.to_string().into())),
         }
     }
 
-    /// `initialize` was refused: unless a probe was answered before, the server may be modern.
-    /// (LIF-31)
-    fn on_initialize_refused(&mut self, identity: &Identity, error: ErrorObject) -> Next {
+    // LIF-31: the server may be modern after all, unless a probe was answered.
+    fn on_initialize_refused(&mut self, identity: &Identity, error: ErrorObject) -> OpenAction {
         match identity.newest(Era::Modern).filter(|_| self.probing.take_last_chance()) {
-            Some(revision) => Next::Probe(revision, identity.limits.handshake_timeout),
-            None => Next::Fault(Fault::Refused(error)),
+            Some(revision) => OpenAction::Probe(revision, identity.limits.handshake_timeout),
+            None => OpenAction::Fault(Fault::Refused(error)),
         }
     }
 
-    /// Returns whether an error that names no request belongs to a probe that was given up; once.
+    /// Returns, once, whether an error without an id may answer a probe that timed out.
     pub(crate) fn takes_late_refusal(&mut self) -> bool {
         self.probing.take_late()
     }
 
-    /// Each message finds its own way to the server.
-    pub(crate) fn over_exchanges(&mut self) {
-        self.probing.over_exchanges();
+    /// Selects a transport of independent exchanges.
+    pub(crate) fn use_exchanges(&mut self) {
+        self.probing.use_exchanges();
     }
 
-    /// The server forgot the session: its era is known.
+    /// Restarts after a lost session; the server is known to be legacy.
     pub(crate) fn restart(&mut self) {
-        self.probing.settled();
+        self.probing.on_session_lost();
     }
 
-    /// Client: what to connect with after the server went away at the probe. (T-36)
+    /// Client: returns the configuration for reconnecting after the server exited on the probe.
+    // T-36: some legacy servers exit on an unknown first request.
     pub(crate) fn fallback(&self, env: &Env) -> Option<Identity> {
         let went_away = self.closed(env.phase()) == Some(&Close::Peer) && env.terms.peer.is_none();
         let at_the_probe = env.terms.trying.is_modern() && !self.probing.is_certain();
@@ -110,24 +116,24 @@ impl Lifecycle {
         Some(identity)
     }
 
-    /// The connection is ending, for this reason if there was none before.
+    /// Sets the reason for closing, unless one is set.
     pub(crate) fn begin_end(&mut self, why: Close) {
         if self.end.is_none() {
             self.end = Some(Box::new(why));
         }
     }
 
-    /// The connection is over because of a fault.
+    /// Sets a fault as the reason for closing.
     pub(crate) fn fault(&mut self, fault: Fault) {
         self.end = Some(Box::new(Close::Fault(fault)));
     }
 
-    /// Why the connection is over, once it is.
+    /// Returns why the connection closed; `None` before `Phase::Closed`.
     pub(crate) fn closed(&self, phase: Phase) -> Option<&Close> {
         self.end.as_deref().filter(|_| phase == Phase::Closed)
     }
 
-    /// Why the connection is ending.
+    /// Returns the reason for closing.
     pub(crate) fn reason(&self) -> Close {
         self.end.as_deref().cloned().unwrap_or(Close::Local)
     }
@@ -140,7 +146,7 @@ impl Lifecycle {
         self.drain_due
     }
 
-    /// Returns whether the time to drain is up; once.
+    /// Returns, once, whether the drain timeout has expired.
     pub(crate) fn take_due(&mut self, now: Instant) -> bool {
         self.drain_due.take_if(|due| *due <= now).is_some()
     }

@@ -1,8 +1,4 @@
-//! The lifecycle of a legacy session, for both sides: which phase follows which, and what each
-//! allows.
-//!
-//! It does not know what the messages look like, what is open, or what time it is. Every transition
-//! and every permission of the lifecycle stands in the two tables below. (LIF-01…19, T-26…T-31)
+//! The phases of a connection: all transitions between them, and what each allows.
 //!
 //! ```text
 //!              Welcome                         Welcome              Settled
@@ -13,44 +9,45 @@
 //!  any ── Fault ──▶ Closed                                                                   ▼
 //!                                                    Closed ◀── Idle or Fault ──────────  Draining
 //! ```
+// LIF-01…19, T-26…T-31: order of the handshake, and what may be sent before it completes.
 
 use crate::revision::Side;
 
-/// Where a session stands.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Phase {
-    /// `initialize` was not answered yet.
+    /// The peer is not known yet.
     Opening,
-    /// Server: it was answered, and the client has not said `initialized`.
+    /// Server: `initialize` was answered, `notifications/initialized` has not arrived.
     Greeted,
-    /// Both sides are up.
+    /// Open.
     Ready,
-    /// Server: the connection is ending, and requests may still be answered.
+    /// Server: the connection is closing; open requests may still be answered.
     Draining,
-    /// Over.
+    /// Closed; final.
     Closed,
 }
 
-/// What moves a session on.
+/// An event that changes the phase.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Trigger {
-    /// `initialize` was answered with a revision that both have.
+    /// The revision was negotiated.
     Welcome,
-    /// The client said `initialized`.
+    /// The client sent `notifications/initialized`.
     Settled,
-    /// The peer hung up, or the application closes.
+    /// The peer or the application closes the connection.
     End,
-    /// Nothing is left to answer, or the time for it is up.
+    /// No request is open, or the drain timeout has expired.
     Idle,
-    /// The peer broke a rule that cannot be survived.
+    /// An unrecoverable error occurred.
     Fault,
-    /// Client, over HTTP: the server has forgotten the session, and a new one is to be opened.
-    /// (HTTP-34)
+    /// Client, over HTTP: the server lost the session; a new one must be opened.
+    // HTTP-34: the server answered 404 for the session id.
     Forgotten,
 }
 
 impl Phase {
-    /// Where `trigger` leads; `None` where it means nothing and changes nothing.
+    /// Returns the next phase, or `None` if `trigger` has no effect.
     pub(crate) const fn next(self, side: Side, trigger: Trigger) -> Option<Self> {
         match (self, side, trigger) {
             (Self::Opening, Side::Client, Trigger::Welcome) => Some(Self::Ready),
@@ -71,7 +68,7 @@ impl Phase {
         }
     }
 
-    /// What is allowed in this phase.
+    /// Returns what this phase allows.
     pub(crate) const fn allows(self) -> &'static Allowed {
         match self {
             Self::Opening => &ALLOWED[0],
@@ -86,13 +83,16 @@ impl Phase {
 /// What a phase allows.
 #[derive(Debug)]
 pub(crate) struct Allowed {
-    /// Taking input in.
+    /// Accepting input.
     pub(crate) input: bool,
-    /// Serving the peer's requests, beyond `initialize` and `ping`. (LIF-17, LIF-18)
+    /// Serving requests other than `initialize` and `ping`.
+    // LIF-17, LIF-18: before `initialize` they are refused, before `initialized` served.
     pub(crate) serving: bool,
-    /// Sending pings. (LIF-09, LIF-10)
+    /// Sending pings.
+    // LIF-09, LIF-10: the only requests allowed before the handshake completes.
     pub(crate) pings: bool,
-    /// Sending log messages. (LIF-10, D-24)
+    /// Sending log messages.
+    // LIF-10, D-24: allowed before `notifications/initialized`.
     pub(crate) logs: bool,
     /// Sending all other requests and notifications.
     pub(crate) traffic: bool,
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn every_phase_ends_within_two_steps_and_none_goes_back() {
+    fn every_phase_closes_within_two_transitions_and_none_goes_back() {
         for side in [Side::Client, Side::Server] {
             for phase in PHASES {
                 let ended = phase.next(side, Trigger::End).unwrap_or(phase);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_client_that_is_ready_begins_anew_http_34() {
+    fn only_a_ready_client_reopens_a_lost_session_http_34() {
         for (side, phase) in
             [Side::Client, Side::Server].into_iter().flat_map(|s| PHASES.map(|p| (s, p)))
         {
@@ -156,18 +156,18 @@ mod tests {
         }
     }
 
-    /// The permissions as a word: input, serving, pings, logs, traffic.
+    /// Returns the permissions in order: input, serving, pings, logs, traffic.
     fn allowed(phase: Phase) -> [bool; 5] {
         let Allowed { input, serving, pings, logs, traffic } = *phase.allows();
         [input, serving, pings, logs, traffic]
     }
 
     #[test]
-    fn each_phase_allows_what_the_lifecycle_says_lif_09_lif_10_lif_17_lif_18() {
+    fn each_phase_grants_the_specified_permissions_lif_09_lif_10_lif_17_lif_18() {
         assert_eq!(allowed(Phase::Opening), [true, false, true, false, false]);
         assert_eq!(allowed(Phase::Greeted), [true, true, true, true, false]);
         assert_eq!(allowed(Phase::Ready), [true; 5]);
-        // Answers and their log messages still leave.
+        // Responses and their log messages are still sent.
         assert_eq!(allowed(Phase::Draining), [false, false, false, true, false]);
         assert_eq!(allowed(Phase::Closed), [false; 5]);
     }

@@ -1,20 +1,20 @@
-//! How a client learns the era of its server, from the answer to `server/discover`. (LIF-25…32,
-//! T-32…T-37)
+//! Detects the era of the server from the outcome of `server/discover`.
 //!
-//! | answer | next |
+//! | outcome | next action |
 //! |---|---|
-//! | it names the revision of the probe | agreed |
-//! | it names others, as a result or in an error | the best one in common: another probe, or `initialize` |
-//! | an error that only a modern server sends, or one about access | the end |
-//! | any other error, silence, nonsense | `initialize`; if that is refused and no probe was answered: one more probe |
+//! | names the revision of the probe | accept |
+//! | names others, in a result or an error | newest in common: probe again, or `initialize` |
+//! | a modern-only or access error | close |
+//! | any other error, a timeout, an invalid result | `initialize` |
 //!
-//! A server that refuses a probe and names nothing new is probed once more where each message finds
-//! its own way to it: two requests can reach two servers.
+//! If `initialize` is then refused and no probe was answered, one more probe follows. Over HTTP,
+//! where two requests can reach two servers, a refused probe that names nothing new is repeated.
+// LIF-25…32, T-32…T-37: probing, fallback to the legacy era, and mixed revision lists.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::next::Next;
+use super::open_action::OpenAction;
 use crate::error::code;
 use crate::json::{Raw, elements, find, unescape};
 use crate::limits::Limits;
@@ -22,47 +22,46 @@ use crate::revision::{Era, Revision, Side};
 use crate::schema::{Capabilities, Decode, Implementation, key};
 use crate::vocabulary::{CallError, Fault, Identity, Peer};
 
-/// Where a client is with the probe.
+/// The client's progress in detecting the era.
 #[derive(Debug, Default)]
 pub(crate) struct Probing {
-    /// Revisions that a probe was sent in.
+    /// Revisions probed so far.
     tried: Vec<Revision>,
-    /// Probes that were sent.
+    /// Number of probes sent.
     probes: u32,
-    /// A probe was answered, or the last one sent: the era is taken as known.
+    /// Whether the era is considered known: a probe was answered, or the last one was sent.
     is_certain: bool,
-    /// A probe was given up, and its answer may still come. (T-35)
+    // T-35: whether a late answer to a timed-out probe may arrive.
     expects_late: bool,
-    /// Each message finds its own way to the server. (LIF-25)
-    is_over_exchanges: bool,
+    // LIF-25: whether exchanges are independent, so that a tried revision is probed again.
+    uses_exchanges: bool,
 }
 
-/// A server that refuses its first probe and then `initialize` is asked once more, in case it was
-/// only slow.
+/// The second probe follows a refused `initialize`, in case the server was only slow.
 const PROBES_MAX: u32 = 2;
 
-/// Names of revisions that are read: there are five, and a peer can name millions.
+/// Maximum number of revision names read from a peer.
 const NAMES_READ_MAX: usize = 256;
 
-/// Names of revisions that are quoted from a peer.
+/// Maximum number and length of revision names quoted in a fault.
 const NAMES_MAX: usize = 8;
 const NAME_CHARS_MAX: usize = 32;
 
-/// What the answer to a probe amounts to.
+/// The interpretation of the outcome of a probe.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one for each connection, for a moment")]
+#[expect(clippy::large_enum_variant, reason = "short-lived, one per connection")]
 pub(crate) enum Answer {
     /// The server describes itself.
     Discovered(Discovered),
-    /// The server speaks other revisions: these.
+    /// The server supports these revisions instead.
     Speaks(Vec<String>),
-    /// The server is legacy, as far as can be told; otherwise this is wrong with it.
+    /// The server is presumably legacy; the fault applies if we support no legacy revision.
     Unknown(Fault),
-    /// The server cannot be connected to.
+    /// Connecting is impossible.
     Refused(Fault),
 }
 
-/// How a server describes itself.
+/// The result of `server/discover`.
 #[derive(Debug)]
 pub(crate) struct Discovered {
     versions: Vec<String>,
@@ -72,15 +71,16 @@ pub(crate) struct Discovered {
 }
 
 impl Answer {
-    /// Reads the outcome of a probe. (LIF-28, LIF-29)
+    /// Interprets the outcome of a probe.
+    // LIF-28, LIF-29: any unrecognized error means legacy.
     pub(crate) fn of(outcome: Result<Raw, CallError>, limits: &Limits) -> Self {
         match outcome {
             Ok(result) if result.as_bytes().len() > limits.peer_bytes_max => {
-                Self::Refused(Fault::BadHandshake("it is longer than this side can hold".into()))
+                Self::Refused(Fault::BadHandshake("description exceeds `peer_bytes_max`".into()))
             }
             Ok(result) => match Discovered::read(&result) {
                 Some(discovered) => Self::Discovered(discovered),
-                None => Self::Unknown(Fault::BadHandshake("no answer to `server/discover`".into())),
+                None => Self::Unknown(Fault::BadHandshake("invalid discover result".into())),
             },
             Err(CallError::Refused(error)) => match error.code {
                 code::UNSUPPORTED_PROTOCOL_VERSION => {
@@ -94,14 +94,14 @@ impl Answer {
                 }
                 _ => Self::Unknown(Fault::Refused(error)),
             },
-            // A client that is not let in is not let in with another message either.
+            // Without access, another request would fail as well.
             Err(error @ (CallError::Http { status: 401 | 403 } | CallError::Unsent)) => {
                 Self::Refused(Fault::Unopened(error))
             }
             Err(error @ (CallError::Http { .. } | CallError::Lost)) => {
                 Self::Unknown(Fault::Unopened(error))
             }
-            // Nothing is cancelled: a legacy server must receive `initialize` first. (TMO-15, T-35)
+            // TMO-15, T-35: no cancellation; a legacy server must receive `initialize` first.
             Err(CallError::TimedOut) => Self::Unknown(Fault::HandshakeTimedOut),
             Err(other) => Self::Unknown(Fault::BadHandshake(alloc::format!("{other}").into())),
         }
@@ -109,20 +109,20 @@ impl Answer {
 }
 
 impl Probing {
-    pub(super) fn sent(&mut self, revision: Revision) {
+    pub(super) fn on_sent(&mut self, revision: Revision) {
         self.probes += 1;
         self.tried.push(revision);
     }
 
-    pub(super) fn answered(&mut self) {
+    pub(super) fn on_answered(&mut self) {
         self.is_certain = true;
     }
 
-    pub(super) fn timed_out(&mut self) {
+    pub(super) fn on_timed_out(&mut self) {
         self.expects_late = true;
     }
 
-    /// Whether a late answer was expected; it is expected once.
+    /// Returns, once, whether a late answer was expected.
     pub(super) fn take_late(&mut self) -> bool {
         core::mem::take(&mut self.expects_late)
     }
@@ -131,62 +131,62 @@ impl Probing {
         self.is_certain
     }
 
-    /// Whether one more probe makes sense after `initialize` was refused; it is the last.
+    /// Returns, once, whether to probe again after `initialize` was refused.
     pub(super) fn take_last_chance(&mut self) -> bool {
         let has_chance = !self.is_certain && self.probes < PROBES_MAX;
         self.is_certain |= has_chance;
         has_chance
     }
 
-    pub(super) fn over_exchanges(&mut self) {
-        self.is_over_exchanges = true;
+    pub(super) fn use_exchanges(&mut self) {
+        self.uses_exchanges = true;
     }
 
-    /// The era is known: there was a session.
-    pub(super) fn settled(&mut self) {
-        *self = Self { is_certain: true, is_over_exchanges: true, ..Self::default() };
+    /// Resets the state; the server is known to be legacy.
+    pub(super) fn on_session_lost(&mut self) {
+        *self = Self { is_certain: true, uses_exchanges: true, ..Self::default() };
     }
 
-    /// The machine: what follows from an answer.
-    pub(super) fn next(&self, answer: Answer, identity: &Identity, trying: Revision) -> Next {
+    /// Returns the action that follows from an answer.
+    pub(super) fn next(&self, answer: Answer, identity: &Identity, trying: Revision) -> OpenAction {
         match answer {
             Answer::Discovered(server) if server.speaks(trying) => {
-                Next::Agreed(server.into_peer(trying))
+                OpenAction::Agreed(server.into_peer(trying))
             }
-            Answer::Discovered(server) => self.settle_on(&server.versions, identity),
-            Answer::Speaks(names) => self.settle_on(&names, identity),
+            Answer::Discovered(server) => self.select(&server.versions, identity),
+            Answer::Speaks(names) => self.select(&names, identity),
             Answer::Unknown(otherwise) => match identity.newest(Era::Legacy) {
-                Some(revision) => Next::Initialize(revision),
-                None => Next::Fault(otherwise),
+                Some(revision) => OpenAction::Initialize(revision),
+                None => OpenAction::Fault(otherwise),
             },
-            Answer::Refused(fault) => Next::Fault(fault),
+            Answer::Refused(fault) => OpenAction::Fault(fault),
         }
     }
 
-    /// The best revision that is ours and in `names`. (LIF-25, LIF-27, T-32…T-34)
-    fn settle_on(&self, names: &[String], identity: &Identity) -> Next {
+    // LIF-25, LIF-27, T-32…T-34: selects the newest common modern revision, otherwise a legacy one.
+    fn select(&self, names: &[String], identity: &Identity) -> OpenAction {
         let common = |era| {
             let named = |revision: &Revision| names.iter().any(|name| name == revision.name());
             identity.revisions.iter().copied().filter(|it| it.is_of(era)).filter(named).max()
         };
-        let patience = identity.limits.handshake_timeout;
+        let timeout = identity.limits.handshake_timeout;
         if let Some(revision) = common(Era::Modern).filter(|it| !self.tried.contains(it)) {
-            return Next::Probe(revision, patience);
+            return OpenAction::Probe(revision, timeout);
         }
         if let Some(revision) = common(Era::Legacy) {
-            return Next::Initialize(revision);
+            return OpenAction::Initialize(revision);
         }
-        // Once, so that there is no loop. (T-32, T-33)
-        let may_repeat = self.is_over_exchanges && self.probes < PROBES_MAX;
+        // T-32, T-33: repeated only once, to avoid a loop.
+        let may_repeat = self.uses_exchanges && self.probes < PROBES_MAX;
         if let Some(revision) = common(Era::Modern).filter(|_| may_repeat) {
-            return Next::Probe(revision, patience);
+            return OpenAction::Probe(revision, timeout);
         }
         let names: Vec<String> = names
             .iter()
             .take(NAMES_MAX)
             .map(|name| name.chars().take(NAME_CHARS_MAX).collect())
             .collect();
-        Next::Fault(Fault::NoCommonRevision(names.join(", ")))
+        OpenAction::Fault(Fault::NoCommonRevision(names.join(", ")))
     }
 }
 

@@ -1,17 +1,17 @@
-//! How a connection opens and ends.
+//! Tests of opening and closing.
 
 use alloc::string::String;
 
 use super::phase::Phase;
-use super::{Lifecycle, Next};
+use super::{Lifecycle, OpenAction};
 use crate::client::{Client, Config, Event};
 use crate::connection::context::Env;
 use crate::connection::{CallError, Close, Fault, Identity, Session as _, StreamId};
 use crate::revision::Side;
 use crate::{CallOptions, Era, ErrorObject, Instant, Limits, Revision};
 
-const WELCOME: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2026-07-28","capabilities":{"tools":{}},
-    "serverInfo":{"name":"s","version":"1"}}}"#;
+const WELCOME: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2026-07-28",
+    "capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}"#;
 
 fn answered(config: Config) -> (Client, Option<Event>) {
     let mut client = Client::new(Instant::ZERO, config.expect(Era::Legacy));
@@ -22,7 +22,7 @@ fn answered(config: Config) -> (Client, Option<Event>) {
 }
 
 #[test]
-fn a_welcome_of_the_modern_revision_is_taken_only_where_that_was_asked_for_t_31() {
+fn a_modern_initialize_result_is_accepted_only_if_configured_t_31() {
     let (_, event) = answered(Config::new("c", "1"));
     assert!(
         matches!(event, Some(Event::Closed(Close::Fault(Fault::NoCommonRevision(_))))),
@@ -59,16 +59,14 @@ fn the_first_message_is_a_probe_unless_the_server_is_known_to_be_legacy_lif_26()
         [(None, true), (Some(Era::Modern), true), (Some(Era::Legacy), false)]
     {
         match open(&[LEGACY, MODERN], expected) {
-            Next::Probe(MODERN, timeout) if is_probe => assert_eq!(timeout, short),
-            Next::Initialize(LEGACY) if !is_probe => {}
+            OpenAction::Probe(MODERN, timeout) if is_probe => assert_eq!(timeout, short),
+            OpenAction::Initialize(LEGACY) if !is_probe => {}
             other => panic!("{expected:?} {other:?}"),
         }
-        // There is nothing else to try, and all the time for it.
-        assert!(
-            matches!(open(&[MODERN], expected), Next::Probe(MODERN, timeout) if timeout == long)
-        );
-        assert!(matches!(open(&[LEGACY], expected), Next::Initialize(LEGACY)));
-        assert!(matches!(open(&[], expected), Next::Fault(Fault::NothingToOffer)));
+        // With a single era there is no fallback, so the long timeout applies.
+        assert!(matches!(open(&[MODERN], expected), OpenAction::Probe(MODERN, it) if it == long));
+        assert!(matches!(open(&[LEGACY], expected), OpenAction::Initialize(LEGACY)));
+        assert!(matches!(open(&[], expected), OpenAction::Fault(Fault::NothingToOffer)));
     }
 }
 
@@ -81,22 +79,22 @@ fn both() -> Env {
 }
 
 #[test]
-fn a_refused_initialize_leads_to_one_more_probe_unless_one_was_answered_lif_31() {
+fn a_refused_initialize_is_followed_by_one_probe_unless_one_was_answered_lif_31() {
     let refused = || Err(CallError::Refused(ErrorObject::new(-1, "no")));
     for (answer, is_probed) in [(Err(CallError::TimedOut), true), (refused(), false)] {
         let mut lifecycle = Lifecycle::default();
         lifecycle.on_probe_sent(MODERN);
-        assert!(matches!(lifecycle.on_discovered(&both(), answer), Next::Initialize(LEGACY)));
+        assert!(matches!(lifecycle.on_discovered(&both(), answer), OpenAction::Initialize(LEGACY)));
         assert_eq!(lifecycle.takes_late_refusal(), is_probed);
         let next = lifecycle.on_initialized(&both(), refused());
-        assert_eq!(matches!(next, Next::Probe(MODERN, _)), is_probed, "{next:?}");
+        assert_eq!(matches!(next, OpenAction::Probe(MODERN, _)), is_probed, "{next:?}");
         let next = lifecycle.on_initialized(&both(), refused());
-        assert!(matches!(next, Next::Fault(Fault::Refused(_))), "{next:?}");
+        assert!(matches!(next, OpenAction::Fault(Fault::Refused(_))), "{next:?}");
     }
 }
 
 #[test]
-fn each_way_in_which_initialize_fails_is_a_fault_of_its_own() {
+fn each_failure_of_initialize_maps_to_a_fault() {
     for (error, wanted) in [
         (CallError::TimedOut, Fault::HandshakeTimedOut),
         (CallError::Lost, Fault::Unopened(CallError::Lost)),
@@ -104,17 +102,17 @@ fn each_way_in_which_initialize_fails_is_a_fault_of_its_own() {
         (CallError::Invalid("x".into()), Fault::BadHandshake("invalid response: x".into())),
     ] {
         let next = Lifecycle::default().on_initialized(&both(), Err(error));
-        assert!(matches!(&next, Next::Fault(fault) if *fault == wanted), "{next:?}");
+        assert!(matches!(&next, OpenAction::Fault(fault) if *fault == wanted), "{next:?}");
     }
 }
 
 #[test]
-fn a_server_that_goes_away_at_the_probe_is_connected_to_without_the_modern_era_t_36() {
+fn a_server_that_exits_on_the_probe_is_reconnected_as_legacy_t_36() {
     let mut lifecycle = Lifecycle::default();
     lifecycle.on_probe_sent(MODERN);
     lifecycle.begin_end(Close::Peer);
     let mut env = both();
-    assert!(lifecycle.fallback(&env).is_none(), "it is not over yet");
+    assert!(lifecycle.fallback(&env).is_none(), "the connection is not closed yet");
     env.terms.phase = Phase::Closed;
     assert_eq!(lifecycle.fallback(&env).unwrap().revisions, [LEGACY]);
     let mut at_initialize = both();
@@ -126,7 +124,7 @@ fn a_server_that_goes_away_at_the_probe_is_connected_to_without_the_modern_era_t
 }
 
 #[test]
-fn the_first_reason_for_the_end_counts_unless_a_fault_follows() {
+fn the_first_reason_is_kept_unless_a_fault_follows() {
     let mut lifecycle = Lifecycle::default();
     lifecycle.begin_end(Close::Peer);
     lifecycle.begin_end(Close::Local);
@@ -136,7 +134,7 @@ fn the_first_reason_for_the_end_counts_unless_a_fault_follows() {
 }
 
 #[test]
-fn the_time_to_drain_is_up_once() {
+fn the_drain_timeout_fires_once() {
     let mut lifecycle = Lifecycle::default();
     lifecycle.set_drain(Some(Instant::from_millis(5)));
     assert!(!lifecycle.take_due(Instant::from_millis(4)));

@@ -1,14 +1,14 @@
-//! One request of ours, from when it is made to when it completes.
+//! The state of one call.
 //!
 //! ```text
 //!               response
-//!   InFlight ──────────────▶ over        a timeout or a cancel ends it in every state
+//!   InFlight ──────────────▶ over        a timeout or cancellation ends every state
 //!    │    ▲
-//!    │    │ the input is complete, or the pause is over: sent again under a new id
+//!    │    │ input complete, or pause over: sent again under a new id
 //!    ▼    │
-//!   Gathering          (modern: the response asked for input)
+//!   Gathering          (modern: the response requires input)
 //!
-//!   Local ────────────────▶ over        (no message stands for it: a subscription of a legacy session)
+//!   Local ────────────────▶ over        (has no request: a subscription in a legacy session)
 //! ```
 
 use alloc::boxed::Box;
@@ -24,37 +24,37 @@ use crate::vocabulary::{CallId, IncomingId, Route, StreamId};
 pub(crate) enum Owner {
     /// The application.
     Application,
-    /// The lifecycle: it is `initialize`.
+    /// The lifecycle: `initialize`.
     Handshake,
-    /// Keep-alive: it is a ping.
+    /// Keep-alive: a ping.
     KeepAlive,
-    /// The application, and the subscriptions: it listens to changes.
+    /// The application and the subscriptions: a subscription to changes.
     Listen,
-    /// The lifecycle: it is `server/discover`, which shows the server's era.
+    /// The lifecycle: the `server/discover` probe.
     Probe,
-    /// Input-required: it asks question `.1` of incoming request `.0`.
+    /// Inbound requests: question `.1` of incoming request `.0`.
     Question(IncomingId, u32),
-    /// The subscriptions: it subscribes to a resource.
+    /// The subscriptions: `resources/subscribe`.
     Subscribe,
-    /// The subscriptions: it ends the subscription to a resource.
+    /// The subscriptions: `resources/unsubscribe`.
     Unsubscribe,
 }
 
 impl Owner {
-    /// Whether the application made the call, and may cancel it.
+    /// Returns whether the application made the call, and may cancel it.
     pub(crate) const fn is_application(self) -> bool {
         matches!(self, Self::Application | Self::Listen)
     }
 }
 
-/// The state of a call: see the drawing above.
+/// The state of a call; see the module diagram.
 #[derive(Debug)]
 pub(crate) enum CallState {
-    /// The peer has the request and owes the answer.
+    /// The request was sent and awaits a response.
     InFlight,
-    /// The peer asked for input, which is being gathered.
+    /// The server requires input, which is being gathered, or the retry is paused.
     Gathering(Box<Input>),
-    /// No message stands for it.
+    /// No request represents the call.
     Local,
 }
 
@@ -64,15 +64,15 @@ pub(crate) struct Call {
     pub(crate) id: CallId,
     pub(crate) owner: Owner,
     pub(crate) state: CallState,
-    /// How long to wait from each sign of life.
-    pub(super) patience: Duration,
-    /// When to give up in any case.
-    pub(super) give_up: Instant,
+    /// The timeout, restarted by progress.
+    pub(super) timeout: Duration,
+    /// The latest possible deadline.
+    pub(super) deadline_max: Instant,
     pub(super) deadline: Option<Instant>,
     pub(crate) wants_progress: bool,
-    /// Whether the request asked for log messages. (T-92)
+    // T-92: whether the request asked for log messages.
     pub(crate) wants_logs: bool,
-    /// The last progress, which the next must exceed. (PRG-05)
+    // PRG-05: the latest progress, which the next must exceed.
     pub(crate) progress: f64,
     pub(super) rare: Option<Box<RareCall>>,
 }
@@ -86,17 +86,17 @@ pub(crate) struct RareCall {
 }
 
 impl Call {
-    /// Whether the peer owes the answer.
+    /// Returns whether the call awaits a response.
     pub(crate) fn is_in_flight(&self) -> bool {
         matches!(self.state, CallState::InFlight)
     }
 
-    /// Where messages that belong to it go.
+    /// Returns the route of the messages that belong to the call.
     pub(crate) fn route(&self) -> Route {
         Route::of(self.rare.as_ref().and_then(|rare| rare.stream))
     }
 
-    /// What it takes to repeat the call, where the peer may ask for input.
+    /// Returns the data for retrying the call, if the server may require input.
     pub(crate) fn retry(&self) -> Option<&Retry> {
         self.rare.as_ref()?.retry.as_ref()
     }
@@ -105,7 +105,7 @@ impl Call {
         self.rare.as_mut()?.retry.as_mut()
     }
 
-    /// The input that is being gathered.
+    /// Returns the input being gathered.
     pub(crate) fn input(&self) -> Option<&Input> {
         match &self.state {
             CallState::Gathering(input) => Some(input),
@@ -120,7 +120,7 @@ impl Call {
         }
     }
 
-    /// Takes the place of its result in the cache, if it may be cached.
+    /// Takes the cache entry reserved for the result.
     pub(crate) fn take_cache_as(&mut self) -> Option<CacheSlot> {
         self.rare.as_mut()?.cache_as.take()
     }
@@ -129,8 +129,9 @@ impl Call {
         self.rare.get_or_insert_default()
     }
 
-    /// Bytes that are kept for repeating the call.
-    pub(super) fn kept(&self) -> usize {
-        self.retry().map_or(0, |retry| retry.params.len()) + self.input().map_or(0, Input::kept)
+    /// Returns the bytes retained for retrying the call.
+    pub(super) fn retained_bytes(&self) -> usize {
+        self.retry().map_or(0, |retry| retry.params.len())
+            + self.input().map_or(0, Input::retained_bytes)
     }
 }

@@ -1,5 +1,4 @@
-//! Our requests that are not answered yet: sent, timed, repeated with input, and completed exactly
-//! once.
+//! Our pending requests: sends, times and retries them, and completes each exactly once.
 
 mod call;
 mod table;
@@ -29,36 +28,36 @@ pub(crate) use call::RareCall;
 pub(crate) use call::{Call, Owner};
 use table::CallTable;
 
-/// How long a client pauses before it repeats a call for the second time in a row without having
-/// been asked anything; the pause doubles each time, up to the maximum.
+/// The first pause before retrying a call when the server repeatedly requires input but asks no
+/// question; doubles each time, up to `PAUSE_MAX`.
 const PAUSE: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 
-/// The calls of one connection.
+/// The pending calls of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct PendingCalls {
     table: LazyBox<CallTable>,
 }
 
-/// A request to send: checked, and written but for its envelope.
+/// A validated request to send, with encoded params.
 #[derive(Debug)]
 pub(crate) struct NewCall<'a> {
     pub(crate) method: &'a str,
-    /// The method, if a revision has it.
+    /// The method, if any revision defines it.
     pub(crate) known: Option<MethodId>,
     pub(crate) rule: Option<&'static MethodRule>,
-    /// An object, or nothing.
+    /// A JSON object, or empty.
     pub(crate) params: &'a [u8],
     pub(crate) owner: Owner,
     pub(crate) wait: CallTimeouts,
     pub(crate) wants_progress: bool,
-    /// The stream of the request that the call is made for.
+    /// The stream of the parent request, if any.
     pub(crate) stream: Option<StreamId>,
     pub(crate) cache_as: Option<CacheSlot>,
 }
 
 impl<'a> NewCall<'a> {
-    /// A call of the connection's own.
+    /// Returns a call made by the connection itself.
     pub(crate) fn own(
         method: MethodId,
         rule: Option<&'static MethodRule>,
@@ -80,12 +79,12 @@ impl<'a> NewCall<'a> {
     }
 }
 
-/// What became of a response.
+/// The effect of a response on its call.
 #[derive(Debug)]
 pub(crate) enum Answered {
-    /// The call completed, or nothing is left to do.
+    /// The call has ended.
     Done,
-    /// The server asks for input.
+    /// The server requires input.
     InputRequired { id: u64, call: CallId, round: Round },
 }
 
@@ -106,29 +105,29 @@ impl PendingCalls {
         self.table.get(id)
     }
 
-    /// The owner of the request `id`, if the peer owes an answer to it.
+    /// Returns the owner of the request `id` if it awaits a response.
     #[inline]
     pub(crate) fn owner_in_flight(&self, id: u64) -> Option<Owner> {
         self.table.get(id).filter(|call| call.is_in_flight()).map(|call| call.owner)
     }
 
-    /// Whether something more may come for a call that is over.
+    /// Returns whether late messages are expected for the ended request `id`.
     pub(crate) fn is_retired(&self, id: u64) -> bool {
         self.table.is_retired(id)
     }
 
-    /// Whether `id` is the id of an open call.
+    /// Returns whether the call with the wire id `id` is pending.
     pub(crate) fn is_open(&self, id: u64) -> bool {
         self.table.get(id).is_some()
     }
 
-    /// The one call that is open, if it is `owner`'s.
+    /// Returns the wire id of the only pending call, if it belongs to `owner`.
     pub(crate) fn only_call(&self, owner: Owner) -> Option<u64> {
         let (id, call) = self.table.iter().next()?;
         (self.table.len() == 1 && call.owner == owner).then_some(id)
     }
 
-    /// Bytes that are kept for repeating calls.
+    /// Returns the bytes retained for retrying calls.
     pub(crate) fn bytes(&self) -> usize {
         self.table.bytes()
     }
@@ -149,11 +148,10 @@ impl PendingCalls {
         }
     }
 
-    /// Sends a request. Returns its id on the wire.
+    /// Sends a request. Returns its wire id.
     pub(crate) fn send(&mut self, env: &mut Env, call: NewCall<'_>) -> u64 {
         let id = self.table.next_id();
-        // A token of the application's own could be another call's: it only shows that progress is
-        // wanted. (PRG-02)
+        // PRG-02: tokens must be unique, so the application's token is replaced by the wire id.
         let token = call.wants_progress.then_some(id);
         let method = call.known.map_or_else(|| Method::other(call.method), Method::from);
         let kind = OutgoingKind::Request { id, call: CallId(id), method };
@@ -176,7 +174,7 @@ impl PendingCalls {
         id
     }
 
-    /// Sends a request of the connection's own that fits no row: before anything is agreed on.
+    /// Sends a request of the connection itself without checking it against the revision's rules.
     pub(crate) fn send_raw(
         &mut self,
         env: &mut Env,
@@ -197,12 +195,12 @@ impl PendingCalls {
         });
     }
 
-    /// Adds a call that no message stands for.
+    /// Adds a call that is not represented by a message.
     pub(crate) fn insert_local(&mut self, owner: Owner) -> CallId {
         CallId(self.table.insert_local(owner))
     }
 
-    /// Makes a call that is complete at once.
+    /// Returns a call that completes immediately with `result`.
     pub(crate) fn complete_now(&mut self, env: &mut Env, result: Raw) -> CallId {
         let call = self.insert_local(Owner::Application);
         self.table.remove(call.0);
@@ -210,13 +208,12 @@ impl PendingCalls {
         call
     }
 
-    /// A subscription was acknowledged: it is open for as long as both sides want it. (TMO-11)
-    pub(crate) fn wait_for_ever(&mut self, call: CallId) {
+    // TMO-11: an acknowledged subscription does not time out.
+    pub(crate) fn remove_deadline(&mut self, call: CallId) {
         self.table.wait_until(call.0, None);
     }
 
-    /// Handles the response to the request `id` of `owner`, which is in flight. `kind` is its
-    /// `resultType`.
+    /// Handles the response to the in-flight request `id` of `owner`; `kind` is its `resultType`.
     #[inline]
     pub(crate) fn on_response(
         &mut self,
@@ -235,16 +232,14 @@ impl PendingCalls {
                 rules::ResultKind::Unknown => {
                     let kind: alloc::string::String =
                         kind.unwrap_or_default().chars().take(64).collect();
-                    Err(CallError::Invalid(
-                        format!("the result is of the unknown type {kind:?}").into(),
-                    ))
+                    Err(CallError::Invalid(format!("unknown result type {kind:?}").into()))
                 }
             },
             outcome => outcome,
         };
         let Some(mut call) = self.table.remove(id) else { return Answered::Done };
         if call.owner == Owner::Listen {
-            // What was sent to it may still be on its way.
+            // Notifications of the subscription may still arrive.
             self.table.expect_late(id, true, &env.identity.limits);
         }
         remember(&mut call, &outcome);
@@ -252,24 +247,24 @@ impl PendingCalls {
         Answered::Done
     }
 
-    /// Whether a late response to the request `id` was expected; it is expected once.
+    /// Returns whether a late response to the request `id` was expected, and expects no other.
     pub(crate) fn forget_retired(&mut self, id: u64) -> bool {
         self.table.allocated_mut().is_some_and(|table| table.forget_retired(id))
     }
 
     fn on_input_required(&mut self, env: &mut Env, id: u64, result: &Raw) -> Answered {
         let Some(call) = self.table.get(id) else { return Answered::Done };
-        let (listens, handle) = (call.owner == Owner::Listen, call.id);
+        let (is_subscription, handle) = (call.owner == Owner::Listen, call.id);
         let read = match call.retry() {
-            None => Err(CallError::Invalid(
-                "input is required for a method that cannot ask for any".into(),
-            )),
+            None => {
+                Err(CallError::Invalid("`input_required` is not allowed for this method".into()))
+            }
             Some(retry) => {
                 let reader = Reader {
                     limits: &env.identity.limits,
                     capabilities: &env.identity.capabilities,
                     revision: env.revision(),
-                    kept: self.table.bytes(),
+                    retained_bytes: self.table.bytes(),
                 };
                 reader.read(result, retry.rounds)
             }
@@ -281,14 +276,14 @@ impl PendingCalls {
                 Answered::Done
             }
         };
-        if listens {
-            // It was its end all the same, and what was sent to it may still be on its way.
+        if is_subscription {
+            // The response ends the subscription; its notifications may still arrive.
             self.table.expect_late(id, true, &env.identity.limits);
         }
         answered
     }
 
-    /// The questions of a round were handed to the application, as `asked`.
+    /// Starts a round of input whose questions were delivered to the application as `asked`.
     pub(crate) fn gather(&mut self, env: &mut Env, id: u64, round: Round, asked: &[IncomingId]) {
         let input = Input::new(round, asked);
         match self.table.gather(id, input, asked.is_empty()) {
@@ -302,7 +297,7 @@ impl PendingCalls {
         }
     }
 
-    /// The application answered a question, or refused to.
+    /// Handles the application's answer to a question, or its refusal.
     pub(crate) fn on_input(
         &mut self,
         env: &mut Env,
@@ -322,7 +317,7 @@ impl PendingCalls {
         }
     }
 
-    /// Repeats a call with its input, under a new id. (STL-20, STL-21, ID-11, T-97, T-98)
+    // STL-20, STL-21, ID-11, T-97, T-98: retries with the original params and the input.
     fn repeat(&mut self, env: &mut Env, id: u64) {
         let Some(input) = self.table.take_input(id) else { return };
         let Some(renewed) = self.table.renew(env.now, id) else { return };
@@ -344,14 +339,14 @@ impl PendingCalls {
         );
     }
 
-    /// Ends a call, and the questions it still asked.
+    /// Ends a call with an error, together with its open questions.
     pub(crate) fn fail(&mut self, env: &mut Env, id: u64, error: CallError) {
         let questions = self.take_questions(id);
         let Some(call) = self.table.remove(id) else { return };
         end(env, call.id, call.owner, questions, Err(error));
     }
 
-    /// Ends a call whose answer may still come.
+    /// Ends a call whose response may still arrive.
     pub(crate) fn retire(&mut self, env: &mut Env, id: u64, error: CallError) {
         let questions = self.take_questions(id);
         let Some(call) = self.table.retire(id, &env.identity.limits) else { return };
@@ -362,7 +357,8 @@ impl PendingCalls {
         self.table.take_input(id).map(Input::into_questions).unwrap_or_default()
     }
 
-    /// Cancels a call of the application. Returns whether there was one. (CAN-01, T-44)
+    /// Cancels a call of the application. Returns whether it was pending.
+    // CAN-01, T-44: only pending calls are cancelled; one late response is ignored.
     pub(crate) fn cancel(&mut self, env: &mut Env, call: CallId, reason: &str) -> bool {
         let Some(id) = self.table.wire_id(call) else { return false };
         let Some(open) = self.table.get(id).filter(|open| open.owner.is_application()) else {
@@ -378,7 +374,7 @@ impl PendingCalls {
         true
     }
 
-    /// Retires a call, and cancels it at the peer where that owes an answer.
+    /// Retires a call; sends a cancellation on `route`, if given.
     fn withdraw(
         &mut self,
         env: &mut Env,
@@ -393,33 +389,35 @@ impl PendingCalls {
         self.retire(env, id, error);
     }
 
-    /// The time of a call is up. `is_asked` says whether the peer waits for answers of this side.
-    /// (TMO-02, TMO-06)
-    pub(crate) fn expire(&mut self, env: &mut Env, id: u64, is_asked: bool) {
+    /// Handles an expired deadline; while the peer waits for us, only the maximum counts.
+    // TMO-02, TMO-06: a timeout cancels the request, but never `initialize`.
+    pub(crate) fn expire(&mut self, env: &mut Env, id: u64, peer_waits: bool) {
         let may_wait = self.table.may_extend(env.now, id);
         let Some(call) = self.table.get(id) else { return };
         match call.input().map(Input::waits_for) {
             Some(InputWait::Pause) if may_wait => return self.repeat(env, id),
-            // This side has to answer first.
-            Some(InputWait::Answers) if may_wait => return self.table.hold(id),
+            // The application has to answer first.
+            Some(InputWait::Answers) if may_wait => return self.table.suspend(id),
             _ => {}
         }
-        if may_wait && is_asked && call.owner.is_application() {
-            return self.table.hold(id);
+        if may_wait && peer_waits && call.owner.is_application() {
+            return self.table.suspend(id);
         }
-        let is_told = !matches!(call.owner, Owner::Handshake | Owner::Probe | Owner::KeepAlive);
-        let route = (call.is_in_flight() && is_told).then(|| call.route());
+        let sends_cancel =
+            !matches!(call.owner, Owner::Handshake | Owner::Probe | Owner::KeepAlive);
+        let route = (call.is_in_flight() && sends_cancel).then(|| call.route());
         self.withdraw(env, id, route, "timed out", CallError::TimedOut);
     }
 
-    /// This side has nothing to answer any more: the time of its calls runs again.
-    pub(crate) fn on_nothing_asked(&mut self, env: &Env) {
-        if self.table.holds_any() {
-            self.table.release(env.now);
+    /// Resumes suspended deadlines after the last inbound request has ended.
+    pub(crate) fn resume_deadlines(&mut self, env: &Env) {
+        if self.table.has_suspended() {
+            self.table.resume_all(env.now);
         }
     }
 
-    /// Cancels the questions of a request that needs no answers any more. (CAN-20)
+    /// Cancels our questions about the inbound request `incoming`, which has ended.
+    // CAN-20: cancelling the parent does not cancel them at the peer.
     pub(crate) fn withdraw_questions(&mut self, env: &mut Env, incoming: IncomingId) {
         let is_question =
             |call: &Call| matches!(call.owner, Owner::Question(parent, _) if parent == incoming);
@@ -435,8 +433,7 @@ impl PendingCalls {
         }
     }
 
-    /// Ends all calls: no answer can come any more. Returns who owned them, oldest first, and the
-    /// questions that they still asked.
+    /// Removes all calls. Returns them with their owners, oldest first, and their open questions.
     pub(crate) fn lose_all(&mut self) -> (Vec<(CallId, Owner)>, Vec<IncomingId>) {
         let Some(table) = self.table.allocated_mut() else { return (Vec::new(), Vec::new()) };
         let lost: Vec<(u64, CallId, Owner)> =
@@ -449,7 +446,7 @@ impl PendingCalls {
         (lost.into_iter().map(|(_, call, owner)| (call, owner)).collect(), questions)
     }
 
-    /// The call that a log message belongs to, if it can belong to one only. (T-92)
+    // T-92: returns the only call that asked for log messages, because they name no request.
     pub(crate) fn only_logged(&self) -> Option<CallId> {
         let mut calls =
             self.table.iter().filter(|(_, call)| call.wants_logs).map(|(_, call)| call.id);
@@ -457,7 +454,8 @@ impl PendingCalls {
         only.filter(|_| calls.next().is_none())
     }
 
-    /// The peer reports progress of one of our calls. (PRG-03…10, PRG-16)
+    /// Handles a progress notification for one of our calls.
+    // PRG-03…10, PRG-16: a value that does not increase is dropped and reported.
     pub(crate) fn on_progress(&mut self, env: &mut Env, params: &Params<'_>) {
         let number = |name: &str| -> Option<f64> {
             core::str::from_utf8(params.member(name)?)
@@ -472,8 +470,7 @@ impl PendingCalls {
             return env.bad_notification(MethodId::Progress.name(), why);
         };
         let total = number("total");
-        // A token of no open call is not an error: progress may cross an answer or a cancel.
-        // (PRG-09)
+        // PRG-09: an unknown token is ignored; progress may cross a response or a cancellation.
         let Some(id) = token.as_u64() else { return };
         let is_wanted = |call: &&mut Call| call.wants_progress && call.is_in_flight();
         let Some(call) =
@@ -492,8 +489,7 @@ impl PendingCalls {
     }
 }
 
-/// A call is over: the application receives the outcome of its own calls at once, the router all
-/// others.
+/// Reports the outcome of a call: to the application if it is its own, otherwise to the router.
 #[inline]
 fn end(
     env: &mut Env,

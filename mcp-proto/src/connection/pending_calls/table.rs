@@ -1,8 +1,8 @@
-//! The open calls by wire id, with their deadlines.
+//! Pending calls by wire id, with their deadlines.
 //!
-//! Wire ids are integers that count up and are never used again in a connection (ID-01, ID-06); the
-//! progress token of a call is its wire id. A call that is repeated with input gets a new wire id
-//! and stays the same call (ID-11).
+//! Wire ids are consecutive integers, never reused within a connection, and double as progress
+//! tokens. Retrying a call assigns a new wire id but keeps its `CallId`.
+// ID-01, ID-06: unique integer ids. ID-11: a retry uses a new id.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -20,23 +20,22 @@ use crate::vocabulary::{CallId, CallTimeouts, StreamId};
 #[derive(Debug)]
 pub(crate) struct CallTable {
     open: IdMap<Call>,
-    /// Settled whenever a call ends or its deadline moves, so that the first one holds.
+    /// Pruned whenever a call ends or its deadline moves, so that the first entry is valid.
     deadlines: DeadlineHeap<Instant>,
     next_id: u64,
-    /// Calls that ended while something more may come: an answer (T-44), and for subscriptions,
-    /// where the value is true, everything that crossed their end.
+    // T-44: ended calls that may receive a late response or, if true (subscriptions), several.
     retired: BTreeMap<u64, bool>,
-    /// Calls whose time stands still, because this side has to answer first.
-    held: BTreeSet<u64>,
-    /// The latest wire id of each call that was repeated.
+    /// Calls whose timeout is suspended until the application has answered the peer.
+    suspended: BTreeSet<u64>,
+    /// The latest wire id of each retried call.
     renewed: BTreeMap<CallId, u64>,
-    /// Bytes that are kept for repeating calls.
+    /// Bytes retained for retrying calls.
     bytes: usize,
-    /// Wire ids that ended and were not polled yet, once that was asked for.
+    /// Wire ids that ended since the last poll, if recording is enabled.
     ended: Option<Vec<u64>>,
 }
 
-/// Many a server never calls.
+// Most servers never make a call, so an empty table is not allocated.
 impl Empty for CallTable {
     const EMPTY: &'static Self = &Self::new();
 }
@@ -54,19 +53,19 @@ impl CallTable {
             deadlines: DeadlineHeap::new(),
             next_id: 1,
             retired: BTreeMap::new(),
-            held: BTreeSet::new(),
+            suspended: BTreeSet::new(),
             renewed: BTreeMap::new(),
             bytes: 0,
             ended: None,
         }
     }
 
-    /// Records the wire ids that end, for [`drain_ended`](Self::drain_ended).
+    /// Enables recording for [`drain_ended`](Self::drain_ended).
     pub(crate) fn record_ended(&mut self) {
         self.ended.get_or_insert_default();
     }
 
-    /// Moves the wire ids that ended since the last time to `ended`.
+    /// Moves the recorded wire ids into `ended`.
     pub(crate) fn drain_ended(&mut self, ended: &mut Vec<u64>) {
         if let Some(recorded) = &mut self.ended {
             ended.append(recorded);
@@ -77,7 +76,7 @@ impl CallTable {
     pub(crate) fn shrink(&mut self) {
         if self.open.is_empty() {
             (self.open, self.deadlines) = (IdMap::new(), DeadlineHeap::new());
-            (self.held, self.renewed) = (BTreeSet::new(), BTreeMap::new());
+            (self.suspended, self.renewed) = (BTreeSet::new(), BTreeMap::new());
         }
     }
 
@@ -93,12 +92,12 @@ impl CallTable {
         self.open.len()
     }
 
-    /// The wire id of the next call.
+    /// Returns the wire id of the next call.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id
     }
 
-    /// Adds a call that was sent just now. Returns its wire id.
+    /// Adds a call that was sent at `now`. Returns its wire id.
     pub(crate) fn insert(
         &mut self,
         now: Instant,
@@ -108,14 +107,14 @@ impl CallTable {
     ) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
-        let give_up = now + wait.total;
-        let deadline = (now + wait.idle).min(give_up);
+        let deadline_max = now + wait.total;
+        let deadline = (now + wait.idle).min(deadline_max);
         let call = Call {
             id: CallId(id),
             owner,
             state: CallState::InFlight,
-            patience: wait.idle,
-            give_up,
+            timeout: wait.idle,
+            deadline_max,
             deadline: Some(deadline),
             wants_progress,
             wants_logs: false,
@@ -129,10 +128,10 @@ impl CallTable {
 
     fn add(&mut self, id: u64, call: Call) {
         let added = self.open.insert(id, call);
-        debug_assert!(added.is_ok(), "wire ids count up");
+        debug_assert!(added.is_ok(), "wire ids are unique");
     }
 
-    /// Adds a call that no message stands for, and that waits without end.
+    /// Adds a call without a request and without a deadline.
     pub(crate) fn insert_local(&mut self, owner: Owner) -> u64 {
         let id = self.insert(Instant::ZERO, owner, false, CallTimeouts::exactly(Duration::MAX));
         self.set_deadline(id, None);
@@ -142,21 +141,21 @@ impl CallTable {
         id
     }
 
-    /// Notes the stream that the call was sent on, because it is made for a request of the peer.
+    /// Sets the stream of a call that belongs to an inbound request.
     pub(crate) fn set_stream(&mut self, id: u64, stream: StreamId) {
         if let Some(call) = self.open.get_mut(id) {
             call.rare().stream = Some(stream);
         }
     }
 
-    /// Notes that the result may be cached.
+    /// Sets the cache entry for the result.
     pub(crate) fn set_cache_as(&mut self, id: u64, place: CacheSlot) {
         if let Some(call) = self.open.get_mut(id) {
             call.rare().cache_as = Some(place);
         }
     }
 
-    /// Keeps what it takes to repeat a call.
+    /// Stores the data for retrying a call.
     pub(crate) fn keep_retry(&mut self, id: u64, retry: Retry) {
         if let Some(call) = self.open.get_mut(id) {
             self.bytes += retry.params.len();
@@ -164,11 +163,10 @@ impl CallTable {
         }
     }
 
-    /// Starts to gather the input that the peer asked for. Returns how often in a row it asked no
-    /// question.
+    /// Starts a round of input. Returns the number of consecutive rounds without questions.
     pub(crate) fn gather(&mut self, id: u64, input: Input, is_idle: bool) -> Option<u32> {
         let call = self.open.get_mut(id)?;
-        self.bytes += input.kept();
+        self.bytes += input.retained_bytes();
         call.state = CallState::Gathering(Box::new(input));
         let retry = call.retry_mut()?;
         retry.rounds += 1;
@@ -176,7 +174,7 @@ impl CallTable {
         Some(retry.idle_rounds)
     }
 
-    /// Takes the input that was being gathered; the call is in flight again, or about to end.
+    /// Takes the gathered input and marks the call as in flight.
     pub(crate) fn take_input(&mut self, id: u64) -> Option<Input> {
         let call = self.open.get_mut(id)?;
         call.input()?;
@@ -184,32 +182,32 @@ impl CallTable {
         else {
             return None;
         };
-        self.bytes -= input.kept();
+        self.bytes -= input.retained_bytes();
         Some(*input)
     }
 
-    /// Bytes that are kept for repeating calls.
+    /// Returns the bytes retained for retrying calls.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The wire id that `call` has now.
+    /// Returns the current wire id of `call`.
     pub(crate) fn wire_id(&self, call: CallId) -> Option<u64> {
         let id = self.renewed.get(&call).copied().unwrap_or(call.0);
         self.open.get(id).filter(|open| open.id == call).map(|_| id)
     }
 
-    /// Gives a call that is repeated its new wire id; its time begins again, up to its cap. (ID-11,
-    /// T-98)
+    /// Assigns a new wire id to a retried call and restarts its timeout, up to the maximum.
+    // ID-11, T-98: a retry has its own id, progress token and timer.
     pub(crate) fn renew(&mut self, now: Instant, id: u64) -> Option<u64> {
         self.set_deadline(id, None);
-        self.held.remove(&id);
+        self.suspended.remove(&id);
         let mut call = self.end(id)?;
         let renewed = self.next_id;
         self.next_id += 1;
         call.progress = f64::NEG_INFINITY;
         call.state = CallState::InFlight;
-        let deadline = (now + call.patience).min(call.give_up);
+        let deadline = (now + call.timeout).min(call.deadline_max);
         self.renewed.insert(call.id, renewed);
         self.add(renewed, call);
         self.set_deadline(renewed, Some(deadline));
@@ -224,43 +222,44 @@ impl CallTable {
         self.open.get_mut(id)
     }
 
-    /// The open calls with their wire ids, oldest first.
+    /// Iterates over the pending calls and their wire ids, oldest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Call)> + '_ {
         self.open.iter()
     }
 
-    /// Ends a call.
+    /// Removes a call that has ended.
     pub(crate) fn remove(&mut self, id: u64) -> Option<Call> {
-        self.held.remove(&id);
+        self.suspended.remove(&id);
         let call = self.end(id)?;
         self.settle_deadlines();
         self.renewed.remove(&call.id);
-        self.bytes -= call.kept();
+        self.bytes -= call.retained_bytes();
         Some(call)
     }
 
-    /// Ends a call whose answer may still come and is then ignored. (CAN-05, TMO-07)
+    /// Removes a call; its late response will be ignored.
+    // CAN-05, TMO-07: a response may cross a cancellation or follow a timeout.
     pub(crate) fn retire(&mut self, id: u64, limits: &Limits) -> Option<Call> {
         let call = self.remove(id)?;
         self.expect_late(id, call.owner == Owner::Listen, limits);
         Some(call)
     }
 
-    /// Expects something more for a call that is over.
-    pub(crate) fn expect_late(&mut self, id: u64, listened: bool, limits: &Limits) {
-        self.retired.insert(id, listened);
+    /// Expects late messages for an ended call; evicts the oldest entry beyond the limit.
+    pub(crate) fn expect_late(&mut self, id: u64, is_subscription: bool, limits: &Limits) {
+        self.retired.insert(id, is_subscription);
         while self.retired.len() > limits.retired_max {
             self.retired.pop_first();
         }
     }
 
-    /// Whether something more may come for a call that is over.
+    /// Returns whether late messages are expected for an ended call.
     pub(crate) fn is_retired(&self, id: u64) -> bool {
         self.retired.contains_key(&id)
     }
 
-    /// Whether a late answer was expected; it is expected once. A subscription's last message may
-    /// be followed by its withdrawal. (T-101)
+    /// Returns whether a late response was expected, and expects no other.
+    // T-101: a subscription may receive both its result and a cancellation.
     pub(crate) fn forget_retired(&mut self, id: u64) -> bool {
         match self.retired.get(&id) {
             Some(true) => true,
@@ -269,41 +268,41 @@ impl CallTable {
         }
     }
 
-    /// Restarts the call's time after a sign of life, up to its cap. A call without a deadline
-    /// keeps none. (TMO-04)
+    /// Restarts the timeout of a call, up to the maximum. A call without a deadline keeps none.
+    // TMO-04: progress restarts the timeout.
     pub(crate) fn extend(&mut self, now: Instant, id: u64) {
         let Some(call) = self.open.get(id).filter(|call| call.deadline.is_some()) else { return };
-        let deadline = (now + call.patience).min(call.give_up);
+        let deadline = (now + call.timeout).min(call.deadline_max);
         self.set_deadline(id, Some(deadline));
     }
 
-    /// Stops the call's time, up to its cap.
-    pub(crate) fn hold(&mut self, id: u64) {
-        let cap = self.open.get(id).map(|call| call.give_up);
+    /// Suspends the timeout of a call; only the maximum applies.
+    pub(crate) fn suspend(&mut self, id: u64) {
+        let cap = self.open.get(id).map(|call| call.deadline_max);
         self.set_deadline(id, cap);
-        self.held.insert(id);
+        self.suspended.insert(id);
     }
 
-    /// Whether the time of any call stands still.
-    pub(crate) fn holds_any(&self) -> bool {
-        !self.held.is_empty()
+    /// Returns whether the timeout of any call is suspended.
+    pub(crate) fn has_suspended(&self) -> bool {
+        !self.suspended.is_empty()
     }
 
-    /// Restarts the time of all calls.
-    pub(crate) fn release(&mut self, now: Instant) {
-        for id in core::mem::take(&mut self.held) {
+    /// Restarts all suspended timeouts.
+    pub(crate) fn resume_all(&mut self, now: Instant) {
+        for id in core::mem::take(&mut self.suspended) {
             self.extend(now, id);
         }
     }
 
-    /// Whether the call has not reached its cap.
+    /// Returns whether the call has not reached its latest possible deadline.
     pub(crate) fn may_extend(&self, now: Instant, id: u64) -> bool {
-        self.open.get(id).is_some_and(|call| now < call.give_up)
+        self.open.get(id).is_some_and(|call| now < call.deadline_max)
     }
 
-    /// Moves the call's deadline to `at`, or its cap if that is earlier; `None` removes it.
+    /// Sets the deadline of a call to `at`, up to the maximum; `None` removes it.
     pub(crate) fn wait_until(&mut self, id: u64, at: Option<Instant>) {
-        let capped = self.open.get(id).and_then(|call| at.map(|at| at.min(call.give_up)));
+        let capped = self.open.get(id).and_then(|call| at.map(|at| at.min(call.deadline_max)));
         self.set_deadline(id, capped);
     }
 
@@ -325,7 +324,7 @@ impl CallTable {
         });
     }
 
-    /// The call that is overdue for the longest time.
+    /// Returns the call with the earliest deadline, if it has expired.
     pub(crate) fn overdue(&self, now: Instant) -> Option<u64> {
         self.deadlines.peek().filter(|(deadline, _)| *deadline <= now).map(|(_, id)| id)
     }

@@ -1,4 +1,4 @@
-//! The calls by themselves: each transition of the drawing in `call.rs`, and time.
+//! Tests of pending calls without a connection: each transition of the diagram in `call.rs`.
 
 use alloc::string::String;
 use alloc::{format, vec};
@@ -14,10 +14,10 @@ const LEGACY: Revision = Revision::V2025_11_25;
 const MODERN: Revision = Revision::V2026_07_28;
 const PARAMS: &[u8] = br#"{"name":"t"}"#;
 
-/// Asks one question, which the client can be asked.
+/// A result with one question that the client supports.
 const QUESTION: &str =
     r#"{"resultType":"input_required","inputRequests":{"q":{"method":"roots/list"}}}"#;
-/// Asks for nothing but a repetition.
+/// A result without questions, which only asks for a retry.
 const AGAIN: &str = r#"{"resultType":"input_required","requestState":"s"}"#;
 const ASKED: IncomingId = IncomingId(7);
 
@@ -46,7 +46,7 @@ fn send(env: &mut Env, calls: &mut PendingCalls) -> u64 {
     id
 }
 
-/// The peer answers; questions are handed out as [`ASKED`].
+/// Delivers a result; its questions get the handle [`ASKED`].
 fn answer(env: &mut Env, calls: &mut PendingCalls, id: u64, result: &str) {
     let result = Raw::from_text(result).unwrap();
     let kind = result.member("resultType");
@@ -64,7 +64,7 @@ fn progress(env: &mut Env, calls: &mut PendingCalls, id: u64, progress: u64) {
     calls.on_progress(env, &params_in(&text));
 }
 
-/// The state of the request `id`, as the drawing names it.
+/// Returns the state of the request `id`, as named in the diagram.
 fn state(calls: &PendingCalls, id: u64) -> &'static str {
     match calls.get(id).map(|call| &call.state) {
         None if calls.is_retired(id) => "retired",
@@ -75,10 +75,10 @@ fn state(calls: &PendingCalls, id: u64) -> &'static str {
     }
 }
 
-/// How calls ended: completed, or left to the router with so many questions.
+/// Takes the outcomes of calls, from events and from effects.
 fn ends(env: &mut Env) -> Vec<String> {
     let mut ends = Vec::new();
-    for event in env.told() {
+    for event in env.take_events() {
         match event {
             Event::Completed { call, outcome: Ok(_) } => ends.push(format!("{call} ok")),
             Event::Completed { call, outcome: Err(error) } => {
@@ -116,12 +116,12 @@ fn a_call_is_in_flight_until_it_is_answered_and_completes_once() {
             assert_eq!(ends(&mut env), wanted);
         }
         assert_eq!((deadline(&calls), calls.bytes()), (None, 0));
-        assert!(!calls.forget_retired(id), "nothing more can come");
+        assert!(!calls.forget_retired(id), "no late response is expected");
     }
 }
 
 #[test]
-fn a_call_that_takes_input_is_repeated_under_a_new_id_and_stays_the_same_call_id_11() {
+fn a_call_is_retried_with_input_under_a_new_wire_id_id_11() {
     let (mut env, mut calls) = client(MODERN);
     let id = send(&mut env, &mut calls);
     answer(&mut env, &mut calls, id, QUESTION);
@@ -146,7 +146,7 @@ fn a_call_that_takes_input_is_repeated_under_a_new_id_and_stays_the_same_call_id
 }
 
 #[test]
-fn a_call_of_a_session_takes_any_result_for_its_answer() {
+fn a_legacy_call_accepts_any_result() {
     let (mut env, mut calls) = client(LEGACY);
     let id = send(&mut env, &mut calls);
     answer(&mut env, &mut calls, id, QUESTION);
@@ -154,9 +154,9 @@ fn a_call_of_a_session_takes_any_result_for_its_answer() {
 }
 
 #[test]
-fn a_result_of_an_unknown_type_and_input_for_a_method_that_takes_none_end_the_call_stl_48() {
+fn an_unknown_result_type_or_unexpected_input_required_fails_the_call_stl_48() {
     for (method, result) in
-        [(MethodId::CallTool, r#"{"resultType":"riddle"}"#), (MethodId::Complete, QUESTION)]
+        [(MethodId::CallTool, r#"{"resultType":"other"}"#), (MethodId::Complete, QUESTION)]
     {
         let (mut env, mut calls) = client(MODERN);
         let id = send_for(&mut env, &mut calls, method, Owner::Application);
@@ -169,7 +169,7 @@ fn a_result_of_an_unknown_type_and_input_for_a_method_that_takes_none_end_the_ca
 #[test]
 fn a_cancel_and_a_timeout_end_a_call_in_every_state_can_01_tmo_02() {
     let cases = [
-        // State, the end, whether the peer is told, and what is left.
+        // State before, event, number of cancellations sent, state after, outcome.
         ("in flight", "cancel", 1, "retired", "call#1 Cancelled"),
         ("in flight", "timeout", 1, "retired", "call#1 TimedOut"),
         ("gathering", "cancel", 0, "retired", "call#1 Cancelled, questions: [request#7]"),
@@ -188,7 +188,7 @@ fn a_cancel_and_a_timeout_end_a_call_in_every_state_can_01_tmo_02() {
         assert_eq!(state(&calls, id), before);
         if end == "cancel" {
             assert!(calls.cancel(&mut env, CallId(id), "enough"));
-            assert!(!calls.cancel(&mut env, CallId(id), "enough"), "it is over");
+            assert!(!calls.cancel(&mut env, CallId(id), "enough"), "it has ended");
         } else {
             env.at(25_000);
             assert_eq!(calls.overdue(env.now), Some(id));
@@ -210,7 +210,7 @@ fn a_cancel_and_a_timeout_end_a_call_in_every_state_can_01_tmo_02() {
 }
 
 #[test]
-fn a_late_answer_is_expected_once_and_of_no_more_calls_than_the_limit_can_05() {
+fn one_late_response_is_expected_per_call_up_to_the_limit_can_05() {
     let (mut env, mut calls) = client(LEGACY);
     env = Env::for_test(Side::Client, Limits { retired_max: 2, ..limits() }, env.revision());
     let ids: Vec<u64> = (0..3).map(|_| send(&mut env, &mut calls)).collect();
@@ -220,14 +220,14 @@ fn a_late_answer_is_expected_once_and_of_no_more_calls_than_the_limit_can_05() {
     assert!(!calls.is_retired(ids[0]) && calls.is_retired(ids[1]) && calls.is_retired(ids[2]));
     assert!(calls.forget_retired(ids[2]));
     assert!(!calls.forget_retired(ids[2]));
-    // What crosses the end of a subscription is more than one message.
+    // Several messages may cross the end of a subscription.
     let listening = send_for(&mut env, &mut calls, MethodId::Listen, Owner::Listen);
     calls.cancel(&mut env, CallId(listening), "");
     assert!(calls.forget_retired(listening) && calls.forget_retired(listening));
 }
 
 #[test]
-fn progress_restarts_the_time_of_a_call_up_to_its_cap_tmo_04_tmo_05() {
+fn progress_restarts_the_timeout_up_to_the_maximum_tmo_04_tmo_05() {
     let (mut env, mut calls) = client(LEGACY);
     let id = send(&mut env, &mut calls);
     assert_eq!(deadline(&calls), Some(10_000));
@@ -236,29 +236,29 @@ fn progress_restarts_the_time_of_a_call_up_to_its_cap_tmo_04_tmo_05() {
         progress(&mut env, &mut calls, id, value);
         assert_eq!(deadline(&calls), Some(wanted), "{at}");
     }
-    let events = env.told();
+    let events = env.take_events();
     assert!(
         matches!(
             &events[..],
             [Event::Progress { .. }, Event::Violation(_), Event::Progress { .. }]
         ),
-        "progress must grow: {events:?}"
+        "progress must increase: {events:?}"
     );
-    // It may cross the end of its call.
+    // Progress may cross the end of its call.
     calls.cancel(&mut env, CallId(id), "");
     progress(&mut env, &mut calls, id, 3);
-    assert!(env.told().iter().all(|event| matches!(event, Event::Completed { .. })));
+    assert!(env.take_events().iter().all(|event| matches!(event, Event::Completed { .. })));
 }
 
 #[test]
-fn the_time_of_a_call_stands_still_while_this_side_has_to_answer_up_to_its_cap() {
+fn the_timeout_is_suspended_while_the_peer_waits_up_to_the_maximum() {
     let (mut env, mut calls) = client(LEGACY);
     let id = send(&mut env, &mut calls);
     env.at(10_000);
     calls.expire(&mut env, id, true);
     assert_eq!((state(&calls, id), deadline(&calls)), ("in flight", Some(25_000)));
     env.at(12_000);
-    calls.on_nothing_asked(&env);
+    calls.resume_deadlines(&env);
     assert_eq!(deadline(&calls), Some(22_000));
     env.at(22_000);
     calls.expire(&mut env, id, true);
@@ -268,13 +268,13 @@ fn the_time_of_a_call_stands_still_while_this_side_has_to_answer_up_to_its_cap()
 }
 
 #[test]
-fn a_repeated_call_has_its_time_again_up_to_its_cap_t_98() {
+fn a_retried_call_restarts_its_timeout_up_to_the_maximum_t_98() {
     for (asked_at, answered_at, wanted) in [(9000, 9500, 19_500), (9000, 18_000, 25_000)] {
         let (mut env, mut calls) = client(MODERN);
         let id = send(&mut env, &mut calls);
         env.at(asked_at);
         answer(&mut env, &mut calls, id, QUESTION);
-        assert_eq!(deadline(&calls), Some(19_000), "the question is a sign of life");
+        assert_eq!(deadline(&calls), Some(19_000), "the question restarts the timeout");
         env.at(answered_at);
         calls.on_input(&mut env, CallId(id), 0, Ok(Raw::empty_object()));
         assert_eq!(deadline(&calls), Some(wanted));
@@ -282,7 +282,7 @@ fn a_repeated_call_has_its_time_again_up_to_its_cap_t_98() {
 }
 
 #[test]
-fn a_peer_that_only_asks_for_repetitions_is_answered_ever_later_t_97() {
+fn retries_without_questions_back_off_exponentially_t_97() {
     let (mut env, mut calls) = client(MODERN);
     let mut id = send(&mut env, &mut calls);
     for (round, pause) in [0, 100, 200, 400].into_iter().enumerate() {
@@ -307,7 +307,7 @@ fn a_peer_that_only_asks_for_repetitions_is_answered_ever_later_t_97() {
 }
 
 #[test]
-fn a_question_that_is_refused_ends_the_call_and_withdraws_the_others_t_99() {
+fn a_refused_question_fails_the_call_and_withdraws_the_others_t_99() {
     let (mut env, mut calls) = client(MODERN);
     let id = send(&mut env, &mut calls);
     answer(&mut env, &mut calls, id, QUESTION);
@@ -319,7 +319,7 @@ fn a_question_that_is_refused_ends_the_call_and_withdraws_the_others_t_99() {
 }
 
 #[test]
-fn all_calls_are_lost_at_once_oldest_first_with_their_questions() {
+fn lose_all_removes_calls_oldest_first_with_their_questions() {
     let (mut env, mut calls) = client(MODERN);
     let gathering = send(&mut env, &mut calls);
     let listening = calls.insert_local(Owner::Listen);
@@ -337,7 +337,7 @@ fn all_calls_are_lost_at_once_oldest_first_with_their_questions() {
 }
 
 #[test]
-fn the_questions_of_a_request_that_is_over_are_cancelled_and_no_others_can_20() {
+fn only_the_questions_of_the_ended_request_are_cancelled_can_20() {
     let mut env = Env::for_test(Side::Server, limits(), LEGACY);
     let mut calls = PendingCalls::default();
     let ids = [1, 2].map(|incoming| {
@@ -352,7 +352,7 @@ fn the_questions_of_a_request_that_is_over_are_cancelled_and_no_others_can_20() 
 }
 
 #[test]
-fn a_message_belongs_to_a_call_only_if_there_is_one_it_can_belong_to() {
+fn a_message_without_an_id_is_attributed_only_if_unambiguous() {
     let (mut env, mut calls) = client(MODERN);
     env.terms.log_level = Some(crate::schema::Level::Debug);
     let first = send(&mut env, &mut calls);
@@ -366,7 +366,7 @@ fn a_message_belongs_to_a_call_only_if_there_is_one_it_can_belong_to() {
 }
 
 #[test]
-fn the_ids_that_ended_are_recorded_once_that_is_asked_for() {
+fn ended_ids_are_recorded_once_enabled() {
     let (mut env, mut calls) = client(MODERN);
     let mut ended = Vec::new();
     let id = send(&mut env, &mut calls);
@@ -378,5 +378,5 @@ fn the_ids_that_ended_are_recorded_once_that_is_asked_for() {
     calls.drain_ended(&mut ended);
     assert_eq!(ended, [id, id + 1]);
     calls.drain_ended(&mut ended);
-    assert_eq!(ended.len(), 2, "once");
+    assert_eq!(ended.len(), 2, "each id is drained once");
 }

@@ -1,16 +1,16 @@
 //! A client's subscriptions to changes, in both eras.
 //!
-//! A subscription is a long call. A modern one is one request that stays open, and what belongs to
-//! it is tagged with its id. In a legacy session it is a set of `resources/subscribe`, and what the
-//! server reports by itself is handed to the subscriptions that cover it. (STL-29…38, T-100…T-104,
-//! T-122)
+//! A subscription is a long-lived call. A modern one is a single request that stays open;
+//! notifications carry its id. In a legacy session it is a set of `resources/subscribe` requests,
+//! and each notification is delivered to the subscriptions that cover it.
 //!
 //! ```text
 //!   modern:   sent ── acknowledged ──▶ open ──▶ over
 //!   legacy:   waiting for its resources ── all subscribed, or refused ──▶ open ──▶ over
 //!
-//!   a resource of a session:  queued (Turn) ──▶ asked (Answer) ──▶ subscribed (Nothing)
+//!   a legacy resource:  queued (Turn) ──▶ requested (Answer) ──▶ subscribed (Nothing)
 //! ```
+// STL-29…38, T-100…T-104, T-122: acknowledgement, tags, ends and URI matching.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -30,37 +30,37 @@ use crate::vocabulary::{CallId, CallOptions, Event, Filter};
 #[derive(Debug, Default)]
 pub(crate) struct Subscriptions {
     open: BTreeMap<CallId, Subscription>,
-    /// In a session: the resources that are subscribed to, or will be.
+    /// Legacy: the resources subscribed to, requested or queued.
     resources: BTreeMap<Box<str>, Resource>,
-    /// The resource that a pending call subscribes to.
-    asked: BTreeMap<u64, Box<str>>,
-    /// What to ask the server once it has answered some of what it was asked.
+    /// Legacy: the resource of each pending `resources/subscribe` call.
+    requested: BTreeMap<u64, Box<str>>,
+    /// Legacy: the requests not sent yet, by URI.
     queue: BTreeMap<Box<str>, Queued>,
-    /// Pending calls that subscribe or unsubscribe; some as long as anything is queued.
+    /// Number of pending subscribe and unsubscribe calls; positive while anything is queued.
     in_flight: usize,
 }
 
 #[derive(Debug)]
 struct Resource {
-    /// How many subscriptions name it.
+    /// Number of subscriptions that name the resource.
     listeners: usize,
-    /// What has to come first.
     waits_for: WaitsFor,
 }
 
+/// The event after which a resource counts as settled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum WaitsFor {
-    /// The answer to this call.
+    /// The response to this call.
     Answer(u64),
     Nothing,
-    /// Its turn in the queue.
+    /// The resource's turn in the queue.
     Turn,
 }
 
+/// A queued request.
 #[derive(Clone, Copy, Debug)]
 enum Queued {
-    /// To subscribe, and how long to wait for the answer; with `is_known`, the server may still be
-    /// subscribed to.
+    /// Subscribes; with `is_known`, the server may still hold an earlier subscription.
     Subscribe {
         timeout: Option<Duration>,
         timeout_max: Option<Duration>,
@@ -69,21 +69,21 @@ enum Queued {
     Unsubscribe,
 }
 
-/// What to ask the server next.
+/// A `resources/subscribe` or `resources/unsubscribe` request to send.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub(crate) struct SubscriptionRequest {
     pub(crate) uri: Box<str>,
-    /// How to subscribe; `None` to unsubscribe.
+    /// The options for subscribing; `None` to unsubscribe.
     pub(crate) subscribe: Option<CallOptions>,
 }
 
 #[derive(Debug)]
 struct Subscription {
-    /// In a session its URIs are sorted and unique.
+    /// The requested filter. Legacy: URIs are sorted, unique and not refused.
     asked: Filter,
-    /// In a session: how many of its URIs wait for something.
+    /// Legacy: the number of its URIs that are not settled.
     waits: usize,
-    /// What the server reports, once that is known.
+    /// The filter in effect, once known.
     acknowledged: Option<Filter>,
 }
 
@@ -91,17 +91,17 @@ impl Empty for Subscriptions {
     const EMPTY: &'static Self = &Self {
         open: BTreeMap::new(),
         resources: BTreeMap::new(),
-        asked: BTreeMap::new(),
+        requested: BTreeMap::new(),
         queue: BTreeMap::new(),
         in_flight: 0,
     };
 }
 
-/// Pending calls that subscribe or unsubscribe at a time: the others find room beside them.
+/// Maximum number of concurrent subscribe and unsubscribe calls, to leave room for others.
 const IN_FLIGHT_MAX: usize = 64;
 
 impl Subscriptions {
-    /// The open subscriptions, with what they cover.
+    /// Iterates over the open subscriptions and the filters in effect.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (CallId, &Filter)> {
         self.open.iter().map(|(call, it)| (*call, it.acknowledged.as_ref().unwrap_or(&it.asked)))
     }
@@ -110,17 +110,18 @@ impl Subscriptions {
         self.open.len()
     }
 
-    /// A modern subscription was sent.
+    /// Adds a modern subscription that was sent.
     pub(crate) fn open(&mut self, call: CallId, asked: Filter) {
         self.open.insert(call, Subscription { asked, waits: 0, acknowledged: None });
     }
 
-    /// Whether a subscription was acknowledged; `None` when there is no such subscription.
+    /// Returns whether a subscription was acknowledged; `None` if there is no such subscription.
     pub(crate) fn is_acknowledged(&self, call: CallId) -> Option<bool> {
         self.open.get(&call).map(|it| it.acknowledged.is_some())
     }
 
-    /// The server says what it will report. Returns what of it counts. (STL-29, STL-30)
+    /// Records an acknowledgement. Returns the acknowledged part of the requested filter.
+    // STL-29, STL-30: it comes first and names only the honored part.
     pub(crate) fn acknowledge(
         &mut self,
         call: CallId,
@@ -135,29 +136,28 @@ impl Subscriptions {
         if filter.uris.len() > limits.subscription_uris_max
             || held + filter.bytes() > limits.subscriptions_bytes_max
         {
-            return Err("`notifications` is more than this side can hold");
+            return Err("`notifications` exceeds the limits for subscriptions");
         }
         if open.acknowledged.is_some() {
-            return Err("the subscription is acknowledged already");
+            return Err("the subscription is already acknowledged");
         }
         let filter = filter.restricted_to(&open.asked);
         open.acknowledged = Some(filter.clone());
         Ok(filter)
     }
 
-    /// What waits to be asked.
+    /// Returns the number of queued requests.
     pub(crate) fn queued(&self) -> usize {
         self.queue.len()
     }
 
-    /// Begins a subscription in a session. Follow with [`next_step`](Self::next_step) and
-    /// [`check`](Self::check).
+    /// Begins a legacy subscription; call [`report_if_settled`](Self::report_if_settled) later.
     pub(crate) fn begin(&mut self, call: CallId, asked: Filter, options: &CallOptions) {
         let waits = asked.uris.iter().filter(|uri| self.retain(uri, options)).count();
         self.open.insert(call, Subscription { asked, waits, acknowledged: None });
     }
 
-    /// Adds a listener to a resource. Returns whether it has to wait.
+    /// Adds a listener to a resource. Returns whether the resource is not settled yet.
     fn retain(&mut self, uri: &str, options: &CallOptions) -> bool {
         if let Some(resource) = self.resources.get_mut(uri) {
             resource.listeners += 1;
@@ -187,10 +187,12 @@ impl Subscriptions {
         }
     }
 
-    /// What to ask the server now, as far as there is room among `calls` pending ones; for one
-    /// thing at a time there always is. Answer with [`sent`](Self::sent) or
-    /// [`unsent`](Self::unsent).
-    pub(crate) fn next_step(&mut self, calls: usize, calls_max: usize) -> Option<Step> {
+    /// Takes the next request to send, if `calls` pending calls leave room; one is always allowed.
+    pub(crate) fn next_request(
+        &mut self,
+        calls: usize,
+        calls_max: usize,
+    ) -> Option<SubscriptionRequest> {
         let has_room = self.in_flight == 0 || (self.in_flight < IN_FLIGHT_MAX && calls < calls_max);
         if !has_room {
             return None;
@@ -202,47 +204,47 @@ impl Subscriptions {
             }
             Queued::Unsubscribe => None,
         };
-        Some(Step { uri, subscribe })
+        Some(SubscriptionRequest { uri, subscribe })
     }
 
-    /// A step was sent as the call `id`.
-    pub(crate) fn sent(&mut self, step: Step, id: u64) {
+    /// Records that a request was sent as the call `id`.
+    pub(crate) fn on_sent(&mut self, request: SubscriptionRequest, id: u64) {
         self.in_flight += 1;
-        if step.subscribe.is_some() {
-            if let Some(resource) = self.resources.get_mut(&step.uri) {
+        if request.subscribe.is_some() {
+            if let Some(resource) = self.resources.get_mut(&request.uri) {
                 resource.waits_for = WaitsFor::Answer(id);
             }
-            self.asked.insert(id, step.uri);
+            self.requested.insert(id, request.uri);
         }
     }
 
-    /// A step cannot be sent.
-    pub(crate) fn unsent(&mut self, env: &mut Env, step: &Step) {
-        self.on_settled(env, &step.uri, WaitsFor::Turn, false);
+    /// Treats a request that cannot be sent as refused.
+    pub(crate) fn on_unsendable(&mut self, env: &mut Env, request: &SubscriptionRequest) {
+        self.on_settled(env, &request.uri, WaitsFor::Turn, false);
     }
 
-    /// A resource is subscribed to, or cannot be.
+    /// Handles the response to `resources/subscribe`.
     pub(crate) fn on_subscribed(&mut self, env: &mut Env, id: u64, is_ok: bool) {
-        if let Some(uri) = self.asked.remove(&id) {
+        if let Some(uri) = self.requested.remove(&id) {
             self.on_settled(env, &uri, WaitsFor::Answer(id), is_ok);
         }
         self.in_flight -= 1;
     }
 
-    /// A resource is not subscribed to any more.
+    /// Handles the response to `resources/unsubscribe`.
     pub(crate) fn on_unsubscribed(&mut self) {
         self.in_flight -= 1;
     }
 
     fn on_settled(&mut self, env: &mut Env, uri: &str, waited_for: WaitsFor, is_ok: bool) {
-        // It can have been released in the meantime, and subscribed to again.
+        // The resource may have been released and requested again in the meantime.
         let resource = self.resources.get_mut(uri).filter(|it| it.waits_for == waited_for);
         let Some(resource) = resource else { return };
         resource.waits_for = WaitsFor::Nothing;
         if !is_ok {
             self.resources.remove(uri);
         }
-        let mut nearer = Vec::new();
+        let mut affected = Vec::new();
         for (call, it) in &mut self.open {
             let Ok(index) = it.asked.uris.binary_search_by(|asked| (**asked).cmp(uri)) else {
                 continue;
@@ -251,13 +253,14 @@ impl Subscriptions {
                 it.asked.uris.remove(index);
             }
             it.waits -= 1;
-            nearer.push(*call);
+            affected.push(*call);
         }
-        nearer.into_iter().for_each(|call| self.check(env, call));
+        affected.into_iter().for_each(|call| self.report_if_settled(env, call));
     }
 
-    /// Reports what a subscription covers, once that is known. (STL-35)
-    pub(crate) fn check(&mut self, env: &mut Env, call: CallId) {
+    /// Reports the filter in effect once all resources of a legacy subscription are settled.
+    // STL-35: the application can compare it with the requested filter.
+    pub(crate) fn report_if_settled(&mut self, env: &mut Env, call: CallId) {
         let Some(open) = self.open.get_mut(&call) else { return };
         if open.waits > 0 || open.acknowledged.is_some() {
             return;
@@ -267,17 +270,16 @@ impl Subscriptions {
         env.emit(Event::Listening { call, filter });
     }
 
-    /// Removes a subscription that has ended. Returns what it asked for.
-    pub(crate) fn end(&mut self, env: &Env, call: CallId) -> Option<Filter> {
-        // What is open at the end of the connection is what to subscribe to on the next one.
-        // (STL-38)
+    /// Removes a subscription that has ended. Returns its requested filter.
+    pub(crate) fn remove(&mut self, env: &Env, call: CallId) -> Option<Filter> {
+        // STL-38: subscriptions open at the end are kept, to be renewed on the next connection.
         if env.phase() == Phase::Closed {
             return None;
         }
         self.open.remove(&call).map(|it| it.asked)
     }
 
-    /// In a session: the subscriptions that cover a change.
+    /// Legacy: returns the subscriptions that cover a change.
     pub(crate) fn receivers(&self, method: MethodId, params: &Params<'_>) -> Vec<CallId> {
         if method != MethodId::ResourceUpdated {
             return self.covering(|filter| filter.matches_list(method));
@@ -285,7 +287,7 @@ impl Subscriptions {
         let uri = params.member("uri").and_then(unescape).unwrap_or_default();
         let covering = self.covering(|filter| filter.matches_uri(&uri));
         if covering.is_empty() {
-            // It may be a part of something, by a rule that only the server knows.
+            // The URI may be part of a subscribed resource by a rule that only the server knows.
             return self.covering(|filter| !filter.uris.is_empty());
         }
         covering

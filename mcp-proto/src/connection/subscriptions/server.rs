@@ -1,8 +1,8 @@
-//! A server's subscribers, in both eras: who is notified of which changes.
+//! A server's subscribers, in both eras.
 //!
-//! A modern subscriber is a request that stays open and is answered when the server closes. In a
-//! legacy session it is a resource that the client subscribed to; changes of lists are reported
-//! unasked. (STL-29…36, CAN-15, T-102, T-103)
+//! A modern subscriber is an open `subscriptions/listen` request. In a legacy session the client
+//! subscribes to resources, and changes of lists are always reported.
+// STL-29…36, CAN-15, T-102, T-103: acknowledgement, tags, the final response and empty filters.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -24,9 +24,9 @@ use crate::vocabulary::{Change, Event, Filter, OutgoingKind, Route, StreamId, is
 #[derive(Debug, Default)]
 pub(crate) struct Subscribers {
     open: BTreeMap<RequestId, (StreamId, Filter)>,
-    /// The resources that the session's client subscribed to.
+    /// Legacy: the resources that the client subscribed to.
     session: BTreeSet<Box<str>>,
-    /// How many subscribe to each resource, over both.
+    /// Number of subscribers per resource, in both eras.
     uris: BTreeMap<Box<str>, usize>,
     bytes: usize,
 }
@@ -37,7 +37,7 @@ impl Empty for Subscribers {
 }
 
 impl Subscribers {
-    /// Whether a request with this id is an open subscription.
+    /// Returns whether `id` is an open modern subscription.
     pub(crate) fn has(&self, id: &RequestId) -> bool {
         !self.open.is_empty() && self.open.contains_key(id)
     }
@@ -75,7 +75,8 @@ impl Subscribers {
         Ok(())
     }
 
-    /// Notifies every subscriber of a change. (CAP-12, STL-31, STL-32)
+    /// Notifies all subscribers that cover a change, or none if one has no room.
+    // CAP-12, STL-31, STL-32: only requested changes, tagged with the subscription id.
     pub(crate) fn changed(&self, env: &mut Env, change: Change<'_>) -> Result<(), Misuse> {
         let covered = |(_, (_, filter)): &(&RequestId, &(StreamId, Filter))| change.matches(filter);
         let open = self.open.iter().filter(covered);
@@ -101,7 +102,8 @@ impl Subscribers {
         Ok(())
     }
 
-    /// Opens a modern subscription: its first message says what it covers. (STL-29, STL-30, T-103)
+    /// Opens a modern subscription and acknowledges it with the filter in effect.
+    // STL-29, STL-30, T-103: the acknowledgement comes first; an empty filter is valid.
     pub(crate) fn subscribe(
         &mut self,
         env: &mut Env,
@@ -135,7 +137,7 @@ impl Subscribers {
         Ok(())
     }
 
-    /// The client ends a modern subscription. Returns whether there was one.
+    /// Ends a modern subscription. Returns whether it was open.
     pub(crate) fn unsubscribe(&mut self, env: &mut Env, id: &RequestId) -> bool {
         if !self.has(id) {
             return false;
@@ -148,7 +150,7 @@ impl Subscribers {
         true
     }
 
-    /// A stream is closed, and with it the subscriptions on it.
+    /// Ends the subscriptions on a closed stream.
     pub(crate) fn on_stream_closed(&mut self, env: &mut Env, stream: StreamId) {
         let on_it = |(_, (its, _)): &(&RequestId, &(StreamId, Filter))| *its == stream;
         while let Some(id) = self.open.iter().find(on_it).map(|(id, _)| id.clone()) {
@@ -156,7 +158,7 @@ impl Subscribers {
         }
     }
 
-    /// In a session: the client subscribes to a resource.
+    /// Legacy: subscribes the client to a resource.
     pub(crate) fn subscribe_in_session(
         &mut self,
         env: &mut Env,
@@ -171,21 +173,22 @@ impl Subscribers {
         Ok(())
     }
 
-    /// In a session: the client ends its subscription to a resource.
+    /// Legacy: ends the client's subscription to a resource.
     pub(crate) fn unsubscribe_in_session(&mut self, env: &mut Env, uri: &str) {
         if self.session.remove(uri) {
             self.unwatch(env, uri);
         }
     }
 
-    /// The connection is over, and so is all interest in resources.
+    /// Reports all resources as unwatched, because the connection ends.
     pub(crate) fn forget_watched(&mut self, env: &mut Env) {
         for uri in core::mem::take(&mut self.uris).into_keys() {
             env.emit(Event::Unwatched { uri });
         }
     }
 
-    /// The server closes: every subscription gets its final response. (STL-36, CAN-15, T-102)
+    /// Sends the final response of every subscription, because the server closes.
+    // STL-36, CAN-15, T-102: on stdio a cancellation follows the response.
     pub(crate) fn end(mut self, env: &mut Env) {
         self.forget_watched(env);
         for (id, (stream, _)) in &self.open {
@@ -194,7 +197,7 @@ impl Subscribers {
             write_tag(object.key("_meta"), id);
             object.end();
             env.terms.meta.finish_result(&mut result, 0, None);
-            // On a stream of its own, the end of that is the end of the subscription.
+            // On HTTP the end of the stream ends the subscription.
             let has_streams = env.out.has_streams();
             let kind = OutgoingKind::Response { incoming: None, error: None };
             let draft = Draft::new(Route::Stream(*stream), kind);
@@ -239,7 +242,7 @@ fn notify(env: &mut Env, change: Change<'_>, subscription: Option<(StreamId, &Re
     });
 }
 
-/// Writes the `_meta` that names the subscription which a message belongs to. (ID-12)
+// ID-12: writes the `_meta` that tags a message with the id of its `subscriptions/listen`.
 fn write_tag(out: &mut Vec<u8>, id: &RequestId) {
     let mut meta = Object::begin(out);
     id.write(meta.key(key::SUBSCRIPTION_ID));

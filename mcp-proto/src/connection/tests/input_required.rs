@@ -1,4 +1,4 @@
-//! What a server without sessions can make its client hold while it asks for input.
+//! Tests of the bounds on what a modern server can make its client retain.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,19 +9,20 @@ use crate::{Instant, Limits, Misuse, Revision, Session, StreamId};
 
 const NOW: Instant = Instant::ZERO;
 
-fn hears(client: &mut Client, message: &str) {
+fn receive(client: &mut Client, message: &str) {
     client.handle_message(NOW, StreamId::ONLY, message.as_bytes());
 }
 
-/// A client with one call open, whose id is 2.
+/// Returns a client with one pending call, whose wire id is 2.
 fn client(limits: Limits) -> Client {
     let config = Config::new("test", "1").revisions(&[Revision::V2026_07_28]).limits(limits);
     let config =
         config.capabilities(crate::schema::Capabilities::none().with(crate::Capability::Roots));
     let mut client = Client::new(NOW, config);
-    hears(
+    receive(
         &mut client,
-        r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],
+        r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete",
+        "supportedVersions":["2026-07-28"],
         "capabilities":{"tools":{}}}}"#,
     );
     let params = crate::Raw::from_text(r#"{"name":"t"}"#).unwrap();
@@ -30,9 +31,9 @@ fn client(limits: Limits) -> Client {
     client
 }
 
-/// The server asks for roots under `key`, once.
-fn asks(client: &mut Client, method: &str, key: &str) {
-    hears(
+/// Delivers an `input_required` result with one question `key` of `method`.
+fn require_input(client: &mut Client, method: &str, key: &str) {
+    receive(
         client,
         &format!(
             r#"{{"jsonrpc":"2.0","id":2,"result":{{"resultType":"input_required","inputRequests":{{
@@ -41,7 +42,7 @@ fn asks(client: &mut Client, method: &str, key: &str) {
     );
 }
 
-/// What the call ended with, if it did.
+/// Takes the error that the call ended with, if any.
 fn ended(client: &mut Client) -> Option<CallError> {
     let mut ended = None;
     while let Some(event) = client.poll_event() {
@@ -53,22 +54,22 @@ fn ended(client: &mut Client) -> Option<CallError> {
 }
 
 #[test]
-fn the_names_of_questions_count_like_what_they_say() {
+fn the_keys_of_questions_count_towards_requests_bytes_max() {
     let limits = Limits { requests_bytes_max: 1000, ..Limits::default() };
     for (length, is_held) in [(900, true), (1001, false)] {
         let mut client = client(limits.clone());
-        asks(&mut client, "roots/list", &"k".repeat(length));
+        require_input(&mut client, "roots/list", &"k".repeat(length));
         assert_eq!(ended(&mut client).is_none(), is_held, "{length}");
     }
 }
 
 #[test]
-fn what_is_said_of_a_question_repeats_no_more_of_its_name_than_it_takes() {
+fn error_messages_truncate_the_keys_of_questions() {
     let key = "k".repeat(100_000);
     let twice = format!(r#"{key}":{{"method":"roots/list"}},"{key}"#);
     for (method, key) in [("no/such", &key), ("roots/list", &twice)] {
         let mut client = client(Limits::default());
-        asks(&mut client, method, key);
+        require_input(&mut client, method, key);
         let Some(CallError::Invalid(why)) = ended(&mut client) else {
             panic!("it must be invalid")
         };
@@ -78,7 +79,7 @@ fn what_is_said_of_a_question_repeats_no_more_of_its_name_than_it_takes() {
 }
 
 #[test]
-fn what_is_kept_to_make_calls_again_is_bounded_over_all_calls_sec_19() {
+fn retry_data_is_bounded_over_all_calls_sec_19() {
     let mut client = client(Limits { calls_bytes_max: 2000, ..Limits::default() });
     let params = crate::Raw::from_text(&format!(r#"{{"name":"{}"}}"#, "t".repeat(1000))).unwrap();
     let call = |client: &mut Client, method| {
@@ -86,9 +87,9 @@ fn what_is_kept_to_make_calls_again_is_bounded_over_all_calls_sec_19() {
     };
     assert_eq!(call(&mut client, "tools/call"), Ok(()));
     assert_eq!(call(&mut client, "tools/call"), Err(Misuse::Blocked));
-    // What cannot ask for input is not made again.
+    // A method that cannot require input is never retried.
     assert_eq!(call(&mut client, "tools/list"), Ok(()));
-    hears(
+    receive(
         &mut client,
         r#"{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete","content":[]}}"#,
     );
@@ -96,7 +97,7 @@ fn what_is_kept_to_make_calls_again_is_bounded_over_all_calls_sec_19() {
 }
 
 #[test]
-fn what_the_peer_asks_and_its_state_are_kept_and_counted_with_the_calls_sec_19() {
+fn questions_and_state_count_towards_calls_bytes_max_sec_19() {
     for (key, state, leaves_room) in [(50, 50, true), (0, 1500, false), (1500, 2, false)] {
         let mut client = client(Limits { calls_bytes_max: 2000, ..Limits::default() });
         let questions = match key {
@@ -107,9 +108,9 @@ fn what_the_peer_asks_and_its_state_are_kept_and_counted_with_the_calls_sec_19()
             r#"{{"resultType":"input_required",{questions}"requestState":"{}"}}"#,
             "s".repeat(state)
         );
-        // Asked for nothing, it calls again at once; asked for nothing again, it waits.
+        // Without questions, the first retry is immediate and the second pauses.
         for id in 2..if key == 0 { 4 } else { 3 } {
-            hears(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+            receive(&mut client, &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
         }
         assert_eq!(ended(&mut client), None);
         let params =

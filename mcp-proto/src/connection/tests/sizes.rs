@@ -1,25 +1,24 @@
-//! The sizes that `Limits::memory_bytes_max` counts with.
+//! Checks the type sizes that `Limits::memory_bytes_max` assumes.
 
-use crate::connection::inbound::{Open, RareRequest};
+use crate::connection::inbound::{InboundRequest, RareRequest};
 use crate::connection::pending_calls::{Call, RareCall};
 use crate::limits::{CALL_BYTES, EVENT_BYTES, REQUEST_BYTES};
 use crate::vocabulary::{Context, Event, Request};
 
-/// The last one in a group of a table holds the room of all.
+/// The chunk size of an `IdMap`; one entry can keep a whole chunk allocated.
 const GROUP: usize = 8;
 
-/// A place in a list of them, or of deadlines, which can have room for four times what is
-/// there.
+/// Bytes per entry of an id or deadline list, whose capacity can be four times its length.
 const LISTED: usize = 4 * 16;
 
 #[test]
-fn the_ceiling_knows_how_large_things_are() {
+fn the_memory_limit_covers_the_type_sizes() {
     assert!(
         2 * size_of::<(Event, usize)>() + 128 <= EVENT_BYTES,
         "{}",
         size_of::<(Event, usize)>()
     );
-    let open = size_of::<Open>();
+    let open = size_of::<InboundRequest>();
     let rare = size_of::<RareRequest>();
     let request = size_of::<Request>() + size_of::<Context>();
     assert!(

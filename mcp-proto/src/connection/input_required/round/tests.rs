@@ -1,4 +1,4 @@
-//! Rounds of input: what is read of them, what is refused, and what the next round says.
+//! Tests of reading `input_required` results and writing retries.
 
 use alloc::string::ToString;
 
@@ -9,14 +9,16 @@ use crate::vocabulary::Identity;
 fn read(result: &str, rounds: u32, limits: &Limits) -> Result<Round, CallError> {
     let identity = Identity::for_test(Side::Client, Limits::default(), &[Revision::V2026_07_28]);
     let capabilities = &identity.capabilities;
-    let reader = Reader { limits, capabilities, revision: Revision::V2026_07_28, kept: 0 };
+    let reader =
+        Reader { limits, capabilities, revision: Revision::V2026_07_28, retained_bytes: 0 };
     reader.read(&Raw::from_text(result).unwrap(), rounds)
 }
 
-const TWO: &str = r#"{"requestState":"s","inputRequests":{"q":{"method":"roots/list"},"r":{"method":"roots/list"}}}"#;
+const TWO: &str = r#"{"requestState":"s","inputRequests":{
+    "q":{"method":"roots/list"},"r":{"method":"roots/list"}}}"#;
 
 #[test]
-fn a_server_may_ask_as_often_and_as_much_as_the_limits_say_stl_22() {
+fn rounds_and_questions_are_accepted_up_to_the_limits_stl_22() {
     let limits = |rounds, questions| Limits {
         input_rounds_max: rounds,
         questions_max: questions,
@@ -32,7 +34,7 @@ fn a_server_may_ask_as_often_and_as_much_as_the_limits_say_stl_22() {
 }
 
 #[test]
-fn a_round_asks_what_this_side_can_be_asked_or_gives_a_state_t_96() {
+fn a_round_needs_supported_questions_or_a_state_t_96() {
     for (result, is_read) in [
         (r#"{"requestState":"s"}"#, true),
         (r#"{"inputRequests":{}}"#, true),
@@ -54,16 +56,19 @@ fn a_round_asks_what_this_side_can_be_asked_or_gives_a_state_t_96() {
         limits: &limits,
         capabilities: &capabilities,
         revision: Revision::V2026_07_28,
-        kept: 0,
+        retained_bytes: 0,
     };
-    assert!(reader.read(&Raw::from_text(TWO).unwrap(), 0).is_err(), "it has no roots");
+    assert!(
+        reader.read(&Raw::from_text(TWO).unwrap(), 0).is_err(),
+        "the client did not declare roots"
+    );
 }
 
 #[test]
-fn the_next_round_says_the_first_params_and_the_input_stl_20_stl_21() {
+fn a_retry_carries_the_original_params_and_the_input_stl_20_stl_21() {
     let asked = [IncomingId(1), IncomingId(2)];
     let mut input = Input::new(read(TWO, 0, &Limits::default()).unwrap(), &asked);
-    assert_eq!((input.kept(), input.waits_for()), (5, InputWait::Answers));
+    assert_eq!((input.retained_bytes(), input.waits_for()), (5, InputWait::Answers));
     assert!(!input.answer(1, Raw::from_text(r#"{"b":2}"#).unwrap()));
     assert!(input.answer(0, Raw::from_text(r#"{"a":1}"#).unwrap()));
     assert_eq!(input.waits_for(), InputWait::Pause);
@@ -74,7 +79,7 @@ fn the_next_round_says_the_first_params_and_the_input_stl_20_stl_21() {
     assert_eq!(input.into_questions(), asked);
 }
 
-/// No `inputRequests` differs from an empty object of them.
+/// A missing `inputRequests` differs from an empty object.
 #[test]
 fn a_round_without_questions_is_answered_with_none_or_with_an_empty_object() {
     for (result, wanted) in [

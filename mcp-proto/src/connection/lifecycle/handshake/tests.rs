@@ -1,4 +1,4 @@
-//! What `initialize` and its answer say, and what is made of them.
+//! Tests of reading and writing `initialize` and its result.
 
 use alloc::format;
 use alloc::string::String;
@@ -20,13 +20,13 @@ fn negotiated(params: &str, ours: &[Revision]) -> Result<Peer, ErrorObject> {
 }
 
 #[test]
-fn a_server_takes_the_offered_revision_or_names_its_newest_lif_03_lif_04_lif_33() {
+fn a_server_selects_the_offered_revision_or_its_newest_lif_03_lif_04_lif_33() {
     let rows: &[(&str, &[Revision], Result<Revision, i64>)] = &[
         (r#""2025-03-26""#, ALL, Ok(Revision::V2025_03_26)),
         (r#""2025-03-26""#, LEGACY, Ok(Revision::V2025_03_26)),
         (r#""2024-11-05""#, LEGACY, Ok(Revision::V2025_06_18)),
         (r#""1999-01-01""#, ALL, Ok(Revision::V2025_11_25)),
-        // No session is opened in a modern revision.
+        // A modern revision has no sessions.
         (r#""2026-07-28""#, ALL, Ok(Revision::V2025_11_25)),
         (r#""2025-11-25""#, MODERN, Err(code::UNSUPPORTED_PROTOCOL_VERSION)),
         ("20250326", ALL, Err(code::INVALID_PARAMS)),
@@ -43,17 +43,18 @@ fn a_server_takes_the_offered_revision_or_names_its_newest_lif_03_lif_04_lif_33(
 }
 
 #[test]
-fn what_a_client_leaves_out_it_does_not_have() {
+fn missing_client_fields_default_to_unsupported() {
     let bare = negotiated(r#"{"protocolVersion":"2025-11-25"}"#, ALL).unwrap();
     assert!(!bare.has(crate::Capability::Roots) && bare.info.name.is_empty());
-    let full = r#"{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}"#;
+    let full = r#"{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},
+        "clientInfo":{"name":"c","version":"1"}}"#;
     let full = negotiated(full, ALL).unwrap();
     assert!(full.has(crate::Capability::Roots) && !full.has(crate::Capability::Sampling));
     assert_eq!(&*full.info.name, "c");
 }
 
 #[test]
-fn a_client_that_says_more_than_the_limit_is_refused() {
+fn an_oversized_client_description_is_refused() {
     let params = r#"{"protocolVersion":"2025-11-25"}"#;
     for (bytes_max, is_taken) in [(params.len(), true), (params.len() - 1, false)] {
         let limits = Limits { peer_bytes_max: bytes_max, ..Limits::default() };
@@ -62,21 +63,22 @@ fn a_client_that_says_more_than_the_limit_is_refused() {
     }
 }
 
-/// What a client makes of a welcome in `version`.
+/// Describes the action of a client after an `initialize` result with `version`.
 fn welcomed(version: &str, identity: &Identity) -> String {
     let text = format!(
-        r#"{{"protocolVersion":{version},"capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"s","version":"1"}}}}"#
+        r#"{{"protocolVersion":{version},"capabilities":{{"tools":{{}}}},
+        "serverInfo":{{"name":"s","version":"1"}}}}"#
     );
     match read_welcome(&Raw::from_text(&text).unwrap(), identity) {
-        Next::Agreed(peer) => format!("agreed {}", peer.revision),
-        Next::Fault(Fault::NoCommonRevision(version)) => format!("not {version}"),
-        Next::Fault(Fault::BadHandshake(_)) => "bad".into(),
+        OpenAction::Agreed(peer) => format!("agreed {}", peer.revision),
+        OpenAction::Fault(Fault::NoCommonRevision(version)) => format!("not {version}"),
+        OpenAction::Fault(Fault::BadHandshake(_)) => "bad".into(),
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn a_client_takes_a_welcome_in_a_revision_of_its_own_lif_06_t_31() {
+fn a_client_accepts_only_configured_revisions_lif_06_t_31() {
     let mut client = identity(Side::Client, ALL);
     assert_eq!(welcomed(r#""2025-03-26""#, &client), "agreed 2025-03-26");
     assert_eq!(welcomed(r#""1999-01-01""#, &client), "not 1999-01-01");
@@ -91,13 +93,13 @@ fn a_client_takes_a_welcome_in_a_revision_of_its_own_lif_06_t_31() {
 }
 
 #[test]
-fn a_welcome_is_what_a_client_reads() {
+fn a_client_reads_what_a_server_writes() {
     let mut server = identity(Side::Server, ALL);
     server.instructions = Some("be brief".into());
     let mut out = Vec::new();
     write_welcome(&server, Revision::V2025_06_18, &mut out).unwrap();
     let client = identity(Side::Client, ALL);
-    let Next::Agreed(peer) = read_welcome(&Raw::from_written(out), &client) else {
+    let OpenAction::Agreed(peer) = read_welcome(&Raw::from_written(out), &client) else {
         panic!("no welcome")
     };
     assert_eq!((peer.revision, &*peer.info.name), (Revision::V2025_06_18, "n"));

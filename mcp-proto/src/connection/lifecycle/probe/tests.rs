@@ -1,4 +1,4 @@
-//! The table of the probe, row by row: what was tried and what came back, and what follows.
+//! Tests of the probe table, row by row.
 
 use alloc::format;
 
@@ -29,16 +29,18 @@ fn speaks(versions: &str) -> Outcome {
     Err(CallError::Refused(error))
 }
 
-fn shown(next: &Next) -> String {
+fn shown(next: &OpenAction) -> String {
     match next {
-        Next::Agreed(peer) => format!("agreed {}", peer.revision),
-        Next::Fault(Fault::NoCommonRevision(names)) => format!("no common revision {names}"),
-        Next::Fault(fault) => {
+        OpenAction::Agreed(peer) => format!("agreed {}", peer.revision),
+        OpenAction::Fault(Fault::NoCommonRevision(names)) => {
+            format!("no common revision {names}")
+        }
+        OpenAction::Fault(fault) => {
             let fault = format!("{fault:?}");
             fault.chars().take_while(|char| char.is_alphanumeric()).collect()
         }
-        Next::Initialize(revision) => format!("initialize {revision}"),
-        Next::Probe(revision, _) => format!("probe {revision}"),
+        OpenAction::Initialize(revision) => format!("initialize {revision}"),
+        OpenAction::Probe(revision, _) => format!("probe {revision}"),
     }
 }
 
@@ -46,22 +48,22 @@ fn identity(revisions: &[Revision]) -> Identity {
     Identity::for_test(Side::Client, Limits::default(), revisions)
 }
 
-/// What follows from `outcome`, after so many probes.
-fn after(probes: u32, is_over_exchanges: bool, ours: &[Revision], outcome: Outcome) -> String {
+/// Returns the action after `outcome`, given the number of probes sent.
+fn after(probes: u32, uses_exchanges: bool, ours: &[Revision], outcome: Outcome) -> String {
     let identity = identity(ours);
     let mut probing = Probing::default();
-    (0..probes).for_each(|_| probing.sent(MODERN));
-    if is_over_exchanges {
-        probing.over_exchanges();
+    (0..probes).for_each(|_| probing.on_sent(MODERN));
+    if uses_exchanges {
+        probing.use_exchanges();
     }
     shown(&probing.next(Answer::of(outcome, &identity.limits), &identity, MODERN))
 }
 
 #[test]
-fn each_answer_leads_to_one_next_step_lif_28_lif_29() {
+fn each_outcome_leads_to_one_action_lif_28_lif_29() {
     let init = "initialize 2025-11-25";
     let rows: &[(&str, Outcome, &str, &str)] = &[
-        // The answer; what follows where both eras are spoken, and where only the modern one is.
+        // Name, outcome, action if both eras are supported, action if only the modern one is.
         ("its revision", discovered(r#"["2026-07-28"]"#), "agreed 2026-07-28", "agreed 2026-07-28"),
         (
             "several",
@@ -111,24 +113,24 @@ fn each_answer_leads_to_one_next_step_lif_28_lif_29() {
 }
 
 #[test]
-fn a_server_that_names_what_was_tried_is_probed_once_more_only_over_exchanges_t_32_t_33() {
+fn a_tried_revision_is_probed_again_once_and_only_over_exchanges_t_32_t_33() {
     let rows = [
         (0, false, "probe 2026-07-28"),
         (1, false, "no common revision 2026-07-28"),
         (1, true, "probe 2026-07-28"),
         (2, true, "no common revision 2026-07-28"),
     ];
-    for (probes, is_over_exchanges, wanted) in rows {
-        let next = after(probes, is_over_exchanges, BOTH, speaks(r#"["2026-07-28"]"#));
-        assert_eq!(next, wanted, "{probes} {is_over_exchanges}");
+    for (probes, uses_exchanges, wanted) in rows {
+        let next = after(probes, uses_exchanges, BOTH, speaks(r#"["2026-07-28"]"#));
+        assert_eq!(next, wanted, "{probes} {uses_exchanges}");
     }
-    // A legacy revision in common goes first.
+    // A common legacy revision takes precedence.
     let next = after(1, true, BOTH, speaks(r#"["2026-07-28","2025-11-25"]"#));
     assert_eq!(next, "initialize 2025-11-25");
 }
 
 #[test]
-fn an_answer_that_is_too_long_is_the_end() {
+fn an_oversized_answer_is_a_fault() {
     let ours = identity(BOTH);
     let limits = Limits { peer_bytes_max: 40, ..Limits::default() };
     let answer = Answer::of(discovered(r#"["2026-07-28"]"#), &limits);
@@ -136,7 +138,7 @@ fn an_answer_that_is_too_long_is_the_end() {
 }
 
 #[test]
-fn what_a_peer_names_is_quoted_within_bounds() {
+fn quoted_revision_names_are_bounded() {
     let names: Vec<String> = (0..9).map(|n| format!("\"{n}{}\"", "x".repeat(40))).collect();
     let next = after(1, false, BOTH, discovered(&format!("[{}]", names.join(","))));
     let quoted: Vec<&str> = next.strip_prefix("no common revision ").unwrap().split(", ").collect();
@@ -145,20 +147,20 @@ fn what_a_peer_names_is_quoted_within_bounds() {
 }
 
 #[test]
-fn one_more_probe_follows_a_refused_initialize_unless_one_was_answered_lif_31() {
+fn one_probe_follows_a_refused_initialize_unless_one_was_answered_lif_31() {
     let mut probing = Probing::default();
-    probing.sent(MODERN);
-    probing.timed_out();
+    probing.on_sent(MODERN);
+    probing.on_timed_out();
     assert!(probing.take_last_chance(), "the first probe was not answered");
-    assert!(!probing.take_last_chance() && probing.is_certain(), "it is the last");
+    assert!(!probing.take_last_chance() && probing.is_certain(), "the second probe is the last");
 
     let mut answered = Probing::default();
-    answered.sent(MODERN);
-    answered.answered();
+    answered.on_sent(MODERN);
+    answered.on_answered();
     assert!(!answered.take_last_chance());
 
     let mut sent_twice = Probing::default();
-    (0..PROBES_MAX).for_each(|_| sent_twice.sent(MODERN));
+    (0..PROBES_MAX).for_each(|_| sent_twice.on_sent(MODERN));
     assert!(!sent_twice.take_last_chance());
 }
 
@@ -166,7 +168,7 @@ fn one_more_probe_follows_a_refused_initialize_unless_one_was_answered_lif_31() 
 fn a_late_refusal_is_taken_once_after_a_probe_was_given_up_t_35() {
     let mut probing = Probing::default();
     assert!(!probing.take_late());
-    probing.timed_out();
+    probing.on_timed_out();
     assert!(probing.take_late());
     assert!(!probing.take_late());
 }

@@ -1,4 +1,4 @@
-//! A client's subscriptions by themselves, without a connection.
+//! Tests of a client's subscriptions without a connection.
 
 use alloc::{format, vec};
 
@@ -18,21 +18,21 @@ fn filter(uris: &[&str]) -> Filter {
     uris.iter().fold(Filter::new(), |filter, uri| filter.resource(*uri))
 }
 
-/// The next thing to ask, sent as the call `id`: `+` to subscribe, `-` to unsubscribe.
+/// Sends the next request as the call `id`. Returns its URI after `+` (subscribe) or `-`.
 fn ask(subscriptions: &mut Subscriptions, id: u64) -> Option<alloc::string::String> {
-    let step = subscriptions.next_step(0, CALLS_MAX)?;
-    let shown = format!("{}{}", if step.subscribe.is_some() { '+' } else { '-' }, step.uri);
-    subscriptions.sent(step, id);
+    let request = subscriptions.next_request(0, CALLS_MAX)?;
+    let shown = format!("{}{}", if request.subscribe.is_some() { '+' } else { '-' }, request.uri);
+    subscriptions.on_sent(request, id);
     Some(shown)
 }
 
-/// Who was told what it covers.
-fn told(env: &mut Env) -> Vec<(CallId, usize)> {
-    let told = |event| match event {
+/// Takes the reported subscriptions with their number of resources.
+fn reported(env: &mut Env) -> Vec<(CallId, usize)> {
+    let counted = |event| match event {
         Event::Listening { call, filter } => (call, filter.uris.len()),
         other => panic!("{other:?}"),
     };
-    env.told().into_iter().map(told).collect()
+    env.take_events().into_iter().map(counted).collect()
 }
 
 #[test]
@@ -42,20 +42,20 @@ fn a_subscription_is_open_once_each_of_its_resources_is_settled_stl_35() {
     assert_eq!(ask(&mut subscriptions, 10).as_deref(), Some("+a:a"));
     assert_eq!(ask(&mut subscriptions, 11).as_deref(), Some("+a:b"));
     assert_eq!(ask(&mut subscriptions, 12), None);
-    subscriptions.check(&mut env, FIRST);
+    subscriptions.report_if_settled(&mut env, FIRST);
     subscriptions.on_subscribed(&mut env, 11, true);
-    assert_eq!((subscriptions.is_acknowledged(FIRST), told(&mut env)), (Some(false), vec![]));
+    assert_eq!((subscriptions.is_acknowledged(FIRST), reported(&mut env)), (Some(false), vec![]));
     subscriptions.on_subscribed(&mut env, 10, false);
     assert_eq!(
-        (subscriptions.is_acknowledged(FIRST), told(&mut env)),
+        (subscriptions.is_acknowledged(FIRST), reported(&mut env)),
         (Some(true), vec![(FIRST, 1)])
     );
-    subscriptions.check(&mut env, FIRST);
-    assert_eq!(told(&mut env), vec![], "once");
+    subscriptions.report_if_settled(&mut env, FIRST);
+    assert_eq!(reported(&mut env), vec![], "once");
 }
 
 #[test]
-fn a_resource_is_asked_for_once_and_given_up_with_its_last_subscription() {
+fn a_resource_is_subscribed_once_and_released_with_its_last_subscription() {
     let (mut env, mut subscriptions) = (env(), Subscriptions::default());
     for call in [FIRST, SECOND] {
         subscriptions.begin(call, filter(&["a:b"]), &CallOptions::default());
@@ -63,9 +63,9 @@ fn a_resource_is_asked_for_once_and_given_up_with_its_last_subscription() {
     assert_eq!(ask(&mut subscriptions, 10).as_deref(), Some("+a:b"));
     assert_eq!(ask(&mut subscriptions, 11), None);
     subscriptions.on_subscribed(&mut env, 10, true);
-    assert_eq!(told(&mut env), [(FIRST, 1), (SECOND, 1)]);
+    assert_eq!(reported(&mut env), [(FIRST, 1), (SECOND, 1)]);
     for (call, wanted) in [(FIRST, None), (SECOND, Some("-a:b"))] {
-        let ended = subscriptions.end(&env, call);
+        let ended = subscriptions.remove(&env, call);
         subscriptions.release(&ended.unwrap());
         assert_eq!(ask(&mut subscriptions, 12).as_deref(), wanted);
     }
@@ -73,7 +73,7 @@ fn a_resource_is_asked_for_once_and_given_up_with_its_last_subscription() {
 }
 
 #[test]
-fn what_was_not_asked_for_yet_is_dropped_and_what_is_being_given_up_is_asked_for_again() {
+fn queued_requests_are_dropped_and_released_resources_can_be_requested_again() {
     let (mut env, mut subscriptions) = (env(), Subscriptions::default());
     let begin = |subscriptions: &mut Subscriptions, call| {
         subscriptions.begin(call, filter(&["a:b"]), &CallOptions::default());
@@ -85,37 +85,37 @@ fn what_was_not_asked_for_yet_is_dropped_and_what_is_being_given_up_is_asked_for
     ask(&mut subscriptions, 10);
     subscriptions.on_subscribed(&mut env, 10, true);
     subscriptions.release(&filter(&["a:b"]));
-    // The server is still subscribed to it: giving it up again takes a message.
+    // The server still holds the subscription, so releasing it again takes a message.
     begin(&mut subscriptions, SECOND);
     subscriptions.release(&filter(&["a:b"]));
     assert_eq!(ask(&mut subscriptions, 11).as_deref(), Some("-a:b"));
 }
 
 #[test]
-fn there_is_always_room_to_ask_for_one_thing_at_a_time() {
+fn one_request_is_always_allowed() {
     let mut subscriptions = Subscriptions::default();
     subscriptions.begin(FIRST, filter(&["a:a", "a:b", "a:c"]), &CallOptions::default());
-    let step = subscriptions.next_step(5, 5).unwrap();
-    subscriptions.sent(step, 10);
-    assert!(subscriptions.next_step(5, 5).is_none(), "one is in flight, and there is no room");
-    let step = subscriptions.next_step(4, 5).unwrap();
-    subscriptions.sent(step, 11);
+    let request = subscriptions.next_request(5, 5).unwrap();
+    subscriptions.on_sent(request, 10);
+    assert!(subscriptions.next_request(5, 5).is_none(), "one is in flight, and no call is free");
+    let request = subscriptions.next_request(4, 5).unwrap();
+    subscriptions.on_sent(request, 11);
     subscriptions.on_unsubscribed();
     subscriptions.on_unsubscribed();
-    assert!(subscriptions.next_step(5, 5).is_some());
+    assert!(subscriptions.next_request(5, 5).is_some());
 }
 
 #[test]
-fn what_cannot_be_sent_is_as_good_as_refused() {
+fn an_unsendable_request_counts_as_refused() {
     let (mut env, mut subscriptions) = (env(), Subscriptions::default());
     subscriptions.begin(FIRST, filter(&["a:b"]), &CallOptions::default());
-    let step = subscriptions.next_step(0, CALLS_MAX).unwrap();
-    subscriptions.unsent(&mut env, &step);
-    assert_eq!(told(&mut env), [(FIRST, 0)]);
+    let request = subscriptions.next_request(0, CALLS_MAX).unwrap();
+    subscriptions.on_unsendable(&mut env, &request);
+    assert_eq!(reported(&mut env), [(FIRST, 0)]);
 }
 
 #[test]
-fn an_acknowledgement_counts_once_within_what_was_asked_and_the_limits_stl_30() {
+fn an_acknowledgement_is_accepted_once_within_the_filter_and_limits_stl_30() {
     let mut subscriptions = Subscriptions::default();
     let limits =
         Limits { subscription_uris_max: 2, subscriptions_bytes_max: 5, ..Limits::default() };
@@ -136,7 +136,7 @@ fn an_acknowledgement_counts_once_within_what_was_asked_and_the_limits_stl_30() 
 }
 
 #[test]
-fn a_change_is_for_the_subscriptions_that_cover_it_or_else_for_all_with_resources_t_122() {
+fn a_change_reaches_covering_subscriptions_or_else_all_with_resources_t_122() {
     let mut subscriptions = Subscriptions::default();
     subscriptions.open(FIRST, filter(&["a:x"]).tools());
     subscriptions.open(SECOND, filter(&["a:y"]));
@@ -150,13 +150,13 @@ fn a_change_is_for_the_subscriptions_that_cover_it_or_else_for_all_with_resource
 }
 
 #[test]
-fn what_is_open_at_the_end_of_the_connection_stays_to_be_asked_for_again_stl_38() {
+fn subscriptions_open_at_the_end_of_the_connection_are_kept_stl_38() {
     let (mut env, mut subscriptions) = (env(), Subscriptions::default());
     subscriptions.open(FIRST, filter(&["a:b"]));
     env.terms.phase = Phase::Closed;
-    assert_eq!(subscriptions.end(&env, FIRST), None);
+    assert_eq!(subscriptions.remove(&env, FIRST), None);
     assert_eq!(subscriptions.iter().map(|(call, _)| call).collect::<Vec<_>>(), [FIRST]);
     env.terms.phase = Phase::Ready;
-    assert_eq!(subscriptions.end(&env, FIRST), Some(filter(&["a:b"])));
+    assert_eq!(subscriptions.remove(&env, FIRST), Some(filter(&["a:b"])));
     assert_eq!((subscriptions.len(), subscriptions.is_acknowledged(FIRST)), (0, None));
 }

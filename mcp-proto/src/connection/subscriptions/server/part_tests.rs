@@ -1,4 +1,4 @@
-//! A server's subscribers by themselves, without a connection.
+//! Tests of a server's subscribers without a connection.
 
 use alloc::string::String;
 use alloc::{format, vec};
@@ -14,7 +14,7 @@ fn modern(limits: Limits) -> (Env, Subscribers) {
     (Env::for_test(Side::Server, limits, MODERN), Subscribers::default())
 }
 
-/// A subscription to these resources and to the list of tools, on the stream `stream`.
+/// Subscribes `id` to `uris` and the list of tools, on `stream`.
 fn subscribe(
     env: &mut Env,
     subscribers: &mut Subscribers,
@@ -27,17 +27,17 @@ fn subscribe(
     subscribers.subscribe(env, StreamId(stream), &id.into(), &params_in(&text))
 }
 
-/// Which resources are watched from now on, and which no longer.
+/// Takes the reported resources: `+` for watched, `-` for unwatched.
 fn watched(env: &mut Env) -> Vec<String> {
     let shown = |event| match event {
         Event::Watched { uri } => format!("+{uri}"),
         Event::Unwatched { uri } => format!("-{uri}"),
         other => panic!("{other:?}"),
     };
-    env.told().into_iter().map(shown).collect()
+    env.take_events().into_iter().map(shown).collect()
 }
 
-/// Methods of what is sent, each with the subscription that it is tagged with.
+/// Takes the queued messages: the last segment of the method, and the subscription tag.
 fn tagged(env: &mut Env) -> Vec<(String, String)> {
     let tag = |text: &str| {
         let start = text.find(r#"subscriptionId":""#).map(|at| at + 17);
@@ -55,7 +55,7 @@ fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_first_message_of_a_subscription_says_what_it_covers_stl_29_stl_30() {
+fn a_subscription_is_acknowledged_with_its_filter_stl_29_stl_30() {
     let (mut env, mut subscribers) = modern(Limits::default());
     subscribe(&mut env, &mut subscribers, (1, "a"), r#"["x:2","x:1","x:2"]"#).unwrap();
     let sent = env.sent();
@@ -71,7 +71,7 @@ fn the_first_message_of_a_subscription_says_what_it_covers_stl_29_stl_30() {
 }
 
 #[test]
-fn a_resource_is_watched_from_its_first_subscription_to_the_end_of_its_last() {
+fn a_resource_is_watched_while_any_subscription_covers_it() {
     let (mut env, mut subscribers) = modern(Limits::default());
     subscribe(&mut env, &mut subscribers, (1, "a"), r#"["x:1","x:2"]"#).unwrap();
     subscribe(&mut env, &mut subscribers, (2, "b"), r#"["x:2","x:3"]"#).unwrap();
@@ -104,7 +104,7 @@ fn a_change_reaches_each_subscription_that_covers_it_and_no_other_stl_31() {
 }
 
 #[test]
-fn a_change_is_told_to_all_or_to_none() {
+fn a_change_is_sent_to_all_subscribers_or_to_none() {
     let (mut env, mut subscribers) = modern(Limits { outbox_bytes_max: 1000, ..Limits::default() });
     env.out.use_streams();
     subscribe(&mut env, &mut subscribers, (1, "a"), "[]").unwrap();
@@ -119,7 +119,7 @@ fn a_change_is_told_to_all_or_to_none() {
 }
 
 #[test]
-fn a_session_is_told_of_lists_unasked_and_of_the_resources_it_subscribed_to_cap_12() {
+fn a_session_receives_list_changes_and_its_subscribed_resources_cap_12() {
     let (mut env, mut subscribers) =
         (Env::for_test(Side::Server, Limits::default(), LEGACY), Subscribers::default());
     for _ in 0..2 {
@@ -160,15 +160,15 @@ fn subscriptions_are_bounded_in_number_resources_and_bytes_sec_19() {
     assert!(!is_taken(&mut env, "a", r#"["x","y","z"]"#));
     assert!(!is_taken(&mut env, "a", r#"["x:12345"]"#));
     assert!(is_taken(&mut env, "a", r#"["x:1","x:2"]"#));
-    assert!(!is_taken(&mut env, "b", r#"["x"]"#), "the bytes are used up");
+    assert!(!is_taken(&mut env, "b", r#"["x"]"#), "the byte limit is reached");
     assert!(is_taken(&mut env, "b", "[]"));
-    assert!(!is_taken(&mut env, "c", "[]"), "there are two");
+    assert!(!is_taken(&mut env, "c", "[]"), "the maximum is two");
     assert!(subscribers.unsubscribe(&mut env, &"a".into()));
     assert!(subscribe(&mut env, &mut subscribers, (1, "c"), r#"["x:1","x:2"]"#).is_ok());
 }
 
 #[test]
-fn every_subscription_gets_its_last_message_when_the_server_closes_stl_36_t_102() {
+fn every_subscription_is_answered_when_the_server_closes_stl_36_t_102() {
     for has_streams in [false, true] {
         let (mut env, mut subscribers) = modern(Limits::default());
         if has_streams {
@@ -176,7 +176,7 @@ fn every_subscription_gets_its_last_message_when_the_server_closes_stl_36_t_102(
         }
         subscribe(&mut env, &mut subscribers, (1, "a"), r#"["x:1"]"#).unwrap();
         env.sent();
-        env.told();
+        env.take_events();
         subscribers.end(&mut env);
         assert_eq!(watched(&mut env), ["-x:1"]);
         let response = env.out.poll().unwrap();
@@ -186,7 +186,7 @@ fn every_subscription_gets_its_last_message_when_the_server_closes_stl_36_t_102(
             text.contains(r#""id":"a","result""#) && text.contains(r#"subscriptionId":"a""#),
             "{text}"
         );
-        // Without a stream of its own the subscription is cancelled besides.
+        // On stdio a cancellation follows.
         let cancelled = tagged(&mut env);
         assert_eq!(cancelled, pairs(if has_streams { &[] } else { &[("cancelled", "")] }));
     }

@@ -1,4 +1,4 @@
-//! Who listens, and until when, however the connection ends.
+//! Tests of a server's subscriptions over a whole connection.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use crate::server::{Config, Event, Server};
 use crate::stdio::Stdio;
 use crate::{Capability, Endpoint, Instant, Limits};
 
-/// What a client says to open a session.
+/// The messages that open a session.
 const OPENING: &str = concat!(
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","#,
     r#""capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
@@ -17,8 +17,8 @@ const OPENING: &str = concat!(
     "\n",
 );
 
-/// What the server heard of a client that subscribed to `file:///a`, and then ended as `end` has it.
-fn heard(end: impl FnOnce(&mut Stdio<Server>)) -> Vec<String> {
+/// Returns the events of a server whose client subscribes to `file:///a`, after `end`.
+fn events_until(end: impl FnOnce(&mut Stdio<Server>)) -> Vec<String> {
     let config = Config::new("s", "1").capability(Capability::ResourcesSubscribe);
     let config = config.on_violation(ViolationPolicy::Close);
     let mut server = Stdio::new(Server::new(Instant::ZERO, config));
@@ -29,28 +29,28 @@ fn heard(end: impl FnOnce(&mut Stdio<Server>)) -> Vec<String> {
     );
     server.handle_input(Instant::ZERO, line.as_bytes());
     end(&mut server);
-    let mut heard = Vec::new();
+    let mut events = Vec::new();
     while let Some(event) = server.poll_event() {
         match event {
-            Event::Closed(_) => heard.push("closed".to_string()),
-            Event::Unwatched { uri } => heard.push(alloc::format!("unwatched {uri}")),
-            Event::Watched { uri } => heard.push(alloc::format!("watched {uri}")),
+            Event::Closed(_) => events.push("closed".to_string()),
+            Event::Unwatched { uri } => events.push(alloc::format!("unwatched {uri}")),
+            Event::Watched { uri } => events.push(alloc::format!("watched {uri}")),
             _ => {}
         }
     }
-    heard
+    events
 }
 
 #[test]
-fn nobody_listens_any_more_once_the_connection_is_over() {
+fn resources_are_unwatched_when_the_connection_closes() {
     let whole = ["watched file:///a", "unwatched file:///a", "closed"];
-    assert_eq!(heard(|server| server.close(Instant::ZERO)), whole);
-    assert_eq!(heard(|server| server.handle_eof(Instant::ZERO)), whole);
-    assert_eq!(heard(|server| server.handle_input(Instant::ZERO, b"no message\n")), whole);
+    assert_eq!(events_until(|server| server.close(Instant::ZERO)), whole);
+    assert_eq!(events_until(|server| server.handle_eof(Instant::ZERO)), whole);
+    assert_eq!(events_until(|server| server.handle_input(Instant::ZERO, b"no message\n")), whole);
 }
 
 #[test]
-fn what_is_listened_to_is_bounded_and_makes_room_when_it_is_not_any_more_sec_19() {
+fn subscribed_bytes_are_bounded_and_released_sec_19() {
     let limits = Limits { subscriptions_bytes_max: 60, ..Limits::default() };
     let config = Config::new("s", "1").capability(Capability::ResourcesSubscribe).limits(limits);
     let mut server = Stdio::new(Server::new(Instant::ZERO, config));
@@ -75,25 +75,28 @@ fn what_is_listened_to_is_bounded_and_makes_room_when_it_is_not_any_more_sec_19(
 }
 
 #[test]
-fn who_does_not_hear_of_changes_any_more_is_not_subscribed_to_them_t_76() {
+fn closing_a_stream_ends_its_subscriptions_t_76() {
     use crate::{Session, StreamId};
     let config = Config::new("s", "1").capability(Capability::ResourcesSubscribe);
     let mut server = Server::new(Instant::ZERO, config);
     let (one, two) = (StreamId(1), StreamId(2));
     for (stream, uri) in [(one, "file:///a"), (two, "file:///b")] {
         let line = alloc::format!(
-            r#"{{"jsonrpc":"2.0","id":{:?},"method":"subscriptions/listen","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}},"notifications":{{"resourceSubscriptions":[{uri:?}]}}}}}}"#,
+            r#"{{"jsonrpc":"2.0","id":{:?},"method":"subscriptions/listen","params":{{
+            "_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities":{{}}}},
+            "notifications":{{"resourceSubscriptions":[{uri:?}]}}}}}}"#,
             uri
         );
         server.handle_message(Instant::ZERO, stream, line.as_bytes());
     }
     while server.poll_event().is_some() {}
     server.handle_stream_closed(Instant::ZERO, two);
-    let mut heard = Vec::new();
+    let mut unwatched = Vec::new();
     while let Some(event) = server.poll_event() {
         if let Event::Unwatched { uri } = event {
-            heard.push(uri.to_string());
+            unwatched.push(uri.to_string());
         }
     }
-    assert_eq!(heard, ["file:///b"], "and no other");
+    assert_eq!(unwatched, ["file:///b"]);
 }

@@ -1,4 +1,6 @@
-//! As much as a limit allows is allowed, and one more is not. (SEC-19)
+//! Tests that each limit is exact: the maximum is accepted, one more is not.
+
+// SEC-19: all state and output caused by a peer is bounded.
 
 use alloc::string::String;
 use alloc::{format, vec};
@@ -9,24 +11,24 @@ use crate::schema::Elicit;
 use crate::{CallError, Close, ErrorObject, Fault, Misuse, Question};
 
 fn is_too_long(close: Option<&Close>) -> bool {
-    matches!(close, Some(Close::Fault(Fault::BadHandshake(why))) if why.contains("longer than"))
+    matches!(close, Some(Close::Fault(Fault::BadHandshake(why))) if why.contains("peer_bytes_max"))
 }
 
-/// The params of a call of a tool, as long as that.
+/// Returns params of `tools/call` with a length of `length` bytes.
 fn padded(length: usize) -> String {
     let (head, tail) = (r#"{"name":"t","pad":""#, r#""}"#);
     format!("{head}{}{tail}", "a".repeat(length - head.len() - tail.len()))
 }
 
 #[test]
-fn what_a_server_says_of_itself_is_held_up_to_peer_bytes_max() {
+fn a_server_description_is_accepted_up_to_peer_bytes_max() {
     for revision in [R4, R5] {
         let answer = if revision == R5 { discovered("{}") } else { welcome(revision.name(), "{}") };
         let result = crate::json::find(answer.as_bytes(), "result").unwrap().len();
         for (limit, fits) in [(result, true), (result - 1, false), (result / 2, false)] {
             let limits = Limits { peer_bytes_max: limit, ..Limits::default() };
             let mut client = Client::new(NOW, client_config(revision, limits));
-            hears(&mut client, &answer);
+            receive(&mut client, &answer);
             assert_eq!(
                 (client.peer().is_some(), is_too_long(client.closed())),
                 (fits, !fits),
@@ -37,14 +39,15 @@ fn what_a_server_says_of_itself_is_held_up_to_peer_bytes_max() {
 }
 
 #[test]
-fn what_a_client_says_of_itself_is_held_up_to_peer_bytes_max() {
-    let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#;
+fn a_client_description_is_accepted_up_to_peer_bytes_max() {
+    let params = r#"{"protocolVersion":"2025-11-25","capabilities":{},
+        "clientInfo":{"name":"c","version":"1"}}"#;
     for (limit, fits) in
         [(params.len(), true), (params.len() - 1, false), (params.len() / 2, false)]
     {
         let limits = Limits { peer_bytes_max: limit, ..Limits::default() };
         let mut server = Server::new(NOW, server_config(limits));
-        hears(
+        receive(
             &mut server,
             format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{params}}}"#),
         );
@@ -54,12 +57,12 @@ fn what_a_client_says_of_itself_is_held_up_to_peer_bytes_max() {
 }
 
 #[test]
-fn requests_are_held_up_to_requests_bytes_max() {
+fn requests_are_accepted_up_to_requests_bytes_max() {
     for (second, fits) in [(400, true), (401, false)] {
         let mut server = server(R4, Limits { requests_bytes_max: 1000, ..Limits::default() });
         for (id, length) in [(1, 600), (2, second)] {
             let params = padded(length);
-            hears(
+            receive(
                 &mut server,
                 format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#),
             );
@@ -69,7 +72,7 @@ fn requests_are_held_up_to_requests_bytes_max() {
 }
 
 #[test]
-fn whom_a_request_is_from_counts_as_well() {
+fn the_sender_identity_counts_towards_requests_bytes_max() {
     let name = "n".repeat(8192);
     let meta = META.replacen(
         '{',
@@ -84,7 +87,7 @@ fn whom_a_request_is_from_counts_as_well() {
         let mut server =
             server(R5, Limits { requests_bytes_max: held + left, ..Limits::default() });
         for id in [1, 2] {
-            hears(
+            receive(
                 &mut server,
                 format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#),
             );
@@ -100,10 +103,10 @@ fn form() -> Question {
 const CALL: &str = r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"t"}}"#;
 
 #[test]
-fn as_many_questions_are_asked_at_once_as_questions_max_says() {
+fn questions_are_sent_up_to_questions_max() {
     for (count, fits) in [(3, true), (4, false)] {
         let mut server = server(R4, Limits { questions_max: 3, ..Limits::default() });
-        hears(&mut server, CALL);
+        receive(&mut server, CALL);
         let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
         let questions = [("a", form()), ("b", form()), ("c", form()), ("d", form())];
         let done = server.request_input(NOW, incoming, &questions[..count], None);
@@ -113,23 +116,23 @@ fn as_many_questions_are_asked_at_once_as_questions_max_says() {
 }
 
 #[test]
-fn answers_that_wait_for_others_count_like_the_params_of_their_request() {
+fn pending_answers_count_towards_requests_bytes_max() {
     let params = r#"{"name":"t"}"#.len();
     let answer = r#"{"action":"accept","content":{"name":"Ada"}}"#;
     for (spare, fits) in [(0, true), (1, true)] {
         let limits =
             Limits { requests_bytes_max: params + 2 * answer.len() + spare, ..Limits::default() };
         let mut server = server(R4, limits);
-        hears(&mut server, CALL);
+        receive(&mut server, CALL);
         let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
         server.request_input(NOW, incoming, &[("a", form()), ("b", form())], None).unwrap();
         for id in [1, 2] {
-            hears(&mut server, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{answer}}}"#));
+            receive(&mut server, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{answer}}}"#));
             // What is held leaves no room for another request, once there is less left than that
             // takes.
             if id == 1 {
                 let small = padded(answer.len() + spare + 1);
-                hears(
+                receive(
                     &mut server,
                     format!(
                         r#"{{"jsonrpc":"2.0","id":"r","method":"tools/call","params":{small}}}"#
@@ -140,21 +143,21 @@ fn answers_that_wait_for_others_count_like_the_params_of_their_request() {
         }
         assert_eq!(requests(&mut server).len() == 1, fits, "{spare}");
     }
-    // One byte less, and the second answer is more than can be held.
+    // With one byte less, the second answer exceeds the limit.
     let mut server = server(
         R4,
         Limits { requests_bytes_max: params + 2 * answer.len() - 1, ..Limits::default() },
     );
-    hears(&mut server, CALL);
+    receive(&mut server, CALL);
     let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
     server.request_input(NOW, incoming, &[("a", form()), ("b", form())], None).unwrap();
     for id in [1, 2] {
-        hears(&mut server, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{answer}}}"#));
+        receive(&mut server, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{answer}}}"#));
     }
     assert!(requests(&mut server).is_empty());
 }
 
-/// A filter that names so many resources, each in three bytes.
+/// Returns a filter with one three-byte URI for each of `names`.
 fn resources(names: core::ops::Range<usize>) -> Filter {
     names.fold(Filter::new(), |filter, name| {
         filter.resource(format!("a:{}", char::from(b'A' + name as u8)))
@@ -162,19 +165,19 @@ fn resources(names: core::ops::Range<usize>) -> Filter {
 }
 
 #[test]
-fn what_waits_to_be_subscribed_to_counts_as_calls_do() {
+fn queued_subscriptions_count_towards_calls_max() {
     let limits = || Limits { calls_max: 70, ..Limits::default() };
     for (count, fits) in [(64, true), (65, false)] {
         let mut client = client(R4, limits());
         let many = (0..70).fold(Filter::new(), |filter, name| filter.resource(format!("a:{name}")));
         client.listen(NOW, &many, CallOptions::default()).unwrap();
-        assert_eq!(sent(&mut client).len(), 64, "so many are in flight at once");
+        assert_eq!(sent(&mut client).len(), 64, "the maximum number in flight");
         let others = (100..100 + count)
             .fold(Filter::new(), |filter, name| filter.resource(format!("a:{name}")));
         let done = client.listen(NOW, &others, CallOptions::default());
-        assert_eq!(done.is_ok(), fits, "six wait, and {count} more");
+        assert_eq!(done.is_ok(), fits, "six are queued, and {count} more");
     }
-    // While nothing waits, one can name as many as it likes.
+    // While the queue is empty, a subscription may name any number of resources.
     let mut client = client(R4, Limits { calls_max: 2, ..Limits::default() });
     client.listen(NOW, &resources(0..9), CallOptions::default()).unwrap();
     assert_eq!(client.listen(NOW, &resources(0..1), CallOptions::default()), Err(Misuse::Blocked));
@@ -183,21 +186,23 @@ fn what_waits_to_be_subscribed_to_counts_as_calls_do() {
 fn acknowledged(id: u64, uris: &[&str]) -> String {
     let uris = uris.iter().map(|uri| format!("{uri:?}")).collect::<Vec<_>>().join(",");
     format!(
-        r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}},"notifications":{{"resourceSubscriptions":[{uris}]}}}}}}"#
+        r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{
+        "_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}},
+        "notifications":{{"resourceSubscriptions":[{uris}]}}}}}}"#
     )
 }
 
-/// Of what a client is told that it listens to.
+/// Takes the numbers of resources in the reported filters.
 fn listening(client: &mut Client) -> Vec<usize> {
-    let heard = |event| match event {
+    let count = |event| match event {
         client::Event::Listening { filter, .. } => Some(filter.uris.len()),
         _ => None,
     };
-    told(client).into_iter().filter_map(heard).collect()
+    events(client).into_iter().filter_map(count).collect()
 }
 
 #[test]
-fn a_client_holds_as_much_of_what_a_server_will_tell_as_its_limits_say_stl_30() {
+fn an_acknowledged_filter_is_accepted_up_to_the_subscription_limits_stl_30() {
     let filter = || resources(0..3);
     let uris = ["a:A", "a:B", "a:C"];
     for (limits, fits) in [
@@ -209,28 +214,29 @@ fn a_client_holds_as_much_of_what_a_server_will_tell_as_its_limits_say_stl_30() 
     ] {
         let mut client = client(R5, Limits { violations_max: None, ..limits.clone() });
         client.listen(NOW, &filter(), CallOptions::default()).unwrap();
-        hears(&mut client, acknowledged(2, &uris));
+        receive(&mut client, acknowledged(2, &uris));
         assert_eq!(listening(&mut client), if fits { vec![3] } else { vec![] }, "{limits:?}");
     }
-    for (bytes, heard) in [(15, 2), (14, 1)] {
+    for (bytes, accepted) in [(15, 2), (14, 1)] {
         let mut client = client(R5, Limits { subscriptions_bytes_max: bytes, ..Limits::default() });
         for (id, uris) in [(2, &uris[..]), (3, &uris[..2])] {
             client.listen(NOW, &filter(), CallOptions::default()).unwrap();
-            hears(&mut client, acknowledged(id, uris));
+            receive(&mut client, acknowledged(id, uris));
         }
-        assert_eq!(listening(&mut client).len(), heard, "{bytes}");
+        assert_eq!(listening(&mut client).len(), accepted, "{bytes}");
     }
 }
 
 fn listen(id: u64, uris: &[&str]) -> String {
     let uris = uris.iter().map(|uri| format!("{uri:?}")).collect::<Vec<_>>().join(",");
     format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"subscriptions/listen","params":{{"_meta":{META},"notifications":{{"resourceSubscriptions":[{uris}]}}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"subscriptions/listen","params":{{
+        "_meta":{META},"notifications":{{"resourceSubscriptions":[{uris}]}}}}}}"#
     )
 }
 
 #[test]
-fn a_server_holds_as_many_subscriptions_as_its_limits_say() {
+fn subscriptions_are_accepted_up_to_the_server_limits() {
     let uris = ["a:A", "a:B", "a:C"];
     for (limits, accepted) in [
         (Limits { subscription_uris_max: 3, ..Limits::default() }, 2),
@@ -240,29 +246,30 @@ fn a_server_holds_as_many_subscriptions_as_its_limits_say() {
         (Limits { subscriptions_bytes_max: 14, ..Limits::default() }, 1),
     ] {
         let mut server = server(R5, limits.clone());
-        hears(&mut server, listen(1, &uris));
-        hears(&mut server, listen(2, &uris[..2]));
-        let said = sent(&mut server);
-        let count = said.iter().filter(|line| line.contains("acknowledged")).count();
-        assert_eq!(count, accepted, "{limits:?}: {said:?}");
-        assert_eq!(said.len(), 2, "each is accepted or refused");
+        receive(&mut server, listen(1, &uris));
+        receive(&mut server, listen(2, &uris[..2]));
+        let messages = sent(&mut server);
+        let count = messages.iter().filter(|line| line.contains("acknowledged")).count();
+        assert_eq!(count, accepted, "{limits:?}: {messages:?}");
+        assert_eq!(messages.len(), 2, "each is accepted or refused");
     }
 }
 
-/// The server asks, with a state.
+/// Delivers an `input_required` result with questions and a state.
 fn ask(client: &mut Client, id: u64, keys: &[&str], state: &str) {
     let questions = keys.iter().map(|key| format!(r#""{key}":{{"method":"roots/list"}}"#));
     let questions = questions.collect::<Vec<_>>().join(",");
-    hears(
+    receive(
         client,
         format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","requestState":"{state}","inputRequests":{{{questions}}}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required",
+            "requestState":"{state}","inputRequests":{{{questions}}}}}}}"#
         ),
     );
 }
 
 #[test]
-fn what_a_call_is_to_be_made_again_with_counts_for_it() {
+fn retry_data_counts_towards_calls_bytes_max() {
     let params = padded(100);
     let (state, key) = ("s".repeat(50), "k".repeat(20));
     let whole = params.len() + key.len() + state.len() + 2;
@@ -275,7 +282,7 @@ fn what_a_call_is_to_be_made_again_with_counts_for_it() {
 }
 
 #[test]
-fn what_is_kept_of_a_round_is_given_back_with_the_call() {
+fn retry_data_is_released_when_the_call_ends() {
     let params = padded(100);
     let mut client = client(R5, Limits { calls_bytes_max: 200, ..Limits::default() });
     for id in [2, 3, 4] {
@@ -292,7 +299,7 @@ fn what_is_kept_of_a_round_is_given_back_with_the_call() {
             Err(Misuse::Blocked),
             "100 of the call, 7 of the state, 1 of the question"
         );
-        hears(&mut client, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+        receive(&mut client, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
         let [(incoming, ..)] = asked(&mut client)[..] else { panic!("one question") };
         client.respond_error(NOW, incoming, &ErrorObject::internal("no")).unwrap();
         assert!(matches!(outcomes(&mut client)[..], [Err(CallError::Unanswered(_))]));
@@ -300,17 +307,17 @@ fn what_is_kept_of_a_round_is_given_back_with_the_call() {
     }
 }
 
-/// What a client's application is asked.
+/// Takes the questions delivered to a client's application.
 fn asked(client: &mut Client) -> Vec<(IncomingId, crate::Request)> {
     let request = |event| match event {
         client::Event::Request { incoming, request, .. } => Some((incoming, request)),
         _ => None,
     };
-    told(client).into_iter().filter_map(request).collect()
+    events(client).into_iter().filter_map(request).collect()
 }
 
 #[test]
-fn questions_of_results_are_requests_like_others() {
+fn questions_in_results_count_towards_the_request_limits() {
     for (limits, fits) in [
         (Limits { requests_max: 4, ..Limits::default() }, true),
         (Limits { requests_max: 3, ..Limits::default() }, false),
@@ -328,7 +335,7 @@ fn questions_of_results_are_requests_like_others() {
 }
 
 #[test]
-fn ids_of_batches_count_like_answers_that_wait_bat_18() {
+fn reserved_ids_of_batches_count_towards_replies_bytes_max_bat_18() {
     let member = |id: &str| {
         format!(
             r#"[{{"jsonrpc":"2.0","id":"{id}","method":"tools/call","params":{{"name":"t"}}}}]"#
@@ -338,8 +345,8 @@ fn ids_of_batches_count_like_answers_that_wait_bat_18() {
     for (limit, accepted) in [(140, 2), (139, 1)] {
         let mut server =
             server(Revision::V2025_03_26, Limits { replies_bytes_max: limit, ..Limits::default() });
-        hears(&mut server, member("abc"));
-        hears(&mut server, member("def"));
+        receive(&mut server, member("abc"));
+        receive(&mut server, member("def"));
         assert_eq!(requests(&mut server).len(), accepted, "{limit}");
     }
 }

@@ -1,4 +1,4 @@
-//! What happens as time passes.
+//! Tests of timeouts, pings and stalls.
 
 use core::time::Duration;
 
@@ -10,22 +10,22 @@ fn at(seconds: u64) -> Instant {
     NOW + Duration::from_secs(seconds)
 }
 
-const ASKS: &str = concat!(
+const INPUT_REQUIRED: &str = concat!(
     r#"{"jsonrpc":"2.0","id":2,"result":{"resultType":"input_required","requestState":"s","#,
     r#""inputRequests":{"a":{"method":"roots/list"},"b":{"method":"roots/list"}}}}"#,
 );
 
-/// What a client's application is asked.
+/// Takes the questions delivered to a client's application.
 fn asked(client: &mut Client) -> Vec<IncomingId> {
     let request = |event| match event {
         client::Event::Request { incoming, .. } => Some(incoming),
         _ => None,
     };
-    told(client).into_iter().filter_map(request).collect()
+    events(client).into_iter().filter_map(request).collect()
 }
 
 #[test]
-fn a_call_waits_for_its_own_application_until_its_cap_tmo_02_tmo_06() {
+fn a_call_waits_for_its_application_up_to_timeout_max_tmo_02_tmo_06() {
     let options = CallOptions {
         timeout: Some(Duration::from_secs(10)),
         timeout_max: Some(Duration::from_secs(60)),
@@ -37,15 +37,15 @@ fn a_call_waits_for_its_own_application_until_its_cap_tmo_02_tmo_06() {
         let params = Raw::from_text(r#"{"name":"t"}"#).unwrap();
         client.call_raw(NOW, "tools/call", Some(&params), options.clone()).unwrap();
         sent(&mut client);
-        hears(&mut client, ASKS);
+        receive(&mut client, INPUT_REQUIRED);
         let [first, second] = asked(&mut client)[..] else { panic!("two questions") };
         client.respond(NOW, first, &roots).unwrap();
         client.handle_timeout(at(30));
-        assert!(sent(&mut client).is_empty(), "one answer is not all of them");
-        assert!(outcomes(&mut client).is_empty(), "the server is not to blame");
+        assert!(sent(&mut client).is_empty(), "one answer is missing");
+        assert!(outcomes(&mut client).is_empty(), "the timeout is suspended");
         if is_answered {
             client.respond(at(59), second, &roots).unwrap();
-            let [again] = &sent(&mut client)[..] else { panic!("the call is made again") };
+            let [again] = &sent(&mut client)[..] else { panic!("the call is retried") };
             assert!(
                 again.contains(r#""inputResponses""#) && again.contains(r#""requestState":"s""#),
                 "{again}"
@@ -53,15 +53,16 @@ fn a_call_waits_for_its_own_application_until_its_cap_tmo_02_tmo_06() {
         }
         client.handle_timeout(at(60));
         assert!(matches!(outcomes(&mut client)[..], [Err(CallError::TimedOut)]));
-        assert!(client.poll_timeout().is_none_or(|at| at > NOW), "nothing is left of it");
+        assert!(client.poll_timeout().is_none_or(|at| at > NOW), "no deadline remains");
     }
 }
 
 #[test]
-fn a_call_that_is_to_wait_is_made_again_while_it_has_time() {
+fn a_paused_call_is_retried_only_before_its_deadline() {
     let waits = |id: u64| {
         alloc::format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"input_required","requestState":"s"}}}}"#
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{
+            "resultType":"input_required","requestState":"s"}}}}"#
         )
     };
     for (cap, is_again) in [(600, true), (10, false)] {
@@ -71,35 +72,39 @@ fn a_call_that_is_to_wait_is_made_again_while_it_has_time() {
         let params = Raw::from_text(r#"{"name":"t"}"#).unwrap();
         client.call_raw(NOW, "tools/call", Some(&params), options).unwrap();
         client.handle_message(at(9), StreamId::ONLY, waits(2).as_bytes());
-        assert_eq!(sent(&mut client).len(), 2, "the first time it is made again at once");
+        assert_eq!(sent(&mut client).len(), 2, "the first retry is immediate");
         client.handle_message(at(9), StreamId::ONLY, waits(3).as_bytes());
-        let Some(next) = client.poll_timeout() else { panic!("it waits for something") };
-        assert!(next > at(9), "and not the second time");
-        // However late it is looked at.
+        let Some(next) = client.poll_timeout() else { panic!("a deadline must be set") };
+        assert!(next > at(9), "the second retry is delayed");
+        // Even if the timer fires late.
         client.handle_timeout(next.max(at(10)));
-        let said = sent(&mut client);
-        assert_eq!(said.iter().any(|line| line.contains("tools/call")), is_again, "{said:?}");
+        let messages = sent(&mut client);
+        assert_eq!(
+            messages.iter().any(|line| line.contains("tools/call")),
+            is_again,
+            "{messages:?}"
+        );
         assert_eq!(outcomes(&mut client).is_empty(), is_again);
     }
 }
 
 #[test]
-fn where_there_are_no_pings_none_are_sent_tmo_09() {
+fn pings_are_sent_only_in_revisions_that_have_them_tmo_09() {
     for (revision, pings) in [(R4, 1), (R5, 0)] {
         let every = Some(Duration::from_secs(30));
         let mut client = client(revision, Limits { ping_every: every, ..Limits::default() });
         client.handle_timeout(at(31));
-        let said = sent(&mut client);
+        let messages = sent(&mut client);
         assert_eq!(
-            said.iter().filter(|line| line.contains(r#""ping""#)).count(),
+            messages.iter().filter(|line| line.contains(r#""ping""#)).count(),
             pings,
-            "{said:?}"
+            "{messages:?}"
         );
     }
 }
 
 #[test]
-fn a_peer_that_reads_nothing_is_given_up_from_when_it_began() {
+fn the_stall_timeout_runs_from_the_first_blocked_message() {
     let limits = Limits { replies_bytes_max: 2000, ..Limits::default() };
     let stall = limits.stall_timeout;
     let mut server = server(R4, limits);
@@ -115,7 +120,7 @@ fn a_peer_that_reads_nothing_is_given_up_from_when_it_began() {
     }
     let first = server.poll_timeout();
     assert_eq!(first, Some(NOW + stall));
-    // What is said meanwhile does not put it off.
+    // Further messages do not postpone it.
     ping(&mut server, NOW + stall / 2);
     assert_eq!(server.poll_timeout(), first);
     server.handle_timeout(NOW + stall);
@@ -123,29 +128,29 @@ fn a_peer_that_reads_nothing_is_given_up_from_when_it_began() {
 }
 
 #[test]
-fn a_peer_is_slow_once_more_than_replies_bytes_max_waits_for_it() {
+fn the_stall_timer_starts_above_replies_bytes_max() {
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let mut probe = server(R4, Limits::default());
-    hears(&mut probe, ping);
+    receive(&mut probe, ping);
     let answer = probe.poll_outgoing().unwrap().body.len();
     assert!(answer > 0);
-    // More than what opens a session takes.
+    // More than the messages that open a session take.
     let answers = 100 * answer;
     for (limit, is_slow) in [(answers, false), (answers - 1, true)] {
         let mut server = server(R4, Limits { replies_bytes_max: limit, ..Limits::default() });
-        (0..100).for_each(|_| hears(&mut server, ping));
+        (0..100).for_each(|_| receive(&mut server, ping));
         assert_eq!(server.poll_timeout().is_some(), is_slow, "{limit}");
     }
 }
 
 #[test]
-fn what_was_taken_and_is_not_written_is_no_progress() {
+fn bytes_taken_but_not_written_count_as_stalled() {
     for (written, is_given_up) in [(0, true), (1, false)] {
         let limits = Limits { replies_bytes_max: 2000, ..Limits::default() };
         let stall = limits.stall_timeout;
         let mut server = Stdio::new(server(R4, limits));
         while Endpoint::poll_timeout(&server).is_none() {
-            hears(&mut *server, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+            receive(&mut *server, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
         }
         let mut chunk = Vec::new();
         server.outbox().take_all(&mut chunk);

@@ -1,4 +1,4 @@
-//! What words mean depends on who says them, and in which revision.
+//! Tests of messages whose meaning depends on the revision and on the sending side.
 
 use alloc::format;
 
@@ -7,39 +7,39 @@ use crate::method::Method;
 use crate::{CallError, ViolationKind};
 
 fn answer(client: &mut Client, id: u64, result: &str) -> Option<Result<Raw, CallError>> {
-    hears(client, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
+    receive(client, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#));
     outcomes(client).pop()
 }
 
 #[test]
-fn results_have_types_in_2026_07_28_alone_stl_48() {
-    let asks = r#"{"resultType":"input_required","requestState":"s"}"#;
+fn result_types_exist_only_in_2026_07_28_stl_48() {
+    let input_required = r#"{"resultType":"input_required","requestState":"s"}"#;
     let other = r#"{"resultType":"x/y"}"#;
     for revision in Revision::LEGACY {
         let mut client = client(revision, Limits::default());
-        for (id, result) in [(2, asks), (3, other)] {
+        for (id, result) in [(2, input_required), (3, other)] {
             call(&mut client, "{\"name\":\"t\"}");
             let Some(Ok(outcome)) = answer(&mut client, id, result) else {
                 panic!("{revision}: {result}")
             };
-            assert_eq!(outcome.as_str(), result, "as it came");
+            assert_eq!(outcome.as_str(), result, "unchanged");
         }
     }
     let mut client = client(R5, Limits::default());
     call(&mut client, "{\"name\":\"t\"}");
-    assert_eq!(answer(&mut client, 2, asks), None, "it goes on");
+    assert_eq!(answer(&mut client, 2, input_required), None, "the call is retried");
     call(&mut client, "{\"name\":\"t\"}");
     assert!(matches!(answer(&mut client, 3, other), Some(Err(CallError::Invalid(_)))));
 }
 
 #[test]
-fn types_of_results_can_be_an_extensions_that_both_sides_have_stl_48() {
+fn unknown_result_types_are_accepted_with_a_shared_extension_stl_48() {
     let extension =
         |id: &str| crate::schema::Capabilities::none().with_extension(id, Raw::empty_object());
     for (ours, is_known) in [("x.example/y", true), ("x.example/z", false)] {
         let config = client::Config::new("c", "1").revisions(&[R5]).capabilities(extension(ours));
         let mut client = Client::new(NOW, config);
-        hears(&mut client, discovered(r#"{"tools":{},"extensions":{"x.example/y":{}}}"#));
+        receive(&mut client, discovered(r#"{"tools":{},"extensions":{"x.example/y":{}}}"#));
         sent(&mut client);
         call(&mut client, "{\"name\":\"t\"}");
         let outcome = answer(&mut client, 2, r#"{"resultType":"later"}"#);
@@ -47,14 +47,14 @@ fn types_of_results_can_be_an_extensions_that_both_sides_have_stl_48() {
     }
 }
 
-/// What a session makes of a message: notifications by name, and violations.
-fn made<S: Session>(
+/// Delivers a message. Returns the resulting notifications by method, and violations by kind.
+fn outcomes_of<S: Session>(
     session: &mut S,
     message: &str,
     name: impl Fn(&S::Event) -> Option<String>,
 ) -> Vec<String> {
-    hears(session, message);
-    told(session).iter().filter_map(name).collect()
+    receive(session, message);
+    events(session).iter().filter_map(name).collect()
 }
 
 fn of_client(event: &client::Event) -> Option<String> {
@@ -73,55 +73,58 @@ fn of_server(event: &server::Event) -> Option<String> {
     }
 }
 
-fn says(method: &str) -> String {
+fn notification(method: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"uri":"a:b"}}}}"#)
 }
 
 #[test]
-fn what_only_a_client_says_means_nothing_from_a_server() {
+fn a_client_notification_from_a_server_goes_to_the_application() {
     let mut client = client(R4, Limits::default());
     let method = "notifications/initialized";
-    assert_eq!(made(&mut client, &says(method), of_client), [method]);
-    assert_eq!(made(&mut client, &says(method), of_client), [method], "as often as it says so");
+    assert_eq!(outcomes_of(&mut client, &notification(method), of_client), [method]);
+    assert_eq!(outcomes_of(&mut client, &notification(method), of_client), [method], "repeatedly");
     call(&mut client, "{\"name\":\"t\"}");
 }
 
 #[test]
-fn what_only_a_server_says_means_nothing_from_a_client() {
+fn a_server_notification_from_a_client_goes_to_the_application() {
     for method in ["notifications/resources/updated", "notifications/tools/list_changed"] {
         let mut server = server(R4, Limits::default());
-        assert_eq!(made(&mut server, &says(method), of_server), [method]);
+        assert_eq!(outcomes_of(&mut server, &notification(method), of_server), [method]);
     }
 }
 
 #[test]
-fn what_a_revision_does_not_know_is_handed_on_by_its_name() {
+fn an_unknown_notification_goes_to_the_application() {
     for revision in Revision::LEGACY {
         let mut client = client(revision, Limits::default());
         let method = "notifications/subscriptions/acknowledged";
-        assert_eq!(made(&mut client, &says(method), of_client), [method], "{revision}");
+        assert_eq!(
+            outcomes_of(&mut client, &notification(method), of_client),
+            [method],
+            "{revision}"
+        );
     }
 }
 
 #[test]
-fn requests_that_a_session_answers_itself_are_not_its_peers_to_make() {
-    // What a server alone sends, and what belongs to the handshake.
+fn a_request_from_the_wrong_side_is_refused() {
+    // Requests that only servers send.
     for (revision, method) in
         [(R4, "sampling/createMessage"), (R4, "elicitation/create"), (R4, "roots/list")]
     {
         let mut server = server(revision, Limits::default());
-        hears(&mut server, format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#));
+        receive(&mut server, format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#));
         assert!(requests(&mut server).is_empty(), "{method}");
         assert!(sent(&mut server)[0].contains("-32601"), "{method}");
     }
-    // Whatever a server says of itself.
-    let says_too_much =
-        server_config(Limits::default()).capability(crate::Capability::ElicitationForm);
-    let mut server = Server::new(NOW, says_too_much);
+    // Even if the server declares a client capability.
+    let config = server_config(Limits::default()).capability(crate::Capability::ElicitationForm);
+    let mut server = Server::new(NOW, config);
     open_session(&mut server, R4);
-    told(&mut server);
+    events(&mut server);
     sent(&mut server);
-    hears(
+    receive(
         &mut server,
         r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m"}}"#,
     );
@@ -129,39 +132,42 @@ fn requests_that_a_session_answers_itself_are_not_its_peers_to_make() {
     assert!(sent(&mut server)[0].contains("-32601"));
     let mut client = client(R4, Limits::default());
     for method in ["initialize", "tools/call"] {
-        hears(
+        receive(
             &mut client,
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"name":"t"}}}}"#),
         );
-        assert!(told(&mut client).is_empty(), "{method}");
+        assert!(events(&mut client).is_empty(), "{method}");
         assert!(sent(&mut client)[0].contains("-32601"), "{method}");
     }
 }
 
 #[test]
-fn an_error_for_nobody_is_not_held_against_any_call_t_03() {
+fn an_error_without_an_id_completes_no_call_t_03() {
     let mut client = client(R4, Limits::default());
     call(&mut client, "{\"name\":\"t\"}");
     let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#;
     assert_eq!(
-        made(&mut client, error, of_client),
+        outcomes_of(&mut client, error, of_client),
         [format!("{:?}", ViolationKind::UnknownResponse)]
     );
     assert!(answer(&mut client, 2, "{}").is_some());
 }
 
 #[test]
-fn a_methods_name_is_equal_to_its_text() {
+fn a_method_equals_its_name() {
     let (known, other) = (Method::from("ping"), Method::from("x/y"));
     assert!(known == *"ping" && known != *"x/y" && other == *"x/y" && other == "x/y");
 }
 
 #[test]
-fn an_answer_that_cannot_be_written_takes_nothing_else_back() {
+fn an_unencodable_response_leaves_other_messages_queued() {
     let mut server = server(R4, Limits::default());
-    hears(&mut server, r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"t"}}"#);
+    receive(
+        &mut server,
+        r#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{"name":"t"}}"#,
+    );
     let [(incoming, ..)] = requests(&mut server)[..] else { panic!("one request") };
-    hears(&mut server, r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
+    receive(&mut server, r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
     let number = Raw::from_text("1").unwrap();
     assert!(matches!(server.respond(NOW, incoming, &number), Err(crate::Misuse::Unencodable)));
     server.respond(NOW, incoming, &Raw::empty_object()).unwrap();
@@ -170,36 +176,36 @@ fn an_answer_that_cannot_be_written_takes_nothing_else_back() {
 }
 
 #[test]
-fn a_modern_welcome_opens_no_session_t_31() {
+fn a_modern_initialize_result_opens_no_session_t_31() {
     for revision in [R4, R5] {
         let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect(crate::Era::Legacy);
         let mut client = Client::new(NOW, config.take_modern_welcome());
         assert!(sent(&mut client)[0].contains(r#""initialize""#));
-        hears(&mut client, welcome(revision.name(), r#"{"tools":{}}"#));
+        receive(&mut client, welcome(revision.name(), r#"{"tools":{}}"#));
         sent(&mut client);
         call(&mut client, "{\"name\":\"t\"}");
         let [line] = &sent(&mut client)[..] else { panic!("one call") };
-        let says = line.contains(r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#);
-        assert_eq!(says, revision == R5, "{line}");
+        let is_modern = line.contains(r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#);
+        assert_eq!(is_modern, revision == R5, "{line}");
     }
 }
 
 #[test]
-fn who_had_a_session_has_no_doubt_that_the_server_opens_them_lif_31() {
+fn a_client_does_not_probe_after_a_lost_session_lif_31() {
     let config = client::Config::new("c", "1").revisions(&[R4, R5]).expect(crate::Era::Legacy);
     let refusal = |id: u64| {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"no"}}}}"#)
     };
-    // From the start it may as well be a modern one.
+    // On the first connection the server may be modern.
     let mut client = Client::new(NOW, config.clone());
     sent(&mut client);
-    hears(&mut client, refusal(1));
+    receive(&mut client, refusal(1));
     assert!(sent(&mut client)[0].contains("server/discover") && client.closed().is_none());
-    // Not once there was a session.
+    // After a session it is known to be legacy.
     let mut client = Client::new(NOW, config);
-    hears(&mut client, welcome(R4.name(), "{}"));
+    receive(&mut client, welcome(R4.name(), "{}"));
     client.handle_session_lost(NOW);
     assert!(sent(&mut client)[0].contains(r#""initialize""#));
-    hears(&mut client, refusal(2));
+    receive(&mut client, refusal(2));
     assert!(matches!(client.closed(), Some(crate::Close::Fault(crate::Fault::Refused(_)))));
 }
