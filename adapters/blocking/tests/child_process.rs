@@ -132,7 +132,10 @@ fn the_error_of_a_child_that_fails_to_start_includes_its_stderr() {
 #[test]
 fn stderr_lines_are_bounded() {
     story(|| {
-        let script = "head -c 1000000 /dev/zero | tr '\\0' x >&2; echo >&2; printf '\\377 the end' >&2; exit 1";
+        let script = concat!(
+            "head -c 1000000 /dev/zero | tr '\\0' x >&2; ",
+            "echo >&2; printf '\\377 the end' >&2; exit 1"
+        );
         let failed = client().spawn(sh(script)).map(drop).unwrap_err();
         let Error::Start { stderr, .. } = failed else { panic!("{failed:?}") };
         assert_eq!(stderr.len(), 32);
@@ -277,7 +280,8 @@ fn a_child_killed_from_outside_is_detected() {
 #[test]
 fn the_last_response_of_a_child_that_exits_arrives() {
     story(|| {
-        let answer = json!({"jsonrpc": "2.0", "id": 2, "result": {"content": [{"type": "text", "text": "goodbye"}]}});
+        let content = json!([{"type": "text", "text": "goodbye"}]);
+        let answer = json!({"jsonrpc": "2.0", "id": 2, "result": {"content": content}});
         for _ in 0..20 {
             let mut command = sh("welcome; read -r _; say \"$ANSWER\"");
             command.env("ANSWER", answer.to_string());
@@ -328,7 +332,10 @@ fn a_grandchild_that_keeps_the_pipes_open_does_not_block_closing() {
 #[test]
 fn a_child_that_floods_its_stderr_is_not_blocked() {
     story(|| {
-        let script = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); echo \"a rather long line, number $i\" >&2; done; exec $ECHO";
+        let script = concat!(
+            "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); ",
+            "echo \"a rather long line, number $i\" >&2; done; exec $ECHO"
+        );
         let client = patient().spawn(sh(script)).unwrap();
         client.ping().unwrap();
         eventually("its last line has arrived", || {

@@ -130,7 +130,9 @@ fn a_server_ends_promptly_in_every_situation() {
 fn requests_followed_immediately_by_the_end_of_input_are_answered() {
     story(|| {
         let (process, mut hand, stderr) = start();
-        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "n", "version": "1"}});
+        let info = json!({"name": "n", "version": "1"});
+        let hello =
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
         hand.request(1, "initialize", &hello);
         hand.notify("notifications/initialized", &json!({}));
         hand.request(2, "tools/list", &json!({}));

@@ -249,7 +249,10 @@ fn all_eras_work_together() {
                 "server: cancelled, too slow",
                 "client: no tool `steal` (-32602)",
                 // The call of the subscription.
-                "client: the connection ended before the response; the peer may have acted on the request",
+                concat!(
+                    "client: the connection ended before the response; ",
+                    "the peer may have acted on the request"
+                ),
                 "server: closed by the peer",
             ];
             assert_eq!(log, wanted, "client {client}, server {server}");

@@ -240,7 +240,7 @@ impl Member {
     }
 }
 
-/// The value of `params`, and what was found in it in the same pass.
+/// The value of `params`, and the members found while scanning it.
 struct ScannedParams<'a> {
     text: &'a [u8],
     meta: Option<&'a [u8]>,

@@ -57,7 +57,8 @@ pub(crate) fn welcomed(capabilities: &Value) -> Value {
 
 impl<R: io::Read, W: io::Write> Hand<R, W> {
     pub(crate) fn refuse(&mut self, request: &Value, code: i64) {
-        self.say(&json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": code, "message": "no"}}));
+        let error = json!({"code": code, "message": "no"});
+        self.say(&json!({"jsonrpc": "2.0", "id": request["id"], "error": error}));
     }
 
     /// As a modern server: sends a notification of a subscription.

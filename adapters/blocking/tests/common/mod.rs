@@ -24,7 +24,7 @@ pub(crate) fn story<T: Send + 'static>(tell: impl FnOnce() -> T + Send + 'static
     let (over, ended) = channel();
     let told = thread::spawn(move || {
         let end = tell();
-        let _nobody_waits = over.send(());
+        let _receiver_is_gone = over.send(());
         end
     });
     match ended.recv_timeout(PATIENCE) {

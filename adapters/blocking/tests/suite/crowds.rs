@@ -98,7 +98,7 @@ fn a_thousand_calls_from_many_threads_share_one_connection() {
 }
 
 #[test]
-fn handlers_run_at_the_same_time_up_to_the_bound() {
+fn handlers_run_concurrently_up_to_the_bound() {
     story(|| {
         for threads_max in [1, 3, 8] {
             let door = Arc::new(Door::default());

@@ -201,7 +201,9 @@ fn a_client_that_never_reads_is_disconnected() {
         let asking = std::thread::spawn(move || {
             // The server first stops reading and later disconnects.
             for id in 0.. {
-                let line = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "large"}});
+                let params = json!({"name": "large"});
+                let line =
+                    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
                 if writeln!(hand.writer, "{line}").is_err() {
                     return id;
                 }

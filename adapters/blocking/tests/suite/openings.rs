@@ -100,7 +100,10 @@ fn a_cached_result_is_reused_unless_fresh_is_set() {
                 let asked = hand.hear();
                 assert_eq!(asked["method"], "tools/list");
                 let tools = vec![json!({"name": "any", "inputSchema": {"type": "object"}}); count];
-                let result = json!({"resultType": "complete", "tools": tools, "ttlMs": 3_600_000, "cacheScope": "private"});
+                let result = json!({
+                    "resultType": "complete", "tools": tools,
+                    "ttlMs": 3_600_000, "cacheScope": "private",
+                });
                 hand.answer(&asked, &result);
             }
             hand

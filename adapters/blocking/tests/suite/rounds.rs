@@ -86,11 +86,10 @@ fn one_handler_asks_clients_of_every_revision() {
         };
         for revision in Revision::ALL {
             let mut visitor = Visitor::new(sampling(), revision, can_all());
-            let answer = visitor.talk(
-                "tools/call",
-                json!({"name": "ask"}),
-                |_, _| json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "Ada"}}),
-            );
+            let answer = visitor.talk("tools/call", json!({"name": "ask"}), |_, _| {
+                let content = json!({"type": "text", "text": "Ada"});
+                json!({"role": "assistant", "model": "m", "content": content})
+            });
             assert_eq!(text(&answer), "hello Ada");
             visitor.leave();
         }
