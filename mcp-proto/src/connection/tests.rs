@@ -44,9 +44,8 @@ fn events<S: Session>(session: &mut S) -> Vec<S::Event> {
 }
 
 fn discovered(capabilities: &str) -> String {
-    let result = alloc::format!(
-        r#"{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{capabilities}}}"#
-    );
+    let head = r#""resultType":"complete","supportedVersions":["2026-07-28"]"#;
+    let result = alloc::format!(r#"{{{head},"capabilities":{capabilities}}}"#);
     alloc::format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)
 }
 
