@@ -39,7 +39,16 @@ impl Route {
 /// The kind of an outgoing message.
 ///
 /// Spares transports from parsing what they send, for instance to match an HTTP exchange with its
-/// request. [`Outgoing`] has an example.
+/// request:
+///
+/// ```
+/// use mcp_proto::OutgoingKind;
+///
+/// fn expects_response(kind: &OutgoingKind) -> bool {
+///     matches!(kind, OutgoingKind::Request { .. })
+/// }
+/// assert!(!expects_response(&OutgoingKind::Responses));
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OutgoingKind {

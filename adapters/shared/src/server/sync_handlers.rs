@@ -81,11 +81,11 @@ impl Server {
     /// The handler receives the values of the template's variables. The client chooses them, so
     /// validate them before use in a path. For a resource that does not exist, return
     /// [`Cx::no_resource`].
-    pub fn resource_template<R: Into<ReadResourceResult>>(
-        self,
-        template: ResourceTemplate,
-        handler: impl Fn(ReadResource, Variables, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
-    ) -> Self {
+    pub fn resource_template<R, F>(self, template: ResourceTemplate, handler: F) -> Self
+    where
+        R: Into<ReadResourceResult>,
+        F: Fn(ReadResource, Variables, Cx) -> Result<R, ToolError> + Send + Sync + 'static,
+    {
         let handler =
             HandlerFn::blocking(move |(read, variables), cx| handler(read, variables, cx));
         self.add_template(template, handler)
