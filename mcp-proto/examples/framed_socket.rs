@@ -4,7 +4,7 @@
 //! request and the messages related to it have a stream of their own; all other messages use stream
 //! 0. Closing a stream cancels its request.
 //!
-//! [`Framed`] is the whole transport. It uses only the public trait [`Session`].
+//! [`Framed`] is the whole transport. It uses only the public trait [`MessageEndpoint`].
 //!
 //! `cargo run --example framed_socket`
 
@@ -16,7 +16,7 @@ use mcp_proto::client::{self, Client};
 use mcp_proto::schema::{CallTool, CallToolResult, Decode};
 use mcp_proto::server::{self, Server};
 use mcp_proto::{
-    CallOptions, Capability, Instant, OutgoingKind, Progress, Route, Session, StreamId,
+    CallOptions, Capability, Instant, MessageEndpoint, OutgoingKind, Progress, Route, StreamId,
     ViolationKind,
 };
 
@@ -43,7 +43,7 @@ struct Framed<S> {
     next_stream: u64,
 }
 
-impl<S: Session> Framed<S> {
+impl<S: MessageEndpoint> Framed<S> {
     fn new(mut session: S) -> Self {
         session.use_streams();
         Self { session, input: Vec::new(), output: VecDeque::new(), next_stream: 1 }
@@ -109,7 +109,7 @@ impl<S: Session> Framed<S> {
 }
 
 /// Moves the output of one side to the other, in pieces of `piece` bytes.
-fn transfer<A: Session, B: Session>(
+fn transfer<A: MessageEndpoint, B: MessageEndpoint>(
     now: Instant,
     piece: usize,
     from: &mut Framed<A>,

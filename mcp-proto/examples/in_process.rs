@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use bytes::Buf;
-use mcp_proto::catalog::{Catalog, Found};
+use mcp_proto::catalog::{Catalog, Resolved};
 use mcp_proto::client::{self, Client};
 use mcp_proto::schema::{
     CallTool, CallToolResult, Decode, Elicit, ElicitResult, Form, ListTools, ListToolsResult, Map,
@@ -136,14 +136,14 @@ impl Pair {
     ) -> Result<(), Box<dyn Error>> {
         let (now, server) = (self.now, &mut self.server);
         match self.tools.find(request, context.peer.revision) {
-            Ok(Found::Answer(answer)) => server.respond(now, incoming, &answer)?,
-            Ok(Found::Tool { handler: Task::Count, .. }) => {
+            Ok(Resolved::Answer(answer)) => server.respond(now, incoming, &answer)?,
+            Ok(Resolved::Tool { handler: Task::Count, .. }) => {
                 for count in [1.0, 2.0, 3.0] {
                     server.progress(now, incoming, &Progress::new(count).of(3.0))?;
                 }
                 server.respond(now, incoming, &CallToolResult::text("three"))?;
             }
-            Ok(Found::Tool { handler: Task::Greet, .. }) => {
+            Ok(Resolved::Tool { handler: Task::Greet, .. }) => {
                 // The request is delivered a second time, with the answer. The server stores
                 // nothing in the meantime.
                 let name = context
@@ -170,7 +170,7 @@ impl Pair {
                     }
                 }
             }
-            Ok(Found::Tool { handler: Task::Sleep, .. }) => {}
+            Ok(Resolved::Tool { handler: Task::Sleep, .. }) => {}
             Ok(_) => {
                 server.respond_error(
                     now,

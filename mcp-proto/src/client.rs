@@ -2,7 +2,7 @@
 //!
 //! A [`Client`] is one connection to a server. Create it from a [`Config`], drive it through
 //! [`Stdio`](crate::stdio::Stdio), the module `http`, or the trait
-//! [`Session`](crate::Session), and poll its [`Event`]s.
+//! [`MessageEndpoint`](crate::MessageEndpoint), and poll its [`Event`]s.
 
 mod config;
 mod event;
@@ -17,7 +17,7 @@ pub use crate::command::client::Command;
 use crate::command::{Applied, Apply, OwnedCommand};
 use crate::connection::{
     CallId, CallOptions, Close, Connection, Filter, IncomingId, MetaWriter, Peer, Progress,
-    session_over_connection,
+    message_endpoint_over_connection,
 };
 use crate::error::Misuse;
 use crate::limits::Limits;
@@ -30,18 +30,18 @@ use crate::time::Instant;
 ///
 /// The methods come in four groups:
 ///
-/// - **inputs** from the driver: [`handle_message`](crate::Session::handle_message),
-///   [`handle_eof`](crate::Session::handle_eof) and
-///   [`handle_timeout`](crate::Session::handle_timeout). Each takes the current time and cannot
+/// - **inputs** from the driver: [`handle_message`](crate::MessageEndpoint::handle_message),
+///   [`handle_eof`](crate::MessageEndpoint::handle_eof) and
+///   [`handle_timeout`](crate::MessageEndpoint::handle_timeout). Each takes the current time and cannot
 ///   fail.
 /// - **commands** from the application: [`call`](Self::call), [`notify_raw`](Self::notify_raw),
 ///   [`respond`](Self::respond), [`cancel`](Self::cancel) and [`close`](Self::close). A command
 ///   that fails with [`Misuse`] has no effect.
-/// - **outputs**: [`poll_event`](crate::Session::poll_event),
-///   [`poll_outgoing`](crate::Session::poll_outgoing) and
-///   [`poll_timeout`](crate::Session::poll_timeout). Poll them in any order; each is O(1).
-/// - **queries**: [`peer`](Self::peer), [`is_closed`](crate::Session::is_closed) and
-///   [`wants_input`](crate::Session::wants_input).
+/// - **outputs**: [`poll_event`](crate::MessageEndpoint::poll_event),
+///   [`poll_outgoing`](crate::MessageEndpoint::poll_outgoing) and
+///   [`poll_timeout`](crate::MessageEndpoint::poll_timeout). Poll them in any order; each is O(1).
+/// - **queries**: [`peer`](Self::peer), [`is_closed`](crate::MessageEndpoint::is_closed) and
+///   [`wants_input`](crate::MessageEndpoint::wants_input).
 ///
 /// Inputs and commands take full effect before they return. To run the client over a byte stream,
 /// wrap it in [`Stdio`](crate::stdio::Stdio).
@@ -49,7 +49,7 @@ use crate::time::Instant;
 /// ```
 /// use mcp_proto::client::{Client, Config, Event};
 /// use mcp_proto::schema::{CallTool, CallToolResult, Decode};
-/// use mcp_proto::{CallOptions, Instant, Session, StreamId};
+/// use mcp_proto::{CallOptions, Instant, MessageEndpoint, StreamId};
 ///
 /// let now = Instant::ZERO;
 /// let mut client = Client::new(now, Config::new("demo", "1.0.0"));
@@ -314,7 +314,7 @@ impl Client {
     }
 }
 
-session_over_connection!(Client, Event, Event::from_connection);
+message_endpoint_over_connection!(Client, Event, Event::from_connection);
 
 impl Apply for Client {
     const SIDE: Side = Side::Client;

@@ -18,7 +18,7 @@
 //! use std::io::{self, Read, Write};
 //!
 //! use bytes::Buf;
-//! use mcp_proto::catalog::{Catalog, Found};
+//! use mcp_proto::catalog::{Catalog, Resolved};
 //! use mcp_proto::schema::{CallToolResult, Tool};
 //! use mcp_proto::server::{Config, Event, Server};
 //! use mcp_proto::stdio::Stdio;
@@ -43,8 +43,8 @@
 //!             let Event::Request { incoming, request, context } = event else { continue };
 //!             let now = clock();
 //!             let responded = match tools.find(&request, context.peer.revision) {
-//!                 Ok(Found::Answer(list)) => server.respond(now, incoming, &list),
-//!                 Ok(Found::Tool { handler, .. }) => {
+//!                 Ok(Resolved::Answer(list)) => server.respond(now, incoming, &list),
+//!                 Ok(Resolved::Tool { handler, .. }) => {
 //!                     server.respond(now, incoming, &CallToolResult::text(*handler))
 //!                 }
 //!                 Ok(_) => {
@@ -129,7 +129,7 @@
 //! - **framing** cuts a byte stream into messages: module [`stdio`];
 //! - a **connection** interprets the messages: [`client::Client`] or [`server::Server`];
 //! - a **binding** joins the two: [`stdio::Stdio`] for byte streams, module `http` for Streamable
-//!   HTTP. Other transports use the trait [`Session`]: whole messages in, [`Outgoing`] messages
+//!   HTTP. Other transports use the trait [`MessageEndpoint`]: whole messages in, [`Outgoing`] messages
 //!   out.
 //!
 //! A driver of a byte stream repeats four steps, all of them methods of [`Endpoint`]:
@@ -269,6 +269,7 @@ mod error;
 pub mod http;
 mod json;
 mod limits;
+mod message_endpoint;
 mod meta;
 mod method;
 mod permissions;
@@ -281,7 +282,6 @@ pub mod schema;
 #[cfg(feature = "seal")]
 pub mod seal;
 pub mod server;
-mod session;
 pub mod stdio;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -292,8 +292,8 @@ mod wire;
 pub use command::{Applied, Apply, OwnedChange, OwnedCommand, Payload};
 pub use connection::{
     Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, IncomingId,
-    Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, Session, StreamId, Violation,
-    ViolationKind, ViolationPolicy,
+    MessageEndpoint, Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, StreamId,
+    Violation, ViolationKind, ViolationPolicy,
 };
 pub use endpoint::Endpoint;
 pub use error::{Misuse, Unencodable, code};

@@ -177,25 +177,26 @@ impl Seal {
     /// # Errors
     /// Returns why `sealed` does not open. Convert the error to an [`ErrorObject`] to answer with.
     // STL-23: state is validated before use.
-    pub fn open(&self, sealed: &str, bound: &Bound<'_>, now: u64) -> Result<String, Unsealed> {
+    pub fn open(&self, sealed: &str, bound: &Bound<'_>, now: u64) -> Result<String, OpenError> {
         if sealed.len() > SEALED_CHARS_MAX {
-            return Err(Unsealed::Broken);
+            return Err(OpenError::Broken);
         }
-        let content = sealed.strip_prefix(VERSION).ok_or(Unsealed::Broken)?;
-        let content = Base64UrlUnpadded::decode_vec(content).map_err(|_| Unsealed::Broken)?;
-        let (expiry, rest) = content.split_first_chunk::<EXPIRY_BYTES>().ok_or(Unsealed::Broken)?;
-        let (code, state) = rest.split_first_chunk::<CODE_BYTES>().ok_or(Unsealed::Broken)?;
-        let message = bound.message(expiry, state).ok_or(Unsealed::Broken)?;
+        let content = sealed.strip_prefix(VERSION).ok_or(OpenError::Broken)?;
+        let content = Base64UrlUnpadded::decode_vec(content).map_err(|_| OpenError::Broken)?;
+        let (expiry, rest) =
+            content.split_first_chunk::<EXPIRY_BYTES>().ok_or(OpenError::Broken)?;
+        let (code, state) = rest.split_first_chunk::<CODE_BYTES>().ok_or(OpenError::Broken)?;
+        let message = bound.message(expiry, state).ok_or(OpenError::Broken)?;
         let sealed_by =
             |key: &Hmac<Sha256>| key.clone().chain_update(&message).verify(&(*code).into()).is_ok();
         if !sealed_by(&self.key) && !self.old_keys.iter().any(sealed_by) {
-            return Err(Unsealed::Broken);
+            return Err(OpenError::Broken);
         }
         // Report the expiry only of state that this server sealed.
         if now >= u64::from_be_bytes(*expiry) {
-            return Err(Unsealed::Expired);
+            return Err(OpenError::Expired);
         }
-        core::str::from_utf8(state).map(String::from).map_err(|_| Unsealed::Broken)
+        core::str::from_utf8(state).map(String::from).map_err(|_| OpenError::Broken)
     }
 }
 
@@ -222,7 +223,7 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 /// order inside a member matters. Every occurrence of a repeated member counts.
 ///
 /// ```
-/// use mcp_proto::seal::{Bound, Seal, Unsealed};
+/// use mcp_proto::seal::{Bound, Seal, OpenError};
 /// # use mcp_proto::server::{Config, Event, Server};
 /// # use mcp_proto::{Capability, Endpoint, Instant, Request, stdio::Stdio};
 /// # let config = Config::new("demo", "1.0.0").capability(Capability::Tools);
@@ -256,7 +257,7 @@ fn hmac_key(key: &[u8]) -> Result<Hmac<Sha256>, ShortKey> {
 ///
 /// let other = request(r#"{"name":"book","arguments":{"seats":200}}"#);
 /// let bound = Bound { principal: "ada", request: &other };
-/// assert_eq!(seal.open(&sealed, &bound, 1_790_000_000), Err(Unsealed::Broken));
+/// assert_eq!(seal.open(&sealed, &bound, 1_790_000_000), Err(OpenError::Broken));
 /// ```
 // STL-24: state is bound to its principal and request.
 #[derive(Clone, Copy, Debug)]
@@ -312,15 +313,15 @@ fn write_part(out: &mut Vec<u8>, part: &[u8]) {
 /// Converts to the error to answer with, which reveals no more than this.
 ///
 /// ```
-/// use mcp_proto::seal::Unsealed;
+/// use mcp_proto::seal::OpenError;
 /// use mcp_proto::{ErrorObject, code};
 ///
-/// let error = ErrorObject::from(Unsealed::Expired);
+/// let error = ErrorObject::from(OpenError::Expired);
 /// assert_eq!(error.code, code::INVALID_PARAMS);
 /// assert_eq!(&*error.message, "the request state has expired");
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Unsealed {
+pub enum OpenError {
     /// The state is authentic but expired; the client can retry without state.
     Expired,
     /// The state was not sealed by this server, for this principal or for this request, or was
@@ -328,7 +329,7 @@ pub enum Unsealed {
     Broken,
 }
 
-impl fmt::Display for Unsealed {
+impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Expired => "the request state has expired",
@@ -337,10 +338,10 @@ impl fmt::Display for Unsealed {
     }
 }
 
-impl core::error::Error for Unsealed {}
+impl core::error::Error for OpenError {}
 
-impl From<Unsealed> for ErrorObject {
-    fn from(unsealed: Unsealed) -> Self {
+impl From<OpenError> for ErrorObject {
+    fn from(unsealed: OpenError) -> Self {
         Self::invalid_params(alloc::format!("{unsealed}"))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Server`] is one connection to a client; one [`Config`] serves any number of them. Drive it
 //! through [`Stdio`](crate::stdio::Stdio), the module `http`, or the trait
-//! [`Session`](crate::Session), and poll its [`Event`]s.
+//! [`MessageEndpoint`](crate::MessageEndpoint), and poll its [`Event`]s.
 
 mod config;
 mod event;
@@ -16,7 +16,7 @@ pub use crate::command::server::Command;
 use crate::command::{Applied, Apply, OwnedCommand};
 use crate::connection::{
     CallId, CallOptions, Change, Close, Connection, IncomingId, Peer, Progress, Question,
-    session_over_connection,
+    message_endpoint_over_connection,
 };
 use crate::error::Misuse;
 use crate::json::Raw;
@@ -36,7 +36,7 @@ use crate::time::Instant;
 /// ```
 /// use mcp_proto::server::{Config, Event, Server};
 /// use mcp_proto::schema::CallToolResult;
-/// use mcp_proto::{Capability, Instant, Session, StreamId};
+/// use mcp_proto::{Capability, Instant, MessageEndpoint, StreamId};
 ///
 /// let now = Instant::ZERO;
 /// let config = Config::new("weather", "1.0.0").capability(Capability::Tools);
@@ -357,7 +357,7 @@ impl Server {
     }
 }
 
-session_over_connection!(Server, Event, Event::from_connection);
+message_endpoint_over_connection!(Server, Event, Event::from_connection);
 
 impl Apply for Server {
     const SIDE: Side = Side::Server;

@@ -7,7 +7,7 @@
 use core::ops::{Deref, DerefMut};
 
 use crate::command::{Applied, Apply};
-use crate::connection::{Session, StreamId, ViolationKind};
+use crate::connection::{MessageEndpoint, StreamId, ViolationKind};
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::limits::Limits;
@@ -42,7 +42,7 @@ pub struct Stdio<S> {
     now: Instant,
 }
 
-impl<S: Session> Stdio<S> {
+impl<S: MessageEndpoint> Stdio<S> {
     /// Binds a client or server to its own byte stream.
     pub fn new(mut session: S) -> Self {
         session.use_lines();

@@ -2,7 +2,7 @@
 
 use mcp_proto::http::field::{Authority, Origin};
 use mcp_proto::http::{
-    Admitted, Fields, Mirror, Policy, Post, Posted, Refusal, admit as admit_head,
+    Admitted, Fields, ParamHeaders, Policy, Post, PostedMessage, Refusal, admit as admit_head,
 };
 use mcp_proto::{Era, Raw, Revision};
 
@@ -109,25 +109,28 @@ fn came_in(policy: &Policy, head: &Head, admitted: &Admitted, post: Option<&Post
 }
 
 /// Checks that head and body of a modern request agree.
-fn alone(head: &Head, revision: Revision, message: &Posted, body: &[u8]) {
+fn alone(head: &Head, revision: Revision, message: &PostedMessage, body: &[u8]) {
     let said = |name| head.one(name).ok().flatten().map(|value| value.trim_ascii().to_vec());
     assert_eq!(said("mcp-protocol-version"), Some(revision.name().as_bytes().to_vec()));
     let body = Raw::from_text(std::str::from_utf8(body).unwrap_or_default());
     let Ok(body) = body else { panic!("the body is not JSON") };
     match message {
-        Posted::Request { method, .. } => {
+        PostedMessage::Request { method, .. } => {
             assert_eq!(said("mcp-method"), Some(method.as_bytes().to_vec()));
             let arguments = body.member("params").and_then(|params| params.member("arguments"));
             if &**method == "tools/call"
                 && body.member("params").is_some_and(|params| is_named(&params))
             {
-                let mirror =
-                    schema("").and_then(|schema| Mirror::of(&schema).ok()).unwrap_or_default();
+                let mirror = schema("")
+                    .and_then(|schema| ParamHeaders::of(&schema).ok())
+                    .unwrap_or_default();
                 assert_eq!(mirror.check(arguments.as_ref(), head), Ok(()));
             }
         }
-        Posted::Notification { .. } => {}
-        Posted::Response | Posted::Batch { .. } => panic!("{message:?} is not modern"),
+        PostedMessage::Notification { .. } => {}
+        PostedMessage::Response | PostedMessage::Batch { .. } => {
+            panic!("{message:?} is not modern")
+        }
     }
 }
 

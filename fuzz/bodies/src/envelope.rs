@@ -3,7 +3,8 @@
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::{
-    CallError, CallOptions, Instant, Limits, Raw, Revision, Session, StreamId, ViolationKind,
+    CallError, CallOptions, Instant, Limits, MessageEndpoint, Raw, Revision, StreamId,
+    ViolationKind,
 };
 
 use crate::reference::{Reading, Tree, read};

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mcp_proto::client::{self, Client};
-use mcp_proto::http::client::{Action, Config, Event, ExchangeId, Failure, Http, Send, Verb};
+use mcp_proto::http::client::{Action, Config, Event, ExchangeId, Failure, Http, HttpMethod, Send};
 use mcp_proto::{
-    CallId, CallOptions, Era, ErrorObject, Filter, IncomingId, Instant, Limits, Raw, Session as _,
+    CallId, CallOptions, Era, ErrorObject, Filter, IncomingId, Instant, Limits,
+    MessageEndpoint as _, Raw,
 };
 
 /// Whatever a server, a driver and an application do, every call ends once and in time, limits
@@ -93,7 +94,7 @@ impl Run {
                 Action::Send(send) => {
                     held += send.body.len();
                     assert!(self.used.insert(send.exchange), "no id is used twice");
-                    assert_eq!(send.body.is_empty(), send.verb != Verb::Post);
+                    assert_eq!(send.body.is_empty(), send.verb != HttpMethod::Post);
                     let is_clean = |value: &str| !value.contains(|c: char| c.is_ascii_control());
                     assert!(send.fields.iter().all(|(_, value)| is_clean(value)));
                     self.open.insert(send.exchange, send);

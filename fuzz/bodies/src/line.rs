@@ -4,7 +4,9 @@ use bytes::Buf;
 use mcp_harness::{Seed, Witness};
 use mcp_proto::server::{Config, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Capability, Endpoint, Instant, Limits, Raw, Session, StreamId, ViolationKind};
+use mcp_proto::{
+    Capability, Endpoint, Instant, Limits, MessageEndpoint, Raw, StreamId, ViolationKind,
+};
 
 /// The longest line of the machines: short, so that many exceed it.
 const LINE_BYTES_MAX: usize = 48;

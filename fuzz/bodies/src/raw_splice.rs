@@ -4,8 +4,8 @@ use bytes::Buf;
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::{
-    CallOptions, Capability, Endpoint, Era, Instant, Misuse, Raw, Revision, Session, StreamId,
-    stdio::Stdio,
+    CallOptions, Capability, Endpoint, Era, Instant, MessageEndpoint, Misuse, Raw, Revision,
+    StreamId, stdio::Stdio,
 };
 
 use crate::reference::{Reading, Tree, read};

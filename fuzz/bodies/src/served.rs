@@ -8,8 +8,8 @@ use mcp_proto::http::{Body, ExchangeId, Frame, Session, Settings, sse};
 use mcp_proto::schema::Level;
 use mcp_proto::server::{self, Event, Server};
 use mcp_proto::{
-    CallOptions, Capability, Change, Era, ErrorObject, IncomingId, Instant, Limits, Progress,
-    Question, Raw, Revision, Session as _,
+    CallOptions, Capability, Change, Era, ErrorObject, IncomingId, Instant, Limits,
+    MessageEndpoint as _, Progress, Question, Raw, Revision,
 };
 
 /// The prefix of ids that no input contains.

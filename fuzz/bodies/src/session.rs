@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use mcp_proto::http::Table;
+use mcp_proto::http::SessionTable;
 use mcp_proto::{Instant, Revision};
 
 use crate::served::Served;
@@ -16,7 +16,7 @@ use crate::served::Served;
 ///
 /// Steps have three bytes: the action, the session, and its details.
 pub fn session(data: &[u8]) {
-    let mut table: Table<Rc<RefCell<Served>>> = Table::new(SESSIONS_MAX, IDLE_MAX);
+    let mut table: SessionTable<Rc<RefCell<Served>>> = SessionTable::new(SESSIONS_MAX, IDLE_MAX);
     // When each session was last used.
     let mut known: BTreeMap<String, (Instant, Rc<RefCell<Served>>)> = BTreeMap::new();
     let mut now = Instant::ZERO;

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use mcp_proto::catalog::{Catalog, Found};
+use mcp_proto::catalog::{Catalog, Resolved};
 use mcp_proto::schema::{CallTool, CallToolResult, Tool};
 use mcp_proto::server::{Config, Event, Server};
 use mcp_proto::stdio::Stdio;
@@ -107,8 +107,8 @@ impl Game {
     ) -> Result<(), Box<dyn Error>> {
         let machine = &mut self.machine;
         let responded = match self.commands.find(request, revision) {
-            Ok(Found::Answer(answer)) => machine.respond(now, incoming, &answer),
-            Ok(Found::Tool { handler, call, .. }) => match handler(world, &call) {
+            Ok(Resolved::Answer(answer)) => machine.respond(now, incoming, &answer),
+            Ok(Resolved::Tool { handler, call, .. }) => match handler(world, &call) {
                 Reply::Now(result) => machine.respond(now, incoming, &result),
                 Reply::OnArrival => {
                     self.flights.push(Flight { incoming, start: world.at });

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use mcp_proto::catalog::{Catalog, Found};
+use mcp_proto::catalog::{Catalog, Resolved};
 use mcp_proto::schema::{CallTool, CallToolResult, Tool};
 use mcp_proto::server::{Config, Event, Server};
 use mcp_proto::stdio::Stdio;
@@ -144,8 +144,8 @@ fn respond(
     revision: Revision,
 ) -> Result<Option<(Duration, String)>, Misuse> {
     match tools.find(request, revision) {
-        Ok(Found::Answer(answer)) => machine.respond(now, incoming, &answer)?,
-        Ok(Found::Tool { handler, call, .. }) => match handler(&call) {
+        Ok(Resolved::Answer(answer)) => machine.respond(now, incoming, &answer)?,
+        Ok(Resolved::Tool { handler, call, .. }) => match handler(&call) {
             Answer::After(wait, text) => return Ok(Some((wait, text))),
             Answer::Never => {}
             Answer::Now(text) => machine.respond(now, incoming, &CallToolResult::text(text))?,

@@ -174,7 +174,7 @@ impl Demo {
                 let schema = Raw::from_text(r#"{"type":"object"}"#)?;
                 let mut tools = mcp_proto::catalog::Catalog::new();
                 tools.add_tool(Tool::new("buy", schema), ())?;
-                if let Ok(mcp_proto::catalog::Found::Answer(tools)) =
+                if let Ok(mcp_proto::catalog::Resolved::Answer(tools)) =
                     tools.find(&request, context.peer.revision)
                 {
                     self.server.respond(self.now, incoming, &tools)?;

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 
 use super::*;
 use crate::client::{Client, Config, Event};
-use crate::connection::{CallId, CallOptions, Session, StreamId};
+use crate::connection::{CallId, CallOptions, MessageEndpoint, StreamId};
 use crate::json::Raw;
 use crate::limits::Limits;
 use crate::revision::Revision;

@@ -1,4 +1,4 @@
-//! [`Changed`]: the list affected by a change of the catalog.
+//! [`ChangedList`]: the list affected by a change of the catalog.
 
 use crate::revision::Capability;
 use crate::schema::{
@@ -11,17 +11,17 @@ use crate::schema::{
 /// several.
 ///
 /// ```
-/// use mcp_proto::catalog::{Catalog, Changed};
+/// use mcp_proto::catalog::{Catalog, ChangedList};
 /// use mcp_proto::schema::{Prompt, ServerNotification, PromptsListChanged};
 ///
 /// let mut catalog = Catalog::new().changing();
 /// let changed = catalog.add_prompt(Prompt::new("greet"), "handler").unwrap();
-/// assert_eq!(changed, Changed::Prompts);
+/// assert_eq!(changed, ChangedList::Prompts);
 /// assert_eq!(changed.method(), PromptsListChanged::METHOD);
 /// ```
 // CAP-12: see `Catalog::changing`.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Changed {
+pub enum ChangedList {
     /// The list of prompts.
     Prompts,
     /// The list of resources or of resource templates.
@@ -30,7 +30,7 @@ pub enum Changed {
     Tools,
 }
 
-impl Changed {
+impl ChangedList {
     /// Returns the method of the notification for this list.
     #[must_use]
     pub const fn method(self) -> &'static str {

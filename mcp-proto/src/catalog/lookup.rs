@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::Catalog;
 use super::quote::{quoted, shortened};
-use super::resolved::{Answer, Found, completion, no_resource};
+use super::resolved::{Answer, Resolved, completion, no_resource};
 use super::table::Table;
 use crate::connection::Request;
 use crate::json::Raw;
@@ -33,7 +33,11 @@ impl<H> Catalog<H> {
     /// code with the URI.
     // T-117: an unknown tool is a protocol error. PAG-05: so is an invalid cursor. STL-46: the code
     // for unknown resources depends on the revision.
-    pub fn find(&self, request: &Request, revision: Revision) -> Result<Found<'_, H>, ErrorObject> {
+    pub fn find(
+        &self,
+        request: &Request,
+        revision: Revision,
+    ) -> Result<Resolved<'_, H>, ErrorObject> {
         self.find_raw(&request.method, request.params.as_ref(), revision)
     }
 
@@ -47,43 +51,43 @@ impl<H> Catalog<H> {
         method: &str,
         params: Option<&Raw>,
         revision: Revision,
-    ) -> Result<Found<'_, H>, ErrorObject> {
+    ) -> Result<Resolved<'_, H>, ErrorObject> {
         match method {
             CallTool::METHOD => self.find_tool(decode_params(params)?),
             ReadResource::METHOD => self.find_resource(decode_params(params)?, revision),
             GetPrompt::METHOD => self.find_prompt(decode_params(params)?),
             Complete::METHOD => self.find_completion(decode_params(params)?),
-            _ => Ok(self.list(method, params)?.map_or(Found::Other, Found::Answer)),
+            _ => Ok(self.list(method, params)?.map_or(Resolved::Other, Resolved::Answer)),
         }
     }
 
-    fn find_tool(&self, mut call: CallTool) -> Result<Found<'_, H>, ErrorObject> {
+    fn find_tool(&self, mut call: CallTool) -> Result<Resolved<'_, H>, ErrorObject> {
         let entry = self.tools.find(&call.name).ok_or_else(|| unknown("tool", &call.name))?;
         let arguments = call.arguments.get_or_insert_with(|| AnyObject(Raw::empty_object()));
         if let Some(Err(problem)) = self.check.as_ref().map(|check| check(&entry.item, arguments)) {
-            return Ok(Found::Answer(Answer::Call(CallToolResult::error(problem))));
+            return Ok(Resolved::Answer(Answer::Call(CallToolResult::error(problem))));
         }
-        Ok(Found::Tool { tool: &entry.item, handler: &entry.handler, call })
+        Ok(Resolved::Tool { tool: &entry.item, handler: &entry.handler, call })
     }
 
     fn find_resource(
         &self,
         read: ReadResource,
         revision: Revision,
-    ) -> Result<Found<'_, H>, ErrorObject> {
+    ) -> Result<Resolved<'_, H>, ErrorObject> {
         if let Some(entry) = self.resources.find(&read.uri) {
-            return Ok(Found::Resource { resource: &entry.item, handler: &entry.handler, read });
+            return Ok(Resolved::Resource { resource: &entry.item, handler: &entry.handler, read });
         }
         for ((_, number), pattern) in &self.patterns {
             let Some(variables) = pattern.match_uri(&read.uri) else { continue };
             let Some(entry) = self.templates.at(*number) else { continue };
             let (template, handler) = (&entry.item, &entry.handler);
-            return Ok(Found::Template { template, handler, variables, read });
+            return Ok(Resolved::Template { template, handler, variables, read });
         }
         Err(no_resource(&read.uri, revision))
     }
 
-    fn find_prompt(&self, get: GetPrompt) -> Result<Found<'_, H>, ErrorObject> {
+    fn find_prompt(&self, get: GetPrompt) -> Result<Resolved<'_, H>, ErrorObject> {
         let entry = self.prompts.find(&get.name).ok_or_else(|| unknown("prompt", &get.name))?;
         reject_mistyped(&get.extra, "arguments", "an object")?;
         let arguments = get.arguments.as_ref();
@@ -99,10 +103,10 @@ impl<H> Catalog<H> {
             let message = alloc::format!("missing required arguments: {}", missing.join(", "));
             return Err(ErrorObject::invalid_params(message));
         }
-        Ok(Found::Prompt { prompt: &entry.item, handler: &entry.handler, get })
+        Ok(Resolved::Prompt { prompt: &entry.item, handler: &entry.handler, get })
     }
 
-    fn find_completion(&self, complete: Complete) -> Result<Found<'_, H>, ErrorObject> {
+    fn find_completion(&self, complete: Complete) -> Result<Resolved<'_, H>, ErrorObject> {
         let argument = &*complete.argument.name;
         let (handler, is_known) = match &complete.reference {
             Reference::Prompt(prompt) => {
@@ -125,8 +129,10 @@ impl<H> Catalog<H> {
             }
         };
         match handler {
-            Some(handler) => Ok(Found::Completion { handler, complete }),
-            None if is_known => Ok(Found::Answer(Answer::Complete(completion(Vec::new(), None)))),
+            Some(handler) => Ok(Resolved::Completion { handler, complete }),
+            None if is_known => {
+                Ok(Resolved::Answer(Answer::Complete(completion(Vec::new(), None))))
+            }
             None => Err(unknown("argument", argument)),
         }
     }

@@ -17,9 +17,9 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::fmt;
 
-pub use changed::Changed;
+pub use changed::ChangedList;
 pub use error::Refused;
-pub use resolved::{Answer, Found, completion, no_resource};
+pub use resolved::{Answer, Resolved, completion, no_resource};
 pub use table::Pages;
 use table::{Entry, Table};
 use uri_template::Rank;
@@ -36,7 +36,7 @@ use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate
 /// the entries added, never through peers.
 ///
 /// ```
-/// use mcp_proto::catalog::{Catalog, Found};
+/// use mcp_proto::catalog::{Catalog, Resolved};
 /// use mcp_proto::schema::Tool;
 /// use mcp_proto::{Capability, Raw, Revision};
 ///
@@ -47,7 +47,7 @@ use crate::schema::{CacheScope, Capabilities, Prompt, Resource, ResourceTemplate
 ///
 /// let params = Raw::from_text(r#"{"name":"today"}"#).unwrap();
 /// match catalog.find_raw("tools/call", Some(&params), Revision::V2025_11_25) {
-///     Ok(Found::Tool { handler, .. }) => assert_eq!(handler(), "sunny"),
+///     Ok(Resolved::Tool { handler, .. }) => assert_eq!(handler(), "sunny"),
 ///     other => panic!("{other:?}"),
 /// }
 /// ```
@@ -156,7 +156,7 @@ impl<H> Catalog<H> {
     /// Fails if a tool of this name exists, the name is empty, the input schema is not an object
     /// with `"type":"object"`, the output schema is not an object, or the tool does not fit on a
     /// page.
-    pub fn add_tool(&mut self, tool: Tool, handler: H) -> Result<Changed, Refused> {
+    pub fn add_tool(&mut self, tool: Tool, handler: H) -> Result<ChangedList, Refused> {
         if tool.name.is_empty() {
             return Err(Refused::Invalid("the name is empty"));
         }
@@ -168,7 +168,7 @@ impl<H> Catalog<H> {
             return Err(Refused::Invalid("the output schema is not an object"));
         }
         let name = tool.name.clone();
-        self.tools.add(&name, tool, handler, self.pages, self.replacing).map(|_| Changed::Tools)
+        self.tools.add(&name, tool, handler, self.pages, self.replacing).map(|_| ChangedList::Tools)
     }
 
     /// Adds a resource at the end of the list.
@@ -176,14 +176,14 @@ impl<H> Catalog<H> {
     /// # Errors
     /// Fails if a resource of this URI exists, the URI has no scheme, or the resource does not fit
     /// on a page.
-    pub fn add_resource(&mut self, resource: Resource, handler: H) -> Result<Changed, Refused> {
+    pub fn add_resource(&mut self, resource: Resource, handler: H) -> Result<ChangedList, Refused> {
         if !has_scheme(&resource.uri) {
             return Err(Refused::Invalid("the URI has no scheme"));
         }
         let uri = resource.uri.clone();
         self.resources
             .add(&uri, resource, handler, self.pages, self.replacing)
-            .map(|_| Changed::Resources)
+            .map(|_| ChangedList::Resources)
     }
 
     /// Adds a resource template at the end of the list.
@@ -199,12 +199,12 @@ impl<H> Catalog<H> {
         &mut self,
         template: ResourceTemplate,
         handler: H,
-    ) -> Result<Changed, Refused> {
+    ) -> Result<ChangedList, Refused> {
         let pattern = UriTemplate::parse(&template.uri_template)?;
         let number =
             self.templates.add(pattern.as_str(), template, handler, self.pages, self.replacing)?;
         self.patterns.insert((pattern.rank(), number), pattern);
-        Ok(Changed::Resources)
+        Ok(ChangedList::Resources)
     }
 
     /// Adds a prompt at the end of the list.
@@ -212,7 +212,7 @@ impl<H> Catalog<H> {
     /// # Errors
     /// Fails if a prompt of this name exists, the name is empty, its argument names are not unique,
     /// or the prompt does not fit on a page.
-    pub fn add_prompt(&mut self, prompt: Prompt, handler: H) -> Result<Changed, Refused> {
+    pub fn add_prompt(&mut self, prompt: Prompt, handler: H) -> Result<ChangedList, Refused> {
         if prompt.name.is_empty() {
             return Err(Refused::Invalid("the name is empty"));
         }
@@ -223,7 +223,7 @@ impl<H> Catalog<H> {
         let name = prompt.name.clone();
         self.prompts
             .add(&name, prompt, handler, self.pages, self.replacing)
-            .map(|_| Changed::Prompts)
+            .map(|_| ChangedList::Prompts)
     }
 
     /// Sets the handler that completes an argument of a prompt.
@@ -266,34 +266,34 @@ impl<H> Catalog<H> {
     ///
     /// # Errors
     /// Fails with [`Refused::Unknown`] if there is no such tool.
-    pub fn remove_tool(&mut self, name: &str) -> Result<(Changed, H), Refused> {
-        self.tools.remove(name).map(|(_, handler)| (Changed::Tools, handler))
+    pub fn remove_tool(&mut self, name: &str) -> Result<(ChangedList, H), Refused> {
+        self.tools.remove(name).map(|(_, handler)| (ChangedList::Tools, handler))
     }
 
     /// Removes a resource and returns its handler.
     ///
     /// # Errors
     /// Fails with [`Refused::Unknown`] if there is no such resource.
-    pub fn remove_resource(&mut self, uri: &str) -> Result<(Changed, H), Refused> {
-        self.resources.remove(uri).map(|(_, handler)| (Changed::Resources, handler))
+    pub fn remove_resource(&mut self, uri: &str) -> Result<(ChangedList, H), Refused> {
+        self.resources.remove(uri).map(|(_, handler)| (ChangedList::Resources, handler))
     }
 
     /// Removes a resource template and returns its handler.
     ///
     /// # Errors
     /// Fails with [`Refused::Unknown`] if there is no such template.
-    pub fn remove_template(&mut self, uri_template: &str) -> Result<(Changed, H), Refused> {
+    pub fn remove_template(&mut self, uri_template: &str) -> Result<(ChangedList, H), Refused> {
         let (number, handler) = self.templates.remove(uri_template)?;
         self.patterns.retain(|(_, other), _| *other != number);
-        Ok((Changed::Resources, handler))
+        Ok((ChangedList::Resources, handler))
     }
 
     /// Removes a prompt and returns its handler.
     ///
     /// # Errors
     /// Fails with [`Refused::Unknown`] if there is no such prompt.
-    pub fn remove_prompt(&mut self, name: &str) -> Result<(Changed, H), Refused> {
-        self.prompts.remove(name).map(|(_, handler)| (Changed::Prompts, handler))
+    pub fn remove_prompt(&mut self, name: &str) -> Result<(ChangedList, H), Refused> {
+        self.prompts.remove(name).map(|(_, handler)| (ChangedList::Prompts, handler))
     }
 
     /// Iterates over the tools in list order.
@@ -329,9 +329,9 @@ impl<H> Catalog<H> {
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
         let lists = [
-            (Changed::Prompts, !self.prompts.is_empty()),
-            (Changed::Resources, !self.resources.is_empty() || !self.templates.is_empty()),
-            (Changed::Tools, !self.tools.is_empty()),
+            (ChangedList::Prompts, !self.prompts.is_empty()),
+            (ChangedList::Resources, !self.resources.is_empty() || !self.templates.is_empty()),
+            (ChangedList::Tools, !self.tools.is_empty()),
         ];
         let mut capabilities = Capabilities::none();
         for (list, _) in lists.into_iter().filter(|(_, has)| *has) {

@@ -21,7 +21,7 @@ use crate::schema::{
 /// The params are decoded and checked; they contain the URI or name.
 ///
 /// ```
-/// use mcp_proto::catalog::{Catalog, Found};
+/// use mcp_proto::catalog::{Catalog, Resolved};
 /// use mcp_proto::schema::{CallTool, CallToolResult, Encode, Tool};
 /// use mcp_proto::{ErrorObject, Raw, Revision};
 ///
@@ -33,8 +33,8 @@ use crate::schema::{
 ///     params: &Raw,
 /// ) -> Result<Box<dyn Encode>, ErrorObject> {
 ///     Ok(match catalog.find_raw(method, Some(params), Revision::V2025_11_25)? {
-///         Found::Answer(answer) => Box::new(answer),
-///         Found::Tool { handler, call, .. } => Box::new(handler(&call)),
+///         Resolved::Answer(answer) => Box::new(answer),
+///         Resolved::Tool { handler, call, .. } => Box::new(handler(&call)),
 ///         _ => return Err(ErrorObject::method_not_found(method)),
 ///     })
 /// }
@@ -53,7 +53,7 @@ use crate::schema::{
 /// assert_eq!(error.to_string(), "no prompt `echo` (-32602)");
 /// ```
 #[non_exhaustive]
-pub enum Found<'a, H> {
+pub enum Resolved<'a, H> {
     /// The catalog's own answer, ready to send.
     Answer(Answer),
     /// An argument completion: answer with the result of [`completion`].
@@ -109,7 +109,7 @@ pub enum Found<'a, H> {
 }
 
 /// Omits the handler, whose type need not implement `Debug`.
-impl<H> fmt::Debug for Found<'_, H> {
+impl<H> fmt::Debug for Resolved<'_, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Answer(answer) => f.debug_tuple("Answer").field(answer).finish(),

@@ -19,7 +19,7 @@ use core::fmt;
 
 pub use owned::{OwnedChange, OwnedCommand};
 
-use crate::connection::{CallId, IncomingId, Peer, Question, Session};
+use crate::connection::{CallId, IncomingId, MessageEndpoint, Peer, Question};
 use crate::error::{Misuse, Unencodable};
 use crate::json::Raw;
 use crate::revision::{Revision, Side};
@@ -32,7 +32,7 @@ pub(crate) type Questions<'a> = Cow<'a, [(&'a str, Question)]>;
 /// The application's interface to a [`Client`](crate::client::Client) or a
 /// [`Server`](crate::server::Server).
 ///
-/// This trait is sealed. Transports use [`Session`] instead. Code generic over the role builds an
+/// This trait is sealed. Transports use [`MessageEndpoint`] instead. Code generic over the role builds an
 /// [`OwnedCommand`] and converts it.
 ///
 /// ```
@@ -47,7 +47,7 @@ pub(crate) type Questions<'a> = Cow<'a, [(&'a str, Question)]>;
 /// let mut server = Server::new(Instant::ZERO, Config::new("quiet", "1.0.0"));
 /// assert_eq!(close(&mut server), Ok(Applied::Done));
 /// ```
-pub trait Apply: Session<Event: fmt::Display> {
+pub trait Apply: MessageEndpoint<Event: fmt::Display> {
     /// Which side of the connection this is.
     const SIDE: Side;
 

@@ -20,9 +20,9 @@ mod subscriptions;
 mod transport;
 mod violations;
 
+pub use crate::message_endpoint::MessageEndpoint;
+pub(crate) use crate::message_endpoint::message_endpoint_over_connection;
 pub(crate) use crate::meta::MetaWriter;
-pub use crate::session::Session;
-pub(crate) use crate::session::session_over_connection;
 pub use crate::vocabulary::{
     Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, IncomingId,
     Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, StreamId, Violation,

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use crate::client::{self, Client};
 use crate::connection::{CallId, CallOptions, IncomingId, StreamId};
 use crate::server::{self, Server};
-use crate::{Instant, Limits, Raw, Revision, Session};
+use crate::{Instant, Limits, MessageEndpoint, Raw, Revision};
 
 const NOW: Instant = Instant::ZERO;
 const R5: Revision = Revision::V2026_07_28;
@@ -25,12 +25,12 @@ const META: &str = concat!(
 );
 
 /// Passes `message` from the peer to the connection.
-fn receive(session: &mut impl Session, message: impl AsRef<[u8]>) {
+fn receive(session: &mut impl MessageEndpoint, message: impl AsRef<[u8]>) {
     session.handle_message(NOW, StreamId::ONLY, message.as_ref());
 }
 
 /// Takes the queued messages.
-fn sent(session: &mut impl Session) -> Vec<String> {
+fn sent(session: &mut impl MessageEndpoint) -> Vec<String> {
     let mut messages = Vec::new();
     while let Some(outgoing) = session.poll_outgoing() {
         messages.push(core::str::from_utf8(outgoing.body).unwrap().to_string());
@@ -39,7 +39,7 @@ fn sent(session: &mut impl Session) -> Vec<String> {
 }
 
 /// Takes the queued events.
-fn events<S: Session>(session: &mut S) -> Vec<S::Event> {
+fn events<S: MessageEndpoint>(session: &mut S) -> Vec<S::Event> {
     core::iter::from_fn(|| session.poll_event()).collect()
 }
 

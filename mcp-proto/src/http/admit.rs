@@ -53,7 +53,7 @@ pub struct Head {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum VersionHeader {
     Absent,
-    /// Repeated, empty, too long, or not visible ASCII.
+    /// RepeatedHeader, empty, too long, or not visible ASCII.
     Malformed,
     Known(Revision),
     Unknown(Box<str>),
@@ -81,7 +81,7 @@ impl VersionHeader {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum SessionHeader {
     Absent,
-    Repeated,
+    RepeatedHeader,
     /// A value that this server cannot have issued.
     Foreign,
     Id(Box<str>),
@@ -96,7 +96,7 @@ impl SessionHeader {
             }
             Ok(Some(value)) => visible(value, policy.session_id_bytes_max())
                 .map_or(Self::Foreign, |id| Self::Id(id.into())),
-            Err(_) => Self::Repeated,
+            Err(_) => Self::RepeatedHeader,
         }
     }
 
@@ -106,7 +106,7 @@ impl SessionHeader {
         match self {
             Self::Id(id) => Ok(id.clone()),
             Self::Absent => Err(Refusal::new(400, "`Mcp-Session-Id` is missing")),
-            Self::Repeated => Err(Refusal::new(400, "`Mcp-Session-Id` is repeated")),
+            Self::RepeatedHeader => Err(Refusal::new(400, "`Mcp-Session-Id` is repeated")),
             // The id may come from another server behind this URL, so treat it like an expired
             // one: 404 makes the client initialize again.
             Self::Foreign => Err(Refusal::unknown_session(None)),

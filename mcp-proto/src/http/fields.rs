@@ -33,27 +33,27 @@ pub trait Fields {
     /// Returns the value of a header that may appear at most once.
     ///
     /// # Errors
-    /// Returns [`Repeated`] if the header appears twice, even with equal values. An intermediary
+    /// Returns [`RepeatedHeader`] if the header appears twice, even with equal values. An intermediary
     /// may check one value and this side use the other, so neither is trusted.
-    fn one(&self, name: &str) -> Result<Option<&[u8]>, Repeated> {
+    fn one(&self, name: &str) -> Result<Option<&[u8]>, RepeatedHeader> {
         match self.value(name, 1) {
             None => Ok(self.value(name, 0)),
-            Some(_) => Err(Repeated),
+            Some(_) => Err(RepeatedHeader),
         }
     }
 }
 
 /// A header that may appear at most once is repeated.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Repeated;
+pub struct RepeatedHeader;
 
-impl fmt::Display for Repeated {
+impl fmt::Display for RepeatedHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("header is repeated")
     }
 }
 
-impl core::error::Error for Repeated {}
+impl core::error::Error for RepeatedHeader {}
 
 /// Returns all values of a header.
 pub(super) fn all_values<'a>(
@@ -94,11 +94,11 @@ impl Fields for ::http::HeaderMap {
         values_of(self, name).nth(nth)
     }
 
-    fn one(&self, name: &str) -> Result<Option<&[u8]>, Repeated> {
+    fn one(&self, name: &str) -> Result<Option<&[u8]>, RepeatedHeader> {
         let mut values = values_of(self, name);
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
-            (_, Some(_)) => Err(Repeated),
+            (_, Some(_)) => Err(RepeatedHeader),
         }
     }
 }
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_repeated_header_is_an_error_even_with_equal_values() {
-        assert_eq!([("host", "a"), ("Host", "a")].one("host"), Err(Repeated));
+        assert_eq!([("host", "a"), ("Host", "a")].one("host"), Err(RepeatedHeader));
     }
 
     #[cfg(feature = "http-types")]
@@ -138,6 +138,6 @@ mod tests {
         let fields: &dyn Fields = &map;
         assert_eq!(fields.one("mcp-method"), Ok(Some(&b"tools/call"[..])));
         assert_eq!(all_values(fields, "accept").collect::<Vec<_>>(), [b"a", b"b"]);
-        assert_eq!((fields.one("accept"), fields.one("host")), (Err(Repeated), Ok(None)));
+        assert_eq!((fields.one("accept"), fields.one("host")), (Err(RepeatedHeader), Ok(None)));
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A server calls [`admit`] with the head of each request and [`Head::read`] with its body. Each
 //! returns a [`Refusal`] that converts to a complete [`Reply`]. An accepted request goes to a
-//! [`Session`], which assigns messages to responses; a [`Table`] stores the open sessions. A client
+//! [`Session`], which assigns messages to responses; a [`SessionTable`] stores the open sessions. A client
 //! is a [`client::Http`]. [`sse`] and [`header`] are independent of MCP.
 //!
 //! [Specification][spec]
@@ -27,11 +27,11 @@ mod validate;
 
 pub use self::header as field;
 pub use admit::{Admitted, Get, Head, admit, screen};
-pub use fields::{Fields, Repeated};
-pub use param_headers::{InvalidMirror, Mirror, Mismatch, standard};
+pub use fields::{Fields, RepeatedHeader};
+pub use param_headers::{InvalidParamHeader, Mismatch, ParamHeaders, standard};
 pub use policy::Policy;
 pub use refusal::{Refusal, status_of};
 pub use reply::{Body, Frame, Reply};
 pub use server::{ExchangeId, Session, Settings, Unresumable};
-pub use session_table::{Full, Table};
-pub use validate::{Post, Posted};
+pub use session_table::{SessionTable, SessionTableFull};
+pub use validate::{Post, PostedMessage};

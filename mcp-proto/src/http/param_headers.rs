@@ -69,11 +69,11 @@ pub(super) fn standard_of<'a>(
 ///
 /// ```
 /// use mcp_proto::Raw;
-/// use mcp_proto::http::Mirror;
+/// use mcp_proto::http::ParamHeaders;
 ///
 /// let schema = r#"{"type":"object","properties":{
 ///     "region":{"type":"string","x-mcp-header":"Region"}}}"#;
-/// let mirror = Mirror::of(&Raw::from_text(schema).unwrap()).unwrap();
+/// let mirror = ParamHeaders::of(&Raw::from_text(schema).unwrap()).unwrap();
 /// let arguments = Raw::from_text(r#"{"region":"us-west1"}"#).unwrap();
 /// let fields = mirror.fields(Some(&arguments));
 /// assert_eq!(fields, [("Mcp-Param-Region".to_string(), "us-west1".to_string())]);
@@ -82,7 +82,7 @@ pub(super) fn standard_of<'a>(
 /// ```
 // HTTP-48: clients exclude tools with invalid annotations.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Mirror {
+pub struct ParamHeaders {
     params: Vec<Param>,
 }
 
@@ -95,18 +95,18 @@ struct Param {
     path: Vec<Box<str>>,
 }
 
-impl Mirror {
+impl ParamHeaders {
     /// Collects the annotations of a tool's input schema.
     ///
     /// # Errors
-    /// Returns [`InvalidMirror`] if an annotation
+    /// Returns [`InvalidParamHeader`] if an annotation
     /// - is empty, not a token, or equal to another one, ignoring case,
     /// - belongs to a property that is not a string, integer or boolean,
     /// - is not reachable from the root through `properties` alone, or
     /// - exceeds a limit: 64 annotations, 128 bytes each, 32 levels.
     // HTTP-47: annotated parameters are mirrored. HTTP-48: constraints on annotations. T-108: only
     // statically reachable properties can be annotated.
-    pub fn of(input_schema: &Raw) -> Result<Self, InvalidMirror> {
+    pub fn of(input_schema: &Raw) -> Result<Self, InvalidParamHeader> {
         let mut mirror = Self::default();
         // Most schemas have no annotation. A backslash may hide an escaped spelling of it.
         let text = input_schema.as_bytes();
@@ -206,7 +206,7 @@ impl Param {
 
 /// A depth-first walk over a schema, with its current position.
 struct SchemaWalk<'m> {
-    mirror: &'m mut Mirror,
+    mirror: &'m mut ParamHeaders,
     path: Vec<Box<str>>,
     depth: usize,
 }
@@ -251,7 +251,7 @@ impl KeywordKind {
     }
 }
 
-type WalkResult = Result<(), InvalidMirror>;
+type WalkResult = Result<(), InvalidParamHeader>;
 
 impl SchemaWalk<'_> {
     /// Visits one schema. `reachable`: only `properties` lead to it from the root.
@@ -310,7 +310,7 @@ impl SchemaWalk<'_> {
         reachable: bool,
     ) -> WalkResult {
         let invalid = |why| {
-            Err(InvalidMirror { property: self.path.last().cloned().unwrap_or_default(), why })
+            Err(InvalidParamHeader { property: self.path.last().cloned().unwrap_or_default(), why })
         };
         let name = annotation.to_text().unwrap_or_default();
         let field = [HEADER_PREFIX, &*name].concat();
@@ -346,14 +346,14 @@ impl SchemaWalk<'_> {
 // HTTP-48: clients exclude such tools.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
-pub struct InvalidMirror {
+pub struct InvalidParamHeader {
     /// The name of the annotated property; peer-controlled text.
     pub property: Box<str>,
     /// The rule that the annotation breaks.
     pub why: &'static str,
 }
 
-impl fmt::Display for InvalidMirror {
+impl fmt::Display for InvalidParamHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The name is peer-controlled: print at most 64 characters, on one line.
         let name: String = self.property.chars().filter(|c| !c.is_control()).take(64).collect();
@@ -361,7 +361,7 @@ impl fmt::Display for InvalidMirror {
     }
 }
 
-impl core::error::Error for InvalidMirror {}
+impl core::error::Error for InvalidParamHeader {}
 
 /// A header that disagrees with its tool argument.
 // HTTP-50: servers reject such requests.

@@ -16,9 +16,9 @@ use crate::time::Instant;
 /// ```
 /// use core::time::Duration;
 /// use mcp_proto::Instant;
-/// use mcp_proto::http::Table;
+/// use mcp_proto::http::SessionTable;
 ///
-/// let mut table = Table::new(1, Duration::from_secs(60));
+/// let mut table = SessionTable::new(1, Duration::from_secs(60));
 /// table.insert(Instant::ZERO, "a", 'A').unwrap();
 /// assert!(table.insert(Instant::ZERO, "b", 'B').is_err());
 /// assert_eq!(table.get(Instant::ZERO, "a"), Some(&'A'));
@@ -27,7 +27,7 @@ use crate::time::Instant;
 /// ```
 // SEC-18: what clients can make a server hold is bounded.
 #[derive(Debug)]
-pub struct Table<T> {
+pub struct SessionTable<T> {
     sessions: BTreeMap<Box<str>, Entry<T>>,
     sessions_max: usize,
     idle_max: Duration,
@@ -44,17 +44,17 @@ struct Entry<T> {
 
 /// The session table has reached its limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Full;
+pub struct SessionTableFull;
 
-impl fmt::Display for Full {
+impl fmt::Display for SessionTableFull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("session limit reached")
     }
 }
 
-impl core::error::Error for Full {}
+impl core::error::Error for SessionTableFull {}
 
-impl<T> Table<T> {
+impl<T> SessionTable<T> {
     /// Creates a table of at most `sessions_max` sessions that expire after `idle_max`.
     #[must_use]
     pub const fn new(sessions_max: usize, idle_max: Duration) -> Self {
@@ -76,20 +76,20 @@ impl<T> Table<T> {
     /// Checks that one more session fits.
     ///
     /// # Errors
-    /// Returns [`Full`] if the limit is reached.
-    pub fn has_room(&self) -> Result<(), Full> {
-        if self.sessions.len() < self.sessions_max { Ok(()) } else { Err(Full) }
+    /// Returns [`SessionTableFull`] if the limit is reached.
+    pub fn has_room(&self) -> Result<(), SessionTableFull> {
+        if self.sessions.len() < self.sessions_max { Ok(()) } else { Err(SessionTableFull) }
     }
 
     /// Inserts a session.
     ///
     /// # Errors
-    /// Returns [`Full`], and drops the session, if the limit is reached or the id is taken. Random
+    /// Returns [`SessionTableFull`], and drops the session, if the limit is reached or the id is taken. Random
     /// ids do not collide in practice.
-    pub fn insert(&mut self, now: Instant, id: &str, session: T) -> Result<(), Full> {
+    pub fn insert(&mut self, now: Instant, id: &str, session: T) -> Result<(), SessionTableFull> {
         self.has_room()?;
         if self.sessions.contains_key(id) {
-            return Err(Full);
+            return Err(SessionTableFull);
         }
         self.sessions.insert(id.into(), Entry { session, last_used: now });
         self.next.get_or_insert(now + self.idle_max);
@@ -154,11 +154,11 @@ mod tests {
 
     #[test]
     fn an_insert_beyond_the_limit_fails_and_keeps_the_others() {
-        let mut table = Table::new(2, MINUTE);
+        let mut table = SessionTable::new(2, MINUTE);
         assert_eq!(table.insert(Instant::ZERO, "a", 1), Ok(()));
-        assert_eq!(table.insert(Instant::ZERO, "a", 2), Err(Full), "a taken id");
+        assert_eq!(table.insert(Instant::ZERO, "a", 2), Err(SessionTableFull), "a taken id");
         assert_eq!(table.insert(Instant::ZERO, "b", 2), Ok(()));
-        assert_eq!(table.insert(Instant::ZERO, "c", 3), Err(Full));
+        assert_eq!(table.insert(Instant::ZERO, "c", 3), Err(SessionTableFull));
         assert_eq!(table.remove("a"), Some(1));
         assert_eq!(table.insert(Instant::ZERO, "c", 3), Ok(()));
         assert_eq!(table.iter().copied().collect::<Vec<_>>(), [2, 3]);
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn idle_sessions_expire_and_busy_ones_do_not() {
-        let mut table = Table::new(9, MINUTE);
+        let mut table = SessionTable::new(9, MINUTE);
         table.insert(Instant::ZERO, "idle", 1).unwrap();
         table.insert(Instant::ZERO, "busy", 2).unwrap();
         table.insert(Instant::ZERO, "used", 3).unwrap();

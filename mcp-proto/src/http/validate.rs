@@ -23,7 +23,7 @@ use crate::schema::key;
 ///
 /// ```
 /// use mcp_proto::Revision;
-/// use mcp_proto::http::{Admitted, Policy, Post, Posted, admit};
+/// use mcp_proto::http::{Admitted, Policy, Post, PostedMessage, admit};
 ///
 /// let fields = [
 ///     ("Host", "localhost:8080"),
@@ -40,7 +40,7 @@ use crate::schema::key;
 /// let post = head.read(&policy, &fields, body, &|_tool| None).unwrap();
 /// let Post::Alone { revision, message } = post else { panic!("not modern") };
 /// assert_eq!(revision, Revision::V2026_07_28);
-/// assert!(matches!(message, Posted::Request { .. }));
+/// assert!(matches!(message, PostedMessage::Request { .. }));
 ///
 /// // The body has another method than the head.
 /// let body = body.map(|byte| if byte == b'l' { b'L' } else { byte });
@@ -56,7 +56,7 @@ pub enum Post {
         /// The modern revision of the message.
         revision: Revision,
         /// The kind of message.
-        message: Posted,
+        message: PostedMessage,
     },
     /// An `initialize` request, which opens a session.
     Opening {
@@ -73,13 +73,13 @@ pub enum Post {
         // HTTP-37: without the header, the version is the negotiated one.
         version: Option<Revision>,
         /// The kind of message.
-        message: Posted,
+        message: PostedMessage,
     },
 }
 
 /// The kind of a posted message.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Posted {
+pub enum PostedMessage {
     /// A request.
     // HTTP-10: answered with JSON or an event stream.
     Request {
@@ -109,7 +109,7 @@ impl Head {
     ///
     /// `fields` are the headers that the head was admitted with. `schema_of` returns the input
     /// schema of a tool by name, so that `Mcp-Param-*` headers can be [checked] against the
-    /// arguments; unknown tools and tools with [invalid](super::InvalidMirror) annotations are not
+    /// arguments; unknown tools and tools with [invalid](super::InvalidParamHeader) annotations are not
     /// checked.
     ///
     /// [checked]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
@@ -223,7 +223,7 @@ impl Head {
                 self.require_session(policy, None, notification(&method.text))
             }
             Message::Response { .. } | Message::BrokenResponse { .. } | Message::OrphanError(_) => {
-                self.require_session(policy, None, Posted::Response)
+                self.require_session(policy, None, PostedMessage::Response)
             }
         }
     }
@@ -257,7 +257,7 @@ impl Head {
         &self,
         policy: &Policy,
         id: Option<&RequestId>,
-        message: Posted,
+        message: PostedMessage,
     ) -> Result<Post, Refusal> {
         let version = require_supported(policy, &self.version)
             .map_err(|refusal| self.with_id(refusal, id))?;
@@ -290,7 +290,7 @@ impl Head {
         let members = elements(array).take(policy.limits().batch_members_max);
         let requests =
             members.filter_map(|member| request_id(member, policy.limits().id_bytes_max)).collect();
-        self.require_session(policy, None, Posted::Batch { requests })
+        self.require_session(policy, None, PostedMessage::Batch { requests })
     }
 
     /// Creates a refusal for a client of the revision that the head names.
@@ -308,12 +308,12 @@ impl Head {
     }
 }
 
-fn request(id: &RequestId, method: &str) -> Posted {
-    Posted::Request { id: id.clone(), method: method.into() }
+fn request(id: &RequestId, method: &str) -> PostedMessage {
+    PostedMessage::Request { id: id.clone(), method: method.into() }
 }
 
-fn notification(method: &str) -> Posted {
-    Posted::Notification { method: method.into() }
+fn notification(method: &str) -> PostedMessage {
+    PostedMessage::Notification { method: method.into() }
 }
 
 /// Returns the id of a batch member, if it is a request.

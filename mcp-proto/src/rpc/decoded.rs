@@ -42,11 +42,11 @@ impl From<Bytes> for Incoming<'_> {
 /// A parsed message, for transports that inspect messages before they pass them on.
 ///
 /// A message that is invalid decodes too; the connection then responds to it or reports it, as if
-/// it had been passed to [`handle_message`](crate::Session::handle_message).
+/// it had been passed to [`handle_message`](crate::MessageEndpoint::handle_message).
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
-/// use mcp_proto::{Decoded, Incoming, Instant, Limits, Session, StreamId};
+/// use mcp_proto::{Decoded, Incoming, Instant, Limits, MessageEndpoint, StreamId};
 ///
 /// let mut server = Server::new(Instant::ZERO, Config::new("quiet", "1.0.0"));
 /// let message = Incoming::Borrowed(br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#);
@@ -64,7 +64,7 @@ pub struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Parses a message with the [limits](crate::Session::limits) of the connection that will
+    /// Parses a message with the [limits](crate::MessageEndpoint::limits) of the connection that will
     /// handle it. The work is linear in its length.
     #[must_use]
     #[inline]

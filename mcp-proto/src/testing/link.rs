@@ -1,4 +1,4 @@
-//! [`Link`]: one direction of a pipe in virtual time, with fault injection.
+//! [`Pipe`]: one direction of a pipe in virtual time, with fault injection.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -29,9 +29,9 @@ pub enum Chunking {
 /// use bytes::Buf;
 /// use core::time::Duration;
 /// use mcp_proto::Instant;
-/// use mcp_proto::testing::{Chunking, Link};
+/// use mcp_proto::testing::{Chunking, Pipe};
 ///
-/// let mut link = Link::default();
+/// let mut link = Pipe::default();
 /// link.latency = Duration::from_millis(5);
 /// link.chunking = Chunking::Bytes(2);
 /// link.send(Instant::ZERO, &mut &b"abc"[..], |_| ());
@@ -42,7 +42,7 @@ pub enum Chunking {
 /// assert!(link.receive(later).is_none() && link.receive_end(later));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Link {
+pub struct Pipe {
     /// The minimum delay. Default: 1 ms.
     pub latency: Duration,
     /// A seed and the maximum random delay added to each piece. Later pieces wait for earlier ones.
@@ -71,7 +71,7 @@ pub struct Link {
     is_end_received: bool,
 }
 
-impl Default for Link {
+impl Default for Pipe {
     fn default() -> Self {
         Self {
             latency: Duration::from_millis(1),
@@ -90,7 +90,7 @@ impl Default for Link {
     }
 }
 
-impl Link {
+impl Pipe {
     /// Returns the number of bytes in flight.
     #[must_use]
     pub const fn bytes_in_flight(&self) -> usize {

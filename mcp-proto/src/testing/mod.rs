@@ -1,8 +1,8 @@
 //! A test kit for MCP peers: a client and a server in memory, virtual time, failing pipes, and a
 //! checker for the messages on the wire.
 //!
-//! [`Pair`] connects a client and a server by two [`Link`]s in virtual time. Nothing sleeps, and
-//! all randomness comes from a seed, so failures are reproducible. A [`Watch`] checks the messages
+//! [`Pair`] connects a client and a server by two [`Pipe`]s in virtual time. Nothing sleeps, and
+//! all randomness comes from a seed, so failures are reproducible. A [`WireChecker`] checks the messages
 //! in both directions. A failure reports the seed and the [`Transcript`].
 //!
 //! A test of a server:
@@ -39,7 +39,7 @@
 //! ```
 //!
 //! To check peers that are not built on this crate, pass the bytes of both directions to a
-//! [`Watch`].
+//! [`WireChecker`].
 
 #![allow(clippy::panic, reason = "a test kit reports failures by panicking")]
 
@@ -49,8 +49,8 @@ mod seed;
 mod transcript;
 mod watch;
 
-pub use link::{Chunking, Link};
+pub use link::{Chunking, Pipe};
 pub use pair::Pair;
 pub use seed::Seed;
 pub use transcript::Transcript;
-pub use watch::{Breach, Watch};
+pub use watch::{Breach, WireChecker};

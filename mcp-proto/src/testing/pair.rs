@@ -10,10 +10,10 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use super::link::{Chunking, Link};
+use super::link::{Chunking, Pipe};
 use super::seed::Seed;
 use super::transcript::Transcript;
-use super::watch::Watch;
+use super::watch::WireChecker;
 use crate::client::{self, Client};
 use crate::endpoint::Endpoint;
 use crate::revision::Side;
@@ -43,7 +43,7 @@ type Describe<E> = fn(&<E as Endpoint>::Event) -> String;
 /// calls the methods of [`client`](Self::client) and [`server`](Self::server) with
 /// [`now`](Self::now).
 ///
-/// The fields of each [`Link`] inject faults. A [`Watch`] checks the messages of both sides.
+/// The fields of each [`Pipe`] inject faults. A [`WireChecker`] checks the messages of both sides.
 ///
 /// The endpoints are those of this crate or wrappers that implement [`Endpoint`]. The `Display`
 /// output of a pair is the label and the transcript; include it in the test's assertions.
@@ -73,9 +73,9 @@ pub struct Pair<C: Endpoint = Stdio<Client>, S: Endpoint = Stdio<Server>> {
     /// The server.
     pub server: S,
     /// The pipe from the server to the client.
-    pub to_client: Link,
+    pub to_client: Pipe,
     /// The pipe from the client to the server.
-    pub to_server: Link,
+    pub to_server: Pipe,
     /// The current time, initially zero.
     pub now: Instant,
     /// Events of the client, if it has no handler.
@@ -88,7 +88,7 @@ pub struct Pair<C: Endpoint = Stdio<Client>, S: Endpoint = Stdio<Server>> {
     pub is_server_busy: bool,
     /// The checker of messages. Pass it any bytes given to an endpoint without going through its
     /// link.
-    pub watch: Watch,
+    pub watch: WireChecker,
     on_client_event: Option<EventHandler<C>>,
     on_server_event: Option<EventHandler<S>>,
     describe_client: Describe<C>,
@@ -116,8 +116,8 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         Self {
             client,
             server,
-            to_client: Link::default(),
-            to_server: Link::default(),
+            to_client: Pipe::default(),
+            to_server: Pipe::default(),
             now: Instant::ZERO,
             client_events: VecDeque::new(),
             server_events: VecDeque::new(),
@@ -125,7 +125,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
             is_server_busy: false,
             on_client_event: None,
             on_server_event: None,
-            watch: Watch::default(),
+            watch: WireChecker::default(),
             describe_client: debug_excerpt,
             describe_server: debug_excerpt,
             transcript: Transcript::default(),
@@ -312,7 +312,7 @@ impl<C: Endpoint, S: Endpoint> Pair<C, S> {
         let mut broken = None;
         let Self { watch, transcript, partial_lines: [client_partial, server_partial], .. } = self;
         let mut transfer =
-            |side, link: &mut Link, outbox: &mut crate::wire::Outbox, partial: &mut Vec<u8>| {
+            |side, link: &mut Pipe, outbox: &mut crate::wire::Outbox, partial: &mut Vec<u8>| {
                 let mark = if side == Side::Client { "client →" } else { "server →" };
                 link.send(now, outbox, |piece| {
                     note_lines(transcript, now, mark, partial, piece);
@@ -371,7 +371,7 @@ impl<C: Endpoint, S: Endpoint> fmt::Debug for Pair<C, S> {
 }
 
 /// Passes arrived bytes to an endpoint while it wants input.
-fn deliver(now: Instant, link: &mut Link, to: &mut impl Endpoint) -> bool {
+fn deliver(now: Instant, link: &mut Pipe, to: &mut impl Endpoint) -> bool {
     let mut moved = false;
     while to.wants_input() {
         let Some(piece) = link.receive(now) else { break };

@@ -1,4 +1,4 @@
-//! [`Watch`]: a checker for the messages that two peers exchange.
+//! [`WireChecker`]: a checker for the messages that two peers exchange.
 //!
 //! The checker sees what each side sends, but not what has arrived at the other. It therefore
 //! reports a line only if the line is wrong no matter which earlier messages are still in flight.
@@ -16,7 +16,7 @@ use super::transcript::EscapedLine;
 use crate::json::{Raw, find};
 use crate::revision::{MethodRule, Revision, Side};
 
-/// A violation of the protocol, found by a [`Watch`].
+/// A violation of the protocol, found by a [`WireChecker`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Breach {
     /// The side that sent the line.
@@ -54,12 +54,12 @@ impl core::error::Error for Breach {}
 ///
 /// ```
 /// use mcp_proto::Side;
-/// use mcp_proto::testing::Watch;
+/// use mcp_proto::testing::WireChecker;
 ///
 /// let request = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
 /// let response = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
 ///
-/// let mut watch = Watch::default();
+/// let mut watch = WireChecker::default();
 /// watch.sent(Side::Client, request).unwrap();
 /// assert_eq!(watch.unanswered().count(), 1);
 /// watch.sent(Side::Server, response).unwrap();
@@ -68,7 +68,7 @@ impl core::error::Error for Breach {}
 /// assert!(breach.what.contains("request 1 is already answered"));
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Watch {
+pub struct WireChecker {
     client: SideState,
     server: SideState,
     /// The revision of the session, once negotiated.
@@ -102,7 +102,7 @@ struct SentRequests {
     progress: Option<f64>,
 }
 
-impl Watch {
+impl WireChecker {
     /// Checks bytes sent by `side`, split at any position.
     ///
     /// # Errors

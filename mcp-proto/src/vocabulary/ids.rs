@@ -8,7 +8,7 @@ use core::fmt;
 /// input keeps its handle, while each repetition has a new id on the wire.
 ///
 /// ```
-/// # use mcp_proto::{Instant, Session, StreamId};
+/// # use mcp_proto::{Instant, MessageEndpoint, StreamId};
 /// # use mcp_proto::client::{Client, Config, Event};
 /// use mcp_proto::CallOptions;
 /// # let now = Instant::ZERO;
@@ -45,7 +45,7 @@ impl fmt::Display for CallId {
 /// cancelled the request.
 ///
 /// ```
-/// # use mcp_proto::{Capability, Instant, Session, StreamId};
+/// # use mcp_proto::{Capability, Instant, MessageEndpoint, StreamId};
 /// # use mcp_proto::server::{Config, Event, Server};
 /// use mcp_proto::ErrorObject;
 /// # let now = Instant::ZERO;
@@ -79,7 +79,7 @@ impl fmt::Display for IncomingId {
 /// A byte stream is one channel for both directions, [`StreamId::ONLY`]. Over HTTP each exchange is
 /// a stream, which also carries the messages that belong to its request. A transport with several
 /// streams passes the stream of each message to
-/// [`handle_message`](crate::Session::handle_message), and never reuses an id in one connection.
+/// [`handle_message`](crate::MessageEndpoint::handle_message), and never reuses an id in one connection.
 ///
 /// ```
 /// use mcp_proto::{Route, StreamId};

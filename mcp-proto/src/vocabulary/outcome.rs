@@ -214,7 +214,7 @@ impl core::error::Error for Fault {}
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config, Event};
-/// use mcp_proto::{Close, Instant, Session};
+/// use mcp_proto::{Close, Instant, MessageEndpoint};
 ///
 /// let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
 /// client.close(Instant::ZERO);

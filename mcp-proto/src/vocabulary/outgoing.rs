@@ -60,7 +60,7 @@ pub enum OutgoingKind {
     /// Not a message, but the end of a stream: with [`Outgoing::last`] it has ended, otherwise the
     /// application closes it early and the response follows on another stream.
     ///
-    /// Only produced after [`Session::use_streams`](crate::Session::use_streams).
+    /// Only produced after [`MessageEndpoint::use_streams`](crate::MessageEndpoint::use_streams).
     EndOfStream,
     /// A notification.
     Notification(Method),
@@ -86,13 +86,13 @@ pub enum OutgoingKind {
 
 /// An outgoing message, to be sent by a transport.
 ///
-/// [`Session::poll_outgoing`](crate::Session::poll_outgoing) returns messages in sending order,
+/// [`MessageEndpoint::poll_outgoing`](crate::MessageEndpoint::poll_outgoing) returns messages in sending order,
 /// across all streams. See the specification on
 /// [transports](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports).
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config};
-/// use mcp_proto::{Instant, MethodId, OutgoingKind, Route, Session};
+/// use mcp_proto::{Instant, MethodId, OutgoingKind, Route, MessageEndpoint};
 ///
 /// let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
 /// let outgoing = client.poll_outgoing().unwrap();

@@ -15,7 +15,7 @@ use crate::vocabulary::Answers;
 /// Nothing here is verified: use it for logs and feature checks, not for access control.
 ///
 /// ```
-/// # use mcp_proto::{Instant, Session, StreamId};
+/// # use mcp_proto::{Instant, MessageEndpoint, StreamId};
 /// # use mcp_proto::client::{Client, Config, Event};
 /// use mcp_proto::Capability;
 /// # let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
@@ -50,7 +50,7 @@ impl Peer {
 /// A request that the peer sent.
 ///
 /// ```
-/// # use mcp_proto::{Capability, Instant, Session, StreamId};
+/// # use mcp_proto::{Capability, Instant, MessageEndpoint, StreamId};
 /// # use mcp_proto::server::{Config, Event, Server};
 /// use mcp_proto::ErrorObject;
 /// use mcp_proto::schema::{CallTool, CallToolResult};
@@ -103,7 +103,7 @@ impl Request {
 /// its own in [`_meta`]. Servers need not distinguish the two.
 ///
 /// ```
-/// # use mcp_proto::{Capability, Instant, Session, StreamId};
+/// # use mcp_proto::{Capability, Instant, MessageEndpoint, StreamId};
 /// # use mcp_proto::server::{Config, Event, Server};
 /// use mcp_proto::Revision;
 /// # let config = Config::new("weather", "1.0.0").capability(Capability::Tools);

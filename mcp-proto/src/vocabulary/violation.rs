@@ -12,7 +12,7 @@ use core::fmt;
 ///
 /// ```
 /// use mcp_proto::client::{Client, Config, Event};
-/// use mcp_proto::{Instant, Session, StreamId, ViolationKind};
+/// use mcp_proto::{Instant, MessageEndpoint, StreamId, ViolationKind};
 ///
 /// let mut client = Client::new(Instant::ZERO, Config::new("demo", "1.0.0"));
 /// client.handle_message(Instant::ZERO, StreamId::ONLY, &b"Server started"[..]);

@@ -26,7 +26,7 @@ const FLOORS: &[Floor] = &[
     Floor { rooms: &["revision", "rpc"], closed: &["wire"] },
     Floor { rooms: &["schema"], closed: &["wire"] },
     Floor { rooms: &["vocabulary"], closed: &["wire"] },
-    Floor { rooms: &["cache", "meta", "permissions", "queues", "session"], closed: &[] },
+    Floor { rooms: &["cache", "message_endpoint", "meta", "permissions", "queues"], closed: &[] },
     Floor { rooms: &["connection"], closed: &[] },
     Floor { rooms: &["command"], closed: &[] },
     Floor { rooms: &["client", "endpoint", "server"], closed: &[] },

@@ -17,7 +17,6 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("Challenge", 2),
     // The commands of a client and those of a server, each in the module of its role.
     ("Command", 2),
-    ("Changed", 2),
     ("Client", 2),
     ("Config", 3),
     ("Connect", 3),
@@ -25,10 +24,8 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("Connection", 2),
     ("Event", 4),
     ("ExchangeId", 2),
-    ("Found", 2),
     ("Frame", 2),
     ("Http", 2),
-    ("Link", 2),
     ("Listening", 2),
     ("Pending", 2),
     ("Reader", 2),
@@ -36,8 +33,6 @@ pub const KNOWN: &[(&str, usize)] = &[
     ("Serve", 3),
     ("ServeHttp", 3),
     ("Server", 2),
-    ("Session", 2),
-    ("Watch", 2),
 ];
 
 /// Finds public type names with several definitions, and known ones with fewer than listed.

@@ -47,7 +47,7 @@ mod witness;
 pub use check::Checked;
 pub use golden::Golden;
 pub use ledger::Ledger;
-pub use mcp_proto::testing::{Chunking, Link, Seed, Transcript};
+pub use mcp_proto::testing::{Chunking, Pipe, Seed, Transcript};
 pub use meeting::assert_meeting;
 pub use pair::Pair;
 pub use peer::{ClientSolo, ServerSolo, Solo, initialize};

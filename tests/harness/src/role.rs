@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_proto::schema::Level;
 use mcp_proto::{
     Applied, Apply, CallId, CallOptions, Change, Endpoint, ErrorObject, Filter, IncomingId,
-    Instant, Limits, Misuse, OwnedCommand, Peer, Progress, Question, Raw, Session, Side,
+    Instant, Limits, MessageEndpoint, Misuse, OwnedCommand, Peer, Progress, Question, Raw, Side,
 };
 
 use crate::witness::Witness;

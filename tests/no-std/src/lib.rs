@@ -16,7 +16,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
 use mcp_proto::stdio::Stdio;
-use mcp_proto::{Endpoint, Instant, Session};
+use mcp_proto::{Endpoint, Instant, MessageEndpoint};
 
 /// Runs a client and a server against each other, so that the core is linked and not only compiled;
 /// returns the number of bytes that the server sent.

@@ -7,8 +7,8 @@ use mcp_proto::schema::{
     CreateMessage, Elicit, Empty, Encode, Form, Level, ListTools, Map, TextField,
 };
 use mcp_proto::{
-    CallOptions, ErrorObject, IncomingId, Misuse, Progress, Question, Raw, Request, Session,
-    StreamId,
+    CallOptions, ErrorObject, IncomingId, MessageEndpoint, Misuse, Progress, Question, Raw,
+    Request, StreamId,
 };
 use mcp_proto::{client, server};
 use serde_json::{Value, json};

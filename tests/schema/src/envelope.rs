@@ -10,7 +10,7 @@ use mcp_proto::schema::{
     Decode, DecodeError, ListTools, MissingCapabilities, UnsupportedVersion, UrlElicitationRequired,
 };
 use mcp_proto::server;
-use mcp_proto::{CallError, CallOptions, Raw, Revision, Session};
+use mcp_proto::{CallError, CallOptions, MessageEndpoint, Raw, Revision};
 use serde_json::{Value, json};
 
 use crate::compare::difference;

@@ -2,7 +2,7 @@
 
 use mcp_proto::client::{self, Client};
 use mcp_proto::server::{self, Server};
-use mcp_proto::{Capability, Instant, Revision, Session, Side, StreamId};
+use mcp_proto::{Capability, Instant, MessageEndpoint, Revision, Side, StreamId};
 use serde_json::Value;
 
 use crate::compare;

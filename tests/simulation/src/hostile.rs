@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
-use mcp_harness::{Link, Seed};
+use mcp_harness::{Pipe, Seed};
 use mcp_proto::{Instant, Side};
 use serde_json::Value;
 
@@ -197,7 +197,7 @@ impl Hostile {
 }
 
 impl Party for Hostile {
-    fn send(&mut self, shared: &mut Shared, link: &mut Link) -> bool {
+    fn send(&mut self, shared: &mut Shared, link: &mut Pipe) -> bool {
         link.send(shared.now, &mut self.out, |_| {})
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use mcp_harness::{Checked, Link, Role, Seed, Step};
+use mcp_harness::{Checked, Pipe, Role, Seed, Step};
 use mcp_proto::{
     Applied, CallError, Close, Endpoint, Instant, Misuse, OwnedCommand, Raw, Side, ViolationKind,
 };
@@ -283,7 +283,7 @@ impl<R: Role<Event: Tell>> Node<R> {
 }
 
 impl<R: Role<Event: Tell>> Party for Node<R> {
-    fn send(&mut self, shared: &mut Shared, link: &mut Link) -> bool {
+    fn send(&mut self, shared: &mut Shared, link: &mut Pipe) -> bool {
         let mut sent = Vec::new();
         let moved =
             link.send(shared.now, self.machine.outbox(), |piece| sent.extend_from_slice(piece));

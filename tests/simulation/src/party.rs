@@ -1,6 +1,6 @@
 //! The interface of one end of a world's two links.
 
-use mcp_harness::{Link, Seed};
+use mcp_harness::{Pipe, Seed};
 use mcp_proto::Instant;
 
 use crate::books::Books;
@@ -25,7 +25,7 @@ pub(crate) struct Shared {
 /// One end of the two links.
 pub(crate) trait Party {
     /// Writes output to the link; returns false if there was none.
-    fn send(&mut self, shared: &mut Shared, link: &mut Link) -> bool;
+    fn send(&mut self, shared: &mut Shared, link: &mut Pipe) -> bool;
 
     /// Returns whether the party reads.
     fn wants_input(&self) -> bool;

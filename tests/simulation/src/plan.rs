@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use mcp_harness::{Chunking, Link, Seed};
+use mcp_harness::{Chunking, Pipe, Seed};
 use mcp_proto::{Capability, Era, Limits, Revision, ViolationPolicy, client, server};
 
 use crate::case::{Case, Feature};
@@ -185,8 +185,8 @@ impl Plan {
 
     /// Draws a link.
     #[must_use]
-    pub(crate) fn link(&self, random: &mut Seed) -> Link {
-        let mut link = Link::default();
+    pub(crate) fn link(&self, random: &mut Seed) -> Pipe {
+        let mut link = Pipe::default();
         let (latency, size, capacity) =
             (random.below(200), random.below(4), 1 + random.below(3000));
         let seed = Seed(random.next());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_harness::{Link, Role};
+use mcp_harness::{Pipe, Role};
 use mcp_proto::{Applied, CallOptions, Endpoint, Era, Limits, Misuse, OwnedCommand, Raw, Side};
 
 use crate::case::Feature;
@@ -197,7 +197,7 @@ impl<R: Role<Event: Tell>> Node<R> {
 
     fn take_away(&mut self, shared: &mut Shared) -> Vec<String> {
         let before = self.record.lines.len();
-        let mut nowhere = Link::default();
+        let mut nowhere = Pipe::default();
         while self.send(shared, &mut nowhere) {}
         self.record.lines.get(before..).unwrap_or_default().to_vec()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_harness::{Checked, Link, Role, Seed};
+use mcp_harness::{Checked, Pipe, Role, Seed};
 use mcp_proto::client::Client;
 use mcp_proto::server::Server;
 use mcp_proto::stdio::Stdio;
@@ -44,7 +44,7 @@ pub(crate) struct World {
     shared: Shared,
     players: [Player; 2],
     /// The outgoing link of each side.
-    links: [Link; 2],
+    links: [Pipe; 2],
     is_over: [bool; 2],
     taken: usize,
 }

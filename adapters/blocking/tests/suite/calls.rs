@@ -277,6 +277,6 @@ fn a_fault_of_the_peer_is_reported_on_both_sides() {
         let (mut hand, serving) = serve_by_hand(weather().limits(limits));
         hand.say_line("this\nis\nno\nJSON");
         let ended = serving.join().unwrap();
-        assert!(ended.unwrap_err().to_string().contains("too often"));
+        assert!(ended.unwrap_err().to_string().contains("Limits::violations_max"));
     });
 }

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use event_listener::Event;
 use futures_lite::future::yield_now;
 use mcp_proto::client::{Client as Machine, Command};
-use mcp_proto::{CallError, CallId, CallOptions, Era, Filter, Instant, Misuse, Raw, Session as _};
+use mcp_proto::{
+    CallError, CallId, CallOptions, Era, Filter, Instant, MessageEndpoint as _, Misuse, Raw,
+};
 
 use crate::client::call::START_PATIENCE;
 use crate::error::Error;

@@ -13,11 +13,11 @@ use futures_lite::future::{or, yield_now};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use mcp_proto::http::{
-    Admitted, Body as ReplyBody, Get, Head, Policy, Post, Posted, Refusal, Reply, Session, Table,
-    admit, screen,
+    Admitted, Body as ReplyBody, Get, Head, Policy, Post, PostedMessage, Refusal, Reply, Session,
+    SessionTable, admit, screen,
 };
 use mcp_proto::server::{Config, Server as Machine};
-use mcp_proto::{Decoded, Revision, Session as _};
+use mcp_proto::{Decoded, MessageEndpoint as _, Revision};
 
 use super::body::{Body, Exchange};
 use super::options::Http;
@@ -55,7 +55,7 @@ impl HttpService {
         let config = server.config()?;
         let policy = options.policy(&config);
         let sessions = Sessions::new(
-            Table::new(options.sessions_max, options.idle_max),
+            SessionTable::new(options.sessions_max, options.idle_max),
             options.listeners_max,
         );
         let server = server.clone();
@@ -178,7 +178,7 @@ impl ServiceShared {
             Post::Opening { .. } => self.open_session(&body, decoded)?,
             Post::Within { session, message, .. } => {
                 let id = match &message {
-                    Posted::Request { id, .. } => Some(id),
+                    PostedMessage::Request { id, .. } => Some(id),
                     _ => None,
                 };
                 let link =
@@ -210,7 +210,7 @@ impl ServiceShared {
     fn open_modern(
         self: &Arc<Self>,
         revision: Revision,
-        message: &Posted,
+        message: &PostedMessage,
         body: &Bytes,
         decoded: Decoded<'_>,
     ) -> Result<Exchange, Refusal> {
@@ -221,7 +221,7 @@ impl ServiceShared {
         // Only a subscription needs change notifications.
         let is_subscription = matches!(
             message,
-            Posted::Request { method, .. } if **method == *"subscriptions/listen"
+            PostedMessage::Request { method, .. } if **method == *"subscriptions/listen"
         );
         let listening = if is_subscription {
             let full = || Refusal::new(503, "too many subscriptions").field("retry-after", "10");
@@ -385,11 +385,11 @@ impl BodyBuffer {
     }
 }
 
-fn is_answered(message: &Posted) -> bool {
+fn is_answered(message: &PostedMessage) -> bool {
     match message {
-        Posted::Request { .. } => true,
-        Posted::Notification { .. } | Posted::Response => false,
-        Posted::Batch { requests } => !requests.is_empty(),
+        PostedMessage::Request { .. } => true,
+        PostedMessage::Notification { .. } | PostedMessage::Response => false,
+        PostedMessage::Batch { requests } => !requests.is_empty(),
     }
 }
 

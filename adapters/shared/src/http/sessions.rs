@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use futures_lite::future::or;
-use mcp_proto::http::Table;
+use mcp_proto::http::SessionTable;
 use mcp_proto::server::Server as Machine;
 
 use super::runtime::HttpRuntime;
@@ -28,7 +28,7 @@ pub(super) struct Sessions {
 
 #[derive(Debug)]
 struct SessionsState {
-    table: Table<SessionEntry>,
+    table: SessionTable<SessionEntry>,
     /// Subscriptions outside of sessions, by number.
     listeners: BTreeMap<u64, Weak<Link<Machine>>>,
     listeners_max: usize,
@@ -40,7 +40,7 @@ struct SessionsState {
 }
 
 impl Sessions {
-    pub(super) fn new(table: Table<SessionEntry>, listeners_max: usize) -> Arc<Self> {
+    pub(super) fn new(table: SessionTable<SessionEntry>, listeners_max: usize) -> Arc<Self> {
         let state = SessionsState {
             table,
             listeners: BTreeMap::new(),
@@ -118,7 +118,8 @@ impl Sessions {
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;
-        let table = std::mem::replace(&mut state.table, Table::new(0, std::time::Duration::ZERO));
+        let table =
+            std::mem::replace(&mut state.table, SessionTable::new(0, std::time::Duration::ZERO));
         let listeners = std::mem::take(&mut state.listeners);
         drop(state);
         table.iter().for_each(end);

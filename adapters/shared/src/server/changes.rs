@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
-use mcp_proto::catalog::{Catalog, Changed, Refused};
+use mcp_proto::catalog::{Catalog, ChangedList, Refused};
 use mcp_proto::schema::{CallToolResult, Tool};
 use mcp_proto::{Change, Misuse};
 use serde::de::DeserializeOwned;
@@ -118,11 +118,11 @@ impl Changes {
     }
 
     /// Sends a list-changed notification if the server declares it.
-    fn send_list_changed(&self, changed: Changed) {
+    fn send_list_changed(&self, changed: ChangedList) {
         let _undeclared = self.send(match changed {
-            Changed::Prompts => Change::Prompts,
-            Changed::Resources => Change::Resources,
-            Changed::Tools => Change::Tools,
+            ChangedList::Prompts => Change::Prompts,
+            ChangedList::Resources => Change::Resources,
+            ChangedList::Tools => Change::Tools,
         });
     }
 

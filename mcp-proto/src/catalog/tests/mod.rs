@@ -58,22 +58,22 @@ fn lookup(
     }
 }
 
-fn describe(found: Found<'_, &'static str>, revision: Revision) -> String {
+fn describe(found: Resolved<'_, &'static str>, revision: Revision) -> String {
     use alloc::format;
     match found {
-        Found::Answer(answer) => format!("answer {}", encoded(&answer, revision)),
-        Found::Completion { handler, .. } => format!("completion {handler}"),
-        Found::Other => "other".into(),
-        Found::Prompt { prompt, handler, .. } => format!("prompt {} {handler}", prompt.name),
-        Found::Resource { resource, handler, read } => {
+        Resolved::Answer(answer) => format!("answer {}", encoded(&answer, revision)),
+        Resolved::Completion { handler, .. } => format!("completion {handler}"),
+        Resolved::Other => "other".into(),
+        Resolved::Prompt { prompt, handler, .. } => format!("prompt {} {handler}", prompt.name),
+        Resolved::Resource { resource, handler, read } => {
             format!("resource {} {handler} {}", resource.name, read.uri)
         }
-        Found::Template { template, handler, variables, .. } => {
+        Resolved::Template { template, handler, variables, .. } => {
             let values: Vec<_> =
                 variables.iter().map(|(name, value)| format!("{name}={value:?}")).collect();
             format!("template {} {handler} {}", template.name, values.join(" "))
         }
-        Found::Tool { tool, handler, call } => {
+        Resolved::Tool { tool, handler, call } => {
             format!("tool {} {handler} {}", tool.name, call.arguments.unwrap().as_str())
         }
     }

@@ -19,7 +19,7 @@ fn tools_page(
 ) -> Result<ListToolsResult, ErrorObject> {
     let params = cursor.map(|cursor| raw(&json!({"cursor": cursor})));
     match catalog.find_raw("tools/list", params.as_ref(), R4)? {
-        Found::Answer(Answer::Tools(page)) => Ok(page),
+        Resolved::Answer(Answer::Tools(page)) => Ok(page),
         other => panic!("{other:?}"),
     }
 }
@@ -175,7 +175,7 @@ fn an_entry_larger_than_a_page_is_rejected() {
     let frame = encoded(&sized(0), R4).len();
     let fits = 1000 - 256 - frame - 1;
     assert_eq!(catalog.add_tool(sized(fits + 1), ""), Err(Refused::TooLong));
-    assert_eq!(catalog.add_tool(sized(fits), ""), Ok(Changed::Tools));
+    assert_eq!(catalog.add_tool(sized(fits), ""), Ok(ChangedList::Tools));
     assert_eq!(with_pages(10, 0).add_prompt(Prompt::new("x"), ""), Err(Refused::TooLong));
 }
 

@@ -46,18 +46,18 @@ fn a_tool_is_found_by_name_until_it_is_removed() {
 fn a_replacement_keeps_the_position_and_drops_completions() {
     let mut catalog = catalog().replacing();
     catalog.add_tool(tool("later"), "later").unwrap();
-    assert_eq!(catalog.add_tool(tool("today"), "again"), Ok(Changed::Tools));
+    assert_eq!(catalog.add_tool(tool("today"), "again"), Ok(ChangedList::Tools));
     assert_eq!(
         catalog.tools().map(|(_, handler)| *handler).collect::<Vec<_>>(),
         ["again", "later"]
     );
     let files = ResourceTemplate::new("file:///{name}", "files");
-    assert_eq!(catalog.add_template(files, "again"), Ok(Changed::Resources));
+    assert_eq!(catalog.add_template(files, "again"), Ok(ChangedList::Resources));
     let read = lookup(&catalog, "resources/read", json!({"uri": "file:///x"}), R4);
     assert_eq!(read, r#"template files again name=Text("x")"#);
     assert_eq!(
         catalog.add_prompt(prompt("greet", &[("who", true)]), "again"),
-        Ok(Changed::Prompts)
+        Ok(ChangedList::Prompts)
     );
     assert_eq!(catalog.add_prompt_completion("greet", "who", "again"), Ok(()));
 }
@@ -102,19 +102,19 @@ fn completions_require_an_existing_argument() {
 #[test]
 fn removal_drops_completions() {
     let mut catalog = catalog();
-    assert_eq!(catalog.remove_tool("today"), Ok((Changed::Tools, "today")));
+    assert_eq!(catalog.remove_tool("today"), Ok((ChangedList::Tools, "today")));
     assert_eq!(catalog.remove_tool("today"), Err(Refused::Unknown));
-    assert_eq!(catalog.remove_template("file:///{name}"), Ok((Changed::Resources, "files")));
+    assert_eq!(catalog.remove_template("file:///{name}"), Ok((ChangedList::Resources, "files")));
     assert_eq!(catalog.remove_template("file:///{name}"), Err(Refused::Unknown));
     assert_eq!(catalog.patterns.len(), catalog.templates.len());
     assert_eq!(
         lookup(&catalog, "resources/read", json!({"uri": "file:///a"}), R4),
         "template tree tree path=Text(\"a\")"
     );
-    assert_eq!(catalog.remove_resource("file:///readme"), Ok((Changed::Resources, "readme")));
+    assert_eq!(catalog.remove_resource("file:///readme"), Ok((ChangedList::Resources, "readme")));
     assert_eq!(catalog.remove_resource("file:///readme"), Err(Refused::Unknown));
     assert!(catalog.capabilities().has(Capability::Completions));
-    assert_eq!(catalog.remove_prompt("greet"), Ok((Changed::Prompts, "greet")));
+    assert_eq!(catalog.remove_prompt("greet"), Ok((ChangedList::Prompts, "greet")));
     assert_eq!(catalog.remove_prompt("greet"), Err(Refused::Unknown));
     assert_eq!(catalog.capabilities(), Capabilities::none().with(Capability::Resources));
     // An entry added again under an old name does not inherit its completions.
@@ -128,13 +128,13 @@ fn capabilities_follow_from_the_entries_cap_01_cap_12() {
     assert_eq!(declares(&Catalog::new()), "{}");
     assert_eq!(declares(&Catalog::new().changing()), "{}");
     let mut tools = Catalog::new();
-    assert_eq!(tools.add_tool(tool("x"), ""), Ok(Changed::Tools));
+    assert_eq!(tools.add_tool(tool("x"), ""), Ok(ChangedList::Tools));
     assert_eq!(declares(&tools), r#"{"tools":{}}"#);
     assert_eq!(declares(&tools.changing()), r#"{"tools":{"listChanged":true}}"#);
     let mut templates = Catalog::new();
     assert_eq!(
         templates.add_template(ResourceTemplate::new("a:{x}", "x"), ""),
-        Ok(Changed::Resources)
+        Ok(ChangedList::Resources)
     );
     assert_eq!(declares(&templates), r#"{"resources":{}}"#);
     templates.add_template_completion("a:{x}", "x", "").unwrap();
@@ -151,9 +151,9 @@ fn capabilities_follow_from_the_entries_cap_01_cap_12() {
 #[test]
 fn a_change_names_its_notification() {
     for (changed, method) in [
-        (Changed::Prompts, "notifications/prompts/list_changed"),
-        (Changed::Resources, "notifications/resources/list_changed"),
-        (Changed::Tools, "notifications/tools/list_changed"),
+        (ChangedList::Prompts, "notifications/prompts/list_changed"),
+        (ChangedList::Resources, "notifications/resources/list_changed"),
+        (ChangedList::Tools, "notifications/tools/list_changed"),
     ] {
         assert_eq!(changed.method(), method);
     }

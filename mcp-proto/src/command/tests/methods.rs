@@ -51,7 +51,7 @@ fn server() -> Server {
     server
 }
 
-fn sent(machine: &mut impl Session) -> Vec<Vec<u8>> {
+fn sent(machine: &mut impl MessageEndpoint) -> Vec<Vec<u8>> {
     core::iter::from_fn(|| machine.poll_outgoing().map(|outgoing| outgoing.body.to_vec())).collect()
 }
 

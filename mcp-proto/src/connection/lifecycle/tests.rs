@@ -6,7 +6,7 @@ use super::phase::Phase;
 use super::{Lifecycle, OpenAction};
 use crate::client::{Client, Config, Event};
 use crate::connection::context::Env;
-use crate::connection::{CallError, Close, Fault, Identity, Session as _, StreamId};
+use crate::connection::{CallError, Close, Fault, Identity, MessageEndpoint as _, StreamId};
 use crate::revision::Side;
 use crate::{CallOptions, Era, ErrorObject, Instant, Limits, Revision};
 

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use crate::client::{Client, Config, Event};
 use crate::connection::{CallError, CallOptions};
-use crate::{Instant, Limits, Misuse, Revision, Session, StreamId};
+use crate::{Instant, Limits, MessageEndpoint, Misuse, Revision, StreamId};
 
 const NOW: Instant = Instant::ZERO;
 

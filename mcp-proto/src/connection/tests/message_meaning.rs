@@ -48,7 +48,7 @@ fn unknown_result_types_are_accepted_with_a_shared_extension_stl_48() {
 }
 
 /// Delivers a message. Returns the resulting notifications by method, and violations by kind.
-fn outcomes_of<S: Session>(
+fn outcomes_of<S: MessageEndpoint>(
     session: &mut S,
     message: &str,
     name: impl Fn(&S::Event) -> Option<String>,

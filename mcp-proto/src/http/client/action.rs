@@ -38,7 +38,7 @@ pub struct Send {
     /// The id to report the response with.
     pub exchange: ExchangeId,
     /// The HTTP method.
-    pub verb: Verb,
+    pub verb: HttpMethod,
     /// The headers that the protocol needs. The driver adds `Host`, `Content-Length`,
     /// `Authorization` and the like. Values are ASCII, except for `Last-Event-ID`, which is UTF-8.
     pub fields: Vec<(Cow<'static, str>, String)>,
@@ -69,7 +69,7 @@ impl Send {
 
 /// An HTTP method.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Verb {
+pub enum HttpMethod {
     /// Ends a session.
     Delete,
     /// Opens a stream, or resumes one.
@@ -78,7 +78,7 @@ pub enum Verb {
     Post,
 }
 
-impl Verb {
+impl HttpMethod {
     /// Returns the name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -90,7 +90,7 @@ impl Verb {
     }
 }
 
-impl fmt::Display for Verb {
+impl fmt::Display for HttpMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -4,7 +4,7 @@ use super::action::ExchangeId;
 use super::exchanges::Purpose;
 use super::outbound_post::SendGate;
 use super::{CloseState, Http};
-use crate::connection::{Fault, Session};
+use crate::connection::{Fault, MessageEndpoint};
 use crate::time::Instant;
 
 impl Http {

@@ -25,7 +25,7 @@ use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-pub use action::{Action, ExchangeId, Failure, Send, Verb};
+pub use action::{Action, ExchangeId, Failure, HttpMethod, Send};
 pub use config::Config;
 pub use event::{Challenge, Event};
 
@@ -35,7 +35,7 @@ use self::legacy_session::LegacySession;
 use self::outbound_post::SendGate;
 use self::tool_cache::ToolCache;
 use crate::client::{self, Client};
-use crate::connection::Session;
+use crate::connection::MessageEndpoint;
 use crate::http::Fields;
 use crate::time::Instant;
 
@@ -57,7 +57,7 @@ use crate::time::Instant;
 ///
 /// ```
 /// use mcp_proto::client::{self, Client};
-/// use mcp_proto::http::client::{Action, Config, Event, Http, Verb};
+/// use mcp_proto::http::client::{Action, Config, Event, Http, HttpMethod};
 /// use mcp_proto::http::Fields;
 /// use mcp_proto::{CallOptions, Instant};
 ///
@@ -73,7 +73,7 @@ use crate::time::Instant;
 /// let mut http = Http::new(client, Config::new(7));
 /// let mut answer = |http: &mut Http, body: &str| {
 ///     let Some(Action::Send(send)) = http.poll_action() else { panic!() };
-///     assert_eq!(send.verb, Verb::Post);
+///     assert_eq!(send.verb, HttpMethod::Post);
 ///     http.handle_head(now, send.exchange, 200, &Json);
 ///     http.handle_body(now, send.exchange, body.as_bytes());
 ///     http.handle_end(now, send.exchange);

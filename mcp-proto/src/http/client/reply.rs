@@ -10,7 +10,7 @@ use super::action::{ExchangeId, Failure};
 use super::event::{Event, challenges};
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
-use crate::connection::{CallError, Session, StreamId};
+use crate::connection::{CallError, MessageEndpoint, StreamId};
 use crate::http::Fields;
 use crate::http::header::{is_media_type, visible};
 use crate::rpc::{self, Decoded, Incoming, Message};

@@ -4,11 +4,11 @@ use alloc::string::String;
 
 use bytes::Bytes;
 
-use super::action::{Action, ExchangeId, Send, Verb};
+use super::action::{Action, ExchangeId, HttpMethod, Send};
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose, QueuedAction};
 use super::outbound_post::{Headers, OutboundPost, SendGate};
 use super::{CloseState, Http};
-use crate::connection::{OutgoingKind, Session};
+use crate::connection::{MessageEndpoint, OutgoingKind};
 use crate::method::MethodId;
 use crate::revision::Revision;
 
@@ -98,7 +98,7 @@ impl Http {
         if is_initialized {
             self.gate = SendGate::Initialized(exchange);
         }
-        Some(Send { exchange, verb: Verb::Post, fields, body })
+        Some(Send { exchange, verb: HttpMethod::Post, fields, body })
     }
 
     fn call_info(&self, wire: u64, method: Option<MethodId>) -> CallInfo {
@@ -143,7 +143,7 @@ impl Http {
         fields.extend(after.map(|after| ("Last-Event-ID".into(), String::from(after))));
         exchange.state = ExchangeState::Sent;
         exchange.in_session = in_session;
-        Some(Send { exchange: id, verb: Verb::Get, fields, body: Bytes::new() })
+        Some(Send { exchange: id, verb: HttpMethod::Get, fields, body: Bytes::new() })
     }
 
     /// Creates the DELETE that ends the session, once the connection is closed and all one-way
@@ -166,6 +166,6 @@ impl Http {
         ));
         let timeout = self.client.limits().exit_timeout;
         self.exchanges.set_due(exchange, Some(self.now() + timeout));
-        Some(Send { exchange, verb: Verb::Delete, fields, body: Bytes::new() })
+        Some(Send { exchange, verb: HttpMethod::Delete, fields, body: Bytes::new() })
     }
 }

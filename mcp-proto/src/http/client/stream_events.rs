@@ -9,7 +9,7 @@ use super::action::ExchangeId;
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use super::reply::too_long;
-use crate::connection::{CallError, Session, StreamId, ViolationKind};
+use crate::connection::{CallError, MessageEndpoint, StreamId, ViolationKind};
 use crate::http::sse::Found;
 use crate::rpc::Incoming;
 use crate::time::Instant;

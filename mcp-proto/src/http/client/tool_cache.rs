@@ -6,7 +6,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::http::Mirror;
+use crate::http::ParamHeaders;
 use crate::json::{Array, Frame, Object, Raw, elements, find, members, unescape, unescape_key};
 
 /// A cache of the mirrored arguments of listed tools.
@@ -21,7 +21,7 @@ pub(super) struct ToolCache {
 
 #[derive(Debug)]
 struct CachedTool {
-    mirror: Mirror,
+    mirror: ParamHeaders,
     bytes: usize,
     serial: u64,
 }
@@ -47,7 +47,7 @@ pub(super) struct DroppedTools {
 
 impl ToolCache {
     /// Returns the mirrored arguments of a tool, if any.
-    pub(super) fn mirror(&self, name: &str) -> Option<&Mirror> {
+    pub(super) fn mirror(&self, name: &str) -> Option<&ParamHeaders> {
         self.tools.get(name).map(|tool| &tool.mirror)
     }
 
@@ -97,7 +97,7 @@ impl ToolCache {
         };
         let Some(schema) = schema.filter(may_have_annotation) else { return true };
         let raw: Raw = Frame::Borrowed(schema).keep(schema, true);
-        let Ok(mirror) = Mirror::of(&raw) else { return false };
+        let Ok(mirror) = ParamHeaders::of(&raw) else { return false };
         if mirror.is_empty() {
             return true;
         }

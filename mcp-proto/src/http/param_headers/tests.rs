@@ -15,11 +15,11 @@ fn raw(value: &Json) -> Raw {
 }
 
 /// Creates the mirror of a schema with these properties.
-fn of(properties: Json) -> Result<Mirror, InvalidMirror> {
-    Mirror::of(&raw(&json!({"type": "object", "properties": properties})))
+fn of(properties: Json) -> Result<ParamHeaders, InvalidParamHeader> {
+    ParamHeaders::of(&raw(&json!({"type": "object", "properties": properties})))
 }
 
-fn mirror() -> Mirror {
+fn mirror() -> ParamHeaders {
     of(json!({
         "region": {"type": "string", "x-mcp-header": "Region"},
         "count": {"x-mcp-header": "Count", "type": "integer"},
@@ -178,7 +178,7 @@ fn invalid_annotations_make_the_tool_invalid_http_48() {
         "`x-mcp-header` of property `b` duplicates another header name"
     );
     let escaped = r#"{"properties":{"a":{"type":"string","x-mcp-h\u0065ader":""}}}"#;
-    assert!(Mirror::of(&Raw::from_text(escaped).unwrap()).is_err());
+    assert!(ParamHeaders::of(&Raw::from_text(escaped).unwrap()).is_err());
 }
 
 #[test]
@@ -201,23 +201,23 @@ fn unreachable_annotations_make_the_tool_invalid_t_108() {
     ] {
         assert!(of(json!({"a": {keyword: annotated}})).is_err(), "{keyword}");
         assert!(of(json!({"a": {keyword: object}})).is_err(), "{keyword}");
-        assert!(Mirror::of(&raw(&json!({keyword: object}))).is_err(), "{keyword}");
+        assert!(ParamHeaders::of(&raw(&json!({keyword: object}))).is_err(), "{keyword}");
     }
     for keyword in ["allOf", "anyOf", "oneOf", "prefixItems", "items"] {
         assert!(of(json!({"a": {keyword: [true, annotated]}})).is_err(), "{keyword}");
-        assert!(Mirror::of(&raw(&json!({keyword: [object]}))).is_err(), "{keyword}");
+        assert!(ParamHeaders::of(&raw(&json!({keyword: [object]}))).is_err(), "{keyword}");
     }
     for keyword in ["$defs", "definitions", "patternProperties", "dependentSchemas", "dependencies"]
     {
         assert!(
-            Mirror::of(&raw(
+            ParamHeaders::of(&raw(
                 &json!({keyword: {"x": annotated}, "properties": {"a": {"$ref": "#/$defs/x"}}})
             ))
             .is_err()
         );
-        assert!(Mirror::of(&raw(&json!({keyword: {"x": object}}))).is_err(), "{keyword}");
+        assert!(ParamHeaders::of(&raw(&json!({keyword: {"x": object}}))).is_err(), "{keyword}");
     }
-    assert!(Mirror::of(&raw(&annotated)).is_err(), "the root schema");
+    assert!(ParamHeaders::of(&raw(&annotated)).is_err(), "the root schema");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn data_that_looks_like_an_annotation_is_ignored() {
     for schema in
         [json!(true), json!([looks]), json!("x-mcp-header"), json!({"properties": 1, "x": looks})]
     {
-        assert!(Mirror::of(&raw(&schema)).unwrap().is_empty(), "{schema}");
+        assert!(ParamHeaders::of(&raw(&schema)).unwrap().is_empty(), "{schema}");
     }
 }
 
@@ -253,9 +253,9 @@ fn annotations_are_limited() {
         let inner = json!({"type": "string", "x-mcp-header": "A"});
         (0..levels).fold(inner, |inner, _| json!({"type": "object", "properties": {"a": inner}}))
     };
-    assert!(Mirror::of(&raw(&deep(31))).is_ok());
-    assert!(Mirror::of(&raw(&deep(32))).is_err());
-    assert!(Mirror::of(&raw(&deep(60))).is_err());
+    assert!(ParamHeaders::of(&raw(&deep(31))).is_ok());
+    assert!(ParamHeaders::of(&raw(&deep(32))).is_err());
+    assert!(ParamHeaders::of(&raw(&deep(60))).is_err());
 }
 
 #[test]
@@ -312,7 +312,7 @@ proptest! {
     ) {
         let mut schema = json!({"properties": {"a": {"x-mcp-header": "A", "type": "string"}}});
         schema[keyword] = value;
-        if let Ok(mirror) = Mirror::of(&raw(&schema)) {
+        if let Ok(mirror) = ParamHeaders::of(&raw(&schema)) {
             let _any = mirror.fields(Some(&raw(&schema)));
         }
     }

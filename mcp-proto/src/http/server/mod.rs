@@ -30,7 +30,7 @@ use self::exchange::{Exchange, Exchanges, ResponseState};
 use self::scope::Scope;
 use self::streams::{Streams, UNSOLICITED, comment};
 use super::reply::{Frame, Reply};
-use crate::connection::{OutgoingKind, Route, Session as _, StreamId};
+use crate::connection::{MessageEndpoint as _, OutgoingKind, Route, StreamId};
 use crate::revision::Revision;
 use crate::rpc::{Decoded, Incoming};
 use crate::server::{Event, Server};

@@ -15,7 +15,7 @@ use super::event_id::event_id;
 use super::exchange::ExchangeId;
 use super::replay::{Replay, ReplayBudget};
 use crate::collections::SmallMap;
-use crate::connection::{Route, Session as _, StreamId};
+use crate::connection::{MessageEndpoint as _, Route, StreamId};
 use crate::http::refusal::Refusal;
 use crate::http::sse;
 use crate::server::Server;

@@ -7,7 +7,7 @@ use crate::error::code;
 use crate::http::admit::{Head, VersionHeader};
 use crate::http::fields::Fields;
 use crate::http::header::{decode, text};
-use crate::http::param_headers::Mirror;
+use crate::http::param_headers::ParamHeaders;
 use crate::http::policy::Policy;
 use crate::json::{Frame, Raw, unescape};
 use crate::meta::{missing_context, supported};
@@ -178,7 +178,7 @@ impl ModernChecks<'_> {
     fn check_param_headers(&self, params: &Params<'_>) -> Result<(), Rejection> {
         let tool = params.member("name").and_then(unescape);
         let Some(schema) = tool.and_then(|tool| (self.schema_of)(&tool)) else { return Ok(()) };
-        let Ok(mirror) = Mirror::of(&schema) else { return Ok(()) };
+        let Ok(mirror) = ParamHeaders::of(&schema) else { return Ok(()) };
         if mirror.is_empty() {
             return Ok(());
         }

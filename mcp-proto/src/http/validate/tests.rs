@@ -86,7 +86,7 @@ fn classify(
 }
 
 fn modern(method: &str) -> Result<Post, (u16, i64)> {
-    let message = Posted::Request { id: "q".into(), method: method.into() };
+    let message = PostedMessage::Request { id: "q".into(), method: method.into() };
     Ok(Post::Alone { revision: Revision::V2026_07_28, message })
 }
 
@@ -345,7 +345,7 @@ fn modern_notifications_are_accepted_http_08() {
     let note = |params: Value| {
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).to_string()
     };
-    let message = Posted::Notification { method: "notifications/cancelled".into() };
+    let message = PostedMessage::Notification { method: "notifications/cancelled".into() };
     let post = Post::Alone { revision: Revision::V2026_07_28, message };
     let policy = Policy::default();
     let good = head("notifications/cancelled", None);
@@ -412,15 +412,15 @@ fn legacy_messages_require_a_session_http_32_http_33_http_37_http_38() {
     let list = r#"{"jsonrpc":"2.0","id":3,"method":"tools/list"}"#;
     let fields = with(post_fields(), &[("MCP-Session-Id", Some("s"))]);
     let within = |version, message| Post::Within { session: "s".into(), version, message };
-    let list_request = || Posted::Request { id: 3.into(), method: "tools/list".into() };
+    let list_request = || PostedMessage::Request { id: 3.into(), method: "tools/list".into() };
     assert_eq!(read(&policy, &fields, list.as_bytes()).unwrap(), within(None, list_request()));
     let versioned = |version| with(fields.clone(), &[("mcp-protocol-version", Some(version))]);
     let post = read(&policy, &versioned("2025-06-18"), list.as_bytes()).unwrap();
     assert_eq!(post, within(Some(Revision::V2025_06_18), list_request()));
     for (body, message) in [
-        (r#"{"jsonrpc":"2.0","method":"x"}"#, Posted::Notification { method: "x".into() }),
-        (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, Posted::Response),
-        (r#"{"jsonrpc":"2.0","id":1,"result":1}"#, Posted::Response),
+        (r#"{"jsonrpc":"2.0","method":"x"}"#, PostedMessage::Notification { method: "x".into() }),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, PostedMessage::Response),
+        (r#"{"jsonrpc":"2.0","id":1,"result":1}"#, PostedMessage::Response),
     ] {
         assert_eq!(read(&policy, &fields, body.as_bytes()).unwrap(), within(None, message));
         assert_eq!(rejection(&policy, &post_fields(), body).0, 400);
@@ -463,7 +463,7 @@ fn batches_are_accepted_only_where_the_revision_may_have_them_http_06_bat_12() {
         {"jsonrpc":"2.0","id":4,"result":{}}]"#;
     let policy = Policy::default();
     let fields = with(post_fields(), &[("mcp-session-id", Some("s"))]);
-    let message = Posted::Batch { requests: vec![1.into(), "c".into()] };
+    let message = PostedMessage::Batch { requests: vec![1.into(), "c".into()] };
     let post = Post::Within { session: "s".into(), version: None, message };
     assert_eq!(read(&policy, &fields, array.as_bytes()).unwrap(), post);
     let versioned = |version| with(fields.clone(), &[("mcp-protocol-version", Some(version))]);
@@ -573,7 +573,7 @@ proptest! {
                 prop_assert!(policy.speaks(revision) && revision.era() == Era::Modern);
                 prop_assert_eq!(head.one("mcp-protocol-version"), Ok(Some(R5.as_bytes())));
                 let is_expected =
-                    matches!(message, Posted::Request { .. } | Posted::Notification { .. });
+                    matches!(message, PostedMessage::Request { .. } | PostedMessage::Notification { .. });
                 prop_assert!(is_expected);
             }
             Ok(Post::Opening { .. }) => prop_assert!(policy.offers_sessions()),

@@ -1,4 +1,4 @@
-//! Every rule that `Watch` checks, followed and broken.
+//! Every rule that `WireChecker` checks, followed and broken.
 
 use alloc::string::ToString;
 
@@ -6,8 +6,8 @@ use super::*;
 
 /// Checks lines, each prefixed by its sender: `>` the client, `<` the server. A `~` before the
 /// sender marks an inserted line.
-fn check(lines: &[&str]) -> (Watch, Vec<String>) {
-    let mut watch = Watch::default();
+fn check(lines: &[&str]) -> (WireChecker, Vec<String>) {
+    let mut watch = WireChecker::default();
     let mut breaches = Vec::new();
     for line in lines {
         let (sender, text) = line.split_once(' ').unwrap();

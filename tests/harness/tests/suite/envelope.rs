@@ -123,7 +123,7 @@ fn results_are_objects_or_are_not_sent_json_07_json_08() {
 #[test]
 fn a_result_type_that_encodes_nothing_is_refused_json_07_json_08() {
     use mcp_proto::server::{Event, Server};
-    use mcp_proto::{Instant, Session, StreamId};
+    use mcp_proto::{Instant, MessageEndpoint, StreamId};
     let now = Instant::ZERO;
     let mut server = Server::new(now, server::Config::new("s", "1").capability(Capability::Tools));
     server.handle_message(

@@ -345,7 +345,7 @@ fn there_is_no_shutdown_message_lif_35_t_14() {
 fn a_client_with_nothing_to_offer_is_closed_from_the_start_lif_19() {
     let config = client::Config::new("c", "1").revisions(&[]);
     let mut client = client::Client::new(mcp_proto::Instant::ZERO, config);
-    let event = mcp_proto::Session::poll_event(&mut client);
+    let event = mcp_proto::MessageEndpoint::poll_event(&mut client);
     assert!(
         matches!(event, Some(client::Event::Closed(Close::Fault(Fault::NothingToOffer)))),
         "{event:?}"

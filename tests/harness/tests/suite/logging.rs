@@ -125,7 +125,7 @@ fn a_client_that_does_not_read_blocks_logging() {
 
 #[test]
 fn an_ending_server_logs_nothing_unless_requested_log_05_log_06() {
-    use mcp_proto::{Instant, Raw, Session, StreamId};
+    use mcp_proto::{Instant, MessageEndpoint, Raw, StreamId};
 
     for (revisions, asked) in
         [(&[Revision::V2026_07_28][..], true), (&Revision::ALL, true), (&Revision::LEGACY, false)]

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test helper may panic")]
 
 use mcp_proto::schema::{Decode, ListTools, ListToolsResult};
-use mcp_proto::{CallOptions, Raw, Session, StreamId, client};
+use mcp_proto::{CallOptions, MessageEndpoint, Raw, StreamId, client};
 
 fn page(text: &str) -> Result<ListToolsResult, mcp_proto::schema::DecodeError> {
     ListToolsResult::decode(&Raw::from_text(text).unwrap())

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_proto::client::{Client as Machine, Event};
-use mcp_proto::http::client::{Action as Todo, Event as Heard, ExchangeId, Http, Verb};
+use mcp_proto::http::client::{Action as Todo, Event as Heard, ExchangeId, Http, HttpMethod};
 use mcp_proto::http::sse::Reader;
-use mcp_proto::{CallError, CallId, CallOptions, IncomingId, Instant, Raw, Session as _};
+use mcp_proto::{CallError, CallId, CallOptions, IncomingId, Instant, MessageEndpoint as _, Raw};
 
 use super::books::Shared;
 use super::conn::{ConnId, Piece};
@@ -82,7 +82,7 @@ impl Client {
                         Raw::from_text(std::str::from_utf8(&send.body).unwrap_or_default()).ok();
                     let asks = body.as_ref().filter(|body| body.member("method").is_some());
                     let tag = tag_of(asks.and_then(|body| body.member("params")).as_ref());
-                    let is_right = (send.verb == Verb::Post) == body.is_some();
+                    let is_right = (send.verb == HttpMethod::Post) == body.is_some();
                     if !is_right {
                         shared.breach(format!("not one message: {send:?}"));
                     }

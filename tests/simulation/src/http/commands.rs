@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use mcp_harness::Seed;
-use mcp_proto::http::Table;
-use mcp_proto::{CallOptions, ErrorObject, IncomingId, OwnedCommand, Raw, Session as _, Side};
+use mcp_proto::http::SessionTable;
+use mcp_proto::{
+    CallOptions, ErrorObject, IncomingId, MessageEndpoint as _, OwnedCommand, Raw, Side,
+};
 
 use super::books::Shared;
 use super::client::Client;
@@ -225,7 +227,7 @@ impl Server {
             }
         }
         self.hosts.clear();
-        self.table = Table::new(shared.plan.sessions_max, shared.plan.idle_max);
+        self.table = SessionTable::new(shared.plan.sessions_max, shared.plan.idle_max);
         true
     }
 

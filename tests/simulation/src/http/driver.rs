@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mcp_proto::http::{Body, Frame, Reply};
-use mcp_proto::{Instant, Session as _};
+use mcp_proto::{Instant, MessageEndpoint as _};
 
 use super::books::Shared;
 use super::conn::{ConnId, Piece, Stage};

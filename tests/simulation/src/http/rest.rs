@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp_proto::http::{self, Body, Frame};
 use mcp_proto::schema::Level;
-use mcp_proto::{CallOptions, ErrorObject, IncomingId, Misuse, Raw, Session as _};
+use mcp_proto::{CallOptions, ErrorObject, IncomingId, MessageEndpoint as _, Misuse, Raw};
 
 use super::books::Shared;
 use super::client::Client;

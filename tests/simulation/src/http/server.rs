@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_proto::Session as _;
-use mcp_proto::http::{Admitted, Body, Get, Post, Posted, Refusal, Reply, Session, Table, admit};
+use mcp_proto::MessageEndpoint as _;
+use mcp_proto::http::{
+    Admitted, Body, Get, Post, PostedMessage, Refusal, Reply, Session, SessionTable, admit,
+};
 use mcp_proto::server::Server as Machine;
 
 use super::books::Shared;
@@ -20,13 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) hosts: BTreeMap<u64, Host>,
-    pub(super) table: Table<u64>,
+    pub(super) table: SessionTable<u64>,
     next: u64,
 }
 
 impl Server {
     pub(super) fn new(shared: &Shared) -> Self {
-        let table = Table::new(shared.plan.sessions_max, shared.plan.idle_max);
+        let table = SessionTable::new(shared.plan.sessions_max, shared.plan.idle_max);
         Self { hosts: BTreeMap::new(), table, next: 0 }
     }
 
@@ -92,7 +94,7 @@ impl Server {
                 let session = Session::alone(machine(), revision, settings);
                 let listens = matches!(
                     &message,
-                    Posted::Request { method, .. } if **method == *"subscriptions/listen"
+                    PostedMessage::Request { method, .. } if **method == *"subscriptions/listen"
                 );
                 shared.mark("http.era modern");
                 let host = self.add(Host::new(session, None, client, listens));
@@ -115,7 +117,8 @@ impl Server {
                 }
             }
             Post::Within { session, message, .. } => {
-                let echo = if let Posted::Request { id, .. } = &message { Some(id) } else { None };
+                let echo =
+                    if let PostedMessage::Request { id, .. } = &message { Some(id) } else { None };
                 let host = self.table.get(now, &session).copied();
                 let host = host.ok_or_else(|| Refusal::unknown_session(echo))?;
                 let Some(open) = self.hosts.get(&host) else {
@@ -275,10 +278,10 @@ impl Server {
     }
 }
 
-fn is_answered(message: &Posted) -> bool {
+fn is_answered(message: &PostedMessage) -> bool {
     match message {
-        Posted::Request { .. } => true,
-        Posted::Notification { .. } | Posted::Response => false,
-        Posted::Batch { requests } => !requests.is_empty(),
+        PostedMessage::Request { .. } => true,
+        PostedMessage::Notification { .. } | PostedMessage::Response => false,
+        PostedMessage::Batch { requests } => !requests.is_empty(),
     }
 }

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use mcp_proto::Raw;
-use mcp_proto::catalog::{Found, Variables};
+use mcp_proto::catalog::{Resolved, Variables};
 use mcp_proto::schema::{
     CallToolResult, Complete, CompleteResult, Encode, GetPrompt, GetPromptResult, ReadResource,
     ReadResourceResult,
@@ -56,22 +56,22 @@ pub(crate) enum Resolution {
 }
 
 impl Resolution {
-    pub(crate) fn new(found: Found<'_, Handler>, checks: &ToolChecks) -> Self {
+    pub(crate) fn new(found: Resolved<'_, Handler>, checks: &ToolChecks) -> Self {
         match found {
-            Found::Answer(answer) => Self::Answer(Box::new(answer)),
-            Found::Completion { handler: Handler::Completion(handler), complete } => {
+            Resolved::Answer(answer) => Self::Answer(Box::new(answer)),
+            Resolved::Completion { handler: Handler::Completion(handler), complete } => {
                 Self::Run(handler.job(complete, None))
             }
-            Found::Prompt { handler: Handler::Prompt(handler), get, .. } => {
+            Resolved::Prompt { handler: Handler::Prompt(handler), get, .. } => {
                 Self::Run(handler.job(get, None))
             }
-            Found::Resource { handler: Handler::Resource(handler), read, .. } => {
+            Resolved::Resource { handler: Handler::Resource(handler), read, .. } => {
                 Self::Run(handler.job((read, Variables::new()), None))
             }
-            Found::Template { handler: Handler::Resource(handler), variables, read, .. } => {
+            Resolved::Template { handler: Handler::Resource(handler), variables, read, .. } => {
                 Self::Run(handler.job((read, variables), None))
             }
-            Found::Tool { handler: Handler::Tool(handler), call, tool } => {
+            Resolved::Tool { handler: Handler::Tool(handler), call, tool } => {
                 let arguments =
                     call.arguments.map_or_else(Raw::empty_object, |arguments| arguments.0);
                 let check = checks.result_check(tool.output_schema.as_ref());

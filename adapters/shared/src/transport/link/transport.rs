@@ -101,7 +101,7 @@ impl<R: OnTransport> Transport<R> {
     pub(super) fn handle_eof(&mut self, now: Instant) {
         match self {
             Self::Bytes(stream) => Endpoint::handle_eof(&mut **stream, now),
-            Self::Http(http) => mcp_proto::Session::handle_eof(&mut ***http, now),
+            Self::Http(http) => mcp_proto::MessageEndpoint::handle_eof(&mut ***http, now),
             Self::Recorded(recorded) => Endpoint::handle_eof(&mut **recorded, now),
         }
     }

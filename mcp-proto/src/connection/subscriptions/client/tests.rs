@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::client::{Client, Config, Event};
 use crate::connection::{CallId, CallOptions, Filter};
-use crate::{Instant, Limits, Misuse, Revision, Session, StreamId};
+use crate::{Instant, Limits, MessageEndpoint, Misuse, Revision, StreamId};
 
 const NOW: Instant = Instant::ZERO;
 

@@ -76,7 +76,7 @@ fn subscribed_bytes_are_bounded_and_released_sec_19() {
 
 #[test]
 fn closing_a_stream_ends_its_subscriptions_t_76() {
-    use crate::{Session, StreamId};
+    use crate::{MessageEndpoint, StreamId};
     let config = Config::new("s", "1").capability(Capability::ResourcesSubscribe);
     let mut server = Server::new(Instant::ZERO, config);
     let (one, two) = (StreamId(1), StreamId(2));

@@ -104,7 +104,7 @@ impl Fixture {
         let send = self.send();
         let body = Raw::from_text(core::str::from_utf8(&send.body).unwrap()).unwrap();
         assert_eq!(body.member("method").unwrap().to_text().unwrap(), method);
-        assert_eq!(send.verb, Verb::Post);
+        assert_eq!(send.verb, HttpMethod::Post);
         assert_eq!(send.field("accept"), Some("application/json, text/event-stream"));
         assert_eq!(send.field("content-type"), Some("application/json"));
         send
@@ -112,7 +112,7 @@ impl Fixture {
 
     fn get(&mut self) -> Send {
         let send = self.send();
-        assert_eq!((send.verb, send.field("accept")), (Verb::Get, Some("text/event-stream")));
+        assert_eq!((send.verb, send.field("accept")), (HttpMethod::Get, Some("text/event-stream")));
         send
     }
 

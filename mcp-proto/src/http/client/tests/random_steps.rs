@@ -102,7 +102,7 @@ impl Bookkeeping {
             match action {
                 Action::Send(send) => {
                     assert!(self.used.insert(send.exchange), "exchange id is reused");
-                    assert_eq!(send.body.is_empty(), send.verb != Verb::Post);
+                    assert_eq!(send.body.is_empty(), send.verb != HttpMethod::Post);
                     assert!(
                         send.fields.iter().all(|(_, value)| !value.contains(['\r', '\n', '\0']))
                     );
@@ -205,7 +205,7 @@ impl Bookkeeping {
         }
         self.drive();
         for send in core::mem::take(&mut self.open).into_values() {
-            assert_eq!(send.verb, Verb::Delete);
+            assert_eq!(send.verb, HttpMethod::Delete);
             self.it.end(&send);
         }
         self.drive();

@@ -21,7 +21,10 @@ fn later_requests_carry_session_id_and_version_http_31_http_36() {
         it.reply(&list, 200, JSON, &body);
         it.http.close(it.now);
         let Some(Action::Send(delete)) = it.http.poll_action() else { panic!() };
-        assert_eq!((delete.verb, delete.field("mcp-session-id")), (Verb::Delete, Some("s-1")));
+        assert_eq!(
+            (delete.verb, delete.field("mcp-session-id")),
+            (HttpMethod::Delete, Some("s-1"))
+        );
         assert_eq!(delete.field("mcp-protocol-version"), version);
         it.idle();
     }
@@ -205,7 +208,7 @@ fn a_session_is_deleted_after_pending_one_way_messages_http_35() {
         it.idle();
         it.reply(&cancelled, 202, PLAIN, "");
         let delete = it.send();
-        assert_eq!((delete.verb, delete.body.len()), (Verb::Delete, 0));
+        assert_eq!((delete.verb, delete.body.len()), (HttpMethod::Delete, 0));
         it.idle();
         it.reply(&delete, status, PLAIN, "");
         it.idle();

@@ -48,7 +48,10 @@ fn a_primed_stream_is_resumed_after_its_retry_time_http_16_http_17_http_18_sse_1
             let (waited, resumed) = until_next(&mut it);
             // The conformance suite's window, less a margin for slow machines.
             assert!((500..=560).contains(&waited.as_millis()), "{waited:?}");
-            assert_eq!((resumed.verb, resumed.field("last-event-id")), (Verb::Get, Some("0")));
+            assert_eq!(
+                (resumed.verb, resumed.field("last-event-id")),
+                (HttpMethod::Get, Some("0"))
+            );
             assert_eq!(resumed.field("mcp-session-id"), Some("s-1"));
             assert!(resumed.body.is_empty());
             it.head(&resumed, 200, EVENTS);
@@ -229,7 +232,7 @@ fn a_response_to_the_server_is_a_post_of_its_own_http_03() {
     let pong = it.send();
     assert_eq!(
         (pong.verb, &pong.body[..]),
-        (Verb::Post, &br#"{"jsonrpc":"2.0","id":7,"result":{}}"#[..])
+        (HttpMethod::Post, &br#"{"jsonrpc":"2.0","id":7,"result":{}}"#[..])
     );
     it.reply(&pong, 202, PLAIN, "");
     it.idle();

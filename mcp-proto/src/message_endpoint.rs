@@ -34,7 +34,7 @@ use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};
-/// use mcp_proto::{Instant, Session, StreamId};
+/// use mcp_proto::{Instant, MessageEndpoint, StreamId};
 ///
 /// let mut server = Server::new(Instant::ZERO, Config::new("demo", "1.0.0"));
 /// let ping = br#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
@@ -45,7 +45,7 @@ use crate::vocabulary::{Outgoing, Route, StreamId, ViolationKind};
 ///
 /// See the specification on
 /// [custom transports](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports).
-pub trait Session: sealed::Sealed {
+pub trait MessageEndpoint: sealed::Sealed {
     /// The event type of the role.
     type Event: fmt::Debug;
 
@@ -130,11 +130,11 @@ pub trait Session: sealed::Sealed {
     fn shrink(&mut self);
 }
 
-#[expect(unnameable_types, reason = "seals `Session`")]
+#[expect(unnameable_types, reason = "seals `MessageEndpoint`")]
 pub(crate) mod sealed {
     use crate::wire::Outbox;
 
-    /// Seals [`Session`](super::Session): other crates cannot name this trait.
+    /// Seals [`MessageEndpoint`](super::MessageEndpoint): other crates cannot name this trait.
     pub trait Sealed {
         /// Switches to line framing, for [`Stdio`](crate::stdio::Stdio).
         fn use_lines(&mut self);
@@ -144,11 +144,11 @@ pub(crate) mod sealed {
     }
 }
 
-/// Implements [`Session`] for a role with a field `connection`. `$make` converts an event of the
+/// Implements [`MessageEndpoint`] for a role with a field `connection`. `$make` converts an event of the
 /// connection to one of the role.
-macro_rules! session_over_connection {
+macro_rules! message_endpoint_over_connection {
     ($role:ty, $event:ty, $make:path) => {
-        impl $crate::session::sealed::Sealed for $role {
+        impl $crate::message_endpoint::sealed::Sealed for $role {
             fn use_lines(&mut self) {
                 self.connection.use_lines();
             }
@@ -158,7 +158,7 @@ macro_rules! session_over_connection {
             }
         }
 
-        impl $crate::session::Session for $role {
+        impl $crate::message_endpoint::MessageEndpoint for $role {
             type Event = $event;
 
             fn handle_decoded(
@@ -237,4 +237,4 @@ macro_rules! session_over_connection {
         }
     };
 }
-pub(crate) use session_over_connection;
+pub(crate) use message_endpoint_over_connection;
