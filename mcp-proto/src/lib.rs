@@ -227,6 +227,12 @@
 //! - A clock that goes backwards is treated as if no time had passed.
 //! - `Closed` is the last event.
 //!
+//! # Guide
+//!
+//! The module [`_guide`] explains [event loops](_guide::custom_event_loop),
+//! [limits](_guide::limits), [tests](_guide::testing_your_server) and
+//! [revisions](_guide::revisions_and_eras). The guide of `mcp-tokio` explains servers and clients.
+//!
 //! # Links
 //!
 //! - [Specification](https://modelcontextprotocol.io/specification/2026-07-28)
@@ -256,6 +262,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod _guide;
 mod cache;
 #[cfg(feature = "schema")]
 pub mod catalog;

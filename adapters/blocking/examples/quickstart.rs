@@ -6,7 +6,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use mcp_blocking::proto::schema::{Elicit, ElicitResult};
+use mcp_blocking::proto::schema::ElicitResult;
 use mcp_blocking::proto::{Progress, Raw, Revision};
 use mcp_blocking::{Client, Connect, Connection, Cx, Error, Serve, Server, ToolError};
 use serde::Deserialize;
@@ -28,8 +28,9 @@ struct Forecast {
 #[derive(Deserialize, schemars::JsonSchema)]
 struct Greet {}
 
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 struct Name {
+    /// What to call you.
     name: String,
 }
 
@@ -37,9 +38,7 @@ fn serve() -> std::io::Result<()> {
     Server::new("weather", "1.0.0")
         .tool("forecast", "The weather of the next days, a day at a time", forecast)
         .tool("greet", "Greets you by name", |_: Greet, cx| {
-            let fields =
-                Raw::from_text(r#"{"type":"object","properties":{"name":{"type":"string"}}}"#)?;
-            let you: Name = cx.ask("name", Elicit::form("Who are you?", fields))?;
+            let you: Name = cx.ask_form("name", "Who are you?")?;
             Ok(format!("Good morning, {}.", you.name))
         })
         .serve_stdio()

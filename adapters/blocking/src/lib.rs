@@ -40,6 +40,14 @@
 //! # }
 //! ```
 //!
+//! # Guide
+//!
+//! The API is that of `mcp-tokio` but for `.await`: methods block, and calls end in
+//! [`wait`](Call::wait). Its [guide] therefore applies here, too, as does the
+//! [guide of the core](proto::_guide).
+//!
+//! [guide]: https://docs.rs/mcp-tokio/latest/mcp_tokio/_guide/
+//!
 //! # Features
 //!
 //! With the feature `schemars`, `Server::tool` derives the schema of a tool's arguments from their

@@ -3,7 +3,10 @@
 //! This crate holds the builders for servers and clients, runs handlers, supervises child
 //! processes, and offers every wait as a future that needs no runtime. An adapter supplies the
 //! runtime: it reads, writes, sleeps and spawns. Programs depend on an adapter (`mcp-tokio`,
-//! `mcp-smol`, `mcp-blocking`), which re-exports the names of this crate.
+//! `mcp-smol`, `mcp-blocking`), which re-exports the names of this crate. The [guide] of
+//! `mcp-tokio` and the [guide of the core](proto::_guide) explain their use.
+//!
+//! [guide]: https://docs.rs/mcp-tokio/latest/mcp_tokio/_guide/
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

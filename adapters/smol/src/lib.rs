@@ -57,6 +57,14 @@
 //! `smol::io::split(socket)` of a TCP or Unix socket. A server is cheap to clone and serves many
 //! connections at a time.
 //!
+//! # Guide
+//!
+//! The API is that of `mcp-tokio`, and its [guide] applies here, too, as does the
+//! [guide of the core](proto::_guide). The API of `mcp-blocking` differs only in `.await`. The
+//! directory `examples` has whole programs.
+//!
+//! [guide]: https://docs.rs/mcp-tokio/latest/mcp_tokio/_guide/
+//!
 //! # Features
 //!
 //! With the feature `schemars`, `Server::tool` and `Server::tool_async` derive the schema of a

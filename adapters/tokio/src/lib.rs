@@ -44,6 +44,12 @@
 //! # }
 //! ```
 //!
+//! The [guide](_guide) covers [servers](_guide::first_server), [clients](_guide::first_client),
+//! [errors and cancellation](_guide::errors_and_cancellation),
+//! [questions to the user](_guide::asking_the_user), [HTTP](_guide::http_and_deployment) and
+//! [migration from `rmcp`](_guide::migrating_from_rmcp). The directory `examples` has whole
+//! programs.
+//!
 //! # Handlers
 //!
 //! A handler is a future (`tool_async` and similar methods), which becomes a task of the runtime at
@@ -92,6 +98,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod _guide;
 mod client;
 mod drive;
 #[cfg(feature = "http")]

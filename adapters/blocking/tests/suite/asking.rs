@@ -3,9 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use mcp_blocking::proto::schema::{CreateMessageResult, Elicit, ElicitResult, Role, Root};
+use mcp_blocking::proto::schema::{
+    CreateMessageResult, Elicit, ElicitResult, Field, NumberKind, Open, Role, Root,
+};
 use mcp_blocking::proto::{CallError, ErrorObject, Limits, Question, Raw, Revision, code};
 use mcp_blocking::{Client, Cx, Error, Server, ToolError};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -286,6 +289,112 @@ fn a_slow_user_does_not_block_the_connection() {
         assert_eq!(client.list_tools().unwrap().len(), 1);
         think.send(()).unwrap();
         assert_eq!(failure(open.wait()), "the user declined `name`");
+        part(client, serving);
+    });
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Seat {
+    /// By the window
+    Window,
+    Aisle,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Booking {
+    /// Who travels.
+    name: String,
+    #[schemars(range(min = 1, max = 4))]
+    seats: u8,
+    seat: Option<Seat>,
+}
+
+fn station() -> Server {
+    server().tool_with(tool("book"), |_: Value, cx| {
+        let booking: Booking = cx.ask_form("booking", "Which seats?")?;
+        let side = match booking.seat {
+            Some(Seat::Window) => "at the window",
+            Some(Seat::Aisle) => "at the aisle",
+            None => "anywhere",
+        };
+        Ok(format!("{} seats for {} {side}", booking.seats, booking.name))
+    })
+}
+
+#[test]
+fn a_form_derived_from_a_type_reaches_the_client_as_known_fields() {
+    story(|| {
+        for revisions in [&Revision::ALL[..], &Revision::LEGACY[..]] {
+            let answering = client().revisions(revisions).on_elicitation(|asked| {
+                assert_eq!(asked.message, "Which seats?");
+                let Open::Known(form) = &asked.requested_schema else { panic!("{asked:?}") };
+                let required: Vec<&String> = form.required.iter().flatten().collect();
+                assert_eq!(required, ["name", "seats"]);
+                let fields: Vec<_> = form.properties.iter().collect();
+                for (name, field) in &fields {
+                    match (*name, field) {
+                        ("name", Open::Known(Field::Text(text))) => {
+                            assert_eq!(text.description.as_deref(), Some("Who travels."));
+                        }
+                        ("seats", Open::Known(Field::Number(number))) => {
+                            assert_eq!(number.kind, NumberKind::Integer);
+                            assert_eq!((number.minimum, number.maximum), (Some(1.0), Some(4.0)));
+                        }
+                        ("seat", Open::Known(Field::Choice(_))) => {}
+                        other => panic!("{other:?}"),
+                    }
+                }
+                assert_eq!(fields.len(), 3);
+                let answer = raw(json!({"name": "Ada", "seats": 2, "seat": "window"}));
+                form.check(&answer).unwrap();
+                ElicitResult::accept(answer)
+            });
+            let (client, serving) = pair(answering, station());
+            let text = success(client.call_tool("book", &json!({})).wait());
+            assert_eq!(text, "2 seats for Ada at the window");
+            part(client, serving);
+        }
+    });
+}
+
+#[test]
+fn the_answer_to_a_derived_form_is_checked_against_its_schema() {
+    story(|| {
+        for (answer, field) in [
+            (json!({"name": "Ada"}), "seats"),
+            (json!({"name": "Ada", "seats": 5}), "seats"),
+            (json!({"name": 1, "seats": 2}), "name"),
+            (json!({"name": "Ada", "seats": 2, "seat": "roof"}), "seat"),
+        ] {
+            let answering =
+                client().on_elicitation(move |_| ElicitResult::accept(raw(answer.clone())));
+            let (client, serving) = pair(answering, station());
+            let why = failure(client.call_tool("book", &json!({})).wait());
+            assert!(why.contains("invalid answer to `booking`") && why.contains(field), "{why}");
+            is_alive(&client);
+            part(client, serving);
+        }
+    });
+}
+
+#[test]
+fn a_type_that_is_not_a_form_fails_the_call_and_names_the_field() {
+    #[derive(Deserialize, JsonSchema)]
+    struct Nested {
+        booking: Booking,
+    }
+    story(|| {
+        let server = server().tool_with(tool("book"), |_: Value, cx| {
+            let nested: Nested = cx.ask_form("booking", "Which seats?")?;
+            Ok(nested.booking.name)
+        });
+        let answering = client().on_elicitation(|_| panic!("must not ask"));
+        let (client, serving) = pair(answering, server);
+        let error = refusal(client.call_tool("book", &json!({})).wait());
+        assert_eq!(error.code, code::INTERNAL_ERROR);
+        let message = "`Nested` cannot be a form: field `booking` is an object; forms are flat";
+        assert_eq!(&*error.message, message);
         part(client, serving);
     });
 }

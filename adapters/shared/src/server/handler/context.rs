@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use futures_lite::future::block_on;
 use mcp_proto::catalog::no_resource;
+#[cfg(feature = "schemars")]
+use mcp_proto::schema::Open;
 use mcp_proto::schema::{Decode, Elicit, ElicitAction, ElicitResult, Level};
 use mcp_proto::server::{Command, Server as Machine};
 use mcp_proto::{
@@ -20,6 +22,8 @@ use crate::BoxFuture;
 use crate::exec::cancellation::Cancellation;
 use crate::server::handler::round_state::RoundState;
 use crate::server::handler::tool_error::{HandlerError, ToolError};
+#[cfg(feature = "schemars")]
+use crate::server::handler::typed_form::form_of;
 use crate::transport::link::Link;
 
 /// The context of one request, for a handler that is a blocking function.
@@ -152,6 +156,35 @@ impl Cx {
     /// or if the answer is not a `T`.
     pub fn ask<T: DeserializeOwned>(&self, key: &str, form: Elicit) -> Result<T, ToolError> {
         let result = self.ask_any(key, Question::from(form))?;
+        accepted(key, result)
+    }
+
+    /// Asks the client's user to fill in a form derived from `T`; see [`ask`](Self::ask).
+    ///
+    /// `T` is a struct whose fields are texts, numbers, booleans, enums of unit variants, lists of
+    /// such enums (since 2025-11-25), or options of these: [forms] are flat. Doc comments become
+    /// the descriptions of fields and the names of choices, and required fields come first. The
+    /// answer is checked against the schema before it is deserialized. Keywords that forms lack,
+    /// such as `pattern`, are neither sent nor checked.
+    ///
+    /// [forms]: https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation
+    ///
+    /// # Errors
+    /// Like [`ask`](Self::ask); `-32603` with the name of the field if `T` does not fit a form.
+    #[cfg(feature = "schemars")]
+    pub fn ask_form<T: DeserializeOwned + schemars::JsonSchema>(
+        &self,
+        key: &str,
+        message: &str,
+    ) -> Result<T, ToolError> {
+        let form = form_of::<T>()?;
+        let question = Elicit::form(message, Open::Known(form.clone()));
+        let result: ElicitResult = self.ask_any(key, Question::from(question))?;
+        if let (ElicitAction::Accept, Some(content)) = (&result.action, &result.content) {
+            form.check(content).map_err(|error| {
+                ToolError::failed(format!("invalid answer to `{key}`: {error}"))
+            })?;
+        }
         accepted(key, result)
     }
 

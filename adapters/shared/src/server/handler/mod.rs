@@ -4,6 +4,8 @@ pub(crate) mod context;
 pub(crate) mod reply;
 pub(crate) mod round_state;
 pub(crate) mod tool_error;
+#[cfg(feature = "schemars")]
+pub(crate) mod typed_form;
 
 use std::future::Future;
 use std::sync::Arc;

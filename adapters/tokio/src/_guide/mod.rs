@@ -1,0 +1,30 @@
+//! A guide to servers and clients, from a first tool to deployment.
+//!
+//! | topic | contents |
+//! |---|---|
+//! | [`first_server`] | tools, resources and prompts over stdio |
+//! | [`first_client`] | starting a server and calling its tools |
+//! | [`errors_and_cancellation`] | tool errors, timeouts, progress and cancellation |
+//! | [`asking_the_user`] | forms derived from types, and state between questions |
+//! | [`http_and_deployment`] | listening, routers, authorization and graceful stop |
+//! | [`migrating_from_rmcp`] | the official SDK's concepts and their counterparts |
+//!
+//! The guide of [`mcp_proto`](crate::proto::_guide) covers limits, tests, protocol revisions, and
+//! event loops of your own.
+//!
+//! `mcp-smol` has an identical API, and so has `mcp-blocking` but for `.await`: there, handles
+//! block, and calls end in `.wait()`.
+
+#[doc = include_str!("asking_the_user.md")]
+pub mod asking_the_user {}
+#[doc = include_str!("errors_and_cancellation.md")]
+pub mod errors_and_cancellation {}
+#[doc = include_str!("first_client.md")]
+pub mod first_client {}
+#[doc = include_str!("first_server.md")]
+pub mod first_server {}
+#[cfg(feature = "http")]
+#[doc = include_str!("http_and_deployment.md")]
+pub mod http_and_deployment {}
+#[doc = include_str!("migrating_from_rmcp.md")]
+pub mod migrating_from_rmcp {}

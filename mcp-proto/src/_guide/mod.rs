@@ -1,0 +1,22 @@
+//! A guide to the protocol core, for programs with their own event loop and for tests.
+//!
+//! | topic | contents |
+//! |---|---|
+//! | [`custom_event_loop`] | driving a connection with bytes and time |
+//! | [`limits`] | choosing limits, and what they cost |
+//! | [`testing_your_server`] | tests in virtual time, with faults |
+//! | [`revisions_and_eras`] | what differs between protocol revisions |
+//!
+//! Programs on threads, tokio or smol use an adapter instead. The guide of `mcp-tokio` covers
+//! servers, clients, questions to the user, errors and HTTP.
+
+#[doc = include_str!("custom_event_loop.md")]
+pub mod custom_event_loop {}
+#[doc = include_str!("limits.md")]
+pub mod limits {}
+#[cfg(all(feature = "schema", feature = "testing"))]
+#[doc = include_str!("revisions_and_eras.md")]
+pub mod revisions_and_eras {}
+#[cfg(all(feature = "schema", feature = "testing"))]
+#[doc = include_str!("testing_your_server.md")]
+pub mod testing_your_server {}
