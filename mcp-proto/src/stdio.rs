@@ -53,7 +53,7 @@ impl<S: MessageEndpoint> Stdio<S> {
     fn handle_line(session: &mut S, now: Instant, line: Line<'_>) {
         match line {
             Line::Borrowed(line) => {
-                session.handle_message(now, StreamId::ONLY, Incoming::Borrowed(line))
+                session.handle_message(now, StreamId::ONLY, Incoming::Borrowed(line));
             }
             Line::Owned(line) => session.handle_message(now, StreamId::ONLY, Incoming::Owned(line)),
             Line::TooLong => session.handle_violation(now, ViolationKind::TooLong),

@@ -113,7 +113,7 @@ impl Run {
                     assert!(self.calls.remove(&call), "{call} ends once");
                 }
                 Event::Session(client::Event::Request { incoming, .. }) => {
-                    self.asked.push(incoming)
+                    self.asked.push(incoming);
                 }
                 Event::Session(client::Event::Closed(_)) => self.is_closed = true,
                 _ => {}

@@ -151,7 +151,11 @@ fn respond(
             Answer::Now(text) => machine.respond(now, incoming, &CallToolResult::text(text))?,
         },
         Ok(_) => {
-            machine.respond_error(now, incoming, &ErrorObject::method_not_found(&request.method))?
+            machine.respond_error(
+                now,
+                incoming,
+                &ErrorObject::method_not_found(&request.method),
+            )?;
         }
         Err(error) => machine.respond_error(now, incoming, &error)?,
     }

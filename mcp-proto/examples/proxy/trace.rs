@@ -31,10 +31,10 @@ impl Trace {
     pub(crate) fn received(&mut self, side: Side, bytes: &[u8]) {
         match side {
             Side::Client => {
-                trace_lines(&mut self.from_client, "client > proxy ", bytes, &mut *self.out)
+                trace_lines(&mut self.from_client, "client > proxy ", bytes, &mut *self.out);
             }
             Side::Server => {
-                trace_lines(&mut self.from_server, "proxy  < server", bytes, &mut *self.out)
+                trace_lines(&mut self.from_server, "proxy  < server", bytes, &mut *self.out);
             }
         }
     }
@@ -42,10 +42,10 @@ impl Trace {
     pub(crate) fn sent(&mut self, side: Side, bytes: &[u8]) {
         match side {
             Side::Client => {
-                trace_lines(&mut self.to_client, "client < proxy ", bytes, &mut *self.out)
+                trace_lines(&mut self.to_client, "client < proxy ", bytes, &mut *self.out);
             }
             Side::Server => {
-                trace_lines(&mut self.to_server, "proxy  > server", bytes, &mut *self.out)
+                trace_lines(&mut self.to_server, "proxy  > server", bytes, &mut *self.out);
             }
         }
     }

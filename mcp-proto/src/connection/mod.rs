@@ -371,7 +371,7 @@ impl Connection {
         for (call, owner) in lost {
             match owner {
                 Owner::Application | Owner::Listen => {
-                    self.on_ended(call, owner, Err(CallError::Lost))
+                    self.on_ended(call, owner, Err(CallError::Lost));
                 }
                 // The request cannot be answered without the input it asked for.
                 Owner::Question(incoming, _) => self.withdraw(incoming, None),

@@ -152,7 +152,7 @@ impl Connection {
                 self.on_unreadable(origin.to, ViolationKind::Invalid, (*why).into(), &reply);
             }
             Malformed::Invalid { id: None, why, .. } => {
-                self.env.violation(ViolationKind::Invalid, *why)
+                self.env.violation(ViolationKind::Invalid, *why);
             }
             Malformed::Invalid { id: Some(id), answerable, why } => {
                 let is_ours = id.as_u64().is_some_and(|id| self.calls.is_open(id));

@@ -53,7 +53,7 @@ pub(crate) fn citations(text: &str) -> Vec<Citation> {
     while let Some(first) = rest.chars().next() {
         let inside_word = before.is_some_and(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
         let found = (!inside_word).then(|| citation(rest)).flatten();
-        let taken = found.as_ref().map_or(first.len_utf8(), |(_, length)| *length);
+        let taken = found.as_ref().map_or_else(|| first.len_utf8(), |(_, length)| *length);
         citations.extend(found.map(|(citation, _)| citation));
         before = rest[..taken].chars().next_back();
         rest = &rest[taken..];

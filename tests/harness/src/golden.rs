@@ -160,10 +160,10 @@ impl Golden {
     pub fn assert(&self) {
         match self.side {
             Side::Client => {
-                self.assert_as(|| Stdio::new(Client::new(Instant::ZERO, self.client())))
+                self.assert_as(|| Stdio::new(Client::new(Instant::ZERO, self.client())));
             }
             Side::Server => {
-                self.assert_as(|| Stdio::new(Server::new(Instant::ZERO, self.server())))
+                self.assert_as(|| Stdio::new(Server::new(Instant::ZERO, self.server())));
             }
         }
     }

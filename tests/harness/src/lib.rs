@@ -4,12 +4,12 @@
 //! Four tools, from the inside out:
 //!
 //! - [`Checked`] wraps one machine and checks every call, byte, event and deadline; a broken
-//! promise panics with the transcript;
+//!   promise panics with the transcript;
 //! - [`Solo`] is one checked machine whose peer is the test itself, line by line;
 //! - [`Pair`] is a client and a server on two links with latency, chunking, stalls and cuts, in
-//! virtual time;
+//!   virtual time;
 //! - [`Script`] and [`Golden`] are scenarios as data: they are replayed with every split point of
-//! their input and in every poll order, and each replay must yield identical output.
+//!   their input and in every poll order, and each replay must yield identical output.
 //!
 //! ```
 //! use mcp_harness::Solo;

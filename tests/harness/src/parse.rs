@@ -137,7 +137,7 @@ pub(crate) fn limit(limits: &mut Limits, setting: &str) {
         "depth_max" => limits.depth_max = u8::try_from(count()).unwrap_or(u8::MAX),
         "drain_timeout" => limits.drain_timeout = duration(text),
         "error_replies_max" => {
-            limits.error_replies_max = u32::try_from(count()).unwrap_or(u32::MAX)
+            limits.error_replies_max = u32::try_from(count()).unwrap_or(u32::MAX);
         }
         "handshake_timeout" => limits.handshake_timeout = duration(text),
         "human_timeout" => limits.human_timeout = duration(text),

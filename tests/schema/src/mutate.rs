@@ -204,7 +204,7 @@ fn remove(value: &mut Value, place: &str) {
     let Some((parent, name)) = place.rsplit_once('/') else { return };
     match value.pointer_mut(parent) {
         Some(Value::Object(parent)) => {
-            _ = Map::remove(parent, &name.replace("~1", "/").replace("~0", "~"))
+            _ = Map::remove(parent, &name.replace("~1", "/").replace("~0", "~"));
         }
         Some(Value::Array(parent)) => {
             if let Some(at) = name.parse().ok().filter(|at| *at < parent.len()) {

@@ -188,10 +188,10 @@ impl Spec {
         }
         match schema {
             Value::Array(elements) => {
-                elements.iter().for_each(|element| self.collect(element, used))
+                elements.iter().for_each(|element| self.collect(element, used));
             }
             Value::Object(members) => {
-                members.values().for_each(|member| self.collect(member, used))
+                members.values().for_each(|member| self.collect(member, used));
             }
             _ => {}
         }

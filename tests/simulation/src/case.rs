@@ -53,7 +53,7 @@ impl Case {
             "--steps" => self.steps = Some(value.parse().ok()?),
             "--skip" => self.skip = value.split(',').filter_map(range).flatten().collect(),
             "--without" => {
-                self.without = value.split(',').map(Feature::from_name).collect::<Option<_>>()?
+                self.without = value.split(',').map(Feature::from_name).collect::<Option<_>>()?;
             }
             _ => return None,
         }

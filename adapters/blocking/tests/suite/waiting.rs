@@ -36,7 +36,7 @@ fn progress_arrives_in_order_and_before_the_result() {
         let outcome = client
             .call_tool("count", &json!({"steps": 100}))
             .progress(|progress| {
-                heard.push((progress.progress as u32, progress.total, progress.message))
+                heard.push((progress.progress as u32, progress.total, progress.message));
             })
             .wait();
         assert_eq!(success(outcome), "counted");

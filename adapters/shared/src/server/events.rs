@@ -176,7 +176,7 @@ impl Role for Machine {
     fn dispatch(link: &Arc<Link<Self>>, event: Event) {
         match event {
             Event::Request { incoming, request, context } => {
-                serve(link, incoming, request, context)
+                serve(link, incoming, request, context);
             }
             Event::RequestCancelled { incoming, .. } => {
                 link.shared.workers.withdraw(incoming);
@@ -187,10 +187,10 @@ impl Role for Machine {
             }
             Event::Violation(violation) => notify(link.shared.on_violation.as_ref(), &violation),
             Event::Watched { uri } => {
-                notify(link.shared.on_watch.as_ref(), &Watch::Began(uri.into()))
+                notify(link.shared.on_watch.as_ref(), &Watch::Began(uri.into()));
             }
             Event::Unwatched { uri } => {
-                notify(link.shared.on_watch.as_ref(), &Watch::Ended(uri.into()))
+                notify(link.shared.on_watch.as_ref(), &Watch::Ended(uri.into()));
             }
             _ => {}
         }

@@ -67,10 +67,10 @@ impl Program {
         for part in parts {
             match part {
                 Part::Literal(units) => {
-                    program.instructions.extend(units.iter().copied().map(Instruction::Literal))
+                    program.instructions.extend(units.iter().copied().map(Instruction::Literal));
                 }
                 Part::Expression(expression) if expression.operator.named => {
-                    program.named(expression)
+                    program.named(expression);
                 }
                 Part::Expression(expression) => program.positional(expression),
             }

@@ -129,7 +129,7 @@ impl<'a> Matcher<'a> {
                     self.save(slot, saved);
                 }
                 Pending::Visit(position) if threads.visit_once(position) => {
-                    self.visit(position, at, threads)
+                    self.visit(position, at, threads);
                 }
                 Pending::Visit(_) => {}
             }

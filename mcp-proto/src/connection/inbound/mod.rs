@@ -386,7 +386,7 @@ impl Inbound {
     pub(crate) fn close(&mut self, env: &mut Env, open: &InboundRequest) {
         match &open.reply {
             ReplyTo::Peer { to: Destination { stream, batch: None }, .. } => {
-                env.end_stream(*stream, true)
+                env.end_stream(*stream, true);
             }
             ReplyTo::Peer { to, .. } => self.settle(env, to.batch),
             ReplyTo::Call { .. } => {}

@@ -82,7 +82,7 @@ fn ends(env: &mut Env) -> Vec<String> {
         match event {
             Event::Completed { call, outcome: Ok(_) } => ends.push(format!("{call} ok")),
             Event::Completed { call, outcome: Err(error) } => {
-                ends.push(format!("{call} {error:?}"))
+                ends.push(format!("{call} {error:?}"));
             }
             _ => {}
         }

@@ -69,13 +69,13 @@ impl Http {
         match purpose {
             Purpose::Call(call) if call.is_resumed => self.on_stream_head(now, id, status, fields),
             Purpose::Call(call) if is_success => {
-                self.on_response_head(now, id, call, status, fields)
+                self.on_response_head(now, id, call, status, fields);
             }
             Purpose::Call(call) if matches!(status, 401 | 403) => {
                 self.fail(now, id, call.wire, CallError::Http { status });
             }
             Purpose::Call(_) => {
-                self.set_state(id, ExchangeState::ErrorBody { status, body: Vec::new() })
+                self.set_state(id, ExchangeState::ErrorBody { status, body: Vec::new() });
             }
             Purpose::Listen => self.on_stream_head(now, id, status, fields),
             Purpose::OneWay => {
@@ -222,7 +222,7 @@ impl Http {
                 self.client.handle_unanswered(now, call.wire, CallError::Invalid(why.into()));
             }
             ExchangeState::ErrorBody { status, body } => {
-                self.on_error_body(now, call, status, Bytes::from(body))
+                self.on_error_body(now, call, status, Bytes::from(body));
             }
             ExchangeState::Waiting
             | ExchangeState::Sent

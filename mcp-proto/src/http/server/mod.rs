@@ -125,7 +125,7 @@ impl Session {
         message: impl Into<Incoming<'a>>,
     ) -> ExchangeId {
         self.post(now, is_request, |server, now, stream| {
-            server.handle_message(now, stream, message)
+            server.handle_message(now, stream, message);
         })
     }
 
@@ -138,7 +138,7 @@ impl Session {
         decoded: Decoded<'_>,
     ) -> ExchangeId {
         self.post(now, is_request, |server, now, stream| {
-            server.handle_decoded(now, stream, decoded)
+            server.handle_decoded(now, stream, decoded);
         })
     }
 

@@ -86,7 +86,7 @@ fn model(stream: &[u8], data_max: usize, field_max: usize) -> Read {
             match name {
                 b"event" => block.kind = String::from_utf8_lossy(value).to_string(),
                 b"id" if text.is_ok_and(|id| !id.contains('\0')) => {
-                    block.id = text.ok().map(String::from)
+                    block.id = text.ok().map(String::from);
                 }
                 b"retry" if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => {
                     let number = text.unwrap().parse().unwrap_or(u64::MAX);

@@ -29,7 +29,7 @@ fn model(object: &str, replaced: &[&str]) -> Value {
 fn inserted(object: Option<&str>, replaced: &[&str]) -> String {
     let mut out = b"before".to_vec();
     with_meta(&mut out, object.map(str::as_bytes), replaced, |meta| {
-        write_u64(meta.key("progressToken"), 7)
+        write_u64(meta.key("progressToken"), 7);
     });
     String::from_utf8(out).unwrap().strip_prefix("before").unwrap().into()
 }

@@ -27,7 +27,7 @@ fn a_call_releases_its_kept_params_however_it_ends() {
         match end {
             "answered" => pair.respond(incoming, r#"{"content":[]}"#).unwrap(),
             "refused" => {
-                pair.server.respond_error(now, incoming, &ErrorObject::internal("no")).unwrap()
+                pair.server.respond_error(now, incoming, &ErrorObject::internal("no")).unwrap();
             }
             "cancelled" => pair.client.cancel(now, call, "no more").unwrap(),
             _ => pair.wait(Duration::from_secs(60)),

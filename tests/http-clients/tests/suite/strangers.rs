@@ -59,7 +59,7 @@ async fn a_challenge_is_reported_and_the_call_fails_aut_11<R: OverHttp>() {
             answer.status(401, &[("www-authenticate", realm)], "");
         }
         "403" => {
-            answer.status(403, &[("www-authenticate", r#"Bearer error="insufficient_scope""#)], "")
+            answer.status(403, &[("www-authenticate", r#"Bearer error="insufficient_scope""#)], "");
         }
         _ => modern(request, answer),
     });

@@ -27,9 +27,12 @@ use crate::validation::{ResultCheck, ToolChecks};
 /// The future of an asynchronous handler.
 type HandlerFuture = BoxFuture<'static, Result<BoxedResult, ToolError>>;
 
+/// An asynchronous handler: a function that returns the future.
+type AsyncFn<P, R> = dyn Fn(P, AsyncCx, Option<ResultCheck<R>>) -> HandlerFuture + Send + Sync;
+
 /// A handler with parameters `P` and result `R`: a blocking function or a future.
 pub(crate) enum HandlerFn<P, R> {
-    Async(Arc<dyn Fn(P, AsyncCx, Option<ResultCheck<R>>) -> HandlerFuture + Send + Sync>),
+    Async(Arc<AsyncFn<P, R>>),
     Blocking(Arc<dyn Fn(P, Cx) -> Result<R, ToolError> + Send + Sync>),
 }
 

@@ -199,7 +199,7 @@ fn capabilities_are_not_shared_between_eras_t_39_cap_14() {
             server.poll();
             match (asked, is_modern) {
                 (Ok(()), true) => {
-                    assert_eq!(server.hear()["result"]["resultType"], "input_required")
+                    assert_eq!(server.hear()["result"]["resultType"], "input_required");
                 }
                 (Ok(()), false) => assert_eq!(server.hear()["method"], "roots/list"),
                 (Err(_), _) => server.expect_silence(),

@@ -118,7 +118,7 @@ fn every_set_of_revisions_against_every_other_lif_03_lif_04_lif_05_lif_06_lif_25
             let offered = (newest(ours, Era::Legacy), newest(theirs, Era::Legacy));
             match offered {
                 _ if both_modern => {
-                    assert_eq!(found, Ok(Revision::V2026_07_28), "{ours:?} to {theirs:?}")
+                    assert_eq!(found, Ok(Revision::V2026_07_28), "{ours:?} to {theirs:?}");
                 }
                 (Some(offer), Some(best)) => {
                     let answer = if theirs.contains(&offer) { offer } else { best };

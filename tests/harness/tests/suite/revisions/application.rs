@@ -116,7 +116,7 @@ impl ClientApplication {
                 self.log.note(format_args!("a question was taken back: {reason:?}"));
             }
             client::Event::Violation(violation) => {
-                self.log.note(format_args!("violation: {violation}"))
+                self.log.note(format_args!("violation: {violation}"));
             }
             client::Event::Closed(why) => self.log.note(closed(&why)),
             other => self.log.note(format_args!("{other:?}")),
@@ -219,7 +219,7 @@ impl ServerApplication {
                 self.say(now, server, incoming, what);
             }
             server::Event::Violation(violation) => {
-                self.log.note(format_args!("violation: {violation}"))
+                self.log.note(format_args!("violation: {violation}"));
             }
             server::Event::Closed(why) => self.log.note(closed(&why)),
             server::Event::Watched { uri } => self.log.note(format_args!("watched: {uri}")),
