@@ -15,16 +15,16 @@ pub use self::config::Config;
 pub use self::event::Event;
 pub use crate::command::client::Command;
 use crate::command::{Applied, Apply, OwnedCommand};
-use crate::connection::{
-    CallId, CallOptions, Close, Connection, Filter, IncomingId, MetaWriter, Peer, Progress,
-    message_endpoint_over_connection,
-};
+use crate::connection::Connection;
 use crate::error::Misuse;
 use crate::limits::Limits;
+use crate::message_endpoint::message_endpoint_over_connection;
+use crate::meta::MetaWriter;
 use crate::revision::Side;
 use crate::rpc::ErrorObject;
 use crate::schema::{ClientRequest, Encode, Level};
 use crate::time::Instant;
+use crate::vocabulary::{CallId, CallOptions, Close, Filter, IncomingId, Peer, Progress};
 
 /// A client's connection to one server, without framing.
 ///
@@ -32,8 +32,8 @@ use crate::time::Instant;
 ///
 /// - **inputs** from the driver: [`handle_message`](crate::MessageEndpoint::handle_message),
 ///   [`handle_eof`](crate::MessageEndpoint::handle_eof) and
-///   [`handle_timeout`](crate::MessageEndpoint::handle_timeout). Each takes the current time and cannot
-///   fail.
+///   [`handle_timeout`](crate::MessageEndpoint::handle_timeout). Each takes the current time and
+///   cannot fail.
 /// - **commands** from the application: [`call`](Self::call), [`notify_raw`](Self::notify_raw),
 ///   [`respond`](Self::respond), [`cancel`](Self::cancel) and [`close`](Self::close). A command
 ///   that fails with [`Misuse`] has no effect.

@@ -129,8 +129,8 @@
 //! - **framing** cuts a byte stream into messages: module [`stdio`];
 //! - a **connection** interprets the messages: [`client::Client`] or [`server::Server`];
 //! - a **binding** joins the two: [`stdio::Stdio`] for byte streams, module `http` for Streamable
-//!   HTTP. Other transports use the trait [`MessageEndpoint`]: whole messages in, [`Outgoing`] messages
-//!   out.
+//!   HTTP. Other transports use the trait [`MessageEndpoint`]: whole messages in, [`Outgoing`]
+//!   messages out.
 //!
 //! A driver of a byte stream repeats four steps, all of them methods of [`Endpoint`]:
 //!
@@ -297,17 +297,18 @@ mod vocabulary;
 mod wire;
 
 pub use command::{Applied, Apply, OwnedChange, OwnedCommand, Payload};
-pub use connection::{
-    Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, IncomingId,
-    MessageEndpoint, Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, StreamId,
-    Violation, ViolationKind, ViolationPolicy,
-};
 pub use endpoint::Endpoint;
 pub use error::{Misuse, Unencodable, code};
 pub use json::Raw;
 pub use limits::Limits;
+pub use message_endpoint::MessageEndpoint;
 pub use method::{Method, MethodId};
 pub use revision::{Capability, Era, Revision, Rules, Side};
 pub use rpc::{Decoded, ErrorObject, Incoming, RequestId};
 pub use time::Instant;
+pub use vocabulary::{
+    Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, IncomingId,
+    Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, StreamId, Violation,
+    ViolationKind, ViolationPolicy,
+};
 pub use wire::Outbox;

@@ -50,12 +50,12 @@ pub struct Limits {
     /// each.
     // T-44: a response can cross a cancellation.
     pub retired_max: usize,
-    /// Maximum number of the peer's requests in flight; 1024. Further requests are answered with an
-    /// error. Costs about 400 bytes each, plus params.
+    /// Maximum number of the peer's requests in flight; 1024. Further requests are answered with
+    /// an error. Costs about 400 bytes each, plus params.
     // SEC-18: bounds the work that a peer can start.
     pub requests_max: usize,
-    /// Bytes of params held by the peer's requests in flight; 64 MiB. Further requests are answered
-    /// with an error.
+    /// Bytes of params held by the peer's requests in flight; 64 MiB. Further requests are
+    /// answered with an error.
     pub requests_bytes_max: usize,
     /// Maximum number of messages in a batch; 128. A larger batch is answered with a single error.
     // BAT-17: bounds the work of a batch.
@@ -68,8 +68,8 @@ pub struct Limits {
     /// Queued outgoing bytes from which new calls, notifications and log messages fail with
     /// [`Misuse::Blocked`](crate::Misuse::Blocked) and progress notifications are dropped; 1 MiB.
     pub outbox_bytes_max: usize,
-    /// Queued outgoing bytes from which no more input is read; 64 MiB. Responses are never refused,
-    /// so a peer that sends requests without reading must be slowed down.
+    /// Queued outgoing bytes from which no more input is read; 64 MiB. Responses are never
+    /// refused, so a peer that sends requests without reading must be slowed down.
     pub replies_bytes_max: usize,
     /// Error replies to invalid messages in a burst; 16.
     // T-18, T-20: replies to input that is not JSON are rate-limited.
@@ -86,8 +86,8 @@ pub struct Limits {
     /// Maximum number of subscriptions to changes; 256. A server refuses further ones; on a client
     /// they fail with [`Misuse::Blocked`](crate::Misuse::Blocked). Costs about 200 bytes each.
     pub subscriptions_max: usize,
-    /// Maximum number of resources in one subscription; 256. A server refuses larger subscriptions,
-    /// a client larger acknowledgements. Costs about 100 bytes each.
+    /// Maximum number of resources in one subscription; 256. A server refuses larger
+    /// subscriptions, a client larger acknowledgements. Costs about 100 bytes each.
     pub subscription_uris_max: usize,
     /// Bytes of URIs in all subscriptions; 1 MiB. Further subscriptions are refused.
     pub subscriptions_bytes_max: usize,

@@ -144,8 +144,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// Implements [`MessageEndpoint`] for a role with a field `connection`. `$make` converts an event of the
-/// connection to one of the role.
+/// Implements [`MessageEndpoint`] for a role with a field `connection`. `$make` converts an event
+/// of the connection to one of the role.
 macro_rules! message_endpoint_over_connection {
     ($role:ty, $event:ty, $make:path) => {
         impl $crate::message_endpoint::sealed::Sealed for $role {

@@ -22,9 +22,9 @@ use base64ct::{Base64UrlUnpadded, Encoding};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::connection::Request;
 use crate::json::{compact, key_is, members};
 use crate::rpc::ErrorObject;
+use crate::vocabulary::Request;
 
 /// Shortest key, in bytes: the length of the authentication code.
 pub const KEY_BYTES_MIN: usize = 32;

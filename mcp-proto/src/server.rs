@@ -14,17 +14,16 @@ pub use self::config::Config;
 pub use self::event::Event;
 pub use crate::command::server::Command;
 use crate::command::{Applied, Apply, OwnedCommand};
-use crate::connection::{
-    CallId, CallOptions, Change, Close, Connection, IncomingId, Peer, Progress, Question,
-    message_endpoint_over_connection,
-};
+use crate::connection::Connection;
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::limits::Limits;
+use crate::message_endpoint::message_endpoint_over_connection;
 use crate::revision::Side;
 use crate::rpc::ErrorObject;
 use crate::schema::{Encode, Level, ServerRequest};
 use crate::time::Instant;
+use crate::vocabulary::{CallId, CallOptions, Change, Close, IncomingId, Peer, Progress, Question};
 
 /// A server's connection to one client, without framing.
 ///

@@ -7,12 +7,13 @@
 use core::ops::{Deref, DerefMut};
 
 use crate::command::{Applied, Apply};
-use crate::connection::{MessageEndpoint, StreamId, ViolationKind};
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::limits::Limits;
+use crate::message_endpoint::MessageEndpoint;
 use crate::rpc::Incoming;
 use crate::time::Instant;
+use crate::vocabulary::{StreamId, ViolationKind};
 use crate::wire::{Line, LineReader, Outbox};
 
 /// A [`Client`](crate::client::Client) or a [`Server`](crate::server::Server) on a byte stream.
@@ -36,8 +37,8 @@ use crate::wire::{Line, LineReader, Outbox};
 pub struct Stdio<S> {
     session: S,
     lines: LineReader,
-    /// The latest time of any input. The session is not notified of incomplete lines, so their time
-    /// is kept here.
+    /// The latest time of any input. The session is not notified of incomplete lines, so their
+    /// time is kept here.
     // T-61: time does not run backwards.
     now: Instant,
 }

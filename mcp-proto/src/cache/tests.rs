@@ -5,10 +5,11 @@ use alloc::string::{String, ToString};
 
 use super::*;
 use crate::client::{Client, Config, Event};
-use crate::connection::{CallId, CallOptions, MessageEndpoint, StreamId};
 use crate::json::Raw;
 use crate::limits::Limits;
+use crate::message_endpoint::MessageEndpoint;
 use crate::revision::Revision;
+use crate::vocabulary::{CallId, CallOptions, StreamId};
 
 fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
@@ -319,7 +320,7 @@ fn only_an_invalid_cursor_invalidates_the_pages_of_its_list_stl_45() {
 fn a_result_that_crossed_a_change_is_not_cached_stl_42() {
     for (change, is_kept) in [(MethodId::ToolsChanged, false), (MethodId::PromptsChanged, true)] {
         let mut caching = Caching::new(PLENTY);
-        let filter = crate::connection::Filter::new().tools();
+        let filter = crate::vocabulary::Filter::new().tools();
         let listening =
             caching.client.listen(caching.now, &filter, CallOptions::default()).unwrap();
         let tag =

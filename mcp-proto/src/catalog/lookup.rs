@@ -7,7 +7,6 @@ use super::Catalog;
 use super::quote::{quoted, shortened};
 use super::resolved::{Answer, Resolved, completion, no_resource};
 use super::table::Table;
-use crate::connection::Request;
 use crate::json::Raw;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
@@ -16,6 +15,7 @@ use crate::schema::{
     ListPromptsResult, ListResourceTemplates, ListResourceTemplatesResult, ListResources,
     ListResourcesResult, ListTools, ListToolsResult, Members, Prompt, ReadResource, Reference,
 };
+use crate::vocabulary::Request;
 
 /// Longest error message about malformed params, in characters.
 const MESSAGE_CHARS_MAX: usize = 256;

@@ -88,7 +88,8 @@ pub enum Resolved<'a, H> {
     /// The handler must check that the resource exists and that the values are safe.
     // SEC-02: the values come from the peer.
     Template {
-        /// The most specific matching template; see [`add_template`](super::Catalog::add_template).
+        /// The most specific matching template; see
+        /// [`add_template`](super::Catalog::add_template).
         template: &'a ResourceTemplate,
         /// Its handler.
         handler: &'a H,

@@ -25,8 +25,8 @@ pub struct Pages {
     /// Maximum number of entries on a page; at least one. 1,000 by default.
     pub entries_max: usize,
     /// Maximum size of a page (the result of one list request) in bytes of JSON; 1 MiB by default.
-    /// An entry that does not fit on a page by itself cannot be added. The enclosing message adds a
-    /// few hundred bytes: keep the sum below the message limit of clients.
+    /// An entry that does not fit on a page by itself cannot be added. The enclosing message adds
+    /// a few hundred bytes: keep the sum below the message limit of clients.
     pub bytes_max: usize,
 }
 

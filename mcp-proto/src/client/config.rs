@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use crate::connection::{Identity, ViolationPolicy};
 use crate::limits::Limits;
 use crate::revision::{Era, Revision};
 use crate::schema::{Capabilities, Implementation};
+use crate::vocabulary::{Identity, ViolationPolicy};
 
 /// The configuration of a client: name, capabilities, revisions and limits.
 ///

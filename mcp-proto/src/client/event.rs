@@ -5,11 +5,12 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use crate::command::summary::{closed, completed, name, request};
-use crate::connection::{
-    self, CallError, CallId, Close, Filter, IncomingId, Peer, Progress, Request, Violation,
-};
 use crate::json::Raw;
 use crate::method::Method;
+use crate::vocabulary;
+use crate::vocabulary::{
+    CallError, CallId, Close, Filter, IncomingId, Peer, Progress, Request, Violation,
+};
 
 /// An event of a client, in the order of its cause. Each event is delivered once.
 #[derive(Debug)]
@@ -78,25 +79,25 @@ pub enum Event {
 
 impl Event {
     /// Converts an event of the connection. Returns `None` for events that only servers have.
-    pub(super) fn from_connection(event: connection::Event) -> Option<Self> {
+    pub(super) fn from_connection(event: vocabulary::Event) -> Option<Self> {
         Some(match event {
-            connection::Event::Closed(why) => Self::Closed(why),
-            connection::Event::Completed { call, outcome } => Self::Completed { call, outcome },
-            connection::Event::Listening { call, filter } => Self::Listening { call, filter },
-            connection::Event::Notification { call, method, params } => {
+            vocabulary::Event::Closed(why) => Self::Closed(why),
+            vocabulary::Event::Completed { call, outcome } => Self::Completed { call, outcome },
+            vocabulary::Event::Listening { call, filter } => Self::Listening { call, filter },
+            vocabulary::Event::Notification { call, method, params } => {
                 Self::Notification { call, method, params }
             }
-            connection::Event::Progress { call, progress } => Self::Progress { call, progress },
-            connection::Event::Ready(peer) => Self::Ready(peer),
-            connection::Event::Request { incoming, call, request, .. } => {
+            vocabulary::Event::Progress { call, progress } => Self::Progress { call, progress },
+            vocabulary::Event::Ready(peer) => Self::Ready(peer),
+            vocabulary::Event::Request { incoming, call, request, .. } => {
                 Self::Request { incoming, call, request }
             }
-            connection::Event::RequestCancelled { incoming, reason } => Self::RequestCancelled {
+            vocabulary::Event::RequestCancelled { incoming, reason } => Self::RequestCancelled {
                 incoming,
                 reason: reason.and_then(|reason| reason.to_text().map(Into::into)),
             },
-            connection::Event::Violation(violation) => Self::Violation(violation),
-            connection::Event::Unwatched { .. } | connection::Event::Watched { .. } => return None,
+            vocabulary::Event::Violation(violation) => Self::Violation(violation),
+            vocabulary::Event::Unwatched { .. } | vocabulary::Event::Watched { .. } => return None,
         })
     }
 }

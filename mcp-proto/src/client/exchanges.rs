@@ -4,9 +4,9 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::Client;
-use crate::connection::{CallError, CallId, Fault};
 use crate::revision::Revision;
 use crate::time::Instant;
+use crate::vocabulary::{CallError, CallId, Fault};
 
 /// Methods for transports that send each message in its own exchange, as HTTP does.
 ///

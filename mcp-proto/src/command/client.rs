@@ -1,11 +1,11 @@
 //! The commands of a client.
 
 use super::{OwnedCommand, Payload};
-use crate::connection::{CallId, CallOptions, Filter, IncomingId, Progress};
 use crate::error::Misuse;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{ClientRequest, Encode, Level};
+use crate::vocabulary::{CallId, CallOptions, Filter, IncomingId, Progress};
 
 /// A command to a client, applied with [`Client::apply`](crate::client::Client::apply).
 ///

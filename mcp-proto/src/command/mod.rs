@@ -19,12 +19,13 @@ use core::fmt;
 
 pub use owned::{OwnedChange, OwnedCommand};
 
-use crate::connection::{CallId, IncomingId, MessageEndpoint, Peer, Question};
 use crate::error::{Misuse, Unencodable};
 use crate::json::Raw;
+use crate::message_endpoint::MessageEndpoint;
 use crate::revision::{Revision, Side};
 use crate::schema::Encode;
 use crate::time::Instant;
+use crate::vocabulary::{CallId, IncomingId, Peer, Question};
 
 /// Input requests to a client, each with its key.
 pub(crate) type Questions<'a> = Cow<'a, [(&'a str, Question)]>;
@@ -32,8 +33,8 @@ pub(crate) type Questions<'a> = Cow<'a, [(&'a str, Question)]>;
 /// The application's interface to a [`Client`](crate::client::Client) or a
 /// [`Server`](crate::server::Server).
 ///
-/// This trait is sealed. Transports use [`MessageEndpoint`] instead. Code generic over the role builds an
-/// [`OwnedCommand`] and converts it.
+/// This trait is sealed. Transports use [`MessageEndpoint`] instead. Code generic over the role
+/// builds an [`OwnedCommand`] and converts it.
 ///
 /// ```
 /// use mcp_proto::server::{Config, Server};

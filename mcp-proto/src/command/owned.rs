@@ -3,10 +3,10 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::connection::{CallId, CallOptions, Change, Filter, IncomingId, Progress, Question};
 use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
+use crate::vocabulary::{CallId, CallOptions, Change, Filter, IncomingId, Progress, Question};
 
 /// An owned command of either role, to queue, send to another thread, record or replay.
 ///

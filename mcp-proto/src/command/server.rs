@@ -5,12 +5,12 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::{OwnedCommand, Payload, Questions, encoded};
-use crate::connection::{CallId, CallOptions, Change, IncomingId, Progress, Question};
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::revision::Revision;
 use crate::rpc::ErrorObject;
 use crate::schema::{Encode, Level, ServerRequest};
+use crate::vocabulary::{CallId, CallOptions, Change, IncomingId, Progress, Question};
 
 /// A command to a server, applied with [`Server::apply`](crate::server::Server::apply).
 ///

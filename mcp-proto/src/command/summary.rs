@@ -5,8 +5,8 @@ use alloc::string::String;
 use core::fmt::{self, Write};
 
 use super::{OwnedChange, OwnedCommand};
-use crate::connection::{CallError, CallId, Close, Fault, IncomingId, Question};
 use crate::json::Raw;
+use crate::vocabulary::{CallError, CallId, Close, Fault, IncomingId, Question};
 
 /// Longer names are truncated.
 const NAME_CHARS_MAX: usize = 60;

@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 
 use super::*;
-use crate::connection::{CallOptions, Change, Filter, IncomingId, Progress};
 use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
+use crate::vocabulary::{CallOptions, Change, Filter, IncomingId, Progress};
 use crate::{client, server};
 
 const LATEST: Revision = Revision::V2026_07_28;

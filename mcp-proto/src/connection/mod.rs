@@ -20,28 +20,19 @@ mod subscriptions;
 mod transport;
 mod violations;
 
-pub use crate::message_endpoint::MessageEndpoint;
-pub(crate) use crate::message_endpoint::message_endpoint_over_connection;
-pub(crate) use crate::meta::MetaWriter;
-pub use crate::vocabulary::{
-    Answers, CallError, CallId, CallOptions, Change, Close, Context, Fault, Filter, IncomingId,
-    Outgoing, OutgoingKind, Peer, Progress, Question, Request, Route, StreamId, Violation,
-    ViolationKind, ViolationPolicy,
-};
-pub(crate) use crate::vocabulary::{Event, Identity};
-
 use alloc::sync::Arc;
 
 use crate::cache::Cache;
 use crate::collections::LazyBox;
 use crate::json::Raw;
 use crate::limits::Limits;
-use crate::meta::LastContext;
+use crate::meta::{LastContext, MetaWriter};
 use crate::method::MethodId;
 use crate::revision::{Revision, Side};
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
 use crate::time::{Instant, sooner};
+use crate::vocabulary::{CallError, CallId, Close, Event, Fault, Identity, IncomingId, Peer};
 
 use context::{Effect, Env};
 use inbound::{Inbound, Responded};

@@ -10,8 +10,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::client::{self, Client};
-use crate::connection::{CallId, CallOptions, IncomingId, StreamId};
 use crate::server::{self, Server};
+use crate::vocabulary::{CallId, CallOptions, IncomingId, StreamId};
 use crate::{Instant, Limits, MessageEndpoint, Raw, Revision};
 
 const NOW: Instant = Instant::ZERO;

@@ -33,8 +33,8 @@ pub trait Fields {
     /// Returns the value of a header that may appear at most once.
     ///
     /// # Errors
-    /// Returns [`RepeatedHeader`] if the header appears twice, even with equal values. An intermediary
-    /// may check one value and this side use the other, so neither is trusted.
+    /// Returns [`RepeatedHeader`] if the header appears twice, even with equal values. An
+    /// intermediary may check one value and this side use the other, so neither is trusted.
     fn one(&self, name: &str) -> Result<Option<&[u8]>, RepeatedHeader> {
         match self.value(name, 1) {
             None => Ok(self.value(name, 0)),

@@ -3,8 +3,8 @@
 //!
 //! A server calls [`admit`] with the head of each request and [`Head::read`] with its body. Each
 //! returns a [`Refusal`] that converts to a complete [`Reply`]. An accepted request goes to a
-//! [`Session`], which assigns messages to responses; a [`SessionTable`] stores the open sessions. A client
-//! is a [`client::Http`]. [`sse`] and [`header`] are independent of MCP.
+//! [`Session`], which assigns messages to responses; a [`SessionTable`] stores the open sessions. A
+//! client is a [`client::Http`]. [`sse`] and [`header`] are independent of MCP.
 //!
 //! [Specification][spec]
 //!

@@ -84,8 +84,8 @@ impl<T> SessionTable<T> {
     /// Inserts a session.
     ///
     /// # Errors
-    /// Returns [`SessionTableFull`], and drops the session, if the limit is reached or the id is taken. Random
-    /// ids do not collide in practice.
+    /// Returns [`SessionTableFull`], and drops the session, if the limit is reached or the id is
+    /// taken. Random ids do not collide in practice.
     pub fn insert(&mut self, now: Instant, id: &str, session: T) -> Result<(), SessionTableFull> {
         self.has_room()?;
         if self.sessions.contains_key(id) {

@@ -109,8 +109,8 @@ impl Head {
     ///
     /// `fields` are the headers that the head was admitted with. `schema_of` returns the input
     /// schema of a tool by name, so that `Mcp-Param-*` headers can be [checked] against the
-    /// arguments; unknown tools and tools with [invalid](super::InvalidParamHeader) annotations are not
-    /// checked.
+    /// arguments; unknown tools and tools with [invalid](super::InvalidParamHeader) annotations are
+    /// not checked.
     ///
     /// [checked]: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
     ///

@@ -4,11 +4,11 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::connection::{CallId, CallOptions, Filter, IncomingId, Progress};
 use crate::error::Misuse;
 use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
+use crate::vocabulary::{CallId, CallOptions, Filter, IncomingId, Progress};
 
 /// A value with an encoding in recordings.
 pub(super) trait Codec: Sized {

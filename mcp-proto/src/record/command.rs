@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::codec::{Codec, take};
 use crate::command::{Applied, OwnedChange, OwnedCommand};
-use crate::connection::Question;
 use crate::error::Misuse;
+use crate::vocabulary::Question;
 
 /// Encodes each variant as its tag and its fields in order. Tags are never reused.
 macro_rules! commands {

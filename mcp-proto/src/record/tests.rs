@@ -10,7 +10,6 @@ use core::time::Duration;
 use super::*;
 use crate::client::{self, Client};
 use crate::command::{Applied, Payload};
-use crate::connection::{CallOptions, Change, Filter, IncomingId, Progress, Question};
 use crate::endpoint::Endpoint;
 use crate::error::Misuse;
 use crate::json::Raw;
@@ -19,6 +18,7 @@ use crate::schema::{Encode, Level};
 use crate::server::{self, Server};
 use crate::stdio::Stdio;
 use crate::time::Instant;
+use crate::vocabulary::{CallOptions, Change, Filter, IncomingId, Progress, Question};
 use crate::{Capability, Revision};
 
 const SECRET: &str = "hunter2";

@@ -70,8 +70,8 @@ pub(crate) struct CapabilityRule {
     pub(crate) flag: bool,
     pub(crate) since: Revision,
     pub(crate) until: Revision,
-    /// The first revision in which a peer's declaration is honored. Capability objects are open, so
-    /// a peer may declare a capability that only later revisions define.
+    /// The first revision in which a peer's declaration is honored. Capability objects are open,
+    /// so a peer may declare a capability that only later revisions define.
     pub(crate) accepted_since: Revision,
 }
 

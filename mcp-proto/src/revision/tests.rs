@@ -4,9 +4,8 @@ use alloc::collections::BTreeSet;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::Capability as C;
 use super::Side::{Client, Server};
-use super::*;
+use super::{Capability as C, *};
 
 mod columns;
 

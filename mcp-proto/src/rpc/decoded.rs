@@ -64,8 +64,8 @@ pub struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Parses a message with the [limits](crate::MessageEndpoint::limits) of the connection that will
-    /// handle it. The work is linear in its length.
+    /// Parses a message with the [limits](crate::MessageEndpoint::limits) of the connection that
+    /// will handle it. The work is linear in its length.
     #[must_use]
     #[inline]
     pub fn read(message: &'a Incoming<'_>, limits: &Limits) -> Self {

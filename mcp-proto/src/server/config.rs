@@ -3,10 +3,11 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::connection::{Identity, MetaWriter, ViolationPolicy};
 use crate::limits::Limits;
+use crate::meta::MetaWriter;
 use crate::revision::{Revision, Side};
 use crate::schema::{Capabilities, Implementation};
+use crate::vocabulary::{Identity, ViolationPolicy};
 
 /// The configuration of a server: name, capabilities, revisions and limits.
 ///

@@ -45,8 +45,8 @@ pub enum Chunking {
 pub struct Pipe {
     /// The minimum delay. Default: 1 ms.
     pub latency: Duration,
-    /// A seed and the maximum random delay added to each piece. Later pieces wait for earlier ones.
-    /// Default: 0.
+    /// A seed and the maximum random delay added to each piece. Later pieces wait for earlier
+    /// ones. Default: 0.
     pub jitter: (Seed, Duration),
     /// How bytes are split. Default: not at all.
     pub chunking: Chunking,

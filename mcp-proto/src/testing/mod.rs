@@ -2,8 +2,8 @@
 //! checker for the messages on the wire.
 //!
 //! [`Pair`] connects a client and a server by two [`Pipe`]s in virtual time. Nothing sleeps, and
-//! all randomness comes from a seed, so failures are reproducible. A [`WireChecker`] checks the messages
-//! in both directions. A failure reports the seed and the [`Transcript`].
+//! all randomness comes from a seed, so failures are reproducible. A [`WireChecker`] checks the
+//! messages in both directions. A failure reports the seed and the [`Transcript`].
 //!
 //! A test of a server:
 //!

@@ -79,7 +79,8 @@ impl fmt::Display for IncomingId {
 /// A byte stream is one channel for both directions, [`StreamId::ONLY`]. Over HTTP each exchange is
 /// a stream, which also carries the messages that belong to its request. A transport with several
 /// streams passes the stream of each message to
-/// [`handle_message`](crate::MessageEndpoint::handle_message), and never reuses an id in one connection.
+/// [`handle_message`](crate::MessageEndpoint::handle_message), and never reuses an id in one
+/// connection.
 ///
 /// ```
 /// use mcp_proto::{Route, StreamId};

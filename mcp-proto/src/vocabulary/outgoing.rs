@@ -86,8 +86,8 @@ pub enum OutgoingKind {
 
 /// An outgoing message, to be sent by a transport.
 ///
-/// [`MessageEndpoint::poll_outgoing`](crate::MessageEndpoint::poll_outgoing) returns messages in sending order,
-/// across all streams. See the specification on
+/// [`MessageEndpoint::poll_outgoing`](crate::MessageEndpoint::poll_outgoing) returns messages in
+/// sending order, across all streams. See the specification on
 /// [transports](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports).
 ///
 /// ```

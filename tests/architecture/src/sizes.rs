@@ -121,7 +121,13 @@ mod tests {
             (vec![("session", 2_501)], "session".to_owned()),
             (vec![("connection", 6_001)], "connection".to_owned()),
             (
-                vec![("connection", 6_000), ("json", 2_400), ("rpc", 2_400), ("vocabulary", 2_400)],
+                vec![
+                    ("connection", 6_000),
+                    ("json", 2_500),
+                    ("rpc", 2_500),
+                    ("wire", 2_500),
+                    ("meta", 201),
+                ],
                 CONNECTION.join(" + "),
             ),
         ] {

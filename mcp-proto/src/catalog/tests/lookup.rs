@@ -5,10 +5,10 @@ use alloc::string::ToString;
 use serde_json::json;
 
 use super::*;
-use crate::connection::Request;
 use crate::error::code;
 use crate::method::Method;
 use crate::schema::{CompleteResult, Decode, Map};
+use crate::vocabulary::Request;
 
 #[test]
 fn a_request_resolves_to_its_handler() {

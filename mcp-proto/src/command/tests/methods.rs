@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::client::Client;
-use crate::connection::StreamId;
 use crate::server::Server;
+use crate::vocabulary::StreamId;
 use crate::{Capability, Instant};
 
 const NOW: Instant = Instant::ZERO;

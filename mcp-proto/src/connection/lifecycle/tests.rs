@@ -6,8 +6,9 @@ use super::phase::Phase;
 use super::{Lifecycle, OpenAction};
 use crate::client::{Client, Config, Event};
 use crate::connection::context::Env;
-use crate::connection::{CallError, Close, Fault, Identity, MessageEndpoint as _, StreamId};
+use crate::message_endpoint::MessageEndpoint as _;
 use crate::revision::Side;
+use crate::vocabulary::{CallError, Close, Fault, Identity, StreamId};
 use crate::{CallOptions, Era, ErrorObject, Instant, Limits, Revision};
 
 const WELCOME: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2026-07-28",

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::client::{Client, Config, Event};
-use crate::connection::{CallError, CallOptions};
+use crate::vocabulary::{CallError, CallOptions};
 use crate::{Instant, Limits, MessageEndpoint, Misuse, Revision, StreamId};
 
 const NOW: Instant = Instant::ZERO;

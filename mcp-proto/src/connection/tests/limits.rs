@@ -6,8 +6,8 @@ use alloc::string::String;
 use alloc::{format, vec};
 
 use super::*;
-use crate::connection::Filter;
 use crate::schema::Elicit;
+use crate::vocabulary::Filter;
 use crate::{CallError, Close, ErrorObject, Fault, Misuse, Question};
 
 fn is_too_long(close: Option<&Close>) -> bool {

@@ -4,8 +4,9 @@ use super::action::ExchangeId;
 use super::exchanges::Purpose;
 use super::outbound_post::SendGate;
 use super::{CloseState, Http};
-use crate::connection::{Fault, MessageEndpoint};
+use crate::message_endpoint::MessageEndpoint;
 use crate::time::Instant;
+use crate::vocabulary::Fault;
 
 impl Http {
     /// Aborts the exchanges of completed calls; once the connection is closed, aborts all except

@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::client;
-use crate::connection::CallId;
 use crate::http::{Fields, header};
+use crate::vocabulary::CallId;
 
 /// An event of a client over HTTP.
 #[derive(Debug)]

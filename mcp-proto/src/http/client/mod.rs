@@ -35,8 +35,8 @@ use self::legacy_session::LegacySession;
 use self::outbound_post::SendGate;
 use self::tool_cache::ToolCache;
 use crate::client::{self, Client};
-use crate::connection::MessageEndpoint;
 use crate::http::Fields;
+use crate::message_endpoint::MessageEndpoint;
 use crate::time::Instant;
 
 /// A [`Client`] over HTTP.
@@ -46,9 +46,9 @@ use crate::time::Instant;
 /// - performs the actions of [`poll_action`](Self::poll_action) until it returns `None`, after each
 ///   call of its own and of the application;
 /// - reports each exchange it has started: the head with [`handle_head`](Self::handle_head), bytes
-///   of the body with [`handle_body`](Self::handle_body) while
-///   [`wants_input`](Self::wants_input), and exactly one end with [`handle_end`](Self::handle_end)
-///   or [`handle_failure`](Self::handle_failure); after [`Action::Abort`] it reports nothing more;
+///   of the body with [`handle_body`](Self::handle_body) while [`wants_input`](Self::wants_input),
+///   and exactly one end with [`handle_end`](Self::handle_end) or
+///   [`handle_failure`](Self::handle_failure); after [`Action::Abort`] it reports nothing more;
 /// - calls [`handle_timeout`](Self::handle_timeout) at [`poll_timeout`](Self::poll_timeout).
 ///
 /// Calls for a finished exchange are ignored. About a hundred exchanges more than

@@ -8,11 +8,11 @@ use bytes::Bytes;
 
 use super::action::ExchangeId;
 use super::tool_cache::ToolCache;
-use crate::connection::{Outgoing, OutgoingKind};
 use crate::http::param_headers::standard_of;
 use crate::json::{Frame, find, unescape};
 use crate::method::{Method, MethodId};
 use crate::revision::Revision;
+use crate::vocabulary::{Outgoing, OutgoingKind};
 
 /// The headers of a request.
 pub(super) type Headers = Vec<(Cow<'static, str>, String)>;

@@ -10,11 +10,12 @@ use super::action::{ExchangeId, Failure};
 use super::event::{Event, challenges};
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
-use crate::connection::{CallError, MessageEndpoint, StreamId};
 use crate::http::Fields;
 use crate::http::header::{is_media_type, visible};
+use crate::message_endpoint::MessageEndpoint;
 use crate::rpc::{self, Decoded, Incoming, Message};
 use crate::time::Instant;
+use crate::vocabulary::{CallError, StreamId};
 
 /// The maximum length of a session id in bytes.
 const SESSION_ID_BYTES_MAX: usize = 1024;

@@ -8,9 +8,10 @@ use super::action::{Action, ExchangeId, HttpMethod, Send};
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose, QueuedAction};
 use super::outbound_post::{Headers, OutboundPost, SendGate};
 use super::{CloseState, Http};
-use crate::connection::{MessageEndpoint, OutgoingKind};
+use crate::message_endpoint::MessageEndpoint;
 use crate::method::MethodId;
 use crate::revision::Revision;
+use crate::vocabulary::OutgoingKind;
 
 /// The maximum number of one-way messages in flight; further ones wait.
 const ONE_WAY_MAX: usize = 64;

@@ -9,10 +9,11 @@ use super::action::ExchangeId;
 use super::event_stream::EventStream;
 use super::exchanges::{CallInfo, CallKind, Exchange, ExchangeState, Purpose};
 use super::reply::too_long;
-use crate::connection::{CallError, MessageEndpoint, StreamId, ViolationKind};
 use crate::http::sse::Found;
+use crate::message_endpoint::MessageEndpoint;
 use crate::rpc::Incoming;
 use crate::time::Instant;
+use crate::vocabulary::{CallError, StreamId, ViolationKind};
 
 impl Http {
     /// Handles bytes of an event stream.

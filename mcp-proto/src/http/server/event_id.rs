@@ -7,8 +7,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::connection::StreamId;
 use crate::json::write_u64;
+use crate::vocabulary::StreamId;
 
 /// Returns the prefix of a session's event ids: a hash, which does not disclose the session id.
 pub(super) fn session_tag(session: &str) -> u32 {

@@ -23,8 +23,8 @@
 use alloc::vec::Vec;
 
 use crate::collections::SmallMap;
-use crate::connection::StreamId;
 use crate::time::Instant;
+use crate::vocabulary::StreamId;
 
 /// The id of an HTTP request and its response; never reused within a session.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -30,11 +30,12 @@ use self::exchange::{Exchange, Exchanges, ResponseState};
 use self::scope::Scope;
 use self::streams::{Streams, UNSOLICITED, comment};
 use super::reply::{Frame, Reply};
-use crate::connection::{MessageEndpoint as _, OutgoingKind, Route, StreamId};
+use crate::message_endpoint::MessageEndpoint as _;
 use crate::revision::Revision;
 use crate::rpc::{Decoded, Incoming};
 use crate::server::{Event, Server};
 use crate::time::Instant;
+use crate::vocabulary::{OutgoingKind, Route, StreamId};
 
 /// A [`Server`] over HTTP: a legacy session with many exchanges, or a single modern exchange.
 ///

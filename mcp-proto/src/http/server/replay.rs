@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 
 use bytes::Bytes;
 
-use crate::connection::StreamId;
+use crate::vocabulary::StreamId;
 
 /// The messages of one stream: those kept for replay, followed by those not yet read.
 #[derive(Debug)]

@@ -15,10 +15,11 @@ use super::event_id::event_id;
 use super::exchange::ExchangeId;
 use super::replay::{Replay, ReplayBudget};
 use crate::collections::SmallMap;
-use crate::connection::{MessageEndpoint as _, Route, StreamId};
 use crate::http::refusal::Refusal;
 use crate::http::sse;
+use crate::message_endpoint::MessageEndpoint as _;
 use crate::server::Server;
+use crate::vocabulary::{Route, StreamId};
 
 /// The stream of messages that belong to no request.
 pub(super) const UNSOLICITED: StreamId = StreamId(0);

@@ -572,8 +572,8 @@ proptest! {
             Ok(Post::Alone { revision, message }) => {
                 prop_assert!(policy.speaks(revision) && revision.era() == Era::Modern);
                 prop_assert_eq!(head.one("mcp-protocol-version"), Ok(Some(R5.as_bytes())));
-                let is_expected =
-                    matches!(message, PostedMessage::Request { .. } | PostedMessage::Notification { .. });
+                use PostedMessage::{Notification, Request};
+                let is_expected = matches!(message, Request { .. } | Notification { .. });
                 prop_assert!(is_expected);
             }
             Ok(Post::Opening { .. }) => prop_assert!(policy.offers_sessions()),

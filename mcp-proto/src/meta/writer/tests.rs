@@ -6,11 +6,11 @@ use alloc::{format, vec};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::connection::ViolationPolicy;
 use crate::json::members as json_members;
 use crate::limits::Limits;
 use crate::revision::Capability;
 use crate::schema::{Capabilities, Implementation};
+use crate::vocabulary::ViolationPolicy;
 
 fn writer_of(side: Side, sends_info: bool) -> MetaWriter {
     let capability = match side {

@@ -7,10 +7,10 @@ use core::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::connection::{CallId, CallOptions, Filter, IncomingId, Progress};
 use crate::json::Raw;
 use crate::rpc::ErrorObject;
 use crate::schema::Level;
+use crate::vocabulary::{CallId, CallOptions, Filter, IncomingId, Progress};
 
 fn raw(text: &str) -> Raw {
     Raw::from_text(text).unwrap()

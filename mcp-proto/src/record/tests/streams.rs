@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::command::{OwnedChange, OwnedCommand};
-use crate::connection::CallId;
+use crate::vocabulary::CallId;
 
 fn commands() -> impl Strategy<Value = Vec<OwnedCommand>> {
     let incoming = || (0..5_u64).prop_map(IncomingId);

@@ -3,9 +3,8 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::super::Capability as C;
 use super::super::Side::{Client, Server};
-use super::super::*;
+use super::super::{Capability as C, *};
 use crate::method::MethodId;
 
 fn question(name: &str, revision: Revision) -> Option<&'static MethodRule> {

@@ -2,7 +2,7 @@
 //! messages.
 
 use super::*;
-use crate::connection::{CallError, CallId, CallOptions};
+use crate::vocabulary::{CallError, CallId, CallOptions};
 use crate::{Capability, ErrorObject};
 
 fn pair() -> Pair {

@@ -3,9 +3,9 @@
 use alloc::format;
 
 use super::Pair;
-use crate::connection::{CallError, CallId, Context, IncomingId, Request};
 use crate::endpoint::Endpoint;
 use crate::json::Raw;
+use crate::vocabulary::{CallError, CallId, Context, IncomingId, Request};
 use crate::{client, server};
 
 impl<C: Endpoint<Event = client::Event>, S: Endpoint> Pair<C, S> {

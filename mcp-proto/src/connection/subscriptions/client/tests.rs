@@ -8,7 +8,7 @@ use alloc::{format, vec};
 use proptest::prelude::*;
 
 use crate::client::{Client, Config, Event};
-use crate::connection::{CallId, CallOptions, Filter};
+use crate::vocabulary::{CallId, CallOptions, Filter};
 use crate::{Instant, Limits, MessageEndpoint, Misuse, Revision, StreamId};
 
 const NOW: Instant = Instant::ZERO;

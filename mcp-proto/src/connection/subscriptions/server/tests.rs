@@ -3,9 +3,9 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::connection::ViolationPolicy;
 use crate::server::{Config, Event, Server};
 use crate::stdio::Stdio;
+use crate::vocabulary::ViolationPolicy;
 use crate::{Capability, Endpoint, Instant, Limits};
 
 /// The messages that open a session.

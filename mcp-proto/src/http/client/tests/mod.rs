@@ -15,9 +15,9 @@ use core::time::Duration;
 
 use super::*;
 use crate::client::{self, Client};
-use crate::connection::{CallId, CallOptions};
 use crate::json::Raw;
 use crate::revision::Revision;
+use crate::vocabulary::{CallId, CallOptions};
 
 /// The headers of a response.
 type Head<'a> = &'a [(&'a str, &'a str)];

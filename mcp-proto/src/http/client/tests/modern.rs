@@ -1,8 +1,8 @@
 //! Tests of the modern era, in which a request lives as long as its exchange.
 
 use super::*;
-use crate::connection::Filter;
 use crate::revision::Capability;
+use crate::vocabulary::Filter;
 
 #[test]
 fn headers_mirror_the_body_http_39_http_44() {

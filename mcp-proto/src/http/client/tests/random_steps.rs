@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
-use crate::connection::Filter;
 use crate::limits::Limits;
 use crate::revision::Era;
+use crate::vocabulary::Filter;
 
 #[derive(Clone, Debug)]
 enum Step {

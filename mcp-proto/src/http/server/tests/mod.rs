@@ -16,11 +16,11 @@ use core::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::connection::{IncomingId, Progress};
 use crate::http::sse::{Found, Reader};
 use crate::http::{Body, Refusal};
 use crate::schema::CallToolResult;
 use crate::server::Config;
+use crate::vocabulary::{IncomingId, Progress};
 use crate::{Capability, Limits};
 
 /// A session, with virtual time and helpers that act as its client and application.
