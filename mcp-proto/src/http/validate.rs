@@ -161,7 +161,11 @@ impl Head {
             Ok(message) => self.classify(policy, fields, message, schema_of)?,
             Err(Malformed::Array) => self.classify_batch(policy, body.bytes())?,
             Err(malformed) => {
-                return Err(self.refuse(400, malformed.request_id(), &malformed.to_error()));
+                let id = match malformed {
+                    Malformed::Invalid { id, answerable: true, .. } => id.as_ref(),
+                    _ => None,
+                };
+                return Err(self.refuse(400, id, &malformed.to_error()));
             }
         };
         Ok((post, decoded))

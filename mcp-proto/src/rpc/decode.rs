@@ -437,14 +437,6 @@ impl Malformed {
     pub(crate) const NOT_AN_OBJECT: Self =
         Self::Invalid { id: None, answerable: true, why: "message must be an object" };
 
-    /// Returns the id for an error response, if the text may be a request.
-    pub(crate) fn request_id(&self) -> Option<&RequestId> {
-        match self {
-            Self::Invalid { id, answerable: true, .. } => id.as_ref(),
-            Self::Invalid { .. } | Self::Parse(_) | Self::NotUtf8(_) | Self::Array => None,
-        }
-    }
-
     /// Returns the error to respond with.
     pub(crate) fn to_error(&self) -> ErrorObject {
         match self {
